@@ -1,0 +1,394 @@
+//! AVX2: 32 bytes a register.
+//!
+//! Lanes wider than 8 bits end as one 16-bit verdict an element: two registers of 32-bit lanes or four of 64-bit
+//! lanes are blended into one, which costs less than packing and mixes their elements. `Layout::restore` sorts
+//! them when they have been packed to bytes.
+
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
+use crate::lane::{Block, Lane};
+use crate::rule::{Op, Operation, Pair};
+
+cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
+
+/// Proves that the CPU has AVX2, POPCNT, BMI1 and BMI2.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    pub(crate) fn detect() -> Option<Self> {
+        cpu::get().then_some(Self(()))
+    }
+}
+
+impl Isa for Avx2 {
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+        fn run<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        // SAFETY: `self` exists only if `detect` found these four features.
+        unsafe { run(kernel) }
+    }
+}
+
+type V = __m256i;
+
+/// Names intrinsics without memory operands as methods of the token.
+macro_rules! operations {
+    ($($name:ident = $intrinsic:ident $(::<$imm:literal>)? ($($a:ident: $t:ty),*) -> $r:ty;)*) => {
+        impl Avx2 { $(
+            #[inline(always)]
+            fn $name(self, $($a: $t),*) -> $r {
+                // SAFETY: `self` proves AVX2, which is all that these intrinsics ask for.
+                unsafe { $intrinsic $(::<$imm>)? ($($a),*) }
+            }
+        )* }
+    };
+}
+operations! {
+    and = _mm256_and_si256(a: V, b: V) -> V;
+    or = _mm256_or_si256(a: V, b: V) -> V;
+    not_and = _mm256_andnot_si256(a: V, b: V) -> V;
+    min_u8 = _mm256_min_epu8(a: V, b: V) -> V;
+    max_u8 = _mm256_max_epu8(a: V, b: V) -> V;
+    max_u16 = _mm256_max_epu16(a: V, b: V) -> V;
+    add_i8 = _mm256_add_epi8(a: V, b: V) -> V;
+    subtract_u8 = _mm256_subs_epu8(a: V, b: V) -> V;
+    equal_i8 = _mm256_cmpeq_epi8(a: V, b: V) -> V;
+    equal_i16 = _mm256_cmpeq_epi16(a: V, b: V) -> V;
+    equal_i32 = _mm256_cmpeq_epi32(a: V, b: V) -> V;
+    equal_i64 = _mm256_cmpeq_epi64(a: V, b: V) -> V;
+    greater_i8 = _mm256_cmpgt_epi8(a: V, b: V) -> V;
+    greater_i16 = _mm256_cmpgt_epi16(a: V, b: V) -> V;
+    greater_i32 = _mm256_cmpgt_epi32(a: V, b: V) -> V;
+    greater_i64 = _mm256_cmpgt_epi64(a: V, b: V) -> V;
+    splat_i8 = _mm256_set1_epi8(a: i8) -> V;
+    splat_i16 = _mm256_set1_epi16(a: i16) -> V;
+    splat_i32 = _mm256_set1_epi32(a: i32) -> V;
+    splat_i64 = _mm256_set1_epi64x(a: i64) -> V;
+    zero = _mm256_setzero_si256() -> V;
+    // Odd 16-bit lanes from `b`; lanes 1 of 4; lanes 2 and 3 of 4.
+    blend_odd = _mm256_blend_epi16::<0b1010_1010>(a: V, b: V) -> V;
+    blend_second = _mm256_blend_epi16::<0b0010_0010>(a: V, b: V) -> V;
+    blend_upper = _mm256_blend_epi16::<0b1100_1100>(a: V, b: V) -> V;
+    blend_fourth = _mm256_blend_epi16::<0b1000_1000>(a: V, b: V) -> V;
+    pack_i16 = _mm256_packs_epi16(a: V, b: V) -> V;
+    pack_u16 = _mm256_packus_epi16(a: V, b: V) -> V;
+    shuffle = _mm256_shuffle_epi8(a: V, b: V) -> V;
+    // Undoes the interleaving of a pack: 64-bit parts 0 2 1 3.
+    unpack_halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(a: V) -> V;
+    signs = _mm256_movemask_epi8(a: V) -> i32;
+    // Whether `a & b` is zero; whether `!a & b` is.
+    disjoint = _mm256_testz_si256(a: V, b: V) -> i32;
+    covers = _mm256_testc_si256(a: V, b: V) -> i32;
+}
+
+impl Avx2 {
+    /// The 32 bytes at `offset`.
+    #[inline(always)]
+    fn load(self, bytes: &[u8], offset: usize) -> V {
+        let bytes: &[u8; 32] = bytes[offset..].first_chunk().unwrap();
+        // SAFETY: `self` proves AVX2; `bytes` is 32 readable bytes, and the load asks for no alignment.
+        unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+    }
+
+    /// Writes 32 results, given as bytes of 0 or 1.
+    #[inline(always)]
+    fn write(self, results: V, out: &mut MaskBlock, offset: usize) {
+        let out: &mut [_; 32] = out[offset..].first_chunk_mut().unwrap();
+        // SAFETY: `self` proves AVX2; `out` is 32 writable bytes, and the store asks for no alignment.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), results) }
+    }
+
+    #[inline(always)]
+    fn bytes16(self, bytes: [i8; 16]) -> V {
+        // SAFETY: `self` proves AVX2; `bytes` is 16 readable bytes, and the load asks for no alignment.
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
+    }
+}
+
+/// Mask and bound in every lane of a register, and the mask once more as `tops` shows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Splat {
+    mask: V,
+    bound: V,
+    top: V,
+}
+
+/// How the lanes of one width are loaded and compared.
+///
+/// A block comes in `PARTS` parts. `tops` and `verdicts` have the same elements of a part in the same order.
+pub(crate) trait Layout: Lane {
+    const PARTS: usize;
+
+    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat;
+
+    /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
+    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V;
+
+    /// Compares whole lanes of a part: -1 where `Equal` or `Greater` holds, else 0, as wide as the tops.
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V;
+
+    fn max_tops(isa: Avx2, a: V, b: V) -> V {
+        isa.max_u16(a, b)
+    }
+
+    fn equal_tops(isa: Avx2, a: V, b: V) -> V {
+        isa.equal_i16(a, b)
+    }
+
+    /// One byte an element for 32 elements: `Ones` gives the bits of the mask that are missing, so zero is a hit;
+    /// the other operations give verdicts.
+    #[inline(always)]
+    fn packed<O: Op>(isa: Avx2, bytes: &[u8], half: usize, splat: Splat) -> V {
+        let (a, b) = (2 * half, 2 * half + 1);
+        let packed = match O::OP {
+            // Missing bits are below bit 15, so saturation keeps what is not zero from becoming zero.
+            Operation::Ones => isa.pack_u16(
+                isa.not_and(Self::tops(isa, bytes, a), splat.top),
+                isa.not_and(Self::tops(isa, bytes, b), splat.top),
+            ),
+            _ => isa.pack_i16(
+                Self::verdicts::<O>(isa, bytes, a, splat),
+                Self::verdicts::<O>(isa, bytes, b, splat),
+            ),
+        };
+        Self::restore(isa, isa.unpack_halves(packed))
+    }
+
+    /// Sorts the 16 elements of each half of a register.
+    fn restore(isa: Avx2, packed: V) -> V;
+}
+
+impl Layout for i8 {
+    const PARTS: usize = 2;
+
+    #[inline(always)]
+    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat {
+        let mask = isa.splat_i8(pair.mask);
+        Splat { mask, bound: isa.splat_i8(pair.bound), top: mask }
+    }
+
+    #[inline(always)]
+    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V {
+        isa.load(bytes, 32 * part)
+    }
+
+    #[inline(always)]
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V {
+        let bits = isa.and(isa.load(bytes, 32 * part), splat.mask);
+        match O::OP {
+            Operation::Greater => isa.greater_i8(bits, splat.bound),
+            _ => isa.equal_i8(bits, splat.bound),
+        }
+    }
+
+    #[inline(always)]
+    fn max_tops(isa: Avx2, a: V, b: V) -> V {
+        isa.max_u8(a, b)
+    }
+
+    #[inline(always)]
+    fn equal_tops(isa: Avx2, a: V, b: V) -> V {
+        isa.equal_i8(a, b)
+    }
+
+    #[inline(always)]
+    fn packed<O: Op>(isa: Avx2, bytes: &[u8], half: usize, splat: Splat) -> V {
+        match O::OP {
+            Operation::Ones => isa.not_and(Self::tops(isa, bytes, half), splat.top),
+            _ => Self::verdicts::<O>(isa, bytes, half, splat),
+        }
+    }
+
+    #[inline(always)]
+    fn restore(_: Avx2, packed: V) -> V {
+        packed
+    }
+}
+
+impl Layout for i16 {
+    const PARTS: usize = 4;
+
+    #[inline(always)]
+    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat {
+        let mask = isa.splat_i16(pair.mask);
+        Splat { mask, bound: isa.splat_i16(pair.bound), top: mask }
+    }
+
+    #[inline(always)]
+    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V {
+        isa.load(bytes, 32 * part)
+    }
+
+    #[inline(always)]
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V {
+        let bits = isa.and(isa.load(bytes, 32 * part), splat.mask);
+        match O::OP {
+            Operation::Greater => isa.greater_i16(bits, splat.bound),
+            _ => isa.equal_i16(bits, splat.bound),
+        }
+    }
+
+    #[inline(always)]
+    fn restore(_: Avx2, packed: V) -> V {
+        packed
+    }
+}
+
+impl Layout for i32 {
+    const PARTS: usize = 4;
+
+    #[inline(always)]
+    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat {
+        let top = isa.splat_i16((pair.mask >> 16) as i16);
+        Splat { mask: isa.splat_i32(pair.mask), bound: isa.splat_i32(pair.bound), top }
+    }
+
+    /// Elements 0 8 1 9 .. 7 15. An even 16-bit lane of a load two bytes further on is the top of a 32-bit lane; an odd
+    /// one is that without an offset.
+    #[inline(always)]
+    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V {
+        isa.blend_odd(isa.load(bytes, 64 * part + 2), isa.load(bytes, 64 * part + 32))
+    }
+
+    #[inline(always)]
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V {
+        let verdict = |offset| {
+            let bits = isa.and(isa.load(bytes, 64 * part + offset), splat.mask);
+            match O::OP {
+                Operation::Greater => isa.greater_i32(bits, splat.bound),
+                _ => isa.equal_i32(bits, splat.bound),
+            }
+        };
+        isa.blend_odd(verdict(0), verdict(32))
+    }
+
+    #[inline(always)]
+    fn restore(isa: Avx2, packed: V) -> V {
+        isa.shuffle(packed, isa.bytes16([0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]))
+    }
+}
+
+impl Layout for i64 {
+    const PARTS: usize = 4;
+
+    #[inline(always)]
+    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat {
+        let top = isa.splat_i16((pair.mask >> 48) as i16);
+        Splat { mask: isa.splat_i64(pair.mask), bound: isa.splat_i64(pair.bound), top }
+    }
+
+    /// Elements 0 4 8 12, 1 5 9 13, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`, brought
+    /// into place by the offset of the load.
+    #[inline(always)]
+    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V {
+        let at = 128 * part;
+        let a = isa.blend_second(isa.load(bytes, at + 6), isa.load(bytes, at + 36));
+        let b = isa.blend_fourth(isa.load(bytes, at + 66), isa.load(bytes, at + 96));
+        isa.blend_upper(a, b)
+    }
+
+    #[inline(always)]
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V {
+        let verdict = |offset| {
+            let bits = isa.and(isa.load(bytes, 128 * part + offset), splat.mask);
+            match O::OP {
+                Operation::Greater => isa.greater_i64(bits, splat.bound),
+                _ => isa.equal_i64(bits, splat.bound),
+            }
+        };
+        let a = isa.blend_second(verdict(0), verdict(32));
+        let b = isa.blend_fourth(verdict(64), verdict(96));
+        isa.blend_upper(a, b)
+    }
+
+    #[inline(always)]
+    fn restore(isa: Avx2, packed: V) -> V {
+        isa.shuffle(packed, isa.bytes16([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]))
+    }
+}
+
+impl<L: Layout> Blocks<L> for Avx2 {
+    type Seen = [V; 2];
+
+    #[inline(always)]
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {
+        let (bytes, splat, one) = (L::bytes(block), L::splat(self, pair), self.splat_i8(1));
+        for half in 0..2 {
+            let packed = L::packed::<O>(self, bytes, half, splat);
+            let results = match (O::OP, NEGATE) {
+                (Operation::Ones, true) => self.min_u8(packed, one),
+                // Saturates: 1 - 0 is 1, 1 - anything else is 0.
+                (Operation::Ones, false) => self.subtract_u8(one, packed),
+                (_, true) => self.add_i8(packed, one),
+                (_, false) => self.and(packed, one),
+            };
+            self.write(results, out, 32 * half);
+        }
+    }
+
+    #[inline(always)]
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64 {
+        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+        let mut halves = [0; 2];
+        for (half, bits) in halves.iter_mut().enumerate() {
+            let packed = L::packed::<O>(self, bytes, half, splat);
+            let verdicts = match O::OP {
+                Operation::Ones => self.equal_i8(packed, self.zero()),
+                _ => packed,
+            };
+            *bits = u64::from(self.signs(verdicts).cast_unsigned());
+        }
+        let bits = halves[0] | halves[1] << 32;
+        if NEGATE { !bits } else { bits }
+    }
+
+    #[inline(always)]
+    fn unseen<O: Op, const NEGATE: bool>(self) -> [V; 2] {
+        [self.splat_i8(if NEGATE { -1 } else { 0 }); 2]
+    }
+
+    /// `Ones` keeps the largest masked top, or the bits that all elements have; the others gather verdicts.
+    #[inline(always)]
+    fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, pair: Pair<L>) -> [V; 2] {
+        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+        if let (Operation::Ones, true) = (O::OP, NEGATE) {
+            for i in 0..bytes.len() / 32 {
+                seen[i % 2] = self.and(seen[i % 2], self.load(bytes, 32 * i));
+            }
+            return seen;
+        }
+        for part in 0..L::PARTS {
+            let all = &mut seen[part % 2];
+            *all = match (O::OP, NEGATE) {
+                (Operation::Ones, _) => {
+                    L::max_tops(self, *all, self.and(L::tops(self, bytes, part), splat.top))
+                }
+                (_, true) => self.and(*all, L::verdicts::<O>(self, bytes, part, splat)),
+                (_, false) => self.or(*all, L::verdicts::<O>(self, bytes, part, splat)),
+            };
+        }
+        seen
+    }
+
+    #[inline(always)]
+    fn hit<O: Op, const NEGATE: bool>(self, [a, b]: [V; 2], pair: Pair<L>) -> bool {
+        let splat = L::splat(self, pair);
+        match (O::OP, NEGATE) {
+            (Operation::Ones, true) => self.covers(self.and(a, b), splat.mask) == 0,
+            (Operation::Ones, false) => {
+                let ones = L::equal_tops(self, L::max_tops(self, a, b), splat.top);
+                self.disjoint(ones, ones) == 0
+            }
+            (_, true) => self.covers(self.and(a, b), self.splat_i8(-1)) == 0,
+            (_, false) => self.disjoint(self.or(a, b), self.or(a, b)) == 0,
+        }
+    }
+}

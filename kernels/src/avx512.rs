@@ -1,0 +1,400 @@
+//! AVX-512 (F and BW): 64 bytes a register, comparisons into mask registers.
+//!
+//! `Ones` goes the way of `avx2.rs`: tops blended, packed, sorted. The other operations compare whole lanes and
+//! join the mask registers.
+
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
+use crate::lane::{Block, Lane};
+use crate::rule::{Op, Operation, Pair};
+
+cpufeatures::new!(cpu, "avx512f", "avx512bw", "avx2", "popcnt", "bmi1", "bmi2");
+
+/// Proves that the CPU has AVX-512 F and BW, AVX2, POPCNT, BMI1 and BMI2.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    pub(crate) fn detect() -> Option<Self> {
+        cpu::get().then_some(Self(()))
+    }
+}
+
+impl Isa for Avx512 {
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx512f,avx512bw,avx2,popcnt,bmi1,bmi2")]
+        fn run<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        // SAFETY: `self` exists only if `detect` found these six features.
+        unsafe { run(kernel) }
+    }
+}
+
+type V = __m512i;
+
+/// Names intrinsics without memory operands as methods of the token.
+macro_rules! operations {
+    ($($name:ident = $intrinsic:ident ($($a:ident: $t:ty),*) -> $r:ty;)*) => {
+        impl Avx512 { $(
+            #[inline(always)]
+            fn $name(self, $($a: $t),*) -> $r {
+                // SAFETY: `self` proves AVX-512 F and BW, which is all that these intrinsics ask for.
+                unsafe { $intrinsic ($($a),*) }
+            }
+        )* }
+    };
+}
+operations! {
+    and = _mm512_and_si512(a: V, b: V) -> V;
+    not_and = _mm512_andnot_si512(a: V, b: V) -> V;
+    min_u8 = _mm512_min_epu8(a: V, b: V) -> V;
+    max_u8 = _mm512_max_epu8(a: V, b: V) -> V;
+    max_u16 = _mm512_max_epu16(a: V, b: V) -> V;
+    subtract_u8 = _mm512_subs_epu8(a: V, b: V) -> V;
+    equal_i8 = _mm512_cmpeq_epi8_mask(a: V, b: V) -> u64;
+    equal_i16 = _mm512_cmpeq_epi16_mask(a: V, b: V) -> u32;
+    equal_i32 = _mm512_cmpeq_epi32_mask(a: V, b: V) -> u16;
+    equal_i64 = _mm512_cmpeq_epi64_mask(a: V, b: V) -> u8;
+    greater_i8 = _mm512_cmpgt_epi8_mask(a: V, b: V) -> u64;
+    greater_i16 = _mm512_cmpgt_epi16_mask(a: V, b: V) -> u32;
+    greater_i32 = _mm512_cmpgt_epi32_mask(a: V, b: V) -> u16;
+    greater_i64 = _mm512_cmpgt_epi64_mask(a: V, b: V) -> u8;
+    zero_bytes = _mm512_testn_epi8_mask(a: V, b: V) -> u64;
+    splat_i8 = _mm512_set1_epi8(a: i8) -> V;
+    splat_i16 = _mm512_set1_epi16(a: i16) -> V;
+    splat_i32 = _mm512_set1_epi32(a: i32) -> V;
+    splat_i64 = _mm512_set1_epi64(a: i64) -> V;
+    // 16-bit lanes of `b` where the mask is set, else of `a`.
+    blend_i16 = _mm512_mask_blend_epi16(mask: u32, a: V, b: V) -> V;
+    // `a` where the mask is set, else zero.
+    keep_bytes = _mm512_maskz_mov_epi8(mask: u64, a: V) -> V;
+    pack_u16 = _mm512_packus_epi16(a: V, b: V) -> V;
+    shuffle = _mm512_shuffle_epi8(a: V, b: V) -> V;
+    permute_i64 = _mm512_permutexvar_epi64(index: V, a: V) -> V;
+    permute_i32 = _mm512_permutexvar_epi32(index: V, a: V) -> V;
+    permute_i16 = _mm512_permutexvar_epi16(index: V, a: V) -> V;
+    broadcast = _mm512_broadcast_i32x4(a: __m128i) -> V;
+}
+
+impl Avx512 {
+    /// The 64 bytes at `offset`.
+    #[inline(always)]
+    fn load(self, bytes: &[u8], offset: usize) -> V {
+        let bytes: &[u8; 64] = bytes[offset..].first_chunk().unwrap();
+        // SAFETY: `self` proves AVX-512 F; `bytes` is 64 readable bytes, and the load asks for no alignment.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    }
+
+    /// Writes 64 results, given as bytes of 0 or 1.
+    #[inline(always)]
+    fn write(self, results: V, out: &mut MaskBlock) {
+        // SAFETY: `self` proves AVX-512 F; `out` is 64 writable bytes, and the store asks for no alignment.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), results) }
+    }
+
+    /// The same 16 bytes in each quarter.
+    #[inline(always)]
+    fn quarters(self, bytes: [i8; 16]) -> V {
+        // SAFETY: `bytes` is 16 readable bytes; the load asks for no alignment and for SSE2, which AVX-512 implies.
+        self.broadcast(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    }
+
+    /// Small numbers as 16-bit lanes.
+    #[inline(always)]
+    fn lanes_i16(self, lanes: [i16; 32]) -> V {
+        // SAFETY: `self` proves AVX-512 F; `lanes` is 64 readable bytes, and the load asks for no alignment.
+        unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
+    }
+
+    /// Small numbers as 32-bit lanes.
+    #[inline(always)]
+    fn lanes_i32(self, lanes: [i32; 16]) -> V {
+        // SAFETY: `self` proves AVX-512 F; `lanes` is 64 readable bytes, and the load asks for no alignment.
+        unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
+    }
+}
+
+/// Mask and bound in every lane of a register, and the mask once more as `tops` shows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Splat {
+    mask: V,
+    bound: V,
+    top: V,
+}
+
+/// How the lanes of one width are loaded and compared.
+pub(crate) trait Layout: Lane {
+    /// How many registers the tops of a block fill.
+    const PARTS: usize;
+
+    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat;
+
+    /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
+    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V;
+
+    /// Compares the whole lanes of one register; the result is in the low bits.
+    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64;
+
+    fn max_tops(isa: Avx512, a: V, b: V) -> V {
+        isa.max_u16(a, b)
+    }
+
+    fn equal_tops(isa: Avx512, a: V, b: V) -> bool {
+        isa.equal_i16(a, b) != 0
+    }
+
+    /// One byte an element: the bits of the mask that it lacks, so that zero is a hit of `Ones`.
+    #[inline(always)]
+    fn lacking(isa: Avx512, bytes: &[u8], splat: Splat) -> V {
+        // Missing bits are below bit 15, so saturation keeps what is not zero from becoming zero.
+        let packed = isa.pack_u16(
+            isa.not_and(Self::tops(isa, bytes, 0), splat.top),
+            isa.not_and(Self::tops(isa, bytes, 1), splat.top),
+        );
+        Self::restore(isa, packed)
+    }
+
+    /// Sorts the elements of two packed parts.
+    fn restore(isa: Avx512, packed: V) -> V;
+
+    /// The results for a block of `Equal` or `Greater`.
+    #[inline(always)]
+    fn verdicts<O: Op>(isa: Avx512, bytes: &[u8], splat: Splat) -> u64 {
+        let mut all = 0;
+        for i in 0..bytes.len() / 64 {
+            let lanes = isa.and(isa.load(bytes, 64 * i), splat.mask);
+            all |= Self::compare::<O>(isa, lanes, splat) << (i * 512 / Self::BITS as usize);
+        }
+        all
+    }
+}
+
+impl Layout for i8 {
+    const PARTS: usize = 1;
+
+    #[inline(always)]
+    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat {
+        let mask = isa.splat_i8(pair.mask);
+        Splat { mask, bound: isa.splat_i8(pair.bound), top: mask }
+    }
+
+    #[inline(always)]
+    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
+        isa.load(bytes, 64 * part)
+    }
+
+    #[inline(always)]
+    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64 {
+        match O::OP {
+            Operation::Greater => isa.greater_i8(lanes, splat.bound),
+            _ => isa.equal_i8(lanes, splat.bound),
+        }
+    }
+
+    #[inline(always)]
+    fn max_tops(isa: Avx512, a: V, b: V) -> V {
+        isa.max_u8(a, b)
+    }
+
+    #[inline(always)]
+    fn equal_tops(isa: Avx512, a: V, b: V) -> bool {
+        isa.equal_i8(a, b) != 0
+    }
+
+    #[inline(always)]
+    fn lacking(isa: Avx512, bytes: &[u8], splat: Splat) -> V {
+        isa.not_and(Self::tops(isa, bytes, 0), splat.top)
+    }
+
+    #[inline(always)]
+    fn restore(_: Avx512, packed: V) -> V {
+        packed
+    }
+}
+
+impl Layout for i16 {
+    const PARTS: usize = 2;
+
+    #[inline(always)]
+    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat {
+        let mask = isa.splat_i16(pair.mask);
+        Splat { mask, bound: isa.splat_i16(pair.bound), top: mask }
+    }
+
+    #[inline(always)]
+    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
+        isa.load(bytes, 64 * part)
+    }
+
+    #[inline(always)]
+    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64 {
+        u64::from(match O::OP {
+            Operation::Greater => isa.greater_i16(lanes, splat.bound),
+            _ => isa.equal_i16(lanes, splat.bound),
+        })
+    }
+
+    /// Each quarter of `packed` has 8 elements of either part.
+    #[inline(always)]
+    fn restore(isa: Avx512, packed: V) -> V {
+        let index = isa.lanes_i32([0, 0, 2, 0, 4, 0, 6, 0, 1, 0, 3, 0, 5, 0, 7, 0]);
+        isa.permute_i64(index, packed)
+    }
+}
+
+impl Layout for i32 {
+    const PARTS: usize = 2;
+
+    #[inline(always)]
+    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat {
+        let top = isa.splat_i16((pair.mask >> 16) as i16);
+        Splat { mask: isa.splat_i32(pair.mask), bound: isa.splat_i32(pair.bound), top }
+    }
+
+    /// Elements 0 16 1 17 .. 15 31. An even 16-bit lane of a load two bytes further on is the top of a 32-bit lane; an
+    /// odd one is that without an offset.
+    #[inline(always)]
+    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
+        let at = 128 * part;
+        isa.blend_i16(0xAAAA_AAAA, isa.load(bytes, at + 2), isa.load(bytes, at + 64))
+    }
+
+    #[inline(always)]
+    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64 {
+        u64::from(match O::OP {
+            Operation::Greater => isa.greater_i32(lanes, splat.bound),
+            _ => isa.equal_i32(lanes, splat.bound),
+        })
+    }
+
+    /// Quarter `k` of `packed` has elements `4 * k ..` and `16 + 4 * k ..` of either part, four each, alternating.
+    #[inline(always)]
+    fn restore(isa: Avx512, packed: V) -> V {
+        let fours = isa.quarters([0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
+        let index = isa.lanes_i32([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
+        isa.permute_i32(index, isa.shuffle(packed, fours))
+    }
+}
+
+impl Layout for i64 {
+    const PARTS: usize = 2;
+
+    #[inline(always)]
+    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat {
+        let top = isa.splat_i16((pair.mask >> 48) as i16);
+        Splat { mask: isa.splat_i64(pair.mask), bound: isa.splat_i64(pair.bound), top }
+    }
+
+    /// Elements 0 8 16 24, 1 9 17 25, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`,
+    /// brought into place by the offset of the load.
+    #[inline(always)]
+    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
+        let at = 256 * part;
+        let a = isa.blend_i16(0x2222_2222, isa.load(bytes, at + 6), isa.load(bytes, at + 68));
+        let b = isa.blend_i16(0x8888_8888, isa.load(bytes, at + 130), isa.load(bytes, at + 192));
+        isa.blend_i16(0xCCCC_CCCC, a, b)
+    }
+
+    #[inline(always)]
+    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64 {
+        u64::from(match O::OP {
+            Operation::Greater => isa.greater_i64(lanes, splat.bound),
+            _ => isa.equal_i64(lanes, splat.bound),
+        })
+    }
+
+    /// Quarter `k` of `packed` has elements `2 * k + 8 * j` and the next of either part, `j` fastest.
+    #[inline(always)]
+    fn restore(isa: Avx512, packed: V) -> V {
+        let twos = isa.quarters([0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]);
+        let index = isa.lanes_i16([
+            0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27, //
+            4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31,
+        ]);
+        isa.permute_i16(index, isa.shuffle(packed, twos))
+    }
+}
+
+/// `Ones` keeps the largest masked tops or the bits that all elements have; the others gather verdicts.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    tops: [V; 2],
+    verdicts: u64,
+}
+
+impl<L: Layout> Blocks<L> for Avx512 {
+    type Seen = Seen;
+
+    #[inline(always)]
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {
+        let (bytes, splat, one) = (L::bytes(block), L::splat(self, pair), self.splat_i8(1));
+        let results = match (O::OP, NEGATE) {
+            (Operation::Ones, true) => self.min_u8(L::lacking(self, bytes, splat), one),
+            // Saturates: 1 - 0 is 1, 1 - anything else is 0.
+            (Operation::Ones, false) => self.subtract_u8(one, L::lacking(self, bytes, splat)),
+            (_, true) => self.keep_bytes(!L::verdicts::<O>(self, bytes, splat), one),
+            (_, false) => self.keep_bytes(L::verdicts::<O>(self, bytes, splat), one),
+        };
+        self.write(results, out);
+    }
+
+    #[inline(always)]
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64 {
+        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+        let bits = match O::OP {
+            Operation::Ones => {
+                let lacking = L::lacking(self, bytes, splat);
+                self.zero_bytes(lacking, lacking)
+            }
+            _ => L::verdicts::<O>(self, bytes, splat),
+        };
+        if NEGATE { !bits } else { bits }
+    }
+
+    #[inline(always)]
+    fn unseen<O: Op, const NEGATE: bool>(self) -> Seen {
+        Seen { tops: [self.splat_i8(if NEGATE { -1 } else { 0 }); 2], verdicts: 0 }
+    }
+
+    #[inline(always)]
+    fn fold<O: Op, const NEGATE: bool>(self, mut seen: Seen, block: &Block<L>, pair: Pair<L>) -> Seen {
+        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+        match (O::OP, NEGATE) {
+            (Operation::Ones, true) => {
+                for i in 0..bytes.len() / 64 {
+                    seen.tops[i % 2] = self.and(seen.tops[i % 2], self.load(bytes, 64 * i));
+                }
+            }
+            (Operation::Ones, false) => {
+                for part in 0..L::PARTS {
+                    let tops = self.and(L::tops(self, bytes, part), splat.top);
+                    seen.tops[part % 2] = L::max_tops(self, seen.tops[part % 2], tops);
+                }
+            }
+            (_, true) => seen.verdicts |= !L::verdicts::<O>(self, bytes, splat),
+            (_, false) => seen.verdicts |= L::verdicts::<O>(self, bytes, splat),
+        }
+        seen
+    }
+
+    #[inline(always)]
+    fn hit<O: Op, const NEGATE: bool>(self, seen: Seen, pair: Pair<L>) -> bool {
+        let splat = L::splat(self, pair);
+        let [a, b] = seen.tops;
+        match (O::OP, NEGATE) {
+            (Operation::Ones, true) => {
+                // A bit of the mask that some element lacks.
+                let lacking = self.not_and(self.and(a, b), splat.mask);
+                self.zero_bytes(lacking, lacking) != u64::MAX
+            }
+            (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), splat.top),
+            _ => seen.verdicts != 0,
+        }
+    }
+}

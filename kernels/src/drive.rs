@@ -1,0 +1,258 @@
+//! One driver per sink, the same for every instruction set. Each takes at least one block; the remainder is one
+//! more block that overlaps the last, so nothing outside the slices is touched.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use crate::isa::Blocks;
+use crate::lane::{BLOCK, Block, Lane};
+use crate::rule::{Equal, Greater, Ones, Op, Pair};
+
+/// One result per element into `out`, which is as long as `x`.
+#[inline(always)]
+pub(crate) fn mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[L::Raw],
+    pair: Pair<L>,
+    out: &mut [MaybeUninit<bool>],
+) {
+    let (Some(last), Some(out_last)) = (x.last_chunk(), out.last_chunk_mut()) else { return };
+    // First, so that its store is not the one the next reader of `out` waits for.
+    isa.store::<O, NEGATE>(last, pair, out_last);
+    for (block, out) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        isa.store::<O, NEGATE>(block, pair, out);
+    }
+}
+
+/// One bit per element, least significant first, from bit `offset` (0..8) of `out` on, which ends with the byte of
+/// the last result. Bits before and behind stay.
+#[inline(always)]
+pub(crate) fn bits<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[L::Raw],
+    pair: Pair<L>,
+    out: &mut [u8],
+    offset: u32,
+) {
+    let (blocks, rest) = x.as_chunks::<BLOCK>();
+    let Some(last) = x.last_chunk::<BLOCK>() else { return };
+    let Some((words, end)) = out.split_at_mut_checked(blocks.len() * 8) else { return };
+    let words = words.as_chunks_mut::<8>().0;
+    // The bits that go below the next 64.
+    let mut carry = 0;
+    if offset == 0 {
+        for (block, word) in blocks.iter().zip(words) {
+            *word = isa.bits::<O, NEGATE>(block, pair).to_le_bytes();
+        }
+    } else {
+        carry = words.first().map_or(0, |word| u64::from_le_bytes(*word)) & !(u64::MAX << offset);
+        for (block, word) in blocks.iter().zip(words) {
+            let bits = isa.bits::<O, NEGATE>(block, pair);
+            *word = (carry | bits << offset).to_le_bytes();
+            carry = bits >> (BLOCK as u32 - offset);
+        }
+    }
+    let fresh = rest.len() as u32;
+    let bits = match fresh {
+        0 => 0,
+        _ => isa.bits::<O, NEGATE>(last, pair) >> (BLOCK as u32 - fresh),
+    };
+    merge(end, u128::from(carry) | u128::from(bits) << offset, offset + fresh);
+}
+
+/// Overwrites the low `count` (0..128) bits of the little-endian bytes in `out`, as many as there are.
+#[inline(always)]
+pub(crate) fn merge(out: &mut [u8], bits: u128, count: u32) {
+    let keep = (u128::MAX << count).to_le_bytes();
+    for ((byte, new), keep) in out.iter_mut().zip(bits.to_le_bytes()).zip(keep) {
+        *byte = *byte & keep | new & !keep;
+    }
+}
+
+/// The index of the first hit.
+#[inline(always)]
+pub(crate) fn position<L: Lane, I: Blocks<L>, S: Op, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[L::Raw],
+    screen: Pair<L>,
+    pair: Pair<L>,
+) -> Option<usize> {
+    let mut find = Find { exact: Exact::<L, I, O, NEGATE>::new(isa, pair), first: None };
+    search::<L, I, S, NEGATE>(isa, x, screen, &mut find);
+    find.first
+}
+
+/// How many hits there are, and the first.
+#[inline(always)]
+pub(crate) fn tally<L: Lane, I: Blocks<L>, S: Op, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[L::Raw],
+    screen: Pair<L>,
+    pair: Pair<L>,
+) -> Class {
+    let mut count = Count { exact: Exact::<L, I, O, NEGATE>::new(isa, pair), class: Class::default() };
+    search::<L, I, S, NEGATE>(isa, x, screen, &mut count);
+    count.class
+}
+
+/// NaN, +Inf and -Inf of an IEEE format in one pass.
+#[inline(always)]
+pub(crate) fn census<L: Lane, I: Blocks<L>>(isa: I, x: &[L::Raw], ieee: IeeePairs<L>) -> Census {
+    let mut take = Take { isa, ieee, census: Census::default() };
+    search::<L, I, Ones, false>(isa, x, ieee.special, &mut take);
+    take.census
+}
+
+/// The elements of one class: how many, and the index of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Class {
+    /// How many elements belong to the class.
+    pub count: usize,
+    /// The index of the first of them.
+    pub first: Option<usize>,
+}
+
+impl Class {
+    #[inline(always)]
+    fn add(&mut self, index: usize, bits: u64) {
+        if bits != 0 {
+            self.first.get_or_insert(index + bits.trailing_zeros() as usize);
+            self.count += bits.count_ones() as usize;
+        }
+    }
+}
+
+/// What a tensor holds besides finite elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Census {
+    /// NaN, quiet or signalling, of either sign.
+    pub nan: Class,
+    /// Positive infinity.
+    pub pos_inf: Class,
+    /// Negative infinity.
+    pub neg_inf: Class,
+}
+
+/// The comparisons of a census.
+#[derive(Clone, Copy)]
+pub(crate) struct IeeePairs<L> {
+    /// Exponent all ones.
+    pub(crate) special: Pair<L>,
+    pub(crate) nan: Pair<L>,
+    pub(crate) pos_inf: Pair<L>,
+}
+
+/// What a search does with a block that may hold a hit.
+trait Visitor<L: Lane> {
+    /// The first `skip` elements of the block were visited before; `index` is that of the next. True stops the search.
+    fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool;
+}
+
+/// The comparison that decides, behind the one that screens.
+struct Exact<L, I, O, const NEGATE: bool> {
+    isa: I,
+    pair: Pair<L>,
+    op: PhantomData<O>,
+}
+
+impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Exact<L, I, O, NEGATE> {
+    #[inline(always)]
+    fn new(isa: I, pair: Pair<L>) -> Self {
+        Self { isa, pair, op: PhantomData }
+    }
+
+    #[inline(always)]
+    fn bits(&self, block: &Block<L>) -> u64 {
+        self.isa.bits::<O, NEGATE>(block, self.pair)
+    }
+}
+
+struct Find<L, I, O, const NEGATE: bool> {
+    exact: Exact<L, I, O, NEGATE>,
+    first: Option<usize>,
+}
+
+impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Find<L, I, O, NEGATE> {
+    #[inline(always)]
+    fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool {
+        let bits = self.exact.bits(block) >> skip;
+        if bits != 0 {
+            self.first = Some(index + bits.trailing_zeros() as usize);
+        }
+        bits != 0
+    }
+}
+
+struct Count<L, I, O, const NEGATE: bool> {
+    exact: Exact<L, I, O, NEGATE>,
+    class: Class,
+}
+
+impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Count<L, I, O, NEGATE> {
+    #[inline(always)]
+    fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool {
+        self.class.add(index, self.exact.bits(block) >> skip);
+        false
+    }
+}
+
+struct Take<L, I> {
+    isa: I,
+    ieee: IeeePairs<L>,
+    census: Census,
+}
+
+impl<L: Lane, I: Blocks<L>> Visitor<L> for Take<L, I> {
+    #[inline(always)]
+    fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool {
+        let special = self.isa.bits::<Ones, false>(block, self.ieee.special) >> skip;
+        if special != 0 {
+            let nan = self.isa.bits::<Greater, false>(block, self.ieee.nan) >> skip;
+            let pos_inf = self.isa.bits::<Equal, false>(block, self.ieee.pos_inf) >> skip;
+            self.census.nan.add(index, nan);
+            self.census.pos_inf.add(index, pos_inf);
+            self.census.neg_inf.add(index, special & !nan & !pos_inf);
+        }
+        false
+    }
+}
+
+/// Bytes that are folded before a look at what was seen.
+const GROUP: usize = 1024;
+
+/// Visits every block that may hold a hit of the screening test, in order.
+#[inline(always)]
+fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[L::Raw],
+    screen: Pair<L>,
+    visitor: &mut impl Visitor<L>,
+) {
+    let (blocks, rest) = x.as_chunks::<BLOCK>();
+    let groups = blocks.chunks_exact(const { GROUP / size_of::<Block<L>>() });
+    let single = groups.remainder();
+    let mut index = 0;
+    for group in groups {
+        let mut seen = isa.unseen::<O, NEGATE>();
+        for block in group {
+            seen = isa.fold::<O, NEGATE>(seen, block, screen);
+        }
+        if isa.hit::<O, NEGATE>(seen, screen) {
+            for (i, block) in group.iter().enumerate() {
+                if visitor.visit(index + i * BLOCK, 0, block) {
+                    return;
+                }
+            }
+        }
+        index += group.len() * BLOCK;
+    }
+    for block in single {
+        if visitor.visit(index, 0, block) {
+            return;
+        }
+        index += BLOCK;
+    }
+    if let (false, Some(last)) = (rest.is_empty(), x.last_chunk()) {
+        visitor.visit(index, (BLOCK - rest.len()) as u32, last);
+    }
+}

@@ -1,0 +1,44 @@
+//! What an instruction set must offer. `drive.rs` builds every sink from it.
+
+use core::mem::MaybeUninit;
+
+use crate::lane::{BLOCK, Block, Lane};
+use crate::rule::{Op, Pair};
+
+/// A token that proves that the CPU can run the instructions behind it.
+pub(crate) trait Isa: Copy {
+    /// Runs `kernel` where the compiler may use those instructions.
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
+}
+
+/// A loop to be compiled for one instruction set.
+pub(crate) trait Kernel {
+    type Output;
+    /// Must be `#[inline(always)]`, as must be everything it calls.
+    fn run(self) -> Self::Output;
+}
+
+/// 64 results in memory. Whoever writes them writes all of them.
+pub(crate) type MaskBlock = [MaybeUninit<bool>; BLOCK];
+
+/// The operations on blocks of 64 lanes. `NEGATE` asks where the comparison does not hold.
+pub(crate) trait Blocks<L: Lane>: Isa {
+    /// What `fold` gathers.
+    type Seen: Copy;
+
+    /// Writes 64 results.
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock);
+
+    /// 64 results, bit `i` for element `i`.
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64;
+
+    /// Nothing seen yet.
+    fn unseen<O: Op, const NEGATE: bool>(self) -> Self::Seen;
+
+    /// Notes whether the block holds a hit: less work than `bits`.
+    fn fold<O: Op, const NEGATE: bool>(self, seen: Self::Seen, block: &Block<L>, pair: Pair<L>)
+    -> Self::Seen;
+
+    /// Whether a hit was among the blocks folded in.
+    fn hit<O: Op, const NEGATE: bool>(self, seen: Self::Seen, pair: Pair<L>) -> bool;
+}

@@ -1,0 +1,44 @@
+//! The SIMD kernels of the crate `nonfinite`, which is what you want unless you write another front end.
+//!
+//! A kernel asks one question of every element of a tensor, a [`Rule`], and gives the answers to a sink: [`mask`],
+//! [`bits`], [`position`], [`count`], [`tally`] or [`census`]. Elements are raw bits of 8, 16, 32 or 64-bit lanes at
+//! any byte address, [`Lanes`]; what a floating-point format makes of them is not known here. No floating-point
+//! instruction touches them. Kernels allocate nothing, take no lock, and read and write nothing outside the slices.
+//!
+//! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the environment variable
+//! `NONFINITE_PATH`.
+#![no_std]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod avx2;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod avx512;
+mod drive;
+mod isa;
+mod lane;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
+mod out;
+mod path;
+#[cfg(any(
+    feature = "portable",
+    not(any(
+        target_arch = "x86",
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    ))
+))]
+mod portable;
+mod rule;
+mod scalar;
+mod sinks;
+
+pub use drive::{Census, Class};
+pub use lane::Lanes;
+pub use out::MaskOut;
+pub use path::Path;
+pub use rule::{Compare, Ieee, Rule, Test};
+pub use sinks::{bits, census, count, mask, mask_uninit, position, tally};

@@ -1,0 +1,367 @@
+//! NEON: 16 bytes a register, on every AArch64 CPU.
+//!
+//! Unzipping takes the top or bottom halves of the lanes of two registers in order, so nothing has to be sorted.
+
+use core::arch::aarch64::*;
+
+use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
+use crate::lane::{Block, Lane};
+use crate::rule::{Op, Operation, Pair};
+
+/// Proves that the target has NEON.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neon(());
+
+impl Neon {
+    pub(crate) fn detect() -> Option<Self> {
+        cfg!(target_feature = "neon").then_some(Self(()))
+    }
+}
+
+impl Isa for Neon {
+    /// Not inlined, so that mask and bound stay run-time values: known constants make LLVM invert each comparison.
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "neon")]
+        #[inline(never)]
+        fn run<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        // SAFETY: `self` exists only if the target has NEON.
+        unsafe { run(kernel) }
+    }
+}
+
+type V = uint8x16_t;
+
+/// Names intrinsics without memory operands as methods of the token. Registers are `uint8x16_t`; casts are free.
+macro_rules! operations {
+    ($($name:ident = |$($a:ident),*| $e:expr;)*) => {
+        impl Neon { $(
+            #[inline(always)]
+            fn $name(self, $($a: V),*) -> V {
+                // SAFETY: `self` proves NEON, which is all that these intrinsics ask for.
+                unsafe { $e }
+            }
+        )* }
+    };
+}
+operations! {
+    and = |a, b| vandq_u8(a, b);
+    or = |a, b| vorrq_u8(a, b);
+    // `b` without the bits of `a`.
+    not_and = |a, b| vbicq_u8(b, a);
+    add_i8 = |a, b| vaddq_u8(a, b);
+    max_u8 = |a, b| vmaxq_u8(a, b);
+    max_u16 = |a, b| vreinterpretq_u8_u16(vmaxq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+    equal_i8 = |a, b| vceqq_u8(a, b);
+    equal_i16 = |a, b| vreinterpretq_u8_u16(vceqq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+    equal_i32 = |a, b| vreinterpretq_u8_u32(vceqq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
+    equal_i64 = |a, b| vreinterpretq_u8_u64(vceqq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
+    greater_i8 = |a, b| vcgtq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b));
+    greater_i16 = |a, b| vreinterpretq_u8_u16(vcgtq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)));
+    greater_i32 = |a, b| vreinterpretq_u8_u32(vcgtq_s32(vreinterpretq_s32_u8(a), vreinterpretq_s32_u8(b)));
+    greater_i64 = |a, b| vreinterpretq_u8_u64(vcgtq_s64(vreinterpretq_s64_u8(a), vreinterpretq_s64_u8(b)));
+    // The low, or the high, half of each lane of `a` and then of `b`.
+    low_u16 = |a, b| vuzp1q_u8(a, b);
+    low_u32 = |a, b| vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+    low_u64 = |a, b| vreinterpretq_u8_u32(vuzp1q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
+    high_u32 = |a, b| vreinterpretq_u8_u16(vuzp2q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+    high_u64 = |a, b| vreinterpretq_u8_u32(vuzp2q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
+    // Sums of neighbours of `a` and then of `b`.
+    pair_sums = |a, b| vpaddq_u8(a, b);
+}
+
+impl Neon {
+    /// The 16 bytes at `offset`.
+    #[inline(always)]
+    fn load(self, bytes: &[u8], offset: usize) -> V {
+        let bytes: &[u8; 16] = bytes[offset..].first_chunk().unwrap();
+        // SAFETY: `self` proves NEON; `bytes` is 16 readable bytes, and a load of bytes asks for no alignment.
+        unsafe { vld1q_u8(bytes.as_ptr()) }
+    }
+
+    /// Writes 16 results, given as bytes of 0 or 1.
+    #[inline(always)]
+    fn write(self, results: V, out: &mut MaskBlock, offset: usize) {
+        let out: &mut [_; 16] = out[offset..].first_chunk_mut().unwrap();
+        // SAFETY: `self` proves NEON; `out` is 16 writable bytes, and a store of bytes asks for no alignment.
+        unsafe { vst1q_u8(out.as_mut_ptr().cast(), results) }
+    }
+
+    #[inline(always)]
+    fn splat_i8(self, a: i8) -> V {
+        // SAFETY: `self` proves NEON.
+        unsafe { vreinterpretq_u8_s8(vdupq_n_s8(a)) }
+    }
+
+    #[inline(always)]
+    fn splat_i16(self, a: i16) -> V {
+        // SAFETY: `self` proves NEON.
+        unsafe { vreinterpretq_u8_s16(vdupq_n_s16(a)) }
+    }
+
+    #[inline(always)]
+    fn splat_i32(self, a: i32) -> V {
+        // SAFETY: `self` proves NEON.
+        unsafe { vreinterpretq_u8_s32(vdupq_n_s32(a)) }
+    }
+
+    #[inline(always)]
+    fn splat_i64(self, a: i64) -> V {
+        // SAFETY: `self` proves NEON.
+        unsafe { vreinterpretq_u8_s64(vdupq_n_s64(a)) }
+    }
+
+    /// The largest byte.
+    #[inline(always)]
+    fn largest(self, a: V) -> u8 {
+        // SAFETY: `self` proves NEON.
+        unsafe { vmaxvq_u8(a) }
+    }
+
+    /// The low 64 bits.
+    #[inline(always)]
+    fn low_bits(self, a: V) -> u64 {
+        // SAFETY: `self` proves NEON.
+        unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(a)) }
+    }
+}
+
+/// Mask and bound in every lane of a register, and the mask once more as `tops` shows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Splat {
+    mask: V,
+    bound: V,
+    top: V,
+}
+
+/// How the lanes of one width are loaded and compared.
+///
+/// A block comes in `PARTS` parts, its elements in order.
+pub(crate) trait Layout: Lane {
+    const PARTS: usize;
+
+    fn splat(isa: Neon, pair: Pair<Self>) -> Splat;
+
+    /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
+    fn tops(isa: Neon, bytes: &[u8], part: usize) -> V;
+
+    /// Compares whole lanes of a part: -1 where `Equal` or `Greater` holds, else 0, as wide as the tops.
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V;
+
+    fn max_tops(isa: Neon, a: V, b: V) -> V {
+        isa.max_u16(a, b)
+    }
+
+    fn equal_tops(isa: Neon, a: V, b: V) -> V {
+        isa.equal_i16(a, b)
+    }
+
+    /// -1 for each element of a part where the operation holds, else 0.
+    #[inline(always)]
+    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
+        match O::OP {
+            Operation::Ones => {
+                Self::equal_tops(isa, isa.and(Self::tops(isa, bytes, part), splat.top), splat.top)
+            }
+            _ => Self::compared::<O>(isa, bytes, part, splat),
+        }
+    }
+
+    /// Verdicts as bytes, for elements `16 * quarter ..`.
+    #[inline(always)]
+    fn packed<O: Op>(isa: Neon, bytes: &[u8], quarter: usize, splat: Splat) -> V {
+        isa.low_u16(
+            Self::verdicts::<O>(isa, bytes, 2 * quarter, splat),
+            Self::verdicts::<O>(isa, bytes, 2 * quarter + 1, splat),
+        )
+    }
+}
+
+impl Layout for i8 {
+    const PARTS: usize = 4;
+
+    #[inline(always)]
+    fn splat(isa: Neon, pair: Pair<Self>) -> Splat {
+        let mask = isa.splat_i8(pair.mask);
+        Splat { mask, bound: isa.splat_i8(pair.bound), top: mask }
+    }
+
+    #[inline(always)]
+    fn tops(isa: Neon, bytes: &[u8], part: usize) -> V {
+        isa.load(bytes, 16 * part)
+    }
+
+    #[inline(always)]
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
+        let lanes = isa.and(isa.load(bytes, 16 * part), splat.mask);
+        match O::OP {
+            Operation::Greater => isa.greater_i8(lanes, splat.bound),
+            _ => isa.equal_i8(lanes, splat.bound),
+        }
+    }
+
+    #[inline(always)]
+    fn max_tops(isa: Neon, a: V, b: V) -> V {
+        isa.max_u8(a, b)
+    }
+
+    #[inline(always)]
+    fn equal_tops(isa: Neon, a: V, b: V) -> V {
+        isa.equal_i8(a, b)
+    }
+
+    #[inline(always)]
+    fn packed<O: Op>(isa: Neon, bytes: &[u8], quarter: usize, splat: Splat) -> V {
+        Self::verdicts::<O>(isa, bytes, quarter, splat)
+    }
+}
+
+impl Layout for i16 {
+    const PARTS: usize = 8;
+
+    #[inline(always)]
+    fn splat(isa: Neon, pair: Pair<Self>) -> Splat {
+        let mask = isa.splat_i16(pair.mask);
+        Splat { mask, bound: isa.splat_i16(pair.bound), top: mask }
+    }
+
+    #[inline(always)]
+    fn tops(isa: Neon, bytes: &[u8], part: usize) -> V {
+        isa.load(bytes, 16 * part)
+    }
+
+    #[inline(always)]
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
+        let lanes = isa.and(isa.load(bytes, 16 * part), splat.mask);
+        match O::OP {
+            Operation::Greater => isa.greater_i16(lanes, splat.bound),
+            _ => isa.equal_i16(lanes, splat.bound),
+        }
+    }
+}
+
+impl Layout for i32 {
+    const PARTS: usize = 8;
+
+    #[inline(always)]
+    fn splat(isa: Neon, pair: Pair<Self>) -> Splat {
+        let top = isa.splat_i16((pair.mask >> 16) as i16);
+        Splat { mask: isa.splat_i32(pair.mask), bound: isa.splat_i32(pair.bound), top }
+    }
+
+    #[inline(always)]
+    fn tops(isa: Neon, bytes: &[u8], part: usize) -> V {
+        isa.high_u32(isa.load(bytes, 32 * part), isa.load(bytes, 32 * part + 16))
+    }
+
+    #[inline(always)]
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
+        let verdict = |offset| {
+            let lanes = isa.and(isa.load(bytes, 32 * part + offset), splat.mask);
+            match O::OP {
+                Operation::Greater => isa.greater_i32(lanes, splat.bound),
+                _ => isa.equal_i32(lanes, splat.bound),
+            }
+        };
+        isa.low_u32(verdict(0), verdict(16))
+    }
+}
+
+impl Layout for i64 {
+    const PARTS: usize = 8;
+
+    #[inline(always)]
+    fn splat(isa: Neon, pair: Pair<Self>) -> Splat {
+        let top = isa.splat_i16((pair.mask >> 48) as i16);
+        Splat { mask: isa.splat_i64(pair.mask), bound: isa.splat_i64(pair.bound), top }
+    }
+
+    #[inline(always)]
+    fn tops(isa: Neon, bytes: &[u8], part: usize) -> V {
+        let at = 64 * part;
+        let a = isa.high_u64(isa.load(bytes, at), isa.load(bytes, at + 16));
+        let b = isa.high_u64(isa.load(bytes, at + 32), isa.load(bytes, at + 48));
+        isa.high_u32(a, b)
+    }
+
+    #[inline(always)]
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
+        let verdict = |offset| {
+            let lanes = isa.and(isa.load(bytes, 64 * part + offset), splat.mask);
+            match O::OP {
+                Operation::Greater => isa.greater_i64(lanes, splat.bound),
+                _ => isa.equal_i64(lanes, splat.bound),
+            }
+        };
+        isa.low_u32(isa.low_u64(verdict(0), verdict(16)), isa.low_u64(verdict(32), verdict(48)))
+    }
+}
+
+impl<L: Layout> Blocks<L> for Neon {
+    type Seen = [V; 2];
+
+    #[inline(always)]
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {
+        let (bytes, splat, one) = (L::bytes(block), L::splat(self, pair), self.splat_i8(1));
+        for quarter in 0..4 {
+            let verdicts = L::packed::<O>(self, bytes, quarter, splat);
+            let results = if NEGATE { self.add_i8(verdicts, one) } else { self.and(verdicts, one) };
+            self.write(results, out, 16 * quarter);
+        }
+    }
+
+    #[inline(always)]
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64 {
+        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+        let weights = self.load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128], 0);
+        // Three rounds of sums bring the eight bits of a byte together.
+        let weighted = |quarter| self.and(L::packed::<O>(self, bytes, quarter, splat), weights);
+        let low = self.pair_sums(weighted(0), weighted(1));
+        let high = self.pair_sums(weighted(2), weighted(3));
+        let sums = self.pair_sums(low, high);
+        let bits = self.low_bits(self.pair_sums(sums, sums));
+        if NEGATE { !bits } else { bits }
+    }
+
+    #[inline(always)]
+    fn unseen<O: Op, const NEGATE: bool>(self) -> [V; 2] {
+        [self.splat_i8(if NEGATE { -1 } else { 0 }); 2]
+    }
+
+    /// `Ones` keeps the largest masked top, or the bits that all elements have; the others gather verdicts.
+    #[inline(always)]
+    fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, pair: Pair<L>) -> [V; 2] {
+        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+        if let (Operation::Ones, true) = (O::OP, NEGATE) {
+            for i in 0..bytes.len() / 16 {
+                seen[i % 2] = self.and(seen[i % 2], self.load(bytes, 16 * i));
+            }
+            return seen;
+        }
+        for part in 0..L::PARTS {
+            let all = &mut seen[part % 2];
+            *all = match (O::OP, NEGATE) {
+                (Operation::Ones, _) => {
+                    L::max_tops(self, *all, self.and(L::tops(self, bytes, part), splat.top))
+                }
+                (_, true) => self.and(*all, L::compared::<O>(self, bytes, part, splat)),
+                (_, false) => self.or(*all, L::compared::<O>(self, bytes, part, splat)),
+            };
+        }
+        seen
+    }
+
+    #[inline(always)]
+    fn hit<O: Op, const NEGATE: bool>(self, [a, b]: [V; 2], pair: Pair<L>) -> bool {
+        let splat = L::splat(self, pair);
+        let signs = match (O::OP, NEGATE) {
+            (Operation::Ones, true) => self.not_and(self.and(a, b), splat.mask),
+            (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), splat.top),
+            (_, true) => self.not_and(self.and(a, b), self.splat_i8(-1)),
+            (_, false) => self.or(a, b),
+        };
+        self.largest(signs) != 0
+    }
+}

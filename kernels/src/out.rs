@@ -1,0 +1,55 @@
+//! Where a byte mask goes.
+
+use core::mem::MaybeUninit;
+
+/// The output of a byte mask: kernels write 0 or 1 into every byte of it, nothing else.
+///
+/// Made from `&mut [bool]`, `&mut [MaybeUninit<bool>]` or `&mut [u8]`.
+#[derive(Debug)]
+pub struct MaskOut<'a>(&'a mut [MaybeUninit<bool>]);
+
+impl<'a> MaskOut<'a> {
+    /// The number of results it takes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it takes none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The slots, of which the caller must initialise whatever it touches: the bytes may stand for `bool` or `u8`
+    /// that were initialised before.
+    #[inline(always)]
+    pub(crate) fn slots(self) -> &'a mut [MaybeUninit<bool>] {
+        self.0
+    }
+}
+
+impl<'a> From<&'a mut [MaybeUninit<bool>]> for MaskOut<'a> {
+    #[inline]
+    fn from(out: &'a mut [MaybeUninit<bool>]) -> Self {
+        Self(out)
+    }
+}
+
+impl<'a> From<&'a mut [bool]> for MaskOut<'a> {
+    #[inline]
+    fn from(out: &'a mut [bool]) -> Self {
+        // SAFETY: same length, size and alignment; the crate only ever writes initialised `bool`s through `slots`,
+        // so every byte is a `bool` when the borrow ends.
+        Self(unsafe { &mut *(core::ptr::from_mut(out) as *mut [MaybeUninit<bool>]) })
+    }
+}
+
+impl<'a> From<&'a mut [u8]> for MaskOut<'a> {
+    #[inline]
+    fn from(out: &'a mut [u8]) -> Self {
+        // SAFETY: same length, size and alignment; `MaybeUninit<bool>` may hold any byte, and the crate only ever
+        // writes initialised `bool`s through `slots`, which are valid `u8`s when the borrow ends.
+        Self(unsafe { &mut *(core::ptr::from_mut(out) as *mut [MaybeUninit<bool>]) })
+    }
+}

@@ -1,0 +1,88 @@
+//! The portable path: plain loops over blocks, for the compiler to vectorise. It serves where no hand-written file
+//! exists, wasm among them. With the feature `portable` it stands beside the others, and pulp runs it with the
+//! widest vectors it knows.
+
+use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
+use crate::lane::{Block, Lane};
+use crate::rule::{Compare, Op, Operation, Pair, Test};
+
+/// Runs everywhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portable(());
+
+impl Portable {
+    pub(crate) fn detect() -> Option<Self> {
+        Some(Self(()))
+    }
+}
+
+impl Isa for Portable {
+    #[cfg(feature = "portable")]
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        struct Run<K>(K);
+        impl<K: Kernel> pulp::WithSimd for Run<K> {
+            type Output = K::Output;
+            #[inline(always)]
+            fn with_simd<S: pulp::Simd>(self, _: S) -> K::Output {
+                self.0.run()
+            }
+        }
+        pulp::Arch::new().dispatch(Run(kernel))
+    }
+
+    #[cfg(not(feature = "portable"))]
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        kernel.run()
+    }
+}
+
+#[inline(always)]
+fn hit<L: Lane, O: Op, const NEGATE: bool>(raw: L::Raw, pair: Pair<L>) -> bool {
+    let compare = match O::OP {
+        Operation::Greater => Compare::Greater,
+        Operation::Ones | Operation::Equal => Compare::Equal,
+    };
+    Test::holds(compare, pair, L::read(raw)) != NEGATE
+}
+
+impl<L: Lane> Blocks<L> for Portable {
+    type Seen = bool;
+
+    #[inline(always)]
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {
+        for (out, &raw) in out.iter_mut().zip(block) {
+            out.write(hit::<L, O, NEGATE>(raw, pair));
+        }
+    }
+
+    #[inline(always)]
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64 {
+        let mut bytes = [0; 64];
+        for (byte, &raw) in bytes.iter_mut().zip(block) {
+            *byte = u8::from(hit::<L, O, NEGATE>(raw, pair));
+        }
+        // The product has bit 0 of byte `i` at bit `56 + i`, and no two of its terms meet there.
+        let mut packed = [0; 8];
+        for (out, eight) in packed.iter_mut().zip(bytes.as_chunks().0) {
+            *out = (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+        }
+        u64::from_le_bytes(packed)
+    }
+
+    #[inline(always)]
+    fn unseen<O: Op, const NEGATE: bool>(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn fold<O: Op, const NEGATE: bool>(self, seen: bool, block: &Block<L>, pair: Pair<L>) -> bool {
+        block.iter().fold(seen, |seen, &raw| seen | hit::<L, O, NEGATE>(raw, pair))
+    }
+
+    #[inline(always)]
+    fn hit<O: Op, const NEGATE: bool>(self, seen: bool, _: Pair<L>) -> bool {
+        seen
+    }
+}

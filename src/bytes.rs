@@ -1,0 +1,83 @@
+//! The same operations over bytes that hold elements of a [`Format`] known at run time: files, C memory, graphs.
+//!
+//! The bytes may start at any address. They are read in the byte order of the machine.
+
+use nonfinite_kernels::MaskOut;
+
+use crate::path;
+use crate::{Census, Elements, Error, Format, Predicate};
+
+/// `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
+///
+/// # Errors
+/// [`Error::PartialElement`], or [`Error::OutputLength`] if `out` does not have one byte for each element. Nothing is
+/// written then.
+pub fn mask(x: &[u8], format: Format, predicate: Predicate, out: &mut [u8]) -> Result<(), Error> {
+    let x = Elements::from_bytes(x, format)?;
+    if x.len() != out.len() {
+        return Err(Error::OutputLength { elements: x.len(), output: out.len() });
+    }
+    path::mask(None, x, predicate, MaskOut::from(out));
+    Ok(())
+}
+
+/// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` becomes 1 if `predicate` holds for element `i`, else 0. All other
+/// bits stay as they are.
+///
+/// # Errors
+/// [`Error::PartialElement`], or [`Error::OutputBits`] if `out` ends before the last result. Nothing is written then.
+pub fn bits(
+    x: &[u8],
+    format: Format,
+    predicate: Predicate,
+    out: &mut [u8],
+    offset: usize,
+) -> Result<(), Error> {
+    let x = Elements::from_bytes(x, format)?;
+    let fits = offset.checked_add(x.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
+    if !fits {
+        return Err(Error::OutputBits { elements: x.len(), offset, bytes: out.len() });
+    }
+    path::bits(None, x, predicate, out, offset);
+    Ok(())
+}
+
+/// Whether `predicate` holds for an element. Stops soon after the first.
+///
+/// # Errors
+/// [`Error::PartialElement`].
+pub fn any(x: &[u8], format: Format, predicate: Predicate) -> Result<bool, Error> {
+    Ok(path::any(None, Elements::from_bytes(x, format)?, predicate))
+}
+
+/// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which it does not.
+///
+/// # Errors
+/// [`Error::PartialElement`].
+pub fn all(x: &[u8], format: Format, predicate: Predicate) -> Result<bool, Error> {
+    Ok(path::all(None, Elements::from_bytes(x, format)?, predicate))
+}
+
+/// For how many elements `predicate` holds.
+///
+/// # Errors
+/// [`Error::PartialElement`].
+pub fn count(x: &[u8], format: Format, predicate: Predicate) -> Result<usize, Error> {
+    Ok(path::count(None, Elements::from_bytes(x, format)?, predicate))
+}
+
+/// The index of the first element for which `predicate` holds.
+///
+/// # Errors
+/// [`Error::PartialElement`].
+pub fn position(x: &[u8], format: Format, predicate: Predicate) -> Result<Option<usize>, Error> {
+    Ok(path::position(None, Elements::from_bytes(x, format)?, predicate))
+}
+
+/// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
+///
+/// # Errors
+/// [`Error::PartialElement`].
+pub fn census(x: &[u8], format: Format) -> Result<Census, Error> {
+    Ok(path::census(None, Elements::from_bytes(x, format)?))
+}

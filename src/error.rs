@@ -1,0 +1,59 @@
+//! What can be wrong with untyped input.
+
+use core::fmt;
+
+use crate::Format;
+
+/// Why untyped input was refused. Nothing was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Error {
+    /// The length of the input is not a multiple of the element size.
+    PartialElement {
+        /// Length of the input in bytes.
+        bytes: usize,
+        /// The format of the elements.
+        format: Format,
+    },
+    /// The output of a byte mask does not have one byte for each element.
+    OutputLength {
+        /// Elements of the input.
+        elements: usize,
+        /// Length of the output.
+        output: usize,
+    },
+    /// The output of a bit mask ends before the last result.
+    OutputBits {
+        /// Elements of the input.
+        elements: usize,
+        /// The bit of the output that the first result was to go to.
+        offset: usize,
+        /// Length of the output in bytes.
+        bytes: usize,
+    },
+    /// No format has this name.
+    UnknownFormat,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::PartialElement { bytes, format } => {
+                write!(
+                    f,
+                    "{bytes} bytes are no whole number of {format} elements, {} bytes each",
+                    format.size_in_bytes()
+                )
+            }
+            Self::OutputLength { elements, output } => {
+                write!(f, "{elements} elements, but an output for {output}")
+            }
+            Self::OutputBits { elements, offset, bytes } => {
+                write!(f, "{elements} elements from bit {offset} on, but an output of {bytes} bytes")
+            }
+            Self::UnknownFormat => f.write_str("no format of this name"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,180 @@
+//! The table of formats, and what each makes of a predicate.
+
+use core::fmt;
+use core::str::FromStr;
+
+use nonfinite_kernels::{Ieee, Rule};
+
+use crate::{Error, Predicate};
+
+/// A floating-point format. One element takes [`Format::size_in_bytes`] bytes; formats of 4 and 6 bits are stored one
+/// element a byte, and the unused high bits are ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// IEEE 754 binary16.
+    F16,
+    /// bfloat16: the upper half of an [`Format::F32`].
+    Bf16,
+    /// IEEE 754 binary32.
+    F32,
+    /// IEEE 754 binary64.
+    F64,
+    /// OCP OFP8 E4M3: no infinity, NaN is `S.1111.111`; finite up to 448.
+    F8E4M3Fn,
+    /// E4M3 without infinity and negative zero, whose code 0x80 is the only NaN; bias 8.
+    F8E4M3FnUz,
+    /// OCP OFP8 E5M2: as IEEE formats.
+    F8E5M2,
+    /// E5M2 without infinity and negative zero, whose code 0x80 is the only NaN; bias 16.
+    F8E5M2FnUz,
+    /// E4M3 as IEEE formats: infinity is `S.1111.000`.
+    F8E4M3,
+    /// E3M4 as IEEE formats: infinity is `S.111.0000`.
+    F8E3M4,
+    /// As [`Format::F8E4M3FnUz`] with bias 11.
+    F8E4M3B11FnUz,
+    /// OCP MX scale: 8 exponent bits, no sign; 0xFF is NaN.
+    F8E8M0Fnu,
+    /// OCP MX FP4: all codes are finite.
+    F4E2M1Fn,
+    /// OCP MX FP6: all codes are finite.
+    F6E2M3Fn,
+    /// OCP MX FP6: all codes are finite.
+    F6E3M2Fn,
+}
+
+/// Which codes of a format are not finite.
+#[derive(Clone, Copy)]
+enum Special {
+    /// Exponent bits all ones: infinity if the mantissa is zero, else NaN.
+    Ieee { exponent: u64 },
+    /// NaN where all these bits are set; no infinity.
+    NanOnes { bits: u8 },
+    /// This code is NaN; no infinity.
+    NanCode { code: u8 },
+    /// None.
+    None,
+}
+
+/// One line of the table: the format, its size in bytes, its special codes, and its names, our own first.
+struct Row(Format, usize, Special, &'static [&'static str]);
+
+const FNUZ: Special = Special::NanCode { code: 0x80 };
+
+/// In the order of the enum.
+#[rustfmt::skip]
+const TABLE: [Row; 15] = [
+    Row(Format::F16, 2, Special::Ieee { exponent: 0x7C00 }, &["f16", "float16", "half", "fp16"]),
+    Row(Format::Bf16, 2, Special::Ieee { exponent: 0x7F80 }, &["bf16", "bfloat16"]),
+    Row(Format::F32, 4, Special::Ieee { exponent: 0x7F80_0000 }, &["f32", "float32", "float", "single", "fp32"]),
+    Row(Format::F64, 8, Special::Ieee { exponent: 0x7FF0_0000_0000_0000 }, &["f64", "float64", "double", "fp64"]),
+    Row(Format::F8E4M3Fn, 1, Special::NanOnes { bits: 0x7F }, &["f8e4m3fn", "float8e4m3fn", "float8_e4m3fn", "f8_e4m3", "f8_e4m3fn"]),
+    Row(Format::F8E4M3FnUz, 1, FNUZ, &["f8e4m3fnuz", "float8e4m3fnuz", "float8_e4m3fnuz", "f8_e4m3fnuz"]),
+    Row(Format::F8E5M2, 1, Special::Ieee { exponent: 0x7C }, &["f8e5m2", "float8e5m2", "float8_e5m2", "f8_e5m2"]),
+    Row(Format::F8E5M2FnUz, 1, FNUZ, &["f8e5m2fnuz", "float8e5m2fnuz", "float8_e5m2fnuz", "f8_e5m2fnuz"]),
+    Row(Format::F8E4M3, 1, Special::Ieee { exponent: 0x78 }, &["f8e4m3", "float8e4m3", "float8_e4m3"]),
+    Row(Format::F8E3M4, 1, Special::Ieee { exponent: 0x70 }, &["f8e3m4", "float8e3m4", "float8_e3m4"]),
+    Row(Format::F8E4M3B11FnUz, 1, FNUZ, &["f8e4m3b11fnuz", "float8e4m3b11fnuz", "float8_e4m3b11fnuz"]),
+    Row(Format::F8E8M0Fnu, 1, Special::NanOnes { bits: 0xFF }, &["f8e8m0fnu", "float8e8m0", "float8e8m0fnu", "float8_e8m0fnu", "f8e8m0", "f8_e8m0"]),
+    Row(Format::F4E2M1Fn, 1, Special::None, &["f4e2m1fn", "float4e2m1", "float4e2m1fn", "float4_e2m1fn", "f4e2m1", "f4"]),
+    Row(Format::F6E2M3Fn, 1, Special::None, &["f6e2m3fn", "float6e2m3", "float6e2m3fn", "float6_e2m3fn", "f6e2m3", "f6_e2m3"]),
+    Row(Format::F6E3M2Fn, 1, Special::None, &["f6e3m2fn", "float6e3m2", "float6e3m2fn", "float6_e3m2fn", "f6e3m2", "f6_e3m2"]),
+];
+
+impl Format {
+    /// Every format, for tables and tests.
+    pub const ALL: [Self; TABLE.len()] = {
+        let mut all = [Self::F16; TABLE.len()];
+        let mut i = 0;
+        while i < TABLE.len() {
+            assert!(TABLE[i].0 as usize == i, "the table is in the order of the enum");
+            all[i] = TABLE[i].0;
+            i += 1;
+        }
+        all
+    };
+
+    const fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// Bytes that one element takes: 8, 4, 2 or 1.
+    #[must_use]
+    #[inline]
+    pub const fn size_in_bytes(self) -> usize {
+        self.row().1
+    }
+
+    /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other spellings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.row().3[0]
+    }
+
+    /// All spellings that [`Format::from_str`] takes, in lower case.
+    #[must_use]
+    pub const fn names(self) -> &'static [&'static str] {
+        self.row().3
+    }
+
+    /// The question as the kernels have it.
+    #[inline]
+    pub(crate) const fn rule(self, predicate: Predicate) -> Rule {
+        let bits = 8 * self.size_in_bytes() as u32;
+        let sign = 1 << (bits - 1);
+        let nan = match self.row().2 {
+            Special::Ieee { exponent } => Rule::greater(sign - 1, exponent),
+            Special::NanOnes { bits } => Rule::equal(bits as u64, bits as u64),
+            Special::NanCode { code } => Rule::equal(0xFF, code as u64),
+            Special::None => Rule::Constant(false),
+        };
+        let Special::Ieee { exponent } = self.row().2 else {
+            return match predicate {
+                Predicate::Nan | Predicate::NonFinite => nan,
+                Predicate::Finite => nan.not(),
+                _ => Rule::Constant(false),
+            };
+        };
+        match predicate {
+            Predicate::Nan => nan,
+            Predicate::Inf => Rule::equal(sign - 1, exponent),
+            Predicate::PositiveInf => Rule::equal(sign | (sign - 1), exponent),
+            Predicate::NegativeInf => Rule::equal(sign | (sign - 1), sign | exponent),
+            Predicate::NonFinite => Rule::equal(exponent, exponent),
+            Predicate::Finite => Rule::equal(exponent, exponent).not(),
+            Predicate::Never => Rule::Constant(false),
+        }
+    }
+
+    /// The layout, if infinities are told from NaN by the mantissa.
+    #[inline]
+    pub(crate) const fn ieee(self) -> Option<Ieee> {
+        match self.row().2 {
+            Special::Ieee { exponent } => Some(Ieee { exponent, sign: 1 << (8 * self.row().1 - 1) }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Takes our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors, in any case.
+///
+/// `F8_E4M3` is [`Format::F8E4M3Fn`], as safetensors means it; `f8E4M3`, as StableHLO and ml_dtypes spell the IEEE
+/// form, is [`Format::F8E4M3`].
+///
+/// # Errors
+/// [`Error::UnknownFormat`].
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let known = |row: &&Row| row.3.iter().any(|known| known.eq_ignore_ascii_case(name));
+        TABLE.iter().find(known).map(|row| row.0).ok_or(Error::UnknownFormat)
+    }
+}

@@ -1,0 +1,175 @@
+//! The paths that can run here, and the sinks over [`Elements`] on a path of one's choice.
+
+use core::mem::MaybeUninit;
+
+use nonfinite_kernels as kernels;
+use nonfinite_kernels::MaskOut;
+
+use crate::{Census, Elements, Predicate};
+
+/// A way to run the kernels: an instruction set that was found on this CPU.
+///
+/// Callers need it for tests, benchmarks and `no_std` builds that want another path than the best; the functions at the
+/// top of the crate use [`Path::active`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path(kernels::Path);
+
+/// A path as [`paths`] lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PathInfo {
+    /// `avx512`, `avx2`, `neon`, `portable` or `scalar`.
+    pub name: &'static str,
+    /// Whether this CPU can run it.
+    pub available: bool,
+    /// Whether the functions of this crate use it.
+    pub active: bool,
+}
+
+/// All paths that this build knows, best first.
+pub fn paths() -> impl ExactSizeIterator<Item = PathInfo> {
+    let active = Path::active().name();
+    kernels::Path::all().map(move |(name, path)| PathInfo {
+        name,
+        available: path.is_some(),
+        active: name == active,
+    })
+}
+
+impl Path {
+    /// The path that the functions of this crate use: the one given to [`Path::activate`], else (feature `std`) the one
+    /// that the environment variable `NONFINITE_PATH` names, else the best. A name that is unknown, or that this CPU
+    /// cannot run, is passed over: [`paths`] tells what is used.
+    #[must_use]
+    pub fn active() -> Self {
+        Self(kernels::Path::active())
+    }
+
+    /// From now on the functions of this crate use this path, in all threads. This is the way to choose one without `std`.
+    pub fn activate(self) {
+        self.0.activate();
+    }
+
+    /// The path of this name, if this build knows it and the CPU can run it.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        kernels::Path::by_name(name).map(Self)
+    }
+
+    /// The paths that this CPU can run, best first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        kernels::Path::all().filter_map(|(_, path)| path.map(Self))
+    }
+
+    /// `avx512`, `avx2`, `neon`, `portable` or `scalar`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// [`crate::mask`] on this path. `out` may be `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
+    ///
+    /// # Panics
+    /// If `out` is not as long as `x`; nothing is written then.
+    #[track_caller]
+    pub fn mask<'a, 'o>(self, x: impl Into<Elements<'a>>, predicate: Predicate, out: impl Into<MaskOut<'o>>) {
+        mask(Some(self), x.into(), predicate, out.into());
+    }
+
+    /// [`crate::bits_at`] on this path.
+    ///
+    /// # Panics
+    /// If `out` ends before the last result; nothing is written then.
+    #[track_caller]
+    pub fn bits<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate, out: &mut [u8], offset: usize) {
+        bits(Some(self), x.into(), predicate, out, offset);
+    }
+
+    /// [`crate::any`] on this path.
+    #[must_use]
+    pub fn any<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> bool {
+        any(Some(self), x.into(), predicate)
+    }
+
+    /// [`crate::all`] on this path.
+    #[must_use]
+    pub fn all<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> bool {
+        all(Some(self), x.into(), predicate)
+    }
+
+    /// [`crate::count`] on this path.
+    #[must_use]
+    pub fn count<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> usize {
+        count(Some(self), x.into(), predicate)
+    }
+
+    /// [`crate::position`] on this path.
+    #[must_use]
+    pub fn position<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> Option<usize> {
+        position(Some(self), x.into(), predicate)
+    }
+
+    /// [`crate::census`] on this path.
+    #[must_use]
+    pub fn census<'a>(self, x: impl Into<Elements<'a>>) -> Census {
+        census(Some(self), x.into())
+    }
+}
+
+// What typed slices, bytes and paths have in common. Without a path the active one is used, and only if the input is
+// long enough to need one.
+
+#[inline]
+#[track_caller]
+pub(crate) fn mask(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
+    kernels::mask(path.map(|path| path.0), x.lanes, x.format.rule(predicate), out);
+}
+
+/// The output as initialised by [`mask`].
+#[inline]
+#[track_caller]
+pub(crate) fn mask_uninit<'o>(
+    x: Elements<'_>,
+    predicate: Predicate,
+    out: &'o mut [MaybeUninit<bool>],
+) -> &'o mut [bool] {
+    kernels::mask_uninit(None, x.lanes, x.format.rule(predicate), out)
+}
+
+#[inline]
+#[track_caller]
+pub(crate) fn bits(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
+    kernels::bits(path.map(|path| path.0), x.lanes, x.format.rule(predicate), out, offset);
+}
+
+#[inline]
+pub(crate) fn position(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
+    kernels::position(path.map(|path| path.0), x.lanes, x.format.rule(predicate))
+}
+
+#[inline]
+pub(crate) fn any(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
+    position(path, x, predicate).is_some()
+}
+
+#[inline]
+pub(crate) fn all(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
+    kernels::position(path.map(|path| path.0), x.lanes, x.format.rule(predicate).not()).is_none()
+}
+
+#[inline]
+pub(crate) fn count(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> usize {
+    kernels::count(path.map(|path| path.0), x.lanes, x.format.rule(predicate))
+}
+
+#[inline]
+pub(crate) fn census(path: Option<Path>, x: Elements<'_>) -> Census {
+    let path = path.map(|path| path.0);
+    match x.format.ieee() {
+        Some(ieee) => kernels::census(path, x.lanes, ieee),
+        None => {
+            let nan = kernels::tally(path, x.lanes, x.format.rule(Predicate::Nan));
+            Census { nan, ..Census::default() }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Typed slices.
+
+use core::mem::MaybeUninit;
+
+use nonfinite_kernels::MaskOut;
+use zerocopy::IntoBytes;
+
+use crate::path;
+use crate::{Census, Element, Elements, Predicate};
+
+/// `out[i]` tells whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML ELEMENT_WISE_IS_NAN.
+///
+/// # Panics
+/// If `x` and `out` differ in length; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
+    mask(x, Predicate::Nan, out);
+}
+
+/// `out[i]` tells whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10 with their default
+/// attributes, DirectML ELEMENT_WISE_IS_INFINITY in mode EITHER. For one sign, or none, see [`Predicate::inf`].
+///
+/// # Panics
+/// If `x` and `out` differ in length; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
+    mask(x, Predicate::Inf, out);
+}
+
+/// `out[i]` tells whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
+///
+/// # Panics
+/// If `x` and `out` differ in length; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
+    mask(x, Predicate::Finite, out);
+}
+
+/// `out[i]` tells whether `predicate` holds for `x[i]`.
+///
+/// ```
+/// use nonfinite::{Predicate, mask};
+/// let mut out = [false; 3];
+/// mask(&[f64::INFINITY, f64::NEG_INFINITY, f64::NAN], Predicate::NegativeInf, &mut out);
+/// assert_eq!(out, [false, true, false]);
+/// ```
+///
+/// # Panics
+/// If `x` and `out` differ in length; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn mask<T: Element>(x: &[T], predicate: Predicate, out: &mut [bool]) {
+    path::mask(None, Elements::from(x), predicate, MaskOut::from(out));
+}
+
+/// As [`mask`], into memory that need not be initialised; returns it initialised.
+///
+/// # Panics
+/// If `x` and `out` differ in length; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn mask_uninit<'o, T: Element>(
+    x: &[T],
+    predicate: Predicate,
+    out: &'o mut [MaybeUninit<bool>],
+) -> &'o mut [bool] {
+    path::mask_uninit(Elements::from(x), predicate, out)
+}
+
+/// Bit `i % 64` of `out[i / 64]` tells whether `predicate` holds for `x[i]`. The bits of the last word behind the last
+/// element stay as they are.
+///
+/// # Panics
+/// If `out` does not have `x.len().div_ceil(64)` words; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
+    let (elements, words) = (x.len(), out.len());
+    assert!(words == elements.div_ceil(64), "{elements} elements, but an output of {words} words of 64 bits");
+    // As bytes, bit `i % 8` of byte `i / 8`: the same bits where the low byte comes first.
+    swap_on_big_endian(out);
+    path::bits(None, Elements::from(x), predicate, out.as_mut_bytes(), 0);
+    swap_on_big_endian(out);
+}
+
+#[inline]
+fn swap_on_big_endian(words: &mut [u64]) {
+    if cfg!(target_endian = "big") {
+        for word in words {
+            *word = word.swap_bytes();
+        }
+    }
+}
+
+/// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` tells whether `predicate` holds for `x[i]`: the order of Apache
+/// Arrow's bitmaps (Arrow columnar format, "Validity bitmaps"). All other bits stay as they are.
+///
+/// # Panics
+/// If `out` ends before the last result; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn bits_at<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
+    path::bits(None, Elements::from(x), predicate, out, offset);
+}
+
+/// Whether `predicate` holds for an element. Stops soon after the first.
+#[must_use]
+#[inline]
+pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
+    path::any(None, Elements::from(x), predicate)
+}
+
+/// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which it does not.
+#[must_use]
+#[inline]
+pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
+    path::all(None, Elements::from(x), predicate)
+}
+
+/// For how many elements `predicate` holds.
+#[must_use]
+#[inline]
+pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
+    path::count(None, Elements::from(x), predicate)
+}
+
+/// The index of the first element for which `predicate` holds.
+#[must_use]
+#[inline]
+pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
+    path::position(None, Elements::from(x), predicate)
+}
+
+/// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
+///
+/// ```
+/// let census = nonfinite::census(&[1.0, f32::NAN, f32::INFINITY, f32::NAN]);
+/// assert_eq!((census.nan.count, census.nan.first), (2, Some(1)));
+/// assert_eq!((census.pos_inf.count, census.pos_inf.first), (1, Some(2)));
+/// assert_eq!((census.neg_inf.count, census.neg_inf.first), (0, None));
+/// ```
+#[must_use]
+#[inline]
+pub fn census<T: Element>(x: &[T]) -> Census {
+    path::census(None, Elements::from(x))
+}
