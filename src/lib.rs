@@ -1,4 +1,4 @@
-#![cfg_attr(all(doc, feature = "half", feature = "std"), doc = include_str!("../README.md"))]
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
 
