@@ -1,0 +1,166 @@
+//! The public functions: what they add to the paths.
+
+use std::mem::MaybeUninit;
+
+use half::{bf16, f16};
+use nonfinite::{Class, Error, F8E4M3Fn, Format, Predicate, bytes};
+
+#[test]
+fn typed_slices() {
+    let x = [1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0];
+    let mut out = [true; 5];
+    nonfinite::is_nan(&x, &mut out);
+    assert_eq!(out, [false, true, false, false, false]);
+    nonfinite::is_inf(&x, &mut out);
+    assert_eq!(out, [false, false, true, true, false]);
+    nonfinite::is_finite(&x, &mut out);
+    assert_eq!(out, [true, false, false, false, true]);
+    nonfinite::mask(&x, Predicate::inf(true, false), &mut out);
+    assert_eq!(out, [false, false, false, true, false]);
+    nonfinite::mask(&x, Predicate::inf(false, false), &mut out);
+    assert_eq!(out, [false; 5]);
+    assert!(nonfinite::any(&x, Predicate::Nan) && !nonfinite::all(&x, Predicate::Nan));
+    assert_eq!(nonfinite::count(&x, Predicate::NonFinite), 3);
+    assert_eq!(nonfinite::position(&x, Predicate::NegativeInf), Some(3));
+    assert_eq!(nonfinite::census(&x).neg_inf, Class { count: 1, first: Some(3) });
+
+    let mut room = [MaybeUninit::uninit(); 5];
+    assert_eq!(nonfinite::mask_uninit(&x, Predicate::Inf, &mut room), [false, false, true, true, false]);
+    assert_eq!(nonfinite::mask_uninit(&x, Predicate::Never, &mut room), [false; 5]);
+
+    assert!(nonfinite::all(&[f16::MAX, f16::MIN], Predicate::Finite));
+    assert!(nonfinite::any(&[bf16::MAX, bf16::INFINITY], Predicate::PositiveInf));
+    assert!(nonfinite::any(&[F8E4M3Fn::from_bits(0xFF)], Predicate::Nan));
+    assert!(nonfinite::all(&[F8E4M3Fn::from_bits(0x7E)], Predicate::Finite));
+}
+
+#[test]
+fn empty() {
+    let mut out = [false; 0];
+    nonfinite::is_nan::<f64>(&[], &mut out);
+    nonfinite::bits::<f64>(&[], Predicate::Finite, &mut []);
+    for predicate in Predicate::ALL {
+        assert!(!nonfinite::any::<f32>(&[], predicate) && nonfinite::all::<f32>(&[], predicate));
+        assert_eq!(nonfinite::count::<f32>(&[], predicate), 0);
+        assert_eq!(nonfinite::position::<f32>(&[], predicate), None);
+    }
+    assert_eq!(nonfinite::census::<f32>(&[]), nonfinite::Census::default());
+}
+
+/// Words keep the bits behind the last element, and number bits alike on machines of either byte order.
+#[test]
+fn words_of_bits() {
+    for n in [1, 63, 64, 65, 130, 191] {
+        let x: Vec<f32> = (0..n).map(|i| if i % 5 == 0 { f32::NAN } else { 1.0 }).collect();
+        let mut words = vec![u64::MAX; x.len().div_ceil(64)];
+        nonfinite::bits(&x, Predicate::Nan, &mut words);
+        for bit in 0..64 * words.len() {
+            let set = words[bit / 64] >> (bit % 64) & 1 == 1;
+            assert_eq!(set, bit >= x.len() || bit % 5 == 0, "length {n} bit {bit}");
+        }
+    }
+    let mut bitmap = [0u8; 3];
+    nonfinite::bits_at(&[f64::NAN, 0.0, f64::NAN], Predicate::Nan, &mut bitmap, 6);
+    assert_eq!(bitmap, [0b0100_0000, 0b0000_0001, 0]);
+}
+
+#[test]
+fn wrong_bytes_are_refused() {
+    let x = [0; 12];
+    let mut out = [7; 5];
+    assert_eq!(
+        bytes::mask(&x[..7], Format::F32, Predicate::Nan, &mut out),
+        Err(Error::PartialElement { bytes: 7, format: Format::F32 })
+    );
+    for wrong in [2, 4] {
+        assert_eq!(
+            bytes::mask(&x, Format::F32, Predicate::Nan, &mut out[..wrong]),
+            Err(Error::OutputLength { elements: 3, output: wrong })
+        );
+    }
+    assert_eq!(
+        bytes::bits(&x, Format::F32, Predicate::Finite, &mut out[..1], 6),
+        Err(Error::OutputBits { elements: 3, offset: 6, bytes: 1 })
+    );
+    assert_eq!(
+        bytes::bits(&x, Format::F32, Predicate::Finite, &mut out, usize::MAX),
+        Err(Error::OutputBits { elements: 3, offset: usize::MAX, bytes: 5 })
+    );
+    assert_eq!(out, [7; 5], "nothing is written on error");
+    assert_eq!(bytes::mask(&x, Format::F32, Predicate::Finite, &mut out[1..4]), Ok(()));
+    assert_eq!(out, [7, 1, 1, 1, 7]);
+    assert_eq!(bytes::bits(&x, Format::F32, Predicate::Finite, &mut out[..1], 5), Ok(()));
+    assert_eq!(out[0], 7 | 0b1110_0000);
+    let partial = Error::PartialElement { bytes: 12, format: Format::F64 };
+    assert_eq!(bytes::any(&x, Format::F64, Predicate::Nan), Err(partial));
+    assert_eq!(bytes::all(&x, Format::F64, Predicate::Nan), Err(partial));
+    assert_eq!(bytes::count(&x, Format::F64, Predicate::Nan), Err(partial));
+    assert_eq!(bytes::position(&x, Format::F64, Predicate::Nan), Err(partial));
+    assert_eq!(bytes::census(&x, Format::F64), Err(partial));
+    assert_eq!(partial.to_string(), "12 bytes are no whole number of f64 elements, 8 bytes each");
+    assert_eq!(bytes::count(&x, Format::F16, Predicate::Finite), Ok(6));
+    assert_eq!(bytes::all(&x, Format::F16, Predicate::Finite), Ok(true));
+    assert_eq!(bytes::position(&x, Format::F16, Predicate::Finite), Ok(Some(0)));
+    assert_eq!(bytes::any(&x, Format::F16, Predicate::Nan), Ok(false));
+}
+
+#[test]
+fn format_names() {
+    for format in Format::ALL {
+        assert_eq!(format.to_string(), format.name());
+        for name in format.names() {
+            assert_eq!(name.parse(), Ok(format), "{name}");
+            assert_eq!(name.to_uppercase().parse(), Ok(format), "{name}");
+        }
+    }
+    let spellings = [
+        ("bfloat16", Format::Bf16),
+        ("BF16", Format::Bf16),
+        ("FLOAT", Format::F32),
+        ("DOUBLE", Format::F64),
+        ("FLOAT8E4M3FN", Format::F8E4M3Fn),
+        ("F8_E4M3", Format::F8E4M3Fn),
+        ("f8E4M3", Format::F8E4M3),
+        ("F8_E8M0", Format::F8E8M0Fnu),
+        ("FLOAT8E5M2FNUZ", Format::F8E5M2FnUz),
+    ];
+    for (name, format) in spellings {
+        assert_eq!(name.parse(), Ok(format), "{name}");
+    }
+    for name in ["", "int8", "f", "f128", " f32"] {
+        assert_eq!(name.parse::<Format>(), Err(Error::UnknownFormat), "{name}");
+    }
+}
+
+// wasm aborts on panic.
+#[cfg(not(target_family = "wasm"))]
+mod panics {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use nonfinite::Predicate;
+
+    fn message(run: impl FnOnce()) -> String {
+        let payload = catch_unwind(AssertUnwindSafe(run)).expect_err("no panic");
+        payload.downcast_ref::<String>().expect("a formatted message").clone()
+    }
+
+    #[test]
+    fn lengths_are_named() {
+        let x = [f32::NAN; 100];
+        for n in [99, 101] {
+            let mut out = vec![false; n];
+            let text = message(|| nonfinite::is_nan(&x, &mut out));
+            assert_eq!(text, format!("100 elements, but an output for {n}"));
+            assert!(out.iter().all(|&hit| !hit), "nothing is written");
+        }
+        let mut words = [0; 3];
+        let text = message(|| nonfinite::bits(&x, Predicate::Nan, &mut words));
+        assert_eq!(text, "100 elements, but an output of 3 words of 64 bits");
+        let mut bitmap = [0; 13];
+        let text = message(|| nonfinite::bits_at(&x, Predicate::Nan, &mut bitmap, 5));
+        assert_eq!(text, "100 elements from bit 5 on, but an output of 13 bytes");
+        assert_eq!((words, bitmap), ([0; 3], [0; 13]));
+        nonfinite::bits_at(&x, Predicate::Nan, &mut bitmap, 4);
+        assert_eq!((bitmap[0], bitmap[12]), (0xF0, 0xFF));
+    }
+}

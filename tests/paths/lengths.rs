@@ -1,0 +1,104 @@
+//! Every length, start address and bit offset.
+
+use nonfinite::{Elements, Format, Path, Predicate};
+
+use crate::{check, check_path, expected, oracle, paths, reduced};
+
+/// Elements that hold every edge of the format in an order that repeats late.
+fn mixed(format: Format, elements: usize) -> Vec<u8> {
+    let edges = oracle::edges(format);
+    let mut bytes = Vec::new();
+    for i in 0..elements {
+        let bits = if i % 3 == 0 { edges[(i / 3 * 7 + i) % edges.len()] } else { 0 };
+        oracle::write(format, bits, &mut bytes);
+    }
+    bytes
+}
+
+#[test]
+fn every_length() {
+    let most = if reduced() { 140 } else { 300 };
+    for format in Format::ALL {
+        let bytes = mixed(format, most);
+        for n in 0..=most {
+            check(format, &bytes[..n * format.size_in_bytes()]);
+        }
+    }
+}
+
+#[test]
+fn long_inputs() {
+    let lengths: &[usize] =
+        if reduced() { &[1023, 2049] } else { &[511, 1024, 1025, 2047, 3000, 4096, 5001] };
+    for format in Format::ALL {
+        for &n in lengths {
+            let bytes = mixed(format, n);
+            check(format, &bytes);
+            // Clean but for the end, so that searches go through whole groups.
+            let size = format.size_in_bytes();
+            let mut clean = vec![0; bytes.len()];
+            check(format, &clean);
+            let end = clean.len() - 3 * size;
+            clean[end..].copy_from_slice(&mixed(format, 3 * oracle::edges(format).len())[size * 3..size * 6]);
+            check(format, &clean);
+        }
+    }
+}
+
+/// Every byte address within 64, odd ones too, and 64 elements of offset.
+#[test]
+fn every_address() {
+    for format in Format::ALL {
+        let size = format.size_in_bytes();
+        let bytes = mixed(format, 400);
+        let n = 199;
+        let kinds = expected(format, &bytes);
+        let mut room = vec![0u8; bytes.len() + 256];
+        let aligned = room.as_ptr().align_offset(64);
+        for offset in (0..64).step_by(if reduced() { 7 } else { 1 }) {
+            let start = aligned + offset;
+            room[start..start + bytes.len()].copy_from_slice(&bytes);
+            for path in paths() {
+                check_path(path, format, &room[start..start + n * size], &kinds[..n]);
+                let shifted = start + offset * size;
+                check_path(path, format, &room[shifted..shifted + n * size], &kinds[offset..offset + n]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_bit_offset() {
+    let format = Format::F16;
+    let bytes = mixed(format, 200);
+    let kinds = expected(format, &bytes);
+    for path in paths() {
+        for n in (0..=200).step_by(if reduced() { 9 } else { 1 }) {
+            let x = Elements::from_bytes(&bytes[..2 * n], format).unwrap();
+            for predicate in [Predicate::NonFinite, Predicate::Finite, Predicate::Never] {
+                for offset in 0..20 {
+                    bits_at(path, x, predicate, &kinds[..n], offset);
+                }
+            }
+        }
+    }
+}
+
+fn bits_at(path: Path, x: Elements<'_>, predicate: Predicate, kinds: &[oracle::Kind], offset: usize) {
+    for fill in [0, 0xFF] {
+        let mut out = vec![fill; (offset + kinds.len()).div_ceil(8)];
+        path.bits(x, predicate, &mut out, offset);
+        for bit in 0..8 * out.len() {
+            let got = out[bit / 8] >> (bit % 8) & 1 == 1;
+            let element = bit.checked_sub(offset).and_then(|i| kinds.get(i));
+            let want = element.map_or(fill != 0, |&kind| oracle::holds(predicate, kind));
+            assert_eq!(
+                got,
+                want,
+                "{} {predicate:?} length {} bit {bit} from {offset}",
+                path.name(),
+                kinds.len()
+            );
+        }
+    }
+}

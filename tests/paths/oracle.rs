@@ -1,0 +1,129 @@
+//! What the elements are, told by others: the standard library, `half`, and literal lists of codes.
+
+use nonfinite::{Format, Predicate};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Finite,
+    PosInf,
+    NegInf,
+    Nan,
+}
+
+/// The bits of one element in memory.
+pub fn read(raw: &[u8]) -> u64 {
+    match *raw {
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_ne_bytes([a, b])),
+        [a, b, c, d] => u64::from(u32::from_ne_bytes([a, b, c, d])),
+        _ => u64::from_ne_bytes(raw.try_into().unwrap()),
+    }
+}
+
+/// The memory of one element.
+pub fn write(format: Format, bits: u64, out: &mut Vec<u8>) {
+    match format.size_in_bytes() {
+        1 => out.extend((bits as u8).to_ne_bytes()),
+        2 => out.extend((bits as u16).to_ne_bytes()),
+        4 => out.extend((bits as u32).to_ne_bytes()),
+        _ => out.extend(bits.to_ne_bytes()),
+    }
+}
+
+pub fn kind(format: Format, bits: u64) -> Kind {
+    let of = |nan: bool, infinite: bool, negative: bool| match (nan, infinite, negative) {
+        (true, _, _) => Kind::Nan,
+        (false, true, false) => Kind::PosInf,
+        (false, true, true) => Kind::NegInf,
+        (false, false, _) => Kind::Finite,
+    };
+    match format {
+        Format::F64 => {
+            let x = f64::from_bits(bits);
+            of(x.is_nan(), x.is_infinite(), x.is_sign_negative())
+        }
+        Format::F32 => {
+            let x = f32::from_bits(bits as u32);
+            of(x.is_nan(), x.is_infinite(), x.is_sign_negative())
+        }
+        Format::F16 => {
+            let x = half::f16::from_bits(bits as u16);
+            of(x.is_nan(), x.is_infinite(), x.is_sign_negative())
+        }
+        Format::Bf16 => {
+            let x = half::bf16::from_bits(bits as u16);
+            of(x.is_nan(), x.is_infinite(), x.is_sign_negative())
+        }
+        _ => small(format, bits as u8),
+    }
+}
+
+/// The special codes of the formats in one byte, as ml_dtypes has them.
+fn small(format: Format, code: u8) -> Kind {
+    let (nan, pos_inf, neg_inf): (&[u8], _, _) = match format {
+        Format::F8E4M3Fn => (&[0x7F, 0xFF], None, None),
+        Format::F8E4M3FnUz | Format::F8E5M2FnUz | Format::F8E4M3B11FnUz => (&[0x80], None, None),
+        Format::F8E5M2 => (&[0x7D, 0x7E, 0x7F, 0xFD, 0xFE, 0xFF], Some(0x7C), Some(0xFC)),
+        Format::F8E4M3 => (
+            &[0x79, 0x7A, 0x7B, 0x7C, 0x7D, 0x7E, 0x7F, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF],
+            Some(0x78),
+            Some(0xF8),
+        ),
+        Format::F8E3M4 => (
+            &[
+                0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7A, 0x7B, 0x7C, 0x7D, 0x7E,
+                0x7F, //
+                0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF,
+            ],
+            Some(0x70),
+            Some(0xF0),
+        ),
+        Format::F8E8M0Fnu => (&[0xFF], None, None),
+        _ => (&[], None, None),
+    };
+    if nan.contains(&code) {
+        Kind::Nan
+    } else if pos_inf == Some(code) {
+        Kind::PosInf
+    } else if neg_inf == Some(code) {
+        Kind::NegInf
+    } else {
+        Kind::Finite
+    }
+}
+
+pub fn holds(predicate: Predicate, kind: Kind) -> bool {
+    match predicate {
+        Predicate::Nan => kind == Kind::Nan,
+        Predicate::Inf => matches!(kind, Kind::PosInf | Kind::NegInf),
+        Predicate::PositiveInf => kind == Kind::PosInf,
+        Predicate::NegativeInf => kind == Kind::NegInf,
+        Predicate::Finite => kind == Kind::Finite,
+        Predicate::NonFinite => kind != Kind::Finite,
+        Predicate::Never => false,
+        _ => unreachable!("a predicate without an oracle"),
+    }
+}
+
+/// One finite element, +Inf, -Inf, NaN and more edges of the format, as bits.
+pub fn edges(format: Format) -> Vec<u64> {
+    let (exponent, mantissa) = match format {
+        Format::F64 => (11, 52),
+        Format::F32 => (8, 23),
+        Format::F16 => (5, 10),
+        Format::Bf16 => (8, 7),
+        _ => return (0..=255).collect(),
+    };
+    let ones = (1u64 << exponent) - 1;
+    let all = (1u64 << mantissa) - 1;
+    let mut mantissas =
+        vec![0, 3, all, all - 1, all / 2, all / 2 + 2, 0xFFFF_FFFF, 0x7FFF_FFFF, all ^ 0xFFFF_FFFF];
+    mantissas.extend((0..mantissa).map(|bit| 1 << bit));
+    let mut edges = Vec::new();
+    for sign in [0, 1u64 << (exponent + mantissa)] {
+        for e in [0, 1, 2, ones / 2, ones - 2, ones - 1, ones] {
+            edges.extend(mantissas.iter().map(|m| sign | e << mantissa | m & all));
+        }
+    }
+    edges
+}

@@ -1,0 +1,54 @@
+//! Random tensors.
+
+use nonfinite::Format;
+use quickcheck::{Arbitrary, Gen, quickcheck};
+
+use crate::{check, oracle, paths, reduced};
+
+/// A tensor of one format: any bits, edges, or zeros with few edges, in any mix.
+#[derive(Clone, Debug)]
+struct Tensor {
+    format: Format,
+    bytes: Vec<u8>,
+}
+
+impl Arbitrary for Tensor {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let format = *g.choose(&Format::ALL).unwrap();
+        let edges = oracle::edges(format);
+        let elements = usize::arbitrary(g) % if reduced() { 300 } else { 3000 };
+        let rare = 1 + u32::arbitrary(g) % 1000;
+        let mut bytes = Vec::new();
+        for _ in 0..elements {
+            let bits = match u32::arbitrary(g) % rare {
+                0 => *g.choose(&edges).unwrap(),
+                1 => u64::arbitrary(g),
+                _ => 0,
+            };
+            oracle::write(format, bits, &mut bytes);
+        }
+        Self { format, bytes }
+    }
+}
+
+#[test]
+fn random_tensors() {
+    fn agrees(tensor: Tensor) {
+        check(tensor.format, &tensor.bytes);
+    }
+    let tests = if reduced() { 30 } else { 1000 };
+    quickcheck::QuickCheck::new().tests(tests).quickcheck(agrees as fn(Tensor));
+}
+
+quickcheck! {
+    /// Paths agree on the census of a reversed tensor too: counts stay, only first indices move.
+    fn reversal(tensor: Tensor) -> bool {
+        let size = tensor.format.size_in_bytes();
+        let reversed: Vec<u8> = tensor.bytes.rchunks_exact(size).flatten().copied().collect();
+        paths().into_iter().all(|path| {
+            let [a, b] = [&tensor.bytes, &reversed]
+                .map(|bytes| path.census(nonfinite::Elements::from_bytes(bytes, tensor.format).unwrap()));
+            (a.nan.count, a.pos_inf.count, a.neg_inf.count) == (b.nan.count, b.pos_inf.count, b.neg_inf.count)
+        })
+    }
+}
