@@ -1,0 +1,57 @@
+# Sourced by arm64, s390x and wasm32: Debian's rustc-web, a compiler with LLVM's back ends for all of them, which rustup's
+# cargo drives through RUSTC. It is another release than rustup's, so each target has a build folder of its own in $EMU.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# rustc_web [ARCHITECTURE]: unpacks the compiler, the source of std and, if Debian has built it, std for ARCHITECTURE.
+rustc_web() {
+  local v=$EMU/rustc-web.version
+  # One release for all targets, that both architectures have: rustc refuses libraries of another.
+  if [ ! -e "$v" ]; then
+    { versions amd64; versions arm64; } | sort -V | uniq -d | tail -n 1 >"$v.new"
+    [ -s "$v.new" ] || fail "no rustc-web for both amd64 and arm64"
+    mv "$v.new" "$v"
+  fi
+  v=$(cat "$v")
+  unpack rustc-web "rustc-web=$v" "libstd-rust-web-dev=$v" "rust-web-src=$v"
+  [ -z "${1:-}" ] || unpack "std-$1" --alone "libstd-rust-web-dev:$1=$v"
+  wrapper "$EMU/rustc" "$ROOT/usr/bin/rustc"
+}
+
+versions() {
+  apt cache madison "libstd-rust-web-dev:$1" | awk '{ print $3 }' | sort -u
+}
+
+# cross ARCHITECTURE CPU: unpacks a C compiler, which links, and the emulator; ends in the files cc-CPU and run-CPU.
+cross() {
+  local arch=$1 cpu=$2
+  unpack "cross-$arch" "gcc-12-$cpu-linux-gnu" "libc6-dev-$arch-cross" qemu-user
+  wrapper "$EMU/cc-$cpu" "$ROOT/usr/bin/$cpu-linux-gnu-gcc-12" "--sysroot=$ROOT"
+  # Cargo sets LD_LIBRARY_PATH to folders of the host: not for the guest.
+  wrapper "$EMU/run-$cpu" "$ROOT/usr/bin/qemu-$cpu" -L "$ROOT/usr/$cpu-linux-gnu" -E LD_LIBRARY_PATH=
+}
+
+# variable TARGET NAME VALUE: sets CARGO_TARGET_<TARGET>_<NAME>.
+variable() {
+  local target=${1^^}
+  export "CARGO_TARGET_${target//-/_}_$2=$3"
+}
+
+# cargo_for TARGET FLAG... -- ARGS...: `cargo ARGS` with the FLAGs.
+cargo_for() {
+  local target=$1 flags=()
+  shift
+  while [ "$1" != -- ]; do
+    flags+=("$1")
+    shift
+  done
+  export RUSTC=$EMU/rustc CARGO_TARGET_DIR=$EMU/target
+  cd "$TOP"
+  exec cargo "$2" --target "$target" "${flags[@]}" "${@:3}"
+}
+
+# Flags for a target whose std cargo builds: unstable, so the compiler is told to act as a nightly one.
+build_std() {
+  export RUSTC_BOOTSTRAP=1
+  FLAGS=("-Zbuild-std=$1")
+}

@@ -1,0 +1,96 @@
+# Sourced by the scripts beside it. Debian packages go into one folder, $EMU (default: .emu at the root of the
+# repository), by a private apt state: nothing is installed, no lock of the system is taken, root is not needed.
+
+shopt -s inherit_errexit
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+mkdir -p "${EMU:=$TOP/.emu}"
+EMU=$(cd "$EMU" && pwd)
+ROOT=$EMU/root
+LIBS=$ROOT/usr/lib/x86_64-linux-gnu
+export EMU
+
+fail() {
+  echo "$0: $*" >&2
+  exit 1
+}
+
+# begin SETUP ARGS...: calls the function SETUP, one at a time on this $EMU; ends the script if ARGS are `setup`.
+begin() {
+  [ "$(uname -sm)" = "Linux x86_64" ] || fail "works on x86-64 Linux only"
+  exec 9>"$EMU/lock"
+  flock 9
+  "$1"
+  exec 9>&-
+  if [ "${2:-}" = setup ]; then
+    echo "${0##*/}: ready in $EMU"
+    exit 0
+  fi
+}
+
+# The arguments of `cargo` when the user gave none: the path tests, which then must run on the path named.
+path_tests() {
+  export NONFINITE_REQUIRE=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
+  ARGS=(test -p nonfinite --features portable --test paths -- --show-output)
+}
+
+# apt get|cache ARGS...: on the private state.
+apt() {
+  local tool=apt-$1 state=$EMU/apt
+  shift
+  if [ ! -e "$state/conf" ] || [ -n "$(find "$state/conf" -mmin +600)" ]; then
+    mkdir -p "$state"/{lists,cache/archives}/partial
+    cat >"$state/new" <<C
+Dir::State::Lists "$state/lists";
+Dir::Cache "$state/cache";
+APT::Architectures { "amd64"; "arm64"; };
+APT::Sandbox::User "$(id -un)";
+APT::Install-Recommends "false";
+Acquire::Languages "none";
+Acquire::Retries "3";
+Debug::NoLocking "true";
+C
+    # A list that cannot be had, a third party's perhaps, is no reason to stop; a package that cannot is.
+    APT_CONFIG=$state/new apt-get -qq update >&2 || true
+    mv "$state/new" "$state/conf"
+  fi
+  APT_CONFIG=$state/conf "$tool" "$@"
+}
+
+# unpack GROUP [--alone] PACKAGE...: unpacks into $ROOT, once, the packages and what they need that the system lacks;
+# --alone leaves out the latter.
+unpack() {
+  local group=$1 archives=$EMU/apt/cache/archives deb members
+  shift
+  [ ! -e "$EMU/unpacked/$group" ] || return 0
+  rm -f "$archives"/*.deb
+  if [ "$1" = --alone ]; then
+    shift
+    apt cache stats >/dev/null # makes the folder
+    (cd "$archives" && apt get -qq download "$@" >&2)
+  else
+    apt get -qq -y --download-only install "$@" >&2
+  fi
+  mkdir -p "$ROOT" "$EMU/unpacked"
+  for deb in "$archives"/*.deb; do
+    # The whole of these would only fill the disk.
+    case ${deb##*/} in
+      libc6_*) continue ;; # must be the system's, as its dynamic loader is
+      linux-image-*) members=('./boot/vmlinuz-*') ;;
+      rust-web-src_*) members=('./usr/src/rustc-*/library' ./usr/lib/rustlib) ;;
+      qemu-user_*) members=(./usr/bin/qemu-aarch64 ./usr/bin/qemu-s390x) ;;
+      *) members=(.) ;;
+    esac
+    dpkg --fsys-tarfile "$deb" | tar -x -C "$ROOT" --no-same-owner --wildcards "${members[@]}"
+  done
+  rm -f "$archives"/*.deb
+  touch "$EMU/unpacked/$group"
+}
+
+# wrapper FILE PROGRAM ARGS...: makes FILE run an unpacked program with the unpacked libraries.
+wrapper() {
+  local file=$1
+  shift
+  printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$LIBS" "$*" >"$file.new"
+  chmod +x "$file.new"
+  mv "$file.new" "$file"
+}
