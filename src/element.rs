@@ -1,6 +1,5 @@
 //! Element types: typed slices onto a [`Format`].
 
-use nonfinite_kernels::Lanes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::{Error, Format};
@@ -90,8 +89,8 @@ code! {
 /// A run of elements of one format: a typed slice, or bytes at any address in the byte order of the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
-    pub(crate) format: Format,
-    pub(crate) lanes: Lanes<'a>,
+    format: Format,
+    bytes: &'a [u8],
 }
 
 impl<'a> Elements<'a> {
@@ -101,14 +100,23 @@ impl<'a> Elements<'a> {
     /// [`Error::PartialElement`] if the length is not a multiple of the element size.
     #[inline]
     pub fn from_bytes(bytes: &'a [u8], format: Format) -> Result<Self, Error> {
-        match Lanes::new(bytes, format.size_in_bytes()) {
-            Some(lanes) => Ok(Self { format, lanes }),
-            None => Err(Error::PartialElement { bytes: bytes.len(), format }),
+        if bytes.len().is_multiple_of(format.size_in_bytes()) {
+            Ok(Self { format, bytes })
+        } else {
+            Err(Error::PartialElement { bytes: bytes.len(), format })
         }
+    }
+
+    /// The bytes of the elements.
+    #[must_use]
+    #[inline]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// The format of the elements.
     #[must_use]
+    #[inline]
     pub fn format(&self) -> Format {
         self.format
     }
@@ -117,26 +125,20 @@ impl<'a> Elements<'a> {
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
-        self.lanes.len()
+        self.bytes.len() / self.format.size_in_bytes()
     }
 
     /// Whether there is no element.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.lanes.is_empty()
+        self.bytes.is_empty()
     }
 }
 
 impl<'a, T: Element> From<&'a [T]> for Elements<'a> {
     #[inline]
     fn from(x: &'a [T]) -> Self {
-        let bytes = x.as_bytes();
-        let lanes = match size_of::<T>() {
-            1 => Lanes::L8(bytes.as_chunks().0),
-            2 => Lanes::L16(bytes.as_chunks().0),
-            4 => Lanes::L32(bytes.as_chunks().0),
-            _ => Lanes::L64(bytes.as_chunks().0),
-        };
-        Self { format: T::FORMAT, lanes }
+        Self { format: T::FORMAT, bytes: x.as_bytes() }
     }
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use nonfinite_kernels::{Ieee, Rule};
+use nonfinite_kernels::Rule;
 
 use crate::{Error, Predicate};
 
@@ -120,41 +120,65 @@ impl Format {
 
     /// The question as the kernels have it.
     #[inline]
-    pub(crate) const fn rule(self, predicate: Predicate) -> Rule {
-        let bits = 8 * self.size_in_bytes() as u32;
-        let sign = 1 << (bits - 1);
-        let nan = match self.row().2 {
-            Special::Ieee { exponent } => Rule::greater(sign - 1, exponent),
-            Special::NanOnes { bits } => Rule::equal(bits as u64, bits as u64),
-            Special::NanCode { code } => Rule::equal(0xFF, code as u64),
-            Special::None => Rule::Constant(false),
+    pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {
+        &RULES[self as usize][predicate as usize]
+    }
+
+    /// As [`Format::rule`], with the opposite answers.
+    #[inline]
+    pub(crate) const fn opposite(self, predicate: Predicate) -> &'static Rule {
+        &OPPOSITES[self as usize][predicate as usize]
+    }
+
+    const fn make_rule(self, predicate: Predicate) -> Rule {
+        let Row(_, size, special, _) = *self.row();
+        let sign = 1 << (8 * size - 1);
+        let never = Rule::Constant { answer: false, size };
+        let nan = match special {
+            Special::Ieee { exponent } => Rule::greater(size, sign - 1, exponent),
+            Special::NanOnes { bits } => Rule::equal(size, bits as u64, bits as u64),
+            Special::NanCode { code } => Rule::equal(size, 0xFF, code as u64),
+            Special::None => never,
         };
-        let Special::Ieee { exponent } = self.row().2 else {
+        let Special::Ieee { exponent } = special else {
             return match predicate {
                 Predicate::Nan | Predicate::NonFinite => nan,
                 Predicate::Finite => nan.not(),
-                _ => Rule::Constant(false),
+                _ => never,
             };
         };
         match predicate {
             Predicate::Nan => nan,
-            Predicate::Inf => Rule::equal(sign - 1, exponent),
-            Predicate::PositiveInf => Rule::equal(sign | (sign - 1), exponent),
-            Predicate::NegativeInf => Rule::equal(sign | (sign - 1), sign | exponent),
-            Predicate::NonFinite => Rule::equal(exponent, exponent),
-            Predicate::Finite => Rule::equal(exponent, exponent).not(),
-            Predicate::Never => Rule::Constant(false),
+            Predicate::Inf => Rule::equal(size, sign - 1, exponent),
+            Predicate::PositiveInf => Rule::equal(size, sign | (sign - 1), exponent),
+            Predicate::NegativeInf => Rule::equal(size, sign | (sign - 1), sign | exponent),
+            Predicate::NonFinite => Rule::equal(size, exponent, exponent),
+            Predicate::Finite => Rule::equal(size, exponent, exponent).not(),
+            Predicate::Never => never,
         }
     }
+}
 
-    /// The layout, if infinities are told from NaN by the mantissa.
-    #[inline]
-    pub(crate) const fn ieee(self) -> Option<Ieee> {
-        match self.row().2 {
-            Special::Ieee { exponent } => Some(Ieee { exponent, sign: 1 << (8 * self.row().1 - 1) }),
-            _ => None,
+type Rules = [[Rule; Predicate::ALL.len()]; TABLE.len()];
+
+/// All rules, by format and predicate.
+const RULES: &Rules = &rules(false);
+const OPPOSITES: &Rules = &rules(true);
+
+const fn rules(opposite: bool) -> Rules {
+    let mut rules = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
+    let mut i = 0;
+    while i < TABLE.len() {
+        let mut j = 0;
+        while j < Predicate::ALL.len() {
+            assert!(Predicate::ALL[j] as usize == j, "all predicates in the order of the enum");
+            let rule = TABLE[i].0.make_rule(Predicate::ALL[j]);
+            rules[i][j] = if opposite { rule.not() } else { rule };
+            j += 1;
         }
+        i += 1;
     }
+    rules
 }
 
 impl fmt::Display for Format {

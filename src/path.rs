@@ -45,6 +45,11 @@ impl Path {
         Self(kernels::Path::active())
     }
 
+    #[inline]
+    fn kernel(self) -> kernels::Path {
+        self.0
+    }
+
     /// From now on the functions of this crate use this path, in all threads. This is the way to choose one without `std`.
     pub fn activate(self) {
         self.0.activate();
@@ -122,7 +127,7 @@ impl Path {
 #[inline]
 #[track_caller]
 pub(crate) fn mask(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
-    kernels::mask(path.map(|path| path.0), x.lanes, x.format.rule(predicate), out);
+    kernels::mask(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
 }
 
 /// The output as initialised by [`mask`].
@@ -133,18 +138,18 @@ pub(crate) fn mask_uninit<'o>(
     predicate: Predicate,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    kernels::mask_uninit(None, x.lanes, x.format.rule(predicate), out)
+    kernels::mask_uninit(None, x.as_bytes(), x.format().rule(predicate), out)
 }
 
 #[inline]
 #[track_caller]
 pub(crate) fn bits(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
-    kernels::bits(path.map(|path| path.0), x.lanes, x.format.rule(predicate), out, offset);
+    kernels::bits(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out, offset);
 }
 
 #[inline]
 pub(crate) fn position(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
-    kernels::position(path.map(|path| path.0), x.lanes, x.format.rule(predicate))
+    kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate))
 }
 
 #[inline]
@@ -154,22 +159,15 @@ pub(crate) fn any(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> 
 
 #[inline]
 pub(crate) fn all(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
-    kernels::position(path.map(|path| path.0), x.lanes, x.format.rule(predicate).not()).is_none()
+    kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().opposite(predicate)).is_none()
 }
 
 #[inline]
 pub(crate) fn count(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> usize {
-    kernels::count(path.map(|path| path.0), x.lanes, x.format.rule(predicate))
+    kernels::count(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate))
 }
 
 #[inline]
 pub(crate) fn census(path: Option<Path>, x: Elements<'_>) -> Census {
-    let path = path.map(|path| path.0);
-    match x.format.ieee() {
-        Some(ieee) => kernels::census(path, x.lanes, ieee),
-        None => {
-            let nan = kernels::tally(path, x.lanes, x.format.rule(Predicate::Nan));
-            Census { nan, ..Census::default() }
-        }
-    }
+    kernels::census(path.map(Path::kernel), x.as_bytes(), x.format().rule(Predicate::Nan))
 }

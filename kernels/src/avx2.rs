@@ -11,7 +11,7 @@ use core::arch::x86_64::*;
 
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{Block, Lane};
-use crate::rule::{Op, Operation, Pair};
+use crate::rule::{Op, Operation, Pair, Test};
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 
@@ -27,13 +27,13 @@ impl Avx2 {
 
 impl Isa for Avx2 {
     #[inline(always)]
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
         #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
-        fn run<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
+        fn run<K: Kernel<Avx2>>(isa: Avx2, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+            K::run(isa, x, test, out)
         }
         // SAFETY: `self` exists only if `detect` found these four features.
-        unsafe { run(kernel) }
+        unsafe { run::<K>(self, x, test, out) }
     }
 }
 
@@ -113,12 +113,13 @@ impl Avx2 {
     }
 }
 
-/// Mask and bound in every lane of a register, and the mask once more as `tops` shows it.
+/// Mask and bound in every lane of a register, the mask once more as `tops` shows it, and 1 in every byte.
 #[derive(Clone, Copy)]
-pub(crate) struct Splat {
+pub(crate) struct Constants {
     mask: V,
     bound: V,
     top: V,
+    one: V,
 }
 
 /// How the lanes of one width are loaded and compared.
@@ -127,13 +128,13 @@ pub(crate) struct Splat {
 pub(crate) trait Layout: Lane {
     const PARTS: usize;
 
-    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat;
+    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants;
 
     /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
     fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V;
 
     /// Compares whole lanes of a part: -1 where `Equal` or `Greater` holds, else 0, as wide as the tops.
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V;
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V;
 
     fn max_tops(isa: Avx2, a: V, b: V) -> V {
         isa.max_u16(a, b)
@@ -146,18 +147,16 @@ pub(crate) trait Layout: Lane {
     /// One byte an element for 32 elements: `Ones` gives the bits of the mask that are missing, so zero is a hit;
     /// the other operations give verdicts.
     #[inline(always)]
-    fn packed<O: Op>(isa: Avx2, bytes: &[u8], half: usize, splat: Splat) -> V {
+    fn packed<O: Op>(isa: Avx2, bytes: &[u8], half: usize, with: Constants) -> V {
         let (a, b) = (2 * half, 2 * half + 1);
         let packed = match O::OP {
             // Missing bits are below bit 15, so saturation keeps what is not zero from becoming zero.
             Operation::Ones => isa.pack_u16(
-                isa.not_and(Self::tops(isa, bytes, a), splat.top),
-                isa.not_and(Self::tops(isa, bytes, b), splat.top),
+                isa.not_and(Self::tops(isa, bytes, a), with.top),
+                isa.not_and(Self::tops(isa, bytes, b), with.top),
             ),
-            _ => isa.pack_i16(
-                Self::verdicts::<O>(isa, bytes, a, splat),
-                Self::verdicts::<O>(isa, bytes, b, splat),
-            ),
+            _ => isa
+                .pack_i16(Self::verdicts::<O>(isa, bytes, a, with), Self::verdicts::<O>(isa, bytes, b, with)),
         };
         Self::restore(isa, isa.unpack_halves(packed))
     }
@@ -170,9 +169,9 @@ impl Layout for i8 {
     const PARTS: usize = 2;
 
     #[inline(always)]
-    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i8(pair.mask);
-        Splat { mask, bound: isa.splat_i8(pair.bound), top: mask }
+        Constants { mask, bound: isa.splat_i8(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
     }
 
     #[inline(always)]
@@ -181,11 +180,11 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V {
-        let bits = isa.and(isa.load(bytes, 32 * part), splat.mask);
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
+        let bits = isa.and(isa.load(bytes, 32 * part), with.mask);
         match O::OP {
-            Operation::Greater => isa.greater_i8(bits, splat.bound),
-            _ => isa.equal_i8(bits, splat.bound),
+            Operation::Greater => isa.greater_i8(bits, with.bound),
+            _ => isa.equal_i8(bits, with.bound),
         }
     }
 
@@ -200,10 +199,10 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn packed<O: Op>(isa: Avx2, bytes: &[u8], half: usize, splat: Splat) -> V {
+    fn packed<O: Op>(isa: Avx2, bytes: &[u8], half: usize, with: Constants) -> V {
         match O::OP {
-            Operation::Ones => isa.not_and(Self::tops(isa, bytes, half), splat.top),
-            _ => Self::verdicts::<O>(isa, bytes, half, splat),
+            Operation::Ones => isa.not_and(Self::tops(isa, bytes, half), with.top),
+            _ => Self::verdicts::<O>(isa, bytes, half, with),
         }
     }
 
@@ -217,9 +216,9 @@ impl Layout for i16 {
     const PARTS: usize = 4;
 
     #[inline(always)]
-    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i16(pair.mask);
-        Splat { mask, bound: isa.splat_i16(pair.bound), top: mask }
+        Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
     }
 
     #[inline(always)]
@@ -228,11 +227,11 @@ impl Layout for i16 {
     }
 
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V {
-        let bits = isa.and(isa.load(bytes, 32 * part), splat.mask);
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
+        let bits = isa.and(isa.load(bytes, 32 * part), with.mask);
         match O::OP {
-            Operation::Greater => isa.greater_i16(bits, splat.bound),
-            _ => isa.equal_i16(bits, splat.bound),
+            Operation::Greater => isa.greater_i16(bits, with.bound),
+            _ => isa.equal_i16(bits, with.bound),
         }
     }
 
@@ -246,9 +245,14 @@ impl Layout for i32 {
     const PARTS: usize = 4;
 
     #[inline(always)]
-    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 16) as i16);
-        Splat { mask: isa.splat_i32(pair.mask), bound: isa.splat_i32(pair.bound), top }
+        Constants {
+            mask: isa.splat_i32(pair.mask),
+            bound: isa.splat_i32(pair.bound),
+            top,
+            one: isa.splat_i8(pair.one),
+        }
     }
 
     /// Elements 0 8 1 9 .. 7 15. An even 16-bit lane of a load two bytes further on is the top of a 32-bit lane; an odd
@@ -259,12 +263,12 @@ impl Layout for i32 {
     }
 
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V {
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
         let verdict = |offset| {
-            let bits = isa.and(isa.load(bytes, 64 * part + offset), splat.mask);
+            let bits = isa.and(isa.load(bytes, 64 * part + offset), with.mask);
             match O::OP {
-                Operation::Greater => isa.greater_i32(bits, splat.bound),
-                _ => isa.equal_i32(bits, splat.bound),
+                Operation::Greater => isa.greater_i32(bits, with.bound),
+                _ => isa.equal_i32(bits, with.bound),
             }
         };
         isa.blend_odd(verdict(0), verdict(32))
@@ -280,9 +284,14 @@ impl Layout for i64 {
     const PARTS: usize = 4;
 
     #[inline(always)]
-    fn splat(isa: Avx2, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 48) as i16);
-        Splat { mask: isa.splat_i64(pair.mask), bound: isa.splat_i64(pair.bound), top }
+        Constants {
+            mask: isa.splat_i64(pair.mask),
+            bound: isa.splat_i64(pair.bound),
+            top,
+            one: isa.splat_i8(pair.one),
+        }
     }
 
     /// Elements 0 4 8 12, 1 5 9 13, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`, brought
@@ -296,12 +305,12 @@ impl Layout for i64 {
     }
 
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, splat: Splat) -> V {
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
         let verdict = |offset| {
-            let bits = isa.and(isa.load(bytes, 128 * part + offset), splat.mask);
+            let bits = isa.and(isa.load(bytes, 128 * part + offset), with.mask);
             match O::OP {
-                Operation::Greater => isa.greater_i64(bits, splat.bound),
-                _ => isa.equal_i64(bits, splat.bound),
+                Operation::Greater => isa.greater_i64(bits, with.bound),
+                _ => isa.equal_i64(bits, with.bound),
             }
         };
         let a = isa.blend_second(verdict(0), verdict(32));
@@ -316,30 +325,36 @@ impl Layout for i64 {
 }
 
 impl<L: Layout> Blocks<L> for Avx2 {
+    type Constants = Constants;
     type Seen = [V; 2];
 
     #[inline(always)]
-    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {
-        let (bytes, splat, one) = (L::bytes(block), L::splat(self, pair), self.splat_i8(1));
+    fn constants(self, pair: Pair<L>) -> Constants {
+        L::constants(self, pair)
+    }
+
+    #[inline(always)]
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Constants, out: &mut MaskBlock) {
+        let bytes = L::bytes(block);
         for half in 0..2 {
-            let packed = L::packed::<O>(self, bytes, half, splat);
+            let packed = L::packed::<O>(self, bytes, half, with);
             let results = match (O::OP, NEGATE) {
-                (Operation::Ones, true) => self.min_u8(packed, one),
+                (Operation::Ones, true) => self.min_u8(packed, with.one),
                 // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                (Operation::Ones, false) => self.subtract_u8(one, packed),
-                (_, true) => self.add_i8(packed, one),
-                (_, false) => self.and(packed, one),
+                (Operation::Ones, false) => self.subtract_u8(with.one, packed),
+                (_, true) => self.add_i8(packed, with.one),
+                (_, false) => self.and(packed, with.one),
             };
             self.write(results, out, 32 * half);
         }
     }
 
     #[inline(always)]
-    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64 {
-        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Constants) -> u64 {
+        let bytes = L::bytes(block);
         let mut halves = [0; 2];
         for (half, bits) in halves.iter_mut().enumerate() {
-            let packed = L::packed::<O>(self, bytes, half, splat);
+            let packed = L::packed::<O>(self, bytes, half, with);
             let verdicts = match O::OP {
                 Operation::Ones => self.equal_i8(packed, self.zero()),
                 _ => packed,
@@ -357,8 +372,8 @@ impl<L: Layout> Blocks<L> for Avx2 {
 
     /// `Ones` keeps the largest masked top, or the bits that all elements have; the others gather verdicts.
     #[inline(always)]
-    fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, pair: Pair<L>) -> [V; 2] {
-        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+    fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+        let bytes = L::bytes(block);
         if let (Operation::Ones, true) = (O::OP, NEGATE) {
             for i in 0..bytes.len() / 32 {
                 seen[i % 2] = self.and(seen[i % 2], self.load(bytes, 32 * i));
@@ -369,22 +384,21 @@ impl<L: Layout> Blocks<L> for Avx2 {
             let all = &mut seen[part % 2];
             *all = match (O::OP, NEGATE) {
                 (Operation::Ones, _) => {
-                    L::max_tops(self, *all, self.and(L::tops(self, bytes, part), splat.top))
+                    L::max_tops(self, *all, self.and(L::tops(self, bytes, part), with.top))
                 }
-                (_, true) => self.and(*all, L::verdicts::<O>(self, bytes, part, splat)),
-                (_, false) => self.or(*all, L::verdicts::<O>(self, bytes, part, splat)),
+                (_, true) => self.and(*all, L::verdicts::<O>(self, bytes, part, with)),
+                (_, false) => self.or(*all, L::verdicts::<O>(self, bytes, part, with)),
             };
         }
         seen
     }
 
     #[inline(always)]
-    fn hit<O: Op, const NEGATE: bool>(self, [a, b]: [V; 2], pair: Pair<L>) -> bool {
-        let splat = L::splat(self, pair);
+    fn hit<O: Op, const NEGATE: bool>(self, [a, b]: [V; 2], with: Constants) -> bool {
         match (O::OP, NEGATE) {
-            (Operation::Ones, true) => self.covers(self.and(a, b), splat.mask) == 0,
+            (Operation::Ones, true) => self.covers(self.and(a, b), with.mask) == 0,
             (Operation::Ones, false) => {
-                let ones = L::equal_tops(self, L::max_tops(self, a, b), splat.top);
+                let ones = L::equal_tops(self, L::max_tops(self, a, b), with.top);
                 self.disjoint(ones, ones) == 0
             }
             (_, true) => self.covers(self.and(a, b), self.splat_i8(-1)) == 0,

@@ -9,8 +9,8 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
-use crate::lane::{Block, Lane};
-use crate::rule::{Op, Operation, Pair};
+use crate::lane::{BLOCK, Block, Lane};
+use crate::rule::{Op, Operation, Pair, Test};
 
 cpufeatures::new!(cpu, "avx512f", "avx512bw", "avx2", "popcnt", "bmi1", "bmi2");
 
@@ -26,13 +26,13 @@ impl Avx512 {
 
 impl Isa for Avx512 {
     #[inline(always)]
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
         #[target_feature(enable = "avx512f,avx512bw,avx2,popcnt,bmi1,bmi2")]
-        fn run<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
+        fn run<K: Kernel<Avx512>>(isa: Avx512, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+            K::run(isa, x, test, out)
         }
         // SAFETY: `self` exists only if `detect` found these six features.
-        unsafe { run(kernel) }
+        unsafe { run::<K>(self, x, test, out) }
     }
 }
 
@@ -120,12 +120,13 @@ impl Avx512 {
     }
 }
 
-/// Mask and bound in every lane of a register, and the mask once more as `tops` shows it.
+/// Mask and bound in every lane of a register, the mask once more as `tops` shows it, and 1 in every byte.
 #[derive(Clone, Copy)]
-pub(crate) struct Splat {
+pub(crate) struct Constants {
     mask: V,
     bound: V,
     top: V,
+    one: V,
 }
 
 /// How the lanes of one width are loaded and compared.
@@ -133,13 +134,13 @@ pub(crate) trait Layout: Lane {
     /// How many registers the tops of a block fill.
     const PARTS: usize;
 
-    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat;
+    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants;
 
     /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
     fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V;
 
     /// Compares the whole lanes of one register; the result is in the low bits.
-    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64;
+    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64;
 
     fn max_tops(isa: Avx512, a: V, b: V) -> V {
         isa.max_u16(a, b)
@@ -151,11 +152,11 @@ pub(crate) trait Layout: Lane {
 
     /// One byte an element: the bits of the mask that it lacks, so that zero is a hit of `Ones`.
     #[inline(always)]
-    fn lacking(isa: Avx512, bytes: &[u8], splat: Splat) -> V {
+    fn lacking(isa: Avx512, bytes: &[u8], with: Constants) -> V {
         // Missing bits are below bit 15, so saturation keeps what is not zero from becoming zero.
         let packed = isa.pack_u16(
-            isa.not_and(Self::tops(isa, bytes, 0), splat.top),
-            isa.not_and(Self::tops(isa, bytes, 1), splat.top),
+            isa.not_and(Self::tops(isa, bytes, 0), with.top),
+            isa.not_and(Self::tops(isa, bytes, 1), with.top),
         );
         Self::restore(isa, packed)
     }
@@ -165,11 +166,12 @@ pub(crate) trait Layout: Lane {
 
     /// The results for a block of `Equal` or `Greater`.
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx512, bytes: &[u8], splat: Splat) -> u64 {
+    fn verdicts<O: Op>(isa: Avx512, bytes: &[u8], with: Constants) -> u64 {
+        let registers = bytes.len() / 64;
         let mut all = 0;
-        for i in 0..bytes.len() / 64 {
-            let lanes = isa.and(isa.load(bytes, 64 * i), splat.mask);
-            all |= Self::compare::<O>(isa, lanes, splat) << (i * 512 / Self::BITS as usize);
+        for i in 0..registers {
+            let lanes = isa.and(isa.load(bytes, 64 * i), with.mask);
+            all |= Self::compare::<O>(isa, lanes, with) << (i * BLOCK / registers);
         }
         all
     }
@@ -179,9 +181,9 @@ impl Layout for i8 {
     const PARTS: usize = 1;
 
     #[inline(always)]
-    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i8(pair.mask);
-        Splat { mask, bound: isa.splat_i8(pair.bound), top: mask }
+        Constants { mask, bound: isa.splat_i8(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
     }
 
     #[inline(always)]
@@ -190,10 +192,10 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64 {
+    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64 {
         match O::OP {
-            Operation::Greater => isa.greater_i8(lanes, splat.bound),
-            _ => isa.equal_i8(lanes, splat.bound),
+            Operation::Greater => isa.greater_i8(lanes, with.bound),
+            _ => isa.equal_i8(lanes, with.bound),
         }
     }
 
@@ -208,8 +210,8 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn lacking(isa: Avx512, bytes: &[u8], splat: Splat) -> V {
-        isa.not_and(Self::tops(isa, bytes, 0), splat.top)
+    fn lacking(isa: Avx512, bytes: &[u8], with: Constants) -> V {
+        isa.not_and(Self::tops(isa, bytes, 0), with.top)
     }
 
     #[inline(always)]
@@ -222,9 +224,9 @@ impl Layout for i16 {
     const PARTS: usize = 2;
 
     #[inline(always)]
-    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i16(pair.mask);
-        Splat { mask, bound: isa.splat_i16(pair.bound), top: mask }
+        Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
     }
 
     #[inline(always)]
@@ -233,10 +235,10 @@ impl Layout for i16 {
     }
 
     #[inline(always)]
-    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64 {
+    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64 {
         u64::from(match O::OP {
-            Operation::Greater => isa.greater_i16(lanes, splat.bound),
-            _ => isa.equal_i16(lanes, splat.bound),
+            Operation::Greater => isa.greater_i16(lanes, with.bound),
+            _ => isa.equal_i16(lanes, with.bound),
         })
     }
 
@@ -252,9 +254,14 @@ impl Layout for i32 {
     const PARTS: usize = 2;
 
     #[inline(always)]
-    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 16) as i16);
-        Splat { mask: isa.splat_i32(pair.mask), bound: isa.splat_i32(pair.bound), top }
+        Constants {
+            mask: isa.splat_i32(pair.mask),
+            bound: isa.splat_i32(pair.bound),
+            top,
+            one: isa.splat_i8(pair.one),
+        }
     }
 
     /// Elements 0 16 1 17 .. 15 31. An even 16-bit lane of a load two bytes further on is the top of a 32-bit lane; an
@@ -266,10 +273,10 @@ impl Layout for i32 {
     }
 
     #[inline(always)]
-    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64 {
+    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64 {
         u64::from(match O::OP {
-            Operation::Greater => isa.greater_i32(lanes, splat.bound),
-            _ => isa.equal_i32(lanes, splat.bound),
+            Operation::Greater => isa.greater_i32(lanes, with.bound),
+            _ => isa.equal_i32(lanes, with.bound),
         })
     }
 
@@ -286,9 +293,14 @@ impl Layout for i64 {
     const PARTS: usize = 2;
 
     #[inline(always)]
-    fn splat(isa: Avx512, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 48) as i16);
-        Splat { mask: isa.splat_i64(pair.mask), bound: isa.splat_i64(pair.bound), top }
+        Constants {
+            mask: isa.splat_i64(pair.mask),
+            bound: isa.splat_i64(pair.bound),
+            top,
+            one: isa.splat_i8(pair.one),
+        }
     }
 
     /// Elements 0 8 16 24, 1 9 17 25, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`,
@@ -302,10 +314,10 @@ impl Layout for i64 {
     }
 
     #[inline(always)]
-    fn compare<O: Op>(isa: Avx512, lanes: V, splat: Splat) -> u64 {
+    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64 {
         u64::from(match O::OP {
-            Operation::Greater => isa.greater_i64(lanes, splat.bound),
-            _ => isa.equal_i64(lanes, splat.bound),
+            Operation::Greater => isa.greater_i64(lanes, with.bound),
+            _ => isa.equal_i64(lanes, with.bound),
         })
     }
 
@@ -329,30 +341,36 @@ pub(crate) struct Seen {
 }
 
 impl<L: Layout> Blocks<L> for Avx512 {
+    type Constants = Constants;
     type Seen = Seen;
 
     #[inline(always)]
-    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {
-        let (bytes, splat, one) = (L::bytes(block), L::splat(self, pair), self.splat_i8(1));
+    fn constants(self, pair: Pair<L>) -> Constants {
+        L::constants(self, pair)
+    }
+
+    #[inline(always)]
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Constants, out: &mut MaskBlock) {
+        let bytes = L::bytes(block);
         let results = match (O::OP, NEGATE) {
-            (Operation::Ones, true) => self.min_u8(L::lacking(self, bytes, splat), one),
+            (Operation::Ones, true) => self.min_u8(L::lacking(self, bytes, with), with.one),
             // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-            (Operation::Ones, false) => self.subtract_u8(one, L::lacking(self, bytes, splat)),
-            (_, true) => self.keep_bytes(!L::verdicts::<O>(self, bytes, splat), one),
-            (_, false) => self.keep_bytes(L::verdicts::<O>(self, bytes, splat), one),
+            (Operation::Ones, false) => self.subtract_u8(with.one, L::lacking(self, bytes, with)),
+            (_, true) => self.keep_bytes(!L::verdicts::<O>(self, bytes, with), with.one),
+            (_, false) => self.keep_bytes(L::verdicts::<O>(self, bytes, with), with.one),
         };
         self.write(results, out);
     }
 
     #[inline(always)]
-    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64 {
-        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Constants) -> u64 {
+        let bytes = L::bytes(block);
         let bits = match O::OP {
             Operation::Ones => {
-                let lacking = L::lacking(self, bytes, splat);
+                let lacking = L::lacking(self, bytes, with);
                 self.zero_bytes(lacking, lacking)
             }
-            _ => L::verdicts::<O>(self, bytes, splat),
+            _ => L::verdicts::<O>(self, bytes, with),
         };
         if NEGATE { !bits } else { bits }
     }
@@ -363,8 +381,8 @@ impl<L: Layout> Blocks<L> for Avx512 {
     }
 
     #[inline(always)]
-    fn fold<O: Op, const NEGATE: bool>(self, mut seen: Seen, block: &Block<L>, pair: Pair<L>) -> Seen {
-        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+    fn fold<O: Op, const NEGATE: bool>(self, mut seen: Seen, block: &Block<L>, with: Constants) -> Seen {
+        let bytes = L::bytes(block);
         match (O::OP, NEGATE) {
             (Operation::Ones, true) => {
                 for i in 0..bytes.len() / 64 {
@@ -373,27 +391,26 @@ impl<L: Layout> Blocks<L> for Avx512 {
             }
             (Operation::Ones, false) => {
                 for part in 0..L::PARTS {
-                    let tops = self.and(L::tops(self, bytes, part), splat.top);
+                    let tops = self.and(L::tops(self, bytes, part), with.top);
                     seen.tops[part % 2] = L::max_tops(self, seen.tops[part % 2], tops);
                 }
             }
-            (_, true) => seen.verdicts |= !L::verdicts::<O>(self, bytes, splat),
-            (_, false) => seen.verdicts |= L::verdicts::<O>(self, bytes, splat),
+            (_, true) => seen.verdicts |= !L::verdicts::<O>(self, bytes, with),
+            (_, false) => seen.verdicts |= L::verdicts::<O>(self, bytes, with),
         }
         seen
     }
 
     #[inline(always)]
-    fn hit<O: Op, const NEGATE: bool>(self, seen: Seen, pair: Pair<L>) -> bool {
-        let splat = L::splat(self, pair);
+    fn hit<O: Op, const NEGATE: bool>(self, seen: Seen, with: Constants) -> bool {
         let [a, b] = seen.tops;
         match (O::OP, NEGATE) {
             (Operation::Ones, true) => {
                 // A bit of the mask that some element lacks.
-                let lacking = self.not_and(self.and(a, b), splat.mask);
+                let lacking = self.not_and(self.and(a, b), with.mask);
                 self.zero_bytes(lacking, lacking) != u64::MAX
             }
-            (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), splat.top),
+            (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), with.top),
             _ => seen.verdicts != 0,
         }
     }

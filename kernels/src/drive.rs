@@ -16,11 +16,13 @@ pub(crate) fn mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     pair: Pair<L>,
     out: &mut [MaybeUninit<bool>],
 ) {
-    let (Some(last), Some(out_last)) = (x.last_chunk(), out.last_chunk_mut()) else { return };
-    // First, so that its store is not the one the next reader of `out` waits for.
-    isa.store::<O, NEGATE>(last, pair, out_last);
-    for (block, out) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        isa.store::<O, NEGATE>(block, pair, out);
+    let with = isa.constants(pair);
+    let (blocks, rest) = x.as_chunks();
+    for (block, out) in blocks.iter().zip(out.as_chunks_mut().0) {
+        isa.store::<O, NEGATE>(block, with, out);
+    }
+    if let (false, Some(last), Some(out)) = (rest.is_empty(), x.last_chunk(), out.last_chunk_mut()) {
+        isa.store::<O, NEGATE>(last, with, out);
     }
 }
 
@@ -34,6 +36,7 @@ pub(crate) fn bits<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     out: &mut [u8],
     offset: u32,
 ) {
+    let with = isa.constants(pair);
     let (blocks, rest) = x.as_chunks::<BLOCK>();
     let Some(last) = x.last_chunk::<BLOCK>() else { return };
     let Some((words, end)) = out.split_at_mut_checked(blocks.len() * 8) else { return };
@@ -42,12 +45,12 @@ pub(crate) fn bits<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     let mut carry = 0;
     if offset == 0 {
         for (block, word) in blocks.iter().zip(words) {
-            *word = isa.bits::<O, NEGATE>(block, pair).to_le_bytes();
+            *word = isa.bits::<O, NEGATE>(block, with).to_le_bytes();
         }
     } else {
         carry = words.first().map_or(0, |word| u64::from_le_bytes(*word)) & !(u64::MAX << offset);
         for (block, word) in blocks.iter().zip(words) {
-            let bits = isa.bits::<O, NEGATE>(block, pair);
+            let bits = isa.bits::<O, NEGATE>(block, with);
             *word = (carry | bits << offset).to_le_bytes();
             carry = bits >> (BLOCK as u32 - offset);
         }
@@ -55,7 +58,7 @@ pub(crate) fn bits<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     let fresh = rest.len() as u32;
     let bits = match fresh {
         0 => 0,
-        _ => isa.bits::<O, NEGATE>(last, pair) >> (BLOCK as u32 - fresh),
+        _ => isa.bits::<O, NEGATE>(last, with) >> (BLOCK as u32 - fresh),
     };
     merge(end, u128::from(carry) | u128::from(bits) << offset, offset + fresh);
 }
@@ -95,11 +98,22 @@ pub(crate) fn tally<L: Lane, I: Blocks<L>, S: Op, O: Op, const NEGATE: bool>(
     count.class
 }
 
-/// NaN, +Inf and -Inf of an IEEE format in one pass.
+/// NaN, +Inf and -Inf of an IEEE format in one pass. `special` holds where the exponent is all ones.
 #[inline(always)]
-pub(crate) fn census<L: Lane, I: Blocks<L>>(isa: I, x: &[L::Raw], ieee: IeeePairs<L>) -> Census {
-    let mut take = Take { isa, ieee, census: Census::default() };
-    search::<L, I, Ones, false>(isa, x, ieee.special, &mut take);
+pub(crate) fn census<L: Lane, I: Blocks<L>>(
+    isa: I,
+    x: &[L::Raw],
+    special: Pair<L>,
+    nan: Pair<L>,
+    pos_inf: Pair<L>,
+) -> Census {
+    let mut take = Take {
+        special: Exact::new(isa, special),
+        nan: Exact::new(isa, nan),
+        pos_inf: Exact::new(isa, pos_inf),
+        census: Census::default(),
+    };
+    search::<L, I, Ones, false>(isa, x, special, &mut take);
     take.census
 }
 
@@ -133,15 +147,6 @@ pub struct Census {
     pub neg_inf: Class,
 }
 
-/// The comparisons of a census.
-#[derive(Clone, Copy)]
-pub(crate) struct IeeePairs<L> {
-    /// Exponent all ones.
-    pub(crate) special: Pair<L>,
-    pub(crate) nan: Pair<L>,
-    pub(crate) pos_inf: Pair<L>,
-}
-
 /// What a search does with a block that may hold a hit.
 trait Visitor<L: Lane> {
     /// The first `skip` elements of the block were visited before; `index` is that of the next. True stops the search.
@@ -149,25 +154,25 @@ trait Visitor<L: Lane> {
 }
 
 /// The comparison that decides, behind the one that screens.
-struct Exact<L, I, O, const NEGATE: bool> {
+struct Exact<L: Lane, I: Blocks<L>, O, const NEGATE: bool> {
     isa: I,
-    pair: Pair<L>,
+    with: I::Constants,
     op: PhantomData<O>,
 }
 
 impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Exact<L, I, O, NEGATE> {
     #[inline(always)]
     fn new(isa: I, pair: Pair<L>) -> Self {
-        Self { isa, pair, op: PhantomData }
+        Self { isa, with: isa.constants(pair), op: PhantomData }
     }
 
     #[inline(always)]
     fn bits(&self, block: &Block<L>) -> u64 {
-        self.isa.bits::<O, NEGATE>(block, self.pair)
+        self.isa.bits::<O, NEGATE>(block, self.with)
     }
 }
 
-struct Find<L, I, O, const NEGATE: bool> {
+struct Find<L: Lane, I: Blocks<L>, O, const NEGATE: bool> {
     exact: Exact<L, I, O, NEGATE>,
     first: Option<usize>,
 }
@@ -183,7 +188,7 @@ impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Find<L, I,
     }
 }
 
-struct Count<L, I, O, const NEGATE: bool> {
+struct Count<L: Lane, I: Blocks<L>, O, const NEGATE: bool> {
     exact: Exact<L, I, O, NEGATE>,
     class: Class,
 }
@@ -196,19 +201,20 @@ impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Count<L, I
     }
 }
 
-struct Take<L, I> {
-    isa: I,
-    ieee: IeeePairs<L>,
+struct Take<L: Lane, I: Blocks<L>> {
+    special: Exact<L, I, Ones, false>,
+    nan: Exact<L, I, Greater, false>,
+    pos_inf: Exact<L, I, Equal, false>,
     census: Census,
 }
 
 impl<L: Lane, I: Blocks<L>> Visitor<L> for Take<L, I> {
     #[inline(always)]
     fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool {
-        let special = self.isa.bits::<Ones, false>(block, self.ieee.special) >> skip;
+        let special = self.special.bits(block) >> skip;
         if special != 0 {
-            let nan = self.isa.bits::<Greater, false>(block, self.ieee.nan) >> skip;
-            let pos_inf = self.isa.bits::<Equal, false>(block, self.ieee.pos_inf) >> skip;
+            let nan = self.nan.bits(block) >> skip;
+            let pos_inf = self.pos_inf.bits(block) >> skip;
             self.census.nan.add(index, nan);
             self.census.pos_inf.add(index, pos_inf);
             self.census.neg_inf.add(index, special & !nan & !pos_inf);
@@ -228,6 +234,7 @@ fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     screen: Pair<L>,
     visitor: &mut impl Visitor<L>,
 ) {
+    let with = isa.constants(screen);
     let (blocks, rest) = x.as_chunks::<BLOCK>();
     let groups = blocks.chunks_exact(const { GROUP / size_of::<Block<L>>() });
     let single = groups.remainder();
@@ -235,9 +242,9 @@ fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     for group in groups {
         let mut seen = isa.unseen::<O, NEGATE>();
         for block in group {
-            seen = isa.fold::<O, NEGATE>(seen, block, screen);
+            seen = isa.fold::<O, NEGATE>(seen, block, with);
         }
-        if isa.hit::<O, NEGATE>(seen, screen) {
+        if isa.hit::<O, NEGATE>(seen, with) {
             for (i, block) in group.iter().enumerate() {
                 if visitor.visit(index + i * BLOCK, 0, block) {
                     return;

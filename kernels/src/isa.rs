@@ -3,19 +3,20 @@
 use core::mem::MaybeUninit;
 
 use crate::lane::{BLOCK, Block, Lane};
-use crate::rule::{Op, Pair};
+use crate::rule::{Op, Pair, Test};
 
 /// A token that proves that the CPU can run the instructions behind it.
 pub(crate) trait Isa: Copy {
     /// Runs `kernel` where the compiler may use those instructions.
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
+    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output;
 }
 
-/// A loop to be compiled for one instruction set.
-pub(crate) trait Kernel {
+/// A loop to be compiled for one instruction set. The arguments fit into registers.
+pub(crate) trait Kernel<I> {
+    type Out<'o>;
     type Output;
     /// Must be `#[inline(always)]`, as must be everything it calls.
-    fn run(self) -> Self::Output;
+    fn run(isa: I, x: &[u8], test: &Test, out: Self::Out<'_>) -> Self::Output;
 }
 
 /// 64 results in memory. Whoever writes them writes all of them.
@@ -23,22 +24,32 @@ pub(crate) type MaskBlock = [MaybeUninit<bool>; BLOCK];
 
 /// The operations on blocks of 64 lanes. `NEGATE` asks where the comparison does not hold.
 pub(crate) trait Blocks<L: Lane>: Isa {
+    /// Mask and bound as the comparisons want them.
+    type Constants: Copy;
+
     /// What `fold` gathers.
     type Seen: Copy;
 
+    /// To be called once, outside the loop.
+    fn constants(self, pair: Pair<L>) -> Self::Constants;
+
     /// Writes 64 results.
-    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock);
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Self::Constants, out: &mut MaskBlock);
 
     /// 64 results, bit `i` for element `i`.
-    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64;
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Self::Constants) -> u64;
 
     /// Nothing seen yet.
     fn unseen<O: Op, const NEGATE: bool>(self) -> Self::Seen;
 
     /// Notes whether the block holds a hit: less work than `bits`.
-    fn fold<O: Op, const NEGATE: bool>(self, seen: Self::Seen, block: &Block<L>, pair: Pair<L>)
-    -> Self::Seen;
+    fn fold<O: Op, const NEGATE: bool>(
+        self,
+        seen: Self::Seen,
+        block: &Block<L>,
+        with: Self::Constants,
+    ) -> Self::Seen;
 
     /// Whether a hit was among the blocks folded in.
-    fn hit<O: Op, const NEGATE: bool>(self, seen: Self::Seen, pair: Pair<L>) -> bool;
+    fn hit<O: Op, const NEGATE: bool>(self, seen: Self::Seen, with: Self::Constants) -> bool;
 }

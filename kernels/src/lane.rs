@@ -9,8 +9,8 @@ pub(crate) const BLOCK: usize = 64;
 pub(crate) trait Lane: Copy + Eq + Ord + 'static {
     /// The lane as it stands in memory, in the byte order of the machine.
     type Raw: Copy + 'static;
-    /// Width in bits.
-    const BITS: u32;
+    /// The lanes that some bytes hold.
+    fn lanes(bytes: &[u8]) -> &[Self::Raw];
     /// The bytes of some lanes.
     fn bytes(lanes: &[Self::Raw]) -> &[u8];
     /// Reads a lane.
@@ -19,13 +19,18 @@ pub(crate) trait Lane: Copy + Eq + Ord + 'static {
     fn truncate(bits: u64) -> Self;
     /// Bitwise and.
     fn and(self, other: Self) -> Self;
+    /// The upper 32 bits of a lane of 64; others as they are.
+    fn upper(self) -> i32;
 }
 
 macro_rules! lane {
-    ($($lane:ident)*) => { $(
+    ($($lane:ident $upper:literal;)*) => { $(
         impl Lane for $lane {
             type Raw = [u8; size_of::<$lane>()];
-            const BITS: u32 = <$lane>::BITS;
+            #[inline(always)]
+            fn lanes(bytes: &[u8]) -> &[Self::Raw] {
+                bytes.as_chunks().0
+            }
             #[inline(always)]
             fn bytes(lanes: &[Self::Raw]) -> &[u8] {
                 lanes.as_flattened()
@@ -42,57 +47,19 @@ macro_rules! lane {
             fn and(self, other: Self) -> Self {
                 self & other
             }
+            #[inline(always)]
+            fn upper(self) -> i32 {
+                (self >> $upper) as i32
+            }
         }
     )* };
 }
-lane!(i8 i16 i32 i64);
+lane! {
+    i8 0;
+    i16 0;
+    i32 0;
+    i64 32;
+}
 
 /// 64 elements in memory.
 pub(crate) type Block<L> = [<L as Lane>::Raw; BLOCK];
-
-/// The elements a kernel looks at: their raw bits, in the byte order of the machine, at any byte address.
-#[derive(Clone, Copy, Debug)]
-pub enum Lanes<'a> {
-    /// 8-bit elements.
-    L8(&'a [[u8; 1]]),
-    /// 16-bit elements.
-    L16(&'a [[u8; 2]]),
-    /// 32-bit elements.
-    L32(&'a [[u8; 4]]),
-    /// 64-bit elements.
-    L64(&'a [[u8; 8]]),
-}
-
-impl<'a> Lanes<'a> {
-    /// The elements of `size` bytes each that `bytes` holds, or `None` if `size` is not 1, 2, 4 or 8 or does
-    /// not divide the length.
-    #[inline]
-    pub fn new(bytes: &'a [u8], size: usize) -> Option<Self> {
-        if !matches!(size, 1 | 2 | 4 | 8) || !bytes.len().is_multiple_of(size) {
-            return None;
-        }
-        Some(match size {
-            1 => Self::L8(bytes.as_chunks().0),
-            2 => Self::L16(bytes.as_chunks().0),
-            4 => Self::L32(bytes.as_chunks().0),
-            _ => Self::L64(bytes.as_chunks().0),
-        })
-    }
-
-    /// The number of elements.
-    #[inline]
-    pub fn len(self) -> usize {
-        match self {
-            Self::L8(x) => x.len(),
-            Self::L16(x) => x.len(),
-            Self::L32(x) => x.len(),
-            Self::L64(x) => x.len(),
-        }
-    }
-
-    /// Whether there is no element.
-    #[inline]
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-}

@@ -1,8 +1,8 @@
 //! The SIMD kernels of the crate `nonfinite`, which is what you want unless you write another front end.
 //!
 //! A kernel asks one question of every element of a tensor, a [`Rule`], and gives the answers to a sink: [`mask`],
-//! [`bits`], [`position`], [`count`], [`tally`] or [`census`]. Elements are raw bits of 8, 16, 32 or 64-bit lanes at
-//! any byte address, [`Lanes`]; what a floating-point format makes of them is not known here. No floating-point
+//! [`bits`], [`position`], [`count`], [`tally`] or [`census`]. Elements are lanes of 8, 16, 32 or 64 bits at any byte
+//! address, in the byte order of the machine; what a floating-point format makes of them is not known here. No floating-point
 //! instruction touches them. Kernels allocate nothing, take no lock, and read and write nothing outside the slices.
 //!
 //! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the environment variable
@@ -37,8 +37,7 @@ mod scalar;
 mod sinks;
 
 pub use drive::{Census, Class};
-pub use lane::Lanes;
 pub use out::MaskOut;
 pub use path::Path;
-pub use rule::{Compare, Ieee, Rule, Test};
+pub use rule::{Rule, Test};
 pub use sinks::{bits, census, count, mask, mask_uninit, position, tally};

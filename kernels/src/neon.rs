@@ -6,7 +6,7 @@ use core::arch::aarch64::*;
 
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{Block, Lane};
-use crate::rule::{Op, Operation, Pair};
+use crate::rule::{Op, Operation, Pair, Test};
 
 /// Proves that the target has NEON.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +21,14 @@ impl Neon {
 impl Isa for Neon {
     /// Not inlined, so that mask and bound stay run-time values: known constants make LLVM invert each comparison.
     #[inline(always)]
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
         #[target_feature(enable = "neon")]
         #[inline(never)]
-        fn run<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
+        fn run<K: Kernel<Neon>>(isa: Neon, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+            K::run(isa, x, test, out)
         }
         // SAFETY: `self` exists only if the target has NEON.
-        unsafe { run(kernel) }
+        unsafe { run::<K>(self, x, test, out) }
     }
 }
 
@@ -128,12 +128,13 @@ impl Neon {
     }
 }
 
-/// Mask and bound in every lane of a register, and the mask once more as `tops` shows it.
+/// Mask and bound in every lane of a register, the mask once more as `tops` shows it, and 1 in every byte.
 #[derive(Clone, Copy)]
-pub(crate) struct Splat {
+pub(crate) struct Constants {
     mask: V,
     bound: V,
     top: V,
+    one: V,
 }
 
 /// How the lanes of one width are loaded and compared.
@@ -142,13 +143,13 @@ pub(crate) struct Splat {
 pub(crate) trait Layout: Lane {
     const PARTS: usize;
 
-    fn splat(isa: Neon, pair: Pair<Self>) -> Splat;
+    fn constants(isa: Neon, pair: Pair<Self>) -> Constants;
 
     /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
     fn tops(isa: Neon, bytes: &[u8], part: usize) -> V;
 
     /// Compares whole lanes of a part: -1 where `Equal` or `Greater` holds, else 0, as wide as the tops.
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V;
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V;
 
     fn max_tops(isa: Neon, a: V, b: V) -> V {
         isa.max_u16(a, b)
@@ -160,21 +161,21 @@ pub(crate) trait Layout: Lane {
 
     /// -1 for each element of a part where the operation holds, else 0.
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
+    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
         match O::OP {
             Operation::Ones => {
-                Self::equal_tops(isa, isa.and(Self::tops(isa, bytes, part), splat.top), splat.top)
+                Self::equal_tops(isa, isa.and(Self::tops(isa, bytes, part), with.top), with.top)
             }
-            _ => Self::compared::<O>(isa, bytes, part, splat),
+            _ => Self::compared::<O>(isa, bytes, part, with),
         }
     }
 
     /// Verdicts as bytes, for elements `16 * quarter ..`.
     #[inline(always)]
-    fn packed<O: Op>(isa: Neon, bytes: &[u8], quarter: usize, splat: Splat) -> V {
+    fn packed<O: Op>(isa: Neon, bytes: &[u8], quarter: usize, with: Constants) -> V {
         isa.low_u16(
-            Self::verdicts::<O>(isa, bytes, 2 * quarter, splat),
-            Self::verdicts::<O>(isa, bytes, 2 * quarter + 1, splat),
+            Self::verdicts::<O>(isa, bytes, 2 * quarter, with),
+            Self::verdicts::<O>(isa, bytes, 2 * quarter + 1, with),
         )
     }
 }
@@ -183,9 +184,9 @@ impl Layout for i8 {
     const PARTS: usize = 4;
 
     #[inline(always)]
-    fn splat(isa: Neon, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Neon, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i8(pair.mask);
-        Splat { mask, bound: isa.splat_i8(pair.bound), top: mask }
+        Constants { mask, bound: isa.splat_i8(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
     }
 
     #[inline(always)]
@@ -194,11 +195,11 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
-        let lanes = isa.and(isa.load(bytes, 16 * part), splat.mask);
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+        let lanes = isa.and(isa.load(bytes, 16 * part), with.mask);
         match O::OP {
-            Operation::Greater => isa.greater_i8(lanes, splat.bound),
-            _ => isa.equal_i8(lanes, splat.bound),
+            Operation::Greater => isa.greater_i8(lanes, with.bound),
+            _ => isa.equal_i8(lanes, with.bound),
         }
     }
 
@@ -213,8 +214,8 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn packed<O: Op>(isa: Neon, bytes: &[u8], quarter: usize, splat: Splat) -> V {
-        Self::verdicts::<O>(isa, bytes, quarter, splat)
+    fn packed<O: Op>(isa: Neon, bytes: &[u8], quarter: usize, with: Constants) -> V {
+        Self::verdicts::<O>(isa, bytes, quarter, with)
     }
 }
 
@@ -222,9 +223,9 @@ impl Layout for i16 {
     const PARTS: usize = 8;
 
     #[inline(always)]
-    fn splat(isa: Neon, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Neon, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i16(pair.mask);
-        Splat { mask, bound: isa.splat_i16(pair.bound), top: mask }
+        Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
     }
 
     #[inline(always)]
@@ -233,11 +234,11 @@ impl Layout for i16 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
-        let lanes = isa.and(isa.load(bytes, 16 * part), splat.mask);
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+        let lanes = isa.and(isa.load(bytes, 16 * part), with.mask);
         match O::OP {
-            Operation::Greater => isa.greater_i16(lanes, splat.bound),
-            _ => isa.equal_i16(lanes, splat.bound),
+            Operation::Greater => isa.greater_i16(lanes, with.bound),
+            _ => isa.equal_i16(lanes, with.bound),
         }
     }
 }
@@ -246,9 +247,14 @@ impl Layout for i32 {
     const PARTS: usize = 8;
 
     #[inline(always)]
-    fn splat(isa: Neon, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Neon, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 16) as i16);
-        Splat { mask: isa.splat_i32(pair.mask), bound: isa.splat_i32(pair.bound), top }
+        Constants {
+            mask: isa.splat_i32(pair.mask),
+            bound: isa.splat_i32(pair.bound),
+            top,
+            one: isa.splat_i8(pair.one),
+        }
     }
 
     #[inline(always)]
@@ -257,12 +263,12 @@ impl Layout for i32 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
         let verdict = |offset| {
-            let lanes = isa.and(isa.load(bytes, 32 * part + offset), splat.mask);
+            let lanes = isa.and(isa.load(bytes, 32 * part + offset), with.mask);
             match O::OP {
-                Operation::Greater => isa.greater_i32(lanes, splat.bound),
-                _ => isa.equal_i32(lanes, splat.bound),
+                Operation::Greater => isa.greater_i32(lanes, with.bound),
+                _ => isa.equal_i32(lanes, with.bound),
             }
         };
         isa.low_u32(verdict(0), verdict(16))
@@ -273,9 +279,14 @@ impl Layout for i64 {
     const PARTS: usize = 8;
 
     #[inline(always)]
-    fn splat(isa: Neon, pair: Pair<Self>) -> Splat {
+    fn constants(isa: Neon, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 48) as i16);
-        Splat { mask: isa.splat_i64(pair.mask), bound: isa.splat_i64(pair.bound), top }
+        Constants {
+            mask: isa.splat_i64(pair.mask),
+            bound: isa.splat_i64(pair.bound),
+            top,
+            one: isa.splat_i8(pair.one),
+        }
     }
 
     #[inline(always)]
@@ -287,12 +298,12 @@ impl Layout for i64 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, splat: Splat) -> V {
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
         let verdict = |offset| {
-            let lanes = isa.and(isa.load(bytes, 64 * part + offset), splat.mask);
+            let lanes = isa.and(isa.load(bytes, 64 * part + offset), with.mask);
             match O::OP {
-                Operation::Greater => isa.greater_i64(lanes, splat.bound),
-                _ => isa.equal_i64(lanes, splat.bound),
+                Operation::Greater => isa.greater_i64(lanes, with.bound),
+                _ => isa.equal_i64(lanes, with.bound),
             }
         };
         isa.low_u32(isa.low_u64(verdict(0), verdict(16)), isa.low_u64(verdict(32), verdict(48)))
@@ -300,24 +311,30 @@ impl Layout for i64 {
 }
 
 impl<L: Layout> Blocks<L> for Neon {
+    type Constants = Constants;
     type Seen = [V; 2];
 
     #[inline(always)]
-    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {
-        let (bytes, splat, one) = (L::bytes(block), L::splat(self, pair), self.splat_i8(1));
+    fn constants(self, pair: Pair<L>) -> Constants {
+        L::constants(self, pair)
+    }
+
+    #[inline(always)]
+    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Constants, out: &mut MaskBlock) {
+        let bytes = L::bytes(block);
         for quarter in 0..4 {
-            let verdicts = L::packed::<O>(self, bytes, quarter, splat);
-            let results = if NEGATE { self.add_i8(verdicts, one) } else { self.and(verdicts, one) };
+            let verdicts = L::packed::<O>(self, bytes, quarter, with);
+            let results = if NEGATE { self.add_i8(verdicts, with.one) } else { self.and(verdicts, with.one) };
             self.write(results, out, 16 * quarter);
         }
     }
 
     #[inline(always)]
-    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64 {
-        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Constants) -> u64 {
+        let bytes = L::bytes(block);
         let weights = self.load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128], 0);
         // Three rounds of sums bring the eight bits of a byte together.
-        let weighted = |quarter| self.and(L::packed::<O>(self, bytes, quarter, splat), weights);
+        let weighted = |quarter| self.and(L::packed::<O>(self, bytes, quarter, with), weights);
         let low = self.pair_sums(weighted(0), weighted(1));
         let high = self.pair_sums(weighted(2), weighted(3));
         let sums = self.pair_sums(low, high);
@@ -332,8 +349,8 @@ impl<L: Layout> Blocks<L> for Neon {
 
     /// `Ones` keeps the largest masked top, or the bits that all elements have; the others gather verdicts.
     #[inline(always)]
-    fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, pair: Pair<L>) -> [V; 2] {
-        let (bytes, splat) = (L::bytes(block), L::splat(self, pair));
+    fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+        let bytes = L::bytes(block);
         if let (Operation::Ones, true) = (O::OP, NEGATE) {
             for i in 0..bytes.len() / 16 {
                 seen[i % 2] = self.and(seen[i % 2], self.load(bytes, 16 * i));
@@ -344,21 +361,20 @@ impl<L: Layout> Blocks<L> for Neon {
             let all = &mut seen[part % 2];
             *all = match (O::OP, NEGATE) {
                 (Operation::Ones, _) => {
-                    L::max_tops(self, *all, self.and(L::tops(self, bytes, part), splat.top))
+                    L::max_tops(self, *all, self.and(L::tops(self, bytes, part), with.top))
                 }
-                (_, true) => self.and(*all, L::compared::<O>(self, bytes, part, splat)),
-                (_, false) => self.or(*all, L::compared::<O>(self, bytes, part, splat)),
+                (_, true) => self.and(*all, L::compared::<O>(self, bytes, part, with)),
+                (_, false) => self.or(*all, L::compared::<O>(self, bytes, part, with)),
             };
         }
         seen
     }
 
     #[inline(always)]
-    fn hit<O: Op, const NEGATE: bool>(self, [a, b]: [V; 2], pair: Pair<L>) -> bool {
-        let splat = L::splat(self, pair);
+    fn hit<O: Op, const NEGATE: bool>(self, [a, b]: [V; 2], with: Constants) -> bool {
         let signs = match (O::OP, NEGATE) {
-            (Operation::Ones, true) => self.not_and(self.and(a, b), splat.mask),
-            (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), splat.top),
+            (Operation::Ones, true) => self.not_and(self.and(a, b), with.mask),
+            (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), with.top),
             (_, true) => self.not_and(self.and(a, b), self.splat_i8(-1)),
             (_, false) => self.or(a, b),
         };

@@ -3,40 +3,87 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::isa::{Blocks, Isa, Kernel};
+use crate::isa::{Blocks, Kernel};
 use crate::lane::Lane;
-use crate::rule::{Op, Test};
+use crate::rule::{Equal, Greater, Ones, Op, Test, Width};
 
 /// A question about a tensor, answered by every path.
-pub(crate) trait Sink: Sized {
+pub(crate) trait Sink {
+    /// Where results go, unless they are returned.
+    type Out<'o>;
     type Output;
 
     /// With the blocks of an instruction set. Must be `#[inline(always)]`; `x` has at least one block.
     fn vector<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
-        self,
         isa: I,
         x: &[L::Raw],
-        test: Test,
+        test: &Test,
+        out: Self::Out<'_>,
     ) -> Self::Output;
 
     /// Element by element.
-    fn scalar<L: Lane>(self, x: &[L::Raw], test: Test) -> Self::Output;
+    fn scalar<L: Lane>(x: &[L::Raw], test: &Test, out: Self::Out<'_>) -> Self::Output;
 }
 
-struct Job<'a, S, L: Lane, I, O, const NEGATE: bool> {
-    sink: S,
-    isa: I,
-    op: PhantomData<O>,
-    x: &'a [L::Raw],
-    test: Test,
-}
+/// A sink with all its choices made.
+struct Loop<S, L, O, const NEGATE: bool>(PhantomData<(S, L, O)>);
 
-impl<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Kernel for Job<'_, S, L, I, O, NEGATE> {
+impl<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Kernel<I> for Loop<S, L, O, NEGATE> {
+    type Out<'o> = S::Out<'o>;
     type Output = S::Output;
 
     #[inline(always)]
-    fn run(self) -> S::Output {
-        self.sink.vector::<L, I, O, NEGATE>(self.isa, self.x, self.test)
+    fn run(isa: I, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
+        S::vector::<L, I, O, NEGATE>(isa, L::lanes(x), test, out)
+    }
+}
+
+fn run<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[u8],
+    test: &Test,
+    out: S::Out<'_>,
+) -> S::Output {
+    isa.vectorize::<Loop<S, L, O, NEGATE>>(x, test, out)
+}
+
+type Run<S, I> = fn(I, &[u8], &Test, <S as Sink>::Out<'_>) -> <S as Sink>::Output;
+
+/// All loops of a sink on one instruction set, by [`Test::index`].
+struct Loops<S, I>(PhantomData<(S, I)>);
+
+impl<S: Sink, I: Blocks<i8> + Blocks<i16> + Blocks<i32> + Blocks<i64>> Loops<S, I> {
+    const ALL: [[Run<S, I>; 6]; 4] =
+        [Self::of::<i8>(), Self::of::<i16>(), Self::of::<i32>(), Self::of::<i64>()];
+
+    const fn of<L: Lane>() -> [Run<S, I>; 6]
+    where
+        I: Blocks<L>,
+    {
+        [
+            run::<S, L, I, Ones, false>,
+            run::<S, L, I, Ones, true>,
+            run::<S, L, I, Equal, false>,
+            run::<S, L, I, Equal, true>,
+            run::<S, L, I, Greater, false>,
+            run::<S, L, I, Greater, true>,
+        ]
+    }
+
+    #[inline(always)]
+    fn run(isa: I, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
+        Self::ALL.as_flattened()[test.index()](isa, x, test, out)
+    }
+}
+
+/// The scalar loop for a test.
+#[inline(always)]
+pub(crate) fn scalar<S: Sink>(x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
+    match test.width() {
+        Width::One => S::scalar::<i8>(i8::lanes(x), test, out),
+        Width::Two => S::scalar::<i16>(i16::lanes(x), test, out),
+        Width::Four => S::scalar::<i32>(i32::lanes(x), test, out),
+        Width::Eight => S::scalar::<i64>(i64::lanes(x), test, out),
     }
 }
 
@@ -79,18 +126,10 @@ macro_rules! paths {
             }
 
             #[inline(always)]
-            fn run<S: Sink, L: Vector, O: Op, const NEGATE: bool>(
-                self,
-                sink: S,
-                x: &[L::Raw],
-                test: Test,
-            ) -> S::Output {
-                let op = PhantomData::<O>;
+            fn run<S: Sink>(self, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
                 match self {
-                    $($(#[$cfg])* Self::$token(isa) => {
-                        isa.vectorize(Job::<S, L, _, O, NEGATE> { sink, isa, op, x, test })
-                    })*
-                    Self::Scalar => sink.scalar::<L>(x, test),
+                    $($(#[$cfg])* Self::$token(isa) => Loops::<S, _>::run(isa, x, test, out),)*
+                    Self::Scalar => scalar::<S>(x, test, out),
                 }
             }
         }
@@ -113,22 +152,6 @@ paths! {
     ))]
     "portable" Portable in portable;
 }
-
-/// A lane that every path of the table can handle.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) trait Vector: crate::avx2::Layout + crate::avx512::Layout {}
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-pub(crate) trait Vector: crate::neon::Layout {}
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    all(target_arch = "aarch64", target_endian = "little")
-)))]
-pub(crate) trait Vector: Lane {}
-impl Vector for i8 {}
-impl Vector for i16 {}
-impl Vector for i32 {}
-impl Vector for i64 {}
 
 /// A way to run the kernels that the CPU at hand has.
 ///
@@ -200,14 +223,9 @@ impl Path {
         PATHS[usize::from(self.0.code())].0
     }
 
-    /// Runs `sink` for one comparison.
+    /// Runs the loop of a sink for one test.
     #[inline(always)]
-    pub(crate) fn run<S: Sink, L: Vector, O: Op, const NEGATE: bool>(
-        self,
-        sink: S,
-        x: &[L::Raw],
-        test: Test,
-    ) -> S::Output {
-        self.0.run::<S, L, O, NEGATE>(sink, x, test)
+    pub(crate) fn run<S: Sink>(self, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
+        self.0.run::<S>(x, test, out)
     }
 }

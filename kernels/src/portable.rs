@@ -4,7 +4,7 @@
 
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{Block, Lane};
-use crate::rule::{Compare, Op, Operation, Pair, Test};
+use crate::rule::{Op, Pair, Test, holds};
 
 /// Runs everywhere.
 #[derive(Clone, Copy, Debug)]
@@ -19,36 +19,43 @@ impl Portable {
 impl Isa for Portable {
     #[cfg(feature = "portable")]
     #[inline(always)]
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
-        struct Run<K>(K);
-        impl<K: Kernel> pulp::WithSimd for Run<K> {
+    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+        struct Run<'a, 'o, K: Kernel<Portable>> {
+            isa: Portable,
+            x: &'a [u8],
+            test: &'a Test,
+            out: K::Out<'o>,
+        }
+        impl<K: Kernel<Portable>> pulp::WithSimd for Run<'_, '_, K> {
             type Output = K::Output;
             #[inline(always)]
             fn with_simd<S: pulp::Simd>(self, _: S) -> K::Output {
-                self.0.run()
+                K::run(self.isa, self.x, self.test, self.out)
             }
         }
-        pulp::Arch::new().dispatch(Run(kernel))
+        pulp::Arch::new().dispatch(Run::<K> { isa: self, x, test, out })
     }
 
     #[cfg(not(feature = "portable"))]
     #[inline(always)]
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
-        kernel.run()
+    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+        K::run(self, x, test, out)
     }
 }
 
 #[inline(always)]
 fn hit<L: Lane, O: Op, const NEGATE: bool>(raw: L::Raw, pair: Pair<L>) -> bool {
-    let compare = match O::OP {
-        Operation::Greater => Compare::Greater,
-        Operation::Ones | Operation::Equal => Compare::Equal,
-    };
-    Test::holds(compare, pair, L::read(raw)) != NEGATE
+    holds(O::OP, pair, L::read(raw)) != NEGATE
 }
 
 impl<L: Lane> Blocks<L> for Portable {
+    type Constants = Pair<L>;
     type Seen = bool;
+
+    #[inline(always)]
+    fn constants(self, pair: Pair<L>) -> Pair<L> {
+        pair
+    }
 
     #[inline(always)]
     fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {

@@ -2,55 +2,192 @@
 
 use crate::lane::Lane;
 
-/// How the masked bits of an element are compared with the bound, as signed integers of the lane's width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compare {
-    /// `(bits & mask) == bound`
-    Equal,
-    /// `(bits & mask) > bound`
-    Greater,
-}
-
-/// One masked comparison. Of `mask` and `bound` the low bits count, as many as the lane has.
+/// One masked comparison of lanes of one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
-    /// How to compare.
-    pub compare: Compare,
-    /// The bits that take part.
-    pub mask: u64,
-    /// What they are compared with.
-    pub bound: u64,
-    /// The answer is true where the comparison is false.
-    pub negate: bool,
+    mask: u64,
+    bound: u64,
+    /// The mask of an `Operation::Ones` that holds wherever this test does, or 0.
+    screen: u64,
+    width: Width,
+    operation: Operation,
+    negate: bool,
+    one: One,
+}
+
+/// The number 1, which the compiler must not know: it would make two instructions of `min(x, 1)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct One(i8);
+
+/// Bytes of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Width {
+    One,
+    Two,
+    Four,
+    Eight,
+}
+
+/// How the masked bits of a lane are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Operation {
+    /// `(bits & mask) == mask`, with a mask for which the top 16 bits of a lane are enough.
+    Ones,
+    /// `(bits & mask) == bound`
+    Equal,
+    /// `(bits & mask) > bound`, signed
+    Greater,
 }
 
 /// What to ask of every element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The answer is the same for all bit patterns; elements are not read.
-    Constant(bool),
+    /// The answer is the same for all bit patterns of elements of `size` bytes; they are not read.
+    Constant {
+        /// The answer.
+        answer: bool,
+        /// Bytes of an element.
+        size: usize,
+    },
     /// A comparison.
     Test(Test),
 }
 
 impl Rule {
-    /// `(bits & mask) == bound`
-    pub const fn equal(mask: u64, bound: u64) -> Self {
-        Self::Test(Test { compare: Compare::Equal, mask, bound, negate: false })
+    /// `(bits & mask) == bound` for elements of `size` bytes.
+    ///
+    /// # Panics
+    /// If `size` is not 1, 2, 4 or 8.
+    #[must_use]
+    pub const fn equal(size: usize, mask: u64, bound: u64) -> Self {
+        let bits = 8 * size as u32;
+        let operation =
+            if mask == bound && mask & !top(bits) == 0 { Operation::Ones } else { Operation::Equal };
+        let run = run_of_ones(bits, bound);
+        let screen = if mask & run == run { run } else { 0 };
+        Self::Test(Test { mask, bound, screen, width: width(size), operation, negate: false, one: One(1) })
     }
 
-    /// `(bits & mask) > bound`, signed.
-    pub const fn greater(mask: u64, bound: u64) -> Self {
-        Self::Test(Test { compare: Compare::Greater, mask, bound, negate: false })
+    /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that size.
+    ///
+    /// # Panics
+    /// If `size` is not 1, 2, 4 or 8.
+    #[must_use]
+    pub const fn greater(size: usize, mask: u64, bound: u64) -> Self {
+        let bits = 8 * size as u32;
+        let run = run_of_ones(bits, bound);
+        // Without the sign bit nothing is above a run of ones from the top, so what is greater has the run too.
+        let unsigned = (mask | bound) >> (bits - 1) & 1 == 0;
+        let screen = if unsigned && mask & run == run { run } else { 0 };
+        Self::Test(Test {
+            mask,
+            bound,
+            screen,
+            width: width(size),
+            operation: Operation::Greater,
+            negate: false,
+            one: One(1),
+        })
     }
 
     /// The opposite answer for every element.
     #[must_use]
     pub const fn not(self) -> Self {
         match self {
-            Self::Constant(answer) => Self::Constant(!answer),
+            Self::Constant { answer, size } => Self::Constant { answer: !answer, size },
             Self::Test(test) => Self::Test(Test { negate: !test.negate, ..test }),
         }
+    }
+
+    /// Bytes of an element.
+    #[inline]
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        match self {
+            Self::Constant { size, .. } => *size,
+            Self::Test(test) => 1 << test.width as u8,
+        }
+    }
+}
+
+const fn width(size: usize) -> Width {
+    match size {
+        1 => Width::One,
+        2 => Width::Two,
+        4 => Width::Four,
+        8 => Width::Eight,
+        _ => panic!("elements of 1, 2, 4 or 8 bytes"),
+    }
+}
+
+/// The bits that `Operation::Ones` may look at.
+const fn top(bits: u32) -> u64 {
+    match bits {
+        8 => 0xFF,
+        _ => 0x7FFF << (bits - 16),
+    }
+}
+
+/// The ones of `bound` from the bit below the sign to the first zero, as far as `Operation::Ones` may look.
+const fn run_of_ones(bits: u32, bound: u64) -> u64 {
+    let below_sign = bound << (u64::BITS - bits) << 1;
+    let ones = match below_sign.leading_ones() {
+        0 => 0,
+        run => u64::MAX << (u64::BITS - run),
+    };
+    ones >> 1 >> (u64::BITS - bits) & top(bits)
+}
+
+impl Test {
+    /// The place of this test among all combinations of width, operation and negation.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> usize {
+        (self.width as usize * 3 + self.operation as usize) * 2 + usize::from(self.negate)
+    }
+
+    #[inline(always)]
+    pub(crate) fn width(&self) -> Width {
+        self.width
+    }
+
+    #[inline(always)]
+    pub(crate) fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    #[inline(always)]
+    pub(crate) fn negate(&self) -> bool {
+        self.negate
+    }
+
+    #[inline(always)]
+    pub(crate) fn pair<L: Lane>(&self) -> Pair<L> {
+        Pair { mask: L::truncate(self.mask), bound: L::truncate(self.bound), one: self.one.0 }
+    }
+
+    /// Bits that are set in every lane this test holds for, to be searched for first: that is cheaper than the test.
+    #[inline(always)]
+    pub(crate) fn screen<L: Lane>(&self) -> Option<Pair<L>> {
+        let mask = L::truncate(self.screen);
+        (self.screen != 0 && !self.negate).then_some(Pair { mask, bound: mask, one: self.one.0 })
+    }
+}
+
+/// What the test for NaN of an IEEE format, `(bits & !sign) > exponent`, tells about its infinities.
+impl Test {
+    /// Equality with the exponent bits.
+    pub(crate) fn pos_inf(&self) -> Option<Self> {
+        let is_ieee = self.operation == Operation::Greater && !self.negate;
+        let (mask, bound) = (u64::MAX, self.bound);
+        is_ieee.then_some(Self { mask, bound, operation: Operation::Equal, ..*self })
+    }
+
+    /// Equality with the exponent bits and the sign bit.
+    pub(crate) fn neg_inf(&self) -> Option<Self> {
+        let test = self.pos_inf()?;
+        Some(Self { bound: test.bound | 1 << ((8 << self.width as u32) - 1), ..test })
     }
 }
 
@@ -59,28 +196,22 @@ impl Rule {
 pub(crate) struct Pair<L> {
     pub(crate) mask: L,
     pub(crate) bound: L,
+    /// 1, see `One`.
+    pub(crate) one: i8,
 }
 
-impl<L: Lane> Pair<L> {
-    #[inline(always)]
-    pub(crate) fn new(test: Test) -> Self {
-        Self { mask: L::truncate(test.mask), bound: L::truncate(test.bound) }
+/// The rule itself, for one lane. This is what every path must agree with.
+#[inline(always)]
+pub(crate) fn holds<L: Lane>(operation: Operation, pair: Pair<L>, lane: L) -> bool {
+    match operation {
+        Operation::Ones | Operation::Equal => lane.and(pair.mask) == pair.bound,
+        Operation::Greater => lane.and(pair.mask) > pair.bound,
     }
 }
 
-/// A comparison as a type, so that each loop is compiled for one.
+/// An operation as a type, so that each loop is compiled for one.
 pub(crate) trait Op: Copy {
     const OP: Operation;
-}
-
-/// What the vector paths tell apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
-    /// `(bits & mask) == mask`, and only bits among the top 16 below the sign are in the mask (8-bit lanes: any):
-    /// half a lane or a quarter is enough to answer.
-    Ones,
-    Equal,
-    Greater,
 }
 
 #[derive(Clone, Copy)]
@@ -98,83 +229,4 @@ impl Op for Equal {
 }
 impl Op for Greater {
     const OP: Operation = Operation::Greater;
-}
-
-impl Test {
-    /// The rule itself, for one element, before negation. This is what every path must agree with.
-    #[inline(always)]
-    pub(crate) fn holds<L: Lane>(compare: Compare, pair: Pair<L>, lane: L) -> bool {
-        let bits = lane.and(pair.mask);
-        match compare {
-            Compare::Equal => bits == pair.bound,
-            Compare::Greater => bits > pair.bound,
-        }
-    }
-
-    /// The operation that answers this test in lanes of `bits` bits.
-    pub(crate) fn operation(self, bits: u32) -> Operation {
-        match self.compare {
-            Compare::Greater => Operation::Greater,
-            Compare::Equal if self.mask == self.bound && self.mask & !top(bits) == 0 => Operation::Ones,
-            Compare::Equal => Operation::Equal,
-        }
-    }
-
-    /// Bits that are set in every element this test holds for, as a test for `Operation::Ones`; `None` if
-    /// there are none. A search looks for these first: that is cheaper than the test.
-    pub(crate) fn screen(self, bits: u32) -> Option<Self> {
-        // The run of ones from the bit below the sign. An element that equals the bound has them; one that is
-        // greater has them too, as long as its sign bit is masked off: there is nothing above such a run.
-        let sign = 1u64 << (bits - 1);
-        let below = self.bound << (u64::BITS - bits) << 1;
-        let run = !(u64::MAX.checked_shr(below.leading_ones()).unwrap_or(0)) >> 1 >> (u64::BITS - bits);
-        let mask = run & top(bits);
-        let implied = match self.compare {
-            Compare::Equal => self.mask & mask == mask,
-            Compare::Greater => self.mask & (mask | sign) == mask && self.bound & sign == 0,
-        };
-        (mask != 0 && implied && !self.negate).then_some(Self {
-            compare: Compare::Equal,
-            mask,
-            bound: mask,
-            negate: false,
-        })
-    }
-}
-
-/// The bits that `Operation::Ones` may look at.
-fn top(bits: u32) -> u64 {
-    match bits {
-        8 => 0xFF,
-        _ => 0x7FFF << (bits - 16),
-    }
-}
-
-/// The layout of an IEEE format: exponent bits all ones mean infinity if the mantissa is zero, else NaN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ieee {
-    /// The exponent bits; also the code of +Inf.
-    pub exponent: u64,
-    /// The sign bit.
-    pub sign: u64,
-}
-
-impl Ieee {
-    /// Exponent all ones.
-    pub(crate) fn special(self) -> Test {
-        Test { compare: Compare::Equal, mask: self.exponent, bound: self.exponent, negate: false }
-    }
-
-    pub(crate) fn nan(self) -> Test {
-        Test { compare: Compare::Greater, mask: self.sign - 1, bound: self.exponent, negate: false }
-    }
-
-    pub(crate) fn pos_inf(self) -> Test {
-        let mask = self.sign | (self.sign - 1);
-        Test { compare: Compare::Equal, mask, bound: self.exponent, negate: false }
-    }
-
-    pub(crate) fn neg_inf(self) -> Test {
-        Test { bound: self.sign | self.exponent, ..self.pos_inf() }
-    }
 }

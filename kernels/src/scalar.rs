@@ -5,63 +5,111 @@ use core::mem::MaybeUninit;
 
 use crate::drive::{Census, Class, merge};
 use crate::lane::{BLOCK, Lane};
-use crate::rule::{Compare, Ieee, Pair, Test};
+use crate::rule::{Operation, Pair, Test, holds};
 
-/// Whether the test hits this element.
-#[inline(always)]
-fn hit<L: Lane>(test: Test, raw: L::Raw) -> bool {
-    Test::holds(test.compare, Pair::<L>::new(test), L::read(raw)) != test.negate
+/// A loop over elements that asks `hit` of each.
+trait Loop<L: Lane> {
+    type Output;
+    fn run(self, x: &[L::Raw], hit: impl Fn(L) -> bool) -> Self::Output;
 }
 
-/// Calls `run` with the test's two choices fixed, so that the loop in it is compiled once for each.
+/// Compiles the loop once for each comparison.
 #[inline(always)]
-fn fixed<T>(test: Test, run: impl FnOnce(Test) -> T) -> T {
-    use Compare::{Equal, Greater};
-    match (test.compare, test.negate) {
-        (Equal, false) => run(Test { compare: Equal, negate: false, ..test }),
-        (Equal, true) => run(Test { compare: Equal, negate: true, ..test }),
-        (Greater, false) => run(Test { compare: Greater, negate: false, ..test }),
-        (Greater, true) => run(Test { compare: Greater, negate: true, ..test }),
+fn each<L: Lane, R: Loop<L>>(x: &[L::Raw], test: &Test, run: R) -> R::Output {
+    let pair = test.pair::<L>();
+    match (test.operation(), test.negate()) {
+        (Operation::Ones, false) => run.run(x, |lane| ones(pair, lane)),
+        (Operation::Ones, true) => run.run(x, |lane| !ones(pair, lane)),
+        (Operation::Equal, false) => run.run(x, |lane| holds(Operation::Equal, pair, lane)),
+        (Operation::Equal, true) => run.run(x, |lane| !holds(Operation::Equal, pair, lane)),
+        (Operation::Greater, false) => run.run(x, |lane| holds(Operation::Greater, pair, lane)),
+        (Operation::Greater, true) => run.run(x, |lane| !holds(Operation::Greater, pair, lane)),
     }
 }
 
+/// `Operation::Ones` by the upper half of 64-bit lanes: SSE2 has no comparison of whole ones.
 #[inline(always)]
-pub(crate) fn mask<L: Lane>(x: &[L::Raw], test: Test, out: &mut [MaybeUninit<bool>]) {
-    fixed(test, |test| {
-        for (&raw, out) in x.iter().zip(out) {
-            out.write(hit::<L>(test, raw));
+fn ones<L: Lane>(pair: Pair<L>, lane: L) -> bool {
+    lane.upper() & pair.mask.upper() == pair.mask.upper()
+}
+
+struct Mask<'a>(&'a mut [MaybeUninit<bool>]);
+
+impl<L: Lane> Loop<L> for Mask<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, x: &[L::Raw], hit: impl Fn(L) -> bool) {
+        for (&raw, out) in x.iter().zip(self.0) {
+            out.write(hit(L::read(raw)));
         }
-    });
+    }
 }
 
-#[inline(always)]
-pub(crate) fn bits<L: Lane>(x: &[L::Raw], test: Test, out: &mut [u8], offset: u32) {
-    for (i, block) in x.chunks(BLOCK).enumerate() {
-        let bits = fixed(test, |test| {
-            block.iter().rev().fold(0, |bits, &raw| bits << 1 | u64::from(hit::<L>(test, raw)))
-        });
-        let low = out.get(8 * i).copied().unwrap_or(0) & !(u8::MAX << offset);
-        let bits = u128::from(low) | u128::from(bits) << offset;
-        merge(out.get_mut(8 * i..).unwrap_or(&mut []), bits, offset + block.len() as u32);
+struct Bits<'a> {
+    out: &'a mut [u8],
+    offset: u32,
+}
+
+impl<L: Lane> Loop<L> for Bits<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, x: &[L::Raw], hit: impl Fn(L) -> bool) {
+        let mut out = self.out;
+        for block in x.chunks(BLOCK) {
+            let bits = block.iter().rev().fold(0, |bits, &raw| bits << 1 | u64::from(hit(L::read(raw))));
+            let low = out.first().copied().unwrap_or(0) & !(u8::MAX << self.offset);
+            merge(out, u128::from(low) | u128::from(bits) << self.offset, self.offset + block.len() as u32);
+            out = out.get_mut(8..).unwrap_or(&mut []);
+        }
+    }
+}
+
+struct Position;
+
+impl<L: Lane> Loop<L> for Position {
+    type Output = Option<usize>;
+    #[inline(always)]
+    fn run(self, x: &[L::Raw], hit: impl Fn(L) -> bool) -> Option<usize> {
+        x.iter().position(|&raw| hit(L::read(raw)))
+    }
+}
+
+struct Tally;
+
+impl<L: Lane> Loop<L> for Tally {
+    type Output = Class;
+    #[inline(always)]
+    fn run(self, x: &[L::Raw], hit: impl Fn(L) -> bool) -> Class {
+        let count = x.iter().filter(|&&raw| hit(L::read(raw))).count();
+        let first = if count == 0 { None } else { Position.run(x, hit) };
+        Class { count, first }
     }
 }
 
 #[inline(always)]
-pub(crate) fn position<L: Lane>(x: &[L::Raw], test: Test) -> Option<usize> {
-    fixed(test, |test| x.iter().position(|&raw| hit::<L>(test, raw)))
+pub(crate) fn mask<L: Lane>(x: &[L::Raw], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    each::<L, _>(x, test, Mask(out));
 }
 
 #[inline(always)]
-pub(crate) fn tally<L: Lane>(x: &[L::Raw], test: Test) -> Class {
-    let count = fixed(test, |test| x.iter().filter(|&&raw| hit::<L>(test, raw)).count());
-    Class { count, first: if count == 0 { None } else { position::<L>(x, test) } }
+pub(crate) fn bits<L: Lane>(x: &[L::Raw], test: &Test, out: &mut [u8], offset: u32) {
+    each::<L, _>(x, test, Bits { out, offset });
 }
 
 #[inline(always)]
-pub(crate) fn census<L: Lane>(x: &[L::Raw], ieee: Ieee) -> Census {
-    Census {
-        nan: tally::<L>(x, ieee.nan()),
-        pos_inf: tally::<L>(x, ieee.pos_inf()),
-        neg_inf: tally::<L>(x, ieee.neg_inf()),
-    }
+pub(crate) fn position<L: Lane>(x: &[L::Raw], test: &Test) -> Option<usize> {
+    each::<L, _>(x, test, Position)
+}
+
+#[inline(always)]
+pub(crate) fn tally<L: Lane>(x: &[L::Raw], test: &Test) -> Class {
+    each::<L, _>(x, test, Tally)
+}
+
+/// `nan` as in [`crate::census`].
+#[inline(always)]
+pub(crate) fn census<L: Lane>(x: &[L::Raw], nan: &Test) -> Census {
+    let nothing = Class::default();
+    let class = |test: Option<Test>| test.map_or(nothing, |test| tally::<L>(x, &test));
+    Census { nan: tally::<L>(x, nan), pos_inf: class(nan.pos_inf()), neg_inf: class(nan.neg_inf()) }
 }

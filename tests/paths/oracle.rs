@@ -3,7 +3,7 @@
 use nonfinite::{Format, Predicate};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Finite,
     PosInf,
     NegInf,
@@ -11,7 +11,7 @@ pub enum Kind {
 }
 
 /// The bits of one element in memory.
-pub fn read(raw: &[u8]) -> u64 {
+pub(crate) fn read(raw: &[u8]) -> u64 {
     match *raw {
         [a] => u64::from(a),
         [a, b] => u64::from(u16::from_ne_bytes([a, b])),
@@ -21,7 +21,7 @@ pub fn read(raw: &[u8]) -> u64 {
 }
 
 /// The memory of one element.
-pub fn write(format: Format, bits: u64, out: &mut Vec<u8>) {
+pub(crate) fn write(format: Format, bits: u64, out: &mut Vec<u8>) {
     match format.size_in_bytes() {
         1 => out.extend((bits as u8).to_ne_bytes()),
         2 => out.extend((bits as u16).to_ne_bytes()),
@@ -30,7 +30,7 @@ pub fn write(format: Format, bits: u64, out: &mut Vec<u8>) {
     }
 }
 
-pub fn kind(format: Format, bits: u64) -> Kind {
+pub(crate) fn kind(format: Format, bits: u64) -> Kind {
     let of = |nan: bool, infinite: bool, negative: bool| match (nan, infinite, negative) {
         (true, _, _) => Kind::Nan,
         (false, true, false) => Kind::PosInf,
@@ -92,7 +92,7 @@ fn small(format: Format, code: u8) -> Kind {
     }
 }
 
-pub fn holds(predicate: Predicate, kind: Kind) -> bool {
+pub(crate) fn holds(predicate: Predicate, kind: Kind) -> bool {
     match predicate {
         Predicate::Nan => kind == Kind::Nan,
         Predicate::Inf => matches!(kind, Kind::PosInf | Kind::NegInf),
@@ -106,7 +106,7 @@ pub fn holds(predicate: Predicate, kind: Kind) -> bool {
 }
 
 /// One finite element, +Inf, -Inf, NaN and more edges of the format, as bits.
-pub fn edges(format: Format) -> Vec<u64> {
+pub(crate) fn edges(format: Format) -> Vec<u64> {
     let (exponent, mantissa) = match format {
         Format::F64 => (11, 52),
         Format::F32 => (8, 23),
