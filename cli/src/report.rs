@@ -1,0 +1,138 @@
+//! What is printed: a line for each bad tensor, and the summary.
+
+use std::fmt::{self, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use nonfinite::Census;
+
+use crate::tensor::{Content, Tensor};
+
+/// Text of others as one line without control characters, for a terminal; long text is cut.
+#[derive(Clone, Copy, Debug)]
+pub struct OneLine<T>(pub T);
+
+/// A message need not be longer: names in it come from the file.
+const LONGEST: usize = 400;
+
+impl<T: fmt::Display> fmt::Display for OneLine<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = Cut { f, left: LONGEST };
+        match write!(line, "{}", self.0) {
+            Err(_) if line.left == 0 => f.write_str("..."),
+            result => result,
+        }
+    }
+}
+
+struct Cut<'a, 'f> {
+    f: &'a mut fmt::Formatter<'f>,
+    left: usize,
+}
+
+impl fmt::Write for Cut<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for char in text.chars() {
+            self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
+            match char {
+                '\'' | '"' | '\\' => self.f.write_char(char)?,
+                _ => write!(self.f, "{}", char.escape_debug())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The line for a bad tensor.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    path: &'a Path,
+    tensor: &'a Tensor<'a>,
+    census: Census,
+    first: (usize, &'static str),
+}
+
+impl<'a> Line<'a> {
+    /// None if all is finite.
+    #[must_use]
+    pub fn new(path: &'a Path, tensor: &'a Tensor<'a>, census: Census) -> Option<Self> {
+        let classes = [(census.nan, "NaN"), (census.pos_inf, "+Inf"), (census.neg_inf, "-Inf")];
+        let first = classes.into_iter().filter_map(|(class, name)| Some((class.first?, name))).min()?;
+        Some(Self { path, tensor, census, first })
+    }
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tensor, census, first, .. } = self;
+        write!(f, "{}: ", OneLine(self.path.display()))?;
+        if let Some(name) = &tensor.name {
+            write!(f, "{name:?} ")?;
+        }
+        let (nan, pos_inf, neg_inf) = (census.nan.count, census.pos_inf.count, census.neg_inf.count);
+        write!(f, "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf", tensor.dtype, tensor.shape)?;
+        write!(f, ", first {} at {:?}", first.1, tensor.coordinate(first.0))
+    }
+}
+
+/// What was checked, in all files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Tensors of floats.
+    pub tensors: usize,
+    /// Their elements.
+    pub elements: usize,
+    /// Their bytes.
+    pub bytes: usize,
+    /// Tensors that hold a number that is not finite.
+    pub bad: usize,
+    /// Tensors of integers and the like.
+    pub not_float: usize,
+    /// Tensors of formats that have neither NaN nor infinity.
+    pub always_finite: usize,
+    /// Files that could not be checked.
+    pub failed: usize,
+}
+
+impl Totals {
+    /// Counts a tensor.
+    pub fn add(&mut self, tensor: &Tensor<'_>, bad: bool) {
+        match tensor.content {
+            Content::Floats { .. } => {
+                self.tensors += 1;
+                self.elements += tensor.floats();
+                self.bytes += tensor.data.len();
+                self.bad += usize::from(bad);
+            }
+            Content::AlwaysFinite => self.always_finite += 1,
+            Content::NotFloat => self.not_float += 1,
+        }
+    }
+
+    /// The summary.
+    #[must_use]
+    pub fn summary(&self, time: Duration, path: &'static str) -> impl fmt::Display {
+        Summary { totals: *self, seconds: time.as_secs_f64(), path }
+    }
+}
+
+struct Summary {
+    totals: Totals,
+    seconds: f64,
+    path: &'static str,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { totals, seconds, path } = self;
+        let Totals { tensors, elements, bytes, bad, not_float, always_finite, failed } = totals;
+        let speed = if *seconds > 0.0 { *bytes as f64 / seconds / 1e9 } else { 0.0 };
+        write!(f, "checked {tensors} tensors, {elements} elements, {bytes} bytes")?;
+        write!(f, " in {seconds:.6} s, {speed:.2} GB/s, path {path}: {bad} bad")?;
+        write!(f, "; skipped {not_float} without floats, {always_finite} always finite")?;
+        if *failed > 0 {
+            write!(f, "; files in error: {failed}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! The .safetensors format.
+//!
+//! Dtypes and the rules for shapes and offsets are those of the crate `safetensors`. The header is walked here: the
+//! crate lets the last of two tensors of one name win, and adds offsets to lengths without a look at overflow.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::Utf8Error;
+
+use ::safetensors::tensor::{Metadata, TensorInfo};
+use ::safetensors::{Dtype, SafeTensorError};
+use nonfinite::Format;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+
+use crate::tensor::{ByteOrder, Content, Layout, Tensor};
+
+/// The longest header that the reference implementation takes.
+const MAX_HEADER: u64 = 100_000_000;
+
+/// Why bytes are no .safetensors file that can be checked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Shorter than the length of the header.
+    Truncated,
+    /// The header is longer than the reference implementation takes.
+    HeaderTooLong(u64),
+    /// The file ends before the header does.
+    TruncatedHeader(u64),
+    /// The header is not UTF-8.
+    Utf8(Utf8Error),
+    /// The header is not JSON, or not that of a .safetensors file.
+    Json(serde_json::Error),
+    /// Two tensors have this name.
+    RepeatedName(String),
+    /// The data of this tensor ends behind that of the file.
+    Offsets {
+        /// The name of the tensor.
+        name: String,
+        /// Where its data ends.
+        end: usize,
+        /// The length of the data of the file.
+        data: usize,
+    },
+    /// Bytes behind the last tensor.
+    Uncovered {
+        /// Where the last tensor ends.
+        end: usize,
+        /// The length of the data of the file.
+        data: usize,
+    },
+    /// Offsets that overlap or leave a gap, or that do not fit shape and dtype.
+    Layout(SafeTensorError),
+    /// A dtype that this version does not know.
+    Dtype(Dtype),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated => f.write_str("too short for a .safetensors file"),
+            Self::HeaderTooLong(length) => write!(f, "bad .safetensors header: {length} bytes are too many"),
+            Self::TruncatedHeader(length) => {
+                write!(f, "the file ends before its header of {length} bytes does")
+            }
+            Self::Utf8(error) => write!(f, "bad .safetensors header: {error}"),
+            Self::Json(error) => write!(f, "bad .safetensors header: {error}"),
+            Self::RepeatedName(name) => {
+                write!(f, "bad .safetensors header: two tensors of the name {name:?}")
+            }
+            Self::Offsets { name, end, data } => {
+                write!(f, "tensor {name:?} ends at byte {end} of the data, the file has {data}")
+            }
+            Self::Uncovered { end, data } => {
+                write!(f, "the last tensor ends at byte {end} of the data, the file has {data}")
+            }
+            Self::Layout(SafeTensorError::InvalidOffset(name)) => {
+                write!(f, "bad .safetensors header: tensor {name:?} does not begin where the one before ends")
+            }
+            Self::Layout(SafeTensorError::TensorInvalidInfo) => {
+                f.write_str("bad .safetensors header: offsets that do not fit shape and dtype")
+            }
+            Self::Layout(error) => write!(f, "bad .safetensors header: {error}"),
+            Self::Dtype(dtype) => write!(f, "dtype {dtype} is not supported"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Utf8(error) => Some(error),
+            Self::Json(error) => Some(error),
+            Self::Layout(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// The tensors of a .safetensors file in the order of their data.
+///
+/// # Errors
+/// [`Error`] for anything but a whole file whose tensors cover the data without gap or overlap.
+pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor<'_>>, Error> {
+    let (header, data) = split(bytes)?;
+    // A copy, since a map that another process writes to must not change behind the check for UTF-8.
+    let header = String::from_utf8(header.to_vec()).map_err(|error| Error::Utf8(error.utf8_error()))?;
+    let mut entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
+    entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        return Err(Error::RepeatedName(pair[0].0.clone()));
+    }
+    for (name, info) in &entries {
+        let end = info.data_offsets.1;
+        if end > data.len() {
+            return Err(Error::Offsets { name: name.clone(), end, data: data.len() });
+        }
+    }
+    entries.sort_by_key(|(_, info)| info.data_offsets);
+    let end = entries.last().map_or(0, |(_, info)| info.data_offsets.1);
+    let metadata = Metadata::new(None, entries).map_err(Error::Layout)?;
+    if end != data.len() {
+        return Err(Error::Uncovered { end, data: data.len() });
+    }
+    let names = metadata.offset_keys().into_iter();
+    names.filter_map(|name| metadata.info(&name).map(|info| tensor(&name, info, data))).collect()
+}
+
+/// The header and the data.
+fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
+    let (length, rest) = bytes.split_first_chunk().ok_or(Error::Truncated)?;
+    let length = u64::from_le_bytes(*length);
+    if length > MAX_HEADER {
+        return Err(Error::HeaderTooLong(length));
+    }
+    // The limit fits any usize.
+    rest.split_at_checked(length as usize).ok_or(Error::TruncatedHeader(length))
+}
+
+fn tensor<'a>(name: &str, info: &TensorInfo, data: &'a [u8]) -> Result<Tensor<'a>, Error> {
+    let (start, end) = info.data_offsets;
+    Ok(Tensor {
+        name: Some(name.to_owned()),
+        dtype: info.dtype.to_string(),
+        shape: info.shape.clone(),
+        layout: Layout::RowMajor,
+        content: content(info.dtype)?,
+        data: &data[start..end],
+    })
+}
+
+fn content(dtype: Dtype) -> Result<Content, Error> {
+    let (format, parts) = match dtype {
+        Dtype::F64 => (Format::F64, 1),
+        Dtype::F32 => (Format::F32, 1),
+        Dtype::F16 => (Format::F16, 1),
+        Dtype::BF16 => (Format::Bf16, 1),
+        Dtype::C64 => (Format::F32, 2),
+        Dtype::F8_E5M2 => (Format::F8E5M2, 1),
+        Dtype::F8_E4M3 => (Format::F8E4M3Fn, 1),
+        Dtype::F8_E8M0 => (Format::F8E8M0Fnu, 1),
+        Dtype::F8_E4M3FNUZ => (Format::F8E4M3FnUz, 1),
+        Dtype::F8_E5M2FNUZ => (Format::F8E5M2FnUz, 1),
+        Dtype::F4 | Dtype::F6_E2M3 | Dtype::F6_E3M2 => return Ok(Content::AlwaysFinite),
+        Dtype::BOOL | Dtype::U8 | Dtype::I8 | Dtype::I16 | Dtype::U16 => return Ok(Content::NotFloat),
+        Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => return Ok(Content::NotFloat),
+        _ => return Err(Error::Dtype(dtype)),
+    };
+    Ok(Content::Floats { format, parts, order: ByteOrder::Little })
+}
+
+/// The tensors as the header lists them, repeated names and all.
+struct Entries(Vec<(String, TensorInfo)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+struct EntriesVisitor;
+
+impl<'de> Visitor<'de> for EntriesVisitor {
+    type Value = Entries;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+        let mut entries = Vec::new();
+        let mut metadata: Option<Option<BTreeMap<String, String>>> = None;
+        while let Some(name) = map.next_key::<String>()? {
+            if name != "__metadata__" {
+                entries.push((name, map.next_value()?));
+            } else if metadata.replace(map.next_value()?).is_some() {
+                return Err(A::Error::duplicate_field("__metadata__"));
+            }
+        }
+        Ok(Entries(entries))
+    }
+}
