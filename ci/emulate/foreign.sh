@@ -1,9 +1,9 @@
 # Sourced by arm64, s390x and wasm32: Debian's rustc-web, a compiler with LLVM's back ends for all of them, which rustup's
-# cargo drives through RUSTC. It is another release than rustup's, so each target has a build folder of its own in $EMU.
+# cargo drives through RUSTC. It is another release than rustup's, so it has a build folder of its own, in $EMU.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# rustc_web [ARCHITECTURE]: unpacks the compiler, the source of std and, if Debian has built it, std for ARCHITECTURE.
+# Unpacks the compiler and the source of std; ends in the files rustc and rustc-web.version.
 rustc_web() {
   local v=$EMU/rustc-web.version
   # One release for all targets, that both architectures have: rustc refuses libraries of another.
@@ -14,7 +14,6 @@ rustc_web() {
   fi
   v=$(cat "$v")
   unpack rustc-web "rustc-web=$v" "libstd-rust-web-dev=$v" "rust-web-src=$v"
-  [ -z "${1:-}" ] || unpack "std-$1" --alone "libstd-rust-web-dev:$1=$v"
   wrapper "$EMU/rustc" "$ROOT/usr/bin/rustc"
 }
 
@@ -37,21 +36,17 @@ variable() {
   export "CARGO_TARGET_${target//-/_}_$2=$3"
 }
 
-# cargo_for TARGET FLAG... -- ARGS...: `cargo ARGS` with the FLAGs.
-cargo_for() {
-  local target=$1 flags=()
-  shift
-  while [ "$1" != -- ]; do
-    flags+=("$1")
-    shift
-  done
-  export RUSTC=$EMU/rustc CARGO_TARGET_DIR=$EMU/target
-  cd "$TOP"
-  exec cargo "$2" --target "$target" "${flags[@]}" "${@:3}"
-}
-
-# Flags for a target whose std cargo builds: unstable, so the compiler is told to act as a nightly one.
+# For a target whose std cargo must build: adds the crates of std to the flags of cargo. It is unstable, so the compiler
+# is told to act as a nightly one.
+FLAGS=()
 build_std() {
   export RUSTC_BOOTSTRAP=1
-  FLAGS=("-Zbuild-std=$1")
+  FLAGS+=("-Zbuild-std=$1")
+}
+
+# cargo_for TARGET COMMAND ARGS...: `cargo COMMAND ARGS` for the target.
+cargo_for() {
+  export RUSTC=$EMU/rustc CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$EMU/target}
+  cd "$TOP"
+  exec cargo "$2" --target "$1" "${FLAGS[@]}" "${@:3}"
 }
