@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     let status = match arguments() {
         Ok(command) => run(command),
         Err(error) => {
-            complain(format_args!("{error}; see nonfinite --help"));
+            complain(format_args!("{}; see nonfinite --help", OneLine(error)));
             FAILED
         }
     };

@@ -1,0 +1,78 @@
+//! How a file is told to be of a format.
+
+use crate::{assert_results, check, file, npy, refused, safetensors};
+
+#[test]
+fn content_decides_before_the_name() {
+    let checked = "checked 1 tensors, 1 elements, 4 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+    let array = npy("'<f4'", false, "(1,)", &[0; 4]);
+    assert_results("array.safetensors", &array, 0, &[checked]);
+    assert_results("array", &array, 0, &[checked]);
+    let header = r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+    assert_results("model.npy", &safetensors(header, &[0; 4]), 0, &[checked]);
+    assert_results("model.bin", &safetensors(header, &[0; 4]), 0, &[checked]);
+}
+
+#[test]
+fn the_name_chooses_the_message() {
+    refused("text.txt", b"hello, world", "neither .npy nor .safetensors");
+    refused("text.npy", b"hello, world", "not a .npy file");
+    refused("text.NPY", b"hello, world", "not a .npy file");
+    refused("text.safetensors", b"hello, world", ".safetensors header");
+}
+
+#[test]
+fn what_is_no_file() {
+    refused("empty.npy", b"", "is empty");
+    refused("empty", b"", "is empty");
+    let folder = check(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")));
+    assert_eq!(folder.status, 2);
+    assert!(folder.err.ends_with(": is a directory\n"), "{}", folder.err);
+    let missing = check(std::path::Path::new("no/such/file.npy"));
+    assert_eq!(missing.status, 2);
+    assert!(missing.err.starts_with("nonfinite: no/such/file.npy: "), "{}", missing.err);
+    assert_eq!(missing.err.lines().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_refused() {
+    let device = check(std::path::Path::new("/dev/null"));
+    assert_eq!(device.status, 2);
+    assert_eq!(device.err, "nonfinite: /dev/null: is not a regular file\n");
+}
+
+/// A bad file does not keep the others from being checked, and its status wins.
+#[test]
+fn the_other_files_are_checked() {
+    let good = file("others-good.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
+    let bad = file("others-bad.npy", &npy("'<f4'", false, "(1,)", &f32::NAN.to_le_bytes()));
+    let broken = file("others-broken.npy", b"\x93NUMPY");
+    let run = |files: &[&std::path::PathBuf]| {
+        crate::run(
+            std::iter::once(std::ffi::OsStr::new("check")).chain(files.iter().map(|file| file.as_os_str())),
+        )
+    };
+    let all = run(&[&broken, &good, &bad]);
+    assert_eq!(all.status, 2);
+    assert_eq!(all.err.lines().count(), 1);
+    assert_eq!(all.out.lines().count(), 2);
+    assert!(
+        all.out.contains("others-bad.npy: <f4 [1]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [0]\n"),
+        "{}",
+        all.out
+    );
+    assert!(all.out.starts_with(&format!("{}: ", bad.display())), "{}", all.out);
+    assert!(all.out.contains("checked 2 tensors, 2 elements, 8 bytes in "), "{}", all.out);
+    assert!(all.out.ends_with("; files in error: 1\n"), "{}", all.out);
+    assert_eq!(run(&[&good, &bad]).status, 1);
+    assert_eq!(run(&[&good, &good]).status, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn file_names_cannot_drive_the_terminal() {
+    let run = check(&file("name\x1b[2J\n.npy", &npy("'<f4'", false, "()", &f32::NAN.to_le_bytes())));
+    assert_eq!(run.status, 1);
+    assert!(run.out.contains(r"name\u{1b}[2J\n.npy: <f4 []: 1 NaN"), "{:?}", run.out);
+}

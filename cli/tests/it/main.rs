@@ -1,0 +1,105 @@
+//! The command as a user runs it.
+
+mod formats;
+mod hostile;
+mod npy_files;
+mod safetensors_files;
+mod sample;
+mod usage;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{fs, str};
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nonfinite"));
+    command.env_remove("NONFINITE_PATH");
+    command
+}
+
+/// What a run left behind.
+struct Run {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| str::from_utf8(bytes).expect("output is UTF-8").to_owned();
+        let status = output.status.code().expect("no signal ended the command");
+        Self { status, out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
+fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
+    command().args(arguments).output().expect("the command starts").into()
+}
+
+fn check(path: &Path) -> Run {
+    run([OsStr::new("check"), path.as_os_str()])
+}
+
+/// A file for one test, in a folder of the build.
+fn file(name: &str, content: &[u8]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, content).expect("the build folder can be written to");
+    path
+}
+
+/// A .npy file with a header as numpy writes it.
+fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    let order = if fortran_order { "True" } else { "False" };
+    npy_text(&format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n"), data)
+}
+
+fn npy_text(text: &str, data: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(text.len()).expect("a short header").to_le_bytes();
+    [b"\x93NUMPY\x01\0", &length[..], text.as_bytes(), data].concat()
+}
+
+fn safetensors(header: impl AsRef<[u8]>, data: &[u8]) -> Vec<u8> {
+    let header = header.as_ref();
+    [&(header.len() as u64).to_le_bytes(), header, data].concat()
+}
+
+/// The file is refused: one line on standard error that says so, no result, exit status 2.
+#[track_caller]
+fn refused(name: &str, content: &[u8], message: &str) {
+    let run = check(&file(name, content));
+    assert_eq!(run.status, 2, "{name}: {}{}", run.out, run.err);
+    assert!(run.err.starts_with("nonfinite: ") && run.err.ends_with('\n'), "{name}: {}", run.err);
+    assert_eq!(run.err.lines().count(), 1, "{name}: {}", run.err);
+    assert!(run.err.contains(&format!("{name}: ")), "{name}: {}", run.err);
+    assert!(run.err.contains(message), "{name}: {message:?} is not in {}", run.err);
+    assert!(!run.err.trim_end().contains(char::is_control), "{name}: {:?}", run.err);
+    assert!(run.out.starts_with("checked 0 tensors, "), "{name}: {}", run.out);
+    assert_eq!(run.out.lines().count(), 1, "{name}: {}", run.out);
+}
+
+/// The result lines without the path of the file, and the summary without what depends on the machine.
+#[track_caller]
+fn results(run: &Run, path: &Path) -> Vec<String> {
+    let path = format!("{}: ", path.display());
+    run.out.lines().map(|line| without_speed(line.strip_prefix(&path).unwrap_or(line))).collect()
+}
+
+/// Cuts time, speed and code path out of the summary.
+fn without_speed(line: &str) -> String {
+    let cut = line.split_once(" bytes in ").and_then(|(start, rest)| {
+        let (speed, end) = rest.split_once(": ")?;
+        assert!(speed.contains(" s, ") && speed.contains(" GB/s, path "), "{speed}");
+        Some(format!("{start} bytes: {end}"))
+    });
+    cut.unwrap_or_else(|| line.to_owned())
+}
+
+#[track_caller]
+fn assert_results(name: &str, content: &[u8], status: i32, expected: &[&str]) {
+    let path = file(name, content);
+    let run = check(&path);
+    assert_eq!(run.err, "", "{name}");
+    assert_eq!(results(&run, &path), expected, "{name}");
+    assert_eq!(run.status, status, "{name}");
+}

@@ -1,0 +1,70 @@
+//! The sample files: what is said about them, and that the script still writes them.
+
+use std::process::Command;
+use std::{env, fs, path::Path};
+
+use crate::{command, without_speed};
+
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
+
+fn check(files: &[&str]) -> (i32, Vec<String>) {
+    let output =
+        command().arg("check").args(files).current_dir(SAMPLES).output().expect("the command starts");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    let out = String::from_utf8(output.stdout).expect("output is UTF-8");
+    (output.status.code().expect("no signal"), out.lines().map(without_speed).collect())
+}
+
+#[test]
+fn sample() {
+    let expected = [
+        r#"sample.safetensors: "scale" F64 [3, 5]: 1 NaN, 0 +Inf, 2 -Inf, first -Inf at [1, 4]"#,
+        r#"sample.safetensors: "layer.0.weight" F32 [8, 16]: 2 NaN, 1 +Inf, 0 -Inf, first NaN at [2, 5]"#,
+        r#"sample.safetensors: "layer.0.bias" BF16 [16]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [5]"#,
+        r#"sample.safetensors: "layer.1.weight" F16 [2, 4, 8]: 2 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 0, 3]"#,
+        r#"sample.safetensors: "quant.e4m3" F8_E4M3 [4, 4]: 2 NaN, 0 +Inf, 0 -Inf, first NaN at [1, 1]"#,
+        r#"sample.safetensors: "quant.e5m2" F8_E5M2 [4, 4]: 1 NaN, 1 +Inf, 1 -Inf, first +Inf at [2, 0]"#,
+        r#"sample.npy: <f4 [3, 4, 5]: 1 NaN, 0 +Inf, 1 -Inf, first -Inf at [1, 1, 2]"#,
+        "checked 11 tensors, 492 elements, 1569 bytes: 7 bad; skipped 1 without floats, 1 always finite",
+    ];
+    let (status, lines) = check(&["sample.safetensors", "sample.npy", "clean.npy"]);
+    assert_eq!(lines, expected);
+    assert_eq!(status, 1);
+}
+
+#[test]
+fn clean() {
+    let expected =
+        ["checked 1 tensors, 60 elements, 240 bytes: 0 bad; skipped 0 without floats, 0 always finite"];
+    let (status, lines) = check(&["clean.npy"]);
+    assert_eq!(lines, expected);
+    assert_eq!(status, 0);
+}
+
+/// All paths say the same.
+#[test]
+fn every_path() {
+    for path in nonfinite::Path::available() {
+        let mut check = command();
+        check.args(["check", "sample.safetensors"]).current_dir(SAMPLES).env("NONFINITE_PATH", path.name());
+        let out = String::from_utf8(check.output().expect("the command starts").stdout).expect("UTF-8");
+        assert!(out.contains(&format!(" GB/s, path {}: 6 bad; ", path.name())), "{out}");
+        assert!(out.contains("2 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 0, 3]"), "{out}");
+    }
+}
+
+#[test]
+fn the_script_writes_the_same_files() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("samples");
+    fs::create_dir_all(&folder).expect("the build folder can be written to");
+    let python = env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    let status = Command::new(&python).arg(format!("{SAMPLES}/make.py")).arg(&folder).status();
+    let status =
+        status.unwrap_or_else(|error| panic!("this test needs Python 3, set PYTHON: {python}: {error}"));
+    assert!(status.success());
+    for name in ["sample.safetensors", "sample.npy", "clean.npy"] {
+        let committed = fs::read(Path::new(SAMPLES).join(name)).expect("the samples are there");
+        let made = fs::read(folder.join(name)).expect("the script wrote it");
+        assert!(committed == made, "{name} is not what make.py writes");
+    }
+}

@@ -1,0 +1,103 @@
+//! Arguments, environment and output.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::{command, file, npy, run, safetensors};
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn help_and_version() {
+    for arguments in [&["--help"][..], &["-h"], &["check", "--help"], &["paths", "-h"]] {
+        let run = run(arguments);
+        assert_eq!((run.status, run.err.as_str()), (0, ""));
+        assert!(run.out.contains("nonfinite check FILE...") && run.out.contains("NONFINITE_PATH"));
+    }
+    for argument in ["--version", "-V"] {
+        let run = run([argument]);
+        assert_eq!((run.status, run.err.as_str()), (0, ""));
+        assert_eq!(run.out, concat!("nonfinite ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+}
+
+#[test]
+fn wrong_usage() {
+    let cases: [(&[&str], &str); 7] = [
+        (&NONE, "no command"),
+        (&["check"], "no file to check"),
+        (&["chek", "a.npy"], "no command \"chek\""),
+        (&["check", "--fast", "a.npy"], "'--fast'"),
+        (&["paths", "a.npy"], "a.npy"),
+        (&["\x1b[2J\n"], "no command \"\\u{1b}[2J\\n\""),
+        (&["check", "--\x1b[2J"], "\\u{1b}[2J"),
+    ];
+    for (arguments, message) in cases {
+        let run = run(arguments);
+        assert_eq!(run.status, 2, "{arguments:?}");
+        assert_eq!(run.out, "", "{arguments:?}");
+        assert!(run.err.starts_with("nonfinite: ") && run.err.lines().count() == 1, "{:?}", run.err);
+        assert!(run.err.contains(message), "{arguments:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn paths() {
+    let run = run(["paths"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    let lines: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines.len(), nonfinite::paths().len());
+    for (line, path) in lines.iter().zip(nonfinite::paths()) {
+        assert_eq!(line[..2], [path.name, if path.available { "available" } else { "unavailable" }]);
+    }
+    let active: Vec<_> = lines.iter().filter(|line| line.get(2) == Some(&"active")).collect();
+    assert_eq!(active.len(), 1);
+    assert_eq!(active[0][1], "available");
+}
+
+#[test]
+fn path_of_the_environment() {
+    let good = file("environment.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
+    for name in ["warp", "AVX512 ", "\x1b[2J"] {
+        for arguments in [&["paths".as_ref()][..], &["check".as_ref(), good.as_os_str()]] {
+            let run =
+                crate::Run::from(command().args(arguments).env("NONFINITE_PATH", name).output().unwrap());
+            assert_eq!((run.status, run.out.as_str()), (2, ""));
+            assert!(run.err.contains(&format!("NONFINITE_PATH: no path {name:?} here")), "{}", run.err);
+            assert_eq!(run.err.lines().count(), 1);
+        }
+    }
+    for (name, active) in [("scalar", "scalar"), ("", nonfinite::Path::available().next().unwrap().name())] {
+        let run = crate::Run::from(command().arg("paths").env("NONFINITE_PATH", name).output().unwrap());
+        assert_eq!((run.status, run.err.as_str()), (0, ""));
+        assert!(run.out.contains(&format!("{active:<8} available active\n")), "{}", run.out);
+    }
+}
+
+/// A reader that goes away ends the output, not in a panic.
+#[test]
+fn broken_pipe() {
+    let entry = |i: usize| {
+        format!(r#""tensor {i}":{{"dtype":"F8_E5M2","shape":[1],"data_offsets":[{i},{}]}}"#, i + 1)
+    };
+    let header = format!("{{{}}}", (0..20_000).map(entry).collect::<Vec<_>>().join(","));
+    let many = file("many.safetensors", &safetensors(header, &[0x7C; 20_000]));
+    let mut child =
+        command().arg("check").arg(&many).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut start = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut start).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// Results that could not be written are no success.
+#[cfg(target_os = "linux")]
+#[test]
+fn full_disk() {
+    let full = || std::fs::File::create("/dev/full").unwrap();
+    let good = file("full.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
+    let output = command().arg("check").arg(&good).stdout(full()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("nonfinite: standard output: "));
+}
