@@ -124,14 +124,14 @@ impl Path {
 // What typed slices, bytes and paths have in common. Without a path the active one is used, and only if the input is
 // long enough to need one.
 
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(crate) fn mask(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
     kernels::mask(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
 }
 
 /// The output as initialised by [`mask`].
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(crate) fn mask_uninit<'o>(
     x: Elements<'_>,
@@ -141,33 +141,33 @@ pub(crate) fn mask_uninit<'o>(
     kernels::mask_uninit(None, x.as_bytes(), x.format().rule(predicate), out)
 }
 
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(crate) fn bits(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
     kernels::bits(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out, offset);
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn position(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
     kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate))
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn any(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
     position(path, x, predicate).is_some()
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn all(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
     kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().opposite(predicate)).is_none()
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn count(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> usize {
     kernels::count(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate))
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn census(path: Option<Path>, x: Elements<'_>) -> Census {
     kernels::census(path.map(Path::kernel), x.as_bytes(), x.format().rule(Predicate::Nan))
 }

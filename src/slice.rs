@@ -15,7 +15,7 @@ use crate::{Census, Element, Elements, Predicate};
 #[inline]
 #[track_caller]
 pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
-    mask(x, Predicate::Nan, out);
+    path::mask(None, Elements::from(x), Predicate::Nan, MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10 with their default
@@ -26,7 +26,7 @@ pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
 #[inline]
 #[track_caller]
 pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
-    mask(x, Predicate::Inf, out);
+    path::mask(None, Elements::from(x), Predicate::Inf, MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
@@ -36,7 +36,7 @@ pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
 #[inline]
 #[track_caller]
 pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
-    mask(x, Predicate::Finite, out);
+    path::mask(None, Elements::from(x), Predicate::Finite, MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `predicate` holds for `x[i]`.

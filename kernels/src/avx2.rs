@@ -1,8 +1,8 @@
 //! AVX2: 32 bytes a register.
 //!
-//! Lanes wider than 8 bits end as one 16-bit verdict an element: two registers of 32-bit lanes or four of 64-bit
-//! lanes are blended into one, which costs less than packing and mixes their elements. `Layout::restore` sorts
-//! them when they have been packed to bytes.
+//! Lanes wider than 8 bits end as one 16-bit verdict an element, and these as bytes. On the way the elements of a part get
+//! out of order: packing works on 128-bit halves, and tops, like verdicts of 64-bit lanes, are blended from several
+//! registers, which costs less than packing. `Layout::restore` sorts them in the end.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -80,9 +80,11 @@ operations! {
     blend_fourth = _mm256_blend_epi16::<0b1000_1000>(a: V, b: V) -> V;
     pack_i16 = _mm256_packs_epi16(a: V, b: V) -> V;
     pack_u16 = _mm256_packus_epi16(a: V, b: V) -> V;
+    pack_i32 = _mm256_packs_epi32(a: V, b: V) -> V;
     shuffle = _mm256_shuffle_epi8(a: V, b: V) -> V;
     // Undoes the interleaving of a pack: 64-bit parts 0 2 1 3.
     unpack_halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(a: V) -> V;
+    permute_i32 = _mm256_permutevar8x32_epi32(a: V, index: V) -> V;
     signs = _mm256_movemask_epi8(a: V) -> i32;
     // Whether `a & b` is zero; whether `!a & b` is.
     disjoint = _mm256_testz_si256(a: V, b: V) -> i32;
@@ -107,6 +109,12 @@ impl Avx2 {
     }
 
     #[inline(always)]
+    fn lanes_i32(self, lanes: [i32; 8]) -> V {
+        // SAFETY: `self` proves AVX2; `lanes` is 32 readable bytes, and the load asks for no alignment.
+        unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
     fn bytes16(self, bytes: [i8; 16]) -> V {
         // SAFETY: `self` proves AVX2; `bytes` is 16 readable bytes, and the load asks for no alignment.
         unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
@@ -124,7 +132,7 @@ pub(crate) struct Constants {
 
 /// How the lanes of one width are loaded and compared.
 ///
-/// A block comes in `PARTS` parts. `tops` and `verdicts` have the same elements of a part in the same order.
+/// A block comes in `PARTS` parts.
 pub(crate) trait Layout: Lane {
     const PARTS: usize;
 
@@ -158,11 +166,11 @@ pub(crate) trait Layout: Lane {
             _ => isa
                 .pack_i16(Self::verdicts::<O>(isa, bytes, a, with), Self::verdicts::<O>(isa, bytes, b, with)),
         };
-        Self::restore(isa, isa.unpack_halves(packed))
+        Self::restore::<O>(isa, packed)
     }
 
-    /// Sorts the 16 elements of each half of a register.
-    fn restore(isa: Avx2, packed: V) -> V;
+    /// Sorts the elements of two packed parts.
+    fn restore<O: Op>(isa: Avx2, packed: V) -> V;
 }
 
 impl Layout for i8 {
@@ -207,7 +215,7 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn restore(_: Avx2, packed: V) -> V {
+    fn restore<O: Op>(_: Avx2, packed: V) -> V {
         packed
     }
 }
@@ -236,8 +244,8 @@ impl Layout for i16 {
     }
 
     #[inline(always)]
-    fn restore(_: Avx2, packed: V) -> V {
-        packed
+    fn restore<O: Op>(isa: Avx2, packed: V) -> V {
+        isa.unpack_halves(packed)
     }
 }
 
@@ -271,12 +279,18 @@ impl Layout for i32 {
                 _ => isa.equal_i32(bits, with.bound),
             }
         };
-        isa.blend_odd(verdict(0), verdict(32))
+        isa.pack_i32(verdict(0), verdict(32))
     }
 
     #[inline(always)]
-    fn restore(isa: Avx2, packed: V) -> V {
-        isa.shuffle(packed, isa.bytes16([0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]))
+    fn restore<O: Op>(isa: Avx2, packed: V) -> V {
+        if O::OP != Operation::Ones {
+            return isa.permute_i32(packed, isa.lanes_i32([0, 4, 1, 5, 2, 6, 3, 7]));
+        }
+        isa.shuffle(
+            isa.unpack_halves(packed),
+            isa.bytes16([0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]),
+        )
     }
 }
 
@@ -319,8 +333,11 @@ impl Layout for i64 {
     }
 
     #[inline(always)]
-    fn restore(isa: Avx2, packed: V) -> V {
-        isa.shuffle(packed, isa.bytes16([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]))
+    fn restore<O: Op>(isa: Avx2, packed: V) -> V {
+        isa.shuffle(
+            isa.unpack_halves(packed),
+            isa.bytes16([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]),
+        )
     }
 }
 

@@ -26,6 +26,58 @@ pub(crate) fn mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     }
 }
 
+/// As [`mask`] for hits that are rare: looks for them first, which is cheaper, and compares only where there are some.
+#[inline(always)]
+pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op>(
+    isa: I,
+    x: &[L::Raw],
+    screen: Pair<L>,
+    pair: Pair<L>,
+    out: &mut [MaybeUninit<bool>],
+) {
+    let (screen, with) = (isa.constants(screen), isa.constants(pair));
+    let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<RARE>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<RARE>();
+    let mut exact = 0;
+    for (group, out) in groups.iter().zip(out_groups) {
+        if exact == 0 {
+            let mut seen = isa.unseen::<Ones, false>();
+            for block in group {
+                seen = isa.fold::<Ones, false>(seen, block, screen);
+            }
+            if !isa.hit::<Ones, false>(seen, screen) {
+                out.as_flattened_mut().fill(MaybeUninit::new(false));
+                continue;
+            }
+            // Where one is, more may be: a branch that cannot be foretold costs more than comparing.
+            exact = AFTER_HIT;
+        }
+        exact -= 1;
+        for (block, out) in load_again(group).iter().zip(out) {
+            isa.store::<O, false>(block, with, out);
+        }
+    }
+    for (block, out) in rest.iter().zip(out_rest) {
+        isa.store::<O, false>(block, with, out);
+    }
+    if let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut()) {
+        isa.store::<O, false>(last, with, out);
+    }
+}
+
+/// Hides that these are the blocks that were just screened: the compiler would keep what it loaded in more registers than
+/// there are, and spill.
+#[inline(always)]
+fn load_again<B>(group: &[B]) -> &[B] {
+    core::hint::black_box(group)
+}
+
+/// Blocks that are screened together.
+const RARE: usize = 4;
+
+/// Groups of `RARE` blocks that are not screened after one with a hit.
+const AFTER_HIT: usize = 4;
+
 /// One bit per element, least significant first, from bit `offset` (0..8) of `out` on, which ends with the byte of
 /// the last result. Bits before and behind stay.
 #[inline(always)]
@@ -245,7 +297,7 @@ fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
             seen = isa.fold::<O, NEGATE>(seen, block, with);
         }
         if isa.hit::<O, NEGATE>(seen, with) {
-            for (i, block) in group.iter().enumerate() {
+            for (i, block) in load_again(group).iter().enumerate() {
                 if visitor.visit(index + i * BLOCK, 0, block) {
                     return;
                 }

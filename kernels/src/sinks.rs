@@ -1,4 +1,6 @@
 //! The entry of each sink: short inputs are answered on the spot, long ones by a path.
+//!
+//! The entries are always inlined: where a caller's rule is constant, all that is left of a short input is one loop.
 
 use core::mem::MaybeUninit;
 
@@ -7,14 +9,14 @@ use crate::isa::Blocks;
 use crate::lane::{BLOCK, Lane};
 use crate::out::MaskOut;
 use crate::path::{Path, Sink, scalar};
-use crate::rule::{Ones, Op, Rule, Test};
+use crate::rule::{Ones, Op, Operation, Rule, Test};
 use crate::scalar;
 
 /// One byte per element of `x`: 1 where the rule holds, else 0. `path` is the active one if `None`.
 ///
 /// # Panics
 /// If `out` is not as long as `x` has whole elements; nothing is written then.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     let (elements, results) = (x.len() / rule.size(), out.len());
@@ -33,7 +35,7 @@ pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
 ///
 /// # Panics
 /// If `out` is not as long as `x` has whole elements; nothing is written then.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn mask_uninit<'o>(
     path: Option<Path>,
@@ -52,7 +54,7 @@ pub fn mask_uninit<'o>(
 ///
 /// # Panics
 /// If `out` ends before the last result; nothing is written then.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
     let elements = x.len() / rule.size();
@@ -69,7 +71,7 @@ pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: u
 }
 
 /// The index of the first element of `x` for which the rule holds. `path` is the active one if `None`.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn position(path: Option<Path>, x: &[u8], rule: &Rule) -> Option<usize> {
     let elements = x.len() / rule.size();
@@ -81,7 +83,7 @@ pub fn position(path: Option<Path>, x: &[u8], rule: &Rule) -> Option<usize> {
 }
 
 /// How many elements of `x` the rule holds for. `path` is the active one if `None`.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn count(path: Option<Path>, x: &[u8], rule: &Rule) -> usize {
     match rule {
@@ -92,7 +94,7 @@ pub fn count(path: Option<Path>, x: &[u8], rule: &Rule) -> usize {
 }
 
 /// How many elements of `x` the rule holds for, and the first. `path` is the active one if `None`.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn tally(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
     let elements = x.len() / rule.size();
@@ -107,7 +109,7 @@ pub fn tally(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
 
 /// NaN, +Inf and -Inf in one pass, by the rule for NaN. If that is [`Rule::greater`], `(bits & !sign) > exponent`, the
 /// elements that equal the exponent are infinite; else none is. `path` is the active one if `None`.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn census(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
     match nan {
@@ -185,7 +187,13 @@ impl Sink for Mask {
         test: &Test,
         out: &mut [MaybeUninit<bool>],
     ) {
-        drive::mask::<L, I, O, NEGATE>(isa, x, test.pair(), out);
+        match test.screen() {
+            // Narrow lanes are compared as fast as they are screened.
+            Some(screen) if !NEGATE && O::OP != Operation::Ones && size_of::<L>() > 1 => {
+                drive::screened_mask::<L, I, O>(isa, x, screen, test.pair(), out);
+            }
+            _ => drive::mask::<L, I, O, NEGATE>(isa, x, test.pair(), out),
+        }
     }
 
     #[inline(always)]
