@@ -117,9 +117,6 @@ impl Source {
         // header is copied before it is parsed, and the kernels take any bits. No lock that every system
         // honours could prevent it, so the help says not to write to files while they are checked.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::Io)?;
-        // A hint: without it the check is only slower.
-        #[cfg(unix)]
-        let _ = map.advise(memmap2::Advice::Sequential);
         let kind = Kind::detect(&map, path).ok_or(Error::Unknown)?;
         Ok(Self { map, kind })
     }
