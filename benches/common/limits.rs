@@ -1,0 +1,118 @@
+//! What the machine allows: reading everything, reading everything and writing a byte an element, copying.
+//!
+//! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`.
+
+use std::mem::MaybeUninit;
+
+/// Copies the input.
+pub(crate) fn copy(x: &[u8], out: &mut [u8]) {
+    out.copy_from_slice(x);
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! limits {
+    ($($load:ident $floor:ident $feature:tt $register:ident $bytes:literal $move:literal $or:literal $xor:literal;)*) => { $(
+        /// Reads all of `x` into registers; the part behind the last 512 bytes is left out.
+        ///
+        /// # Panics
+        /// If the CPU lacks the instructions.
+        pub(crate) fn $load(x: &[u8]) {
+            #[target_feature(enable = $feature)]
+            fn run(x: &[u8]) {
+                // SAFETY: the loop reads 512 bytes at a time from `x`, as often as 512 goes into its length, which is at
+                // least once, and changes nothing but the registers named.
+                unsafe { std::arch::asm!(
+                    "2:",
+                    ".set at_, 0",
+                    concat!(".rept 512 / ", $bytes),
+                    concat!($or, " {t}, {t}, [{p} + at_]"),
+                    concat!(".set at_, at_ + ", $bytes),
+                    ".endr",
+                    "add {p}, 512",
+                    "dec {n}",
+                    "jnz 2b",
+                    p = inout(reg) x.as_ptr() => _,
+                    n = inout(reg) x.len() / 512 => _,
+                    t = out($register) _,
+                    options(readonly, nostack),
+                ) }
+            }
+            assert!(is_x86_feature_detected!($feature));
+            if x.len() >= 512 {
+                // SAFETY: the CPU has the feature.
+                unsafe { run(x) }
+            }
+        }
+
+        /// Reads all of `x` and writes all of `out`, a block of 64 elements at a time; what is behind the last whole block
+        /// is left out.
+        ///
+        /// # Panics
+        /// If the CPU lacks the instructions, or `SIZE * out.len()` is not the length of `x`.
+        pub(crate) fn $floor<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
+            #[target_feature(enable = $feature)]
+            fn run<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
+                // SAFETY: each round reads `64 * SIZE` bytes of `x` and writes 64 of `out`, as often as 64 goes into the
+                // length of `out`, which is at least once; `x` is `SIZE` times as long.
+                unsafe { std::arch::asm!(
+                    concat!($xor, " {z}, {z}, {z}"),
+                    "2:",
+                    ".set at_, 0",
+                    concat!(".rept {size} * 64 / ", $bytes),
+                    concat!($or, " {t}, {z}, [{p} + at_]"),
+                    concat!(".set at_, at_ + ", $bytes),
+                    ".endr",
+                    ".set at_, 0",
+                    concat!(".rept 64 / ", $bytes),
+                    concat!($move, " [{q} + at_], {z}"),
+                    concat!(".set at_, at_ + ", $bytes),
+                    ".endr",
+                    "add {p}, 64 * {size}",
+                    "add {q}, 64",
+                    "dec {n}",
+                    "jnz 2b",
+                    size = const SIZE,
+                    p = inout(reg) x.as_ptr() => _,
+                    q = inout(reg) out.as_mut_ptr() => _,
+                    n = inout(reg) out.len() / 64 => _,
+                    t = out($register) _,
+                    z = out($register) _,
+                    options(nostack),
+                ) }
+            }
+            assert!(is_x86_feature_detected!($feature));
+            assert_eq!(x.len(), SIZE * out.len());
+            if out.len() >= 64 {
+                // SAFETY: the CPU has the feature.
+                unsafe { run::<SIZE>(x, out) }
+            }
+        }
+    )* };
+}
+
+#[cfg(target_arch = "x86_64")]
+limits! {
+    load_256 floor_256 "avx2" ymm_reg 32 "vmovdqu" "vpor" "vpxor";
+    load_512 floor_512 "avx512f" zmm_reg 64 "vmovdqu64" "vporq" "vpxorq";
+}
+
+/// Reads all of the input.
+pub(crate) type Load = fn(&[u8]);
+/// Reads all of the input and writes a byte an element.
+pub(crate) type Floor = fn(&[u8], &mut [MaybeUninit<bool>]);
+
+/// The limits that can be measured here, for elements of `SIZE` bytes: a name for the width of the registers, and both.
+pub(crate) fn limits<const SIZE: usize>() -> Vec<(&'static str, Load, Floor)> {
+    #[allow(unused_mut, reason = "not filled on other machines")]
+    let mut limits: Vec<(&'static str, Load, Floor)> = Vec::new();
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") {
+            limits.push(("256", load_256, floor_256::<SIZE>));
+        }
+        if is_x86_feature_detected!("avx512f") {
+            limits.push(("512", load_512, floor_512::<SIZE>));
+        }
+    }
+    limits
+}

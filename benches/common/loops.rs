@@ -1,0 +1,97 @@
+//! What a user would write: the loop of the standard library, the bit trick, and both where the compiler may use wide
+//! vectors (`multiversion`, `pulp`).
+
+use std::marker::PhantomData;
+
+use multiversion::multiversion;
+use nonfinite::Predicate;
+
+use super::Sample;
+
+/// A question as a type, so that each loop is compiled for one.
+pub(crate) trait Ask: Copy {
+    const PREDICATE: Predicate;
+    const NAME: &'static str;
+    fn ask<T: Sample>(x: T) -> bool;
+}
+
+macro_rules! ask {
+    ($($ask:ident $predicate:ident $name:literal |$x:ident| $answer:expr;)*) => { $(
+        #[derive(Clone, Copy)]
+        pub(crate) struct $ask;
+        impl Ask for $ask {
+            const PREDICATE: Predicate = Predicate::$predicate;
+            const NAME: &'static str = $name;
+            #[inline(always)]
+            fn ask<T: Sample>($x: T) -> bool {
+                $answer
+            }
+        }
+    )* };
+}
+ask! {
+    Finite Finite "finite" |x| x.finite();
+    FiniteBits Finite "finite" |x| x.finite_bits();
+    Nan Nan "nan" |x| x.nan();
+    Inf Inf "inf" |x| x.infinite();
+    PositiveInf PositiveInf "posinf" |x| x == T::INF;
+    NegativeInf NegativeInf "neginf" |x| x == T::NEG_INF;
+}
+
+/// A loop over all elements.
+macro_rules! loops {
+    ($($name:ident, $wide:ident, $widest:ident, ($($arg:ident: $t:ty),*) -> $r:ty, $body:expr;)*) => { $(
+        #[inline(never)]
+        pub(crate) fn $name<T: Sample, A: Ask>($($arg: $t),*) -> $r {
+            $body
+        }
+
+        #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt", "aarch64+neon"))]
+        pub(crate) fn $wide<T: Sample, A: Ask>($($arg: $t),*) -> $r {
+            $body
+        }
+
+        #[multiversion(targets(
+            "x86_64+avx+avx2+avx512bw+avx512cd+avx512dq+avx512f+avx512vl+bmi1+bmi2+fma+lzcnt+popcnt"
+        ))]
+        pub(crate) fn $widest<T: Sample, A: Ask>($($arg: $t),*) -> $r {
+            $body
+        }
+    )* };
+}
+loops! {
+    mask, mask_avx2, mask_avx512, (x: &[T], out: &mut [bool]) -> (), {
+        // As nonfinite does: lengths that differ are refused.
+        assert_eq!(x.len(), out.len());
+        for (x, out) in x.iter().zip(out) {
+            *out = A::ask(*x);
+        }
+    };
+    bits, bits_avx2, bits_avx512, (x: &[T], out: &mut [u64]) -> (), {
+        for (x, out) in x.chunks(64).zip(out) {
+            *out = x.iter().enumerate().fold(0, |bits, (i, x)| bits | u64::from(A::ask(*x)) << i);
+        }
+    };
+    all, all_avx2, all_avx512, (x: &[T]) -> bool, x.iter().all(|x| A::ask(*x));
+    // Without a branch at each element: what a compiler can make vectors of.
+    all_chunks, all_chunks_avx2, all_chunks_avx512, (x: &[T]) -> bool, {
+        x.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, x| all & A::ask(*x)))
+    };
+    count, count_avx2, count_avx512, (x: &[T]) -> usize, x.iter().filter(|x| A::ask(**x)).count();
+    position, position_avx2, position_avx512, (x: &[T]) -> Option<usize>, x.iter().position(|x| A::ask(*x));
+}
+
+/// The mask loop where pulp lets the compiler use what it detects.
+pub(crate) fn mask_pulp<T: Sample, A: Ask>(arch: pulp::Arch, x: &[T], out: &mut [bool]) {
+    struct Run<'a, T, A>(&'a [T], &'a mut [bool], PhantomData<A>);
+    impl<T: Sample, A: Ask> pulp::WithSimd for Run<'_, T, A> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: pulp::Simd>(self, _: S) {
+            for (x, out) in self.0.iter().zip(self.1) {
+                *out = A::ask(*x);
+            }
+        }
+    }
+    arch.dispatch(Run(x, out, PhantomData::<A>));
+}

@@ -1,0 +1,154 @@
+//! What all benchmarks share: sizes, data, and the loops to compare with.
+#![allow(dead_code, reason = "each benchmark is a program of its own and uses a part of this")]
+
+pub(crate) mod limits;
+pub(crate) mod loops;
+
+use std::time::Duration;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput};
+use nonfinite::{Element, Path};
+
+/// Input sizes in bytes: in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks others.
+pub(crate) fn sizes() -> Vec<usize> {
+    match std::env::var("NONFINITE_BENCH_KIB") {
+        Ok(list) => list.split(',').map(|kib| kib.parse::<usize>().expect("sizes in KiB") << 10).collect(),
+        Err(_) => vec![1 << 10, 16 << 10, 256 << 10, 8 << 20, 256 << 20],
+    }
+}
+
+/// A size as it stands in the name of a group.
+pub(crate) fn name(bytes: usize) -> String {
+    match bytes {
+        ..1024 => format!("{bytes}B"),
+        1024..0x10_0000 => format!("{}KiB", bytes >> 10),
+        _ => format!("{}MiB", bytes >> 20),
+    }
+}
+
+/// The paths that this CPU has, but for the scalar oracle.
+pub(crate) fn paths() -> Vec<Path> {
+    Path::available().filter(|path| path.name() != "scalar").collect()
+}
+
+/// The limits for elements of this type.
+pub(crate) fn limits_for<T>() -> Vec<(&'static str, limits::Load, limits::Floor)> {
+    limits_of(size_of::<T>())
+}
+
+/// The limits for elements of this size.
+pub(crate) fn limits_of(size: usize) -> Vec<(&'static str, limits::Load, limits::Floor)> {
+    match size {
+        1 => limits::limits::<1>(),
+        2 => limits::limits::<2>(),
+        4 => limits::limits::<4>(),
+        _ => limits::limits::<8>(),
+    }
+}
+
+/// Whether the CPU has what `multiversion` asks of a target with AVX-512.
+pub(crate) fn has_avx512() -> bool {
+    Path::by_name("avx512").is_some()
+}
+
+/// Short runs: there are hundreds of cells.
+pub(crate) fn criterion() -> Criterion {
+    Criterion::default()
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(400))
+        .sample_size(20)
+        .without_plots()
+        .configure_from_args()
+}
+
+/// A group whose throughput is that of the input.
+pub(crate) fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkGroup<'c, WallTime> {
+    let mut group = c.benchmark_group(name);
+    group.throughput(Throughput::Bytes(bytes as u64));
+    if bytes >= 64 << 20 {
+        group.sample_size(10).measurement_time(Duration::from_millis(800));
+    }
+    group
+}
+
+/// What the tensor holds besides finite elements.
+#[derive(Clone, Copy)]
+pub(crate) enum Data {
+    Clean,
+    /// One element in a thousand is not finite, at random places.
+    Dirty,
+    AllNan,
+}
+
+impl Data {
+    pub(crate) const ALL: [(Self, &'static str); 3] =
+        [(Self::Clean, "clean"), (Self::Dirty, "dirty"), (Self::AllNan, "allnan")];
+
+    /// `bytes` of it.
+    pub(crate) fn make<T: Sample>(self, bytes: usize) -> Vec<T> {
+        let mut state = 0x9E37_79B9_7F4A_7C15u64;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let element = |random: u64| match self {
+            Self::AllNan => T::NAN,
+            Self::Dirty if random.is_multiple_of(1000) => {
+                [T::NAN, T::INF, T::NEG_INF][random as usize / 1000 % 3]
+            }
+            _ => T::FINITE[random as usize / 4000 % 4],
+        };
+        (0..bytes / size_of::<T>()).map(|_| element(random())).collect()
+    }
+}
+
+/// Elements that data is made of, and how the standard library (or `half`) asks the three questions.
+pub(crate) trait Sample: Element + PartialEq {
+    const NAME: &'static str;
+    const FINITE: [Self; 4];
+    const NAN: Self;
+    const INF: Self;
+    const NEG_INF: Self;
+    fn nan(self) -> bool;
+    fn infinite(self) -> bool;
+    fn finite(self) -> bool;
+    /// Exponent all ones, by the bits.
+    fn finite_bits(self) -> bool;
+}
+
+macro_rules! sample {
+    ($($t:ty, $name:literal, $bits:ty, $exponent:literal;)*) => { $(
+        impl Sample for $t {
+            const NAME: &'static str = $name;
+            const FINITE: [Self; 4] = [<$t>::MAX, <$t>::MIN, <$t>::MIN_POSITIVE, <$t>::EPSILON];
+            const NAN: Self = <$t>::NAN;
+            const INF: Self = <$t>::INFINITY;
+            const NEG_INF: Self = <$t>::NEG_INFINITY;
+            #[inline(always)]
+            fn nan(self) -> bool {
+                self.is_nan()
+            }
+            #[inline(always)]
+            fn infinite(self) -> bool {
+                self.is_infinite()
+            }
+            #[inline(always)]
+            fn finite(self) -> bool {
+                self.is_finite()
+            }
+            #[inline(always)]
+            fn finite_bits(self) -> bool {
+                self.to_bits() & $exponent != $exponent as $bits
+            }
+        }
+    )* };
+}
+sample! {
+    f32, "f32", u32, 0x7F80_0000;
+    f64, "f64", u64, 0x7FF0_0000_0000_0000;
+    half::f16, "f16", u16, 0x7C00;
+    half::bf16, "bf16", u16, 0x7F80;
+}

@@ -1,0 +1,55 @@
+//! Every format, the small ones too, which no other crate has: `format/SINK/FORMAT/PREDICATE/SIZE`.
+
+mod common;
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use nonfinite::{Elements, Format, Path, Predicate};
+
+type Sink = (&'static str, fn(Path, Elements<'_>, &mut [u8]));
+
+const SINKS: [Sink; 4] = [
+    ("mask", |path, x, out| path.mask(x, Predicate::Finite, out)),
+    ("bits", |path, x, out| path.bits(x, Predicate::Finite, out, 0)),
+    ("all", |path, x, _| drop(black_box(path.all(x, Predicate::Finite)))),
+    ("census", |path, x, _| drop(black_box(path.census(x)))),
+];
+
+fn formats(c: &mut Criterion) {
+    for bytes in common::sizes() {
+        // Zero is finite in all of them.
+        let room = vec![0; bytes];
+        let mut out = vec![0; bytes];
+        for format in Format::ALL {
+            let x = Elements::from_bytes(&room, format).expect("a whole number of elements");
+            for (sink, run) in SINKS {
+                let name = format!("format/{sink}/{format}/finite/{}", common::name(bytes));
+                let mut group = common::group(c, name, bytes);
+                for path in common::paths() {
+                    group.bench_function(format!("nonfinite {}", path.name()), |b| {
+                        b.iter(|| run(path, black_box(x), black_box(&mut out[..x.len()])));
+                    });
+                }
+                for (width, load, floor) in common::limits_of(format.size_in_bytes()) {
+                    if sink == "mask" {
+                        let slots = &mut vec![std::mem::MaybeUninit::uninit(); x.len()][..];
+                        group.bench_function(format!("limit mask {width}"), |b| {
+                            b.iter(|| floor(black_box(&room), black_box(slots)));
+                        });
+                    }
+                    group
+                        .bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(&room))));
+                }
+                group.finish();
+            }
+        }
+    }
+}
+
+criterion_group! {
+    name = all;
+    config = common::criterion();
+    targets = formats
+}
+criterion_main!(all);

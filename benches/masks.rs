@@ -1,0 +1,76 @@
+//! Byte masks: `mask/FORMAT/PREDICATE/SIZE/DATA` against the limits and the loops of others.
+
+mod common;
+
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+
+use common::loops::{self, Ask, Finite, FiniteBits, Inf, Nan, NegativeInf, PositiveInf};
+use common::{Data, Sample, limits};
+use criterion::{Criterion, criterion_group, criterion_main};
+use zerocopy::IntoBytes;
+
+fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_name: &str) {
+    let x: Vec<T> = data.make(bytes);
+    let mut out = vec![false; x.len()];
+    let name = format!("mask/{}/{}/{}/{data_name}", T::NAME, A::NAME, common::name(bytes));
+    let mut group = common::group(c, name, bytes);
+    for path in common::paths() {
+        group.bench_function(format!("nonfinite {}", path.name()), |b| {
+            b.iter(|| path.mask(black_box(&x[..]), A::PREDICATE, black_box(&mut out[..])));
+        });
+    }
+    group.bench_function("std", |b| {
+        b.iter(|| loops::mask::<T, A>(black_box(&x), black_box(&mut out)));
+    });
+    group.bench_function("std multiversion", |b| {
+        b.iter(|| loops::mask_avx2::<T, A>(black_box(&x), black_box(&mut out)));
+    });
+    if common::has_avx512() {
+        group.bench_function("std multiversion v4", |b| {
+            b.iter(|| loops::mask_avx512::<T, A>(black_box(&x), black_box(&mut out)));
+        });
+    }
+    let arch = pulp::Arch::new();
+    group.bench_function("std pulp", |b| {
+        b.iter(|| loops::mask_pulp::<T, A>(arch, black_box(&x), black_box(&mut out)));
+    });
+    if A::NAME == Finite::NAME {
+        group.bench_function("bits multiversion", |b| {
+            b.iter(|| loops::mask_avx2::<T, FiniteBits>(black_box(&x), black_box(&mut out)));
+        });
+    }
+    let mut slots = vec![MaybeUninit::uninit(); x.len()];
+    for (width, load, floor) in common::limits_for::<T>() {
+        group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(x.as_bytes()))));
+        group.bench_function(format!("limit mask {width}"), |b| {
+            b.iter(|| floor(black_box(x.as_bytes()), black_box(&mut slots)));
+        });
+    }
+    let mut copied = vec![0; bytes];
+    group.bench_function("limit copy", |b| {
+        b.iter(|| limits::copy(black_box(x.as_bytes()), black_box(&mut copied)));
+    });
+    group.finish();
+}
+
+fn format<T: Sample>(c: &mut Criterion) {
+    for bytes in common::sizes() {
+        for (data, name) in Data::ALL {
+            cell::<T, Finite>(c, bytes, data, name);
+            cell::<T, Nan>(c, bytes, data, name);
+            if name == "clean" {
+                cell::<T, Inf>(c, bytes, data, name);
+                cell::<T, PositiveInf>(c, bytes, data, name);
+                cell::<T, NegativeInf>(c, bytes, data, name);
+            }
+        }
+    }
+}
+
+criterion_group! {
+    name = masks;
+    config = common::criterion();
+    targets = format::<f32>, format::<f64>, format::<half::f16>, format::<half::bf16>
+}
+criterion_main!(masks);

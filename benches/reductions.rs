@@ -1,0 +1,114 @@
+//! Reductions and the census: `OPERATION/FORMAT/PREDICATE/SIZE/DATA`.
+
+mod common;
+
+use std::hint::black_box;
+
+use common::loops::{self, Ask, Finite, Nan};
+use common::{Data, Sample};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
+use nonfinite::{Path, Predicate};
+use zerocopy::IntoBytes;
+
+/// Times a function of the tensor.
+fn time<T: Sample, R>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    x: &[T],
+    run: impl Fn(&[T]) -> R,
+) {
+    group.bench_function(name, |b| b.iter(|| run(black_box(x))));
+}
+
+/// One operation: every path, the limits, and what others have.
+fn operation<T: Sample, R>(
+    c: &mut Criterion,
+    name: String,
+    x: &[T],
+    ours: impl Fn(Path, &[T]) -> R,
+    others: &[(&str, &dyn Fn(&[T]))],
+) {
+    let mut group = common::group(c, name, size_of_val(x));
+    for path in common::paths() {
+        time(&mut group, &format!("nonfinite {}", path.name()), x, |x| ours(path, x));
+    }
+    for (name, run) in others {
+        if !name.ends_with("v4") || common::has_avx512() {
+            time(&mut group, name, x, run);
+        }
+    }
+    for (width, load, _) in common::limits_for::<T>() {
+        time(&mut group, &format!("limit load {width}"), x, |x| load(x.as_bytes()));
+    }
+    group.finish();
+}
+
+/// Keeps the result of a loop.
+macro_rules! run {
+    ($loop:ident, $ask:ident) => {
+        &|x| {
+            black_box(loops::$loop::<T, $ask>(x));
+        }
+    };
+}
+
+fn format<T: Sample>(c: &mut Criterion) {
+    for bytes in common::sizes() {
+        for (data, data_name) in Data::ALL {
+            let x: Vec<T> = data.make(bytes);
+            let name = |operation: &str, predicate: &str| {
+                format!("{operation}/{}/{predicate}/{}/{data_name}", T::NAME, common::name(bytes))
+            };
+            if data_name == "clean" {
+                operation(
+                    c,
+                    name("all", Finite::NAME),
+                    &x,
+                    |path, x| path.all(x, Predicate::Finite),
+                    &[
+                        ("std", run!(all, Finite)),
+                        ("std multiversion", run!(all_avx2, Finite)),
+                        ("std chunks multiversion", run!(all_chunks_avx2, Finite)),
+                        ("std chunks multiversion v4", run!(all_chunks_avx512, Finite)),
+                    ],
+                );
+                operation(
+                    c,
+                    name("position", Nan::NAME),
+                    &x,
+                    |path, x| path.position(x, Predicate::Nan),
+                    &[("std", run!(position, Nan)), ("std multiversion", run!(position_avx2, Nan))],
+                );
+            }
+            operation(
+                c,
+                name("count", Nan::NAME),
+                &x,
+                |path, x| path.count(x, Predicate::Nan),
+                &[
+                    ("std", run!(count, Nan)),
+                    ("std multiversion", run!(count_avx2, Nan)),
+                    ("std multiversion v4", run!(count_avx512, Nan)),
+                ],
+            );
+            operation(c, name("census", "all"), &x, |path, x| path.census(x), &[]);
+        }
+        hit_in_first_block::<T>(c, bytes);
+    }
+}
+
+/// What a search costs that ends where it begins.
+fn hit_in_first_block<T: Sample>(c: &mut Criterion, bytes: usize) {
+    let mut x: Vec<T> = Data::Clean.make(bytes);
+    x[0] = T::NAN;
+    let name = format!("any/{}/nan/{}/firsthit", T::NAME, common::name(bytes));
+    operation(c, name, &x, |path, x| path.any(x, Predicate::Nan), &[]);
+}
+
+criterion_group! {
+    name = reductions;
+    config = common::criterion();
+    targets = format::<f32>, format::<f64>, format::<half::f16>, format::<half::bf16>
+}
+criterion_main!(reductions);

@@ -1,0 +1,59 @@
+//! Short inputs, where the call itself counts, and what dispatch adds: `short/FORMAT/finite/ELEMENTS`.
+
+mod common;
+
+use std::hint::black_box;
+
+use common::loops::{self, Finite};
+use common::{Data, Sample};
+use criterion::{Criterion, criterion_group, criterion_main};
+use nonfinite::{Path, Predicate};
+
+const LENGTHS: [usize; 12] = [1, 3, 7, 15, 31, 48, 63, 64, 100, 128, 200, 300];
+
+/// As a caller of the crate has it: a function of its own around the call.
+#[inline(never)]
+fn is_finite<T: Sample>(x: &[T], out: &mut [bool]) {
+    nonfinite::is_finite(x, out);
+}
+
+#[inline(never)]
+fn all_finite<T: Sample>(x: &[T]) -> bool {
+    nonfinite::all(x, Predicate::Finite)
+}
+
+fn format<T: Sample>(c: &mut Criterion) {
+    for n in LENGTHS {
+        let x: Vec<T> = Data::Clean.make(n * size_of::<T>());
+        let mut out = vec![false; n];
+        let mut group = common::group(c, format!("short/{}/finite/{n}", T::NAME), size_of_val(&x[..]));
+        let active = Path::active();
+        for path in common::paths() {
+            // The functions of the crate use the active path.
+            path.activate();
+            group.bench_function(format!("nonfinite {}", path.name()), |b| {
+                b.iter(|| is_finite(black_box(&x), black_box(&mut out)));
+            });
+            group.bench_function(format!("nonfinite {} without dispatch", path.name()), |b| {
+                b.iter(|| path.mask(black_box(&x[..]), Predicate::Finite, black_box(&mut out[..])));
+            });
+        }
+        active.activate();
+        group.bench_function("std", |b| {
+            b.iter(|| loops::mask::<T, Finite>(black_box(&x), black_box(&mut out)));
+        });
+        group.bench_function("std multiversion", |b| {
+            b.iter(|| loops::mask_avx2::<T, Finite>(black_box(&x), black_box(&mut out)));
+        });
+        group.bench_function("nonfinite all", |b| b.iter(|| all_finite(black_box(&x))));
+        group.bench_function("std all", |b| b.iter(|| loops::all::<T, Finite>(black_box(&x))));
+        group.finish();
+    }
+}
+
+criterion_group! {
+    name = short;
+    config = common::criterion();
+    targets = format::<f32>, format::<f64>, format::<half::f16>, format::<half::bf16>
+}
+criterion_main!(short);
