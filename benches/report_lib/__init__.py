@@ -1,0 +1,1 @@
+"""What benches/report is made of."""

@@ -1,0 +1,119 @@
+"""The bars: what each path must reach, and whether it does."""
+
+from . import cells
+from .markdown import table
+
+KIB = 1 << 10
+# Paths that the bars are for, as the machine has them.
+HELD = ("avx2", "avx512")
+MAX_DISPATCH_NS = 1.5
+
+
+class Bar:
+    """Shares of the limit to reach in L1 and beyond, for the cells that `applies` picks."""
+
+    def __init__(self, title, l1, beyond, applies):
+        self.title, self.l1, self.beyond, self.applies = title, l1, beyond, applies
+
+    def least(self, bytes_in):
+        if bytes_in < 16 * KIB:
+            return None
+        return self.l1 if bytes_in < 256 * KIB else self.beyond
+
+    def __str__(self):
+        if self.l1 == self.beyond:
+            return f"at least {self.l1} from 16 KiB on"
+        return f"at least {self.l1} at 16 KiB and {self.beyond} from 256 KiB on"
+
+
+def clean(cell, sinks, formats):
+    return cell.sink in sinks and cell.parts[1] in formats and cell.parts[-1] == "clean"
+
+
+def small(cell, sinks):
+    return cell.sink == "format" and cell.parts[1] in sinks and cell.parts[2].startswith("f8")
+
+
+ALL = cells.FORMAT_ORDER
+BARS = (
+    Bar("f32 and f64 masks", 0.75, 0.95, lambda c: clean(c, ("mask",), ("f32", "f64"))),
+    Bar("f16 and bf16 masks", 0.6, 0.95, lambda c: clean(c, ("mask",), ("f16", "bf16"))),
+    Bar("fp8 masks", 0.6, 0.9, lambda c: small(c, ("mask",))),
+    Bar("bits", 0.6, 0.9, lambda c: clean(c, ("bits",), ALL) or small(c, ("bits",))),
+    Bar("all and position", 0.9, 0.95, lambda c: clean(c, ("all", "position"), ALL) or small(c, ("all",))),
+    Bar("count and census", 0.85, 0.95, lambda c: clean(c, ("count", "census"), ALL) or small(c, ("census",))),
+    Bar("dirty and all NaN", 0.4, 0.4, lambda c: c.parts[-1] in ("dirty", "allnan")),
+)
+
+
+def verdict(value, passes):
+    return f"{value:.2f}" if passes else f"**{value:.2f} miss**"
+
+
+def shares(bar, path, found):
+    """Cell without its size -> size -> (share, pass)."""
+    rows = {}
+    for cell in found:
+        least, share = bar.least(cell.bytes), cell.share(path) if bar.applies(cell) else None
+        if least is not None and share is not None:
+            size = next(part for part in cell.parts if cells.size_in_bytes(part))
+            name = " ".join(part for part in cell.parts if part not in (size, "format", "clean"))
+            rows.setdefault(name, {})[size] = (share, share >= least)
+    return rows
+
+
+def short(path, found):
+    """Elements -> format -> (times of the loop to beat, pass), and the same for what dispatch adds in ns."""
+    times, dispatch = {}, {}
+    for cell in found:
+        ours, bare = (cell.times.get(f"nonfinite {path}{end}") for end in ("", " without dispatch"))
+        if not ours:
+            continue
+        count = int(cell.parts[3])
+        loop, most = ("std", 1.05) if count < 64 else ("std multiversion", 1.0)
+        if loop in cell.times:
+            value = ours / cell.times[loop]
+            times.setdefault(f"{count} to {loop}", {})[cell.parts[1]] = (value, value <= most)
+        if bare:
+            dispatch.setdefault(str(count), {})[cell.parts[1]] = (ours - bare, ours - bare <= MAX_DISPATCH_NS)
+    return times, dispatch
+
+
+def section(title, bound, first, rows, columns, summary):
+    """Adds a line to the summary and returns the table."""
+    if not rows:
+        return
+    verdicts = [v for row in rows.values() for v in row.values()]
+    passed = sum(passes for _, passes in verdicts)
+    summary.append([title, bound, str(len(verdicts)), str(passed), str(len(verdicts) - passed)])
+    lines = [[name, *(verdict(*row[c]) if c in row else "" for c in columns)] for name, row in rows.items()]
+    yield f"### {title}: {bound}\n\n" + table([first, *columns], lines)
+
+
+def place(cell):
+    """Sorts cells for the tables of shares: those of all formats last."""
+    return (cell.sink == "format", cell.parts[-1] if cell.parts[-1] in ("dirty", "allnan") else "", *cells.order(cell))
+
+
+def sections(found):
+    """A summary of all bars, then each path's figures, folded."""
+    shared = sorted((cell for cell in found if cell.sink != "short"), key=place)
+    timed = sorted((cell for cell in found if cell.sink == "short"), key=lambda cell: int(cell.parts[3]))
+    summary, folded = [], []
+    for path in HELD:
+        tables = []
+        for bar in BARS:
+            rows = shares(bar, path, shared)
+            columns = sorted({size for row in rows.values() for size in row}, key=cells.size_in_bytes)
+            tables += section(f"{bar.title}, {path}", str(bar), "share of the limit", rows, columns, summary)
+        times, dispatch = short(path, timed)
+        bound = "at most 1.05 of std up to 63 elements, then at most 1.00 of std multiversion"
+        tables += section(f"short, {path}", bound, "elements", times, cells.FORMAT_ORDER, summary)
+        bound = f"at most {MAX_DISPATCH_NS} ns more than without"
+        tables += section(f"dispatch, {path}", bound, "elements", dispatch, cells.FORMAT_ORDER, summary)
+        if tables:
+            inside = "\n".join(tables)
+            folded.append(f"<details><summary>Every cell of {path}</summary>\n\n{inside}\n</details>\n")
+    if summary:
+        yield "## Bars\n\n" + table(["bar", "bound", "cells", "pass", "miss"], summary, 2)
+    yield from folded

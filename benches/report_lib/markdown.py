@@ -1,0 +1,21 @@
+"""Tables and figures as Markdown."""
+
+
+def table(head, rows, left=1):
+    """A Markdown table whose first `left` columns are text and the others figures."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * left + "---:|" * (len(head) - left)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
+
+
+def figure(value, digits=1):
+    if value is None:
+        return ""
+    return f"{value:.{0 if value >= 100 else digits}f}"
+
+
+def percent(share):
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def ratio(value):
+    return "" if value is None else f"{value:.2f}"

@@ -1,0 +1,177 @@
+"""The record of one machine as Markdown."""
+
+import json
+from itertools import groupby
+
+from . import bars, cells, machine
+from .cells import FORMAT_ORDER, order, rank
+from .markdown import figure, percent, ratio, table
+
+def plain(name):
+    return name.removeprefix("nonfinite ")
+
+
+def paths_of(chosen):
+    return [path for path in cells.PATHS if any(path in cell.paths() for cell in chosen)]
+
+
+def speed_table(chosen, label):
+    """Ours by path, the fastest other, and the limits; `label` has the columns that name a cell."""
+    paths = paths_of(chosen)
+    others = any(cell.others() for cell in chosen)
+    head = list(label) + paths
+    head += ["fastest other", "its GB/s", "ratio"] * others
+    shared = [path for path in paths if path != "portable"]
+    head += [text for path in shared for text in (f"limit of {path}", "share")]
+    rows = []
+    for cell in chosen:
+        row = [pick(cell) for pick in label.values()]
+        row += [figure(cell.gb_per_s(f"nonfinite {path}")) for path in paths]
+        if others:
+            other, picked = cell.fastest_other(), cell.picked()
+            row += [other or "", figure(other and cell.gb_per_s(other))]
+            row.append(ratio(cell.times[other] / cell.times[picked]) if other and picked else "")
+        for path in shared:
+            limit = cell.limit(path)
+            row += [figure(limit and cell.gb_per_s(limit)), percent(cell.share(path))]
+        rows.append(row)
+    return table(head, rows, len(label))
+
+
+def part(n):
+    return lambda cell: cell.parts[n]
+
+
+LABEL = {"format": part(1), "predicate": part(2), "input": part(3)}
+
+
+def clean(found):
+    chosen = sorted((c for c in found if c.parts[-1] == "clean"), key=order)
+    for sink, group in groupby(chosen, lambda cell: cell.sink):
+        yield f"## {sink}, all elements finite: GB/s of input\n\n" + speed_table(list(group), LABEL)
+
+
+def unclean(found):
+    chosen = sorted((c for c in found if c.parts[-1] in ("dirty", "allnan")), key=order)
+    if chosen:
+        label = {"sink": part(0), **LABEL, "data": part(4)}
+        yield (
+            "## One element in a thousand not finite (dirty), or all NaN: GB/s of input\n\n"
+            + speed_table(chosen, label)
+        )
+
+
+def first_hit(found):
+    chosen = sorted((c for c in found if c.parts[-1] == "firsthit"), key=order)
+    paths = paths_of(chosen)
+    rows = [
+        [*cell.parts[1:4]] + [figure(cell.times.get(f"nonfinite {path}")) for path in paths] for cell in chosen
+    ]
+    if rows:
+        yield "## any, first element is a hit: ns\n\n" + table(["format", "predicate", "input", *paths], rows, 3)
+
+
+def offsets(found):
+    """Bits that do not begin at a byte."""
+    chosen = sorted((c for c in found if c.sink == "bits"), key=order)
+    paths = [p for p in paths_of(chosen) if any(f"nonfinite {p} from bit 3" in c.times for c in chosen)]
+    rows = [
+        [*cell.parts[1:4]] + [figure(cell.gb_per_s(f"nonfinite {path} from bit 3")) for path in paths]
+        for cell in chosen
+    ]
+    if rows:
+        yield "## bits from bit 3 on: GB/s of input\n\n" + table(["format", "predicate", "input", *paths], rows, 3)
+
+
+def short(found):
+    """Short inputs, in nanoseconds."""
+    chosen = [cell for cell in found if cell.sink == "short"]
+    chosen.sort(key=lambda cell: (rank(FORMAT_ORDER, cell.parts[1]), int(cell.parts[3])))
+    if not chosen:
+        return
+    paths = paths_of(chosen)
+    head = ["format", "elements"]
+    head += [text for path in paths for text in (path, "without dispatch")]
+    head += ["std", "to std", "std multiversion", "to it", "all", "std all"]
+    rows = []
+    for cell in chosen:
+        time, ours = cell.times.get, cell.times.get(cell.picked())
+        row = [cell.parts[1], cell.parts[3]]
+        for path in paths:
+            row += [figure(time(f"nonfinite {path}")), figure(time(f"nonfinite {path} without dispatch"))]
+        for other in ("std", "std multiversion"):
+            row += [figure(time(other)), ratio(ours / time(other)) if ours and time(other) else ""]
+        rows.append([*row, figure(time("nonfinite all")), figure(time("std all"))])
+    yield "## Short inputs, finite mask: ns\n\n" + table(head, rows, 2)
+
+
+def formats(found):
+    """Every format: one row each, the path that the crate picks."""
+    chosen = [cell for cell in found if cell.sink == "format"]
+    sizes = cells.sizes(chosen)
+    for sink in ("mask", "bits", "all", "census"):
+        rows = {}
+        for cell in chosen:
+            if cell.parts[1] == sink and cell.picked():
+                share = cell.share(plain(cell.picked()))
+                rows.setdefault(cell.parts[2], {})[cell.parts[4]] = (
+                    f"{figure(cell.gb_per_s(cell.picked()))} ({percent(share)})"
+                )
+        if rows:
+            lines = [[name, *(rows[name].get(size, "") for size in sizes)] for name in sorted(rows)]
+            yield (
+                f"## {sink} of every format, finite: GB/s of input (share of the limit)\n\n"
+                + table(["format", *sizes], lines)
+            )
+
+
+def merged(folder, file, title):
+    """What others were measured at, in a run of their own; ratios only with our rows of that run."""
+    path = folder / file
+    by_cell = {}
+    for row in json.loads(path.read_text()) if path.exists() else []:
+        by_cell.setdefault(row["cell"], {})[row["name"]] = row["gb_per_s"]
+    lines = []
+    for name, speeds in by_cell.items():
+        ours = next((f"nonfinite {p}" for p in cells.PATHS if f"nonfinite {p}" in speeds), None)
+        limits = [f"{n.removeprefix('limit ')} {figure(v)}" for n, v in speeds.items() if n.startswith("limit")]
+        others = {n: v for n, v in speeds.items() if not n.startswith(("nonfinite", "limit"))}
+        ranked = sorted(others, key=others.get, reverse=True)
+        best = ratio(speeds[ours] / others[ranked[0]]) if ours and ranked else ""
+        listed = ", ".join(f"{n} {figure(others[n])}" for n in ranked)
+        us = f"{plain(ours)} {figure(speeds[ours])}" if ours else ""
+        lines.append([name, listed, ", ".join(limits), us, best])
+    if lines:
+        head = ["cell", "others, fastest first", "limits", "ours", "ratio to the fastest"]
+        yield f"## {title}: GB/s of input, a run of its own\n\n" + table(head, lines, 3)
+
+
+def header(found, cpu, notes):
+    first, last = min(c.when for c in found), max(c.when for c in found)
+    lines = [
+        f"# {cpu}\n",
+        f"Written by `benches/report`; how to read it: [benches/README.md](../../README.md). {len(found)} groups, "
+        f"measured {machine.utc(first)} to {machine.utc(last)} UTC, medians.\n",
+    ]
+    rows = [
+        [bench, n["date"], n["commit"], n["rustc"], n["arguments"], f"{n['load_before']} / {n['load_after']}"]
+        for bench, n in notes.items()
+    ]
+    head = ["benchmark", "began (UTC)", "commit", "compiler", "arguments", "load before / after"]
+    lines.append(table(head, rows, 5) if rows else "Measured by hand: commit and load were not noted.\n")
+    lines.append(
+        "A load well above 1 means that others ran beside: shares and ratios hold better than GB/s, and neither holds "
+        "well.\n"
+    )
+    lines.append("![Speed by size](speed-by-size.svg)\n\n![Share of the limit](roofline.svg)\n")
+    return "\n".join(lines)
+
+
+def text(found, cpu, notes, folder):
+    found = list(found.values())
+    parts = [header(found, cpu, notes), *bars.sections(found)]
+    for section in (clean, unclean, first_hit, offsets, short, formats):
+        parts += section(found)
+    parts += merged(folder, "peers.json", "Other libraries")
+    parts += merged(folder, "frameworks.json", "Frameworks")
+    return "\n".join(parts)
