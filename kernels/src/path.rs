@@ -7,8 +7,19 @@ use crate::isa::{Blocks, Kernel};
 use crate::lane::Lane;
 use crate::rule::{Equal, Greater, Ones, Op, Test, Width};
 
+/// The tests that a sink is asked for: loops are compiled for no others.
+pub(crate) enum Tests {
+    /// All.
+    All,
+    /// None that negates.
+    Positive,
+    /// `Operation::Greater`, not negated.
+    Greater,
+}
+
 /// A question about a tensor, answered by every path.
 pub(crate) trait Sink {
+    const TESTS: Tests;
     /// Where results go, unless they are returned.
     type Out<'o>;
     type Output;
@@ -60,14 +71,25 @@ impl<S: Sink, I: Blocks<i8> + Blocks<i16> + Blocks<i32> + Blocks<i64>> Loops<S, 
     where
         I: Blocks<L>,
     {
-        [
-            run::<S, L, I, Ones, false>,
-            run::<S, L, I, Ones, true>,
-            run::<S, L, I, Equal, false>,
-            run::<S, L, I, Equal, true>,
-            run::<S, L, I, Greater, false>,
-            run::<S, L, I, Greater, true>,
-        ]
+        match S::TESTS {
+            Tests::All => [
+                run::<S, L, I, Ones, false>,
+                run::<S, L, I, Ones, true>,
+                run::<S, L, I, Equal, false>,
+                run::<S, L, I, Equal, true>,
+                run::<S, L, I, Greater, false>,
+                run::<S, L, I, Greater, true>,
+            ],
+            Tests::Positive => {
+                let [ones, equal, greater]: [Run<S, I>; 3] = [
+                    run::<S, L, I, Ones, false>,
+                    run::<S, L, I, Equal, false>,
+                    run::<S, L, I, Greater, false>,
+                ];
+                [ones, ones, equal, equal, greater, greater]
+            }
+            Tests::Greater => [run::<S, L, I, Greater, false>; 6],
+        }
     }
 
     #[inline(always)]

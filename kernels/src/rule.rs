@@ -97,7 +97,7 @@ impl Rule {
     pub const fn not(self) -> Self {
         match self {
             Self::Constant { answer, size } => Self::Constant { answer: !answer, size },
-            Self::Test(test) => Self::Test(Test { negate: !test.negate, ..test }),
+            Self::Test(test) => Self::Test(test.not()),
         }
     }
 
@@ -107,7 +107,7 @@ impl Rule {
     pub const fn size(&self) -> usize {
         match self {
             Self::Constant { size, .. } => *size,
-            Self::Test(test) => 1 << test.width as u8,
+            Self::Test(test) => test.size(),
         }
     }
 }
@@ -141,6 +141,18 @@ const fn run_of_ones(bits: u32, bound: u64) -> u64 {
 }
 
 impl Test {
+    /// The opposite answer for every element.
+    #[inline(always)]
+    pub(crate) const fn not(self) -> Self {
+        Self { negate: !self.negate, ..self }
+    }
+
+    /// Bytes of an element.
+    #[inline(always)]
+    pub(crate) const fn size(&self) -> usize {
+        1 << self.width as u8
+    }
+
     /// The place of this test among all combinations of width, operation and negation.
     #[inline(always)]
     pub(crate) fn index(&self) -> usize {

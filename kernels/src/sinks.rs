@@ -8,7 +8,7 @@ use crate::drive::{self, Census, Class};
 use crate::isa::Blocks;
 use crate::lane::{BLOCK, Lane};
 use crate::out::MaskOut;
-use crate::path::{Path, Sink, scalar};
+use crate::path::{Path, Sink, Tests, scalar};
 use crate::rule::{Ones, Op, Operation, Rule, Test};
 use crate::scalar;
 
@@ -87,8 +87,9 @@ pub fn position(path: Option<Path>, x: &[u8], rule: &Rule) -> Option<usize> {
 #[must_use]
 pub fn count(path: Option<Path>, x: &[u8], rule: &Rule) -> usize {
     match rule {
-        // What is rare is found faster.
-        Rule::Test(test) if test.negate() => x.len() / rule.size() - tally(path, x, &rule.not()).count,
+        Rule::Test(test) if test.negate() => {
+            x.len() / rule.size() - tally_positive(path, x, &test.not()).count
+        }
         _ => tally(path, x, rule).count,
     }
 }
@@ -102,9 +103,19 @@ pub fn tally(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
         Rule::Constant { answer, .. } => {
             Class { count: usize::from(*answer) * elements, first: (*answer && elements != 0).then_some(0) }
         }
-        Rule::Test(test) if elements < BLOCK => scalar::<Tally>(x, test, ()),
-        Rule::Test(test) => long_tally(path, x, test),
+        // What is rare is found faster.
+        Rule::Test(test) if test.negate() => Class {
+            count: elements - tally_positive(path, x, &test.not()).count,
+            first: position(path, x, rule),
+        },
+        Rule::Test(test) => tally_positive(path, x, test),
     }
+}
+
+/// [`tally`] for a test that does not negate.
+#[inline(always)]
+fn tally_positive(path: Option<Path>, x: &[u8], test: &Test) -> Class {
+    if x.len() / test.size() < BLOCK { scalar::<Tally>(x, test, ()) } else { long_tally(path, x, test) }
 }
 
 /// NaN, +Inf and -Inf in one pass, by the rule for NaN. If that is [`Rule::greater`], `(bits & !sign) > exponent`, the
@@ -113,9 +124,14 @@ pub fn tally(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
 #[must_use]
 pub fn census(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
     match nan {
-        Rule::Constant { .. } => Census { nan: tally(path, x, nan), ..Census::default() },
-        Rule::Test(test) if x.len() / nan.size() < BLOCK => scalar::<Take>(x, test, ()),
-        Rule::Test(test) => long_census(path, x, test),
+        Rule::Test(test) if test.pos_inf().is_some() => {
+            if x.len() / test.size() < BLOCK {
+                scalar::<Take>(x, test, ())
+            } else {
+                long_census(path, x, test)
+            }
+        }
+        _ => Census { nan: tally(path, x, nan), ..Census::default() },
     }
 }
 
@@ -174,9 +190,16 @@ fn long_census(path: Option<Path>, x: &[u8], nan: &Test) -> Census {
     path.unwrap_or_else(Path::active).run::<Take>(x, nan, ())
 }
 
+/// Whether a screen can be cheaper than the test.
+#[inline(always)]
+fn screens<O: Op, const NEGATE: bool>() -> bool {
+    !NEGATE && O::OP != Operation::Ones
+}
+
 struct Mask;
 
 impl Sink for Mask {
+    const TESTS: Tests = Tests::All;
     type Out<'o> = &'o mut [MaybeUninit<bool>];
     type Output = ();
 
@@ -189,7 +212,7 @@ impl Sink for Mask {
     ) {
         match test.screen() {
             // Narrow lanes are compared as fast as they are screened.
-            Some(screen) if !NEGATE && O::OP != Operation::Ones && size_of::<L>() > 1 => {
+            Some(screen) if screens::<O, NEGATE>() && size_of::<L>() > 1 => {
                 drive::screened_mask::<L, I, O>(isa, x, screen, test.pair(), out);
             }
             _ => drive::mask::<L, I, O, NEGATE>(isa, x, test.pair(), out),
@@ -207,6 +230,7 @@ impl Sink for Mask {
 struct Bits;
 
 impl Sink for Bits {
+    const TESTS: Tests = Tests::All;
     type Out<'o> = (&'o mut [u8], u32);
     type Output = ();
 
@@ -229,6 +253,7 @@ impl Sink for Bits {
 struct Position;
 
 impl Sink for Position {
+    const TESTS: Tests = Tests::All;
     type Out<'o> = ();
     type Output = Option<usize>;
 
@@ -240,7 +265,9 @@ impl Sink for Position {
         (): (),
     ) -> Option<usize> {
         match test.screen() {
-            Some(screen) if !NEGATE => drive::position::<L, I, Ones, O, false>(isa, x, screen, test.pair()),
+            Some(screen) if screens::<O, NEGATE>() => {
+                drive::position::<L, I, Ones, O, false>(isa, x, screen, test.pair())
+            }
             _ => drive::position::<L, I, O, O, NEGATE>(isa, x, test.pair(), test.pair()),
         }
     }
@@ -254,6 +281,7 @@ impl Sink for Position {
 struct Tally;
 
 impl Sink for Tally {
+    const TESTS: Tests = Tests::Positive;
     type Out<'o> = ();
     type Output = Class;
 
@@ -265,7 +293,9 @@ impl Sink for Tally {
         (): (),
     ) -> Class {
         match test.screen() {
-            Some(screen) if !NEGATE => drive::tally::<L, I, Ones, O, false>(isa, x, screen, test.pair()),
+            Some(screen) if screens::<O, NEGATE>() => {
+                drive::tally::<L, I, Ones, O, false>(isa, x, screen, test.pair())
+            }
             _ => drive::tally::<L, I, O, O, NEGATE>(isa, x, test.pair(), test.pair()),
         }
     }
@@ -280,6 +310,7 @@ impl Sink for Tally {
 struct Take;
 
 impl Sink for Take {
+    const TESTS: Tests = Tests::Greater;
     type Out<'o> = ();
     type Output = Census;
 
