@@ -1,0 +1,63 @@
+//! Just what frameworks.py measures, to be loaded with ctypes: the questions by number, on bytes.
+
+use nonfinite::{Error, Format, Path, Predicate, bytes};
+
+/// The formats, in the order of frameworks.py.
+const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::F16, Format::Bf16];
+/// The questions, likewise.
+const PREDICATES: [Predicate; 2] = [Predicate::Finite, Predicate::Nan];
+
+fn run(f: impl FnOnce(Format, Predicate) -> Result<bool, Error>, format: u32, predicate: u32) -> i32 {
+    match (FORMATS.get(format as usize), PREDICATES.get(predicate as usize)) {
+        (Some(format), Some(predicate)) => f(*format, *predicate).map_or(-1, i32::from),
+        _ => -1,
+    }
+}
+
+/// Writes 1 or 0 for each element; returns 0, or -1 for numbers or lengths that fit nothing.
+///
+/// # Safety
+/// `x` points to `len` readable bytes and `out` to `out_len` writable ones that are not among them; neither is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn peers_mask(
+    format: u32,
+    predicate: u32,
+    x: *const u8,
+    len: usize,
+    out: *mut u8,
+    out_len: usize,
+) -> i32 {
+    // SAFETY: as the caller promised.
+    let (x, out) =
+        unsafe { (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, out_len)) };
+    run(|format, predicate| bytes::mask(x, format, predicate, out).map(|()| false), format, predicate)
+}
+
+/// Whether it holds for all elements: 1 or 0, or -1 for numbers or lengths that fit nothing.
+///
+/// # Safety
+/// `x` points to `len` readable bytes and is not null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn peers_all(format: u32, predicate: u32, x: *const u8, len: usize) -> i32 {
+    // SAFETY: as the caller promised.
+    let x = unsafe { std::slice::from_raw_parts(x, len) };
+    run(|format, predicate| bytes::all(x, format, predicate), format, predicate)
+}
+
+/// Whether it holds for an element: 1 or 0, or -1 for numbers or lengths that fit nothing.
+///
+/// # Safety
+/// `x` points to `len` readable bytes and is not null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn peers_any(format: u32, predicate: u32, x: *const u8, len: usize) -> i32 {
+    // SAFETY: as the caller promised.
+    let x = unsafe { std::slice::from_raw_parts(x, len) };
+    run(|format, predicate| bytes::any(x, format, predicate), format, predicate)
+}
+
+/// Whether the path numbered so (0: avx2, 1: avx512, 2: neon) runs here; if so it is used from now on.
+#[unsafe(no_mangle)]
+pub extern "C" fn peers_use_path(path: u32) -> i32 {
+    let path = ["avx2", "avx512", "neon"].get(path as usize).and_then(|name| Path::by_name(name));
+    path.map(Path::activate).is_some().into()
+}

@@ -1,0 +1,71 @@
+// xsimd 8. It has neither a bit mask nor a narrowing of masks: bytes by its own store to `bool`, no packed bits.
+#include <xsimd/xsimd.hpp>
+
+#include "dispatch.hpp"
+
+namespace {
+template <class T, bool Nan>
+struct Loops {
+    using Batch = xsimd::batch<T, xsimd::avx2>;
+    using Mask = xsimd::batch_bool<T, xsimd::avx2>;
+    static constexpr size_t kLanes = Batch::size;
+
+    static Mask holds(const T* x) {
+        const Batch v = Batch::load_unaligned(x);
+        if constexpr (Nan) {
+            return xsimd::isnan(v);
+        } else {
+            return xsimd::isfinite(v);
+        }
+    }
+    static Mask hit(const T* x) { return Nan ? holds(x) : !holds(x); }
+
+    static void mask(const T* x, size_t n, uint8_t* out) {
+        size_t i = 0;
+        for (; i + kLanes <= n; i += kLanes) holds(x + i).store_unaligned(reinterpret_cast<bool*>(out + i));
+        for (; i < n; ++i) out[i] = ask<Nan>(x[i]);
+    }
+
+    static bool none(const T* x, size_t n) { return first(x, n) == kNone; }
+
+    static size_t first(const T* x, size_t n) {
+        size_t i = 0;
+        for (; i + 8 * kLanes <= n; i += 8 * kLanes) {
+            Mask m = hit(x + i);
+            for (size_t k = 1; k < 8; ++k) m = m | hit(x + i + k * kLanes);
+            if (xsimd::any(m)) break;
+        }
+        for (; i < n; ++i) {
+            if (ask<Nan>(x[i]) == Nan) return i;
+        }
+        return kNone;
+    }
+
+    static size_t count(const T* x, size_t n) {
+        // Lanes hold ones and zeros of the type itself; a sum of 2^20 is exact in each.
+        size_t i = 0, count = 0;
+        while (i + kLanes <= n) {
+            Batch sum(T(0));
+            for (size_t k = 0; k < (size_t(1) << 20) && i + kLanes <= n; ++k, i += kLanes) {
+                sum += xsimd::select(holds(x + i), Batch(T(1)), Batch(T(0)));
+            }
+            T lanes[kLanes];
+            sum.store_unaligned(lanes);
+            for (T lane : lanes) count += static_cast<size_t>(lane);
+        }
+        for (; i < n; ++i) count += ask<Nan>(x[i]);
+        return count;
+    }
+
+    static void bits(const T*, size_t, uint8_t*) {}
+};
+}  // namespace
+
+extern "C" size_t peer_xsimd(Op op, Type type, bool nan, const void* x, size_t n, void* out) {
+    if (op == kBits) return kUnsupported;
+    switch (type) {
+    case kF32: return run<Loops, float>(op, nan, x, n, out);
+    case kF64: return run<Loops, double>(op, nan, x, n, out);
+    default: return kUnsupported;
+    }
+}

@@ -1,0 +1,50 @@
+//! Medians.
+
+use std::time::{Duration, Instant};
+
+use crate::task::Task;
+
+/// How long one sample takes at least.
+const SAMPLE: Duration = Duration::from_micros(800);
+
+/// Seconds a call: the median of `rounds` samples of each task. The tasks take turns, so that whatever else the machine
+/// does befalls all of them.
+pub fn seconds(tasks: &mut [Task<'_>], rounds: usize) -> Vec<f64> {
+    let calls: Vec<u32> = tasks.iter_mut().map(calls).collect();
+    let mut samples = vec![Vec::with_capacity(rounds); tasks.len()];
+    for _ in 0..rounds {
+        for ((task, calls), samples) in tasks.iter_mut().zip(&calls).zip(&mut samples) {
+            // The data is in this task's caches, not the one's before.
+            task.run();
+            samples.push(time(task, *calls).as_secs_f64() / f64::from(*calls));
+        }
+    }
+    samples.into_iter().map(median).collect()
+}
+
+fn time(task: &mut Task<'_>, calls: u32) -> Duration {
+    let start = Instant::now();
+    for _ in 0..calls {
+        task.run();
+    }
+    start.elapsed()
+}
+
+/// How many calls make a sample.
+fn calls(task: &mut Task<'_>) -> u32 {
+    // The first call pays for pages and caches.
+    task.run();
+    let mut calls = 1;
+    loop {
+        let took = time(task, calls);
+        if took >= SAMPLE || calls >= 1 << 20 {
+            return calls;
+        }
+        calls *= 2;
+    }
+}
+
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}

@@ -1,0 +1,60 @@
+//! Who is measured. Each has a function that hands in what it has for a question and a type, which may be nothing.
+
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(feature = "burn")]
+mod burn;
+#[cfg(feature = "candle")]
+mod candle;
+#[cfg(all(feature = "cpp", target_arch = "x86_64"))]
+mod cpp;
+mod fearless;
+mod limit;
+mod ndarray;
+mod ours;
+#[cfg(feature = "polars")]
+mod polars;
+mod rten;
+mod std_loop;
+#[cfg(feature = "tract")]
+mod tract;
+mod wide;
+
+use crate::task::{Ask, Input, Task};
+
+pub type Peer = for<'a> fn(Ask, Input<'a>) -> Vec<Task<'a>>;
+
+pub const ALL: &[Peer] = &[
+    limit::tasks,
+    ours::tasks,
+    std_loop::tasks,
+    wide::tasks,
+    fearless::tasks,
+    rten::tasks,
+    #[cfg(all(feature = "cpp", target_arch = "x86_64"))]
+    cpp::tasks,
+    ndarray::tasks,
+    #[cfg(feature = "arrow")]
+    arrow::tasks,
+    #[cfg(feature = "polars")]
+    polars::tasks,
+    #[cfg(feature = "candle")]
+    candle::tasks,
+    #[cfg(feature = "tract")]
+    tract::tasks,
+    #[cfg(feature = "burn")]
+    burn::tasks,
+];
+
+/// `$body` for an input of any type, `$x` being the slice.
+macro_rules! each_type {
+    ($input:expr, $x:ident => $body:expr) => {
+        match $input {
+            $crate::task::Input::F32($x) => $body,
+            $crate::task::Input::F64($x) => $body,
+            $crate::task::Input::F16($x) => $body,
+            $crate::task::Input::Bf16($x) => $body,
+        }
+    };
+}
+pub(crate) use each_type;

@@ -1,0 +1,43 @@
+//! What the machine allows: reading all, and reading all and writing a byte an element.
+
+#[path = "../../../common/limits.rs"]
+#[allow(dead_code, reason = "the copy is not used here")]
+mod limits;
+
+use std::mem::MaybeUninit;
+
+use crate::task::{Ask, Input, Task};
+
+pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
+    let n = x.len();
+    let of_size = match size_of_val_of(x) {
+        2 => limits::limits::<2>(),
+        4 => limits::limits::<4>(),
+        _ => limits::limits::<8>(),
+    };
+    let mut tasks = Vec::new();
+    for (bits, load, floor) in of_size {
+        let (load_name, mask_name) = match bits {
+            "512" => ("limit load 512", "limit mask 512"),
+            _ => ("limit load 256", "limit mask 256"),
+        };
+        tasks.push(Task::limit(load_name, 0, move |_| load(x.as_bytes())));
+        if let Ask::Mask(_) = ask {
+            tasks.push(Task::limit(mask_name, n, move |out| floor(x.as_bytes(), as_uninit(out))));
+        }
+    }
+    tasks
+}
+
+fn size_of_val_of(x: Input<'_>) -> usize {
+    match x {
+        Input::F32(_) => 4,
+        Input::F64(_) => 8,
+        Input::F16(_) | Input::Bf16(_) => 2,
+    }
+}
+
+fn as_uninit(out: &mut [u8]) -> &mut [MaybeUninit<bool>] {
+    // SAFETY: one byte each, nothing is read by this type, and the limits write zeros, which bytes may be.
+    unsafe { &mut *(out as *mut [u8] as *mut [MaybeUninit<bool>]) }
+}

@@ -1,0 +1,105 @@
+//! `rten-simd`, the SIMD layer of the RTen runtime, f32 only. (RTen's own IsNaN is a `map` that writes four bytes an
+//! element; it can be reached by running a model only.)
+
+use rten_simd::ops::{BitOps, FloatOps, MaskOps, NarrowSaturate, NumOps};
+use rten_simd::{Isa, SimdOp};
+
+use crate::task::{Ask, Input, Question, Task};
+
+/// The mask of the elements that are NaN, or that are not finite.
+macro_rules! bad {
+    ($isa:expr, $nan:expr, $v:expr) => {{
+        let (f32, v) = ($isa.f32(), $v);
+        // Neither comparison holds for NaN.
+        let good = if $nan { f32.eq(v, v) } else { f32.le(f32.abs(v), f32.splat(f32::MAX)) };
+        $isa.i32().select($isa.i32().zero(), $isa.i32().one(), good)
+    }};
+}
+
+struct Mask<'a, const NAN: bool>(&'a [f32], &'a mut [u8]);
+
+impl<const NAN: bool> SimdOp for Mask<'_, NAN> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<I: Isa>(self, isa: I) {
+        let (f32, i32, i16, u8) = (isa.f32(), isa.i32(), isa.i16(), isa.u8());
+        let (len, flip) = (f32.len(), u8.splat(u8::from(!NAN)));
+        let (blocks, outs) = (self.0.chunks_exact(4 * len), self.1.chunks_exact_mut(4 * len));
+        let rest = blocks.remainder();
+        for (x, out) in blocks.zip(outs) {
+            let [a, b, c, d] = f32.load_many::<4>(x).map(|v| bad!(isa, NAN, v));
+            let bytes = i16.narrow_saturate(i32.narrow_saturate(a, b), i32.narrow_saturate(c, d));
+            u8.store(u8.xor(bytes, flip), out);
+        }
+        let done = self.0.len() - rest.len();
+        for (x, out) in rest.iter().zip(&mut self.1[done..]) {
+            *out = u8::from(if NAN { x.is_nan() } else { x.is_finite() });
+        }
+    }
+}
+
+/// The first NaN, or the first element that is not finite.
+struct First<'a, const NAN: bool>(&'a [f32]);
+
+impl<const NAN: bool> SimdOp for First<'_, NAN> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn eval<I: Isa>(self, isa: I) -> Option<usize> {
+        let (f32, i32) = (isa.f32(), isa.i32());
+        let step = 8 * f32.len();
+        let mut blocks = self.0.chunks_exact(step);
+        let hit = blocks.by_ref().position(|x| {
+            let bad = f32.load_many::<8>(x).map(|v| bad!(isa, NAN, v));
+            let any = bad.into_iter().fold(i32.zero(), |any, bad| i32.or(any, bad));
+            isa.m32().any(i32.gt(any, i32.zero()))
+        });
+        let from = hit.unwrap_or(self.0.len() / step) * step;
+        let is_bad = |x: &f32| if NAN { x.is_nan() } else { !x.is_finite() };
+        self.0[from..].iter().position(is_bad).map(|i| from + i)
+    }
+}
+
+struct CountNan<'a>(&'a [f32]);
+
+impl SimdOp for CountNan<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn eval<I: Isa>(self, isa: I) -> usize {
+        let (f32, i32) = (isa.f32(), isa.i32());
+        let step = 4 * f32.len();
+        // Chunks that a lane of 32 bits can count.
+        self.0
+            .chunks(1 << 30)
+            .map(|x| {
+                let blocks = x.chunks_exact(step);
+                let rest = blocks.remainder().iter().filter(|x| x.is_nan()).count();
+                let mut counts = [i32.zero(); 4];
+                for block in blocks {
+                    let bad = f32.load_many::<4>(block).map(|v| bad!(isa, true, v));
+                    for (count, bad) in counts.iter_mut().zip(bad) {
+                        *count = i32.add(*count, bad);
+                    }
+                }
+                counts.map(|count| i32.sum(count) as usize).iter().sum::<usize>() + rest
+            })
+            .sum()
+    }
+}
+
+pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
+    const NAME: &str = "rten-simd";
+    let Input::F32(x) = x else { return Vec::new() };
+    vec![match ask {
+        Ask::Mask(Question::Nan) => Task::mask(NAME, x.len(), |out| Mask::<true>(x, out).dispatch()),
+        Ask::Mask(Question::Finite) => Task::mask(NAME, x.len(), |out| Mask::<false>(x, out).dispatch()),
+        // It has no packed bits.
+        Ask::Bits(_) => return Vec::new(),
+        Ask::AllFinite => Task::value(NAME, || First::<false>(x).dispatch().is_none()),
+        Ask::AnyNan => Task::value(NAME, || First::<true>(x).dispatch().is_some()),
+        Ask::CountNan => Task::value(NAME, || CountNan(x).dispatch()),
+        Ask::FirstNonFinite => Task::value(NAME, || First::<false>(x).dispatch()),
+    }]
+}

@@ -1,0 +1,202 @@
+//! What is asked of everybody, and what a peer hands in.
+
+use std::hint::black_box;
+
+use half::{bf16, f16};
+
+use crate::data::Buffer;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    Finite,
+    Nan,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ask {
+    /// A byte an element.
+    Mask(Question),
+    /// A bit an element.
+    Bits(Question),
+    AllFinite,
+    AnyNan,
+    CountNan,
+    FirstNonFinite,
+}
+
+impl Ask {
+    pub const ALL: [Self; 8] = [
+        Self::Mask(Question::Finite),
+        Self::Mask(Question::Nan),
+        Self::Bits(Question::Finite),
+        Self::Bits(Question::Nan),
+        Self::AllFinite,
+        Self::AnyNan,
+        Self::CountNan,
+        Self::FirstNonFinite,
+    ];
+
+    /// `mask/f32/finite` and so on: as the project's own benchmarks name it.
+    pub fn name(self, element: &str) -> String {
+        let (ask, question) = match self {
+            Self::Mask(Question::Finite) => ("mask", "finite"),
+            Self::Mask(Question::Nan) => ("mask", "nan"),
+            Self::Bits(Question::Finite) => ("bits", "finite"),
+            Self::Bits(Question::Nan) => ("bits", "nan"),
+            Self::AllFinite => ("all", "finite"),
+            Self::AnyNan => ("any", "nan"),
+            Self::CountNan => ("count", "nan"),
+            Self::FirstNonFinite => ("first", "nonfinite"),
+        };
+        format!("{ask}/{element}/{question}")
+    }
+}
+
+#[derive(Clone, Copy)]
+pub enum Input<'a> {
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+    F16(&'a [f16]),
+    Bf16(&'a [bf16]),
+}
+
+impl Input<'_> {
+    pub fn len(self) -> usize {
+        match self {
+            Self::F32(x) => x.len(),
+            Self::F64(x) => x.len(),
+            Self::F16(x) => x.len(),
+            Self::Bf16(x) => x.len(),
+        }
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        let (start, bytes) = match *self {
+            Self::F32(x) => (x.as_ptr().cast(), size_of_val(x)),
+            Self::F64(x) => (x.as_ptr().cast(), size_of_val(x)),
+            Self::F16(x) => (x.as_ptr().cast(), size_of_val(x)),
+            Self::Bf16(x) => (x.as_ptr().cast(), size_of_val(x)),
+        };
+        // SAFETY: the bytes of one slice, all initialised: floats have no padding.
+        unsafe { std::slice::from_raw_parts(start, bytes) }
+    }
+}
+
+/// An answer in one form for all, to compare.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answer {
+    /// One of 0 and 1 an element, whether it came as bytes or as bits.
+    Each(Vec<u8>),
+    Flag(bool),
+    Count(usize),
+    First(Option<usize>),
+    /// A machine limit: there is no answer.
+    None,
+}
+
+impl Answer {
+    /// From packed bits, the lowest first.
+    pub fn unpack(bytes: &[u8], n: usize) -> Self {
+        Self::Each((0..n).map(|i| bytes[i / 8] >> (i % 8) & 1).collect())
+    }
+}
+
+impl From<bool> for Answer {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<usize> for Answer {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<Option<usize>> for Answer {
+    fn from(first: Option<usize>) -> Self {
+        Self::First(first)
+    }
+}
+
+/// Something that can be done again and again, and whose last result can be looked at.
+pub struct Task<'a> {
+    pub name: &'static str,
+    job: Box<dyn Job + 'a>,
+}
+
+trait Job {
+    fn run(&mut self);
+    fn answer(&self) -> Answer;
+}
+
+struct Parts<S, R, A> {
+    state: S,
+    run: R,
+    answer: A,
+}
+
+impl<S, R: FnMut(&mut S), A: Fn(&S) -> Answer> Job for Parts<S, R, A> {
+    fn run(&mut self) {
+        (self.run)(&mut self.state);
+        black_box(&mut self.state);
+    }
+
+    fn answer(&self) -> Answer {
+        (self.answer)(&self.state)
+    }
+}
+
+impl<'a> Task<'a> {
+    fn new<S: 'a>(
+        name: &'static str,
+        state: S,
+        run: impl FnMut(&mut S) + 'a,
+        answer: impl Fn(&S) -> Answer + 'a,
+    ) -> Self {
+        Self { name, job: Box::new(Parts { state, run, answer }) }
+    }
+
+    /// Writes a byte for each of `n` elements.
+    pub fn mask(name: &'static str, n: usize, mut f: impl FnMut(&mut [u8]) + 'a) -> Self {
+        Self::new(name, Buffer::new(n), move |out| f(out), |out: &Buffer<u8>| Answer::Each(out.to_vec()))
+    }
+
+    /// Writes a bit for each of `n` elements.
+    pub fn bits(name: &'static str, n: usize, mut f: impl FnMut(&mut [u8]) + 'a) -> Self {
+        let out = Buffer::new(n.div_ceil(64) * 8);
+        Self::new(name, out, move |out| f(out), move |out: &Buffer<u8>| Answer::unpack(out, n))
+    }
+
+    /// Returns something small.
+    pub fn value<V: Copy + Into<Answer> + 'a>(name: &'static str, mut f: impl FnMut() -> V + 'a) -> Self {
+        let read = |value: &Option<V>| value.map_or(Answer::None, Into::into);
+        Self::new(name, None, move |value| *value = Some(f()), read)
+    }
+
+    /// Allocates its result. Giving back the one before is part of the time, as it is for a user.
+    pub fn owned<O: 'a>(
+        name: &'static str,
+        mut f: impl FnMut() -> O + 'a,
+        read: impl Fn(&O) -> Answer + 'a,
+    ) -> Self {
+        let run = move |last: &mut Option<O>| {
+            *last = None;
+            *last = Some(f());
+        };
+        Self::new(name, None, run, move |last: &Option<O>| last.as_ref().map_or(Answer::None, &read))
+    }
+
+    /// A limit of the machine.
+    pub fn limit(name: &'static str, out: usize, mut f: impl FnMut(&mut [u8]) + 'a) -> Self {
+        Self::new(name, Buffer::new(out), move |out| f(out), |_: &Buffer<u8>| Answer::None)
+    }
+
+    pub fn run(&mut self) {
+        self.job.run();
+    }
+
+    pub fn answer(&self) -> Answer {
+        self.job.answer()
+    }
+}
