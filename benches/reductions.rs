@@ -21,13 +21,16 @@ fn time<T: Sample, R>(
     group.bench_function(name, |b| b.iter(|| run(black_box(x))));
 }
 
+/// A loop of somebody else.
+type Other<'a, T> = (&'a str, &'a dyn Fn(&[T]));
+
 /// One operation: every path, the limits, and what others have.
 fn operation<T: Sample, R>(
     c: &mut Criterion,
     name: String,
     x: &[T],
     ours: impl Fn(Path, &[T]) -> R,
-    others: &[(&str, &dyn Fn(&[T]))],
+    others: &[Other<'_, T>],
 ) {
     let mut group = common::group(c, name, size_of_val(x));
     for path in common::paths() {

@@ -144,6 +144,15 @@ pub(crate) trait Layout: Lane {
     /// Compares whole lanes of a part: -1 where `Equal` or `Greater` holds, else 0, as wide as the tops.
     fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V;
 
+    /// Compares the lanes of a register: -1 where `Equal` or `Greater` holds, else 0.
+    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V;
+
+    /// [`Layout::compare`] for the register at an offset.
+    #[inline(always)]
+    fn verdict<O: Op>(isa: Avx2, bytes: &[u8], at: usize, with: Constants) -> V {
+        Self::compare::<O>(isa, isa.and(isa.load(bytes, at), with.mask), with)
+    }
+
     fn max_tops(isa: Avx2, a: V, b: V) -> V {
         isa.max_u16(a, b)
     }
@@ -188,12 +197,16 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
-        let bits = isa.and(isa.load(bytes, 32 * part), with.mask);
+    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V {
         match O::OP {
-            Operation::Greater => isa.greater_i8(bits, with.bound),
-            _ => isa.equal_i8(bits, with.bound),
+            Operation::Greater => isa.greater_i8(lanes, with.bound),
+            _ => isa.equal_i8(lanes, with.bound),
         }
+    }
+
+    #[inline(always)]
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
+        Self::verdict::<O>(isa, bytes, 32 * part, with)
     }
 
     #[inline(always)]
@@ -235,12 +248,16 @@ impl Layout for i16 {
     }
 
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
-        let bits = isa.and(isa.load(bytes, 32 * part), with.mask);
+    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V {
         match O::OP {
-            Operation::Greater => isa.greater_i16(bits, with.bound),
-            _ => isa.equal_i16(bits, with.bound),
+            Operation::Greater => isa.greater_i16(lanes, with.bound),
+            _ => isa.equal_i16(lanes, with.bound),
         }
+    }
+
+    #[inline(always)]
+    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
+        Self::verdict::<O>(isa, bytes, 32 * part, with)
     }
 
     #[inline(always)]
@@ -271,15 +288,17 @@ impl Layout for i32 {
     }
 
     #[inline(always)]
+    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V {
+        match O::OP {
+            Operation::Greater => isa.greater_i32(lanes, with.bound),
+            _ => isa.equal_i32(lanes, with.bound),
+        }
+    }
+
+    #[inline(always)]
     fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
-        let verdict = |offset| {
-            let bits = isa.and(isa.load(bytes, 64 * part + offset), with.mask);
-            match O::OP {
-                Operation::Greater => isa.greater_i32(bits, with.bound),
-                _ => isa.equal_i32(bits, with.bound),
-            }
-        };
-        isa.pack_i32(verdict(0), verdict(32))
+        let at = 64 * part;
+        isa.pack_i32(Self::verdict::<O>(isa, bytes, at, with), Self::verdict::<O>(isa, bytes, at + 32, with))
     }
 
     #[inline(always)]
@@ -319,16 +338,24 @@ impl Layout for i64 {
     }
 
     #[inline(always)]
+    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V {
+        match O::OP {
+            Operation::Greater => isa.greater_i64(lanes, with.bound),
+            _ => isa.equal_i64(lanes, with.bound),
+        }
+    }
+
+    #[inline(always)]
     fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
-        let verdict = |offset| {
-            let bits = isa.and(isa.load(bytes, 128 * part + offset), with.mask);
-            match O::OP {
-                Operation::Greater => isa.greater_i64(bits, with.bound),
-                _ => isa.equal_i64(bits, with.bound),
-            }
-        };
-        let a = isa.blend_second(verdict(0), verdict(32));
-        let b = isa.blend_fourth(verdict(64), verdict(96));
+        let at = 128 * part;
+        let a = isa.blend_second(
+            Self::verdict::<O>(isa, bytes, at, with),
+            Self::verdict::<O>(isa, bytes, at + 32, with),
+        );
+        let b = isa.blend_fourth(
+            Self::verdict::<O>(isa, bytes, at + 64, with),
+            Self::verdict::<O>(isa, bytes, at + 96, with),
+        );
         isa.blend_upper(a, b)
     }
 

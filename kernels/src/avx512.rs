@@ -62,9 +62,21 @@ operations! {
     equal_i32 = _mm512_cmpeq_epi32_mask(a: V, b: V) -> u16;
     equal_i64 = _mm512_cmpeq_epi64_mask(a: V, b: V) -> u8;
     greater_i8 = _mm512_cmpgt_epi8_mask(a: V, b: V) -> u64;
+    unequal_i8 = _mm512_cmpneq_epi8_mask(a: V, b: V) -> u64;
+    at_most_i8 = _mm512_cmple_epi8_mask(a: V, b: V) -> u64;
     greater_i16 = _mm512_cmpgt_epi16_mask(a: V, b: V) -> u32;
+    unequal_i16 = _mm512_cmpneq_epi16_mask(a: V, b: V) -> u32;
+    at_most_i16 = _mm512_cmple_epi16_mask(a: V, b: V) -> u32;
     greater_i32 = _mm512_cmpgt_epi32_mask(a: V, b: V) -> u16;
+    unequal_i32 = _mm512_cmpneq_epi32_mask(a: V, b: V) -> u16;
+    at_most_i32 = _mm512_cmple_epi32_mask(a: V, b: V) -> u16;
     greater_i64 = _mm512_cmpgt_epi64_mask(a: V, b: V) -> u8;
+    unequal_i64 = _mm512_cmpneq_epi64_mask(a: V, b: V) -> u8;
+    at_most_i64 = _mm512_cmple_epi64_mask(a: V, b: V) -> u8;
+    join_8 = _mm512_kunpackb(high: u16, low: u16) -> u16;
+    join_16 = _mm512_kunpackw(high: u32, low: u32) -> u32;
+    join_32 = _mm512_kunpackd(high: u64, low: u64) -> u64;
+    set_bytes = _mm512_test_epi8_mask(a: V, b: V) -> u64;
     zero_bytes = _mm512_testn_epi8_mask(a: V, b: V) -> u64;
     splat_i8 = _mm512_set1_epi8(a: i8) -> V;
     splat_i16 = _mm512_set1_epi16(a: i16) -> V;
@@ -140,7 +152,7 @@ pub(crate) trait Layout: Lane {
     fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V;
 
     /// Compares the whole lanes of one register; the result is in the low bits.
-    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64;
+    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64;
 
     fn max_tops(isa: Avx512, a: V, b: V) -> V {
         isa.max_u16(a, b)
@@ -164,16 +176,27 @@ pub(crate) trait Layout: Lane {
     /// Sorts the elements of two packed parts.
     fn restore(isa: Avx512, packed: V) -> V;
 
-    /// The results for a block of `Equal` or `Greater`.
+    /// The results for register `i` of a block.
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx512, bytes: &[u8], with: Constants) -> u64 {
+    fn register<O: Op, const NEGATE: bool>(isa: Avx512, bytes: &[u8], i: usize, with: Constants) -> u64 {
+        Self::compare::<O, NEGATE>(isa, isa.and(isa.load(bytes, 64 * i), with.mask), with)
+    }
+
+    /// The results of `Equal` or `Greater` for a block as bits.
+    #[inline(always)]
+    fn bits<O: Op, const NEGATE: bool>(isa: Avx512, bytes: &[u8], with: Constants) -> u64 {
         let registers = bytes.len() / 64;
         let mut all = 0;
         for i in 0..registers {
-            let lanes = isa.and(isa.load(bytes, 64 * i), with.mask);
-            all |= Self::compare::<O>(isa, lanes, with) << (i * BLOCK / registers);
+            all |= Self::register::<O, NEGATE>(isa, bytes, i, with) << (i * BLOCK / registers);
         }
         all
+    }
+
+    /// The results of `Equal` or `Greater` for a block as bytes.
+    #[inline(always)]
+    fn results<O: Op, const NEGATE: bool>(isa: Avx512, bytes: &[u8], with: Constants) -> V {
+        isa.keep_bytes(Self::bits::<O, NEGATE>(isa, bytes, with), with.one)
     }
 }
 
@@ -192,10 +215,12 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        match O::OP {
-            Operation::Greater => isa.greater_i8(lanes, with.bound),
-            _ => isa.equal_i8(lanes, with.bound),
+    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
+        match (O::OP, NEGATE) {
+            (Operation::Greater, false) => isa.greater_i8(lanes, with.bound),
+            (Operation::Greater, true) => isa.at_most_i8(lanes, with.bound),
+            (_, false) => isa.equal_i8(lanes, with.bound),
+            (_, true) => isa.unequal_i8(lanes, with.bound),
         }
     }
 
@@ -235,10 +260,12 @@ impl Layout for i16 {
     }
 
     #[inline(always)]
-    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match O::OP {
-            Operation::Greater => isa.greater_i16(lanes, with.bound),
-            _ => isa.equal_i16(lanes, with.bound),
+    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
+        u64::from(match (O::OP, NEGATE) {
+            (Operation::Greater, false) => isa.greater_i16(lanes, with.bound),
+            (Operation::Greater, true) => isa.at_most_i16(lanes, with.bound),
+            (_, false) => isa.equal_i16(lanes, with.bound),
+            (_, true) => isa.unequal_i16(lanes, with.bound),
         })
     }
 
@@ -273,10 +300,12 @@ impl Layout for i32 {
     }
 
     #[inline(always)]
-    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match O::OP {
-            Operation::Greater => isa.greater_i32(lanes, with.bound),
-            _ => isa.equal_i32(lanes, with.bound),
+    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
+        u64::from(match (O::OP, NEGATE) {
+            (Operation::Greater, false) => isa.greater_i32(lanes, with.bound),
+            (Operation::Greater, true) => isa.at_most_i32(lanes, with.bound),
+            (_, false) => isa.equal_i32(lanes, with.bound),
+            (_, true) => isa.unequal_i32(lanes, with.bound),
         })
     }
 
@@ -314,11 +343,27 @@ impl Layout for i64 {
     }
 
     #[inline(always)]
-    fn compare<O: Op>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match O::OP {
-            Operation::Greater => isa.greater_i64(lanes, with.bound),
-            _ => isa.equal_i64(lanes, with.bound),
+    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
+        u64::from(match (O::OP, NEGATE) {
+            (Operation::Greater, false) => isa.greater_i64(lanes, with.bound),
+            (Operation::Greater, true) => isa.at_most_i64(lanes, with.bound),
+            (_, false) => isa.equal_i64(lanes, with.bound),
+            (_, true) => isa.unequal_i64(lanes, with.bound),
         })
+    }
+
+    /// Eight masks of 8 results are joined in mask registers; left to itself the compiler takes them out one by one.
+    #[inline(always)]
+    fn bits<O: Op, const NEGATE: bool>(isa: Avx512, bytes: &[u8], with: Constants) -> u64 {
+        let mut pairs = [0; 4];
+        for (i, pair) in pairs.iter_mut().enumerate() {
+            let low = Self::register::<O, NEGATE>(isa, bytes, 2 * i, with);
+            let high = Self::register::<O, NEGATE>(isa, bytes, 2 * i + 1, with);
+            *pair = isa.join_8(high as u16, low as u16);
+        }
+        let low = isa.join_16(u32::from(pairs[1]), u32::from(pairs[0]));
+        let high = isa.join_16(u32::from(pairs[3]), u32::from(pairs[2]));
+        isa.join_32(u64::from(high), u64::from(low))
     }
 
     /// Quarter `k` of `packed` has elements `2 * k + 8 * j` and the next of either part, `j` fastest.
@@ -333,11 +378,11 @@ impl Layout for i64 {
     }
 }
 
-/// `Ones` keeps the largest masked tops or the bits that all elements have; the others gather verdicts.
+/// `Ones` keeps the largest masked tops or the bits that all elements have; the others gather bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     tops: [V; 2],
-    verdicts: u64,
+    bits: u64,
 }
 
 impl<L: Layout> Blocks<L> for Avx512 {
@@ -356,8 +401,7 @@ impl<L: Layout> Blocks<L> for Avx512 {
             (Operation::Ones, true) => self.min_u8(L::lacking(self, bytes, with), with.one),
             // Saturates: 1 - 0 is 1, 1 - anything else is 0.
             (Operation::Ones, false) => self.subtract_u8(with.one, L::lacking(self, bytes, with)),
-            (_, true) => self.keep_bytes(!L::verdicts::<O>(self, bytes, with), with.one),
-            (_, false) => self.keep_bytes(L::verdicts::<O>(self, bytes, with), with.one),
+            _ => L::results::<O, NEGATE>(self, bytes, with),
         };
         self.write(results, out);
     }
@@ -365,19 +409,16 @@ impl<L: Layout> Blocks<L> for Avx512 {
     #[inline(always)]
     fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, with: Constants) -> u64 {
         let bytes = L::bytes(block);
-        let bits = match O::OP {
-            Operation::Ones => {
-                let lacking = L::lacking(self, bytes, with);
-                self.zero_bytes(lacking, lacking)
-            }
-            _ => L::verdicts::<O>(self, bytes, with),
-        };
-        if NEGATE { !bits } else { bits }
+        if O::OP != Operation::Ones {
+            return L::bits::<O, NEGATE>(self, bytes, with);
+        }
+        let lacking = L::lacking(self, bytes, with);
+        if NEGATE { self.set_bytes(lacking, lacking) } else { self.zero_bytes(lacking, lacking) }
     }
 
     #[inline(always)]
     fn unseen<O: Op, const NEGATE: bool>(self) -> Seen {
-        Seen { tops: [self.splat_i8(if NEGATE { -1 } else { 0 }); 2], verdicts: 0 }
+        Seen { tops: [self.splat_i8(if NEGATE { -1 } else { 0 }); 2], bits: 0 }
     }
 
     #[inline(always)]
@@ -395,8 +436,7 @@ impl<L: Layout> Blocks<L> for Avx512 {
                     seen.tops[part % 2] = L::max_tops(self, seen.tops[part % 2], tops);
                 }
             }
-            (_, true) => seen.verdicts |= !L::verdicts::<O>(self, bytes, with),
-            (_, false) => seen.verdicts |= L::verdicts::<O>(self, bytes, with),
+            _ => seen.bits |= L::bits::<O, NEGATE>(self, bytes, with),
         }
         seen
     }
@@ -411,7 +451,7 @@ impl<L: Layout> Blocks<L> for Avx512 {
                 self.zero_bytes(lacking, lacking) != u64::MAX
             }
             (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), with.top),
-            _ => seen.verdicts != 0,
+            _ => seen.bits != 0,
         }
     }
 }

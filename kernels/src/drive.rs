@@ -17,12 +17,33 @@ pub(crate) fn mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     out: &mut [MaybeUninit<bool>],
 ) {
     let with = isa.constants(pair);
-    let (blocks, rest) = x.as_chunks();
-    for (block, out) in blocks.iter().zip(out.as_chunks_mut().0) {
-        isa.store::<O, NEGATE>(block, with, out);
+    if size_of::<L>() <= 2 {
+        mask_by::<4, L, I, O, NEGATE>(isa, x, with, out);
+    } else {
+        mask_by::<2, L, I, O, NEGATE>(isa, x, with, out);
     }
-    if let (false, Some(last), Some(out)) = (rest.is_empty(), x.last_chunk(), out.last_chunk_mut()) {
+    if let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut()) {
         isa.store::<O, NEGATE>(last, with, out);
+    }
+}
+
+/// The whole blocks of a mask, `BLOCKS` in each round.
+#[inline(always)]
+fn mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[L::Raw],
+    with: I::Constants,
+    out: &mut [MaybeUninit<bool>],
+) {
+    let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<BLOCKS>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<BLOCKS>();
+    for (group, out) in groups.iter().zip(out_groups) {
+        for (block, out) in group.iter().zip(out) {
+            isa.store::<O, NEGATE>(block, with, out);
+        }
+    }
+    for (block, out) in rest.iter().zip(out_rest) {
+        isa.store::<O, NEGATE>(block, with, out);
     }
 }
 
@@ -39,7 +60,7 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op>(
     let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<RARE>();
     let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<RARE>();
     let mut exact = 0;
-    for (group, out) in groups.iter().zip(out_groups) {
+    for ((group, same), out) in groups.iter().zip(again(groups)).zip(out_groups) {
         if exact == 0 {
             let mut seen = isa.unseen::<Ones, false>();
             for block in group {
@@ -53,7 +74,7 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op>(
             exact = AFTER_HIT;
         }
         exact -= 1;
-        for (block, out) in load_again(group).iter().zip(out) {
+        for (block, out) in same.iter().zip(out) {
             isa.store::<O, false>(block, with, out);
         }
     }
@@ -63,13 +84,6 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op>(
     if let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut()) {
         isa.store::<O, false>(last, with, out);
     }
-}
-
-/// Hides that these are the blocks that were just screened: the compiler would keep what it loaded in more registers than
-/// there are, and spill.
-#[inline(always)]
-fn load_again<B>(group: &[B]) -> &[B] {
-    core::hint::black_box(group)
 }
 
 /// Blocks that are screened together.
@@ -199,84 +213,11 @@ pub struct Census {
     pub neg_inf: Class,
 }
 
-/// What a search does with a block that may hold a hit.
+/// What a search does with blocks that may hold a hit.
 trait Visitor<L: Lane> {
-    /// The first `skip` elements of the block were visited before; `index` is that of the next. True stops the search.
-    fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool;
+    /// The first `skip` elements of the first block were visited before; `index` is that of the next. True stops the search.
+    fn visit(&mut self, index: usize, skip: u32, blocks: &[Block<L>]) -> bool;
 }
-
-/// The comparison that decides, behind the one that screens.
-struct Exact<L: Lane, I: Blocks<L>, O, const NEGATE: bool> {
-    isa: I,
-    with: I::Constants,
-    op: PhantomData<O>,
-}
-
-impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Exact<L, I, O, NEGATE> {
-    #[inline(always)]
-    fn new(isa: I, pair: Pair<L>) -> Self {
-        Self { isa, with: isa.constants(pair), op: PhantomData }
-    }
-
-    #[inline(always)]
-    fn bits(&self, block: &Block<L>) -> u64 {
-        self.isa.bits::<O, NEGATE>(block, self.with)
-    }
-}
-
-struct Find<L: Lane, I: Blocks<L>, O, const NEGATE: bool> {
-    exact: Exact<L, I, O, NEGATE>,
-    first: Option<usize>,
-}
-
-impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Find<L, I, O, NEGATE> {
-    #[inline(always)]
-    fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool {
-        let bits = self.exact.bits(block) >> skip;
-        if bits != 0 {
-            self.first = Some(index + bits.trailing_zeros() as usize);
-        }
-        bits != 0
-    }
-}
-
-struct Count<L: Lane, I: Blocks<L>, O, const NEGATE: bool> {
-    exact: Exact<L, I, O, NEGATE>,
-    class: Class,
-}
-
-impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Count<L, I, O, NEGATE> {
-    #[inline(always)]
-    fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool {
-        self.class.add(index, self.exact.bits(block) >> skip);
-        false
-    }
-}
-
-struct Take<L: Lane, I: Blocks<L>> {
-    special: Exact<L, I, Ones, false>,
-    nan: Exact<L, I, Greater, false>,
-    pos_inf: Exact<L, I, Equal, false>,
-    census: Census,
-}
-
-impl<L: Lane, I: Blocks<L>> Visitor<L> for Take<L, I> {
-    #[inline(always)]
-    fn visit(&mut self, index: usize, skip: u32, block: &Block<L>) -> bool {
-        let special = self.special.bits(block) >> skip;
-        if special != 0 {
-            let nan = self.nan.bits(block) >> skip;
-            let pos_inf = self.pos_inf.bits(block) >> skip;
-            self.census.nan.add(index, nan);
-            self.census.pos_inf.add(index, pos_inf);
-            self.census.neg_inf.add(index, special & !nan & !pos_inf);
-        }
-        false
-    }
-}
-
-/// Bytes that are folded before a look at what was seen.
-const GROUP: usize = 1024;
 
 /// Visits every block that may hold a hit of the screening test, in order.
 #[inline(always)]
@@ -296,22 +237,115 @@ fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
         for block in group {
             seen = isa.fold::<O, NEGATE>(seen, block, with);
         }
-        if isa.hit::<O, NEGATE>(seen, with) {
-            for (i, block) in load_again(group).iter().enumerate() {
-                if visitor.visit(index + i * BLOCK, 0, block) {
-                    return;
-                }
-            }
+        if isa.hit::<O, NEGATE>(seen, with) && visitor.visit(index, 0, group) {
+            return;
         }
         index += group.len() * BLOCK;
     }
-    for block in single {
-        if visitor.visit(index, 0, block) {
-            return;
-        }
-        index += BLOCK;
+    if visitor.visit(index, 0, single) {
+        return;
     }
     if let (false, Some(last)) = (rest.is_empty(), x.last_chunk()) {
-        visitor.visit(index, (BLOCK - rest.len()) as u32, last);
+        let skip = BLOCK - rest.len();
+        visitor.visit(x.len() - rest.len(), skip as u32, core::slice::from_ref(last));
+    }
+}
+
+/// Bytes that are folded before a look at what was seen.
+const GROUP: usize = 1024;
+
+/// The comparison that decides, behind the one that screens.
+struct Exact<L, I, O, const NEGATE: bool> {
+    isa: I,
+    pair: Pair<L>,
+    op: PhantomData<O>,
+}
+
+impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Exact<L, I, O, NEGATE> {
+    #[inline(always)]
+    fn new(isa: I, pair: Pair<L>) -> Self {
+        Self { isa, pair, op: PhantomData }
+    }
+
+    /// Made when a search has found something, lest it hold registers before.
+    #[inline(always)]
+    fn constants(&self) -> I::Constants {
+        self.isa.constants(*again(&self.pair))
+    }
+
+    #[inline(always)]
+    fn bits(&self, block: &Block<L>, with: I::Constants) -> u64 {
+        self.isa.bits::<O, NEGATE>(block, with)
+    }
+}
+
+/// Hides that this was read before: the compiler would keep it in more registers than there are, and spill.
+#[inline(always)]
+fn again<T: ?Sized>(value: &T) -> &T {
+    core::hint::black_box(value)
+}
+
+struct Find<L, I, O, const NEGATE: bool> {
+    exact: Exact<L, I, O, NEGATE>,
+    first: Option<usize>,
+}
+
+impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Find<L, I, O, NEGATE> {
+    #[inline(always)]
+    fn visit(&mut self, mut index: usize, skip: u32, blocks: &[Block<L>]) -> bool {
+        let with = self.exact.constants();
+        for block in again(blocks) {
+            let bits = self.exact.bits(block, with) >> skip;
+            if bits != 0 {
+                self.first = Some(index + bits.trailing_zeros() as usize);
+                return true;
+            }
+            index += BLOCK;
+        }
+        false
+    }
+}
+
+struct Count<L, I, O, const NEGATE: bool> {
+    exact: Exact<L, I, O, NEGATE>,
+    class: Class,
+}
+
+impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Count<L, I, O, NEGATE> {
+    #[inline(always)]
+    fn visit(&mut self, mut index: usize, skip: u32, blocks: &[Block<L>]) -> bool {
+        let with = self.exact.constants();
+        for block in again(blocks) {
+            self.class.add(index, self.exact.bits(block, with) >> skip);
+            index += BLOCK;
+        }
+        false
+    }
+}
+
+struct Take<L, I> {
+    special: Exact<L, I, Ones, false>,
+    nan: Exact<L, I, Greater, false>,
+    pos_inf: Exact<L, I, Equal, false>,
+    census: Census,
+}
+
+impl<L: Lane, I: Blocks<L>> Visitor<L> for Take<L, I> {
+    #[inline(always)]
+    fn visit(&mut self, mut index: usize, skip: u32, blocks: &[Block<L>]) -> bool {
+        let with_special = self.special.constants();
+        for block in again(blocks) {
+            let special = self.special.bits(block, with_special) >> skip;
+            if special != 0 {
+                let block = again(block);
+                let nan = self.nan.bits(block, self.nan.constants()) >> skip;
+                let pos_inf = self.pos_inf.bits(block, self.pos_inf.constants()) >> skip;
+                self.census.nan.add(index, nan);
+                self.census.pos_inf.add(index, pos_inf);
+                self.census.neg_inf.add(index, special & !nan & !pos_inf);
+            }
+            index += BLOCK;
+        }
+        false
     }
 }

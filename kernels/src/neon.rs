@@ -151,6 +151,15 @@ pub(crate) trait Layout: Lane {
     /// Compares whole lanes of a part: -1 where `Equal` or `Greater` holds, else 0, as wide as the tops.
     fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V;
 
+    /// Compares the lanes of a register: -1 where `Equal` or `Greater` holds, else 0.
+    fn compare<O: Op>(isa: Neon, lanes: V, with: Constants) -> V;
+
+    /// [`Layout::compare`] for the register at an offset.
+    #[inline(always)]
+    fn verdict<O: Op>(isa: Neon, bytes: &[u8], at: usize, with: Constants) -> V {
+        Self::compare::<O>(isa, isa.and(isa.load(bytes, at), with.mask), with)
+    }
+
     fn max_tops(isa: Neon, a: V, b: V) -> V {
         isa.max_u16(a, b)
     }
@@ -195,12 +204,16 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
-        let lanes = isa.and(isa.load(bytes, 16 * part), with.mask);
+    fn compare<O: Op>(isa: Neon, lanes: V, with: Constants) -> V {
         match O::OP {
             Operation::Greater => isa.greater_i8(lanes, with.bound),
             _ => isa.equal_i8(lanes, with.bound),
         }
+    }
+
+    #[inline(always)]
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+        Self::verdict::<O>(isa, bytes, 16 * part, with)
     }
 
     #[inline(always)]
@@ -234,12 +247,16 @@ impl Layout for i16 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
-        let lanes = isa.and(isa.load(bytes, 16 * part), with.mask);
+    fn compare<O: Op>(isa: Neon, lanes: V, with: Constants) -> V {
         match O::OP {
             Operation::Greater => isa.greater_i16(lanes, with.bound),
             _ => isa.equal_i16(lanes, with.bound),
         }
+    }
+
+    #[inline(always)]
+    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+        Self::verdict::<O>(isa, bytes, 16 * part, with)
     }
 }
 
@@ -263,15 +280,17 @@ impl Layout for i32 {
     }
 
     #[inline(always)]
+    fn compare<O: Op>(isa: Neon, lanes: V, with: Constants) -> V {
+        match O::OP {
+            Operation::Greater => isa.greater_i32(lanes, with.bound),
+            _ => isa.equal_i32(lanes, with.bound),
+        }
+    }
+
+    #[inline(always)]
     fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
-        let verdict = |offset| {
-            let lanes = isa.and(isa.load(bytes, 32 * part + offset), with.mask);
-            match O::OP {
-                Operation::Greater => isa.greater_i32(lanes, with.bound),
-                _ => isa.equal_i32(lanes, with.bound),
-            }
-        };
-        isa.low_u32(verdict(0), verdict(16))
+        let at = 32 * part;
+        isa.low_u32(Self::verdict::<O>(isa, bytes, at, with), Self::verdict::<O>(isa, bytes, at + 16, with))
     }
 }
 
@@ -298,15 +317,26 @@ impl Layout for i64 {
     }
 
     #[inline(always)]
+    fn compare<O: Op>(isa: Neon, lanes: V, with: Constants) -> V {
+        match O::OP {
+            Operation::Greater => isa.greater_i64(lanes, with.bound),
+            _ => isa.equal_i64(lanes, with.bound),
+        }
+    }
+
+    #[inline(always)]
     fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
-        let verdict = |offset| {
-            let lanes = isa.and(isa.load(bytes, 64 * part + offset), with.mask);
-            match O::OP {
-                Operation::Greater => isa.greater_i64(lanes, with.bound),
-                _ => isa.equal_i64(lanes, with.bound),
-            }
-        };
-        isa.low_u32(isa.low_u64(verdict(0), verdict(16)), isa.low_u64(verdict(32), verdict(48)))
+        let at = 64 * part;
+        isa.low_u32(
+            isa.low_u64(
+                Self::verdict::<O>(isa, bytes, at, with),
+                Self::verdict::<O>(isa, bytes, at + 16, with),
+            ),
+            isa.low_u64(
+                Self::verdict::<O>(isa, bytes, at + 32, with),
+                Self::verdict::<O>(isa, bytes, at + 48, with),
+            ),
+        )
     }
 }
 
@@ -334,9 +364,14 @@ impl<L: Layout> Blocks<L> for Neon {
         let bytes = L::bytes(block);
         let weights = self.load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128], 0);
         // Three rounds of sums bring the eight bits of a byte together.
-        let weighted = |quarter| self.and(L::packed::<O>(self, bytes, quarter, with), weights);
-        let low = self.pair_sums(weighted(0), weighted(1));
-        let high = self.pair_sums(weighted(2), weighted(3));
+        let low = self.pair_sums(
+            self.and(L::packed::<O>(self, bytes, 0, with), weights),
+            self.and(L::packed::<O>(self, bytes, 1, with), weights),
+        );
+        let high = self.pair_sums(
+            self.and(L::packed::<O>(self, bytes, 2, with), weights),
+            self.and(L::packed::<O>(self, bytes, 3, with), weights),
+        );
         let sums = self.pair_sums(low, high);
         let bits = self.low_bits(self.pair_sums(sums, sums));
         if NEGATE { !bits } else { bits }

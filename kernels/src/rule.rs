@@ -187,19 +187,23 @@ impl Test {
     }
 }
 
-/// What the test for NaN of an IEEE format, `(bits & !sign) > exponent`, tells about its infinities.
 impl Test {
-    /// Equality with the exponent bits.
-    pub(crate) fn pos_inf(&self) -> Option<Self> {
-        let is_ieee = self.operation == Operation::Greater && !self.negate;
-        let (mask, bound) = (u64::MAX, self.bound);
-        is_ieee.then_some(Self { mask, bound, operation: Operation::Equal, ..*self })
+    /// What the test for NaN of an IEEE format, `(bits & !sign) > exponent`, tells about its infinities: the tests for
+    /// +Inf and -Inf.
+    #[inline(always)]
+    pub(crate) fn infinities(&self) -> Option<[Self; 2]> {
+        let is_ieee =
+            matches!(self.operation, Operation::Greater) && self.screen == self.bound && !self.negate;
+        let sign = 1 << (8 * self.size() - 1);
+        let equal = |bound| Self { mask: u64::MAX, bound, operation: Operation::Equal, ..*self };
+        is_ieee.then(|| [equal(self.bound), equal(self.bound | sign)])
     }
 
-    /// Equality with the exponent bits and the sign bit.
-    pub(crate) fn neg_inf(&self) -> Option<Self> {
-        let test = self.pos_inf()?;
-        Some(Self { bound: test.bound | 1 << ((8 << self.width as u32) - 1), ..test })
+    /// Of a test that has infinities: where the exponent is all ones, where NaN is, where +Inf is.
+    #[inline(always)]
+    pub(crate) fn census_pairs<L: Lane>(&self) -> [Pair<L>; 3] {
+        let nan = self.pair::<L>();
+        [Pair { mask: nan.bound, ..nan }, nan, Pair { mask: L::truncate(u64::MAX), ..nan }]
     }
 }
 

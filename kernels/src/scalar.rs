@@ -109,7 +109,9 @@ pub(crate) fn tally<L: Lane>(x: &[L::Raw], test: &Test) -> Class {
 /// `nan` as in [`crate::census`].
 #[inline(always)]
 pub(crate) fn census<L: Lane>(x: &[L::Raw], nan: &Test) -> Census {
-    let nothing = Class::default();
-    let class = |test: Option<Test>| test.map_or(nothing, |test| tally::<L>(x, &test));
-    Census { nan: tally::<L>(x, nan), pos_inf: class(nan.pos_inf()), neg_inf: class(nan.neg_inf()) }
+    let [pos_inf, neg_inf] = match nan.infinities() {
+        Some(tests) => tests.map(|test| tally::<L>(x, &test)),
+        None => [Class::default(); 2],
+    };
+    Census { nan: tally::<L>(x, nan), pos_inf, neg_inf }
 }

@@ -124,7 +124,7 @@ fn tally_positive(path: Option<Path>, x: &[u8], test: &Test) -> Class {
 #[must_use]
 pub fn census(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
     match nan {
-        Rule::Test(test) if test.pos_inf().is_some() => {
+        Rule::Test(test) if test.infinities().is_some() => {
             if x.len() / test.size() < BLOCK {
                 scalar::<Take>(x, test, ())
             } else {
@@ -321,15 +321,8 @@ impl Sink for Take {
         nan: &Test,
         (): (),
     ) -> Census {
-        match (nan.screen(), nan.pos_inf()) {
-            (Some(special), Some(pos_inf)) => {
-                drive::census::<L, I>(isa, x, special, nan.pair(), pos_inf.pair())
-            }
-            (None, Some(_)) => scalar::census::<L>(x, nan),
-            (_, None) => {
-                Census { nan: Tally::vector::<L, I, O, NEGATE>(isa, x, nan, ()), ..Census::default() }
-            }
-        }
+        let [special, nan, pos_inf] = nan.census_pairs();
+        drive::census::<L, I>(isa, x, special, nan, pos_inf)
     }
 
     #[inline(always)]
