@@ -107,7 +107,7 @@ def roofline(found):
     bottom = top + pitch * len(rows)
     svg = Svg(left + 2 * (width + gap), bottom + 40)
     svg.text(20, 24, "Share of what the machine allows: reading the input and writing the result", 15, bold=True)
-    beyond = f"a dot at the right edge is at {100 * end:.0f} % or beyond: noise in the limit"
+    beyond = f"a dot at the right edge is at {100 * end:.0f} % or beyond: its limit is in doubt"
     svg.text(left + 2 * width + gap, 50, beyond, 11, "end", FAINT)
     for n, size in enumerate(sizes):
         svg.dot(26 + 90 * n, 46, BY_SIZE[n % len(BY_SIZE)], 5)
