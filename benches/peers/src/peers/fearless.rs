@@ -8,51 +8,62 @@ use super::each_type;
 use crate::task::{Ask, Input, Question, Task};
 
 /// Elements in blocks: as many as a vector has bytes.
+///
+/// No closures and no iterator's methods around vectors: what is not inlined would not have the CPU's instructions.
 trait Block<S: Simd>: crate::data::Element {
-    /// The answers for a block.
+    type Mask: SimdMask<S>;
+    const VECTORS: usize;
+    /// The answers for vector `i` of the block.
+    fn vector(simd: S, x: &[Self], i: usize, question: Question) -> Self::Mask;
+    /// The answers for the block.
     fn block(simd: S, x: &[Self], question: Question) -> S::mask8s;
-    /// Whether the block has a NaN or, asked for finite, an element that is not.
-    fn hit(simd: S, x: &[Self], question: Question) -> bool;
 }
 
-/// `$v` vectors of type `$vector` make a block; `$narrow` makes one mask of their masks.
+/// Whether the block has a NaN or, asked for finite, an element that is not.
+#[inline(always)]
+fn hit<S: Simd, T: Block<S>>(simd: S, x: &[T], question: Question) -> bool {
+    let mut mask = T::vector(simd, x, 0, question);
+    let mut i = 1;
+    while i < T::VECTORS {
+        let next = T::vector(simd, x, i, question);
+        mask = if question == Question::Nan { mask | next } else { mask & next };
+        i += 1;
+    }
+    if question == Question::Nan { mask.any_true() } else { mask.any_false() }
+}
+
 macro_rules! block {
-    ($($t:ty, $vector:ident, $n:literal, |$x:ident| $slice:expr, |$v:ident| $nan:expr, $finite:expr, |$m:ident| $narrow:expr;)*) => { $(
+    ($($t:ty, $vector:ident, $mask:ident, $n:literal, |$x:ident| $slice:expr, |$v:ident| $nan:expr, $finite:expr, |$m:ident| $narrow:expr;)*) => { $(
         impl<S: Simd> Block<S> for $t {
+            type Mask = S::$mask;
+            const VECTORS: usize = $n;
             #[inline(always)]
-            fn block(simd: S, $x: &[Self], question: Question) -> S::mask8s {
-                let x = $slice;
-                let $m = |i: usize| {
-                    let $v = S::$vector::from_slice(simd, &x[i * S::$vector::LEN..][..S::$vector::LEN]);
-                    if question == Question::Nan { $nan } else { $finite }
-                };
-                $narrow
+            fn vector(simd: S, $x: &[Self], i: usize, question: Question) -> Self::Mask {
+                let $v = S::$vector::from_slice(simd, &$slice[i * S::$vector::LEN..][..S::$vector::LEN]);
+                if question == Question::Nan { $nan } else { $finite }
             }
             #[inline(always)]
-            fn hit(simd: S, $x: &[Self], question: Question) -> bool {
-                let x = $slice;
-                let hit = |i: usize| {
-                    let $v = S::$vector::from_slice(simd, &x[i * S::$vector::LEN..][..S::$vector::LEN]);
-                    if question == Question::Nan { $nan } else { !$finite }
-                };
-                let mut hits = hit(0);
-                for i in 1..$n {
-                    hits |= hit(i);
+            fn block(simd: S, x: &[Self], question: Question) -> S::mask8s {
+                macro_rules! $m {
+                    ($i:literal) => {
+                        <Self as Block<S>>::vector(simd, x, $i, question)
+                    };
                 }
-                hits.any_true()
+                $narrow
             }
         }
     )* };
 }
 block! {
-    f32, f32s, 4, |x| x, |v| v.is_nan(), v.is_finite(), |m| m(0).narrow(m(1)).narrow(m(2).narrow(m(3)));
-    f64, f64s, 8, |x| x, |v| v.is_nan(), v.is_finite(),
-        |m| m(0).narrow(m(1)).narrow(m(2).narrow(m(3))).narrow(m(4).narrow(m(5)).narrow(m(6).narrow(m(7))));
+    f32, f32s, mask32s, 4, |x| x, |v| v.is_nan(), v.is_finite(),
+        |m| m!(0).narrow(m!(1)).narrow(m!(2).narrow(m!(3)));
+    f64, f64s, mask64s, 8, |x| x, |v| v.is_nan(), v.is_finite(),
+        |m| m!(0).narrow(m!(1)).narrow(m!(2).narrow(m!(3))).narrow(m!(4).narrow(m!(5)).narrow(m!(6).narrow(m!(7))));
     // No 16-bit floats here: by the bits.
-    f16, u16s, 2, |x| x.reinterpret_cast(), |v| (v & 0x7FFF).simd_gt(0x7C00), (v & 0x7C00).simd_ne(0x7C00),
-        |m| m(0).narrow(m(1));
-    bf16, u16s, 2, |x| x.reinterpret_cast(), |v| (v & 0x7FFF).simd_gt(0x7F80), (v & 0x7F80).simd_ne(0x7F80),
-        |m| m(0).narrow(m(1));
+    f16, u16s, mask16s, 2, |x| x.reinterpret_cast(), |v| (v & 0x7FFF).simd_gt(0x7C00), !(v & 0x7C00).simd_eq(0x7C00),
+        |m| m!(0).narrow(m!(1));
+    bf16, u16s, mask16s, 2, |x| x.reinterpret_cast(), |v| (v & 0x7FFF).simd_gt(0x7F80), !(v & 0x7F80).simd_eq(0x7F80),
+        |m| m!(0).narrow(m!(1));
 }
 
 #[inline(always)]
@@ -86,18 +97,24 @@ fn bits<S: Simd, T: Block<S>>(simd: S, x: &[T], question: Question, out: &mut [u
 /// The first NaN or, asked for finite, the first element that is not.
 #[inline(always)]
 fn first<S: Simd, T: Block<S>>(simd: S, x: &[T], question: Question) -> Option<usize> {
-    let mut blocks = x.chunks_exact(S::u8s::LEN);
-    let clean = blocks.by_ref().position(|block| T::hit(simd, block, question));
-    let from = clean.map_or(x.len() - x.len() % S::u8s::LEN, |block| block * S::u8s::LEN);
+    let mut from = 0;
+    for block in x.chunks_exact(S::u8s::LEN) {
+        if hit(simd, block, question) {
+            break;
+        }
+        from += S::u8s::LEN;
+    }
     x[from..].iter().position(|x| x.holds(question) == (question == Question::Nan)).map(|i| from + i)
 }
 
 #[inline(always)]
 fn count<S: Simd, T: Block<S>>(simd: S, x: &[T], question: Question) -> usize {
     let blocks = x.chunks_exact(S::u8s::LEN);
-    let rest = blocks.remainder().iter().filter(|x| x.holds(question)).count();
-    blocks.map(|block| T::block(simd, block, question).to_bitmask().count_ones() as usize).sum::<usize>()
-        + rest
+    let mut count = blocks.remainder().iter().filter(|x| x.holds(question)).count();
+    for block in blocks {
+        count += T::block(simd, block, question).to_bitmask().count_ones() as usize;
+    }
+    count
 }
 
 macro_rules! task {

@@ -28,7 +28,9 @@ impl<const NAN: bool> SimdOp for Mask<'_, NAN> {
         let (blocks, outs) = (self.0.chunks_exact(4 * len), self.1.chunks_exact_mut(4 * len));
         let rest = blocks.remainder();
         for (x, out) in blocks.zip(outs) {
-            let [a, b, c, d] = f32.load_many::<4>(x).map(|v| bad!(isa, NAN, v));
+            let [a, b, c, d] = f32.load_many::<4>(x);
+            let (a, b) = (bad!(isa, NAN, a), bad!(isa, NAN, b));
+            let (c, d) = (bad!(isa, NAN, c), bad!(isa, NAN, d));
             let bytes = i16.narrow_saturate(i32.narrow_saturate(a, b), i32.narrow_saturate(c, d));
             u8.store(u8.xor(bytes, flip), out);
         }
@@ -49,13 +51,18 @@ impl<const NAN: bool> SimdOp for First<'_, NAN> {
     fn eval<I: Isa>(self, isa: I) -> Option<usize> {
         let (f32, i32) = (isa.f32(), isa.i32());
         let step = 8 * f32.len();
-        let mut blocks = self.0.chunks_exact(step);
-        let hit = blocks.by_ref().position(|x| {
-            let bad = f32.load_many::<8>(x).map(|v| bad!(isa, NAN, v));
-            let any = bad.into_iter().fold(i32.zero(), |any, bad| i32.or(any, bad));
-            isa.m32().any(i32.gt(any, i32.zero()))
-        });
-        let from = hit.unwrap_or(self.0.len() / step) * step;
+        let mut from = 0;
+        // Loops, not closures: what is not inlined would not have the CPU's instructions.
+        for x in self.0.chunks_exact(step) {
+            let mut any = i32.zero();
+            for v in f32.load_many::<8>(x) {
+                any = i32.or(any, bad!(isa, NAN, v));
+            }
+            if isa.m32().any(i32.gt(any, i32.zero())) {
+                break;
+            }
+            from += step;
+        }
         let is_bad = |x: &f32| if NAN { x.is_nan() } else { !x.is_finite() };
         self.0[from..].iter().position(is_bad).map(|i| from + i)
     }
@@ -70,22 +77,22 @@ impl SimdOp for CountNan<'_> {
     fn eval<I: Isa>(self, isa: I) -> usize {
         let (f32, i32) = (isa.f32(), isa.i32());
         let step = 4 * f32.len();
+        let mut count = 0;
         // Chunks that a lane of 32 bits can count.
-        self.0
-            .chunks(1 << 30)
-            .map(|x| {
-                let blocks = x.chunks_exact(step);
-                let rest = blocks.remainder().iter().filter(|x| x.is_nan()).count();
-                let mut counts = [i32.zero(); 4];
-                for block in blocks {
-                    let bad = f32.load_many::<4>(block).map(|v| bad!(isa, true, v));
-                    for (count, bad) in counts.iter_mut().zip(bad) {
-                        *count = i32.add(*count, bad);
-                    }
+        for x in self.0.chunks(1 << 30) {
+            let blocks = x.chunks_exact(step);
+            count += blocks.remainder().iter().filter(|x| x.is_nan()).count();
+            let mut sums = [i32.zero(); 4];
+            for block in blocks {
+                for (sum, v) in sums.iter_mut().zip(f32.load_many::<4>(block)) {
+                    *sum = i32.add(*sum, bad!(isa, true, v));
                 }
-                counts.map(|count| i32.sum(count) as usize).iter().sum::<usize>() + rest
-            })
-            .sum()
+            }
+            for sum in sums {
+                count += i32.sum(sum) as usize;
+            }
+        }
+        count
     }
 }
 

@@ -4,7 +4,7 @@
 use bytemuck::cast;
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
-use wide::{CmpEq, CmpGt, f32x8, f64x4, i8x16, i16x8, i16x16, i32x8};
+use wide::{f32x8, f64x4, i8x16, i16x8, i16x16, i32x8};
 
 use super::each_type;
 use crate::task::{Ask, Input, Question, Task};
