@@ -22,10 +22,11 @@ macro_rules! limits {
                 // SAFETY: the loop reads 512 bytes at a time from `x`, as often as 512 goes into its length, which is at
                 // least once, and changes nothing but the registers named.
                 unsafe { std::arch::asm!(
+                    concat!($xor, " {z}, {z}, {z}"),
                     "2:",
                     ".set at_, 0",
                     concat!(".rept 512 / ", $bytes),
-                    concat!($or, " {t}, {t}, [{p} + at_]"),
+                    concat!($or, " {t}, {z}, [{p} + at_]"),
                     concat!(".set at_, at_ + ", $bytes),
                     ".endr",
                     "add {p}, 512",
@@ -34,6 +35,7 @@ macro_rules! limits {
                     p = inout(reg) x.as_ptr() => _,
                     n = inout(reg) x.len() / 512 => _,
                     t = out($register) _,
+                    z = out($register) _,
                     options(readonly, nostack),
                 ) }
             }

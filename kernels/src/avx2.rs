@@ -136,6 +136,9 @@ pub(crate) struct Constants {
 pub(crate) trait Layout: Lane {
     const PARTS: usize;
 
+    /// Whether a search gains from `tops`. The blends save a maximum each, but loads across cache lines cost more.
+    const BLEND_TO_SEARCH: bool;
+
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants;
 
     /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
@@ -184,6 +187,7 @@ pub(crate) trait Layout: Lane {
 
 impl Layout for i8 {
     const PARTS: usize = 2;
+    const BLEND_TO_SEARCH: bool = true;
 
     #[inline(always)]
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
@@ -235,6 +239,7 @@ impl Layout for i8 {
 
 impl Layout for i16 {
     const PARTS: usize = 4;
+    const BLEND_TO_SEARCH: bool = true;
 
     #[inline(always)]
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
@@ -268,6 +273,7 @@ impl Layout for i16 {
 
 impl Layout for i32 {
     const PARTS: usize = 4;
+    const BLEND_TO_SEARCH: bool = true;
 
     #[inline(always)]
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
@@ -315,6 +321,7 @@ impl Layout for i32 {
 
 impl Layout for i64 {
     const PARTS: usize = 4;
+    const BLEND_TO_SEARCH: bool = false;
 
     #[inline(always)]
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
@@ -421,6 +428,13 @@ impl<L: Layout> Blocks<L> for Avx2 {
         if let (Operation::Ones, true) = (O::OP, NEGATE) {
             for i in 0..bytes.len() / 32 {
                 seen[i % 2] = self.and(seen[i % 2], self.load(bytes, 32 * i));
+            }
+            return seen;
+        }
+        if O::OP == Operation::Ones && !L::BLEND_TO_SEARCH {
+            for i in 0..bytes.len() / 32 {
+                let tops = self.and(self.load(bytes, 32 * i), with.mask);
+                seen[i % 2] = L::max_tops(self, seen[i % 2], tops);
             }
             return seen;
         }

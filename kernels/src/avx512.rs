@@ -1,6 +1,6 @@
 //! AVX-512 (F and BW): 64 bytes a register, comparisons into mask registers.
 //!
-//! `Ones` goes the way of `avx2.rs`: tops blended, packed, sorted. The other operations compare whole lanes and
+//! `Ones` goes the way of `avx2.rs`: tops blended, packed, sorted; a search looks at whole lanes. The other operations compare whole lanes and
 //! join the mask registers.
 
 #[cfg(target_arch = "x86")]
@@ -40,12 +40,12 @@ type V = __m512i;
 
 /// Names intrinsics without memory operands as methods of the token.
 macro_rules! operations {
-    ($($name:ident = $intrinsic:ident ($($a:ident: $t:ty),*) -> $r:ty;)*) => {
+    ($($name:ident = $intrinsic:ident $(::<$imm:literal>)? ($($a:ident: $t:ty),*) -> $r:ty;)*) => {
         impl Avx512 { $(
             #[inline(always)]
             fn $name(self, $($a: $t),*) -> $r {
                 // SAFETY: `self` proves AVX-512 F and BW, which is all that these intrinsics ask for.
-                unsafe { $intrinsic ($($a),*) }
+                unsafe { $intrinsic $(::<$imm>)? ($($a),*) }
             }
         )* }
     };
@@ -91,6 +91,10 @@ operations! {
     permute_i64 = _mm512_permutexvar_epi64(index: V, a: V) -> V;
     permute_i32 = _mm512_permutexvar_epi32(index: V, a: V) -> V;
     permute_i16 = _mm512_permutexvar_epi16(index: V, a: V) -> V;
+    down_16 = _mm512_srli_epi32::<16>(a: V) -> V;
+    down_16_of_64 = _mm512_srli_epi64::<16>(a: V) -> V;
+    down_32 = _mm512_srli_epi64::<32>(a: V) -> V;
+    down_48 = _mm512_srli_epi64::<48>(a: V) -> V;
     broadcast = _mm512_broadcast_i32x4(a: __m128i) -> V;
 }
 
@@ -143,9 +147,6 @@ pub(crate) struct Constants {
 
 /// How the lanes of one width are loaded and compared.
 pub(crate) trait Layout: Lane {
-    /// How many registers the tops of a block fill.
-    const PARTS: usize;
-
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants;
 
     /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
@@ -201,8 +202,6 @@ pub(crate) trait Layout: Lane {
 }
 
 impl Layout for i8 {
-    const PARTS: usize = 1;
-
     #[inline(always)]
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i8(pair.mask);
@@ -246,8 +245,6 @@ impl Layout for i8 {
 }
 
 impl Layout for i16 {
-    const PARTS: usize = 2;
-
     #[inline(always)]
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i16(pair.mask);
@@ -278,8 +275,6 @@ impl Layout for i16 {
 }
 
 impl Layout for i32 {
-    const PARTS: usize = 2;
-
     #[inline(always)]
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 16) as i16);
@@ -291,12 +286,12 @@ impl Layout for i32 {
         }
     }
 
-    /// Elements 0 16 1 17 .. 15 31. An even 16-bit lane of a load two bytes further on is the top of a 32-bit lane; an
-    /// odd one is that without an offset.
+    /// Elements 0 16 1 17 .. 15 31: the odd 16-bit lanes of two registers, those of the first shifted down. (A load two
+    /// bytes further on would do without the shift, but each such load crosses cache lines.)
     #[inline(always)]
     fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
         let at = 128 * part;
-        isa.blend_i16(0xAAAA_AAAA, isa.load(bytes, at + 2), isa.load(bytes, at + 64))
+        isa.blend_i16(0xAAAA_AAAA, isa.down_16(isa.load(bytes, at)), isa.load(bytes, at + 64))
     }
 
     #[inline(always)]
@@ -319,8 +314,6 @@ impl Layout for i32 {
 }
 
 impl Layout for i64 {
-    const PARTS: usize = 2;
-
     #[inline(always)]
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 48) as i16);
@@ -332,13 +325,16 @@ impl Layout for i64 {
         }
     }
 
-    /// Elements 0 8 16 24, 1 9 17 25, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`,
-    /// brought into place by the offset of the load.
+    /// Elements 0 8 16 24, 1 9 17 25, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`, shifted
+    /// into place.
     #[inline(always)]
     fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
         let at = 256 * part;
-        let a = isa.blend_i16(0x2222_2222, isa.load(bytes, at + 6), isa.load(bytes, at + 68));
-        let b = isa.blend_i16(0x8888_8888, isa.load(bytes, at + 130), isa.load(bytes, at + 192));
+        let first = isa.down_48(isa.load(bytes, at));
+        let second = isa.down_32(isa.load(bytes, at + 64));
+        let third = isa.down_16_of_64(isa.load(bytes, at + 128));
+        let a = isa.blend_i16(0x2222_2222, first, second);
+        let b = isa.blend_i16(0x8888_8888, third, isa.load(bytes, at + 192));
         isa.blend_i16(0xCCCC_CCCC, a, b)
     }
 
@@ -431,9 +427,9 @@ impl<L: Layout> Blocks<L> for Avx512 {
                 }
             }
             (Operation::Ones, false) => {
-                for part in 0..L::PARTS {
-                    let tops = self.and(L::tops(self, bytes, part), with.top);
-                    seen.tops[part % 2] = L::max_tops(self, seen.tops[part % 2], tops);
+                for i in 0..bytes.len() / 64 {
+                    let tops = self.and(self.load(bytes, 64 * i), with.mask);
+                    seen.tops[i % 2] = L::max_tops(self, seen.tops[i % 2], tops);
                 }
             }
             _ => seen.bits |= L::bits::<O, NEGATE>(self, bytes, with),

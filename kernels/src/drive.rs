@@ -56,9 +56,26 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op>(
     pair: Pair<L>,
     out: &mut [MaybeUninit<bool>],
 ) {
+    // Few, so that reading does not wait for long while results are written.
+    if size_of::<L>() <= 2 {
+        screened_mask_by::<4, L, I, O>(isa, x, screen, pair, out);
+    } else {
+        screened_mask_by::<2, L, I, O>(isa, x, screen, pair, out);
+    }
+}
+
+/// Screens `BLOCKS` at a time.
+#[inline(always)]
+fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op>(
+    isa: I,
+    x: &[L::Raw],
+    screen: Pair<L>,
+    pair: Pair<L>,
+    out: &mut [MaybeUninit<bool>],
+) {
     let (screen, with) = (isa.constants(screen), isa.constants(pair));
-    let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<RARE>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<RARE>();
+    let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<BLOCKS>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<BLOCKS>();
     let mut exact = 0;
     for ((group, same), out) in groups.iter().zip(again(groups)).zip(out_groups) {
         if exact == 0 {
@@ -86,11 +103,8 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op>(
     }
 }
 
-/// Blocks that are screened together.
-const RARE: usize = 4;
-
-/// Groups of `RARE` blocks that are not screened after one with a hit.
-const AFTER_HIT: usize = 4;
+/// Groups of blocks that are not screened after one with a hit.
+const AFTER_HIT: usize = 8;
 
 /// One bit per element, least significant first, from bit `offset` (0..8) of `out` on, which ends with the byte of
 /// the last result. Bits before and behind stay.
