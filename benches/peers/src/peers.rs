@@ -16,8 +16,6 @@ mod ours;
 mod polars;
 mod rten;
 mod std_loop;
-#[cfg(feature = "tract")]
-mod tract;
 mod wide;
 
 use crate::task::{Ask, Input, Task};
@@ -40,8 +38,6 @@ pub const ALL: &[Peer] = &[
     polars::tasks,
     #[cfg(feature = "candle")]
     candle::tasks,
-    #[cfg(feature = "tract")]
-    tract::tasks,
     #[cfg(feature = "burn")]
     burn::tasks,
 ];

@@ -1,9 +1,9 @@
-//! Burn's CPU backends, by the functions that its tensor type calls.
+//! Burn's CPU backend Flex, by the functions that its tensor type calls.
 
-use burn_backend::{Backend, BoolDType, Element as BurnElement, TensorData, reader::read_sync};
+use burn_backend::{Backend, BoolDType, Element as BurnElement, TensorData, read_sync};
 use burn_flex::Flex;
-use burn_ndarray::NdArray;
 
+use super::each_type;
 use crate::data::Element;
 use crate::task::{Answer, Ask, Input, Question, Task};
 
@@ -42,13 +42,5 @@ fn task<'a, B: Backend + 'a, T: Element + BurnElement>(
 }
 
 pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
-    let (flex, ndarray) = ("burn-flex", "burn-ndarray");
-    let tasks = match x {
-        Input::F32(x) => [task::<Flex, _>(flex, ask, x), task::<NdArray, _>(ndarray, ask, x)],
-        Input::F64(x) => [task::<Flex, _>(flex, ask, x), task::<NdArray, _>(ndarray, ask, x)],
-        // The ndarray backend has no 16-bit floats.
-        Input::F16(x) => [task::<Flex, _>(flex, ask, x), None],
-        Input::Bf16(x) => [task::<Flex, _>(flex, ask, x), None],
-    };
-    tasks.into_iter().flatten().collect()
+    each_type!(x, x => task::<Flex, _>("burn-flex", ask, x)).into_iter().collect()
 }

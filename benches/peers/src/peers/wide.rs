@@ -56,7 +56,7 @@ impl Block for f64 {
             let mut table = [[0; 4]; 16];
             let mut i = 0;
             while i < 64 {
-                table[i / 4][i % 4] = (i / 4 >> (i % 4) & 1) as u8;
+                table[i / 4][i % 4] = ((i / 4) >> (i % 4) & 1) as u8;
                 i += 1;
             }
             table
