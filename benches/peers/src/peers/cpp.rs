@@ -5,7 +5,8 @@ use std::ptr::null_mut;
 
 use crate::task::{Ask, Input, Question, Task};
 
-/// As `run` in cpp/dispatch.hpp. Unlike a Rust `bool` in `x`'s place, all arguments are valid for any value passed here.
+/// What is asked, of which type, whether of NaN (else of finite), the elements and where answers go; as in
+/// cpp/dispatch.hpp, whose enumerations have only values from 0 on and so are `unsigned`.
 type Entry = unsafe extern "C" fn(u32, u32, bool, *const c_void, usize, *mut c_void) -> usize;
 
 unsafe extern "C" {
