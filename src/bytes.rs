@@ -25,7 +25,8 @@ pub fn mask(x: &[u8], format: Format, predicate: Predicate, out: &mut [u8]) -> R
 /// bits stay as they are.
 ///
 /// # Errors
-/// [`Error::PartialElement`], or [`Error::OutputBits`] if `out` ends before the last result. Nothing is written then.
+/// [`Error::PartialElement`], or [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`.
+/// Nothing is written then.
 pub fn bits(
     x: &[u8],
     format: Format,

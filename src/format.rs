@@ -77,9 +77,9 @@ const TABLE: [Row; 15] = [
     Row(Format::F8E3M4, 1, Special::Ieee { exponent: 0x70 }, &["f8e3m4", "float8e3m4", "float8_e3m4"]),
     Row(Format::F8E4M3B11FnUz, 1, FNUZ, &["f8e4m3b11fnuz", "float8e4m3b11fnuz", "float8_e4m3b11fnuz"]),
     Row(Format::F8E8M0Fnu, 1, Special::NanOnes { bits: 0xFF }, &["f8e8m0fnu", "float8e8m0", "float8e8m0fnu", "float8_e8m0fnu", "f8e8m0", "f8_e8m0"]),
-    Row(Format::F4E2M1Fn, 1, Special::None, &["f4e2m1fn", "float4e2m1", "float4e2m1fn", "float4_e2m1fn", "f4e2m1", "f4"]),
-    Row(Format::F6E2M3Fn, 1, Special::None, &["f6e2m3fn", "float6e2m3", "float6e2m3fn", "float6_e2m3fn", "f6e2m3", "f6_e2m3"]),
-    Row(Format::F6E3M2Fn, 1, Special::None, &["f6e3m2fn", "float6e3m2", "float6e3m2fn", "float6_e3m2fn", "f6e3m2", "f6_e3m2"]),
+    Row(Format::F4E2M1Fn, 1, Special::None, &["f4e2m1fn", "float4e2m1", "float4e2m1fn", "float4_e2m1fn", "f4e2m1"]),
+    Row(Format::F6E2M3Fn, 1, Special::None, &["f6e2m3fn", "float6e2m3", "float6e2m3fn", "float6_e2m3fn", "f6e2m3"]),
+    Row(Format::F6E3M2Fn, 1, Special::None, &["f6e3m2fn", "float6e3m2", "float6e3m2fn", "float6_e3m2fn", "f6e3m2"]),
 ];
 
 impl Format {
@@ -188,6 +188,9 @@ impl fmt::Display for Format {
 }
 
 /// Takes our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors, in any case.
+///
+/// `FLOAT` is [`Format::F32`], as in ONNX and C, not the f64 of numpy. The packed formats below a byte of safetensors, `F4`,
+/// `F6_E2M3` and `F6_E3M2`, are not here: elements of these formats take a byte each.
 ///
 /// `F8_E4M3` is [`Format::F8E4M3Fn`], as safetensors means it; `f8E4M3`, as StableHLO and ml_dtypes spell the IEEE
 /// form, is [`Format::F8E4M3`].

@@ -99,7 +99,7 @@ fn swap_on_big_endian(words: &mut [u64]) {
 /// Arrow's bitmaps (Arrow columnar format, "Validity bitmaps"). All other bits stay as they are.
 ///
 /// # Panics
-/// If `out` ends before the last result; nothing is written then.
+/// If `out` ends before the last result, or before bit `offset`; nothing is written then.
 #[inline]
 #[track_caller]
 pub fn bits_at<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {

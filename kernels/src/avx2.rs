@@ -156,10 +156,12 @@ pub(crate) trait Layout: Lane {
         Self::compare::<O>(isa, isa.and(isa.load(bytes, at), with.mask), with)
     }
 
+    #[inline(always)]
     fn max_tops(isa: Avx2, a: V, b: V) -> V {
         isa.max_u16(a, b)
     }
 
+    #[inline(always)]
     fn equal_tops(isa: Avx2, a: V, b: V) -> V {
         isa.equal_i16(a, b)
     }

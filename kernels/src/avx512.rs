@@ -12,7 +12,7 @@ use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Op, Operation, Pair, Test};
 
-cpufeatures::new!(cpu, "avx512f", "avx512bw", "avx2", "popcnt", "bmi1", "bmi2");
+cpufeatures::new!(cpu, "avx512f", "avx512bw", "fma", "avx2", "popcnt", "bmi1", "bmi2");
 
 /// Proves that the CPU has AVX-512 F and BW, AVX2, POPCNT, BMI1 and BMI2.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,8 @@ impl Isa for Avx512 {
         fn run<K: Kernel<Avx512>>(isa: Avx512, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
             K::run(isa, x, test, out)
         }
-        // SAFETY: `self` exists only if `detect` found these six features.
+        // SAFETY: `self` exists only if `detect` found these six features. The compiler takes AVX-512 F to imply FMA, which
+        // was found too, and F16C, which no CPU with it lacks; no kernel uses floating-point instructions.
         unsafe { run::<K>(self, x, test, out) }
     }
 }
@@ -155,10 +156,12 @@ pub(crate) trait Layout: Lane {
     /// Compares the whole lanes of one register; the result is in the low bits.
     fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64;
 
+    #[inline(always)]
     fn max_tops(isa: Avx512, a: V, b: V) -> V {
         isa.max_u16(a, b)
     }
 
+    #[inline(always)]
     fn equal_tops(isa: Avx512, a: V, b: V) -> bool {
         isa.equal_i16(a, b) != 0
     }

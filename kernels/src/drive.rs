@@ -103,7 +103,7 @@ fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op>(
     }
 }
 
-/// Groups of blocks that are not screened after one with a hit.
+/// Groups of blocks, the one with a hit among them, that are compared before one is screened again.
 const AFTER_HIT: usize = 8;
 
 /// One bit per element, least significant first, from bit `offset` (0..8) of `out` on, which ends with the byte of

@@ -149,7 +149,7 @@ pub(crate) trait Layout: Lane {
     fn tops(isa: Neon, bytes: &[u8], part: usize) -> V;
 
     /// Compares whole lanes of a part: -1 where `Equal` or `Greater` holds, else 0, as wide as the tops.
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V;
+    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V;
 
     /// Compares the lanes of a register: -1 where `Equal` or `Greater` holds, else 0.
     fn compare<O: Op>(isa: Neon, lanes: V, with: Constants) -> V;
@@ -160,22 +160,24 @@ pub(crate) trait Layout: Lane {
         Self::compare::<O>(isa, isa.and(isa.load(bytes, at), with.mask), with)
     }
 
+    #[inline(always)]
     fn max_tops(isa: Neon, a: V, b: V) -> V {
         isa.max_u16(a, b)
     }
 
+    #[inline(always)]
     fn equal_tops(isa: Neon, a: V, b: V) -> V {
         isa.equal_i16(a, b)
     }
 
     /// -1 for each element of a part where the operation holds, else 0.
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+    fn results<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
         match O::OP {
             Operation::Ones => {
                 Self::equal_tops(isa, isa.and(Self::tops(isa, bytes, part), with.top), with.top)
             }
-            _ => Self::compared::<O>(isa, bytes, part, with),
+            _ => Self::verdicts::<O>(isa, bytes, part, with),
         }
     }
 
@@ -183,8 +185,8 @@ pub(crate) trait Layout: Lane {
     #[inline(always)]
     fn packed<O: Op>(isa: Neon, bytes: &[u8], quarter: usize, with: Constants) -> V {
         isa.low_u16(
-            Self::verdicts::<O>(isa, bytes, 2 * quarter, with),
-            Self::verdicts::<O>(isa, bytes, 2 * quarter + 1, with),
+            Self::results::<O>(isa, bytes, 2 * quarter, with),
+            Self::results::<O>(isa, bytes, 2 * quarter + 1, with),
         )
     }
 }
@@ -212,7 +214,7 @@ impl Layout for i8 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
         Self::verdict::<O>(isa, bytes, 16 * part, with)
     }
 
@@ -228,7 +230,7 @@ impl Layout for i8 {
 
     #[inline(always)]
     fn packed<O: Op>(isa: Neon, bytes: &[u8], quarter: usize, with: Constants) -> V {
-        Self::verdicts::<O>(isa, bytes, quarter, with)
+        Self::results::<O>(isa, bytes, quarter, with)
     }
 }
 
@@ -255,7 +257,7 @@ impl Layout for i16 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
         Self::verdict::<O>(isa, bytes, 16 * part, with)
     }
 }
@@ -288,7 +290,7 @@ impl Layout for i32 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
         let at = 32 * part;
         isa.low_u32(Self::verdict::<O>(isa, bytes, at, with), Self::verdict::<O>(isa, bytes, at + 16, with))
     }
@@ -325,7 +327,7 @@ impl Layout for i64 {
     }
 
     #[inline(always)]
-    fn compared<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
+    fn verdicts<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
         let at = 64 * part;
         isa.low_u32(
             isa.low_u64(
@@ -398,8 +400,8 @@ impl<L: Layout> Blocks<L> for Neon {
                 (Operation::Ones, _) => {
                     L::max_tops(self, *all, self.and(L::tops(self, bytes, part), with.top))
                 }
-                (_, true) => self.and(*all, L::compared::<O>(self, bytes, part, with)),
-                (_, false) => self.or(*all, L::compared::<O>(self, bytes, part, with)),
+                (_, true) => self.and(*all, L::verdicts::<O>(self, bytes, part, with)),
+                (_, false) => self.or(*all, L::verdicts::<O>(self, bytes, part, with)),
             };
         }
         seen

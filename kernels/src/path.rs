@@ -207,8 +207,11 @@ impl Path {
     #[cold]
     fn choose() -> Self {
         let path = Self::named_by_environment().unwrap_or_else(Self::best);
-        path.activate();
-        path
+        // Another thread may have called `activate` meanwhile: that stays.
+        match ACTIVE.compare_exchange(UNCHOSEN, path.0.code(), Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => path,
+            Err(code) => decode(code).map_or(path, Self),
+        }
     }
 
     #[cfg(feature = "std")]

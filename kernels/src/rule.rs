@@ -48,7 +48,7 @@ pub enum Rule {
     Constant {
         /// The answer.
         answer: bool,
-        /// Bytes of an element.
+        /// Bytes of an element: 1, 2, 4 or 8. Every sink panics if it is 0.
         size: usize,
     },
     /// A comparison.
@@ -56,7 +56,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// `(bits & mask) == bound` for elements of `size` bytes.
+    /// `(bits & mask) == bound` for elements of `size` bytes; of mask and bound the low `size` bytes count.
     ///
     /// # Panics
     /// If `size` is not 1, 2, 4 or 8.
@@ -70,7 +70,8 @@ impl Rule {
         Self::Test(Test { mask, bound, screen, width: width(size), operation, negate: false, one: One(1) })
     }
 
-    /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that size.
+    /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that size; of mask and bound
+    /// the low `size` bytes count.
     ///
     /// # Panics
     /// If `size` is not 1, 2, 4 or 8.
@@ -192,9 +193,12 @@ impl Test {
     /// +Inf and -Inf.
     #[inline(always)]
     pub(crate) fn infinities(&self) -> Option<[Self; 2]> {
-        let is_ieee =
-            matches!(self.operation, Operation::Greater) && self.screen == self.bound && !self.negate;
         let sign = 1 << (8 * self.size() - 1);
+        let is_ieee = self.operation == Operation::Greater
+            && !self.negate
+            && self.mask == sign - 1
+            && self.bound != 0
+            && self.bound == self.screen;
         let equal = |bound| Self { mask: u64::MAX, bound, operation: Operation::Equal, ..*self };
         is_ieee.then(|| [equal(self.bound), equal(self.bound | sign)])
     }

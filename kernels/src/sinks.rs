@@ -53,7 +53,7 @@ pub fn mask_uninit<'o>(
 /// `out` stay as they are. `path` is the active one if `None`.
 ///
 /// # Panics
-/// If `out` ends before the last result; nothing is written then.
+/// If `out` ends before the last result, or before bit `offset`; nothing is written then.
 #[inline(always)]
 #[track_caller]
 pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {

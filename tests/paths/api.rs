@@ -127,7 +127,7 @@ fn format_names() {
     for (name, format) in spellings {
         assert_eq!(name.parse(), Ok(format), "{name}");
     }
-    for name in ["", "int8", "f", "f128", " f32"] {
+    for name in ["", "int8", "f", "f128", " f32", "f4", "F4", "F6_E2M3", "f8"] {
         assert_eq!(name.parse::<Format>(), Err(Error::UnknownFormat), "{name}");
     }
 }
