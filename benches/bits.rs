@@ -1,20 +1,18 @@
 //! Packed bits: `bits/FORMAT/PREDICATE/SIZE/DATA`.
 
-mod common;
-
 use std::hint::black_box;
 
-use common::loops::{self, Ask, Finite, Nan};
-use common::{Data, Sample};
 use criterion::{Criterion, criterion_group, criterion_main};
+use nonfinite_benches::loops::{self, Ask, Finite, Nan};
+use nonfinite_benches::{Data, Sample};
 use zerocopy::IntoBytes;
 
 fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize) {
     let x: Vec<T> = Data::Clean.make(bytes);
     let mut out = vec![0u64; x.len().div_ceil(64)];
-    let name = format!("bits/{}/{}/{}/clean", T::NAME, A::NAME, common::name(bytes));
-    let mut group = common::group(c, name, bytes);
-    for path in common::paths() {
+    let name = format!("bits/{}/{}/{}/clean", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+    let mut group = nonfinite_benches::group(c, name, bytes);
+    for path in nonfinite_benches::paths() {
         group.bench_function(format!("nonfinite {}", path.name()), |b| {
             b.iter(|| path.bits(black_box(&x[..]), A::PREDICATE, black_box(out.as_mut_bytes()), 0));
         });
@@ -29,19 +27,19 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize) {
     group.bench_function("std multiversion", |b| {
         b.iter(|| loops::bits_avx2::<T, A>(black_box(&x), black_box(&mut out)));
     });
-    if common::has_avx512() {
+    if nonfinite_benches::has_avx512() {
         group.bench_function("std multiversion v4", |b| {
             b.iter(|| loops::bits_avx512::<T, A>(black_box(&x), black_box(&mut out)));
         });
     }
-    for (width, load, _) in common::limits_for::<T>() {
+    for (width, load, _) in nonfinite_benches::limits_for::<T>() {
         group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(x.as_bytes()))));
     }
     group.finish();
 }
 
 fn format<T: Sample>(c: &mut Criterion) {
-    for bytes in common::sizes() {
+    for bytes in nonfinite_benches::sizes() {
         cell::<T, Finite>(c, bytes);
         cell::<T, Nan>(c, bytes);
     }
@@ -49,7 +47,7 @@ fn format<T: Sample>(c: &mut Criterion) {
 
 criterion_group! {
     name = bits;
-    config = common::criterion();
+    config = nonfinite_benches::criterion();
     targets = format::<f32>, format::<f64>, format::<half::f16>, format::<half::bf16>
 }
 criterion_main!(bits);

@@ -1,7 +1,5 @@
 //! Every format, the small ones too, which no other crate has: `format/SINK/FORMAT/PREDICATE/SIZE`.
 
-mod common;
-
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -21,21 +19,21 @@ const SINKS: [Sink; 4] = [
 ];
 
 fn formats(c: &mut Criterion) {
-    for bytes in common::sizes() {
+    for bytes in nonfinite_benches::sizes() {
         // Zero is finite in all of them.
         let room = vec![0; bytes];
         let mut out = vec![0; bytes];
         for format in Format::ALL {
             let x = Elements::from_bytes(&room, format).expect("a whole number of elements");
             for (sink, run) in SINKS {
-                let name = format!("format/{sink}/{format}/finite/{}", common::name(bytes));
-                let mut group = common::group(c, name, bytes);
-                for path in common::paths() {
+                let name = format!("format/{sink}/{format}/finite/{}", nonfinite_benches::name(bytes));
+                let mut group = nonfinite_benches::group(c, name, bytes);
+                for path in nonfinite_benches::paths() {
                     group.bench_function(format!("nonfinite {}", path.name()), |b| {
                         b.iter(|| run(path, black_box(x), black_box(&mut out[..x.len()])));
                     });
                 }
-                for (width, load, floor) in common::limits_of(format.size_in_bytes()) {
+                for (width, load, floor) in nonfinite_benches::limits_of(format.size_in_bytes()) {
                     if sink == "mask" {
                         let slots = &mut vec![std::mem::MaybeUninit::uninit(); x.len()][..];
                         group.bench_function(format!("limit mask {width}"), |b| {
@@ -53,7 +51,7 @@ fn formats(c: &mut Criterion) {
 
 criterion_group! {
     name = all;
-    config = common::criterion();
+    config = nonfinite_benches::criterion();
     targets = formats
 }
 criterion_main!(all);

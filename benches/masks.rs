@@ -1,21 +1,19 @@
 //! Byte masks: `mask/FORMAT/PREDICATE/SIZE/DATA` against the limits and the loops of others.
 
-mod common;
-
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-use common::loops::{self, Ask, Finite, FiniteBits, Inf, Nan, NegativeInf, PositiveInf};
-use common::{Data, Sample, limits};
 use criterion::{Criterion, criterion_group, criterion_main};
+use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Inf, Nan, NegativeInf, PositiveInf};
+use nonfinite_benches::{Data, Sample, limits};
 use zerocopy::IntoBytes;
 
 fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_name: &str) {
     let x: Vec<T> = data.make(bytes);
     let mut out = vec![false; x.len()];
-    let name = format!("mask/{}/{}/{}/{data_name}", T::NAME, A::NAME, common::name(bytes));
-    let mut group = common::group(c, name, bytes);
-    for path in common::paths() {
+    let name = format!("mask/{}/{}/{}/{data_name}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+    let mut group = nonfinite_benches::group(c, name, bytes);
+    for path in nonfinite_benches::paths() {
         group.bench_function(format!("nonfinite {}", path.name()), |b| {
             b.iter(|| path.mask(black_box(&x[..]), A::PREDICATE, black_box(&mut out[..])));
         });
@@ -26,7 +24,7 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
     group.bench_function("std multiversion", |b| {
         b.iter(|| loops::mask_avx2::<T, A>(black_box(&x), black_box(&mut out)));
     });
-    if common::has_avx512() {
+    if nonfinite_benches::has_avx512() {
         group.bench_function("std multiversion v4", |b| {
             b.iter(|| loops::mask_avx512::<T, A>(black_box(&x), black_box(&mut out)));
         });
@@ -41,7 +39,7 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
         });
     }
     let mut slots = vec![MaybeUninit::uninit(); x.len()];
-    for (width, load, floor) in common::limits_for::<T>() {
+    for (width, load, floor) in nonfinite_benches::limits_for::<T>() {
         group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(x.as_bytes()))));
         group.bench_function(format!("limit mask {width}"), |b| {
             b.iter(|| floor(black_box(x.as_bytes()), black_box(&mut slots)));
@@ -55,7 +53,7 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
 }
 
 fn format<T: Sample>(c: &mut Criterion) {
-    for bytes in common::sizes() {
+    for bytes in nonfinite_benches::sizes() {
         for (data, name) in Data::ALL {
             cell::<T, Finite>(c, bytes, data, name);
             cell::<T, Nan>(c, bytes, data, name);
@@ -70,7 +68,7 @@ fn format<T: Sample>(c: &mut Criterion) {
 
 criterion_group! {
     name = masks;
-    config = common::criterion();
+    config = nonfinite_benches::criterion();
     targets = format::<f32>, format::<f64>, format::<half::f16>, format::<half::bf16>
 }
 criterion_main!(masks);

@@ -1,14 +1,12 @@
 //! Reductions and the census: `OPERATION/FORMAT/PREDICATE/SIZE/DATA`.
 
-mod common;
-
 use std::hint::black_box;
 
-use common::loops::{self, Ask, Finite, Nan};
-use common::{Data, Sample};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use nonfinite::{Path, Predicate};
+use nonfinite_benches::loops::{self, Ask, Finite, Nan};
+use nonfinite_benches::{Data, Sample};
 use zerocopy::IntoBytes;
 
 /// Times a function of the tensor.
@@ -32,16 +30,16 @@ fn operation<T: Sample, R>(
     ours: impl Fn(Path, &[T]) -> R,
     others: &[Other<'_, T>],
 ) {
-    let mut group = common::group(c, name, size_of_val(x));
-    for path in common::paths() {
+    let mut group = nonfinite_benches::group(c, name, size_of_val(x));
+    for path in nonfinite_benches::paths() {
         time(&mut group, &format!("nonfinite {}", path.name()), x, |x| ours(path, x));
     }
     for (name, run) in others {
-        if !name.ends_with("v4") || common::has_avx512() {
+        if !name.ends_with("v4") || nonfinite_benches::has_avx512() {
             time(&mut group, name, x, run);
         }
     }
-    for (width, load, _) in common::limits_for::<T>() {
+    for (width, load, _) in nonfinite_benches::limits_for::<T>() {
         time(&mut group, &format!("limit load {width}"), x, |x| load(x.as_bytes()));
     }
     group.finish();
@@ -57,11 +55,11 @@ macro_rules! run {
 }
 
 fn format<T: Sample>(c: &mut Criterion) {
-    for bytes in common::sizes() {
+    for bytes in nonfinite_benches::sizes() {
         for (data, data_name) in Data::ALL {
             let x: Vec<T> = data.make(bytes);
             let name = |operation: &str, predicate: &str| {
-                format!("{operation}/{}/{predicate}/{}/{data_name}", T::NAME, common::name(bytes))
+                format!("{operation}/{}/{predicate}/{}/{data_name}", T::NAME, nonfinite_benches::name(bytes))
             };
             if data_name == "clean" {
                 operation(
@@ -105,13 +103,13 @@ fn format<T: Sample>(c: &mut Criterion) {
 fn hit_in_first_block<T: Sample>(c: &mut Criterion, bytes: usize) {
     let mut x: Vec<T> = Data::Clean.make(bytes);
     x[0] = T::NAN;
-    let name = format!("any/{}/nan/{}/firsthit", T::NAME, common::name(bytes));
+    let name = format!("any/{}/nan/{}/firsthit", T::NAME, nonfinite_benches::name(bytes));
     operation(c, name, &x, |path, x| path.any(x, Predicate::Nan), &[]);
 }
 
 criterion_group! {
     name = reductions;
-    config = common::criterion();
+    config = nonfinite_benches::criterion();
     targets = format::<f32>, format::<f64>, format::<half::f16>, format::<half::bf16>
 }
 criterion_main!(reductions);

@@ -1,13 +1,11 @@
 //! Short inputs, where the call itself counts, and what dispatch adds: `short/FORMAT/finite/ELEMENTS`.
 
-mod common;
-
 use std::hint::black_box;
 
-use common::loops::{self, Finite};
-use common::{Data, Sample};
 use criterion::{Criterion, criterion_group, criterion_main};
 use nonfinite::{Path, Predicate};
+use nonfinite_benches::loops::{self, Finite};
+use nonfinite_benches::{Data, Sample};
 
 const LENGTHS: [usize; 12] = [1, 3, 7, 15, 31, 48, 63, 64, 100, 128, 200, 300];
 
@@ -26,9 +24,10 @@ fn format<T: Sample>(c: &mut Criterion) {
     for n in LENGTHS {
         let x: Vec<T> = Data::Clean.make(n * size_of::<T>());
         let mut out = vec![false; n];
-        let mut group = common::group(c, format!("short/{}/finite/{n}", T::NAME), size_of_val(&x[..]));
+        let mut group =
+            nonfinite_benches::group(c, format!("short/{}/finite/{n}", T::NAME), size_of_val(&x[..]));
         let active = Path::active();
-        for path in common::paths() {
+        for path in nonfinite_benches::paths() {
             // The functions of the crate use the active path.
             path.activate();
             group.bench_function(format!("nonfinite {}", path.name()), |b| {
@@ -53,7 +52,7 @@ fn format<T: Sample>(c: &mut Criterion) {
 
 criterion_group! {
     name = short;
-    config = common::criterion();
+    config = nonfinite_benches::criterion();
     targets = format::<f32>, format::<f64>, format::<half::f16>, format::<half::bf16>
 }
 criterion_main!(short);

@@ -5,7 +5,7 @@
 use std::mem::MaybeUninit;
 
 /// Copies the input.
-pub(crate) fn copy(x: &[u8], out: &mut [u8]) {
+pub fn copy(x: &[u8], out: &mut [u8]) {
     out.copy_from_slice(x);
 }
 
@@ -16,7 +16,7 @@ macro_rules! limits {
         ///
         /// # Panics
         /// If the CPU lacks the instructions.
-        pub(crate) fn $load(x: &[u8]) {
+        pub fn $load(x: &[u8]) {
             #[target_feature(enable = $feature)]
             fn run(x: &[u8]) {
                 // SAFETY: the loop reads 512 bytes at a time from `x`, as often as 512 goes into its length, which is at
@@ -51,7 +51,7 @@ macro_rules! limits {
         ///
         /// # Panics
         /// If the CPU lacks the instructions, or `SIZE * out.len()` is not the length of `x`.
-        pub(crate) fn $floor<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
+        pub fn $floor<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
             #[target_feature(enable = $feature)]
             fn run<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
                 // SAFETY: each round reads `64 * SIZE` bytes of `x` and writes 64 of `out`, as often as 64 goes into the
@@ -99,12 +99,12 @@ limits! {
 }
 
 /// Reads all of the input.
-pub(crate) type Load = fn(&[u8]);
+pub type Load = fn(&[u8]);
 /// Reads all of the input and writes a byte an element.
-pub(crate) type Floor = fn(&[u8], &mut [MaybeUninit<bool>]);
+pub type Floor = fn(&[u8], &mut [MaybeUninit<bool>]);
 
 /// The limits that can be measured here, for elements of `SIZE` bytes: a name for the width of the registers, and both.
-pub(crate) fn limits<const SIZE: usize>() -> Vec<(&'static str, Load, Floor)> {
+pub fn limits<const SIZE: usize>() -> Vec<(&'static str, Load, Floor)> {
     #[allow(unused_mut, reason = "not filled on other machines")]
     let mut limits: Vec<(&'static str, Load, Floor)> = Vec::new();
     #[cfg(target_arch = "x86_64")]

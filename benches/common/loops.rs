@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use multiversion::multiversion;
 use nonfinite::Predicate;
 
-use super::Sample;
+use crate::Sample;
 
 /// A question as a type, so that each loop is compiled for one.
-pub(crate) trait Ask: Copy {
+pub trait Ask: Copy {
     const PREDICATE: Predicate;
     const NAME: &'static str;
     fn ask<T: Sample>(x: T) -> bool;
@@ -18,7 +18,7 @@ pub(crate) trait Ask: Copy {
 macro_rules! ask {
     ($($ask:ident $predicate:ident $name:literal |$x:ident| $answer:expr;)*) => { $(
         #[derive(Clone, Copy)]
-        pub(crate) struct $ask;
+        pub struct $ask;
         impl Ask for $ask {
             const PREDICATE: Predicate = Predicate::$predicate;
             const NAME: &'static str = $name;
@@ -42,19 +42,19 @@ ask! {
 macro_rules! loops {
     ($($name:ident, $wide:ident, $widest:ident, ($($arg:ident: $t:ty),*) -> $r:ty, $body:expr;)*) => { $(
         #[inline(never)]
-        pub(crate) fn $name<T: Sample, A: Ask>($($arg: $t),*) -> $r {
+        pub fn $name<T: Sample, A: Ask>($($arg: $t),*) -> $r {
             $body
         }
 
         #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt", "aarch64+neon"))]
-        pub(crate) fn $wide<T: Sample, A: Ask>($($arg: $t),*) -> $r {
+        pub fn $wide<T: Sample, A: Ask>($($arg: $t),*) -> $r {
             $body
         }
 
         #[multiversion(targets(
             "x86_64+avx+avx2+avx512bw+avx512cd+avx512dq+avx512f+avx512vl+bmi1+bmi2+fma+lzcnt+popcnt"
         ))]
-        pub(crate) fn $widest<T: Sample, A: Ask>($($arg: $t),*) -> $r {
+        pub fn $widest<T: Sample, A: Ask>($($arg: $t),*) -> $r {
             $body
         }
     )* };
@@ -82,7 +82,7 @@ loops! {
 }
 
 /// The mask loop where pulp lets the compiler use what it detects.
-pub(crate) fn mask_pulp<T: Sample, A: Ask>(arch: pulp::Arch, x: &[T], out: &mut [bool]) {
+pub fn mask_pulp<T: Sample, A: Ask>(arch: pulp::Arch, x: &[T], out: &mut [bool]) {
     struct Run<'a, T, A>(&'a [T], &'a mut [bool], PhantomData<A>);
     impl<T: Sample, A: Ask> pulp::WithSimd for Run<'_, T, A> {
         type Output = ();

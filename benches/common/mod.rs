@@ -1,8 +1,7 @@
 //! What all benchmarks share: sizes, data, and the loops to compare with.
-#![allow(dead_code, reason = "each benchmark is a program of its own and uses a part of this")]
 
-pub(crate) mod limits;
-pub(crate) mod loops;
+pub mod limits;
+pub mod loops;
 
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput};
 use nonfinite::{Element, Path};
 
 /// Input sizes in bytes: in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks others.
-pub(crate) fn sizes() -> Vec<usize> {
+pub fn sizes() -> Vec<usize> {
     match std::env::var("NONFINITE_BENCH_KIB") {
         Ok(list) => list.split(',').map(|kib| kib.parse::<usize>().expect("sizes in KiB") << 10).collect(),
         Err(_) => vec![1 << 10, 16 << 10, 256 << 10, 8 << 20, 256 << 20],
@@ -19,7 +18,7 @@ pub(crate) fn sizes() -> Vec<usize> {
 }
 
 /// A size as it stands in the name of a group.
-pub(crate) fn name(bytes: usize) -> String {
+pub fn name(bytes: usize) -> String {
     match bytes {
         ..1024 => format!("{bytes}B"),
         1024..0x10_0000 => format!("{}KiB", bytes >> 10),
@@ -28,17 +27,17 @@ pub(crate) fn name(bytes: usize) -> String {
 }
 
 /// The paths that this CPU has, but for the scalar oracle.
-pub(crate) fn paths() -> Vec<Path> {
+pub fn paths() -> Vec<Path> {
     Path::available().filter(|path| path.name() != "scalar").collect()
 }
 
 /// The limits for elements of this type.
-pub(crate) fn limits_for<T>() -> Vec<(&'static str, limits::Load, limits::Floor)> {
+pub fn limits_for<T>() -> Vec<(&'static str, limits::Load, limits::Floor)> {
     limits_of(size_of::<T>())
 }
 
 /// The limits for elements of this size.
-pub(crate) fn limits_of(size: usize) -> Vec<(&'static str, limits::Load, limits::Floor)> {
+pub fn limits_of(size: usize) -> Vec<(&'static str, limits::Load, limits::Floor)> {
     match size {
         1 => limits::limits::<1>(),
         2 => limits::limits::<2>(),
@@ -48,12 +47,12 @@ pub(crate) fn limits_of(size: usize) -> Vec<(&'static str, limits::Load, limits:
 }
 
 /// Whether the CPU has what `multiversion` asks of a target with AVX-512.
-pub(crate) fn has_avx512() -> bool {
+pub fn has_avx512() -> bool {
     Path::by_name("avx512").is_some()
 }
 
 /// Short runs: there are hundreds of cells.
-pub(crate) fn criterion() -> Criterion {
+pub fn criterion() -> Criterion {
     Criterion::default()
         .warm_up_time(Duration::from_millis(100))
         .measurement_time(Duration::from_millis(400))
@@ -63,7 +62,7 @@ pub(crate) fn criterion() -> Criterion {
 }
 
 /// A group whose throughput is that of the input.
-pub(crate) fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkGroup<'c, WallTime> {
+pub fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkGroup<'c, WallTime> {
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Bytes(bytes as u64));
     if bytes >= 64 << 20 {
@@ -74,7 +73,7 @@ pub(crate) fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> Ben
 
 /// What the tensor holds besides finite elements.
 #[derive(Clone, Copy)]
-pub(crate) enum Data {
+pub enum Data {
     Clean,
     /// One element in a thousand is not finite, at random places.
     Dirty,
@@ -82,11 +81,11 @@ pub(crate) enum Data {
 }
 
 impl Data {
-    pub(crate) const ALL: [(Self, &'static str); 3] =
+    pub const ALL: [(Self, &'static str); 3] =
         [(Self::Clean, "clean"), (Self::Dirty, "dirty"), (Self::AllNan, "allnan")];
 
     /// `bytes` of it.
-    pub(crate) fn make<T: Sample>(self, bytes: usize) -> Vec<T> {
+    pub fn make<T: Sample>(self, bytes: usize) -> Vec<T> {
         let mut state = 0x9E37_79B9_7F4A_7C15u64;
         let mut random = || {
             state ^= state << 13;
@@ -106,7 +105,7 @@ impl Data {
 }
 
 /// Elements that data is made of, and how the standard library (or `half`) asks the three questions.
-pub(crate) trait Sample: Element + PartialEq {
+pub trait Sample: Element + PartialEq {
     const NAME: &'static str;
     const FINITE: [Self; 4];
     const NAN: Self;
