@@ -1,0 +1,103 @@
+//! An operator of a session: made once for a node, run for every tensor.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::slice;
+
+use nonfinite::{Elements, Format, Path, Predicate};
+use ort_sys::{OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtStatusPtr};
+
+use crate::api::{Api, Failure};
+use crate::operator::{Operator, Question};
+
+struct Kernel {
+    api: Api,
+    format: Format,
+    predicate: Predicate,
+}
+
+impl Kernel {
+    fn new(api: Api, operator: &Operator, info: *const OrtKernelInfo) -> Result<Self, Failure> {
+        let predicate = match operator.question {
+            Question::Nan => Predicate::Nan,
+            Question::Finite => Predicate::Finite,
+            // ONNX IsInf: any number but 0 is on.
+            Question::Inf => Predicate::inf(
+                api.attribute(info, c"detect_negative", 1)? != 0,
+                api.attribute(info, c"detect_positive", 1)? != 0,
+            ),
+        };
+        Ok(Self { api, format: operator.format, predicate })
+    }
+
+    fn compute(&self, context: *mut OrtKernelContext) -> Result<(), Failure> {
+        let api = self.api;
+        let (data, shape) = api.input(context)?;
+        let out = api.output(context, &shape)?;
+        // The runtime holds both tensors in memory, so that their sizes do not overflow.
+        let elements = shape.iter().product::<i64>() as usize;
+        if elements == 0 {
+            return Ok(());
+        }
+        if data.is_null() || out.is_null() {
+            return Err(api.invalid(c"nonfinite: a tensor without data"));
+        }
+        // SAFETY: the runtime has made sure of the input's type, so its tensor holds that many elements of this size,
+        // which it neither moves nor changes during the call.
+        let x = unsafe { slice::from_raw_parts(data.cast::<u8>(), elements * self.format.size_in_bytes()) };
+        // SAFETY: the runtime has just made this tensor for us: one bool, one byte, for each element of its shape,
+        // initialised or not: the bytes are only written through. It is not the input, as no in-place use was declared.
+        let out = unsafe { slice::from_raw_parts_mut(out.cast::<MaybeUninit<bool>>(), elements) };
+        let x =
+            Elements::from_bytes(x, self.format).map_err(|_| api.invalid(c"nonfinite: half an element"))?;
+        Path::active().mask(x, self.predicate, out);
+        Ok(())
+    }
+}
+
+/// `OrtCustomOp::InferOutputShapeFn`.
+pub(crate) unsafe extern "system" fn infer(
+    _: *const OrtCustomOp,
+    context: *mut OrtShapeInferContext,
+) -> OrtStatusPtr {
+    // Without it we were never registered, and nobody could call.
+    let Some(api) = Api::registered() else { return OrtStatusPtr::default() };
+    api.guard(|| api.infer_same_shape(context))
+}
+
+/// `OrtCustomOp::CreateKernelV2`.
+pub(crate) unsafe extern "system" fn create(
+    op: *const OrtCustomOp,
+    api: *const OrtApi,
+    info: *const OrtKernelInfo,
+    kernel: *mut *mut c_void,
+) -> OrtStatusPtr {
+    // SAFETY: the runtime calls us with its own table of functions, that of our version.
+    let api = unsafe { Api::new(api) };
+    // SAFETY: and with the operator that it was given.
+    let operator = unsafe { Operator::of(op) };
+    api.guard(|| {
+        let made = Box::new(Kernel::new(api, operator, info)?);
+        // SAFETY: the runtime wants the kernel there.
+        unsafe { kernel.write(Box::into_raw(made).cast()) };
+        Ok(())
+    })
+}
+
+/// `OrtCustomOp::KernelComputeV2`.
+pub(crate) unsafe extern "system" fn compute(
+    kernel: *mut c_void,
+    context: *mut OrtKernelContext,
+) -> OrtStatusPtr {
+    // SAFETY: the runtime calls us with what `create` wrote, before `destroy`; threads only share it.
+    let kernel = unsafe { &*kernel.cast::<Kernel>() };
+    kernel.api.guard(|| kernel.compute(context))
+}
+
+/// `OrtCustomOp::KernelDestroy`.
+pub(crate) unsafe extern "system" fn destroy(kernel: *mut c_void) {
+    if !kernel.is_null() {
+        // SAFETY: the runtime calls us once with what `create` wrote, after its last use.
+        drop(unsafe { Box::from_raw(kernel.cast::<Kernel>()) });
+    }
+}
