@@ -5,6 +5,7 @@
 
 mod lines;
 mod tile;
+mod transpose;
 mod walk;
 
 use core::mem::MaybeUninit;

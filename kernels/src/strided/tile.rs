@@ -8,9 +8,9 @@ use crate::path::Path;
 use crate::rule::Test;
 
 use super::walk::Walk;
-use super::{Dim, Grid, lines, outside, results};
+use super::{Dim, Grid, lines, outside, results, transpose};
 
-/// Results of a tile.
+/// Most results of a tile. The scratch has eight bytes more, see [`transpose::blocks`].
 const TILE: usize = 4096;
 /// Rows that are transposed as one: they should fill a cache line of the output.
 const ROWS: usize = 64;
@@ -36,7 +36,7 @@ pub(super) fn fill(answer: bool, out: &mut [MaybeUninit<bool>], grid: Grid<'_>) 
 
 /// One result.
 #[inline(always)]
-fn put(out: &mut [MaybeUninit<bool>], at: usize, answer: bool) {
+pub(super) fn put(out: &mut [MaybeUninit<bool>], at: usize, answer: bool) {
     match out.get_mut(at) {
         Some(slot) => {
             slot.write(answer);
@@ -52,6 +52,9 @@ pub(super) fn mask(path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<boo
         return path.run::<lines::Mask>(x, test, (out, grid));
     }
     let (along, across) = directions(grid.dims);
+    if along == Some(0) && line.output == 1 && line.input != -1 {
+        return path.run::<lines::Mask>(x, test, (out, grid));
+    }
     let take = |at: Option<usize>| at.map_or(Dim::ONE, |at| grid.dims[at]);
     let mut plane = Plane { along: take(along), across: take(across), input: 0, output: 0 };
     if plane.along.input == -1 {
@@ -118,11 +121,12 @@ impl Plane {
 
     fn mask(&self, path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
         let Self { along, across, .. } = *self;
-        let columns = if across.size == 1 { along.size.min(TILE) } else { along.size.min(ROWS) };
         // Of a broadcast dimension one row is read.
+        let read = if across.input == 0 { 1 } else { across.size };
+        let columns = along.size.min(TILE / read.min(ROWS));
         let rows = match across.input {
             0 => across.size,
-            _ => across.size.min((TILE / columns).next_multiple_of(ROWS) - ROWS).max(across.size.min(ROWS)),
+            _ => across.size.min((TILE / columns).max(ROWS) / ROWS * ROWS),
         };
         let mut scratch = [0; TILE + 8];
         let mut row = 0;
@@ -169,15 +173,18 @@ fn dense(along: Dim, across: Dim) -> [Dim; 2] {
 
 /// Where the mask bytes of a tile go.
 pub(crate) struct Target<'o> {
-    out: &'o mut [MaybeUninit<bool>],
+    pub(super) out: &'o mut [MaybeUninit<bool>],
     output: usize,
-    along: Dim,
-    across: Dim,
+    /// From column to column of the tile.
+    pub(super) along: Dim,
+    /// From row to row.
+    pub(super) across: Dim,
 }
 
 impl Target<'_> {
+    /// Where a result goes.
     #[inline(always)]
-    fn at(&self, row: usize, column: usize) -> usize {
+    pub(super) fn at(&self, row: usize, column: usize) -> usize {
         self.output
             .wrapping_add_signed(self.across.output.wrapping_mul(row as isize))
             .wrapping_add_signed(self.along.output.wrapping_mul(column as isize))
@@ -201,27 +208,59 @@ impl<I: Isa> Kernel<I> for Scatter {
 #[inline(always)]
 pub(crate) fn scatter(scratch: &[u8], target: &mut Target<'_>) {
     let (along, across) = (target.along, target.across);
-    let (rows, columns) = (across.size, along.size);
     if across.input == 0 {
-        for column in 0..columns {
-            let answer = scratch[column] != 0;
-            let at = target.at(0, column);
-            if across.output == 1 {
-                results(target.out, at, rows).fill(MaybeUninit::new(answer));
-            } else {
-                for row in 0..rows {
-                    let at = target.at(row, column);
-                    put(target.out, at, answer);
-                }
+        spread(scratch, target);
+    } else if along.output.unsigned_abs() == 1 {
+        for (row, bytes) in scratch.chunks_exact(along.size).take(across.size).enumerate() {
+            copy(bytes, target, row);
+        }
+    } else if across.output == 1 {
+        match along.size {
+            2 => transpose::columns::<2>(scratch, target),
+            3 => transpose::columns::<3>(scratch, target),
+            4 => transpose::columns::<4>(scratch, target),
+            _ => transpose::blocks(scratch, target),
+        }
+    } else {
+        for (row, bytes) in scratch.chunks_exact(along.size).take(across.size).enumerate() {
+            for (column, &byte) in bytes.iter().enumerate() {
+                let at = target.at(row, column);
+                put(target.out, at, byte != 0);
             }
         }
-        return;
     }
-    for row in 0..rows {
-        let bytes = &scratch[row * columns..][..columns];
-        for (column, &byte) in bytes.iter().enumerate() {
-            let at = target.at(row, column);
-            put(target.out, at, byte != 0);
+}
+
+/// One row into a row of the output, or backwards into it.
+#[inline(always)]
+fn copy(bytes: &[u8], target: &mut Target<'_>, row: usize) {
+    if target.along.output == 1 {
+        let at = target.at(row, 0);
+        for (slot, &byte) in results(target.out, at, bytes.len()).iter_mut().zip(bytes) {
+            slot.write(byte != 0);
+        }
+    } else {
+        let at = target.at(row, bytes.len() - 1);
+        for (slot, &byte) in results(target.out, at, bytes.len()).iter_mut().zip(bytes.iter().rev()) {
+            slot.write(byte != 0);
+        }
+    }
+}
+
+/// One row for all rows.
+#[inline(always)]
+fn spread(scratch: &[u8], target: &mut Target<'_>) {
+    let rows = target.across.size;
+    for (column, &byte) in scratch.iter().take(target.along.size).enumerate() {
+        let answer = byte != 0;
+        if target.across.output == 1 {
+            let at = target.at(0, column);
+            results(target.out, at, rows).fill(MaybeUninit::new(answer));
+        } else {
+            for row in 0..rows {
+                let at = target.at(row, column);
+                put(target.out, at, answer);
+            }
         }
     }
 }
