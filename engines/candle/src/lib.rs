@@ -1,0 +1,144 @@
+//! Is it NaN, infinite, finite? For tensors of candle on the CPU: candle has no such operation.
+//!
+//! ```
+//! use candle_core::{Device, Tensor};
+//! use nonfinite::Predicate;
+//!
+//! let logits = Tensor::new(&[[1f32, f32::NAN], [f32::INFINITY, 2.0]], &Device::Cpu)?;
+//! let mask = nonfinite_candle::mask(&logits.t()?, Predicate::Finite)?;
+//! assert_eq!(mask.to_vec2::<u8>()?, [[1, 0], [0, 1]]);
+//! assert_eq!(nonfinite_candle::position(&logits, Predicate::Nan)?, Some(vec![0, 1]));
+//! # Ok::<(), candle_core::Error>(())
+//! ```
+//!
+//! Tensors are read where they lie, whatever their strides. Integers are always finite.
+
+use candle_core::{CpuStorage, CustomOp1, DType, Error, Layout, Result, Shape, Storage, Tensor};
+use nonfinite::{Census, Element, Elements, F8E4M3Fn, Format, Predicate, TensorView};
+
+/// A tensor of type U8 and of the same shape: 1 where `predicate` holds, else 0.
+///
+/// # Errors
+/// If the tensor is not on the CPU.
+pub fn mask(tensor: &Tensor, predicate: Predicate) -> Result<Tensor> {
+    tensor.apply_op1_no_bwd(&Mask(predicate))
+}
+
+/// Whether `predicate` holds for an element.
+///
+/// # Errors
+/// If the tensor is not on the CPU.
+pub fn any(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
+    with_view(tensor, |view| Ok(view.any(predicate)), || holds_for_integers(predicate) && tensor.elem_count() > 0)
+}
+
+/// Whether `predicate` holds for all elements.
+///
+/// # Errors
+/// If the tensor is not on the CPU.
+pub fn all(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
+    with_view(tensor, |view| Ok(view.all(predicate)), || holds_for_integers(predicate) || tensor.elem_count() == 0)
+}
+
+/// The coordinate of the first element, in row-major order, for which `predicate` holds.
+///
+/// # Errors
+/// If the tensor is not on the CPU.
+pub fn position(tensor: &Tensor, predicate: Predicate) -> Result<Option<Vec<usize>>> {
+    let found = |view: &TensorView<'_>| {
+        let Some(index) = view.position(predicate) else { return Ok(None) };
+        let mut coordinate = vec![0; view.sizes().len()];
+        view.coordinate(index, &mut coordinate).map_err(Error::wrap)?;
+        Ok(Some(coordinate))
+    };
+    with_view(tensor, found, || {
+        (holds_for_integers(predicate) && tensor.elem_count() > 0).then(|| vec![0; tensor.rank()])
+    })
+}
+
+/// How many elements are NaN, +Inf and -Inf, and the row-major index of the first of each.
+///
+/// # Errors
+/// If the tensor is not on the CPU.
+pub fn census(tensor: &Tensor) -> Result<Census> {
+    with_view(tensor, |view| Ok(view.census()), Census::default)
+}
+
+fn holds_for_integers(predicate: Predicate) -> bool {
+    predicate == Predicate::Finite
+}
+
+/// Calls `floats` with a view of the tensor, or `integers` if it holds none.
+fn with_view<T>(
+    tensor: &Tensor,
+    floats: impl FnOnce(&TensorView<'_>) -> Result<T>,
+    integers: impl FnOnce() -> T,
+) -> Result<T> {
+    let (storage, layout) = tensor.storage_and_layout();
+    let Storage::Cpu(storage) = &*storage else {
+        return Err(Error::Msg(format!("nonfinite: a tensor on {:?}, not on the CPU", tensor.device())));
+    };
+    view_of(storage, layout, floats).unwrap_or_else(|| Ok(integers()))
+}
+
+/// Calls `run` with a view of the elements that the layout names; none if they are integers.
+fn view_of<T>(
+    storage: &CpuStorage,
+    layout: &Layout,
+    run: impl FnOnce(&TensorView<'_>) -> Result<T>,
+) -> Option<Result<T>> {
+    // Bytes of formats that never hold NaN or infinity, and of E8M0 scales.
+    let codes = |bytes, format| Elements::from_bytes(bytes, format).ok();
+    let fp8: Vec<F8E4M3Fn>;
+    let elements = match storage {
+        CpuStorage::F32(x) => Elements::from(x.as_slice()),
+        CpuStorage::F64(x) => Elements::from(x.as_slice()),
+        CpuStorage::F16(x) => Elements::from(x.as_slice()),
+        CpuStorage::BF16(x) => Elements::from(x.as_slice()),
+        CpuStorage::F8E4M3(x) => {
+            fp8 = x.iter().map(|x| F8E4M3Fn::from_bits(x.to_bits())).collect();
+            Elements::from(fp8.as_slice())
+        }
+        CpuStorage::F8E8M0(x) => codes(x, Format::F8E8M0Fnu)?,
+        _ => return None,
+    };
+    let strides: Vec<isize> = layout.stride().iter().map(|&stride| stride as isize).collect();
+    let view = TensorView::new(elements, layout.start_offset(), layout.dims(), &strides);
+    Some(view.map_err(Error::wrap).and_then(|view| run(&view)))
+}
+
+/// [`mask`] as candle runs operations that it does not know.
+struct Mask(Predicate);
+
+impl CustomOp1 for Mask {
+    fn name(&self) -> &'static str {
+        "nonfinite-mask"
+    }
+
+    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let mut out = vec![0; layout.shape().elem_count()];
+        let filled = view_of(storage, layout, |view| view.mask(self.0, out.as_mut_slice()).map_err(Error::wrap));
+        match filled {
+            Some(result) => result?,
+            None => out.fill(u8::from(holds_for_integers(self.0))),
+        }
+        Ok((CpuStorage::U8(out), layout.shape().clone()))
+    }
+}
+
+/// The format that goes with a type of candle; none for integers.
+#[must_use]
+pub fn format(dtype: DType) -> Option<Format> {
+    match dtype {
+        DType::F32 => Some(f32::FORMAT),
+        DType::F64 => Some(f64::FORMAT),
+        DType::F16 => Some(Format::F16),
+        DType::BF16 => Some(Format::Bf16),
+        DType::F8E4M3 => Some(Format::F8E4M3Fn),
+        DType::F8E8M0 => Some(Format::F8E8M0Fnu),
+        DType::F6E2M3 => Some(Format::F6E2M3Fn),
+        DType::F6E3M2 => Some(Format::F6E3M2Fn),
+        DType::F4 => Some(Format::F4E2M1Fn),
+        _ => None,
+    }
+}

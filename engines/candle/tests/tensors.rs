@@ -1,0 +1,99 @@
+//! Tensors of candle, of every type and layout, against loops over what candle itself hands out.
+
+use candle_core::{D, DType, Device, Result, Tensor};
+use nonfinite::Predicate;
+
+const VALUES: [f64; 8] = [0.0, f64::NAN, 1.0, f64::INFINITY, f64::NEG_INFINITY, -0.5, f64::NAN, 2.0];
+
+fn holds(predicate: Predicate, x: f64) -> bool {
+    match predicate {
+        Predicate::Nan => x.is_nan(),
+        Predicate::Inf => x.is_infinite(),
+        Predicate::PositiveInf => x == f64::INFINITY,
+        Predicate::NegativeInf => x == f64::NEG_INFINITY,
+        Predicate::Finite => x.is_finite(),
+        Predicate::NonFinite => !x.is_finite(),
+        _ => false,
+    }
+}
+
+fn check(tensor: &Tensor) -> Result<()> {
+    // candle copies in row-major order and converts exactly.
+    let values = tensor.contiguous()?.flatten_all()?.to_dtype(DType::F64)?.to_vec1::<f64>()?;
+    for predicate in Predicate::ALL {
+        let want: Vec<u8> = values.iter().map(|&x| u8::from(holds(predicate, x))).collect();
+        let mask = nonfinite_candle::mask(tensor, predicate)?;
+        assert_eq!(mask.dims(), tensor.dims());
+        assert_eq!(mask.flatten_all()?.to_vec1::<u8>()?, want, "{predicate:?} {:?}", tensor.layout());
+        assert_eq!(nonfinite_candle::any(tensor, predicate)?, want.contains(&1));
+        assert_eq!(nonfinite_candle::all(tensor, predicate)?, !want.contains(&0));
+        let first = want.iter().position(|&hit| hit == 1).map(|mut index| {
+            let mut coordinate = tensor.dims().to_vec();
+            for extent in coordinate.iter_mut().rev() {
+                let size = *extent;
+                *extent = index % size;
+                index /= size;
+            }
+            coordinate
+        });
+        assert_eq!(nonfinite_candle::position(tensor, predicate)?, first);
+    }
+    let census = nonfinite_candle::census(tensor)?;
+    assert_eq!(census.nan.count, values.iter().filter(|x| x.is_nan()).count());
+    Ok(())
+}
+
+fn sample(dtype: DType) -> Result<Tensor> {
+    let values: Vec<f64> = (0..2 * 3 * 5 * 70).map(|i| VALUES[i * i % 11 % 8]).collect();
+    Tensor::from_vec(values, (2, 3, 5, 70), &Device::Cpu)?.to_dtype(dtype)
+}
+
+#[test]
+fn types_and_layouts() -> Result<()> {
+    for dtype in [DType::F32, DType::F64, DType::F16, DType::BF16] {
+        let tensor = sample(dtype)?;
+        check(&tensor)?;
+        check(&tensor.t()?)?;
+        check(&tensor.permute((0, 2, 3, 1))?)?;
+        check(&tensor.narrow(3, 7, 41)?)?;
+        check(&tensor.narrow(1, 1, 1)?.narrow(2, 2, 3)?)?;
+        check(&tensor.narrow(0, 0, 1)?.broadcast_as((4, 3, 5, 70))?)?;
+        check(&tensor.narrow(3, 0, 0)?)?;
+        check(&tensor.flatten_all()?.get(3)?)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn fp8() -> Result<()> {
+    let codes: Vec<float8::F8E4M3> = (0..=255).map(float8::F8E4M3::from_bits).collect();
+    let tensor = Tensor::from_vec(codes, 256, &Device::Cpu)?;
+    let mask = nonfinite_candle::mask(&tensor, Predicate::Nan)?.to_vec1::<u8>()?;
+    let nan: Vec<usize> = (0..256).filter(|&code| mask[code] == 1).collect();
+    assert_eq!(nan, [0x7F, 0xFF]);
+    Ok(())
+}
+
+#[test]
+fn integers_are_finite() -> Result<()> {
+    let tensor = Tensor::arange(0u32, 12, &Device::Cpu)?.reshape((3, 4))?;
+    assert_eq!(nonfinite_candle::mask(&tensor, Predicate::Finite)?.sum_all()?.to_scalar::<u8>()?, 12);
+    assert!(!nonfinite_candle::any(&tensor, Predicate::NonFinite)?);
+    assert!(nonfinite_candle::all(&tensor, Predicate::Finite)?);
+    assert_eq!(nonfinite_candle::position(&tensor, Predicate::Finite)?, Some(vec![0, 0]));
+    Ok(())
+}
+
+/// Logits that are not finite are replaced before a softmax.
+#[test]
+fn inside_a_model() -> Result<()> {
+    let logits = sample(DType::F32)?;
+    let finite = nonfinite_candle::mask(&logits, Predicate::Finite)?;
+    let floor = Tensor::full(-1e4f32, logits.shape(), &Device::Cpu)?;
+    let clean = finite.where_cond(&logits, &floor)?;
+    let shifted = clean.broadcast_sub(&clean.max_keepdim(D::Minus1)?)?.exp()?;
+    let softmax = shifted.broadcast_div(&shifted.sum_keepdim(D::Minus1)?)?;
+    assert!(nonfinite_candle::all(&softmax, Predicate::Finite)?);
+    assert!(!nonfinite_candle::all(&logits, Predicate::Finite)?);
+    Ok(())
+}
