@@ -7,7 +7,7 @@ use std::fmt;
 
 use nonfinite::Format;
 
-use crate::tensor::{ByteOrder, Content, Layout, Tensor};
+use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
 /// How a .npy file begins.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
@@ -97,23 +97,43 @@ impl std::error::Error for Error {}
 ///
 /// # Errors
 /// [`Error`] for anything but one whole array of a known dtype.
-pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor<'_>>, Error> {
-    let (text, data) = split(bytes)?;
+pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
+    let (tensor, end) = describe(bytes)?;
+    fits(&tensor, end, bytes.len())?;
+    Ok(vec![tensor])
+}
+
+/// Whether the data ends where the file does.
+///
+/// # Errors
+/// [`Error::DataLength`] if not.
+pub(crate) fn fits(tensor: &Tensor, end: usize, length: usize) -> Result<(), Error> {
+    let expected = tensor.data.length();
+    // The header was within the bytes.
+    let actual = length - (end - expected);
+    if actual == expected { Ok(()) } else { Err(Error::DataLength { expected, actual }) }
+}
+
+/// The tensor that a header describes, and the byte at which its data ends, if the bytes hold at least the header.
+///
+/// # Errors
+/// [`Error`] for anything but a header of an array of a known dtype.
+pub(crate) fn describe(bytes: &[u8]) -> Result<(Tensor, usize), Error> {
+    let (text, start) = split(bytes)?;
     // A copy, since a map that another process writes to must not change behind the check for UTF-8.
     let text = text.to_vec();
     let (descr, fortran_order, shape) = Parser { text: &text, at: 0 }.dictionary()?;
     let (size, content) = content(descr)?;
     let expected = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
-    let expected = expected.ok_or(Error::ShapeOverflow)?;
-    if expected != data.len() {
-        return Err(Error::DataLength { expected, actual: data.len() });
-    }
+    let end = expected.and_then(|length| length.checked_add(start)).ok_or(Error::ShapeOverflow)?;
     let layout = if fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
-    Ok(vec![Tensor { name: None, dtype: descr.to_owned(), shape, layout, content, data }])
+    let data = Data::Input(start..end);
+    let tensor = Tensor { name: None, file: None, dtype: descr.to_owned(), shape, layout, content, data };
+    Ok((tensor, end))
 }
 
-/// The dictionary and the data.
-fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
+/// The dictionary, and where the data begins.
+fn split(bytes: &[u8]) -> Result<(&[u8], usize), Error> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(Error::Magic)?;
     let (&[major, minor], rest) = rest.split_first_chunk().ok_or(Error::TruncatedHeader)?;
     let (length, rest) = match (major, minor) {
@@ -128,7 +148,8 @@ fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
         _ => return Err(Error::Version { major, minor }),
     };
     let length = usize::try_from(length).map_err(|_| Error::TruncatedHeader)?;
-    rest.split_at_checked(length).ok_or(Error::TruncatedHeader)
+    let (text, data) = rest.split_at_checked(length).ok_or(Error::TruncatedHeader)?;
+    Ok((text, bytes.len() - data.len()))
 }
 
 /// The size of an element and what it is.
