@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use crate::formats::{FileFormat, npy, safetensors};
+use crate::formats::{FileFormat, npy, onnx, safetensors};
 
 /// Why a file could not be checked.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub enum Error {
     Npy(npy::Error),
     /// It looks like a .safetensors file, but is not a good one.
     Safetensors(safetensors::Error),
+    /// It looks like an ONNX model, but is not a good one.
+    Onnx(onnx::Error),
     /// A name of another file that leads out of the folder of this one.
     Outside(String),
     /// Another file that belongs to it cannot be checked.
@@ -64,6 +66,7 @@ impl fmt::Display for Error {
             Self::NoFolder(format) => write!(f, "{} names other files: give its path", format.name()),
             Self::Npy(error) => error.fmt(f),
             Self::Safetensors(error) => error.fmt(f),
+            Self::Onnx(error) => error.fmt(f),
             Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
             Self::Other { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
@@ -79,6 +82,7 @@ impl std::error::Error for Error {
             Self::Io(error) | Self::Decode { error, .. } => Some(error),
             Self::Npy(error) => Some(error),
             Self::Safetensors(error) => Some(error),
+            Self::Onnx(error) => Some(error),
             Self::Other { error, .. } => Some(error),
             Self::Census(error) => Some(error),
             Self::Directory | Self::NotAFile | Self::Empty | Self::Unknown | Self::Stopped => None,

@@ -16,6 +16,7 @@ pub mod blocks;
 mod error;
 pub mod formats;
 pub mod policy;
+pub mod protobuf;
 mod report;
 mod scan;
 pub mod source;

@@ -4,6 +4,7 @@
 //! small multiple of the header that is really there.
 
 pub mod npy;
+pub mod onnx;
 pub mod safetensors;
 
 use std::path::Path;
@@ -20,6 +21,8 @@ pub enum FileFormat {
     Npy,
     /// See [`mod@safetensors`].
     Safetensors,
+    /// See [`onnx`].
+    Onnx,
 }
 
 /// One line of the table.
@@ -36,7 +39,7 @@ struct Reader {
 }
 
 /// In the order of the enum.
-const READERS: [Reader; 2] = [
+const READERS: [Reader; 3] = [
     Reader {
         format: FileFormat::Npy,
         name: "npy",
@@ -50,6 +53,13 @@ const READERS: [Reader; 2] = [
         endings: &[".safetensors"],
         begins: |bytes| bytes.get(8) == Some(&b'{'),
         tensors: |input| safetensors::tensors(input.bytes).map_err(Error::Safetensors),
+    },
+    Reader {
+        format: FileFormat::Onnx,
+        name: "onnx",
+        endings: &[".onnx"],
+        begins: onnx::begins,
+        tensors: onnx::tensors,
     },
 ];
 
