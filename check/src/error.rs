@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use crate::formats::{FileFormat, npy, onnx, safetensors};
+use crate::formats::{FileFormat, gguf, npy, npz, onnx, pytorch, safetensors, safetensors_index};
 
 /// Why a file could not be checked.
 #[derive(Debug)]
@@ -25,10 +25,20 @@ pub enum Error {
     NoFolder(FileFormat),
     /// It looks like a .npy file, but is not a good one.
     Npy(npy::Error),
+    /// It looks like a .npz file, but is not a good one.
+    Npz(npz::Error),
+    /// It looks like a GGUF file, but is not a good one.
+    Gguf(gguf::Error),
     /// It looks like a .safetensors file, but is not a good one.
     Safetensors(safetensors::Error),
     /// It looks like an ONNX model, but is not a good one.
     Onnx(onnx::Error),
+    /// It looks like an archive of PyTorch, but is not a good one.
+    Pytorch(pytorch::Error),
+    /// It is named as an index of .safetensors shards, but is not a good one.
+    SafetensorsIndex(safetensors_index::Error),
+    /// A stream goes on behind the end of the file, which is here.
+    Trailing(usize),
     /// A name of another file that leads out of the folder of this one.
     Outside(String),
     /// Another file that belongs to it cannot be checked.
@@ -65,8 +75,13 @@ impl fmt::Display for Error {
             Self::NoStream(format) => write!(f, "{} cannot be read from a stream", format.name()),
             Self::NoFolder(format) => write!(f, "{} names other files: give its path", format.name()),
             Self::Npy(error) => error.fmt(f),
+            Self::Npz(error) => error.fmt(f),
+            Self::Gguf(error) => error.fmt(f),
             Self::Safetensors(error) => error.fmt(f),
             Self::Onnx(error) => error.fmt(f),
+            Self::Pytorch(error) => error.fmt(f),
+            Self::SafetensorsIndex(error) => error.fmt(f),
+            Self::Trailing(end) => write!(f, "goes on behind byte {end}, where it should end"),
             Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
             Self::Other { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
@@ -81,12 +96,16 @@ impl std::error::Error for Error {
         match self {
             Self::Io(error) | Self::Decode { error, .. } => Some(error),
             Self::Npy(error) => Some(error),
+            Self::Npz(error) => Some(error),
+            Self::Gguf(error) => Some(error),
             Self::Safetensors(error) => Some(error),
             Self::Onnx(error) => Some(error),
+            Self::Pytorch(error) => Some(error),
+            Self::SafetensorsIndex(error) => Some(error),
             Self::Other { error, .. } => Some(error),
             Self::Census(error) => Some(error),
             Self::Directory | Self::NotAFile | Self::Empty | Self::Unknown | Self::Stopped => None,
-            Self::NoStream(_) | Self::NoFolder(_) | Self::Outside(_) => None,
+            Self::NoStream(_) | Self::NoFolder(_) | Self::Outside(_) | Self::Trailing(_) => None,
         }
     }
 }

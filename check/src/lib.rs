@@ -9,7 +9,7 @@
 //! ```
 //!
 //! [`check_file`] maps a file and looks at it with all cores; [`check_bytes`] does the same with bytes that are in
-//! memory already. Files are told apart
+//! memory already, and [`check_stream`] with a stream, for formats that begin with what lies where. Files are told apart
 //! by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims.
 
 pub mod blocks;
@@ -21,8 +21,10 @@ mod report;
 mod scan;
 pub mod source;
 mod stats;
+mod stream;
 mod tally;
 pub mod tensor;
+pub mod zip;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -36,6 +38,7 @@ pub use formats::FileFormat;
 pub use policy::{Allow, Kinds};
 pub use report::{Finding, First, LookedAt, Report, TensorReport};
 pub use stats::Range;
+pub use stream::check_stream;
 
 use source::{Input, Source};
 

@@ -89,7 +89,7 @@ impl<'a> Work<'a> {
 
     /// Takes pieces until there is none left.
     fn run(&self) {
-        let mut scanner = Scanner { stats: self.options.stats, buffer: Vec::new(), scales: Vec::new() };
+        let mut scanner = Scanner::new(self.options.stats);
         while !self.stopped.load(Ordering::Relaxed) {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(piece) = self.pieces.get(index) else { break };
@@ -117,7 +117,7 @@ impl<'a> Work<'a> {
                 // What verifies itself does so at its end.
                 return match stream.read(&mut [0]).map_err(failed)? {
                     0 => Ok(tally),
-                    _ => Err(failed(io::ErrorKind::InvalidData.into())),
+                    _ => Err(failed(io::Error::other("more data than its shape says"))),
                 };
             }
         };
@@ -153,14 +153,18 @@ pub(crate) fn label(tensor: &Tensor) -> String {
 
 /// The buffers of a thread.
 pub(crate) struct Scanner {
-    pub(crate) stats: bool,
-    /// Decoded bytes, or numbers in the byte order of the machine.
-    pub(crate) buffer: Vec<u8>,
-    /// Scales of blocks.
-    pub(crate) scales: Vec<u8>,
+    stats: bool,
+    /// Bytes of a stream.
+    buffer: Vec<u8>,
+    /// Scales of blocks, or numbers in the byte order of the machine.
+    numbers: Vec<u8>,
 }
 
 impl Scanner {
+    pub(crate) fn new(stats: bool) -> Self {
+        Self { stats, buffer: Vec::new(), numbers: Vec::new() }
+    }
+
     /// Looks at whole units; `unit` is the place of the first of them in the tensor.
     fn bytes(
         &mut self,
@@ -196,10 +200,10 @@ impl Scanner {
             if native {
                 tally.numbers(bytes, format, place, self.stats)?;
             } else {
-                self.scales.clear();
-                self.scales.extend_from_slice(bytes);
-                turn(&mut self.scales, size);
-                tally.numbers(&self.scales, format, place, self.stats)?;
+                self.numbers.clear();
+                self.numbers.extend_from_slice(bytes);
+                turn(&mut self.numbers, size);
+                tally.numbers(&self.numbers, format, place, self.stats)?;
             }
         }
         Ok(())
@@ -216,10 +220,10 @@ impl Scanner {
         let size = blocks.format.size_in_bytes();
         let per_block = blocks.scales.len();
         let step = (CHUNK / blocks.bytes).max(1);
-        self.scales.resize(step * per_block * size, 0);
+        self.numbers.resize(step * per_block * size, 0);
         for (chunk, bytes) in bytes.chunks(step * blocks.bytes).enumerate() {
-            let length = blocks.gather(bytes, &mut self.scales);
-            let scales = &mut self.scales[..length];
+            let length = blocks.gather(bytes, &mut self.numbers);
+            let scales = &mut self.numbers[..length];
             if order != ByteOrder::NATIVE {
                 turn(scales, size);
             }

@@ -32,13 +32,15 @@ pub struct Tensor {
 }
 
 /// Which index runs fastest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
     /// The last, as in C.
     RowMajor,
     /// The first, as in Fortran.
     ColumnMajor,
+    /// The last of these axes, which are all; the first of them slowest.
+    Axes(Vec<usize>),
 }
 
 /// What the elements of a tensor are.
@@ -172,9 +174,10 @@ impl Tensor {
             *extent = rest % size;
             rest /= size;
         };
-        match self.layout {
+        match &self.layout {
             Layout::RowMajor => coordinate.iter_mut().rev().for_each(&mut split),
             Layout::ColumnMajor => coordinate.iter_mut().for_each(&mut split),
+            Layout::Axes(axes) => axes.iter().rev().for_each(|&axis| split(&mut coordinate[axis])),
         }
         coordinate
     }

@@ -3,14 +3,21 @@
 //! Readers take any bytes. They answer with tensors or a typed error, never with a panic, and allocate no more than a
 //! small multiple of the header that is really there.
 
+mod ggml_types;
+pub mod gguf;
 pub mod npy;
+pub mod npz;
 pub mod onnx;
+pub mod pytorch;
 pub mod safetensors;
+pub mod safetensors_index;
 
+use std::io::Read;
 use std::path::Path;
 
 use crate::Error;
 use crate::source::Input;
+use crate::stream::Described;
 use crate::tensor::Tensor;
 
 /// A file format.
@@ -19,6 +26,14 @@ use crate::tensor::Tensor;
 pub enum FileFormat {
     /// See [`npy`].
     Npy,
+    /// See [`pytorch`].
+    Pytorch,
+    /// See [`npz`].
+    Npz,
+    /// See [`gguf`].
+    Gguf,
+    /// See [`safetensors_index`].
+    SafetensorsIndex,
     /// See [`mod@safetensors`].
     Safetensors,
     /// See [`onnx`].
@@ -36,16 +51,54 @@ struct Reader {
     begins: fn(&[u8]) -> bool,
     /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and content say.
     tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
+    /// Reads the header from a stream, for formats that begin with it.
+    stream: Option<DescribeStream>,
 }
 
+type DescribeStream = fn(&mut dyn Read) -> Result<Described, Error>;
+
 /// In the order of the enum.
-const READERS: [Reader; 3] = [
+static READERS: &[Reader] = &[
     Reader {
         format: FileFormat::Npy,
         name: "npy",
         endings: &[".npy"],
         begins: |bytes| bytes.starts_with(npy::MAGIC),
         tensors: |input| npy::tensors(input.bytes).map_err(Error::Npy),
+        stream: Some(|stream| npy::describe_stream(stream).map_err(Error::Npy)),
+    },
+    Reader {
+        format: FileFormat::Pytorch,
+        name: "pytorch",
+        endings: &[".pt", ".pth", ".ckpt", ".jit"],
+        begins: pytorch::begins,
+        tensors: |input| pytorch::tensors(input).map_err(Error::Pytorch),
+        stream: None,
+    },
+    Reader {
+        format: FileFormat::Npz,
+        name: "npz",
+        endings: &[".npz"],
+        begins: |bytes| bytes.starts_with(npz::MAGIC),
+        tensors: |input| npz::tensors(input).map_err(Error::Npz),
+        stream: None,
+    },
+    Reader {
+        format: FileFormat::Gguf,
+        name: "gguf",
+        endings: &[".gguf"],
+        begins: |bytes| bytes.starts_with(gguf::MAGIC),
+        tensors: |input| gguf::tensors(input).map_err(Error::Gguf),
+        stream: None,
+    },
+    Reader {
+        format: FileFormat::SafetensorsIndex,
+        name: "safetensors.index.json",
+        endings: &[".safetensors.index.json"],
+        // JSON like any other: the name has to tell.
+        begins: |_| false,
+        tensors: safetensors_index::tensors,
+        stream: None,
     },
     Reader {
         format: FileFormat::Safetensors,
@@ -53,6 +106,7 @@ const READERS: [Reader; 3] = [
         endings: &[".safetensors"],
         begins: |bytes| bytes.get(8) == Some(&b'{'),
         tensors: |input| safetensors::tensors(input.bytes).map_err(Error::Safetensors),
+        stream: Some(|stream| safetensors::describe_stream(stream).map_err(Error::Safetensors)),
     },
     Reader {
         format: FileFormat::Onnx,
@@ -60,19 +114,15 @@ const READERS: [Reader; 3] = [
         endings: &[".onnx"],
         begins: onnx::begins,
         tensors: onnx::tensors,
+        stream: None,
     },
 ];
 
 impl FileFormat {
     fn reader(self) -> &'static Reader {
-        const {
-            let mut i = 0;
-            while i < READERS.len() {
-                assert!(READERS[i].format as usize == i, "the table is in the order of the enum");
-                i += 1;
-            }
-        }
-        &READERS[self as usize]
+        let reader = &READERS[self as usize];
+        debug_assert_eq!(reader.format, self, "the table is in the order of the enum");
+        reader
     }
 
     /// Every format.
@@ -114,5 +164,11 @@ impl FileFormat {
     /// [`Error`] for anything but a whole, good file.
     pub fn tensors(self, input: Input<'_>) -> Result<Vec<Tensor>, Error> {
         (self.reader().tensors)(input)
+    }
+
+    /// Reads the header of a file of this format from a stream.
+    pub(crate) fn describe_stream(self, stream: &mut dyn Read) -> Result<Described, Error> {
+        let describe = self.reader().stream.ok_or(Error::NoStream(self))?;
+        describe(stream)
     }
 }

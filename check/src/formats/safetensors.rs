@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read;
 use std::str::Utf8Error;
 
 use ::safetensors::tensor::{Metadata, TensorInfo};
@@ -12,6 +13,7 @@ use ::safetensors::{Dtype, SafeTensorError};
 use nonfinite::Format;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
+use crate::stream::Described;
 use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
 /// The longest header that the reference implementation takes.
@@ -109,6 +111,22 @@ pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
         return Err(Error::Uncovered { end, data });
     }
     Ok(tensors)
+}
+
+/// A .safetensors file that comes as a stream.
+pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error> {
+    let mut length = [0; 8];
+    stream.read_exact(&mut length).map_err(|_| Error::Truncated)?;
+    let length = header_length(length)?;
+    // Grows with what is there, not with what is claimed.
+    let mut text = Vec::new();
+    let read = stream.take(length as u64).read_to_end(&mut text);
+    if !read.is_ok_and(|count| count == length) {
+        return Err(Error::TruncatedHeader(length as u64));
+    }
+    let header = size_of::<u64>() + length;
+    let (tensors, end) = describe(&text, header, None)?;
+    Ok(Described { tensors, header, end: header + end })
 }
 
 /// The tensors that a header describes, in the order of their data, whose first byte lies at `start` of the file, and
