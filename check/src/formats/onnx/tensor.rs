@@ -1,0 +1,295 @@
+//! TensorProto: a tensor of an ONNX model, and where its data is.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use nonfinite::Format;
+
+use super::{Error, Problem};
+use crate::protobuf::{Fields, Malformed, Value};
+use crate::source::Source;
+use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
+
+/// In which of its fields a tensor has its numbers, if not in `raw_data`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    /// `float_data`, four bytes each.
+    Float,
+    /// `double_data`, eight bytes each.
+    Double,
+    /// `int32_data`: the bits of a number in each.
+    Int32,
+    /// Another one, for what is no floating-point number.
+    Other,
+}
+
+/// TensorProto.DataType: name, content, and where numbers stand. `None` for a number that is none of them.
+fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
+    let floats = |name, format, parts, field| {
+        Some((name, Content::Floats { format, parts, order: ByteOrder::Little }, field))
+    };
+    match code {
+        1 => floats("float", Format::F32, 1, Field::Float),
+        10 => floats("float16", Format::F16, 1, Field::Int32),
+        11 => floats("double", Format::F64, 1, Field::Double),
+        14 => floats("complex64", Format::F32, 2, Field::Float),
+        15 => floats("complex128", Format::F64, 2, Field::Double),
+        16 => floats("bfloat16", Format::Bf16, 1, Field::Int32),
+        17 => floats("float8e4m3fn", Format::F8E4M3Fn, 1, Field::Int32),
+        18 => floats("float8e4m3fnuz", Format::F8E4M3FnUz, 1, Field::Int32),
+        19 => floats("float8e5m2", Format::F8E5M2, 1, Field::Int32),
+        20 => floats("float8e5m2fnuz", Format::F8E5M2FnUz, 1, Field::Int32),
+        24 => floats("float8e8m0", Format::F8E8M0Fnu, 1, Field::Int32),
+        23 => Some(("float4e2m1", Content::AlwaysFinite, Field::Other)),
+        27 => Some(("float6e2m3", Content::AlwaysFinite, Field::Other)),
+        28 => Some(("float6e3m2", Content::AlwaysFinite, Field::Other)),
+        _ => {
+            let names = [
+                (2, "uint8"),
+                (3, "int8"),
+                (4, "uint16"),
+                (5, "int16"),
+                (6, "int32"),
+                (7, "int64"),
+                (8, "string"),
+                (9, "bool"),
+                (12, "uint32"),
+                (13, "uint64"),
+                (21, "uint4"),
+                (22, "int4"),
+                (25, "uint2"),
+                (26, "int2"),
+            ];
+            let (_, name) = names.iter().find(|(known, _)| *known == code)?;
+            Some((name, Content::NotFloat, Field::Other))
+        }
+    }
+}
+
+/// Numbers of a repeated field: packed in one piece of the file, as writers have them, or put together.
+#[derive(Default)]
+pub(super) struct Numbers {
+    pieces: usize,
+    range: Range<usize>,
+    copied: Vec<u8>,
+}
+
+impl Numbers {
+    /// Adds numbers of fixed width, one or packed.
+    pub(super) fn push(&mut self, file: &[u8], value: Value) {
+        let (Value::Fixed(range) | Value::Bytes(range)) = value else { return };
+        match self.pieces {
+            0 => self.range = range,
+            1 => self.copied = [&file[self.range.clone()], &file[range]].concat(),
+            _ => self.copied.extend_from_slice(&file[range]),
+        }
+        self.pieces += 1;
+    }
+
+    /// Adds the low bits of numbers of variable length, one or packed, as little-endian bytes.
+    fn push_bits(&mut self, file: &[u8], value: Value, size: usize) -> Result<(), Malformed> {
+        self.pieces = 2;
+        match value {
+            Value::Varint(bits) => self.copied.extend_from_slice(&bits.to_le_bytes()[..size]),
+            Value::Fixed(_) => {}
+            Value::Bytes(range) => {
+                let mut numbers = Fields::new(file, range);
+                while let Some(bits) = numbers.varint()? {
+                    self.copied.extend_from_slice(&bits.to_le_bytes()[..size]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// In bytes.
+    fn len(&self) -> usize {
+        if self.pieces < 2 { self.range.len() } else { self.copied.len() }
+    }
+
+    fn data(self) -> Data {
+        if self.pieces < 2 { Data::Input(self.range) } else { Data::Owned(self.copied) }
+    }
+
+    /// As the tensor of f32 that a Constant node makes of them.
+    pub(super) fn tensor(self, name: String, scalar: bool) -> Result<Tensor, Error> {
+        let elements = self.len() / 4;
+        let wants = if scalar { 4 } else { 4 * elements };
+        if self.len() != wants {
+            let problem = Problem::Length { has: self.len(), wants };
+            return Err(Error::Tensor { name, problem });
+        }
+        Ok(Tensor {
+            name: Some(name),
+            file: None,
+            dtype: "float".to_owned(),
+            shape: if scalar { Vec::new() } else { vec![elements] },
+            layout: Layout::RowMajor,
+            content: Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::Little },
+            data: self.data(),
+        })
+    }
+}
+
+/// A TensorProto as it stands in the file.
+pub(super) struct Proto<'a> {
+    file: &'a [u8],
+    pub(super) name: String,
+    dims: Vec<i64>,
+    data_type: u64,
+    raw: Option<Range<usize>>,
+    float: Numbers,
+    double: Numbers,
+    /// Kept as they stand, since their width depends on a type that may come later.
+    int32: Vec<Value>,
+    segment: bool,
+    external: bool,
+    /// Keys and values about external data.
+    entries: Vec<(String, String)>,
+}
+
+impl<'a> Proto<'a> {
+    pub(super) fn read(file: &'a [u8], message: Range<usize>) -> Result<Self, Malformed> {
+        let mut proto = Self {
+            file,
+            name: String::new(),
+            dims: Vec::new(),
+            data_type: 0,
+            raw: None,
+            float: Numbers::default(),
+            double: Numbers::default(),
+            int32: Vec::new(),
+            segment: false,
+            external: false,
+            entries: Vec::new(),
+        };
+        let text = |range: Range<usize>| String::from_utf8_lossy(&file[range]).into_owned();
+        for field in Fields::new(file, message) {
+            match field? {
+                (1, Value::Varint(extent)) => proto.dims.push(extent.cast_signed()),
+                (1, Value::Bytes(packed)) => {
+                    let mut extents = Fields::new(file, packed);
+                    while let Some(extent) = extents.varint()? {
+                        proto.dims.push(extent.cast_signed());
+                    }
+                }
+                (2, Value::Varint(code)) => proto.data_type = code,
+                (3, _) => proto.segment = true,
+                (4, value) => proto.float.push(file, value),
+                (5, value) => proto.int32.push(value),
+                (8, Value::Bytes(range)) => proto.name = text(range),
+                (9, Value::Bytes(range)) => proto.raw = Some(range),
+                (10, value) => proto.double.push(file, value),
+                (13, Value::Bytes(entry)) => {
+                    let mut pair = (String::new(), String::new());
+                    for field in Fields::new(file, entry) {
+                        match field? {
+                            (1, Value::Bytes(range)) => pair.0 = text(range),
+                            (2, Value::Bytes(range)) => pair.1 = text(range),
+                            _ => {}
+                        }
+                    }
+                    proto.entries.push(pair);
+                }
+                (14, Value::Varint(location)) => proto.external = location == 1,
+                _ => {}
+            }
+        }
+        Ok(proto)
+    }
+
+    /// The tensor. `open` maps a file of external data.
+    pub(super) fn tensor(
+        self,
+        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, crate::Error>,
+    ) -> Result<Tensor, crate::Error> {
+        let name = self.name.clone();
+        let bad = |problem| crate::Error::Onnx(Error::Tensor { name: name.clone(), problem });
+        let shape: Option<Vec<usize>> =
+            self.dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
+        let shape = shape.ok_or_else(|| bad(Problem::Shape))?;
+        let (dtype, content, field) = match data_type(self.data_type) {
+            Some((dtype, _, _)) if self.segment => {
+                (dtype.to_owned(), Content::Unreadable("a segment of a tensor".to_owned()), Field::Other)
+            }
+            Some((dtype, content, field)) => (dtype.to_owned(), content, field),
+            None => {
+                let dtype = format!("type {}", self.data_type);
+                (dtype, Content::Unreadable("a type that is not known".to_owned()), Field::Other)
+            }
+        };
+        let unit = match content {
+            Content::Floats { format, parts, .. } => format.size_in_bytes() * parts,
+            _ => 1,
+        };
+        let product = shape.iter().try_fold(unit, |product, &extent| product.checked_mul(extent));
+        let wants =
+            product.filter(|&bytes| bytes <= isize::MAX as usize).ok_or_else(|| bad(Problem::Shape))?;
+        let data = match content {
+            Content::Floats { format, .. } => {
+                let data = match self.external {
+                    true => self.external(wants, open)?,
+                    false => self
+                        .inside(field, format.size_in_bytes())
+                        .map_err(Error::Malformed)
+                        .map_err(crate::Error::Onnx)?,
+                };
+                if data.length() != wants {
+                    return Err(bad(Problem::Length { has: data.length(), wants }));
+                }
+                data
+            }
+            _ => Data::Owned(Vec::new()),
+        };
+        Ok(Tensor { name: Some(name), file: None, dtype, shape, layout: Layout::RowMajor, content, data })
+    }
+
+    /// The data in the model itself.
+    fn inside(self, field: Field, size: usize) -> Result<Data, Malformed> {
+        if let Some(raw) = self.raw {
+            return Ok(Data::Input(raw));
+        }
+        let numbers = match field {
+            Field::Float => self.float,
+            Field::Double => self.double,
+            Field::Int32 => {
+                let mut numbers = Numbers::default();
+                for value in self.int32 {
+                    numbers.push_bits(self.file, value, size)?;
+                }
+                numbers
+            }
+            Field::Other => Numbers::default(),
+        };
+        Ok(numbers.data())
+    }
+
+    /// The data in a file beside the model.
+    fn external(
+        self,
+        wants: usize,
+        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, crate::Error>,
+    ) -> Result<Data, crate::Error> {
+        let bad = |problem| crate::Error::Onnx(Error::Tensor { name: self.name.clone(), problem });
+        let entry = |wanted: &str| self.entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value);
+        let number = |key: &'static str| match entry(key) {
+            Some(value) => value.parse::<u64>().map(Some).map_err(|_| bad(Problem::External(key))),
+            None => Ok(None),
+        };
+        let location = entry("location").ok_or_else(|| bad(Problem::External("location")))?;
+        let offset = number("offset")?.unwrap_or(0);
+        let length = number("length")?.unwrap_or(wants as u64);
+        let source = open(location)?;
+        let file = source.bytes().len();
+        let end = offset.saturating_add(length);
+        if end > file as u64 {
+            return Err(bad(Problem::ExternalEnd { end, file }));
+        }
+        // Both are within the file, so they fit.
+        Ok(Data::Other { range: offset as usize..end as usize, source })
+    }
+}

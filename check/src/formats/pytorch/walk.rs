@@ -1,0 +1,203 @@
+//! Finds the tensors in a pickle of PyTorch, and gives them the names of the keys that lead to them.
+
+use std::collections::HashSet;
+
+use super::pickle::{Id, Object, Pickle};
+
+/// A storage that a pickle refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Storage {
+    /// The dtype that goes with its type, as torch names dtypes; of an untyped one, `uint8`.
+    dtype: String,
+    /// Its name in the archive.
+    pub(super) key: String,
+}
+
+/// A tensor that a pickle describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) dtype: String,
+    pub(super) storage: Storage,
+    /// In elements, as the strides.
+    pub(super) offset: i64,
+    pub(super) shape: Vec<usize>,
+    pub(super) strides: Vec<i64>,
+}
+
+/// Storage classes and dtypes.
+const STORAGES: [(&str, &str); 19] = [
+    ("FloatStorage", "float32"),
+    ("DoubleStorage", "float64"),
+    ("HalfStorage", "float16"),
+    ("BFloat16Storage", "bfloat16"),
+    ("ComplexFloatStorage", "complex64"),
+    ("ComplexDoubleStorage", "complex128"),
+    ("ByteStorage", "uint8"),
+    ("CharStorage", "int8"),
+    ("ShortStorage", "int16"),
+    ("IntStorage", "int32"),
+    ("LongStorage", "int64"),
+    ("BoolStorage", "bool"),
+    ("QInt8Storage", "qint8"),
+    ("QUInt8Storage", "quint8"),
+    ("QInt32Storage", "qint32"),
+    ("QUInt4x2Storage", "quint4x2"),
+    ("QUInt2x4Storage", "quint2x4"),
+    ("UntypedStorage", "uint8"),
+    ("TypedStorage", "uint8"),
+];
+
+/// Whether a dtype is one of integers, booleans or integers that stand for something else.
+pub(super) fn is_integer(dtype: &str) -> bool {
+    let others = [
+        "uint16", "uint32", "uint64", "long", "int", "short", "bits8", "bits16", "bits1x8", "bits2x4",
+        "bits4x2",
+    ];
+    STORAGES
+        .iter()
+        .any(|(_, known)| *known == dtype && !known.contains("float") && !known.contains("complex"))
+        || others.contains(&dtype)
+}
+
+/// All tensors of a pickle.
+pub(super) fn walk(pickle: &Pickle) -> Vec<Found> {
+    let mut found = Vec::new();
+    // Each object is visited once, under the first name that leads to it: references could make a maze otherwise.
+    let mut seen = HashSet::new();
+    let mut todo = vec![(pickle.root, String::new())];
+    while let Some((id, name)) = todo.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let reader = Reader(&pickle.objects);
+        if let Some(tensor) = reader.tensor(id) {
+            found.push(Found { name, ..tensor });
+            continue;
+        }
+        let at = todo.len();
+        let below = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
+        match &pickle.objects[id] {
+            Object::Sequence(items) => {
+                todo.extend(items.iter().enumerate().map(|(i, &item)| (item, below(&i.to_string()))));
+            }
+            Object::Dict(items) => {
+                todo.extend(items.iter().map(|&(key, value)| (value, below(&reader.key(key)))))
+            }
+            // What a function of somebody's own makes of these is not known; what they hold is looked at.
+            Object::Call { arguments, state, items, .. } => {
+                todo.push((*arguments, name.clone()));
+                todo.extend(state.map(|state| (state, name.clone())));
+                todo.extend(items.iter().map(|&(key, value)| (value, below(&reader.key(key)))));
+            }
+            _ => {}
+        }
+        // In the order of the pickle.
+        todo[at..].reverse();
+    }
+    found
+}
+
+struct Reader<'a>(&'a [Object]);
+
+impl<'a> Reader<'a> {
+    /// A key as part of a name.
+    fn key(&self, id: Id) -> String {
+        match &self.0[id] {
+            Object::Text(text) => text.clone(),
+            Object::Int(number) => number.to_string(),
+            _ => "?".to_owned(),
+        }
+    }
+
+    fn sequence(&self, id: Id) -> Option<&'a [Id]> {
+        match &self.0[id] {
+            Object::Sequence(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    fn integers(&self, id: Id) -> Option<Vec<i64>> {
+        self.sequence(id)?.iter().map(|&item| self.integer(item)).collect()
+    }
+
+    fn integer(&self, id: Id) -> Option<i64> {
+        match &self.0[id] {
+            Object::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn global(&self, id: Id) -> Option<&'a str> {
+        match &self.0[id] {
+            Object::Global(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The storage that `("storage", type, key, device, elements)` refers to.
+    fn storage(&self, id: Id) -> Option<Storage> {
+        let Object::Persistent(reference) = &self.0[id] else { return None };
+        let [_, class, key, ..] = self.sequence(*reference)? else { return None };
+        let class = self.global(*class)?.rsplit(' ').next()?;
+        let (_, dtype) = STORAGES.iter().find(|(known, _)| *known == class)?;
+        let Object::Text(key) = &self.0[*key] else { return None };
+        Some(Storage { dtype: (*dtype).to_owned(), key: key.clone() })
+    }
+
+    /// The tensor that a call would make, without a name. Wrappers hand one on.
+    fn tensor(&self, mut id: Id) -> Option<Found> {
+        // As deep as wrappers may go; PyTorch makes two.
+        for _ in 0..8 {
+            let Object::Call { function, arguments, .. } = &self.0[id] else { return None };
+            let function = self.global(*function)?;
+            let arguments = self.sequence(*arguments)?;
+            match (function, arguments) {
+                (
+                    "torch._utils _rebuild_tensor"
+                    | "torch._utils _rebuild_tensor_v2"
+                    | "torch._utils _rebuild_qtensor",
+                    [storage, offset, shape, strides, ..],
+                ) => return self.rebuild(*storage, *offset, *shape, *strides, None),
+                ("torch._utils _rebuild_tensor_v3", [storage, offset, shape, strides, _, _, dtype, ..]) => {
+                    return self.rebuild(*storage, *offset, *shape, *strides, Some(*dtype));
+                }
+                (
+                    "torch._utils _rebuild_parameter" | "torch._utils _rebuild_parameter_with_state",
+                    [tensor, ..],
+                ) => id = *tensor,
+                // (function, type, arguments, state)
+                ("torch._tensor _rebuild_from_type_v2", [function, _, arguments, ..]) => {
+                    let function = self.global(*function)?;
+                    let arguments = self.sequence(*arguments)?;
+                    return match (function, arguments) {
+                        ("torch._utils _rebuild_tensor_v2", [storage, offset, shape, strides, ..]) => {
+                            self.rebuild(*storage, *offset, *shape, *strides, None)
+                        }
+                        _ => None,
+                    };
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn rebuild(&self, storage: Id, offset: Id, shape: Id, strides: Id, dtype: Option<Id>) -> Option<Found> {
+        let storage = self.storage(storage)?;
+        let dtype = match dtype {
+            Some(dtype) => self.global(dtype)?.strip_prefix("torch ")?.to_owned(),
+            None => storage.dtype.clone(),
+        };
+        let shape: Option<Vec<usize>> =
+            self.integers(shape)?.into_iter().map(|extent| usize::try_from(extent).ok()).collect();
+        Some(Found {
+            name: String::new(),
+            dtype,
+            storage,
+            offset: self.integer(offset)?,
+            shape: shape?,
+            strides: self.integers(strides)?,
+        })
+    }
+}
