@@ -3,9 +3,11 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::isa::{Blocks, Kernel};
+use crate::isa::Kernel;
 use crate::lane::Lane;
+use crate::replace::Select;
 use crate::rule::{Equal, Greater, Ones, Op, Test, Width};
+use crate::scale::{self, Float, Scale};
 
 /// The tests that a sink is asked for: loops are compiled for no others.
 pub(crate) enum Tests {
@@ -25,7 +27,7 @@ pub(crate) trait Sink {
     type Output;
 
     /// With the blocks of an instruction set. Must be `#[inline(always)]`; `x` has at least one block.
-    fn vector<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
         isa: I,
         x: &[L::Raw],
         test: &Test,
@@ -39,7 +41,7 @@ pub(crate) trait Sink {
 /// A sink with all its choices made.
 struct Loop<S, L, O, const NEGATE: bool>(PhantomData<(S, L, O)>);
 
-impl<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Kernel<I> for Loop<S, L, O, NEGATE> {
+impl<S: Sink, L: Lane, I: Select<L>, O: Op, const NEGATE: bool> Kernel<I> for Loop<S, L, O, NEGATE> {
     type Out<'o> = S::Out<'o>;
     type Output = S::Output;
 
@@ -49,7 +51,7 @@ impl<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Kernel<I> for Lo
     }
 }
 
-fn run<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+fn run<S: Sink, L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
     isa: I,
     x: &[u8],
     test: &Test,
@@ -63,13 +65,13 @@ type Run<S, I> = fn(I, &[u8], &Test, <S as Sink>::Out<'_>) -> <S as Sink>::Outpu
 /// All loops of a sink on one instruction set, by [`Test::index`].
 struct Loops<S, I>(PhantomData<(S, I)>);
 
-impl<S: Sink, I: Blocks<i8> + Blocks<i16> + Blocks<i32> + Blocks<i64>> Loops<S, I> {
+impl<S: Sink, I: Select<i8> + Select<i16> + Select<i32> + Select<i64>> Loops<S, I> {
     const ALL: [[Run<S, I>; 6]; 4] =
         [Self::of::<i8>(), Self::of::<i16>(), Self::of::<i32>(), Self::of::<i64>()];
 
     const fn of<L: Lane>() -> [Run<S, I>; 6]
     where
-        I: Blocks<L>,
+        I: Select<L>,
     {
         match S::TESTS {
             Tests::All => [
@@ -152,6 +154,15 @@ macro_rules! paths {
                 match self {
                     $($(#[$cfg])* Self::$token(isa) => Loops::<S, _>::run(isa, x, test, out),)*
                     Self::Scalar => scalar::<S>(x, test, out),
+                }
+            }
+
+            /// See [`crate::scale()`].
+            #[inline(always)]
+            fn scale(self, x: &mut [u8], float: Float, factor: f64) -> bool {
+                match self {
+                    $($(#[$cfg])* Self::$token(isa) => isa.scale(x, float, factor),)*
+                    Self::Scalar => scale::scalar(x, float, factor),
                 }
             }
         }
@@ -252,5 +263,11 @@ impl Path {
     #[inline(always)]
     pub(crate) fn run<S: Sink>(self, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
         self.0.run::<S>(x, test, out)
+    }
+
+    /// Runs the loop that scales.
+    #[inline(always)]
+    pub(crate) fn scale(self, x: &mut [u8], float: Float, factor: f64) -> bool {
+        self.0.scale(x, float, factor)
     }
 }

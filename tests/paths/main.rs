@@ -10,6 +10,8 @@ mod lengths;
 mod oracle;
 mod patterns;
 mod properties;
+mod replace;
+mod scale;
 
 use nonfinite::{Elements, Format, Path, Predicate};
 use oracle::{Kind, holds, kind};
