@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use lexopt::Arg;
+use nonfinite_check::{LookedAt, Options, Report};
 use nonfinite_cli::report::{Line, OneLine, Totals};
-use nonfinite_cli::source::{Error, Source};
 
 const HELP: &str = "\
 Which tensors of a file hold NaN or infinity, and where.
@@ -121,36 +121,30 @@ fn paths(out: &mut impl Write) -> io::Result<()> {
 fn check(files: &[PathBuf], totals: &mut Totals, out: &mut impl Write) -> io::Result<()> {
     let start = Instant::now();
     for path in files {
-        if let Err(error) = check_file(path, totals, out)? {
-            totals.failed += 1;
-            complain(format_args!("{}: {}", OneLine(path.display()), OneLine(error)));
+        match nonfinite_check::check_file(path, &Options::default()) {
+            Ok(report) => print(path, &report, totals, out)?,
+            Err(error) => {
+                totals.failed += 1;
+                complain(format_args!("{}: {}", OneLine(path.display()), OneLine(error)));
+            }
         }
     }
     writeln!(out, "{}", totals.summary(start.elapsed(), nonfinite::Path::active().name()))
 }
 
-/// The outer error is one of output, the inner one of the file.
-fn check_file(path: &Path, totals: &mut Totals, out: &mut impl Write) -> io::Result<Result<(), Error>> {
-    let source = match Source::open(path) {
-        Ok(source) => source,
-        Err(error) => return Ok(Err(error)),
-    };
-    let tensors = match source.tensors() {
-        Ok(tensors) => tensors,
-        Err(error) => return Ok(Err(error)),
-    };
-    for tensor in &tensors {
-        let census = match tensor.census() {
-            Ok(census) => census,
-            Err(error) => return Ok(Err(Error::Census(error))),
-        };
-        let line = Line::new(path, tensor, census);
-        totals.add(tensor, line.is_some());
-        if let Some(line) = line {
-            writeln!(out, "{line}")?;
+fn print(path: &Path, report: &Report, totals: &mut Totals, out: &mut impl Write) -> io::Result<()> {
+    totals.failed += usize::from(!report.is_complete());
+    for tensor in &report.tensors {
+        totals.add(tensor);
+        if let LookedAt::Unreadable(why) = &tensor.looked_at {
+            let name = tensor.name.as_deref().unwrap_or_default();
+            complain(format_args!("{}: tensor {name:?}: {}", OneLine(path.display()), OneLine(why)));
+        }
+        if tensor.is_bad() {
+            writeln!(out, "{}", Line::new(path, tensor))?;
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// The status, unless the output could not be written. A reader that has enough, such as `head`, is no error.

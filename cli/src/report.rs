@@ -4,9 +4,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use nonfinite::Census;
-
-use crate::tensor::{Content, Tensor};
+use nonfinite_check::{LookedAt, TensorReport};
 
 /// Text of others as one line without control characters, for a terminal; long text is cut.
 #[derive(Clone, Copy, Debug)]
@@ -47,31 +45,30 @@ impl fmt::Write for Cut<'_, '_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
     path: &'a Path,
-    tensor: &'a Tensor<'a>,
-    census: Census,
-    first: (usize, &'static str),
+    tensor: &'a TensorReport,
 }
 
 impl<'a> Line<'a> {
-    /// None if all is finite.
+    /// The line for a tensor of this file.
     #[must_use]
-    pub fn new(path: &'a Path, tensor: &'a Tensor<'a>, census: Census) -> Option<Self> {
-        let classes = [(census.nan, "NaN"), (census.pos_inf, "+Inf"), (census.neg_inf, "-Inf")];
-        let first = classes.into_iter().filter_map(|(class, name)| Some((class.first?, name))).min()?;
-        Some(Self { path, tensor, census, first })
+    pub fn new(path: &'a Path, tensor: &'a TensorReport) -> Self {
+        Self { path: tensor.file.as_deref().unwrap_or(path), tensor }
     }
 }
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tensor, census, first, .. } = self;
-        write!(f, "{}: ", OneLine(self.path.display()))?;
+        let Self { tensor, path } = self;
+        write!(f, "{}: ", OneLine(path.display()))?;
         if let Some(name) = &tensor.name {
             write!(f, "{name:?} ")?;
         }
-        let (nan, pos_inf, neg_inf) = (census.nan.count, census.pos_inf.count, census.neg_inf.count);
+        let (nan, pos_inf, neg_inf) = (tensor.nan.count, tensor.pos_inf.count, tensor.neg_inf.count);
         write!(f, "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf", tensor.dtype, tensor.shape)?;
-        write!(f, ", first {} at {:?}", first.1, tensor.coordinate(first.0))
+        match tensor.first() {
+            Some((kind, first)) => write!(f, ", first {kind} at {:?}", first.coordinate),
+            None => Ok(()),
+        }
     }
 }
 
@@ -84,7 +81,7 @@ pub struct Totals {
     pub elements: usize,
     /// Their bytes.
     pub bytes: usize,
-    /// Tensors that hold a number that is not finite.
+    /// Tensors that hold a number that is not finite, and is not allowed.
     pub bad: usize,
     /// Tensors of integers and the like.
     pub not_float: usize,
@@ -96,16 +93,17 @@ pub struct Totals {
 
 impl Totals {
     /// Counts a tensor.
-    pub fn add(&mut self, tensor: &Tensor<'_>, bad: bool) {
-        match tensor.content {
-            Content::Floats { .. } => {
+    pub fn add(&mut self, tensor: &TensorReport) {
+        match tensor.looked_at {
+            LookedAt::NotFloat => self.not_float += 1,
+            LookedAt::AlwaysFinite => self.always_finite += 1,
+            LookedAt::Unreadable(_) => {}
+            _ => {
                 self.tensors += 1;
-                self.elements += tensor.floats();
-                self.bytes += tensor.data.len();
-                self.bad += usize::from(bad);
+                self.elements += tensor.elements;
+                self.bytes += tensor.bytes;
+                self.bad += usize::from(tensor.is_bad());
             }
-            Content::AlwaysFinite => self.always_finite += 1,
-            Content::NotFloat => self.not_float += 1,
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read;
 use std::str::Utf8Error;
 
 use ::safetensors::tensor::{Metadata, TensorInfo};
@@ -12,7 +13,8 @@ use ::safetensors::{Dtype, SafeTensorError};
 use nonfinite::Format;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
-use crate::tensor::{ByteOrder, Content, Layout, Tensor};
+use crate::stream::Described;
+use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
 /// The longest header that the reference implementation takes.
 const MAX_HEADER: u64 = 100_000_000;
@@ -101,8 +103,42 @@ impl std::error::Error for Error {
 ///
 /// # Errors
 /// [`Error`] for anything but a whole file whose tensors cover the data without gap or overlap.
-pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor<'_>>, Error> {
-    let (header, data) = split(bytes)?;
+pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
+    let (header, start) = split(bytes)?;
+    let data = bytes.len() - start;
+    let (tensors, end) = describe(header, start, Some(data))?;
+    if end != data {
+        return Err(Error::Uncovered { end, data });
+    }
+    Ok(tensors)
+}
+
+/// A .safetensors file that comes as a stream.
+pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error> {
+    let mut length = [0; 8];
+    stream.read_exact(&mut length).map_err(|_| Error::Truncated)?;
+    let length = header_length(length)?;
+    // Grows with what is there, not with what is claimed.
+    let mut text = Vec::new();
+    let read = stream.take(length as u64).read_to_end(&mut text);
+    if !read.is_ok_and(|count| count == length) {
+        return Err(Error::TruncatedHeader(length as u64));
+    }
+    let header = size_of::<u64>() + length;
+    let (tensors, end) = describe(&text, header, None)?;
+    Ok(Described { tensors, header, end: header + end })
+}
+
+/// The tensors that a header describes, in the order of their data, whose first byte lies at `start` of the file, and
+/// where in the data the last of them ends. The length of the data is none if it is not known.
+///
+/// # Errors
+/// [`Error`] for anything but a header whose tensors cover a beginning of the data without gap or overlap.
+pub(crate) fn describe(
+    header: &[u8],
+    start: usize,
+    data: Option<usize>,
+) -> Result<(Vec<Tensor>, usize), Error> {
     // A copy, since a map that another process writes to must not change behind the check for UTF-8.
     let header = String::from_utf8(header.to_vec()).map_err(|error| Error::Utf8(error.utf8_error()))?;
     let mut entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
@@ -110,42 +146,50 @@ pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor<'_>>, Error> {
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(Error::RepeatedName(pair[0].0.clone()));
     }
+    // Without a known length, at least no end that nothing could be added to.
+    let data = data.unwrap_or(isize::MAX as usize - start);
     for (name, info) in &entries {
         let end = info.data_offsets.1;
-        if end > data.len() {
-            return Err(Error::Offsets { name: name.clone(), end, data: data.len() });
+        if end > data {
+            return Err(Error::Offsets { name: name.clone(), end, data });
         }
     }
     entries.sort_by_key(|(_, info)| info.data_offsets);
     let end = entries.last().map_or(0, |(_, info)| info.data_offsets.1);
     let metadata = Metadata::new(None, entries).map_err(Error::Layout)?;
-    if end != data.len() {
-        return Err(Error::Uncovered { end, data: data.len() });
-    }
     let names = metadata.offset_keys().into_iter();
-    names.filter_map(|name| metadata.info(&name).map(|info| tensor(&name, info, data))).collect()
+    let tensors = names.filter_map(|name| metadata.info(&name).map(|info| tensor(&name, info, start)));
+    Ok((tensors.collect::<Result<_, _>>()?, end))
 }
 
-/// The header and the data.
-fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
+/// The header, and where the data begins.
+fn split(bytes: &[u8]) -> Result<(&[u8], usize), Error> {
     let (length, rest) = bytes.split_first_chunk().ok_or(Error::Truncated)?;
-    let length = u64::from_le_bytes(*length);
-    if length > MAX_HEADER {
-        return Err(Error::HeaderTooLong(length));
-    }
-    // The limit fits any usize.
-    rest.split_at_checked(length as usize).ok_or(Error::TruncatedHeader(length))
+    let length = header_length(*length)?;
+    let header = rest.get(..length).ok_or(Error::TruncatedHeader(length as u64))?;
+    Ok((header, size_of::<u64>() + length))
 }
 
-fn tensor<'a>(name: &str, info: &TensorInfo, data: &'a [u8]) -> Result<Tensor<'a>, Error> {
+/// The length of the header, from the bytes before it.
+///
+/// # Errors
+/// [`Error::HeaderTooLong`].
+pub(crate) fn header_length(bytes: [u8; 8]) -> Result<usize, Error> {
+    let length = u64::from_le_bytes(bytes);
+    // The limit fits any usize.
+    if length > MAX_HEADER { Err(Error::HeaderTooLong(length)) } else { Ok(length as usize) }
+}
+
+fn tensor(name: &str, info: &TensorInfo, data: usize) -> Result<Tensor, Error> {
     let (start, end) = info.data_offsets;
     Ok(Tensor {
         name: Some(name.to_owned()),
+        file: None,
         dtype: info.dtype.to_string(),
         shape: info.shape.clone(),
         layout: Layout::RowMajor,
         content: content(info.dtype)?,
-        data: &data[start..end],
+        data: Data::Input(data + start..data + end),
     })
 }
 

@@ -4,10 +4,12 @@
 //! without trust in any length: published parsers allocate what the header claims, or parse any Python literal.
 
 use std::fmt;
+use std::io::{self, Read};
 
 use nonfinite::Format;
 
-use crate::tensor::{ByteOrder, Content, Layout, Tensor};
+use crate::stream::Described;
+use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
 /// How a .npy file begins.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
@@ -62,6 +64,17 @@ pub enum Error {
     RawBytes(String),
     /// Any other dtype that is not known, such as long double.
     Dtype(String),
+    /// The header is longer than those that are taken from a stream.
+    HeaderTooLong(usize),
+    /// The stream ended in an error, such as that of a decoder.
+    Stream(io::ErrorKind),
+}
+
+impl Error {
+    /// Whether the array is a good one, but of a dtype that is not looked at.
+    pub(crate) fn is_of_dtype(&self) -> bool {
+        matches!(self, Self::Structured | Self::Objects | Self::RawBytes(_) | Self::Dtype(_))
+    }
 }
 
 impl fmt::Display for Error {
@@ -87,6 +100,10 @@ impl fmt::Display for Error {
                 write!(f, "dtype '{dtype}' is raw bytes (bf16 and fp8 are saved so): the format is not known")
             }
             Self::Dtype(dtype) => write!(f, "dtype '{dtype}' is not supported"),
+            Self::HeaderTooLong(length) => {
+                write!(f, "bad .npy header: {length} bytes are too many for a header in a stream")
+            }
+            Self::Stream(kind) => write!(f, "the .npy header cannot be read: {kind}"),
         }
     }
 }
@@ -97,23 +114,87 @@ impl std::error::Error for Error {}
 ///
 /// # Errors
 /// [`Error`] for anything but one whole array of a known dtype.
-pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor<'_>>, Error> {
-    let (text, data) = split(bytes)?;
+pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
+    let (tensor, end) = describe(bytes)?;
+    fits(&tensor, end, bytes.len())?;
+    Ok(vec![tensor])
+}
+
+/// Whether the data ends where the file does.
+///
+/// # Errors
+/// [`Error::DataLength`] if not.
+pub(crate) fn fits(tensor: &Tensor, end: usize, length: usize) -> Result<(), Error> {
+    let expected = tensor.data.length();
+    // The header was within the bytes.
+    let actual = length - (end - expected);
+    if actual == expected { Ok(()) } else { Err(Error::DataLength { expected, actual }) }
+}
+
+/// The longest header that is taken from a stream: it has to be in memory, and numpy takes no more than 10,000 bytes
+/// unless it is told to.
+const MAX_STREAM_HEADER: usize = 1 << 20;
+
+/// A .npy file that comes as a stream.
+pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error> {
+    let header = read_header(stream)?;
+    let (tensor, end) = describe(&header)?;
+    Ok(Described { tensors: vec![tensor], header: header.len(), end })
+}
+
+/// The header of a .npy file that comes as a stream, with all that is before the data.
+///
+/// # Errors
+/// [`Error`] for another format, a stream that ends before or fails, and a header of more than
+/// [`MAX_STREAM_HEADER`] bytes.
+pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
+    let mut header = Vec::new();
+    let mut read = |header: &mut Vec<u8>, count: usize| {
+        let more = stream.take(count as u64).read_to_end(header);
+        more.map_err(|error| Error::Stream(error.kind()))
+    };
+    read(&mut header, MAGIC.len() + 2)?;
+    let version = header.strip_prefix(MAGIC).ok_or(Error::Magic)?;
+    let size = match version {
+        [1, _] => 2,
+        [_, _] => 4,
+        _ => return Err(Error::TruncatedHeader),
+    };
+    let fixed = header.len() + size;
+    read(&mut header, size)?;
+    let digits = &header[fixed - size..];
+    if digits.len() < size {
+        return Err(Error::TruncatedHeader);
+    }
+    let length = digits.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+    if length > MAX_STREAM_HEADER {
+        return Err(Error::HeaderTooLong(length));
+    }
+    // What is not there is found missing by `describe`.
+    read(&mut header, length)?;
+    Ok(header)
+}
+
+/// The tensor that a header describes, and the byte at which its data ends, if the bytes hold at least the header.
+///
+/// # Errors
+/// [`Error`] for anything but a header of an array of a known dtype.
+pub(crate) fn describe(bytes: &[u8]) -> Result<(Tensor, usize), Error> {
+    let (text, start) = split(bytes)?;
     // A copy, since a map that another process writes to must not change behind the check for UTF-8.
     let text = text.to_vec();
     let (descr, fortran_order, shape) = Parser { text: &text, at: 0 }.dictionary()?;
     let (size, content) = content(descr)?;
     let expected = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
-    let expected = expected.ok_or(Error::ShapeOverflow)?;
-    if expected != data.len() {
-        return Err(Error::DataLength { expected, actual: data.len() });
-    }
+    let end = expected.and_then(|length| length.checked_add(start)).ok_or(Error::ShapeOverflow)?;
     let layout = if fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
-    Ok(vec![Tensor { name: None, dtype: descr.to_owned(), shape, layout, content, data }])
+    let data = Data::Input(start..end);
+    let tensor = Tensor { name: None, file: None, dtype: descr.to_owned(), shape, layout, content, data };
+    Ok((tensor, end))
 }
 
-/// The dictionary and the data.
-fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
+/// The dictionary, and where the data begins.
+fn split(bytes: &[u8]) -> Result<(&[u8], usize), Error> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(Error::Magic)?;
     let (&[major, minor], rest) = rest.split_first_chunk().ok_or(Error::TruncatedHeader)?;
     let (length, rest) = match (major, minor) {
@@ -128,7 +209,8 @@ fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
         _ => return Err(Error::Version { major, minor }),
     };
     let length = usize::try_from(length).map_err(|_| Error::TruncatedHeader)?;
-    rest.split_at_checked(length).ok_or(Error::TruncatedHeader)
+    let (text, data) = rest.split_at_checked(length).ok_or(Error::TruncatedHeader)?;
+    Ok((text, bytes.len() - data.len()))
 }
 
 /// The size of an element and what it is.

@@ -1,0 +1,120 @@
+//! Quantised blocks: which of their bytes are scales.
+
+use nonfinite::Format;
+
+/// A block of quantised elements.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// Elements in a block.
+    pub elements: usize,
+    /// Bytes of a block.
+    pub bytes: usize,
+    /// The format of its scales.
+    pub format: Format,
+    /// Where they are.
+    pub scales: Scales,
+}
+
+/// Where the scales of a block are.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Scales {
+    /// Each at its offset in the block, with its name.
+    At(&'static [(&'static str, usize)]),
+    /// One f16, of whose 16 bits each four are the upper ones of a 16-bit word; the words begin at this offset, and the
+    /// first has the lowest four (ggml's IQ1_M).
+    Nibbles(&'static str, usize),
+}
+
+impl Scales {
+    /// How many there are in a block.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::At(fields) => fields.len(),
+            Self::Nibbles(..) => 1,
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of the scale at this place in the order of the block.
+    #[must_use]
+    pub fn name(&self, index: usize) -> &'static str {
+        match self {
+            Self::At(fields) => fields[index].0,
+            Self::Nibbles(name, _) => name,
+        }
+    }
+
+    /// The names of all.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        (0..self.len()).map(|index| self.name(index)).collect()
+    }
+}
+
+impl Blocks {
+    /// Copies the scales of whole blocks, block by block, in the byte order of the blocks. Returns the bytes written.
+    ///
+    /// # Panics
+    /// If `scales` is too short for them.
+    pub(crate) fn gather(&self, blocks: &[u8], scales: &mut [u8]) -> usize {
+        match (&self.scales, self.format.size_in_bytes()) {
+            (Scales::Nibbles(_, at), _) => self.gather_nibbles(*at, blocks, scales),
+            (Scales::At(fields), 1) => self.gather_fields::<1>(fields, blocks, scales),
+            (Scales::At(fields), 2) => self.gather_fields::<2>(fields, blocks, scales),
+            (Scales::At(fields), 4) => self.gather_fields::<4>(fields, blocks, scales),
+            (Scales::At(fields), _) => self.gather_fields::<8>(fields, blocks, scales),
+        }
+    }
+
+    fn gather_fields<const SIZE: usize>(
+        &self,
+        fields: &[(&str, usize)],
+        blocks: &[u8],
+        scales: &mut [u8],
+    ) -> usize {
+        let count = blocks.len() / self.bytes;
+        let out = &mut scales.as_chunks_mut::<SIZE>().0[..count * fields.len()];
+        // Block after block, so that the blocks are read once and the scales are in their order.
+        match fields {
+            [(_, at)] => {
+                for (block, out) in blocks.chunks_exact(self.bytes).zip(out) {
+                    *out = scale(block, *at);
+                }
+            }
+            _ => {
+                let blocks = blocks.chunks_exact(self.bytes);
+                for (block, out) in blocks.zip(out.chunks_exact_mut(fields.len().max(1))) {
+                    for (&(_, at), out) in fields.iter().zip(out) {
+                        *out = scale(block, at);
+                    }
+                }
+            }
+        }
+        count * fields.len() * SIZE
+    }
+
+    /// The words are little-endian, and so is the scale; a big-endian file has both the other way round, and the upper
+    /// nibble in the first byte. That is not handled: see [`crate::formats::gguf`].
+    fn gather_nibbles(&self, at: usize, blocks: &[u8], scales: &mut [u8]) -> usize {
+        let count = blocks.len() / self.bytes;
+        let out = &mut scales.as_chunks_mut::<2>().0[..count];
+        for (block, out) in blocks.chunks_exact(self.bytes).zip(out) {
+            let [_, a, _, b, _, c, _, d] = scale::<8>(block, at);
+            *out = [a >> 4 | b & 0xF0, c >> 4 | d & 0xF0];
+        }
+        count * 2
+    }
+}
+
+#[inline(always)]
+fn scale<const SIZE: usize>(block: &[u8], at: usize) -> [u8; SIZE] {
+    let mut scale = [0; SIZE];
+    scale.copy_from_slice(&block[at..at + SIZE]);
+    scale
+}

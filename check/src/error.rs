@@ -1,0 +1,109 @@
+//! Why a file could not be checked.
+
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use crate::formats::{FileFormat, gguf, npy, npz, safetensors, safetensors_index};
+
+/// Why a file could not be checked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused to open, map or read it.
+    Io(io::Error),
+    /// It is a directory.
+    Directory,
+    /// It is a pipe, a device or a socket, which cannot be mapped.
+    NotAFile,
+    /// It is empty.
+    Empty,
+    /// Neither its bytes nor its name are those of a format that can be read.
+    Unknown,
+    /// A format that cannot be read from a stream, since what lies where is said at the end or in another file.
+    NoStream(FileFormat),
+    /// A format that names other files, of which bytes alone do not tell the folder.
+    NoFolder(FileFormat),
+    /// It looks like a .npy file, but is not a good one.
+    Npy(npy::Error),
+    /// It looks like a .npz file, but is not a good one.
+    Npz(npz::Error),
+    /// It looks like a GGUF file, but is not a good one.
+    Gguf(gguf::Error),
+    /// It looks like a .safetensors file, but is not a good one.
+    Safetensors(safetensors::Error),
+    /// It is named as an index of .safetensors shards, but is not a good one.
+    SafetensorsIndex(safetensors_index::Error),
+    /// A stream goes on behind the end of the file, which is here.
+    Trailing(usize),
+    /// A name of another file that leads out of the folder of this one.
+    Outside(String),
+    /// Another file that belongs to it cannot be checked.
+    Other {
+        /// The other file.
+        path: PathBuf,
+        /// Why.
+        error: Box<Self>,
+    },
+    /// The data of a tensor cannot be read or decoded.
+    Decode {
+        /// The name of the tensor.
+        tensor: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The library refused a tensor.
+    Census(nonfinite::Error),
+    /// The observer asked to stop.
+    Stopped,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Directory => f.write_str("is a directory"),
+            Self::NotAFile => f.write_str("is not a regular file"),
+            Self::Empty => f.write_str("is empty"),
+            Self::Unknown => {
+                let names: Vec<_> = FileFormat::all().map(FileFormat::name).collect();
+                write!(f, "not a file of a known format ({})", names.join(", "))
+            }
+            Self::NoStream(format) => write!(f, "{} cannot be read from a stream", format.name()),
+            Self::NoFolder(format) => write!(f, "{} names other files: give its path", format.name()),
+            Self::Npy(error) => error.fmt(f),
+            Self::Npz(error) => error.fmt(f),
+            Self::Gguf(error) => error.fmt(f),
+            Self::Safetensors(error) => error.fmt(f),
+            Self::SafetensorsIndex(error) => error.fmt(f),
+            Self::Trailing(end) => write!(f, "goes on behind byte {end}, where it should end"),
+            Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
+            Self::Other { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
+            Self::Census(error) => error.fmt(f),
+            Self::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) | Self::Decode { error, .. } => Some(error),
+            Self::Npy(error) => Some(error),
+            Self::Npz(error) => Some(error),
+            Self::Gguf(error) => Some(error),
+            Self::Safetensors(error) => Some(error),
+            Self::SafetensorsIndex(error) => Some(error),
+            Self::Other { error, .. } => Some(error),
+            Self::Census(error) => Some(error),
+            Self::Directory | Self::NotAFile | Self::Empty | Self::Unknown | Self::Stopped => None,
+            Self::NoStream(_) | Self::NoFolder(_) | Self::Outside(_) | Self::Trailing(_) => None,
+        }
+    }
+}
+
+impl From<nonfinite::Error> for Error {
+    fn from(error: nonfinite::Error) -> Self {
+        Self::Census(error)
+    }
+}

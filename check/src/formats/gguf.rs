@@ -1,0 +1,307 @@
+//! GGUF, the format of ggml and llama.cpp, versions 2 and 3, in either byte order.
+//!
+//! Of float types every value is looked at, of quantised types their scales. Shapes are given with the index that runs
+//! fastest last, as numpy has them; GGUF lists them the other way round.
+//!
+//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. What NaN is in MXFP4 and
+//! NVFP4 is taken from their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP E4M3, 0x7F and 0xFF): ggml's
+//! decoder of NVFP4 takes such a scale for zero or a number.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::formats::ggml_types::{self, Kind};
+use crate::source::Input;
+use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
+
+/// How a GGUF file begins.
+pub const MAGIC: &[u8] = b"GGUF";
+
+/// As many dimensions as ggml takes.
+const MAX_RANK: u32 = 4;
+
+/// Where data is aligned to, if the file does not say.
+const ALIGNMENT: u64 = 32;
+
+/// Why bytes are no GGUF file that can be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file does not begin with [`MAGIC`].
+    Magic,
+    /// Neither version 2 nor 3.
+    Version(u32),
+    /// The file ends before this does.
+    Truncated(&'static str),
+    /// A name is not UTF-8.
+    Utf8,
+    /// A value of metadata is of a type that is not known.
+    ValueType(u32),
+    /// An array of arrays, which ggml refuses too.
+    NestedArray,
+    /// The alignment is no power of two, or not a number of 32 bits.
+    Alignment,
+    /// Two tensors have this name.
+    RepeatedName(String),
+    /// More dimensions than ggml takes.
+    Rank(u32),
+    /// The shape of this tensor is too large to exist.
+    Overflow(String),
+    /// Rows of this tensor are no whole number of blocks.
+    Row(String),
+    /// The data of this tensor does not begin at a multiple of the alignment.
+    Unaligned(String),
+    /// The data of this tensor ends behind the file.
+    Outside(String),
+    /// The data of this tensor is also that of another, or part of it.
+    Overlap(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Magic => f.write_str("not a GGUF file"),
+            Self::Version(version) => write!(f, "GGUF version {version} is not known"),
+            Self::Truncated(what) => write!(f, "the file ends before its {what} does"),
+            Self::Utf8 => f.write_str("bad GGUF header: a name is not UTF-8"),
+            Self::ValueType(kind) => write!(f, "bad GGUF header: type {kind} of a value is not known"),
+            Self::NestedArray => f.write_str("bad GGUF header: an array of arrays"),
+            Self::Alignment => {
+                f.write_str("bad GGUF header: general.alignment is no power of two of 32 bits")
+            }
+            Self::RepeatedName(name) => write!(f, "bad GGUF header: two tensors of the name {name:?}"),
+            Self::Rank(rank) => write!(f, "bad GGUF header: {rank} dimensions, more than {MAX_RANK}"),
+            Self::Overflow(name) => write!(f, "tensor {name:?} is too large to exist"),
+            Self::Row(name) => write!(f, "rows of tensor {name:?} are no whole number of blocks"),
+            Self::Unaligned(name) => {
+                write!(f, "tensor {name:?} does not begin at a multiple of the alignment")
+            }
+            Self::Outside(name) => write!(f, "tensor {name:?} ends behind the file"),
+            Self::Overlap(name) => write!(f, "tensor {name:?} overlaps another"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The tensors of a GGUF file in the order of their data. Those of types that ggml does not store are among them, as
+/// unreadable ones.
+///
+/// # Errors
+/// [`Error`] for anything but a whole file of tensors that do not overlap.
+pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
+    let bytes = input.bytes;
+    let mut header =
+        Header { rest: bytes.strip_prefix(MAGIC).ok_or(Error::Magic)?, order: ByteOrder::Little };
+    let version = header.u32("header")?;
+    // The other way round, the version is a multiple of 2^24.
+    if version & 0xFFFF == 0 {
+        header.order = ByteOrder::Big;
+    }
+    let version = if header.order == ByteOrder::Big { version.swap_bytes() } else { version };
+    if !(2..=3).contains(&version) {
+        return Err(Error::Version(version));
+    }
+    let (count, values) = (header.u64("header")?, header.u64("header")?);
+    let alignment = alignment(&mut header, values)?;
+    // No capacity: the count is a claim.
+    let mut infos = Vec::new();
+    for _ in 0..count {
+        infos.push(Info::read(&mut header)?);
+    }
+    find_repeated_name(&infos)?;
+    let end = bytes.len() - header.rest.len();
+    let data = (end as u64).next_multiple_of(alignment);
+    infos.sort_by_key(|info| info.offset);
+    let mut used = 0;
+    infos.into_iter().map(|info| info.tensor(data, alignment, bytes.len(), header.order, &mut used)).collect()
+}
+
+/// Reads over the metadata. Only the alignment matters here.
+fn alignment(header: &mut Header<'_>, values: u64) -> Result<u64, Error> {
+    let mut alignment = ALIGNMENT;
+    for _ in 0..values {
+        let key = header.string("metadata")?;
+        let kind = header.u32("metadata")?;
+        if key == b"general.alignment" {
+            let value = if kind == UINT32 { u64::from(header.u32("metadata")?) } else { 0 };
+            if !value.is_power_of_two() {
+                return Err(Error::Alignment);
+            }
+            alignment = value;
+        } else {
+            header.skip_value(kind)?;
+        }
+    }
+    Ok(alignment)
+}
+
+// Types of values in metadata that are not skipped by size alone.
+const UINT32: u32 = 4;
+const STRING: u32 = 8;
+const ARRAY: u32 = 9;
+
+/// Bytes of a value of metadata, of the types that have a size.
+fn value_size(kind: u32) -> Result<u64, Error> {
+    match kind {
+        0 | 1 | 7 => Ok(1),
+        2 | 3 => Ok(2),
+        UINT32 | 5 | 6 => Ok(4),
+        10..=12 => Ok(8),
+        _ => Err(Error::ValueType(kind)),
+    }
+}
+
+/// The rest of the header.
+struct Header<'a> {
+    rest: &'a [u8],
+    order: ByteOrder,
+}
+
+impl<'a> Header<'a> {
+    fn take(&mut self, length: u64, what: &'static str) -> Result<&'a [u8], Error> {
+        let length = usize::try_from(length).map_err(|_| Error::Truncated(what))?;
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Error::Truncated(what))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn u32(&mut self, what: &'static str) -> Result<u32, Error> {
+        let (bytes, rest) = self.rest.split_first_chunk().ok_or(Error::Truncated(what))?;
+        self.rest = rest;
+        Ok(match self.order {
+            ByteOrder::Little => u32::from_le_bytes(*bytes),
+            ByteOrder::Big => u32::from_be_bytes(*bytes),
+        })
+    }
+
+    fn u64(&mut self, what: &'static str) -> Result<u64, Error> {
+        let (bytes, rest) = self.rest.split_first_chunk().ok_or(Error::Truncated(what))?;
+        self.rest = rest;
+        Ok(match self.order {
+            ByteOrder::Little => u64::from_le_bytes(*bytes),
+            ByteOrder::Big => u64::from_be_bytes(*bytes),
+        })
+    }
+
+    fn string(&mut self, what: &'static str) -> Result<&'a [u8], Error> {
+        let length = self.u64(what)?;
+        self.take(length, what)
+    }
+
+    fn skip_value(&mut self, kind: u32) -> Result<(), Error> {
+        match kind {
+            STRING => self.string("metadata").map(drop),
+            ARRAY => {
+                let (kind, count) = (self.u32("metadata")?, self.u64("metadata")?);
+                match kind {
+                    ARRAY => Err(Error::NestedArray),
+                    // Each takes bytes, so this ends with the file at the latest.
+                    STRING => (0..count).try_for_each(|_| self.string("metadata").map(drop)),
+                    _ => {
+                        let length = value_size(kind)?.checked_mul(count);
+                        self.take(length.ok_or(Error::Truncated("metadata"))?, "metadata").map(drop)
+                    }
+                }
+            }
+            _ => self.take(value_size(kind)?, "metadata").map(drop),
+        }
+    }
+}
+
+/// A tensor as the header lists it.
+struct Info {
+    name: String,
+    /// The index that runs fastest first.
+    extents: Vec<u64>,
+    kind: u32,
+    /// From the begin of the data.
+    offset: u64,
+}
+
+impl Info {
+    fn read(header: &mut Header<'_>) -> Result<Self, Error> {
+        const LIST: &str = "list of tensors";
+        let name = String::from_utf8(header.string(LIST)?.to_vec()).map_err(|_| Error::Utf8)?;
+        let rank = header.u32(LIST)?;
+        if rank > MAX_RANK {
+            return Err(Error::Rank(rank));
+        }
+        let extents = (0..rank).map(|_| header.u64(LIST)).collect::<Result<_, _>>()?;
+        Ok(Self { name, extents, kind: header.u32(LIST)?, offset: header.u64(LIST)? })
+    }
+
+    /// The tensor; `used` is where the data of those before ends.
+    fn tensor(
+        self,
+        data: u64,
+        alignment: u64,
+        file: usize,
+        order: ByteOrder,
+        used: &mut usize,
+    ) -> Result<Tensor, Error> {
+        let Some(shape) = self.shape() else { return Err(Error::Overflow(self.name)) };
+        let (dtype, content, range) = match ggml_types::find(self.kind) {
+            Some(kind) if !(kind.is_nibbles() && order == ByteOrder::Big) => {
+                let range = self.range(kind, data, alignment, file)?;
+                (kind.name.to_owned(), kind.content(order), range)
+            }
+            known => {
+                let dtype = known.map_or_else(|| format!("type {}", self.kind), |kind| kind.name.to_owned());
+                let why = "this ggml type cannot be looked at".to_owned();
+                (dtype, Content::Unreadable(why), 0..0)
+            }
+        };
+        if !range.is_empty() {
+            if range.start < *used {
+                return Err(Error::Overlap(self.name));
+            }
+            *used = range.end;
+        }
+        let data = Data::Input(range);
+        let name = Some(self.name);
+        Ok(Tensor { name, file: None, dtype, shape, layout: Layout::RowMajor, content, data })
+    }
+
+    /// The extents as numpy has them, if their product can be counted.
+    fn shape(&self) -> Option<Vec<usize>> {
+        let shape: Vec<_> =
+            self.extents.iter().rev().map(|&x| usize::try_from(x)).collect::<Result<_, _>>().ok()?;
+        shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)))?;
+        Some(shape)
+    }
+
+    /// The bytes of the file that it takes.
+    fn range(&self, kind: &Kind, data: u64, alignment: u64, file: usize) -> Result<Range<usize>, Error> {
+        let (block, block_bytes) = kind.block();
+        if !self.extents.first().unwrap_or(&1).is_multiple_of(block as u64) {
+            return Err(Error::Row(self.name.clone()));
+        }
+        if !self.offset.is_multiple_of(alignment) {
+            return Err(Error::Unaligned(self.name.clone()));
+        }
+        let elements = self.extents.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent));
+        let length = elements.and_then(|elements| (elements / block as u64).checked_mul(block_bytes as u64));
+        let start = data.checked_add(self.offset);
+        let end = start.zip(length).and_then(|(start, length)| start.checked_add(length));
+        let (Some(start), Some(end)) = (start, end) else { return Err(Error::Overflow(self.name.clone())) };
+        if start == end {
+            return Ok(0..0);
+        }
+        // The end is within the file, so both fit.
+        if end > file as u64 {
+            Err(Error::Outside(self.name.clone()))
+        } else {
+            Ok(start as usize..end as usize)
+        }
+    }
+}
+
+fn find_repeated_name(infos: &[Info]) -> Result<(), Error> {
+    let mut names: Vec<_> = infos.iter().map(|info| &info.name).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::RepeatedName(pair[0].clone())),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,152 @@
+//! The table of file formats. A reader is one file in this folder and one line in [`READERS`].
+//!
+//! Readers take any bytes. They answer with tensors or a typed error, never with a panic, and allocate no more than a
+//! small multiple of the header that is really there.
+
+mod ggml_types;
+pub mod gguf;
+pub mod npy;
+pub mod npz;
+pub mod safetensors;
+pub mod safetensors_index;
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::Error;
+use crate::source::Input;
+use crate::stream::Described;
+use crate::tensor::Tensor;
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileFormat {
+    /// See [`npy`].
+    Npy,
+    /// See [`npz`].
+    Npz,
+    /// See [`gguf`].
+    Gguf,
+    /// See [`safetensors_index`].
+    SafetensorsIndex,
+    /// See [`mod@safetensors`].
+    Safetensors,
+}
+
+/// One line of the table.
+struct Reader {
+    format: FileFormat,
+    /// As it is printed, and as [`FileFormat::by_name`] takes it.
+    name: &'static str,
+    /// What names of such files end with.
+    endings: &'static [&'static str],
+    /// Whether a file begins as one of this format does. The first line that says yes counts.
+    begins: fn(&[u8]) -> bool,
+    /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and content say.
+    tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
+    /// Reads the header from a stream, for formats that begin with it.
+    stream: Option<DescribeStream>,
+}
+
+type DescribeStream = fn(&mut dyn Read) -> Result<Described, Error>;
+
+/// In the order of the enum.
+static READERS: &[Reader] = &[
+    Reader {
+        format: FileFormat::Npy,
+        name: "npy",
+        endings: &[".npy"],
+        begins: |bytes| bytes.starts_with(npy::MAGIC),
+        tensors: |input| npy::tensors(input.bytes).map_err(Error::Npy),
+        stream: Some(|stream| npy::describe_stream(stream).map_err(Error::Npy)),
+    },
+    Reader {
+        format: FileFormat::Npz,
+        name: "npz",
+        endings: &[".npz"],
+        begins: |bytes| bytes.starts_with(npz::MAGIC),
+        tensors: |input| npz::tensors(input).map_err(Error::Npz),
+        stream: None,
+    },
+    Reader {
+        format: FileFormat::Gguf,
+        name: "gguf",
+        endings: &[".gguf"],
+        begins: |bytes| bytes.starts_with(gguf::MAGIC),
+        tensors: |input| gguf::tensors(input).map_err(Error::Gguf),
+        stream: None,
+    },
+    Reader {
+        format: FileFormat::SafetensorsIndex,
+        name: "safetensors.index.json",
+        endings: &[".safetensors.index.json"],
+        // JSON like any other: the name has to tell.
+        begins: |_| false,
+        tensors: safetensors_index::tensors,
+        stream: None,
+    },
+    Reader {
+        format: FileFormat::Safetensors,
+        name: "safetensors",
+        endings: &[".safetensors"],
+        begins: |bytes| bytes.get(8) == Some(&b'{'),
+        tensors: |input| safetensors::tensors(input.bytes).map_err(Error::Safetensors),
+        stream: Some(|stream| safetensors::describe_stream(stream).map_err(Error::Safetensors)),
+    },
+];
+
+impl FileFormat {
+    fn reader(self) -> &'static Reader {
+        let reader = &READERS[self as usize];
+        debug_assert_eq!(reader.format, self, "the table is in the order of the enum");
+        reader
+    }
+
+    /// Every format.
+    pub fn all() -> impl Iterator<Item = Self> {
+        READERS.iter().map(|reader| reader.format)
+    }
+
+    /// Its name, such as `safetensors`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.reader().name
+    }
+
+    /// The format of this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::all().find(|format| format.name() == name)
+    }
+
+    /// The format that the name of a file speaks of.
+    #[must_use]
+    pub fn by_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        let ends = |reader: &&Reader| reader.endings.iter().any(|ending| name.ends_with(ending));
+        READERS.iter().find(ends).map(|reader| reader.format)
+    }
+
+    /// The format of a file by its first bytes. Its name decides only if they say nothing, so that a damaged file gets
+    /// the message that fits.
+    #[must_use]
+    pub fn detect(bytes: &[u8], path: Option<&Path>) -> Option<Self> {
+        let by_bytes = READERS.iter().find(|reader| (reader.begins)(bytes)).map(|reader| reader.format);
+        by_bytes.or_else(|| Self::by_path(path?))
+    }
+
+    /// The tensors of a file of this format.
+    ///
+    /// # Errors
+    /// [`Error`] for anything but a whole, good file.
+    pub fn tensors(self, input: Input<'_>) -> Result<Vec<Tensor>, Error> {
+        (self.reader().tensors)(input)
+    }
+
+    /// Reads the header of a file of this format from a stream.
+    pub(crate) fn describe_stream(self, stream: &mut dyn Read) -> Result<Described, Error> {
+        let describe = self.reader().stream.ok_or(Error::NoStream(self))?;
+        describe(stream)
+    }
+}

@@ -1,0 +1,124 @@
+//! Which tensors of a model file hold NaN or infinity, and where.
+//!
+//! ```no_run
+//! let report = nonfinite_check::check_file("model.safetensors".as_ref(), &Default::default())?;
+//! for tensor in report.tensors.iter().filter(|tensor| tensor.is_bad()) {
+//!     println!("{:?}: {} NaN, first {:?}", tensor.name, tensor.nan.count, tensor.nan.first);
+//! }
+//! # Ok::<(), nonfinite_check::Error>(())
+//! ```
+//!
+//! [`check_file`] maps a file and looks at it with all cores; [`check_bytes`] does the same with bytes that are in
+//! memory already, and [`check_stream`] with a stream, for formats that begin with what lies where. Files are told apart
+//! by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims.
+
+pub mod blocks;
+mod error;
+pub mod formats;
+pub mod policy;
+mod report;
+mod scan;
+pub mod source;
+mod stats;
+mod stream;
+mod tally;
+pub mod tensor;
+pub mod zip;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+pub use error::Error;
+pub use formats::FileFormat;
+pub use policy::{Allow, Kinds};
+pub use report::{Finding, First, LookedAt, Report, TensorReport};
+pub use stats::Range;
+pub use stream::check_stream;
+
+use source::{Input, Source};
+
+/// How to check.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether to find the least and the greatest finite number of each tensor, too.
+    pub stats: bool,
+    /// What makes a tensor a bad one.
+    pub fail_on: Kinds,
+    /// What is meant to be there, and is counted but makes no tensor a bad one.
+    pub allow: Vec<Allow>,
+    /// Threads to use; none means as many as the machine runs at a time.
+    pub threads: Option<NonZeroUsize>,
+    /// Who is told how far the check is.
+    pub observer: Option<Arc<dyn Observer>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { stats: false, fail_on: Kinds::ALL, allow: Vec::new(), threads: None, observer: None }
+    }
+}
+
+impl Options {
+    fn threads(&self) -> usize {
+        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+    }
+
+    /// What of that which was found in a tensor of this name makes it a bad one.
+    fn bad(&self, name: &str, found: Kinds) -> Kinds {
+        let allowed = self.allow.iter().filter(|allow| allow.pattern.matches(name));
+        let allowed = allowed.fold(Kinds::default(), |kinds, allow| kinds.or(allow.kinds));
+        found.and(self.fail_on).without(allowed)
+    }
+
+    fn advance(&self, bytes: usize) -> Result<(), Error> {
+        match self.observer.as_ref().map(|observer| observer.advanced(bytes as u64)) {
+            Some(ControlFlow::Break(())) => Err(Error::Stopped),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Is told how far a check is, from all of its threads.
+pub trait Observer: fmt::Debug + Send + Sync {
+    /// So many bytes of tensors are to be looked at in this file.
+    fn started(&self, bytes: u64) {
+        let _ = bytes;
+    }
+
+    /// So many more bytes have been looked at. [`ControlFlow::Break`] ends the check with [`Error::Stopped`].
+    fn advanced(&self, bytes: u64) -> ControlFlow<()>;
+}
+
+/// Checks a file.
+///
+/// # Errors
+/// [`Error`] if it is not a whole, good file of a known format.
+pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
+    let source = Source::open(path)?;
+    let format = FileFormat::detect(source.bytes(), Some(path)).ok_or(Error::Unknown)?;
+    check(Input { bytes: source.bytes(), path: Some(path) }, format, options)
+}
+
+/// Checks the bytes of a file. [`FileFormat::detect`] tells their format where that is not known.
+///
+/// # Errors
+/// [`Error`] if they are no whole, good file of this format, or if it names other files.
+pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Result<Report, Error> {
+    check(Input { bytes, path: None }, format, options)
+}
+
+fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Report, Error> {
+    let tensors = format.tensors(input)?;
+    if let Some(observer) = &options.observer {
+        let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
+        observer.started(scanned.map(|tensor| tensor.data.length() as u64).sum());
+    }
+    let tallies = scan::scan(input.bytes, &tensors, options)?;
+    let reports = tensors.into_iter().zip(&tallies);
+    let tensors = reports.map(|(tensor, tally)| report::TensorReport::new(tensor, tally, options)).collect();
+    Ok(Report { format, tensors })
+}

@@ -1,0 +1,88 @@
+//! Files, mapped into memory, and what a reader may see of them.
+
+use std::fs::{self, File};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::Mmap;
+
+use crate::Error;
+use crate::formats::FileFormat;
+
+/// A file mapped into memory.
+#[derive(Debug)]
+pub struct Source {
+    map: Mmap,
+    path: PathBuf,
+}
+
+impl Source {
+    /// Maps a file.
+    ///
+    /// # Errors
+    /// [`Error`] for anything but a regular file with something in it.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        // Before it is opened, since that waits for a writer if it is a pipe.
+        let metadata = fs::metadata(path).map_err(Error::Io)?;
+        if metadata.is_dir() {
+            return Err(Error::Directory);
+        }
+        if !metadata.is_file() {
+            return Err(Error::NotAFile);
+        }
+        if metadata.len() == 0 {
+            return Err(Error::Empty);
+        }
+        let file = File::open(path).map_err(Error::Io)?;
+        // SAFETY: the map is private to this process and only read. What remains is inherent to maps: if another process
+        // shortens the file meanwhile, a read beyond the new end raises SIGBUS, which ends this process, and if it
+        // writes, the bytes that are read change. Nothing is done with them that a change could make unsound: the
+        // header is copied before it is parsed, and the kernels take any bits. No lock that every system
+        // honours could prevent it, so the help says not to write to files while they are checked.
+        let map = unsafe { Mmap::map(&file) }.map_err(Error::Io)?;
+        Ok(Self { map, path: path.to_owned() })
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.map
+    }
+
+    /// Its path, as it was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// What a reader gets: the bytes of a file, and the way to those beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The whole file.
+    pub bytes: &'a [u8],
+    /// Where it lies; bytes that come from elsewhere have no place.
+    pub path: Option<&'a Path>,
+}
+
+impl Input<'_> {
+    /// Maps a file that this one names: a shard, external data. The name is relative to the folder of this file and must
+    /// not lead out of it.
+    ///
+    /// # Errors
+    /// [`Error::NoFolder`] if the input has no path, [`Error::Outside`], and [`Error::Other`] around what keeps the
+    /// file from being opened.
+    pub fn open_beside(&self, name: &str, format: FileFormat) -> Result<Arc<Source>, Error> {
+        let path = self.path.ok_or(Error::NoFolder(format))?;
+        let inside =
+            Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if !inside || name.is_empty() {
+            return Err(Error::Outside(name.to_owned()));
+        }
+        let path = path.with_file_name("").join(name);
+        match Source::open(&path) {
+            Ok(source) => Ok(Arc::new(source)),
+            Err(error) => Err(Error::Other { path, error: Box::new(error) }),
+        }
+    }
+}

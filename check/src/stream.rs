@@ -1,0 +1,70 @@
+//! Files that come as a stream: standard input, a download.
+
+use std::io::{self, Read};
+
+use crate::formats::FileFormat;
+use crate::report::{Report, TensorReport};
+use crate::scan::Scanner;
+use crate::tally::Tally;
+use crate::tensor::{Data, Tensor};
+use crate::{Error, Options};
+
+/// Bytes by which formats are told apart.
+const BEGINNING: usize = 16;
+
+/// What is known of a file when its header has been read from a stream.
+pub(crate) struct Described {
+    /// The tensors, in the order of their data. Ranges are [`Data::Input`], from the begin of the file on.
+    pub(crate) tensors: Vec<Tensor>,
+    /// Bytes of the header, all read.
+    pub(crate) header: usize,
+    /// Where the file ends.
+    pub(crate) end: usize,
+}
+
+/// Checks a file that comes as a stream, with one thread and little memory, reading it once and to its end.
+///
+/// # Errors
+/// [`Error::NoStream`] for formats in which the header is not at the begin; otherwise as [`crate::check_file`].
+pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, Error> {
+    let mut beginning = Vec::new();
+    stream.by_ref().take(BEGINNING as u64).read_to_end(&mut beginning).map_err(Error::Io)?;
+    if beginning.is_empty() {
+        return Err(Error::Empty);
+    }
+    let format = FileFormat::detect(&beginning, None).ok_or(Error::Unknown)?;
+    let mut stream = beginning.chain(stream);
+    let Described { tensors, header, end } = format.describe_stream(&mut stream)?;
+    if let Some(observer) = &options.observer {
+        observer.started((end - header) as u64);
+    }
+    let mut scanner = Scanner::new(options.stats);
+    let (mut at, mut reports) = (header, Vec::new());
+    for tensor in tensors {
+        let Data::Input(range) = &tensor.data else { return Err(Error::NoStream(format)) };
+        let range = range.clone();
+        skip(&mut stream, range.start.saturating_sub(at), options)?;
+        let tally = if tensor.is_scanned() {
+            scanner.stream(&mut stream, range.len(), &tensor, options)?
+        } else {
+            skip(&mut stream, range.len(), options)?;
+            Tally::default()
+        };
+        at = range.end;
+        reports.push(TensorReport::new(tensor, &tally, options));
+    }
+    skip(&mut stream, end - at, options)?;
+    match stream.read(&mut [0]).map_err(Error::Io)? {
+        0 => Ok(Report { format, tensors: reports }),
+        _ => Err(Error::Trailing(end)),
+    }
+}
+
+/// Reads over bytes that must be there.
+fn skip(stream: &mut dyn Read, length: usize, options: &Options) -> Result<(), Error> {
+    let skipped = io::copy(&mut stream.take(length as u64), &mut io::sink()).map_err(Error::Io)?;
+    if skipped < length as u64 {
+        return Err(Error::Io(io::ErrorKind::UnexpectedEof.into()));
+    }
+    options.advance(length)
+}
