@@ -17,6 +17,8 @@ pub(crate) enum Tests {
     Positive,
     /// `Operation::Greater`, not negated.
     Greater,
+    /// `Operation::Ones` and `Operation::Equal`, not negated.
+    Masked,
 }
 
 /// A question about a tensor, answered by every path.
@@ -89,6 +91,11 @@ impl<S: Sink, I: Select<i8> + Select<i16> + Select<i32> + Select<i64>> Loops<S, 
                     run::<S, L, I, Greater, false>,
                 ];
                 [ones, ones, equal, equal, greater, greater]
+            }
+            Tests::Masked => {
+                let [ones, equal]: [Run<S, I>; 2] =
+                    [run::<S, L, I, Ones, false>, run::<S, L, I, Equal, false>];
+                [ones, ones, equal, equal, equal, equal]
             }
             Tests::Greater => [run::<S, L, I, Greater, false>; 6],
         }

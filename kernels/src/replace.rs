@@ -27,7 +27,7 @@ pub struct Values {
 /// last whole element stay.
 ///
 /// # Panics
-/// If `nan` is the opposite ([`Rule::not`]) of a comparison.
+/// If `nan` is neither [`Rule::equal`], nor [`Rule::greater`] as [`crate::census`] has it, nor a constant.
 #[inline(always)]
 pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
     match Codes::new(nan, values) {
@@ -86,8 +86,10 @@ impl Codes {
             },
             Rule::Test(test) => test,
         };
-        assert!(!test.negate(), "the rule for NaN is no comparison, but the opposite of one");
-        Some(match test.special() {
+        let special = test.special();
+        let known = !special.0.negate() && special.0.operation() != Operation::Greater;
+        assert!(known, "no rule for NaN: it compares otherwise");
+        Some(match special {
             (test, Some([pos_inf, neg_inf])) => (test, Self { values, pos_inf, neg_inf }),
             // Without infinities every element to be replaced is NaN, whatever its code.
             (test, None) => {
@@ -208,7 +210,7 @@ fn fix_lanes<L: Lane>(x: &mut [L::Raw], operation: Operation, swap: Swap<L>) -> 
 struct InPlace;
 
 impl Sink for InPlace {
-    const TESTS: Tests = Tests::Positive;
+    const TESTS: Tests = Tests::Masked;
     type Out<'o> = (&'o mut [u8], &'o Codes);
     type Output = usize;
 
@@ -248,7 +250,7 @@ impl Sink for InPlace {
 struct Copying;
 
 impl Sink for Copying {
-    const TESTS: Tests = Tests::Positive;
+    const TESTS: Tests = Tests::Masked;
     type Out<'o> = (&'o mut [u8], &'o Codes);
     type Output = usize;
 

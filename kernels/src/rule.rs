@@ -171,7 +171,7 @@ impl Test {
     }
 
     #[inline(always)]
-    pub(crate) const fn negate(&self) -> bool {
+    pub(crate) fn negate(&self) -> bool {
         self.negate
     }
 

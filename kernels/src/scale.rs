@@ -43,11 +43,12 @@ impl Float {
 /// `None`. Bytes behind the last whole element stay.
 #[inline]
 pub fn scale(path: Option<Path>, x: &mut [u8], float: Float, factor: f64) -> bool {
-    if x.len() / float.size() < BLOCK {
-        scalar(x, float, factor)
-    } else {
-        path.unwrap_or_else(Path::active).scale(x, float, factor)
-    }
+    if x.len() / float.size() < BLOCK { scalar(x, float, factor) } else { long_scale(path, x, float, factor) }
+}
+
+#[inline(never)]
+fn long_scale(path: Option<Path>, x: &mut [u8], float: Float, factor: f64) -> bool {
+    path.unwrap_or_else(Path::active).scale(x, float, factor)
 }
 
 /// How the lanes of a format are multiplied, one by one: what every path must agree with.
