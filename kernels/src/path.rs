@@ -17,7 +17,7 @@ pub(crate) enum Tests {
     Positive,
     /// `Operation::Greater`, not negated.
     Greater,
-    /// `Operation::Ones` and `Operation::Equal`, not negated.
+    /// `Operation::Ones`, and for lanes of a byte `Operation::Equal`, not negated.
     Masked,
 }
 
@@ -92,6 +92,7 @@ impl<S: Sink, I: Select<i8> + Select<i16> + Select<i32> + Select<i64>> Loops<S, 
                 ];
                 [ones, ones, equal, equal, greater, greater]
             }
+            Tests::Masked if size_of::<L>() > 1 => [run::<S, L, I, Ones, false>; 6],
             Tests::Masked => {
                 let [ones, equal]: [Run<S, I>; 2] =
                     [run::<S, L, I, Ones, false>, run::<S, L, I, Equal, false>];

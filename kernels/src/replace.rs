@@ -27,7 +27,8 @@ pub struct Values {
 /// last whole element stay.
 ///
 /// # Panics
-/// If `nan` is neither [`Rule::equal`], nor [`Rule::greater`] as [`crate::census`] has it, nor a constant.
+/// If `nan` is none of: a constant; [`Rule::greater`] as [`crate::census`] has it; [`Rule::equal`] for elements of a byte; or,
+/// for wider ones, [`Rule::equal`] with `mask == bound` among the top 15 bits below the sign.
 #[inline(always)]
 pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
     match Codes::new(nan, values) {
@@ -87,8 +88,12 @@ impl Codes {
             Rule::Test(test) => test,
         };
         let special = test.special();
-        let known = !special.0.negate() && special.0.operation() != Operation::Greater;
-        assert!(known, "no rule for NaN: it compares otherwise");
+        let known = match special.0.operation() {
+            Operation::Ones => true,
+            Operation::Equal => special.0.size() == 1,
+            Operation::Greater => false,
+        };
+        assert!(known && !special.0.negate(), "no rule for NaN: it compares otherwise");
         Some(match special {
             (test, Some([pos_inf, neg_inf])) => (test, Self { values, pos_inf, neg_inf }),
             // Without infinities every element to be replaced is NaN, whatever its code.
@@ -190,7 +195,30 @@ fn fix<L: Lane, I: Select<L>, O: Op>(
     found
 }
 
-/// Blocks of 64 elements without a hit are not written.
+/// Replaces in what is left over behind the blocks. It is not overlapped with the last block: what has just been put there would
+/// be replaced again, if it is not finite.
+#[inline(always)]
+fn fix_rest<L: Lane, I: Select<L>, O: Op>(
+    isa: I,
+    rest: &mut [L::Raw],
+    special: Pair<L>,
+    codes: &Codes,
+) -> usize {
+    if rest.is_empty() {
+        return 0;
+    }
+    let zero = L::truncate(0);
+    let mut block = [zero.raw(); BLOCK];
+    block[..rest.len()].copy_from_slice(rest);
+    let found = fix::<L, I, O>(isa, core::slice::from_mut(&mut block), special, codes);
+    let padding = if holds(O::OP, special, zero) { BLOCK - rest.len() } else { 0 };
+    if found > padding {
+        rest.copy_from_slice(&block[..rest.len()]);
+    }
+    found - padding
+}
+
+/// Element by element. Blocks of 64 elements without a hit are not written.
 #[inline(always)]
 fn fix_lanes<L: Lane>(x: &mut [L::Raw], operation: Operation, swap: Swap<L>) -> usize {
     let mut all = 0;
@@ -236,8 +264,7 @@ impl Sink for InPlace {
             }
         }
         found += fix::<L, I, O>(isa, groups.into_remainder(), special, codes);
-        // No block that overlaps the last: it would replace what has just been put there, if that is not finite.
-        found + fix_lanes::<L>(rest, O::OP, codes.swap(special))
+        found + fix_rest::<L, I, O>(isa, rest, special, codes)
     }
 
     #[inline(always)]
@@ -282,7 +309,7 @@ impl Sink for Copying {
         out_singles.copy_from_slice(singles);
         found += fix::<L, I, O>(isa, out_singles, special, codes);
         out_rest.copy_from_slice(rest);
-        found + fix_lanes::<L>(out_rest, O::OP, codes.swap(special))
+        found + fix_rest::<L, I, O>(isa, out_rest, special, codes)
     }
 
     #[inline(always)]

@@ -179,7 +179,14 @@ impl<F: Arithmetic, I: Multiply<F>> Kernel<I> for Scaling<F> {
         for block in blocks {
             seen = isa.multiply(seen, block, with);
         }
-        each::<F>(rest, test, factor) | isa.hit(seen, with)
+        if !rest.is_empty() {
+            // Zeros are finite, and what becomes of them is thrown away.
+            let mut block = [F::Lane::truncate(0).raw(); BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            seen = isa.multiply(seen, &mut block, with);
+            rest.copy_from_slice(&block[..rest.len()]);
+        }
+        isa.hit(seen, with)
     }
 }
 
