@@ -4,8 +4,8 @@
 
 use nonfinite_kernels::MaskOut;
 
-use crate::path;
-use crate::{Census, Elements, Error, Format, Predicate};
+use crate::{Census, Elements, ElementsMut, Error, Format, Predicate, Replacement};
+use crate::{path, replace};
 
 /// `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
 ///
@@ -81,4 +81,35 @@ pub fn position(x: &[u8], format: Format, predicate: Predicate) -> Result<Option
 /// [`Error::PartialElement`].
 pub fn census(x: &[u8], format: Format) -> Result<Census, Error> {
     Ok(path::census(None, Elements::from_bytes(x, format)?))
+}
+
+/// Replaces every NaN and infinity of `x` by the code for it, and tells how many there were: see
+/// [`crate::replace_non_finite`].
+///
+/// ```
+/// use nonfinite::{Format, Replacement, bytes};
+/// let mut fp8 = [0x38, 0x7F, 0xFF];
+/// let with = Replacement::finite_bits(Format::F8E4M3Fn);
+/// assert_eq!(bytes::replace_non_finite(&mut fp8, Format::F8E4M3Fn, with), Ok(2));
+/// assert_eq!(fp8, [0x38, 0x00, 0x00]);
+/// ```
+///
+/// # Errors
+/// [`Error::PartialElement`], or [`Error::Code`] if a code has more bits than an element. Nothing is written then.
+pub fn replace_non_finite(x: &mut [u8], format: Format, with: Replacement<u64>) -> Result<usize, Error> {
+    replace::in_place(None, ElementsMut::from_bytes(x, format)?, with)
+}
+
+/// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` but for what is replaced.
+///
+/// # Errors
+/// [`Error::PartialElement`], [`Error::OutputBytes`] if `out` is not as long as `x`, or [`Error::Code`]. Nothing is
+/// written then.
+pub fn replace_non_finite_into(
+    x: &[u8],
+    format: Format,
+    out: &mut [u8],
+    with: Replacement<u64>,
+) -> Result<usize, Error> {
+    replace::into(None, Elements::from_bytes(x, format)?, out, with)
 }

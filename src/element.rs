@@ -6,7 +6,7 @@ use crate::{Error, Format};
 
 mod sealed {
     /// Plain bits without padding.
-    pub trait Bits: Copy + zerocopy::IntoBytes + zerocopy::Immutable {}
+    pub trait Bits: Copy + zerocopy::FromBytes + zerocopy::IntoBytes + zerocopy::Immutable {}
 }
 
 /// A type whose slices can be checked: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and the small formats of
@@ -140,5 +140,58 @@ impl<'a, T: Element> From<&'a [T]> for Elements<'a> {
     #[inline]
     fn from(x: &'a [T]) -> Self {
         Self { format: T::FORMAT, bytes: x.as_bytes() }
+    }
+}
+
+/// As [`Elements`], to be written to.
+#[derive(Debug)]
+pub struct ElementsMut<'a> {
+    format: Format,
+    bytes: &'a mut [u8],
+}
+
+impl<'a> ElementsMut<'a> {
+    /// The elements that `bytes` holds.
+    ///
+    /// # Errors
+    /// [`Error::PartialElement`] if the length is not a multiple of the element size.
+    #[inline]
+    pub fn from_bytes(bytes: &'a mut [u8], format: Format) -> Result<Self, Error> {
+        Elements::from_bytes(bytes, format)?;
+        Ok(Self { format, bytes })
+    }
+
+    /// The bytes of the elements.
+    #[inline]
+    pub(crate) fn into_bytes(self) -> &'a mut [u8] {
+        self.bytes
+    }
+
+    /// The format of the elements.
+    #[must_use]
+    #[inline]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The number of elements.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.format.size_in_bytes()
+    }
+
+    /// Whether there is no element.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut [T]> for ElementsMut<'a> {
+    #[inline]
+    fn from(x: &'a mut [T]) -> Self {
+        Self { format: T::FORMAT, bytes: x.as_mut_bytes() }
     }
 }

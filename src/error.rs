@@ -31,8 +31,27 @@ pub enum Error {
         /// Length of the output in bytes.
         bytes: usize,
     },
+    /// The output of a replacement is not as long as the input.
+    OutputBytes {
+        /// Length of the input in bytes.
+        bytes: usize,
+        /// Length of the output in bytes.
+        output: usize,
+    },
     /// No format has this name.
     UnknownFormat,
+    /// A code does not fit into an element.
+    Code {
+        /// The code.
+        bits: u64,
+        /// The format of the elements.
+        format: Format,
+    },
+    /// Elements of this format are not multiplied.
+    NoArithmetic {
+        /// The format of the elements.
+        format: Format,
+    },
 }
 
 impl fmt::Display for Error {
@@ -51,6 +70,17 @@ impl fmt::Display for Error {
             Self::OutputBits { elements, offset, bytes } => {
                 write!(f, "{elements} elements from bit {offset} on, but an output of {bytes} bytes")
             }
+            Self::Code { bits, format } => {
+                write!(
+                    f,
+                    "code {bits:#x} does not fit into {format} elements of {} bits",
+                    8 * format.size_in_bytes()
+                )
+            }
+            Self::NoArithmetic { format } => {
+                write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
+            }
+            Self::OutputBytes { bytes, output } => write!(f, "{bytes} bytes, but an output of {output}"),
             Self::UnknownFormat => f.write_str("no format of this name"),
         }
     }

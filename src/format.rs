@@ -118,6 +118,40 @@ impl Format {
         self.row().3
     }
 
+    /// The code of the largest finite number.
+    ///
+    /// ```
+    /// use nonfinite::Format;
+    /// assert_eq!(Format::F16.max_bits(), 0x7BFF); // 65504
+    /// assert_eq!(Format::F8E4M3Fn.max_bits(), 0x7E); // 448
+    /// ```
+    #[must_use]
+    pub const fn max_bits(self) -> u64 {
+        match self {
+            // 2 to the power of 127.
+            Self::F8E8M0Fnu => 0xFE,
+            Self::F4E2M1Fn => 0x07,
+            Self::F6E2M3Fn | Self::F6E3M2Fn => 0x1F,
+            _ => match self.row().2 {
+                Special::Ieee { exponent } => exponent - 1,
+                Special::NanOnes { bits } => bits as u64 - 1,
+                Special::NanCode { .. } | Special::None => 0x7F,
+            },
+        }
+    }
+
+    /// The code of the least finite number: minus the largest, but for [`Format::F8E8M0Fnu`], which has no sign and
+    /// whose least number is 2 to the power of -127.
+    #[must_use]
+    pub const fn min_bits(self) -> u64 {
+        match self {
+            Self::F8E8M0Fnu => 0,
+            Self::F4E2M1Fn => 0x0F,
+            Self::F6E2M3Fn | Self::F6E3M2Fn => 0x3F,
+            _ => self.max_bits() | 1 << (8 * self.size_in_bytes() - 1),
+        }
+    }
+
     /// The question as the kernels have it.
     #[inline]
     pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {

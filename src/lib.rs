@@ -8,18 +8,21 @@ mod error;
 mod format;
 mod path;
 mod predicate;
+mod replace;
+pub mod scale;
 mod slice;
 mod view;
 
 pub use element::{
-    Element, Elements, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
-    F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
+    Element, Elements, ElementsMut, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn,
+    F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
 };
 pub use error::Error;
 pub use format::Format;
 pub use nonfinite_kernels::{Census, Class, MaskOut};
 pub use path::{Path, PathInfo, paths};
 pub use predicate::Predicate;
+pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
 pub use slice::{
     all, any, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask, mask_uninit, position,
 };

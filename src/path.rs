@@ -5,7 +5,8 @@ use core::mem::MaybeUninit;
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::MaskOut;
 
-use crate::{Census, Elements, Predicate};
+use crate::{Census, Elements, ElementsMut, Error, Predicate, Replacement};
+use crate::{replace, scale};
 
 /// A way to run the kernels: an instruction set that was found on this CPU.
 ///
@@ -118,6 +119,39 @@ impl Path {
     #[must_use]
     pub fn census<'a>(self, x: impl Into<Elements<'a>>) -> Census {
         census(Some(self), x.into())
+    }
+
+    /// [`crate::bytes::replace_non_finite`] on this path.
+    ///
+    /// # Errors
+    /// [`Error::Code`]; nothing is written then.
+    pub fn replace_non_finite<'a>(
+        self,
+        x: impl Into<ElementsMut<'a>>,
+        with: Replacement<u64>,
+    ) -> Result<usize, Error> {
+        replace::in_place(Some(self), x.into(), with)
+    }
+
+    /// [`crate::bytes::replace_non_finite_into`] on this path.
+    ///
+    /// # Errors
+    /// [`Error::Code`], or [`Error::OutputBytes`] if `out` is not as long as `x`; nothing is written then.
+    pub fn replace_non_finite_into<'a>(
+        self,
+        x: impl Into<Elements<'a>>,
+        out: &mut [u8],
+        with: Replacement<u64>,
+    ) -> Result<usize, Error> {
+        replace::into(Some(self), x.into(), out, with)
+    }
+
+    /// [`crate::scale::unscale_and_check_bytes`] on this path.
+    ///
+    /// # Errors
+    /// [`Error::NoArithmetic`]; nothing is written then.
+    pub fn unscale_and_check<'a>(self, x: impl Into<ElementsMut<'a>>, factor: f64) -> Result<bool, Error> {
+        scale::run(Some(self), x.into(), factor)
     }
 }
 

@@ -14,6 +14,7 @@
 
 pub mod blocks;
 mod error;
+pub mod fix;
 pub mod formats;
 pub mod policy;
 pub mod protobuf;

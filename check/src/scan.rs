@@ -260,7 +260,7 @@ impl Scanner {
 }
 
 /// Turns the bytes of every number round.
-fn turn(numbers: &mut [u8], size: usize) {
+pub(crate) fn turn(numbers: &mut [u8], size: usize) {
     match size {
         2 => turn_each::<2>(numbers),
         4 => turn_each::<4>(numbers),

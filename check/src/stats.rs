@@ -101,7 +101,7 @@ impl Range {
 }
 
 /// The value of a finite code of one of the formats of a byte: OCP OFP8 and MX, and ml_dtypes for the others.
-fn value_of_code(code: u8, format: Format) -> f64 {
+pub(crate) fn value_of_code(code: u8, format: Format) -> f64 {
     let (mantissa_bits, bias) = match format {
         Format::F8E4M3Fn | Format::F8E4M3 => (3, 7),
         Format::F8E4M3FnUz => (3, 8),

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use lexopt::Arg;
 use nonfinite_check::{LookedAt, Options, Report};
+use nonfinite_cli::fix::Fix;
 use nonfinite_cli::report::{Line, OneLine, Totals};
 
 const HELP: &str = "\
@@ -15,6 +16,7 @@ Which tensors of a file hold NaN or infinity, and where.
 
 Usage:
   nonfinite check FILE...   check .npy and .safetensors files
+  nonfinite fix IN -o OUT   write a file anew without them
   nonfinite paths           list the code paths, best first
   nonfinite --help
   nonfinite --version
@@ -25,6 +27,15 @@ order of the file. A summary follows. The two parts of a complex number count
 each for itself. Integers, text and times are skipped, and so are formats that
 have neither NaN nor infinity (F4, F6). Files are mapped: do not write to them
 meanwhile.
+
+fix writes the .safetensors or .npy file IN to OUT, with other numbers in the place of
+NaN and infinity, and prints how many it replaced. All other bytes stay. OUT appears when
+it is whole, or not at all; IN is never overwritten.
+  --nan VALUE      in the place of NaN (0)
+  --posinf VALUE   in the place of +Inf (max)
+  --neginf VALUE   in the place of -Inf (min)
+  --force          OUT may be replaced if it is there
+VALUE is a number, or max or min: the largest or least finite number of the dtype.
 
 Exit status: 0 if all is finite, 1 if not, 2 if a file could not be checked or the
 usage is wrong.
@@ -42,6 +53,7 @@ enum Command {
     Version,
     Paths,
     Check(Vec<PathBuf>),
+    Fix(Fix),
 }
 
 fn main() -> ExitCode {
@@ -65,6 +77,9 @@ fn arguments() -> Result<Command, lexopt::Error> {
             (Arg::Value(file), Some(Command::Check(files))) => files.push(file.into()),
             (Arg::Value(name), None) if name == "check" => command = Some(Command::Check(Vec::new())),
             (Arg::Value(name), None) if name == "paths" => command = Some(Command::Paths),
+            (Arg::Value(name), None) if name == "fix" => {
+                return Ok(Fix::parse(&mut parser)?.map_or(Command::Help, Command::Fix));
+            }
             (Arg::Value(name), None) => return Err(format!("no command {name:?}").into()),
             (argument, _) => return Err(argument.unexpected()),
         }
@@ -81,7 +96,14 @@ fn run(command: Command) -> u8 {
     match command {
         Command::Help => finish(out.write_all(HELP.as_bytes()), CLEAN),
         Command::Version => finish(writeln!(out, "nonfinite {}", env!("CARGO_PKG_VERSION")), CLEAN),
-        Command::Paths | Command::Check(_) if !path_exists() => FAILED,
+        Command::Paths | Command::Check(_) | Command::Fix(_) if !path_exists() => FAILED,
+        Command::Fix(fix) => match fix.run(&mut out) {
+            Ok(Err(message)) => {
+                complain(format_args!("{message}"));
+                FAILED
+            }
+            written => finish(written.map(|_| ()), CLEAN),
+        },
         Command::Paths => finish(paths(&mut out), CLEAN),
         Command::Check(files) => {
             let mut totals = Totals::default();

@@ -4,6 +4,9 @@
 //! out of order: packing works on 128-bit halves, and tops, like verdicts of 64-bit lanes, are blended from several
 //! registers, which costs less than packing. `Layout::restore` sorts them in the end.
 
+mod replace;
+mod scale;
+
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]

@@ -3,6 +3,9 @@
 //! `Ones` goes the way of `avx2.rs`: tops blended, packed, sorted; a search looks at whole lanes. The other operations compare whole lanes and
 //! join the mask registers.
 
+mod replace;
+mod scale;
+
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]

@@ -266,7 +266,7 @@ fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
 }
 
 /// Bytes that are folded before a look at what was seen.
-const GROUP: usize = 1024;
+pub(crate) const GROUP: usize = 1024;
 
 /// The comparison that decides, behind the one that screens.
 struct Exact<L, I, O, const NEGATE: bool> {

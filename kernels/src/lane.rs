@@ -13,8 +13,14 @@ pub(crate) trait Lane: Copy + Eq + Ord + 'static {
     fn lanes(bytes: &[u8]) -> &[Self::Raw];
     /// The bytes of some lanes.
     fn bytes(lanes: &[Self::Raw]) -> &[u8];
+    /// As [`Lane::lanes`], to be written to.
+    fn lanes_mut(bytes: &mut [u8]) -> &mut [Self::Raw];
+    /// As [`Lane::bytes`], to be written to.
+    fn bytes_mut(lanes: &mut [Self::Raw]) -> &mut [u8];
     /// Reads a lane.
     fn read(raw: Self::Raw) -> Self;
+    /// The lane as it goes to memory.
+    fn raw(self) -> Self::Raw;
     /// Keeps the low bits.
     fn truncate(bits: u64) -> Self;
     /// Bitwise and.
@@ -36,8 +42,20 @@ macro_rules! lane {
                 lanes.as_flattened()
             }
             #[inline(always)]
+            fn lanes_mut(bytes: &mut [u8]) -> &mut [Self::Raw] {
+                bytes.as_chunks_mut().0
+            }
+            #[inline(always)]
+            fn bytes_mut(lanes: &mut [Self::Raw]) -> &mut [u8] {
+                lanes.as_flattened_mut()
+            }
+            #[inline(always)]
             fn read(raw: Self::Raw) -> Self {
                 Self::from_ne_bytes(raw)
+            }
+            #[inline(always)]
+            fn raw(self) -> Self::Raw {
+                self.to_ne_bytes()
             }
             #[inline(always)]
             fn truncate(bits: u64) -> Self {

@@ -33,13 +33,17 @@ mod path;
     ))
 ))]
 mod portable;
+mod replace;
 mod rule;
 mod scalar;
+mod scale;
 mod sinks;
 pub mod strided;
 
 pub use drive::{Census, Class};
 pub use out::MaskOut;
 pub use path::Path;
+pub use replace::{Values, replace, replace_into};
 pub use rule::{Rule, Test};
+pub use scale::{Float, scale};
 pub use sinks::{bits, census, count, mask, mask_uninit, position, tally};

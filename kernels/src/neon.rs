@@ -2,6 +2,9 @@
 //!
 //! Unzipping takes the top or bottom halves of the lanes of two registers in order, so nothing has to be sorted.
 
+mod replace;
+mod scale;
+
 use core::arch::aarch64::*;
 
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};

@@ -3,9 +3,11 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::isa::{Blocks, Isa, Kernel};
+use crate::isa::{Isa, Kernel};
 use crate::lane::Lane;
+use crate::replace::Select;
 use crate::rule::{Equal, Greater, Ones, Op, Test, Width};
+use crate::scale::{self, Float, Scale};
 use crate::strided::{Scatter, Target, scatter};
 
 /// The tests that a sink is asked for: loops are compiled for no others.
@@ -16,6 +18,8 @@ pub(crate) enum Tests {
     Positive,
     /// `Operation::Greater`, not negated.
     Greater,
+    /// `Operation::Ones`, and for lanes of a byte `Operation::Equal`, not negated.
+    Masked,
 }
 
 /// A question about a tensor, answered by every path.
@@ -26,7 +30,7 @@ pub(crate) trait Sink {
     type Output;
 
     /// With the blocks of an instruction set. Must be `#[inline(always)]`; `x` has at least one block.
-    fn vector<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
         isa: I,
         x: &[L::Raw],
         test: &Test,
@@ -40,7 +44,7 @@ pub(crate) trait Sink {
 /// A sink with all its choices made.
 struct Loop<S, L, O, const NEGATE: bool>(PhantomData<(S, L, O)>);
 
-impl<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Kernel<I> for Loop<S, L, O, NEGATE> {
+impl<S: Sink, L: Lane, I: Select<L>, O: Op, const NEGATE: bool> Kernel<I> for Loop<S, L, O, NEGATE> {
     type Out<'o> = S::Out<'o>;
     type Output = S::Output;
 
@@ -50,7 +54,7 @@ impl<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Kernel<I> for Lo
     }
 }
 
-fn run<S: Sink, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+fn run<S: Sink, L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
     isa: I,
     x: &[u8],
     test: &Test,
@@ -64,13 +68,13 @@ type Run<S, I> = fn(I, &[u8], &Test, <S as Sink>::Out<'_>) -> <S as Sink>::Outpu
 /// All loops of a sink on one instruction set, by [`Test::index`].
 struct Loops<S, I>(PhantomData<(S, I)>);
 
-impl<S: Sink, I: Blocks<i8> + Blocks<i16> + Blocks<i32> + Blocks<i64>> Loops<S, I> {
+impl<S: Sink, I: Select<i8> + Select<i16> + Select<i32> + Select<i64>> Loops<S, I> {
     const ALL: [[Run<S, I>; 6]; 4] =
         [Self::of::<i8>(), Self::of::<i16>(), Self::of::<i32>(), Self::of::<i64>()];
 
     const fn of<L: Lane>() -> [Run<S, I>; 6]
     where
-        I: Blocks<L>,
+        I: Select<L>,
     {
         match S::TESTS {
             Tests::All => [
@@ -88,6 +92,12 @@ impl<S: Sink, I: Blocks<i8> + Blocks<i16> + Blocks<i32> + Blocks<i64>> Loops<S, 
                     run::<S, L, I, Greater, false>,
                 ];
                 [ones, ones, equal, equal, greater, greater]
+            }
+            Tests::Masked if size_of::<L>() > 1 => [run::<S, L, I, Ones, false>; 6],
+            Tests::Masked => {
+                let [ones, equal]: [Run<S, I>; 2] =
+                    [run::<S, L, I, Ones, false>, run::<S, L, I, Equal, false>];
+                [ones, ones, equal, equal, equal, equal]
             }
             Tests::Greater => [run::<S, L, I, Greater, false>; 6],
         }
@@ -160,6 +170,15 @@ macro_rules! paths {
                 match self {
                     $($(#[$cfg])* Self::$token(isa) => isa.vectorize::<Scatter>(bytes, test, target),)*
                     Self::Scalar => scatter(bytes, &mut target),
+                }
+            }
+
+            /// See [`crate::scale()`].
+            #[inline(always)]
+            fn scale(self, x: &mut [u8], float: Float, factor: f64) -> bool {
+                match self {
+                    $($(#[$cfg])* Self::$token(isa) => isa.scale(x, float, factor),)*
+                    Self::Scalar => scale::scalar(x, float, factor),
                 }
             }
         }
@@ -265,5 +284,11 @@ impl Path {
     /// Brings the mask bytes of a tile to their places.
     pub(crate) fn scatter(self, bytes: &[u8], test: &Test, target: Target<'_>) {
         self.0.scatter(bytes, test, target);
+    }
+
+    /// Runs the loop that scales.
+    #[inline(always)]
+    pub(crate) fn scale(self, x: &mut [u8], float: Float, factor: f64) -> bool {
+        self.0.scale(x, float, factor)
     }
 }

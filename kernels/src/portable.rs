@@ -2,6 +2,9 @@
 //! exists, wasm among them. With the feature `portable` it stands beside the others, and pulp runs it with the
 //! widest vectors it knows.
 
+mod replace;
+mod scale;
+
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{Block, Lane};
 use crate::rule::{Op, Pair, Test, holds};

@@ -194,13 +194,30 @@ impl Test {
     #[inline(always)]
     pub(crate) fn infinities(&self) -> Option<[Self; 2]> {
         let sign = 1 << (8 * self.size() - 1);
-        let is_ieee = self.operation == Operation::Greater
+        let equal = |bound| Self { mask: u64::MAX, bound, operation: Operation::Equal, ..*self };
+        self.is_ieee().then(|| [equal(self.bound), equal(self.bound | sign)])
+    }
+
+    /// Whether this is `(bits & !sign) > exponent`.
+    #[inline(always)]
+    const fn is_ieee(&self) -> bool {
+        let sign = 1 << (8 * self.size() - 1);
+        matches!(self.operation, Operation::Greater)
             && !self.negate
             && self.mask == sign - 1
             && self.bound != 0
-            && self.bound == self.screen;
-        let equal = |bound| Self { mask: u64::MAX, bound, operation: Operation::Equal, ..*self };
-        is_ieee.then(|| [equal(self.bound), equal(self.bound | sign)])
+            && self.bound == self.screen
+    }
+
+    /// Where an element is to be replaced if this is the test for NaN, and the codes of +Inf and -Inf if there are any.
+    #[inline(always)]
+    pub(crate) const fn special(&self) -> (Self, Option<[u64; 2]>) {
+        let sign = 1 << (8 * self.size() - 1);
+        if !self.is_ieee() {
+            return (*self, None);
+        }
+        let Rule::Test(special) = Rule::equal(self.size(), self.bound, self.bound) else { unreachable!() };
+        (special, Some([self.bound, self.bound | sign]))
     }
 
     /// Of a test that has infinities: where the exponent is all ones, where NaN is, where +Inf is.

@@ -5,7 +5,7 @@ use nonfinite::{Elements, Format, Path, Predicate};
 use crate::{check, check_path, expected, oracle, paths, reduced};
 
 /// Elements that hold every edge of the format in an order that repeats late.
-fn mixed(format: Format, elements: usize) -> Vec<u8> {
+pub(crate) fn mixed(format: Format, elements: usize) -> Vec<u8> {
     let edges = oracle::edges(format);
     let mut bytes = Vec::new();
     for i in 0..elements {

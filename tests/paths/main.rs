@@ -10,6 +10,8 @@ mod lengths;
 mod oracle;
 mod patterns;
 mod properties;
+mod replace;
+mod scale;
 mod views;
 
 use nonfinite::{Elements, Format, Path, Predicate};

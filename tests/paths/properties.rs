@@ -7,14 +7,20 @@ use crate::{check, oracle, paths, reduced};
 
 /// A tensor of one format: any bits, edges, or zeros with few edges, in any mix.
 #[derive(Clone, Debug)]
-struct Tensor {
-    format: Format,
-    bytes: Vec<u8>,
+pub(crate) struct Tensor {
+    pub(crate) format: Format,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Arbitrary for Tensor {
     fn arbitrary(g: &mut Gen) -> Self {
         let format = *g.choose(&Format::ALL).unwrap();
+        Self::of(format, g)
+    }
+}
+
+impl Tensor {
+    pub(crate) fn of(format: Format, g: &mut Gen) -> Self {
         let edges = oracle::edges(format);
         let elements = usize::arbitrary(g) % if reduced() { 300 } else { 3000 };
         let rare = 1 + u32::arbitrary(g) % 1000;

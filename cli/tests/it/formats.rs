@@ -15,7 +15,11 @@ fn content_decides_before_the_name() {
 
 #[test]
 fn the_name_chooses_the_message() {
-    refused("text.txt", b"hello, world", "not a file of a known format (npy, npz, gguf, safetensors.index.json, safetensors)");
+    refused(
+        "text.txt",
+        b"hello, world",
+        "not a file of a known format (npy, npz, gguf, safetensors.index.json, safetensors)",
+    );
     refused("text.npy", b"hello, world", "not a .npy file");
     refused("text.NPY", b"hello, world", "not a .npy file");
     refused("text.safetensors", b"hello, world", ".safetensors header");

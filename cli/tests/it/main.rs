@@ -1,5 +1,6 @@
 //! The command as a user runs it.
 
+mod fix;
 mod formats;
 mod hostile;
 mod npy_files;

@@ -4,9 +4,9 @@
 use core::mem::MaybeUninit;
 
 use crate::drive::{Census, Class};
-use crate::isa::Blocks;
 use crate::lane::{BLOCK, Lane};
 use crate::path::{Sink, Tests};
+use crate::replace::Select;
 use crate::rule::{Op, Pair, Test, holds};
 use crate::sinks;
 
@@ -81,7 +81,7 @@ impl Sink for Mask {
     type Output = ();
 
     #[inline(always)]
-    fn vector<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
         isa: I,
         x: &[L::Raw],
         test: &Test,
@@ -183,7 +183,7 @@ impl Sink for Position {
     type Output = Option<usize>;
 
     #[inline(always)]
-    fn vector<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
         isa: I,
         x: &[L::Raw],
         test: &Test,
@@ -254,7 +254,7 @@ impl Sink for Count {
     type Output = usize;
 
     #[inline(always)]
-    fn vector<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
         isa: I,
         x: &[L::Raw],
         test: &Test,
@@ -321,7 +321,7 @@ impl Sink for Take {
     type Output = Census;
 
     #[inline(always)]
-    fn vector<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
         isa: I,
         x: &[L::Raw],
         nan: &Test,

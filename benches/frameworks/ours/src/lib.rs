@@ -1,6 +1,6 @@
 //! Just what frameworks.py measures, to be loaded with ctypes: the questions by number, on bytes.
 
-use nonfinite::{Error, Format, Path, Predicate, bytes};
+use nonfinite::{Error, Format, Path, Predicate, Replacement, bytes, scale};
 
 /// The formats, in the order of frameworks.py.
 const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::F16, Format::Bf16];
@@ -60,4 +60,44 @@ pub unsafe extern "C" fn peers_any(format: u32, predicate: u32, x: *const u8, le
 pub extern "C" fn peers_use_path(path: u32) -> i32 {
     let path = ["avx2", "avx512", "neon"].get(path as usize).and_then(|name| Path::by_name(name));
     path.map(Path::activate).is_some().into()
+}
+
+/// `nan_to_num` with its defaults, in place: how many elements were replaced, or -1 for numbers or lengths that fit nothing.
+///
+/// # Safety
+/// `x` points to `len` readable and writable bytes and is not null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn peers_replace(format: u32, x: *mut u8, len: usize) -> i64 {
+    // SAFETY: as the caller promised.
+    let x = unsafe { std::slice::from_raw_parts_mut(x, len) };
+    let Some(&format) = FORMATS.get(format as usize) else { return -1 };
+    count(bytes::replace_non_finite(x, format, Replacement::finite_bits(format)))
+}
+
+/// As [`peers_replace`], from one place to another.
+///
+/// # Safety
+/// `x` points to `len` readable bytes and `out` to `len` writable ones that are not among them; neither is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn peers_replace_into(format: u32, x: *const u8, out: *mut u8, len: usize) -> i64 {
+    // SAFETY: as the caller promised.
+    let (x, out) = unsafe { (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, len)) };
+    let Some(&format) = FORMATS.get(format as usize) else { return -1 };
+    count(bytes::replace_non_finite_into(x, format, out, Replacement::finite_bits(format)))
+}
+
+/// The step of a gradient scaler: 1 if an element was not finite, else 0, or -1 for numbers or lengths that fit nothing.
+///
+/// # Safety
+/// `x` points to `len` readable and writable bytes and is not null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn peers_unscale(format: u32, x: *mut u8, len: usize, factor: f64) -> i32 {
+    // SAFETY: as the caller promised.
+    let x = unsafe { std::slice::from_raw_parts_mut(x, len) };
+    let Some(&format) = FORMATS.get(format as usize) else { return -1 };
+    scale::unscale_and_check_bytes(x, format, factor).map_or(-1, i32::from)
+}
+
+fn count(replaced: Result<usize, Error>) -> i64 {
+    replaced.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX))
 }

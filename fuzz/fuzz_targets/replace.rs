@@ -1,0 +1,48 @@
+//! Replacing what is not finite, on every path, in place and into another slice, at any address.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nonfinite::{Elements, ElementsMut, Path, Replacement};
+use nonfinite_fuzz::{Input, Kind};
+
+/// Bytes around an output that no path may touch.
+const FRAME: usize = 64;
+const CANARY: u8 = 0xA5;
+
+fuzz_target!(|input: ([u64; 3], Input)| {
+    let (codes, input) = input;
+    let (format, size) = (input.format, input.format.size_in_bytes());
+    let [nan, pos_inf, neg_inf] = codes.map(|code| code & u64::MAX >> (64 - 8 * size));
+    let kinds = input.kinds();
+    let found = kinds.iter().filter(|&&kind| kind != Kind::Finite).count();
+    let mut want = input.bytes().to_vec();
+    for (raw, kind) in want.chunks_exact_mut(size).zip(&kinds) {
+        let code = match kind {
+            Kind::Finite => continue,
+            Kind::Nan => nan,
+            Kind::PositiveInf => pos_inf,
+            Kind::NegativeInf => neg_inf,
+        };
+        let bytes = code.to_ne_bytes();
+        raw.copy_from_slice(if cfg!(target_endian = "big") { &bytes[8 - size..] } else { &bytes[..size] });
+    }
+    let frame = |inside: &[u8]| [&vec![CANARY; FRAME + input.start], inside, &[CANARY; FRAME]].concat();
+    let inside = FRAME + input.start..FRAME + input.start + want.len();
+    let with = Replacement { nan, pos_inf, neg_inf };
+    for path in Path::available() {
+        let name = path.name();
+        let mut room = frame(input.bytes());
+        let x = ElementsMut::from_bytes(&mut room[inside.clone()], format).expect("whole elements");
+        assert_eq!(path.replace_non_finite(x, with), Ok(found), "{name}: in place");
+        assert!(room == frame(&want), "{name}: in place");
+
+        let mut room = frame(&vec![CANARY; want.len()]);
+        let x = Elements::from_bytes(input.bytes(), format).expect("whole elements");
+        assert_eq!(
+            path.replace_non_finite_into(x, &mut room[inside.clone()], with),
+            Ok(found),
+            "{name}: into"
+        );
+        assert!(room == frame(&want), "{name}: into");
+    }
+});

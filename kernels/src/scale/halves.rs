@@ -1,0 +1,56 @@
+//! f16 and bf16 to f32 and back, to nearest with ties to even, without branches so that the compiler makes vectors of it.
+//! NaN is made quiet on the way down and keeps its sign and the upper bits of its payload (IEEE 754-2019, section 6.2.3).
+
+/// Exact.
+#[inline(always)]
+pub(super) fn widen_f16(half: u16) -> f32 {
+    // What the exponent of an f32 is above that of an f16 of the same value.
+    const REBIAS: u32 = (127 - 15) << 23;
+    const LEAST_NORMAL: u32 = REBIAS + (1 << 23);
+    let bits = u32::from(half);
+    let magnitude = (bits & 0x7FFF) << 13;
+    let widened = if magnitude >= 0x7C00 << 13 {
+        magnitude + 2 * REBIAS
+    } else if magnitude >= 0x0400 << 13 {
+        magnitude + REBIAS
+    } else {
+        // As if it were normal, with a leading one, which is then taken off again: exact, and no subnormal on the way.
+        (f32::from_bits(magnitude + LEAST_NORMAL) - f32::from_bits(LEAST_NORMAL)).to_bits()
+    };
+    f32::from_bits(widened | (bits & 0x8000) << 16)
+}
+
+#[inline(always)]
+pub(super) fn narrow_f16(wide: f32) -> u16 {
+    const REBIAS: u32 = (127 - 15) << 23;
+    // 2^16, above which there is only infinity; what rounds up to it below comes out right by itself.
+    const TOO_LARGE: u32 = (127 + 16) << 23;
+    const LEAST_NORMAL: u32 = REBIAS + (1 << 23);
+    let bits = wide.to_bits();
+    let magnitude = bits & 0x7FFF_FFFF;
+    let narrowed = if magnitude > 0x7F80_0000 {
+        0x7E00 | magnitude >> 13 & 0x3FF
+    } else if magnitude >= TOO_LARGE {
+        0x7C00
+    } else if magnitude >= LEAST_NORMAL {
+        (magnitude - REBIAS + 0xFFF + (magnitude >> 13 & 1)) >> 13
+    } else {
+        // The last bit of 0.5 has the weight of the last bit of a subnormal f16: the sum is rounded right.
+        (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits()
+    };
+    (narrowed | bits >> 16 & 0x8000) as u16
+}
+
+/// Exact.
+#[inline(always)]
+pub(super) fn widen_bf16(half: u16) -> f32 {
+    f32::from_bits(u32::from(half) << 16)
+}
+
+#[inline(always)]
+pub(super) fn narrow_bf16(wide: f32) -> u16 {
+    let bits = wide.to_bits();
+    let rounded =
+        if bits & 0x7FFF_FFFF > 0x7F80_0000 { bits | 0x40_0000 } else { bits + 0x7FFF + (bits >> 16 & 1) };
+    (rounded >> 16) as u16
+}

@@ -1,0 +1,131 @@
+//! Replacing what is not finite: `nan_to_num`.
+
+use nonfinite_kernels as kernels;
+use zerocopy::IntoBytes;
+
+use crate::path::Path;
+use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
+
+/// What is put in the place of elements that are not finite: values of an [`Element`], or codes (`u64`) where the
+/// format is known at run time only.
+///
+/// Any value will do, another NaN or infinity too: `pos_inf: f32::INFINITY` leaves `+Inf` as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Replacement<T> {
+    /// In the place of NaN.
+    pub nan: T,
+    /// In the place of +Inf.
+    pub pos_inf: T,
+    /// In the place of -Inf.
+    pub neg_inf: T,
+}
+
+impl<T: Element> Replacement<T> {
+    /// Zero for NaN, the largest finite number for +Inf, the least for -Inf: the defaults of numpy's and PyTorch's
+    /// `nan_to_num`. ([`crate::F8E8M0Fnu`] has no zero: NaN becomes 2 to the power of -127.)
+    #[must_use]
+    pub fn finite() -> Self {
+        let Replacement { nan, pos_inf, neg_inf } = Replacement::finite_bits(T::FORMAT);
+        Self { nan: element(nan), pos_inf: element(pos_inf), neg_inf: element(neg_inf) }
+    }
+
+    fn bits(self) -> Replacement<u64> {
+        Replacement { nan: bits(self.nan), pos_inf: bits(self.pos_inf), neg_inf: bits(self.neg_inf) }
+    }
+}
+
+impl Replacement<u64> {
+    /// [`Replacement::finite`] as codes.
+    #[must_use]
+    pub const fn finite_bits(format: Format) -> Self {
+        Self { nan: 0, pos_inf: format.max_bits(), neg_inf: format.min_bits() }
+    }
+
+    #[inline]
+    fn values(self) -> kernels::Values {
+        let Self { nan, pos_inf, neg_inf } = self;
+        kernels::Values { nan, pos_inf, neg_inf }
+    }
+}
+
+/// The code of an element: its bytes as the low bytes of a number.
+#[inline]
+fn bits<T: Element>(x: T) -> u64 {
+    let (mut bits, bytes) = ([0; 8], x.as_bytes());
+    if cfg!(target_endian = "little") {
+        bits[..bytes.len()].copy_from_slice(bytes);
+    } else {
+        bits[8 - bytes.len()..].copy_from_slice(bytes);
+    }
+    u64::from_ne_bytes(bits)
+}
+
+/// The element with this code.
+fn element<T: Element>(code: u64) -> T {
+    let bytes = code.to_ne_bytes();
+    let size = size_of::<T>();
+    let bytes = if cfg!(target_endian = "little") { &bytes[..size] } else { &bytes[8 - size..] };
+    T::read_from_bytes(bytes).unwrap_or_else(|_| unreachable!("as many bytes as an element has"))
+}
+
+/// Replaces every NaN and infinity of `x`, and tells how many there were: `nan_to_num` in place.
+///
+/// Elements are told apart and replaced by their bits, so every finite one keeps its code, whatever the floating-point mode.
+/// Where 64 elements in a row are finite, nothing is written. For how many of each kind there are, and where, ask
+/// [`crate::census`] before.
+///
+/// ```
+/// use nonfinite::{Replacement, replace_non_finite};
+/// let mut x = [1.0f32, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+/// let with = Replacement { nan: 0.0, ..Replacement::finite() };
+/// assert_eq!(replace_non_finite(&mut x, with), 3);
+/// assert_eq!(x, [1.0, 0.0, f32::MAX, f32::MIN]);
+/// ```
+#[inline]
+pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usize {
+    kernels::replace(None, x.as_mut_bytes(), T::FORMAT.rule(Predicate::Nan), with.bits().values())
+}
+
+/// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` but for what is replaced.
+///
+/// # Panics
+/// If `x` and `out` differ in length; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn replace_non_finite_into<T: Element>(x: &[T], out: &mut [T], with: Replacement<T>) -> usize {
+    let nan = T::FORMAT.rule(Predicate::Nan);
+    kernels::replace_into(None, x.as_bytes(), out.as_mut_bytes(), nan, with.bits().values())
+}
+
+/// The codes, if they fit into elements of the format.
+fn values(format: Format, with: Replacement<u64>) -> Result<kernels::Values, Error> {
+    let most = u64::MAX >> (64 - 8 * format.size_in_bytes());
+    match [with.nan, with.pos_inf, with.neg_inf].into_iter().find(|&bits| bits > most) {
+        Some(bits) => Err(Error::Code { bits, format }),
+        None => Ok(with.values()),
+    }
+}
+
+pub(crate) fn in_place(
+    path: Option<Path>,
+    x: ElementsMut<'_>,
+    with: Replacement<u64>,
+) -> Result<usize, Error> {
+    let format = x.format();
+    let with = values(format, with)?;
+    Ok(kernels::replace(path.map(Path::kernel), x.into_bytes(), format.rule(Predicate::Nan), with))
+}
+
+pub(crate) fn into(
+    path: Option<Path>,
+    x: Elements<'_>,
+    out: &mut [u8],
+    with: Replacement<u64>,
+) -> Result<usize, Error> {
+    let (format, x) = (x.format(), x.as_bytes());
+    if x.len() != out.len() {
+        return Err(Error::OutputBytes { bytes: x.len(), output: out.len() });
+    }
+    let with = values(format, with)?;
+    Ok(kernels::replace_into(path.map(Path::kernel), x, out, format.rule(Predicate::Nan), with))
+}

@@ -1,0 +1,84 @@
+//! Multiplying gradients in place, with a look whether they were finite: the step of a gradient scaler.
+//!
+//! This is the one module whose operations use floating-point arithmetic. Whether an element is finite is told by its
+//! bits, *before* it is multiplied: a finite element whose product overflows does not count, an infinite one that is
+//! multiplied by zero does. That is the contract of PyTorch's `_amp_foreach_non_finite_check_and_unscale_`.
+//!
+//! - f32 and f64 are multiplied natively; f16 and bf16 are widened to f32, multiplied, and rounded to nearest with ties
+//!   to even, as PyTorch and the crate `half` do it. The factor is rounded to f32 first, but for f64 elements.
+//! - A NaN stays NaN: it becomes quiet and keeps its sign and what its payload has in the upper bits. Which NaN comes of
+//!   an infinity times zero, or of a NaN as a factor, is up to the CPU.
+//! - The rounding mode is taken to be to nearest, as all Rust code may assume. Where the thread flushes subnormals to zero
+//!   (DAZ and FTZ of x86, FZ of Arm), the products of f32, f64 and bf16 are flushed as any product; f16 is not affected,
+//!   nor is the check. Exception flags are raised as by any product.
+
+use nonfinite_kernels as kernels;
+use nonfinite_kernels::Float;
+use zerocopy::IntoBytes;
+
+use crate::path::Path;
+use crate::{Element, ElementsMut, Error, Format};
+
+mod sealed {
+    /// Element types whose format has arithmetic.
+    pub trait Multiplied {
+        const FLOAT: nonfinite_kernels::Float;
+    }
+}
+
+/// A type whose slices can be multiplied: `f32`, `f64`, and `half::f16` and `half::bf16` (feature `half`). Sealed.
+pub trait Scalable: Element + sealed::Multiplied {}
+
+macro_rules! scalable {
+    ($($type:ty => $float:ident;)*) => { $(
+        impl sealed::Multiplied for $type {
+            const FLOAT: Float = Float::$float;
+        }
+        impl Scalable for $type {}
+    )* };
+}
+scalable! {
+    f32 => F32;
+    f64 => F64;
+}
+#[cfg(feature = "half")]
+scalable! {
+    half::f16 => F16;
+    half::bf16 => Bf16;
+}
+
+/// Multiplies every element of `x` by `factor`, and tells whether one of them was NaN or infinite before.
+///
+/// ```
+/// use nonfinite::scale::unscale_and_check;
+/// let mut gradients = [2.0f32, -4.0, f32::MAX];
+/// assert!(!unscale_and_check(&mut gradients, 0.5));
+/// assert_eq!(gradients, [1.0, -2.0, f32::MAX / 2.0]);
+/// gradients[1] = f32::INFINITY;
+/// let found_inf = unscale_and_check(&mut gradients, 0.5);
+/// assert!(found_inf); // skip this step, and lower the scale
+/// ```
+#[inline]
+pub fn unscale_and_check<T: Scalable>(x: &mut [T], factor: f64) -> bool {
+    kernels::scale(None, x.as_mut_bytes(), T::FLOAT, factor)
+}
+
+/// As [`unscale_and_check`], over bytes at any address.
+///
+/// # Errors
+/// [`Error::PartialElement`], or [`Error::NoArithmetic`] if the format is none of F64, F32, F16 and Bf16. Nothing is
+/// written then.
+pub fn unscale_and_check_bytes(x: &mut [u8], format: Format, factor: f64) -> Result<bool, Error> {
+    run(None, ElementsMut::from_bytes(x, format)?, factor)
+}
+
+pub(crate) fn run(path: Option<Path>, x: ElementsMut<'_>, factor: f64) -> Result<bool, Error> {
+    let float = match x.format() {
+        Format::F64 => Float::F64,
+        Format::F32 => Float::F32,
+        Format::F16 => Float::F16,
+        Format::Bf16 => Float::Bf16,
+        format => return Err(Error::NoArithmetic { format }),
+    };
+    Ok(kernels::scale(path.map(Path::kernel), x.into_bytes(), float, factor))
+}

@@ -1,0 +1,274 @@
+//! Replacing what is not finite, on every path, against the oracle of classes.
+
+use nonfinite::{Elements, ElementsMut, Error, Format, Path, Replacement, bytes};
+use quickcheck::{Arbitrary, Gen};
+
+use crate::oracle::{self, Kind, kind};
+use crate::properties::Tensor;
+use crate::{CANARY, paths, reduced};
+
+/// What must come out, and how many elements are replaced.
+fn expected(format: Format, input: &[u8], with: Replacement<u64>) -> (Vec<u8>, usize) {
+    let (mut out, mut found) = (Vec::new(), 0);
+    for raw in input.chunks_exact(format.size_in_bytes()) {
+        let bits = oracle::read(raw);
+        let kind = kind(format, bits);
+        found += usize::from(kind != Kind::Finite);
+        let bits = match kind {
+            Kind::Finite => bits,
+            Kind::Nan => with.nan,
+            Kind::PosInf => with.pos_inf,
+            Kind::NegInf => with.neg_inf,
+        };
+        oracle::write(format, bits, &mut out);
+    }
+    (out, found)
+}
+
+/// In place and into another slice, on every path, between canaries.
+fn check(format: Format, input: &[u8], with: Replacement<u64>) {
+    let (want, found) = expected(format, input, with);
+    for path in paths() {
+        check_path(path, format, input, with, &want, found, 64);
+    }
+}
+
+fn check_path(
+    path: Path,
+    format: Format,
+    input: &[u8],
+    with: Replacement<u64>,
+    want: &[u8],
+    found: usize,
+    start: usize,
+) {
+    let at = || format!("{} {format} {} bytes from {start}, {with:x?}", path.name(), input.len());
+    let frame = |inside: &[u8]| [&vec![CANARY; start], inside, &[CANARY; 64]].concat();
+    let inside = start..start + input.len();
+
+    let mut room = frame(input);
+    let x = ElementsMut::from_bytes(&mut room[inside.clone()], format).unwrap();
+    assert_eq!(path.replace_non_finite(x, with), Ok(found), "in place {}", at());
+    assert!(room == frame(want), "in place {}", at());
+
+    let mut room = frame(&vec![CANARY; input.len()]);
+    let x = Elements::from_bytes(input, format).unwrap();
+    assert_eq!(path.replace_non_finite_into(x, &mut room[inside], with), Ok(found), "into {}", at());
+    assert!(room == frame(want), "into {}", at());
+}
+
+/// Replacements that tell the classes apart, and some that are not finite themselves.
+fn replacements(format: Format) -> [Replacement<u64>; 3] {
+    let edges = oracle::edges(format);
+    let of = |wanted| edges.iter().copied().find(|&bits| kind(format, bits) == wanted);
+    let nan = of(Kind::Nan).unwrap_or(1);
+    let [pos_inf, neg_inf] = [Kind::PosInf, Kind::NegInf].map(|wanted| of(wanted).unwrap_or(nan));
+    [
+        Replacement::finite_bits(format),
+        Replacement { nan: 1, pos_inf: 2, neg_inf: 3 },
+        // Each class becomes another: what has been replaced must not be replaced again.
+        Replacement { nan: neg_inf, pos_inf: nan, neg_inf: pos_inf },
+    ]
+}
+
+/// All codes of 8 and 16 bits, the edges of the others, in every lane of a block.
+#[test]
+fn every_code() {
+    for format in Format::ALL {
+        let codes: Vec<u64> = match format.size_in_bytes() {
+            1 => (0..=0xFF).collect(),
+            2 => (0..=0xFFFF).collect(),
+            _ => oracle::edges(format),
+        };
+        let shifts = if codes.len() > 0x1000 { 3 } else { 64 };
+        for shift in (0..shifts).step_by(if reduced() { 13 } else { 1 }) {
+            let mut input = Vec::new();
+            (0..shift).for_each(|_| oracle::write(format, 1, &mut input));
+            codes.iter().for_each(|&bits| oracle::write(format, bits, &mut input));
+            for with in replacements(format) {
+                check(format, &input, with);
+            }
+        }
+    }
+}
+
+/// Clean but for one element: groups, blocks and the rest are each left, and each found.
+#[test]
+fn one_among_clean() {
+    for format in Format::ALL {
+        let edges = oracle::edges(format);
+        let Some(&special) = edges.iter().rfind(|&&bits| kind(format, bits) != Kind::Finite) else {
+            continue;
+        };
+        let elements = 2 * 1024 + 64 + 7;
+        for place in (0..elements).step_by(if reduced() { 509 } else { 61 }).chain([elements - 1]) {
+            let mut input = Vec::new();
+            for i in 0..elements {
+                oracle::write(format, if i == place { special } else { 5 }, &mut input);
+            }
+            check(format, &input, Replacement::finite_bits(format));
+        }
+    }
+}
+
+#[test]
+fn every_length() {
+    let most = if reduced() { 140 } else { 300 };
+    for format in Format::ALL {
+        let bytes = crate::lengths::mixed(format, most);
+        for n in 0..=most {
+            check(format, &bytes[..n * format.size_in_bytes()], replacements(format)[2]);
+        }
+    }
+}
+
+#[test]
+fn every_address() {
+    for format in Format::ALL {
+        let bytes = crate::lengths::mixed(format, 1500 / format.size_in_bytes());
+        let with = replacements(format)[2];
+        let (want, found) = expected(format, &bytes, with);
+        for start in (0..64).step_by(if reduced() { 7 } else { 1 }) {
+            for path in paths() {
+                check_path(path, format, &bytes, with, &want, found, start);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    tensor: Tensor,
+    with: Replacement<u64>,
+}
+
+impl Arbitrary for Case {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let tensor = Tensor::arbitrary(g);
+        let edges = oracle::edges(tensor.format);
+        let mut code = || *g.choose(&edges).unwrap();
+        let with = Replacement { nan: code(), pos_inf: code(), neg_inf: code() };
+        Self { tensor, with }
+    }
+}
+
+#[test]
+fn random_tensors() {
+    fn agrees(case: Case) {
+        check(case.tensor.format, &case.tensor.bytes, case.with);
+    }
+    let tests = if reduced() { 20 } else { 500 };
+    quickcheck::QuickCheck::new().tests(tests).quickcheck(agrees as fn(Case));
+}
+
+/// Replaced by finite numbers nothing is left to replace, and what was finite has kept its code.
+#[test]
+fn twice_is_once() {
+    fn agrees(tensor: Tensor) -> bool {
+        let Tensor { format, bytes: mut once } = tensor;
+        let with = Replacement::finite_bits(format);
+        let found = bytes::replace_non_finite(&mut once, format, with).unwrap();
+        let census = bytes::census(&once, format).unwrap();
+        let mut twice = once.clone();
+        found <= once.len()
+            && census == nonfinite::Census::default()
+            && bytes::replace_non_finite(&mut twice, format, with) == Ok(0)
+            && twice == once
+    }
+    quickcheck::QuickCheck::new().tests(200).quickcheck(agrees as fn(Tensor) -> bool);
+}
+
+/// The typed functions, with values.
+#[test]
+fn typed() {
+    let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -f64::NAN];
+    let input: Vec<f64> = (0..300).map(|i| if i % 5 == 0 { special[i / 5 % 4] } else { i as f64 }).collect();
+    let with = Replacement { nan: 0.5, pos_inf: 1e9, neg_inf: -1e9 };
+    let want: Vec<f64> = input
+        .iter()
+        .map(|&x| {
+            if x.is_nan() {
+                0.5
+            } else if x.is_infinite() {
+                1e9 * x.signum()
+            } else {
+                x
+            }
+        })
+        .collect();
+    let mut out = vec![0.0; 300];
+    assert_eq!(nonfinite::replace_non_finite_into(&input, &mut out, with), 60);
+    assert_eq!(out, want);
+    let mut x = input.clone();
+    assert_eq!(nonfinite::replace_non_finite(&mut x, with), 60);
+    assert_eq!(x, want);
+
+    let mut halves = [half::f16::NAN, half::f16::INFINITY, half::f16::NEG_INFINITY, half::f16::ONE];
+    assert_eq!(nonfinite::replace_non_finite(&mut halves, Replacement::finite()), 3);
+    assert_eq!(halves, [half::f16::ZERO, half::f16::MAX, half::f16::MIN, half::f16::ONE]);
+    let mut halves = [half::bf16::NAN, half::bf16::INFINITY, half::bf16::NEG_INFINITY];
+    assert_eq!(nonfinite::replace_non_finite(&mut halves, Replacement::finite()), 3);
+    assert_eq!(halves, [half::bf16::ZERO, half::bf16::MAX, half::bf16::MIN]);
+    let mut singles = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+    assert_eq!(nonfinite::replace_non_finite(&mut singles, Replacement::finite()), 3);
+    assert_eq!(singles, [0.0, f32::MAX, f32::MIN]);
+}
+
+/// The largest and the least finite codes, as OCP OFP8, OCP MX and ml_dtypes have them.
+#[test]
+fn finite_limits() {
+    let literal = [
+        (Format::F16, 0x7BFF, 0xFBFF),
+        (Format::Bf16, 0x7F7F, 0xFF7F),
+        (Format::F32, 0x7F7F_FFFF, 0xFF7F_FFFF),
+        (Format::F64, 0x7FEF_FFFF_FFFF_FFFF, 0xFFEF_FFFF_FFFF_FFFF),
+        (Format::F8E4M3Fn, 0x7E, 0xFE),
+        (Format::F8E4M3FnUz, 0x7F, 0xFF),
+        (Format::F8E5M2, 0x7B, 0xFB),
+        (Format::F8E5M2FnUz, 0x7F, 0xFF),
+        (Format::F8E4M3, 0x77, 0xF7),
+        (Format::F8E3M4, 0x6F, 0xEF),
+        (Format::F8E4M3B11FnUz, 0x7F, 0xFF),
+        (Format::F8E8M0Fnu, 0xFE, 0x00),
+        (Format::F4E2M1Fn, 0x07, 0x0F),
+        (Format::F6E2M3Fn, 0x1F, 0x3F),
+        (Format::F6E3M2Fn, 0x1F, 0x3F),
+    ];
+    assert_eq!(literal.map(|(format, ..)| format), Format::ALL);
+    for (format, max, min) in literal {
+        assert_eq!((format.max_bits(), format.min_bits()), (max, min), "{format}");
+        assert!([max, min].iter().all(|&bits| kind(format, bits) == Kind::Finite), "{format}");
+    }
+}
+
+#[test]
+fn refused() {
+    let with = Replacement { nan: 0, pos_inf: 0, neg_inf: 0x1_0000 };
+    let mut x = [0xFF; 6];
+    let format = Format::F16;
+    assert_eq!(bytes::replace_non_finite(&mut x, format, with), Err(Error::Code { bits: 0x1_0000, format }));
+    let with = Replacement::finite_bits(format);
+    assert_eq!(
+        bytes::replace_non_finite(&mut x[..5], format, with),
+        Err(Error::PartialElement { bytes: 5, format })
+    );
+    let mut out = [CANARY; 4];
+    assert_eq!(
+        bytes::replace_non_finite_into(&x, format, &mut out, with),
+        Err(Error::OutputBytes { bytes: 6, output: 4 })
+    );
+    assert_eq!((x, out), ([0xFF; 6], [CANARY; 4]));
+}
+
+/// Panics abort on wasm.
+#[cfg(panic = "unwind")]
+#[test]
+fn wrong_length() {
+    let mut out = [7.0f32; 4];
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        nonfinite::replace_non_finite_into(&[f32::NAN; 3], &mut out, Replacement::finite())
+    }));
+    let message = panic.unwrap_err();
+    assert_eq!(message.downcast_ref::<String>().unwrap(), "3 elements, but an output for 4");
+    assert_eq!(out, [7.0; 4]);
+}
