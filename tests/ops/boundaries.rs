@@ -33,7 +33,7 @@ fn f32_patterns() {
     let bytes = memory(nonfinite::Format::F32, bits.iter().copied());
     let n = [bits.len()];
     let is_inf = IsInf::for_opset(20).unwrap();
-    let negative = IsInf { detect_positive: 0, ..is_inf };
+    let negative = is_inf.with_detect_positive(0);
     let expected = line(x().map(f32::is_nan));
     check("f32 NaN", &IsNan::for_opset(20).unwrap(), DataType::Float, &n, &bytes, &expected);
     check("f32 Inf", &is_inf, DataType::Float, &n, &bytes, &line(x().map(f32::is_infinite)));
@@ -53,7 +53,7 @@ fn f64_patterns() {
     let bytes = memory(nonfinite::Format::F64, bits.iter().copied());
     let n = [bits.len()];
     let is_inf = IsInf::for_opset(10).unwrap();
-    let positive = IsInf { detect_negative: 0, ..is_inf };
+    let positive = is_inf.with_detect_negative(0);
     let expected = line(x().map(f64::is_nan));
     check("f64 NaN", &IsNan::for_opset(9).unwrap(), DataType::Double, &n, &bytes, &expected);
     check("f64 Inf", &is_inf, DataType::Double, &n, &bytes, &line(x().map(f64::is_infinite)));

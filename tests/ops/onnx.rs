@@ -7,7 +7,8 @@ use nonfinite::{Format, Predicate};
 use crate::{check, codes, elements, memory};
 
 fn is_inf(opset: u32, detect_positive: i64, detect_negative: i64) -> IsInf {
-    IsInf { detect_negative, detect_positive, ..IsInf::for_opset(opset).unwrap() }
+    let op = IsInf::for_opset(opset).unwrap();
+    op.with_detect_negative(detect_negative).with_detect_positive(detect_positive)
 }
 
 /// onnx/backend/test/case/node/isinf.py.

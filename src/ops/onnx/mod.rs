@@ -141,6 +141,18 @@ impl IsInf {
         Ok(Self { version, detect_negative: 1, detect_positive: 1 })
     }
 
+    /// With another value of the attribute `detect_negative`.
+    #[must_use]
+    pub fn with_detect_negative(self, detect_negative: i64) -> Self {
+        Self { detect_negative, ..self }
+    }
+
+    /// With another value of the attribute `detect_positive`.
+    #[must_use]
+    pub fn with_detect_positive(self, detect_positive: i64) -> Self {
+        Self { detect_positive, ..self }
+    }
+
     /// With the attributes of a node. Names decide, not the order.
     ///
     /// # Errors
