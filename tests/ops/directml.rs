@@ -9,10 +9,13 @@ use nonfinite::{Format, Path, Predicate};
 use crate::{CANARY, elements, memory};
 use TensorDataType::{Float16, Float32, Uint8, Uint32};
 
+/// Data type, sizes, strides, bytes.
+type Minimum = (TensorDataType, &'static [u32], Option<&'static [u32]>, u64);
+
 /// The worked minimum sizes of CONTRACTS, section 3.
 #[test]
 fn minimum_sizes() {
-    let rows: [(_, &[u32], Option<&[u32]>, u64); 10] = [
+    let rows: [Minimum; 10] = [
         (Float16, &[1, 1, 3, 5], None, 32),
         (Float32, &[1, 1, 3, 5], None, 60),
         (Uint8, &[1, 1, 3, 5], None, 16),

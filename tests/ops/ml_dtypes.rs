@@ -2,8 +2,10 @@
 
 use nonfinite::{Elements, Format, Path, Predicate};
 
-/// The format, its NaN codes, and its infinities, +Inf first.
-const ROWS: [(Format, &[(u8, u8)], &[u8]); 11] = [
+/// The format, its NaN codes from first to last, and its infinities, +Inf first.
+type Row = (Format, &'static [(u8, u8)], &'static [u8]);
+
+const ROWS: [Row; 11] = [
     (Format::F8E3M4, &[(0x71, 0x7F), (0xF1, 0xFF)], &[0x70, 0xF0]),
     (Format::F8E4M3, &[(0x79, 0x7F), (0xF9, 0xFF)], &[0x78, 0xF8]),
     (Format::F8E4M3Fn, &[(0x7F, 0x7F), (0xFF, 0xFF)], &[]),

@@ -2,7 +2,7 @@
 //! its CPU plugin is wrong.
 
 use nonfinite::Format;
-use nonfinite::ops::openvino::{AttributeRule, ElementType, Error, IsFinite, IsInf, IsNan};
+use nonfinite::ops::openvino::{AttributeRule, ElementType, Error, IsFinite, IsInf, IsNan, Version10};
 use nonfinite::ops::{Dense, DenseError, Operator};
 
 use crate::{check, codes, elements};
@@ -69,19 +69,16 @@ fn small_floats() {
 /// Two elements of f4e2m1 share a byte, so five of them take three.
 #[test]
 fn fp4_is_packed() {
-    let run = |op: &dyn Fn(Dense<'_, ElementType>, &mut [u8]) -> Result<(), Error>, bytes: &[u8]| {
+    fn run(op: &impl Operator<Signature = Version10>, bytes: &[u8]) -> Result<[u8; 5], Error> {
         let mut out = [7; 5];
-        op(Dense { element_type: ElementType::F4E2M1, shape: &[5], bytes }, &mut out).map(|()| out)
-    };
-    let is_finite = |x: Dense<'_, _>, out: &mut [u8]| IsFinite.run(x, out);
-    let is_nan = |x: Dense<'_, _>, out: &mut [u8]| IsNan.run(x, out);
-    let is_inf = |x: Dense<'_, _>, out: &mut [u8]| IsInf::default().run(x, out);
-    assert_eq!(run(&is_finite, &[0xFF; 3]), Ok([1; 5]));
-    assert_eq!(run(&is_nan, &[0xFF; 3]), Ok([0; 5]));
-    assert_eq!(run(&is_inf, &[0xFF; 3]), Ok([0; 5]));
+        op.run(Dense { element_type: ElementType::F4E2M1, shape: &[5], bytes }, &mut out[..]).map(|()| out)
+    }
+    assert_eq!(run(&IsFinite, &[0xFF; 3]), Ok([1; 5]));
+    assert_eq!(run(&IsNan, &[0xFF; 3]), Ok([0; 5]));
+    assert_eq!(run(&IsInf::default(), &[0xFF; 3]), Ok([0; 5]));
     let error = DenseError::InputBytes { needed: 3, found: 5 };
     let expected = Error::Memory { op: "IsFinite", element_type: ElementType::F4E2M1, error };
-    assert_eq!(run(&is_finite, &[0; 5]), Err(expected));
+    assert_eq!(run(&IsFinite, &[0; 5]), Err(expected));
 }
 
 /// Every type that is not a floating-point one is refused with the texts that users of OpenVINO know; NF4 as well, which
