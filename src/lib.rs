@@ -6,6 +6,7 @@ pub mod bytes;
 mod element;
 mod error;
 mod format;
+pub mod ops;
 mod path;
 mod predicate;
 mod replace;

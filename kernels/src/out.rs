@@ -21,6 +21,12 @@ impl<'a> MaskOut<'a> {
         self.0.is_empty()
     }
 
+    /// The same answer for all.
+    #[inline]
+    pub fn fill(self, answer: bool) {
+        self.0.fill(MaybeUninit::new(answer));
+    }
+
     /// The slots, of which the caller must initialise whatever it touches: the bytes may stand for `bool` or `u8`
     /// that were initialised before.
     #[inline(always)]
