@@ -31,6 +31,15 @@ pub enum Error {
         /// Length of the output in bytes.
         bytes: usize,
     },
+    /// The elements are not as many rows of as many columns.
+    Rows {
+        /// Elements of the input.
+        elements: usize,
+        /// How many rows the output is for.
+        rows: usize,
+        /// Elements of a row.
+        columns: usize,
+    },
     /// No format has this name.
     UnknownFormat,
 }
@@ -50,6 +59,9 @@ impl fmt::Display for Error {
             }
             Self::OutputBits { elements, offset, bytes } => {
                 write!(f, "{elements} elements from bit {offset} on, but an output of {bytes} bytes")
+            }
+            Self::Rows { elements, rows, columns } => {
+                write!(f, "{elements} elements are not {rows} rows of {columns}")
             }
             Self::UnknownFormat => f.write_str("no format of this name"),
         }

@@ -2,12 +2,18 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "ndarray")]
+extern crate alloc;
+
 pub mod bytes;
 mod element;
 mod error;
 mod format;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 mod path;
 mod predicate;
+mod rows;
 mod slice;
 mod view;
 
@@ -20,6 +26,7 @@ pub use format::Format;
 pub use nonfinite_kernels::{Census, Class, MaskOut};
 pub use path::{Path, PathInfo, paths};
 pub use predicate::Predicate;
+pub use rows::{any_rows, count_rows};
 pub use slice::{
     all, any, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask, mask_uninit, position,
 };
