@@ -5,7 +5,7 @@
 use nonfinite_kernels::MaskOut;
 
 use crate::{Census, Elements, ElementsMut, Error, Format, Predicate, Replacement};
-use crate::{path, replace};
+use crate::{path, replace, rows};
 
 /// `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
 ///
@@ -112,4 +112,46 @@ pub fn replace_non_finite_into(
     with: Replacement<u64>,
 ) -> Result<usize, Error> {
     replace::into(None, Elements::from_bytes(x, format)?, out, with)
+}
+
+/// `out[r]` tells whether `predicate` holds for an element of row `r`, which is `columns` elements from element
+/// `r * columns` on. No mask is made.
+///
+/// # Errors
+/// [`Error::PartialElement`], or [`Error::Rows`] if the elements are not `out.len()` rows. Nothing is written then.
+pub fn any_rows(
+    x: &[u8],
+    format: Format,
+    columns: usize,
+    predicate: Predicate,
+    out: &mut [bool],
+) -> Result<(), Error> {
+    let x = whole_rows(x, format, columns, out.len())?;
+    rows::any(None, x, columns, predicate, out);
+    Ok(())
+}
+
+/// `out[r]` becomes the number of elements of row `r` for which `predicate` holds; rows as in [`any_rows`].
+///
+/// # Errors
+/// As [`any_rows`].
+pub fn count_rows(
+    x: &[u8],
+    format: Format,
+    columns: usize,
+    predicate: Predicate,
+    out: &mut [usize],
+) -> Result<(), Error> {
+    let x = whole_rows(x, format, columns, out.len())?;
+    rows::count(None, x, columns, predicate, out);
+    Ok(())
+}
+
+fn whole_rows(x: &[u8], format: Format, columns: usize, rows: usize) -> Result<Elements<'_>, Error> {
+    let x = Elements::from_bytes(x, format)?;
+    if rows::fits(x.len(), columns, rows) {
+        Ok(x)
+    } else {
+        Err(Error::Rows { elements: x.len(), rows, columns })
+    }
 }

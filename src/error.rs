@@ -38,6 +38,16 @@ pub enum Error {
         /// Length of the output in bytes.
         output: usize,
     },
+
+    /// The elements are not as many rows of as many columns.
+    Rows {
+        /// Elements of the input.
+        elements: usize,
+        /// How many rows the output is for.
+        rows: usize,
+        /// Elements of a row.
+        columns: usize,
+    },
     /// No format has this name.
     UnknownFormat,
     /// A code does not fit into an element.
@@ -81,6 +91,9 @@ impl fmt::Display for Error {
                 write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
             }
             Self::OutputBytes { bytes, output } => write!(f, "{bytes} bytes, but an output of {output}"),
+            Self::Rows { elements, rows, columns } => {
+                write!(f, "{elements} elements are not {rows} rows of {columns}")
+            }
             Self::UnknownFormat => f.write_str("no format of this name"),
         }
     }

@@ -2,14 +2,20 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "ndarray")]
+extern crate alloc;
+
 pub mod bytes;
 mod element;
 mod error;
 mod format;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 pub mod ops;
 mod path;
 mod predicate;
 mod replace;
+mod rows;
 pub mod scale;
 mod slice;
 mod view;
@@ -24,6 +30,7 @@ pub use nonfinite_kernels::{Census, Class, MaskOut};
 pub use path::{Path, PathInfo, paths};
 pub use predicate::Predicate;
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
+pub use rows::{any_rows, count_rows};
 pub use slice::{
     all, any, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask, mask_uninit, position,
 };

@@ -66,6 +66,18 @@ impl Dims {
         (dims, repeats)
     }
 
+    /// For one answer a row: the last dimension of the layout, or one of one element if there is none, as it is, and behind it
+    /// the others in row-major order.
+    pub(super) fn of_rows(input: &Layout<'_>) -> Self {
+        let mut dims = Self::at(input.offset(), 0);
+        let mut dimensions = input.dimensions().map(|(size, input, _)| Dim { size, input, output: 0 });
+        dims.dims[0] = dimensions.next().unwrap_or(Dim { size: 1, input: 1, output: 0 });
+        dims.rank = 1;
+        dimensions.for_each(|dim| dims.push(dim));
+        dims.merge_from(1);
+        dims
+    }
+
     /// As the kernels have it.
     pub(super) fn grid(&self) -> Grid<'_> {
         Grid { input: self.input, output: self.output, dims: &self.dims[..self.rank] }
@@ -97,10 +109,15 @@ impl Dims {
 
     /// Makes one dimension of two where the outer one goes on where the inner one ends.
     fn merge(&mut self) {
-        let mut rank = 0;
-        for i in 0..self.rank {
+        self.merge_from(0);
+    }
+
+    /// [`Dims::merge`] for the dimensions from this one on.
+    fn merge_from(&mut self, innermost: usize) {
+        let mut rank = innermost;
+        for i in innermost..self.rank {
             let dim = self.dims[i];
-            if rank > 0 {
+            if rank > innermost {
                 let inner = &mut self.dims[rank - 1];
                 let size = inner.size as isize;
                 if size.checked_mul(inner.input) == Some(dim.input)

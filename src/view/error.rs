@@ -77,6 +77,13 @@ pub enum ViewError {
         /// Length of the output in bytes.
         bytes: usize,
     },
+    /// The output does not have one place for each row.
+    Rows {
+        /// Rows of the tensor, at most `usize::MAX`.
+        rows: usize,
+        /// Length of the output.
+        output: usize,
+    },
     /// The tensor has no element of this index.
     Index {
         /// The index.
@@ -124,6 +131,7 @@ impl fmt::Display for ViewError {
             Self::OutputBits { elements, offset, bytes } => {
                 write!(f, "{elements} elements from bit {offset} on, but an output of {bytes} bytes")
             }
+            Self::Rows { rows, output } => write!(f, "{rows} rows, but an output for {output}"),
             Self::Index { index, elements } => write!(f, "no element {index} in a tensor of {elements}"),
             Self::CoordinateLength { dimensions, coordinate } => {
                 write!(f, "{dimensions} dimensions, but a coordinate of {coordinate} places")

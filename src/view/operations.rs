@@ -146,6 +146,47 @@ impl TensorView<'_> {
         census
     }
 
+    /// `out[r]` tells whether `predicate` holds for an element of row `r`. The rows run along the last dimension, and are numbered in
+    /// row-major order of the others; a tensor of rank 0 is one row of one element.
+    ///
+    /// # Errors
+    /// [`ViewError::Rows`] if `out` does not have one place for each row; nothing is written then.
+    pub fn any_rows(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), ViewError> {
+        self.check_rows(out.len())?;
+        if self.is_empty() {
+            out.fill(false);
+        } else {
+            let dims = Dims::of_rows(&self.layout);
+            strided::any_rows(self.kernel(), self.bytes(), self.rule(predicate), out, dims.grid());
+        }
+        Ok(())
+    }
+
+    /// `out[r]` becomes the number of elements of row `r` for which `predicate` holds; rows as in
+    /// [`TensorView::any_rows`].
+    ///
+    /// # Errors
+    /// As [`TensorView::any_rows`].
+    pub fn count_rows(&self, predicate: Predicate, out: &mut [usize]) -> Result<(), ViewError> {
+        self.check_rows(out.len())?;
+        if self.is_empty() {
+            out.fill(0);
+        } else {
+            let dims = Dims::of_rows(&self.layout);
+            strided::count_rows(self.kernel(), self.bytes(), self.rule(predicate), out, dims.grid());
+        }
+        Ok(())
+    }
+
+    fn check_rows(&self, output: usize) -> Result<(), ViewError> {
+        let outer = self.sizes().split_last().map_or(&[][..], |(_, outer)| outer);
+        let rows = match outer.contains(&0) {
+            true => 0,
+            false => outer.iter().fold(1, |rows: usize, &size| rows.saturating_mul(size)),
+        };
+        if rows == output { Ok(()) } else { Err(ViewError::Rows { rows, output }) }
+    }
+
     fn holds_somewhere(&self, rule: &Rule) -> bool {
         if self.is_empty() {
             return false;

@@ -87,6 +87,8 @@ fn check_path(path: Path, format: Format, bytes: &[u8], from: &Layout, to: &Layo
         view.mask_into(predicate, &mut out).unwrap();
         assert!(room == want, "mask_into {predicate:?} {}", at());
 
+        check_rows(&view, predicate, &hits, &at);
+
         let offset = hits.len() % 11;
         let mut out = vec![CANARY; (offset + hits.len()).div_ceil(8)];
         let mut want = out.clone();
@@ -103,6 +105,24 @@ fn check_path(path: Path, format: Format, bytes: &[u8], from: &Layout, to: &Layo
         assert_eq!(class.count, kinds.iter().filter(|&&k| k == kind).count(), "census {kind:?} {}", at());
         assert_eq!(class.first, kinds.iter().position(|&k| k == kind), "census {kind:?} {}", at());
     }
+}
+
+fn check_rows(view: &TensorView<'_>, predicate: Predicate, hits: &[bool], at: &dyn Fn() -> String) {
+    let columns = view.sizes().last().copied().unwrap_or(1);
+    let rows: usize = view.sizes().iter().rev().skip(1).product();
+    let row = |r: usize| hits[r * columns..][..columns].iter().filter(|&&hit| hit).count();
+    let want: Vec<usize> = (0..rows).map(row).collect();
+    let (mut counts, mut any) = (vec![77; rows], vec![true; rows]);
+    view.count_rows(predicate, &mut counts).unwrap();
+    view.any_rows(predicate, &mut any).unwrap();
+    assert!(counts == want, "count_rows {predicate:?} {}: {counts:?} {want:?}", at());
+    assert!(
+        any.iter().zip(&want).all(|(&any, &count)| any == (count > 0)),
+        "any_rows {predicate:?} {}",
+        at()
+    );
+    let wrong = ViewError::Rows { rows, output: rows + 1 };
+    assert_eq!(view.count_rows(predicate, &mut vec![0; rows + 1]), Err(wrong));
 }
 
 /// `elements` of a format, one in `rare` not zero.
@@ -356,4 +376,34 @@ fn what_views_refuse() {
         let text = error.to_string();
         assert!(text.contains("dimension") || text.contains("strides"), "{text}");
     }
+}
+
+/// Rows of slices and of bytes, on the active path.
+#[test]
+fn rows_of_slices() {
+    for columns in (0..200).step_by(if reduced() { 9 } else { 1 }) {
+        for rows in [0, 1, 2, 9, 40] {
+            let bytes = mixed(Format::F32, rows * columns, 50);
+            let x: Vec<f32> =
+                bytes.chunks_exact(4).map(|raw| f32::from_ne_bytes(raw.try_into().unwrap())).collect();
+            let want = |r: usize| x[r * columns..][..columns].iter().filter(|x| x.is_nan()).count();
+            let want: Vec<usize> = (0..rows).map(want).collect();
+            let bad: Vec<bool> = want.iter().map(|&count| count > 0).collect();
+            let (mut counts, mut any) = (vec![9; rows], vec![true; rows]);
+            nonfinite::count_rows(&x, columns, Predicate::Nan, &mut counts);
+            nonfinite::any_rows(&x, columns, Predicate::Nan, &mut any);
+            assert_eq!((&counts, &any), (&want, &bad), "{rows} rows of {columns}");
+            counts.fill(9);
+            any.fill(true);
+            nonfinite::bytes::count_rows(&bytes, Format::F32, columns, Predicate::Nan, &mut counts).unwrap();
+            nonfinite::bytes::any_rows(&bytes, Format::F32, columns, Predicate::Nan, &mut any).unwrap();
+            assert_eq!((&counts, &any), (&want, &bad), "bytes of {rows} rows of {columns}");
+        }
+    }
+    let mut out = [true; 2];
+    let refused = nonfinite::bytes::any_rows(&[0; 12], Format::F32, 2, Predicate::Finite, &mut out);
+    let error = nonfinite::Error::Rows { elements: 3, rows: 2, columns: 2 };
+    assert_eq!((refused, out), (Err(error), [true; 2]));
+    assert_eq!(error.to_string(), "3 elements are not 2 rows of 2");
+    assert!(nonfinite::bytes::count_rows(&[], Format::F32, usize::MAX, Predicate::Nan, &mut [0; 2]).is_err());
 }

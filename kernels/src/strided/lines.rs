@@ -1,19 +1,25 @@
-//! The loops over lines. A line is the innermost dimension: elements in one piece go through the drivers of dense
-//! tensors, others one by one, as the compiler vectorises that.
+//! The loops over lines: the innermost dimension, in one piece and of at least a block. The path is chosen once for all
+//! lines.
 
 use core::mem::MaybeUninit;
 
-use crate::drive::{Census, Class};
+use crate::drive::Census;
 use crate::lane::{BLOCK, Lane};
 use crate::path::{Sink, Tests};
 use crate::replace::Select;
-use crate::rule::{Op, Pair, Test, holds};
+use crate::rule::{Op, Test};
 use crate::sinks;
 
 use super::walk::Walk;
-use super::{Dim, Grid, outside, results};
+use super::{Grid, outside, results};
 
-/// The lanes of a line in one piece.
+/// Whether these loops are for the grid.
+pub(super) fn are(grid: &Grid<'_>) -> bool {
+    let line = grid.line();
+    line.input == 1 && line.size >= BLOCK
+}
+
+/// The lanes of a line.
 ///
 /// # Panics
 /// If they are not there.
@@ -25,54 +31,7 @@ fn row<R>(x: &[R], start: usize, size: usize) -> &[R] {
     }
 }
 
-/// The lanes of a line that may have any step.
-struct Line<'x, R> {
-    /// From the lane of the lowest address to that of the highest.
-    lanes: &'x [R],
-    /// From one lane to the next, not zero.
-    step: usize,
-    size: usize,
-    /// Whether the line begins at the highest address.
-    backwards: bool,
-}
-
-impl<'x, R: Copy> Line<'x, R> {
-    /// # Panics
-    /// If a lane is not there.
-    #[inline(always)]
-    fn new(x: &'x [R], start: usize, dim: Dim) -> Self {
-        let last = dim.size - 1;
-        let step = dim.input.unsigned_abs();
-        let Some(reach) = last.checked_mul(step) else { outside() };
-        let backwards = dim.input < 0;
-        let first = if backwards { start.checked_sub(reach) } else { Some(start) };
-        let Some(lanes) = first.and_then(|first| x.get(first..first.checked_add(reach)?.checked_add(1)?))
-        else {
-            outside()
-        };
-        Self { lanes, step, size: dim.size, backwards }
-    }
-
-    /// Lane `i`.
-    #[inline(always)]
-    fn lane(&self, i: usize) -> R {
-        let i = if self.backwards { self.size - 1 - i } else { i };
-        self.lanes[i * self.step]
-    }
-}
-
-#[inline(always)]
-fn hit<L: Lane, O: Op, const NEGATE: bool>(raw: L::Raw, pair: Pair<L>) -> bool {
-    holds(O::OP, pair, L::read(raw)) != NEGATE
-}
-
-/// The rule at run time, for the scalar path.
-#[inline(always)]
-fn scalar_hit<L: Lane>(raw: L::Raw, test: &Test) -> bool {
-    holds(test.operation(), test.pair(), L::read(raw)) != test.negate()
-}
-
-/// A mask whose lines have results in one piece.
+/// A mask whose lines have their results in one piece.
 pub(super) struct Mask;
 
 impl Sink for Mask {
@@ -87,18 +46,24 @@ impl Sink for Mask {
         test: &Test,
         (out, grid): (&mut [MaybeUninit<bool>], Grid<'_>),
     ) {
-        let line = grid.line();
+        let size = grid.line().size;
+        let screened = test.screen::<L>().is_some();
+        let with = isa.constants(test.pair());
         let mut walk = Walk::lines(grid);
         loop {
-            let results = results(out, walk.output, line.size);
-            if line.input != 1 {
-                pick::<L, O, NEGATE>(&Line::new(x, walk.input, line), test, results);
+            let row = row(x, walk.input, size);
+            let results = results(out, walk.output, size);
+            if screened {
+                sinks::Mask::vector::<L, I, O, NEGATE>(isa, row, test, results);
             } else {
-                let row = row(x, walk.input, line.size);
-                if line.size < BLOCK {
-                    short::<L, O, NEGATE>(row, test, results);
-                } else {
-                    sinks::Mask::vector::<L, I, O, NEGATE>(isa, row, test, results);
+                let ((blocks, rest), out_blocks) = (row.as_chunks(), results.as_chunks_mut().0);
+                for (block, out) in blocks.iter().zip(out_blocks) {
+                    isa.store::<O, NEGATE>(block, with, out);
+                }
+                if let (false, Some(last), Some(out)) =
+                    (rest.is_empty(), row.last_chunk(), results.last_chunk_mut())
+                {
+                    isa.store::<O, NEGATE>(last, with, out);
                 }
             }
             if !walk.next() {
@@ -109,14 +74,11 @@ impl Sink for Mask {
 
     #[inline(always)]
     fn scalar<L: Lane>(x: &[L::Raw], test: &Test, (out, grid): (&mut [MaybeUninit<bool>], Grid<'_>)) {
-        let line = grid.line();
+        let size = grid.line().size;
         let mut walk = Walk::lines(grid);
         loop {
-            let results = results(out, walk.output, line.size);
-            let lanes = Line::new(x, walk.input, line);
-            for (i, out) in results.iter_mut().enumerate() {
-                out.write(scalar_hit::<L>(lanes.lane(i), test));
-            }
+            let results = results(out, walk.output, size);
+            sinks::Mask::scalar::<L>(row(x, walk.input, size), test, results);
             if !walk.next() {
                 return;
             }
@@ -124,58 +86,15 @@ impl Sink for Mask {
     }
 }
 
-/// A line with steps.
-#[inline(always)]
-fn pick<L: Lane, O: Op, const NEGATE: bool>(
-    line: &Line<'_, L::Raw>,
-    test: &Test,
-    out: &mut [MaybeUninit<bool>],
-) {
-    let pair = test.pair::<L>();
-    for (i, out) in out.iter_mut().enumerate() {
-        out.write(hit::<L, O, NEGATE>(line.lane(i), pair));
-    }
-}
-
-/// A line of less than a block, in pieces of a size that the compiler knows; the last overlaps the one before.
-#[inline(always)]
-fn short<L: Lane, O: Op, const NEGATE: bool>(x: &[L::Raw], test: &Test, out: &mut [MaybeUninit<bool>]) {
-    let pair = test.pair::<L>();
-    match x.len() {
-        16.. => pieces::<16, L, O, NEGATE>(x, pair, out),
-        4.. => pieces::<4, L, O, NEGATE>(x, pair, out),
-        _ => pieces::<1, L, O, NEGATE>(x, pair, out),
-    }
-}
-
-#[inline(always)]
-fn pieces<const N: usize, L: Lane, O: Op, const NEGATE: bool>(
-    x: &[L::Raw],
-    pair: Pair<L>,
-    out: &mut [MaybeUninit<bool>],
-) {
-    let (x_pieces, out_pieces) = (x.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
-    for (piece, out) in x_pieces.iter().zip(out_pieces) {
-        store::<N, L, O, NEGATE>(piece, pair, out);
-    }
-    if let (Some(piece), Some(out)) = (x.last_chunk::<N>(), out.last_chunk_mut::<N>()) {
-        store::<N, L, O, NEGATE>(piece, pair, out);
-    }
-}
-
-#[inline(always)]
-fn store<const N: usize, L: Lane, O: Op, const NEGATE: bool>(
-    piece: &[L::Raw; N],
-    pair: Pair<L>,
-    out: &mut [MaybeUninit<bool>; N],
-) {
-    for (&raw, out) in piece.iter().zip(out) {
-        out.write(hit::<L, O, NEGATE>(raw, pair));
-    }
-}
-
 /// What the output is for the first hit.
 pub(super) struct Position;
+
+impl Position {
+    #[inline(always)]
+    fn of_line(grid: Grid<'_>, walk: &Walk<'_>, hit: usize) -> usize {
+        walk.output.wrapping_add_signed(grid.line().output.wrapping_mul(hit as isize))
+    }
+}
 
 impl Sink for Position {
     const TESTS: Tests = Tests::All;
@@ -189,27 +108,11 @@ impl Sink for Position {
         test: &Test,
         grid: Grid<'_>,
     ) -> Option<usize> {
-        let line = grid.line();
-        let pair = test.pair::<L>();
         let mut walk = Walk::lines(grid);
         loop {
-            let first = if line.input != 1 {
-                let lanes = Line::new(x, walk.input, line);
-                let mut i = 0;
-                while i < line.size && !hit::<L, O, NEGATE>(lanes.lane(i), pair) {
-                    i += 1;
-                }
-                (i < line.size).then_some(i)
-            } else {
-                let row = row(x, walk.input, line.size);
-                if line.size < BLOCK {
-                    first::<L, O, NEGATE>(row, pair)
-                } else {
-                    sinks::Position::vector::<L, I, O, NEGATE>(isa, row, test, ())
-                }
-            };
-            if let Some(i) = first {
-                return Some(walk.output.wrapping_add_signed(line.output.wrapping_mul(i as isize)));
+            let row = row(x, walk.input, grid.line().size);
+            if let Some(hit) = sinks::Position::vector::<L, I, O, NEGATE>(isa, row, test, ()) {
+                return Some(Self::of_line(grid, &walk, hit));
             }
             if !walk.next() {
                 return None;
@@ -219,14 +122,11 @@ impl Sink for Position {
 
     #[inline(always)]
     fn scalar<L: Lane>(x: &[L::Raw], test: &Test, grid: Grid<'_>) -> Option<usize> {
-        let line = grid.line();
         let mut walk = Walk::lines(grid);
         loop {
-            let lanes = Line::new(x, walk.input, line);
-            for i in 0..line.size {
-                if scalar_hit::<L>(lanes.lane(i), test) {
-                    return Some(walk.output.wrapping_add_signed(line.output.wrapping_mul(i as isize)));
-                }
+            let row = row(x, walk.input, grid.line().size);
+            if let Some(hit) = sinks::Position::scalar::<L>(row, test, ()) {
+                return Some(Self::of_line(grid, &walk, hit));
             }
             if !walk.next() {
                 return None;
@@ -235,22 +135,12 @@ impl Sink for Position {
     }
 }
 
-/// The first hit of a line of less than a block: whether there is one is found without a branch for each element.
-#[inline(always)]
-fn first<L: Lane, O: Op, const NEGATE: bool>(x: &[L::Raw], pair: Pair<L>) -> Option<usize> {
-    let mut any = false;
-    for &raw in x {
-        any |= hit::<L, O, NEGATE>(raw, pair);
-    }
-    if any { x.iter().position(|&raw| hit::<L, O, NEGATE>(raw, pair)) } else { None }
-}
-
-/// How many hits.
+/// How many hits each line has. Without a place for that, all together.
 pub(super) struct Count;
 
 impl Sink for Count {
     const TESTS: Tests = Tests::Positive;
-    type Out<'o> = Grid<'o>;
+    type Out<'o> = (Grid<'o>, Option<&'o mut [usize]>);
     type Output = usize;
 
     #[inline(always)]
@@ -258,58 +148,79 @@ impl Sink for Count {
         isa: I,
         x: &[L::Raw],
         test: &Test,
-        grid: Grid<'_>,
+        (grid, mut out): (Grid<'_>, Option<&mut [usize]>),
     ) -> usize {
-        let line = grid.line();
-        let pair = test.pair::<L>();
         let mut walk = Walk::lines(grid);
-        let mut count = 0;
+        let (mut all, mut line) = (0, 0);
         loop {
-            if line.input != 1 {
-                let lanes = Line::new(x, walk.input, line);
-                for i in 0..line.size {
-                    count += usize::from(hit::<L, O, NEGATE>(lanes.lane(i), pair));
-                }
-            } else {
-                let row = row(x, walk.input, line.size);
-                if line.size < BLOCK {
-                    count += short_count::<L, O, NEGATE>(row, pair);
-                } else {
-                    count += sinks::Tally::vector::<L, I, O, NEGATE>(isa, row, test, ()).count;
-                }
+            let row = row(x, walk.input, grid.line().size);
+            let count = sinks::Tally::vector::<L, I, O, NEGATE>(isa, row, test, ()).count;
+            all += count;
+            if let Some(slot) = out.as_mut().and_then(|out| out.get_mut(line)) {
+                *slot = count;
             }
+            line += 1;
             if !walk.next() {
-                return count;
+                return all;
             }
         }
     }
 
     #[inline(always)]
-    fn scalar<L: Lane>(x: &[L::Raw], test: &Test, grid: Grid<'_>) -> usize {
-        let line = grid.line();
+    fn scalar<L: Lane>(
+        x: &[L::Raw],
+        test: &Test,
+        (grid, mut out): (Grid<'_>, Option<&mut [usize]>),
+    ) -> usize {
         let mut walk = Walk::lines(grid);
-        let mut count = 0;
+        let (mut all, mut line) = (0, 0);
         loop {
-            let lanes = Line::new(x, walk.input, line);
-            for i in 0..line.size {
-                count += usize::from(scalar_hit::<L>(lanes.lane(i), test));
+            let row = row(x, walk.input, grid.line().size);
+            let count = sinks::Tally::scalar::<L>(row, test, ()).count;
+            all += count;
+            if let Some(slot) = out.as_mut().and_then(|out| out.get_mut(line)) {
+                *slot = count;
             }
+            line += 1;
             if !walk.next() {
-                return count;
+                return all;
             }
         }
     }
 }
 
-/// The hits of a line of less than a block.
-#[inline(always)]
-fn short_count<L: Lane, O: Op, const NEGATE: bool>(x: &[L::Raw], pair: Pair<L>) -> usize {
-    // Fewer than 64 fit into a byte.
-    let mut count = 0u8;
-    for &raw in x {
-        count += u8::from(hit::<L, O, NEGATE>(raw, pair));
+/// Whether each line has a hit.
+pub(super) struct Any;
+
+impl Sink for Any {
+    const TESTS: Tests = Tests::All;
+    type Out<'o> = (Grid<'o>, &'o mut [bool]);
+    type Output = ();
+
+    #[inline(always)]
+    fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
+        isa: I,
+        x: &[L::Raw],
+        test: &Test,
+        (grid, out): (Grid<'_>, &mut [bool]),
+    ) {
+        let mut walk = Walk::lines(grid);
+        for slot in out {
+            let row = row(x, walk.input, grid.line().size);
+            *slot = sinks::Position::vector::<L, I, O, NEGATE>(isa, row, test, ()).is_some();
+            walk.next();
+        }
     }
-    usize::from(count)
+
+    #[inline(always)]
+    fn scalar<L: Lane>(x: &[L::Raw], test: &Test, (grid, out): (Grid<'_>, &mut [bool])) {
+        let mut walk = Walk::lines(grid);
+        for slot in out {
+            let row = row(x, walk.input, grid.line().size);
+            *slot = sinks::Position::scalar::<L>(row, test, ()).is_some();
+            walk.next();
+        }
+    }
 }
 
 /// Takes a census, counts only.
@@ -327,19 +238,11 @@ impl Sink for Take {
         nan: &Test,
         grid: Grid<'_>,
     ) -> Census {
-        let line = grid.line();
         let mut walk = Walk::lines(grid);
         let mut census = Census::default();
         loop {
-            if line.input != 1 || line.size < BLOCK {
-                take::<L>(&mut census, &Line::new(x, walk.input, line), nan);
-            } else {
-                let row = row(x, walk.input, line.size);
-                let here = sinks::Take::vector::<L, I, O, NEGATE>(isa, row, nan, ());
-                add(&mut census.nan, here.nan.count);
-                add(&mut census.pos_inf, here.pos_inf.count);
-                add(&mut census.neg_inf, here.neg_inf.count);
-            }
+            let row = row(x, walk.input, grid.line().size);
+            add(&mut census, sinks::Take::vector::<L, I, O, NEGATE>(isa, row, nan, ()));
             if !walk.next() {
                 return census;
             }
@@ -348,11 +251,11 @@ impl Sink for Take {
 
     #[inline(always)]
     fn scalar<L: Lane>(x: &[L::Raw], nan: &Test, grid: Grid<'_>) -> Census {
-        let line = grid.line();
         let mut walk = Walk::lines(grid);
         let mut census = Census::default();
         loop {
-            take::<L>(&mut census, &Line::new(x, walk.input, line), nan);
+            let row = row(x, walk.input, grid.line().size);
+            add(&mut census, sinks::Take::scalar::<L>(row, nan, ()));
             if !walk.next() {
                 return census;
             }
@@ -360,26 +263,10 @@ impl Sink for Take {
     }
 }
 
+/// Adds the counts up.
 #[inline(always)]
-fn add(class: &mut Class, count: usize) {
-    class.count += count;
-}
-
-/// The census of a line, element by element.
-#[inline(always)]
-fn take<L: Lane>(census: &mut Census, line: &Line<'_, L::Raw>, nan: &Test) {
-    let [special, nan, pos_inf] = nan.census_pairs::<L>();
-    for i in 0..line.size {
-        let lane = L::read(line.lane(i));
-        if lane.and(special.mask) != special.bound {
-            continue;
-        }
-        if lane.and(nan.mask) > nan.bound {
-            census.nan.count += 1;
-        } else if lane == pos_inf.bound {
-            census.pos_inf.count += 1;
-        } else {
-            census.neg_inf.count += 1;
-        }
-    }
+pub(super) fn add(sum: &mut Census, census: Census) {
+    sum.nan.count += census.nan.count;
+    sum.pos_inf.count += census.pos_inf.count;
+    sum.neg_inf.count += census.neg_inf.count;
 }

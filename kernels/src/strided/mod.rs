@@ -1,9 +1,12 @@
 //! Tensors that do not lie in one piece.
 //!
-//! Every sink goes line by line: [`lines`] has the loops, which are compiled for each instruction set and choose the
-//! path once for all lines. Masks whose output runs another way than the input go through [`tile`].
+//! The innermost dimension is a line. Where lines lie in one piece, [`lines`] has the loops, which choose the path
+//! once for all lines. Short lines, and those with steps between their elements, are brought together by [`gather`] for the
+//! dense kernels. Masks whose output runs another way than the input go through [`tile`].
 
+mod gather;
 mod lines;
+mod rows;
 mod tile;
 mod transpose;
 mod walk;
@@ -15,6 +18,8 @@ use crate::out::MaskOut;
 use crate::path::Path;
 use crate::rule::Rule;
 
+use gather::{Gather, ROOM};
+pub use rows::{any_rows, count_rows};
 pub(crate) use tile::{Scatter, Target, scatter};
 use walk::Walk;
 
@@ -59,6 +64,16 @@ impl Grid<'_> {
         self.dims.iter().any(|dim| dim.size == 0)
     }
 
+    /// What the output is for the element of this index, counted in order.
+    fn output_of(&self, mut index: usize) -> usize {
+        let mut output = self.output;
+        for dim in self.dims {
+            output = output.wrapping_add_signed(dim.output.wrapping_mul((index % dim.size) as isize));
+            index /= dim.size;
+        }
+        output
+    }
+
     /// How many elements.
     fn len(&self) -> usize {
         self.dims.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
@@ -93,29 +108,22 @@ pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], mut offse
         return;
     }
     let path = Some(path.unwrap_or_else(Path::active));
-    let line = grid.line();
-    let mut walk = Walk::lines(grid);
-    loop {
-        if line.input == 1 {
-            let bytes = row(x, rule.size(), walk.input, line.size);
-            crate::bits(path, bytes, rule, out, offset);
-            offset += line.size;
-        } else {
-            let mut begin = 0;
-            while begin < line.size {
-                let mut bytes = [0u8; 1024];
-                let bytes = &mut bytes[..1024.min(line.size - begin)];
-                let input = walk.input.wrapping_add_signed(line.input.wrapping_mul(begin as isize));
-                let dims = [Dim { size: bytes.len(), output: 1, ..line }];
-                mask(path, x, rule, &mut MaskOut::from(&mut *bytes), Grid { input, output: 0, dims: &dims });
-                crate::bits(path, bytes, &Rule::equal(1, 1, 1), out, offset);
-                begin += bytes.len();
-                offset += bytes.len();
+    if lines::are(&grid) {
+        let size = grid.line().size;
+        let mut walk = Walk::lines(grid);
+        loop {
+            crate::bits(path, row(x, rule.size(), walk.input, size), rule, out, offset);
+            offset += size;
+            if !walk.next() {
+                return;
             }
         }
-        if !walk.next() {
-            return;
-        }
+    }
+    let mut gather = Gather::new(grid);
+    let mut room = [0; ROOM];
+    while let Some(bytes) = gather.fill(x, rule.size(), &mut room) {
+        crate::bits(path, bytes, rule, out, offset);
+        offset += bytes.len() / rule.size();
     }
 }
 
@@ -130,7 +138,22 @@ pub fn position(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> Op
     }
     match rule {
         Rule::Constant { answer, .. } => answer.then_some(grid.output),
-        Rule::Test(test) => path.unwrap_or_else(Path::active).run::<lines::Position>(x, test, grid),
+        Rule::Test(test) => {
+            let path = path.unwrap_or_else(Path::active);
+            if lines::are(&grid) {
+                return path.run::<lines::Position>(x, test, grid);
+            }
+            let mut gather = Gather::new(grid);
+            let mut room = [0; ROOM];
+            let mut before = 0;
+            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
+                if let Some(hit) = crate::position(Some(path), bytes, rule) {
+                    return Some(grid.output_of(before + hit));
+                }
+                before += bytes.len() / test.size();
+            }
+            None
+        }
     }
 }
 
@@ -147,7 +170,18 @@ pub fn count(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> usize
         Rule::Constant { answer, .. } => usize::from(*answer) * grid.len(),
         // What is rare is found faster.
         Rule::Test(test) if test.negate() => grid.len() - count(path, x, &rule.not(), grid),
-        Rule::Test(test) => path.unwrap_or_else(Path::active).run::<lines::Count>(x, test, grid),
+        Rule::Test(test) => {
+            let path = path.unwrap_or_else(Path::active);
+            if lines::are(&grid) {
+                return path.run::<lines::Count>(x, test, (grid, None));
+            }
+            let mut gather = Gather::new(grid);
+            let (mut room, mut all) = ([0; ROOM], 0);
+            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
+                all += crate::count(Some(path), bytes, rule);
+            }
+            all
+        }
     }
 }
 
@@ -164,7 +198,16 @@ pub fn census(path: Option<Path>, x: &[u8], nan: &Rule, grid: Grid<'_>) -> Censu
     }
     match nan {
         Rule::Test(test) if test.infinities().is_some() => {
-            path.unwrap_or_else(Path::active).run::<lines::Take>(x, test, grid)
+            let path = path.unwrap_or_else(Path::active);
+            if lines::are(&grid) {
+                return path.run::<lines::Take>(x, test, grid);
+            }
+            let mut gather = Gather::new(grid);
+            let mut room = [0; ROOM];
+            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
+                lines::add(&mut census, crate::census(Some(path), bytes, nan));
+            }
+            census
         }
         _ => {
             census.nan.count = count(path, x, nan, grid);

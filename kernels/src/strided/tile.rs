@@ -4,13 +4,16 @@
 use core::mem::MaybeUninit;
 
 use crate::isa::{Isa, Kernel};
+use crate::lane::BLOCK;
+use crate::out::MaskOut;
 use crate::path::Path;
-use crate::rule::Test;
+use crate::rule::{Rule, Test};
 
+use super::gather::{Gather, ROOM};
 use super::walk::Walk;
 use super::{Dim, Grid, lines, outside, results, transpose};
 
-/// Most results of a tile. The scratch has eight bytes more, see [`transpose::blocks`].
+/// Most results of a tile. The scratch has more, see [`transpose::SLACK`].
 const TILE: usize = 4096;
 /// Rows that are transposed as one: they should fill a cache line of the output.
 const ROWS: usize = 64;
@@ -47,14 +50,72 @@ pub(super) fn put(out: &mut [MaybeUninit<bool>], at: usize, answer: bool) {
 
 /// The mask of a grid that is not empty.
 pub(super) fn mask(path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>], grid: Grid<'_>) {
+    match directions(grid.dims) {
+        Some((along, across)) => by_tiles(path, x, test, out, grid, along, across),
+        None => by_lines(path, x, test, out, grid),
+    }
+}
+
+/// Along the innermost dimension.
+fn by_lines(path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>], grid: Grid<'_>) {
     let line = grid.line();
-    if line.input == 1 && line.output == 1 {
+    if lines::are(&grid) && line.output == 1 {
         return path.run::<lines::Mask>(x, test, (out, grid));
     }
-    let (along, across) = directions(grid.dims);
-    if along == Some(0) && line.output == 1 && line.input != -1 {
-        return path.run::<lines::Mask>(x, test, (out, grid));
+    let (mut from, mut to) = (Gather::new(grid), Gather::new(grid));
+    let mut room = [0; ROOM];
+    let rule = Rule::Test(*test);
+    while let Some(bytes) = from.fill(x, test.size(), &mut room) {
+        let count = bytes.len() / test.size();
+        if line.output == 1 && line.size >= count {
+            // Most often they all belong to one line.
+            let mut bytes = bytes;
+            while !bytes.is_empty()
+                && let Some((_, output, size)) = to.stretch(bytes.len() / test.size())
+            {
+                let (here, next) = bytes.split_at(size * test.size());
+                crate::mask(Some(path), here, &rule, MaskOut::from(results(out, output, size)));
+                bytes = next;
+            }
+            continue;
+        }
+        let mut scratch = [0; ROOM];
+        let mut answers = &mut scratch[..count];
+        crate::mask(Some(path), bytes, &rule, MaskOut::from(&mut *answers));
+        while !answers.is_empty()
+            && let Some((_, output, size)) = to.stretch(answers.len())
+        {
+            let (here, next) = answers.split_at_mut(size);
+            place(here, out, output, line.output);
+            answers = next;
+        }
     }
+}
+
+/// Mask bytes from `output` on, `step` from one to the next.
+#[inline(always)]
+fn place(bytes: &[u8], out: &mut [MaybeUninit<bool>], output: usize, step: isize) {
+    if step == 1 {
+        for (slot, &byte) in results(out, output, bytes.len()).iter_mut().zip(bytes) {
+            slot.write(byte != 0);
+        }
+    } else {
+        for (i, &byte) in bytes.iter().enumerate() {
+            put(out, output.wrapping_add_signed(step.wrapping_mul(i as isize)), byte != 0);
+        }
+    }
+}
+
+/// Tiles of two dimensions: read along the first, several rows across. Either may be one that is not there.
+fn by_tiles(
+    path: Path,
+    x: &[u8],
+    test: &Test,
+    out: &mut [MaybeUninit<bool>],
+    grid: Grid<'_>,
+    along: Option<usize>,
+    across: Option<usize>,
+) {
     let take = |at: Option<usize>| at.map_or(Dim::ONE, |at| grid.dims[at]);
     let mut plane = Plane { along: take(along), across: take(across), input: 0, output: 0 };
     if plane.along.input == -1 {
@@ -83,22 +144,23 @@ pub(super) fn mask(path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<boo
     }
 }
 
-/// Which dimensions to read along and to take several rows of: along the one whose elements lie in one piece, if there is one,
-/// else along that with the smallest steps in the output, which is then the first.
-fn directions(dims: &[Dim]) -> (Option<usize>, Option<usize>) {
-    let in_one_piece = |i: &usize| dims[*i].input.unsigned_abs() == 1;
-    let along = (0..dims.len()).filter(in_one_piece).max_by_key(|&i| dims[i].size);
-    match along {
-        Some(0) | None => {
-            // Of a broadcast dimension one element is read.
-            if dims.first().is_some_and(|dim| dim.input == 0) {
-                ((dims.len() > 1).then_some(1), Some(0))
-            } else {
-                ((!dims.is_empty()).then_some(0), (dims.len() > 1).then_some(1))
-            }
-        }
-        Some(along) => (Some(along), Some(0)),
+/// Which dimensions to read along and to take several rows of; none if lines will do: along the one whose elements lie in
+/// one piece, across that with the smallest steps in the output, which is the first.
+fn directions(dims: &[Dim]) -> Option<(Option<usize>, Option<usize>)> {
+    let first = dims.first()?;
+    if first.input == 0 {
+        // One element is read of a broadcast dimension.
+        return Some(((dims.len() > 1).then_some(1), Some(0)));
     }
+    if first.input == -1 && first.output == 1 && first.size >= BLOCK {
+        return Some((Some(0), (dims.len() > 1).then_some(1)));
+    }
+    let in_one_piece = |i: &usize| dims[*i].input.unsigned_abs() == 1;
+    let along = (0..dims.len()).filter(in_one_piece).max_by_key(|&i| dims[i].size)?;
+    // Few elements in one piece are worth it if the next few follow them.
+    let size = dims[along].size;
+    let worth = size >= 16 || first.input == size as isize && first.size * size >= BLOCK;
+    (along > 0 && worth).then_some((Some(along), Some(0)))
 }
 
 /// Two dimensions of a grid.
@@ -128,7 +190,7 @@ impl Plane {
             0 => across.size,
             _ => across.size.min((TILE / columns).max(ROWS) / ROWS * ROWS),
         };
-        let mut scratch = [0; TILE + 8];
+        let mut scratch = [0; TILE + transpose::SLACK];
         let mut row = 0;
         while row < across.size {
             let rows = rows.min(across.size - row);
@@ -146,8 +208,8 @@ impl Plane {
                     Dim { size: columns, input: along.input, output: 1 },
                     Dim { size: read, input: across.input, output: columns as isize },
                 );
-                let slots = crate::MaskOut::from(&mut scratch[..read * columns]).slots();
-                path.run::<lines::Mask>(x, test, (slots, Grid { input, output: 0, dims: &dims }));
+                let slots = MaskOut::from(&mut scratch[..read * columns]).slots();
+                by_lines(path, x, test, slots, Grid { input, output: 0, dims: &dims });
                 let target = Target {
                     out: &mut *out,
                     output,
@@ -198,7 +260,7 @@ impl<I: Isa> Kernel<I> for Scatter {
     type Out<'o> = Target<'o>;
     type Output = ();
 
-    /// `scratch` has one row behind the other, and eight more bytes; of a broadcast dimension it has one row.
+    /// `scratch` has one row behind the other, and [`transpose::SLACK`]; of a broadcast dimension it has one row.
     #[inline(always)]
     fn run(_: I, scratch: &[u8], _: &Test, mut target: Target<'_>) {
         scatter(scratch, &mut target);
@@ -219,7 +281,7 @@ pub(crate) fn scatter(scratch: &[u8], target: &mut Target<'_>) {
             2 => transpose::columns::<2>(scratch, target),
             3 => transpose::columns::<3>(scratch, target),
             4 => transpose::columns::<4>(scratch, target),
-            _ => transpose::blocks(scratch, target),
+            _ => transpose::squares(scratch, target),
         }
     } else {
         for (row, bytes) in scratch.chunks_exact(along.size).take(across.size).enumerate() {

@@ -1,5 +1,4 @@
-//! Columns of mask bytes become rows of the output. Plain integer arithmetic, which the compiler vectorises for each
-//! instruction set.
+//! Columns of mask bytes become rows of the output.
 
 use core::mem::MaybeUninit;
 
@@ -34,92 +33,171 @@ pub(super) fn columns<const COLUMNS: usize>(scratch: &[u8], target: &mut Target<
     }
 }
 
-/// Eight columns at a time. The last eight overlap those before; of fewer than eight, what is read behind a row is of
-/// the next rows, or of the eight bytes behind the last, and is not written.
+/// Squares of 16 x 16. The last of a row and of a column overlap those before. Of fewer columns than 16, what is read
+/// behind a row is of the next rows, or of the [`SLACK`] behind the last, and is not written.
 #[inline(always)]
-pub(super) fn blocks(scratch: &[u8], target: &mut Target<'_>) {
-    let columns = target.along.size;
+pub(super) fn squares(scratch: &[u8], target: &mut Target<'_>) {
+    let (rows, columns) = (target.across.size, target.along.size);
+    if rows < SIDE {
+        return singles(scratch, target);
+    }
     let mut column = 0;
     while column < columns {
-        let first = column.min(columns.saturating_sub(8));
-        eight(scratch, target, first);
-        column += 8;
-    }
-}
-
-/// Eight columns, or fewer if there are no more.
-#[inline(always)]
-fn eight(scratch: &[u8], target: &mut Target<'_>, column: usize) {
-    let rows = target.across.size;
-    match rows {
-        32.. => groups::<4>(scratch, target, column),
-        8.. => groups::<1>(scratch, target, column),
-        _ => {
-            for row in 0..rows {
-                for column in column..(column + 8).min(target.along.size) {
-                    let at = target.at(row, column);
-                    put(target.out, at, scratch[row * target.along.size + column] != 0);
+        let first = column.min(columns.saturating_sub(SIDE));
+        let mut row = 0;
+        while row < rows {
+            let top = row.min(rows - SIDE);
+            let square = load(scratch, top * columns + first, columns);
+            for (i, answers) in turn(square).into_iter().enumerate().take(columns) {
+                let at = target.at(top, first + i);
+                if let Some(slots) = results(target.out, at, SIDE).first_chunk_mut() {
+                    write(slots, answers);
                 }
             }
+            row += SIDE;
+        }
+        column += SIDE;
+    }
+}
+
+/// Rows and columns of a square.
+const SIDE: usize = 16;
+/// What a scratch must have behind the last row.
+pub(super) const SLACK: usize = SIDE;
+
+/// One by one.
+#[inline(always)]
+fn singles(scratch: &[u8], target: &mut Target<'_>) {
+    for (row, bytes) in scratch.chunks_exact(target.along.size).take(target.across.size).enumerate() {
+        for (column, &byte) in bytes.iter().enumerate() {
+            let at = target.at(row, column);
+            put(target.out, at, byte != 0);
         }
     }
 }
 
-/// Eight columns in groups of `8 * WIDE` rows; the last overlaps the one before.
+/// The rows of a square. What is not in the scratch is zero.
 #[inline(always)]
-fn groups<const WIDE: usize>(scratch: &[u8], target: &mut Target<'_>, column: usize) {
-    let (rows, columns) = (target.across.size, target.along.size);
-    let mut row = 0;
-    while row < rows {
-        let first = row.min(rows - 8 * WIDE);
-        let turned = turn::<WIDE>(scratch, first * columns + column, columns);
-        for (i, words) in turned.iter().enumerate().take(columns) {
-            let at = target.at(first, column + i);
-            let slots = results(target.out, at, 8 * WIDE).as_chunks_mut::<8>().0;
-            for (slots, &word) in slots.iter_mut().zip(words) {
-                write(slots, word);
-            }
+fn load(scratch: &[u8], start: usize, pitch: usize) -> [Row; SIDE] {
+    let mut square = [row_of([0; SIDE]); SIDE];
+    let mut rest = scratch.get(start..).unwrap_or(&[]);
+    for row in &mut square {
+        if let Some(bytes) = rest.first_chunk() {
+            *row = row_of(*bytes);
         }
-        row += 8 * WIDE;
+        rest = rest.get(pitch..).unwrap_or(&[]);
     }
+    square
 }
 
-/// Eight results, the lowest bits of the bytes of a word, least significant first.
+/// Sixteen results, from the lowest bit of each byte.
 #[inline(always)]
-fn write(slots: &mut [MaybeUninit<bool>; 8], word: u64) {
-    let bytes = (word & 0x0101_0101_0101_0101).to_le_bytes();
+fn write(slots: &mut [MaybeUninit<bool>; SIDE], row: Row) {
+    let bits = u128::from_le_bytes(bytes_of(row)) & u128::from_le_bytes([1; SIDE]);
     // SAFETY: same size and alignment; every byte is 0 or 1 and so a `bool`.
-    *slots = unsafe { core::mem::transmute::<[u8; 8], [MaybeUninit<bool>; 8]>(bytes) };
+    *slots = unsafe { core::mem::transmute::<[u8; SIDE], [MaybeUninit<bool>; SIDE]>(bits.to_le_bytes()) };
 }
 
-/// `WIDE` squares of 8 x 8 bytes, one below the other, turned: word `k` of row `i` has column `i` of square `k`.
+/// Each round interleaves the bytes of row `i` and row `i + 8`: of the eight bits of a byte's place, row and column, each moves
+/// up by one, and after four rounds row and column have changed places.
 #[inline(always)]
-fn turn<const WIDE: usize>(scratch: &[u8], start: usize, pitch: usize) -> [[u64; WIDE]; 8] {
-    let mut words = [[0; WIDE]; 8];
-    for i in 0..8 {
-        for k in 0..WIDE {
-            let at = start + (8 * k + i) * pitch;
-            words[i][k] = scratch[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+fn turn(mut square: [Row; SIDE]) -> [Row; SIDE] {
+    for _ in 0..4 {
+        let before = square;
+        for i in 0..SIDE / 2 {
+            [square[2 * i], square[2 * i + 1]] = interleave(before[i], before[i + SIDE / 2]);
         }
     }
-    swap::<WIDE, 4>(&mut words, 0x0000_0000_FFFF_FFFF);
-    swap::<WIDE, 2>(&mut words, 0x0000_FFFF_0000_FFFF);
-    swap::<WIDE, 1>(&mut words, 0x00FF_00FF_00FF_00FF);
-    words
+    square
 }
 
-/// Swaps the two off-diagonal squares of `BY` bytes in each square of `2 * BY`; `low` covers the left of these.
-#[inline(always)]
-fn swap<const WIDE: usize, const BY: usize>(words: &mut [[u64; WIDE]; 8], low: u64) {
-    let shift = 8 * BY as u32;
-    for i in 0..8 {
-        if i & BY != 0 {
-            continue;
-        }
-        for k in 0..WIDE {
-            let (upper, lower) = (words[i][k], words[i + BY][k]);
-            words[i][k] = upper & low | (lower & low) << shift;
-            words[i + BY][k] = upper >> shift & low | lower & !low;
-        }
+#[cfg(target_feature = "sse2")]
+mod row {
+    #[cfg(target_arch = "x86")]
+    use core::arch::x86::{__m128i, _mm_unpackhi_epi8, _mm_unpacklo_epi8};
+    #[cfg(target_arch = "x86_64")]
+    use core::arch::x86_64::{__m128i, _mm_unpackhi_epi8, _mm_unpacklo_epi8};
+
+    pub(super) type Row = __m128i;
+
+    #[inline(always)]
+    pub(super) fn row_of(bytes: [u8; 16]) -> Row {
+        // SAFETY: both are 16 bytes of which every pattern is valid.
+        unsafe { core::mem::transmute(bytes) }
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes_of(row: Row) -> [u8; 16] {
+        // SAFETY: both are 16 bytes of which every pattern is valid.
+        unsafe { core::mem::transmute(row) }
+    }
+
+    #[inline(always)]
+    pub(super) fn interleave(a: Row, b: Row) -> [Row; 2] {
+        // SAFETY: the whole build has SSE2, which is all that these intrinsics ask for.
+        unsafe { [_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b)] }
     }
 }
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod row {
+    use core::arch::aarch64::{uint8x16_t, vzip1q_u8, vzip2q_u8};
+
+    pub(super) type Row = uint8x16_t;
+
+    #[inline(always)]
+    pub(super) fn row_of(bytes: [u8; 16]) -> Row {
+        // SAFETY: both are 16 bytes of which every pattern is valid.
+        unsafe { core::mem::transmute(bytes) }
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes_of(row: Row) -> [u8; 16] {
+        // SAFETY: both are 16 bytes of which every pattern is valid.
+        unsafe { core::mem::transmute(row) }
+    }
+
+    #[inline(always)]
+    pub(super) fn interleave(a: Row, b: Row) -> [Row; 2] {
+        // SAFETY: the whole build has NEON, which is all that these intrinsics ask for.
+        unsafe { [vzip1q_u8(a, b), vzip2q_u8(a, b)] }
+    }
+}
+
+#[cfg(not(any(
+    target_feature = "sse2",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+)))]
+mod row {
+    /// Little-endian, so that byte 0 is the lowest.
+    pub(super) type Row = [u64; 2];
+
+    #[inline(always)]
+    pub(super) fn row_of(bytes: [u8; 16]) -> Row {
+        let bits = u128::from_le_bytes(bytes);
+        [bits as u64, (bits >> 64) as u64]
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes_of([low, high]: Row) -> [u8; 16] {
+        (u128::from(low) | u128::from(high) << 64).to_le_bytes()
+    }
+
+    #[inline(always)]
+    pub(super) fn interleave(a: Row, b: Row) -> [Row; 2] {
+        let half = |i: usize, part: u32| {
+            let (a, b) = (a[i] >> part & 0xFFFF_FFFF, b[i] >> part & 0xFFFF_FFFF);
+            spread(a) | spread(b) << 8
+        };
+        [[half(0, 0), half(0, 32)], [half(1, 0), half(1, 32)]]
+    }
+
+    /// Four bytes, each with a zero byte behind it.
+    #[inline(always)]
+    fn spread(four: u64) -> u64 {
+        let pairs = (four | four << 16) & 0x0000_FFFF_0000_FFFF;
+        (pairs | pairs << 8) & 0x00FF_00FF_00FF_00FF
+    }
+}
+
+use row::{Row, bytes_of, interleave, row_of};

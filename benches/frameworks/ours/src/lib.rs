@@ -1,6 +1,6 @@
 //! Just what frameworks.py measures, to be loaded with ctypes: the questions by number, on bytes.
 
-use nonfinite::{Error, Format, Path, Predicate, Replacement, bytes, scale};
+use nonfinite::{Elements, Error, Format, Path, Predicate, Replacement, TensorView, bytes, scale};
 
 /// The formats, in the order of frameworks.py.
 const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::F16, Format::Bf16];
@@ -100,4 +100,41 @@ pub unsafe extern "C" fn peers_unscale(format: u32, x: *mut u8, len: usize, fact
 
 fn count(replaced: Result<usize, Error>) -> i64 {
     replaced.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// Writes 1 or 0 for each element of a strided tensor, in row-major order; sizes, strides and offset are in elements. Returns 0,
+/// or -1 for numbers or lengths that fit nothing.
+///
+/// # Safety
+/// `x` points to `len` readable bytes and `out` to `out_len` writable ones that are not among them; `sizes` and `strides`
+/// to `rank` readable values; none is null.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "a call from ctypes")]
+pub unsafe extern "C" fn peers_mask_strided(
+    format: u32,
+    predicate: u32,
+    x: *const u8,
+    len: usize,
+    offset: usize,
+    rank: usize,
+    sizes: *const usize,
+    strides: *const isize,
+    out: *mut u8,
+    out_len: usize,
+) -> i32 {
+    // SAFETY: as the caller promised.
+    let (x, out) =
+        unsafe { (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, out_len)) };
+    // SAFETY: as the caller promised.
+    let (sizes, strides) =
+        unsafe { (std::slice::from_raw_parts(sizes, rank), std::slice::from_raw_parts(strides, rank)) };
+    let (Some(format), Some(predicate)) = (FORMATS.get(format as usize), PREDICATES.get(predicate as usize))
+    else {
+        return -1;
+    };
+    let mask = || {
+        let view = TensorView::new(Elements::from_bytes(x, *format).ok()?, offset, sizes, strides).ok()?;
+        view.mask(*predicate, out).ok()
+    };
+    if mask().is_some() { 0 } else { -1 }
 }

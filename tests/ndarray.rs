@@ -1,0 +1,77 @@
+//! Arrays of `ndarray` in every layout, against `mapv`.
+#![cfg(feature = "ndarray")]
+
+use ndarray::{Array, Array2, ArrayD, ArrayViewD, Axis, Ix2, IxDyn, ShapeBuilder, Slice, s};
+use nonfinite::{Class, Predicate, ViewError};
+
+type Question = (Predicate, fn(f32) -> bool);
+
+fn check(x: ArrayViewD<'_, f32>, name: &str) {
+    let cases: [Question; 3] = [
+        (Predicate::Nan, f32::is_nan),
+        (Predicate::Inf, f32::is_infinite),
+        (Predicate::Finite, f32::is_finite),
+    ];
+    for (predicate, holds) in cases {
+        let want = x.mapv(holds);
+        assert_eq!(nonfinite::ndarray::mask(&x, predicate), want, "{name}");
+        let first = want.iter().position(|&hit| hit);
+        let count = want.iter().filter(|&&hit| hit).count();
+        assert_eq!(nonfinite::ndarray::count(&x, predicate), count, "{name}");
+        assert_eq!(nonfinite::ndarray::any(&x, predicate), count > 0, "{name}");
+        assert_eq!(nonfinite::ndarray::all(&x, predicate), count == x.len(), "{name}");
+        assert_eq!(nonfinite::ndarray::position(&x, predicate), first, "{name}");
+        // Into outputs of other layouts.
+        let mut columns = ArrayD::from_elem(x.raw_dim().f(), true);
+        nonfinite::ndarray::mask_into(&x, predicate, columns.view_mut()).unwrap();
+        assert_eq!(columns, want, "{name}");
+        let wider: Vec<usize> = x.shape().iter().map(|size| 2 * size + 1).collect();
+        let mut room = ArrayD::from_elem(IxDyn(&wider), true);
+        let mut part = room.view_mut();
+        for (axis, &size) in x.shape().iter().enumerate() {
+            part.slice_axis_inplace(Axis(axis), Slice::new(0, Some(2 * size as isize), 2));
+        }
+        nonfinite::ndarray::mask_into(&x, predicate, part.view_mut()).unwrap();
+        assert_eq!(part, want, "{name}");
+        let inside = want.iter().filter(|&&hit| !hit).count();
+        assert_eq!(room.iter().filter(|&&hit| !hit).count(), inside, "{name} wrote outside");
+    }
+    let nan =
+        Class { count: x.iter().filter(|x| x.is_nan()).count(), first: x.iter().position(|x| x.is_nan()) };
+    assert_eq!(nonfinite::ndarray::census(&x).nan, nan, "{name}");
+}
+
+#[test]
+fn layouts() {
+    let x = Array::from_shape_fn((5, 7, 150), |(i, j, k)| match (i * 31 + j * 7 + k) % 41 {
+        0 => f32::NAN,
+        1 => f32::INFINITY,
+        2 => f32::NEG_INFINITY,
+        n => n as f32,
+    });
+    check(x.view().into_dyn(), "row-major");
+    check(x.t().into_dyn(), "column-major");
+    check(x.view().permuted_axes([1, 2, 0]).into_dyn(), "permuted");
+    check(x.slice(s![.., 1..6, 3..140]).into_dyn(), "padded");
+    check(x.slice(s![..;2, .., ..;3]).into_dyn(), "steps");
+    check(x.slice(s![..;-1, .., ..;-1]).into_dyn(), "backwards");
+    check(x.slice(s![..;-2, ..;3, ..;-2]).into_dyn(), "steps backwards");
+    check(x.slice(s![1, 2, ..]).broadcast((4, 150)).unwrap().into_dyn(), "broadcast");
+    check(x.slice(s![1, .., 3..4]).broadcast((7, 9)).unwrap().into_dyn(), "broadcast last");
+    check(x.slice(s![2, 3, 4]).into_dyn(), "rank 0");
+    check(x.slice(s![.., 3..3, ..]).into_dyn(), "empty");
+}
+
+#[test]
+fn shapes_that_differ() {
+    let x = Array2::<f64>::zeros((2, 3));
+    let mut out = Array2::from_elem((2, 4), true);
+    let refused = nonfinite::ndarray::mask_into(&x, Predicate::Nan, out.view_mut());
+    assert_eq!(refused, Err(ViewError::OutputSize { dimension: 1, input: 3, output: 4 }));
+    assert!(out.iter().all(|&slot| slot));
+    let mut out = ArrayD::from_elem(IxDyn(&[6]), true);
+    let refused = nonfinite::ndarray::mask_into(&x.into_dyn(), Predicate::Nan, out.view_mut());
+    assert_eq!(refused, Err(ViewError::OutputRank { input: 2, output: 1 }));
+    let half = Array::<half::f16, Ix2>::from_elem((3, 3), half::f16::NAN);
+    assert_eq!(nonfinite::ndarray::count(&half, Predicate::Nan), 9);
+}
