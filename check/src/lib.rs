@@ -15,6 +15,7 @@
 pub mod blocks;
 mod error;
 pub mod formats;
+pub mod json;
 pub mod policy;
 mod report;
 mod scan;

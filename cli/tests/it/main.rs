@@ -2,7 +2,9 @@
 
 mod formats;
 mod hostile;
+mod inputs;
 mod npy_files;
+mod output;
 mod safetensors_files;
 mod sample;
 mod usage;
