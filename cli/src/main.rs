@@ -61,11 +61,10 @@ fn run(command: Command) -> u8 {
 /// Prints the page of a command, or that of the whole program.
 fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
     let program = Arguments::command();
-    let command = match name {
-        None => program,
+    let (title, command) = match name {
+        None => ("nonfinite".to_owned(), program),
         Some(name) => match program.find_subcommand(name) {
-            // Leaked at the end of the program: a name of clap lives as long as that.
-            Some(command) => command.clone().name(format!("nonfinite-{name}").leak() as &str),
+            Some(command) => (format!("nonfinite-{name}"), command.clone()),
             None => {
                 complain(format_args!("no command {name:?}"));
                 return FAILED;
@@ -73,7 +72,7 @@ fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
         },
     };
     let mut page = Vec::new();
-    let written = clap_mangen::Man::new(command).render(&mut page);
+    let written = clap_mangen::Man::new(command).title(title).render(&mut page);
     finish(written.and_then(|()| out.write_all(&page)), CLEAN)
 }
 
