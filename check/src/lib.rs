@@ -16,6 +16,7 @@ pub mod blocks;
 mod error;
 pub mod fix;
 pub mod formats;
+pub mod json;
 pub mod policy;
 pub mod protobuf;
 mod report;

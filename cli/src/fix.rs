@@ -3,41 +3,37 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use lexopt::{Arg, Parser, ValueExt};
-use nonfinite_check::fix::{FixOptions, FixedTensor, fix_file};
+use clap::{Args, ValueHint};
+use nonfinite_check::fix::{FixOptions, FixedTensor, Value, fix_file};
 
 use crate::report::OneLine;
 
-/// What to do.
-#[derive(Clone, Debug, PartialEq)]
+/// What to write, and where.
+#[derive(Clone, Debug, Args)]
 pub struct Fix {
+    /// The .safetensors or .npy file; it stays as it is
+    #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]
     input: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     output: PathBuf,
-    options: FixOptions,
+    /// In the place of NaN
+    #[arg(long, value_name = "VALUE", default_value = "0", allow_hyphen_values = true)]
+    nan: Value,
+    /// In the place of +Inf
+    #[arg(long, value_name = "VALUE", default_value = "max", allow_hyphen_values = true)]
+    posinf: Value,
+    /// In the place of -Inf
+    #[arg(long, value_name = "VALUE", default_value = "min", allow_hyphen_values = true)]
+    neginf: Value,
+    /// OUT may be replaced if it is there
+    #[arg(long)]
+    force: bool,
 }
 
 impl Fix {
-    /// The arguments behind the name of the command. None if help is asked for.
-    ///
-    /// # Errors
-    /// Wrong usage.
-    pub fn parse(parser: &mut Parser) -> Result<Option<Self>, lexopt::Error> {
-        let (mut input, mut output, mut options) = (None, None, FixOptions::default());
-        while let Some(argument) = parser.next()? {
-            match argument {
-                Arg::Short('h') | Arg::Long("help") => return Ok(None),
-                Arg::Short('o') | Arg::Long("output") => output = Some(parser.value()?.into()),
-                Arg::Long("nan") => options.nan = parser.value()?.parse()?,
-                Arg::Long("posinf") => options.pos_inf = parser.value()?.parse()?,
-                Arg::Long("neginf") => options.neg_inf = parser.value()?.parse()?,
-                Arg::Long("force") => options.force = true,
-                Arg::Value(file) if input.is_none() => input = Some(file.into()),
-                argument => return Err(argument.unexpected()),
-            }
-        }
-        let input = input.ok_or("no file to fix")?;
-        let output = output.ok_or("no file to write: fix IN -o OUT")?;
-        Ok(Some(Self { input, output, options }))
+    fn options(&self) -> FixOptions {
+        FixOptions { nan: self.nan, pos_inf: self.posinf, neg_inf: self.neginf, force: self.force }
     }
 
     /// Writes the output, and a line for each tensor of which something was replaced. The message says why there is
@@ -46,7 +42,7 @@ impl Fix {
     /// # Errors
     /// Those of `out`.
     pub fn run(&self, out: &mut impl Write) -> io::Result<Result<(), String>> {
-        let fixed = match fix_file(&self.input, &self.output, &self.options) {
+        let fixed = match fix_file(&self.input, &self.output, &self.options()) {
             Ok(fixed) => fixed,
             Err(error) => {
                 let file = OneLine(self.input.display());

@@ -1,121 +1,87 @@
 //! The command `nonfinite`.
 
 use std::env;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
-use lexopt::Arg;
-use nonfinite_check::{LookedAt, Options, Report};
-use nonfinite_cli::fix::Fix;
+use clap::{CommandFactory, Parser};
+use nonfinite_check::{Error, LookedAt, Options, Report, json};
+use nonfinite_cli::args::{Arguments, Check, Command, Form, When};
+use nonfinite_cli::inputs;
+use nonfinite_cli::progress::Progress;
 use nonfinite_cli::report::{Line, OneLine, Totals};
-
-const HELP: &str = "\
-Which tensors of a file hold NaN or infinity, and where.
-
-Usage:
-  nonfinite check FILE...   check .npy and .safetensors files
-  nonfinite fix IN -o OUT   write a file anew without them
-  nonfinite paths           list the code paths, best first
-  nonfinite --help
-  nonfinite --version
-
-check prints one line for each tensor that holds a value that is not finite: file,
-name, dtype, shape, how many of each kind, and the coordinate of the first in the
-order of the file. A summary follows. The two parts of a complex number count
-each for itself. Integers, text and times are skipped, and so are formats that
-have neither NaN nor infinity (F4, F6). Files are mapped: do not write to them
-meanwhile.
-
-fix writes the .safetensors or .npy file IN to OUT, with other numbers in the place of
-NaN and infinity, and prints how many it replaced. All other bytes stay. OUT appears when
-it is whole, or not at all; IN is never overwritten.
-  --nan VALUE      in the place of NaN (0)
-  --posinf VALUE   in the place of +Inf (max)
-  --neginf VALUE   in the place of -Inf (min)
-  --force          OUT may be replaced if it is there
-VALUE is a number, or max or min: the largest or least finite number of the dtype.
-
-Exit status: 0 if all is finite, 1 if not, 2 if a file could not be checked or the
-usage is wrong.
-
-Environment:
-  NONFINITE_PATH   the code path to use, of those that `nonfinite paths` lists
-";
+use nonfinite_cli::table::Table;
 
 const CLEAN: u8 = 0;
 const FOUND: u8 = 1;
 const FAILED: u8 = 2;
 
-enum Command {
-    Help,
-    Version,
-    Paths,
-    Check(Vec<PathBuf>),
-    Fix(Fix),
-}
-
 fn main() -> ExitCode {
-    let status = match arguments() {
-        Ok(command) => run(command),
+    let status = match Arguments::try_parse() {
+        Ok(arguments) => run(arguments.command),
+        // Help and version, which belong on standard output.
+        Err(error) if !error.use_stderr() => finish(error.print(), CLEAN),
         Err(error) => {
-            complain(format_args!("{}; see nonfinite --help", OneLine(error)));
+            complain(format_args!("{}; see nonfinite --help", OneLine(first_paragraph(&error))));
             FAILED
         }
     };
     ExitCode::from(status)
 }
 
-fn arguments() -> Result<Command, lexopt::Error> {
-    let mut parser = lexopt::Parser::from_env();
-    let mut command = None;
-    while let Some(argument) = parser.next()? {
-        match (argument, &mut command) {
-            (Arg::Short('h') | Arg::Long("help"), _) => return Ok(Command::Help),
-            (Arg::Short('V') | Arg::Long("version"), _) => return Ok(Command::Version),
-            (Arg::Value(file), Some(Command::Check(files))) => files.push(file.into()),
-            (Arg::Value(name), None) if name == "check" => command = Some(Command::Check(Vec::new())),
-            (Arg::Value(name), None) if name == "paths" => command = Some(Command::Paths),
-            (Arg::Value(name), None) if name == "fix" => {
-                return Ok(Fix::parse(&mut parser)?.map_or(Command::Help, Command::Fix));
-            }
-            (Arg::Value(name), None) => return Err(format!("no command {name:?}").into()),
-            (argument, _) => return Err(argument.unexpected()),
-        }
+/// What is wrong with the arguments, on one line.
+fn first_paragraph(error: &clap::Error) -> String {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "no command".to_owned();
     }
-    match command {
-        Some(Command::Check(files)) if files.is_empty() => Err("no file to check".into()),
-        Some(command) => Ok(command),
-        None => Err("no command".into()),
-    }
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let paragraph = text.split("\n\n").next().unwrap_or(text);
+    paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 fn run(command: Command) -> u8 {
     let mut out = io::stdout().lock();
     match command {
-        Command::Help => finish(out.write_all(HELP.as_bytes()), CLEAN),
-        Command::Version => finish(writeln!(out, "nonfinite {}", env!("CARGO_PKG_VERSION")), CLEAN),
         Command::Paths | Command::Check(_) | Command::Fix(_) if !path_exists() => FAILED,
+        Command::Paths => finish(paths(&mut out), CLEAN),
+        Command::Check(check) => Run::new(&check).all(&mut out),
         Command::Fix(fix) => match fix.run(&mut out) {
+            Ok(Ok(())) => CLEAN,
             Ok(Err(message)) => {
                 complain(format_args!("{message}"));
                 FAILED
             }
-            written => finish(written.map(|_| ()), CLEAN),
+            Err(error) => finish(Err(error), FAILED),
         },
-        Command::Paths => finish(paths(&mut out), CLEAN),
-        Command::Check(files) => {
-            let mut totals = Totals::default();
-            let written = check(&files, &mut totals, &mut out);
-            let status = match totals {
-                Totals { failed: 1.., .. } => FAILED,
-                Totals { bad: 1.., .. } => FOUND,
-                _ => CLEAN,
-            };
-            finish(written, status)
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "nonfinite", &mut script);
+            finish(out.write_all(&script), CLEAN)
         }
+        Command::Man { command } => manual(command.as_deref(), &mut out),
     }
+}
+
+/// Prints the page of a command, or that of the whole program.
+fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
+    let program = Arguments::command();
+    let (title, command) = match name {
+        None => ("nonfinite".to_owned(), program),
+        Some(name) => match program.find_subcommand(name) {
+            Some(command) => (format!("nonfinite-{name}"), command.clone()),
+            None => {
+                complain(format_args!("no command {name:?}"));
+                return FAILED;
+            }
+        },
+    };
+    let mut page = Vec::new();
+    let written = clap_mangen::Man::new(command).title(title).render(&mut page);
+    finish(written.and_then(|()| out.write_all(&page)), CLEAN)
 }
 
 /// Whether the path that the environment asks for can be had: the library would pass over one that cannot.
@@ -139,34 +105,153 @@ fn paths(out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// An error is one of output; those of files are counted and complained of.
-fn check(files: &[PathBuf], totals: &mut Totals, out: &mut impl Write) -> io::Result<()> {
-    let start = Instant::now();
-    for path in files {
-        match nonfinite_check::check_file(path, &Options::default()) {
-            Ok(report) => print(path, &report, totals, out)?,
+/// A check of all files.
+struct Run<'a> {
+    check: &'a Check,
+    form: Form,
+    colors: bool,
+    width: usize,
+    options: Options,
+    progress: Option<Arc<Progress>>,
+    totals: Totals,
+    /// Tensors that were printed.
+    printed: usize,
+    /// What goes into the JSON document.
+    results: Vec<(PathBuf, Result<Report, Error>)>,
+}
+
+impl<'a> Run<'a> {
+    fn new(check: &'a Check) -> Self {
+        let term = console::Term::stdout();
+        let progress = (!check.no_progress && io::stderr().is_terminal()).then(Arc::default);
+        let options = Options {
+            stats: check.stats,
+            fail_on: check.fail_on,
+            allow: check.allow.clone(),
+            threads: check.threads,
+            observer: progress.clone().map(|progress: Arc<Progress>| progress as _),
+        };
+        Self {
+            check,
+            form: check.form(term.is_term()),
+            colors: match check.color {
+                When::Auto => term.is_term() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+                When::Always => true,
+                When::Never => false,
+            },
+            width: term.size_checked().map_or(120, |(_, columns)| usize::from(columns)),
+            options,
+            progress,
+            totals: Totals::default(),
+            printed: 0,
+            results: Vec::new(),
+        }
+    }
+
+    fn all(mut self, out: &mut impl Write) -> u8 {
+        let start = Instant::now();
+        let mut written = self.files(out);
+        if let Some(progress) = &self.progress {
+            progress.finish();
+        }
+        if written.is_ok() && !self.check.quiet {
+            let path = nonfinite::Path::active().name();
+            written = match self.form {
+                Form::Json => writeln!(out, "{}", json::document(&self.results)),
+                Form::Jsonl => Ok(()),
+                _ => writeln!(out, "{}", self.totals.summary(start.elapsed(), path)),
+            };
+        }
+        let status = match self.totals {
+            Totals { failed: 1.., .. } => FAILED,
+            Totals { bad: 1.., .. } => FOUND,
+            _ => CLEAN,
+        };
+        finish(written, status)
+    }
+
+    /// An error is one of output; those of files are counted and complained of.
+    fn files(&mut self, out: &mut impl Write) -> io::Result<()> {
+        for argument in &self.check.files {
+            match inputs::files(argument) {
+                Ok(files) => files.iter().try_for_each(|file| self.file(file, out))?,
+                Err(error) => self.result(argument, Err(Error::Io(error)), out)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, out: &mut impl Write) -> io::Result<()> {
+        let result = if path == Path::new("-") {
+            nonfinite_check::check_stream(io::stdin().lock(), &self.options)
+        } else {
+            nonfinite_check::check_file(path, &self.options)
+        };
+        self.result(path, result, out)
+    }
+
+    /// Counts and prints a result.
+    fn result(&mut self, path: &Path, result: Result<Report, Error>, out: &mut impl Write) -> io::Result<()> {
+        match &result {
+            Ok(report) => self.count(path, report),
             Err(error) => {
-                totals.failed += 1;
-                complain(format_args!("{}: {}", OneLine(path.display()), OneLine(error)));
+                self.totals.failed += 1;
+                self.complain(format_args!("{}: {}", OneLine(path.display()), OneLine(error)));
+            }
+        }
+        let text = match (&result, self.form) {
+            _ if self.check.quiet => String::new(),
+            (_, Form::Jsonl) => json::lines(path, &result),
+            (Ok(report), Form::Table) => self.table(path, report),
+            (Ok(report), Form::Lines | Form::Auto) => self.lines(path, report),
+            (_, Form::Json) | (Err(_), _) => String::new(),
+        };
+        if self.form == Form::Json {
+            self.results.push((path.to_owned(), result));
+        }
+        match &self.progress {
+            _ if text.is_empty() => Ok(()),
+            Some(progress) => progress.suspend(|| out.write_all(text.as_bytes())),
+            None => out.write_all(text.as_bytes()),
+        }
+    }
+
+    fn count(&mut self, path: &Path, report: &Report) {
+        self.totals.failed += usize::from(!report.is_complete());
+        for tensor in &report.tensors {
+            self.totals.add(tensor);
+            if let LookedAt::Unreadable(why) = &tensor.looked_at {
+                let name = tensor.name.as_deref().unwrap_or_default();
+                self.complain(format_args!("{}: tensor {name:?}: {}", OneLine(path.display()), OneLine(why)));
             }
         }
     }
-    writeln!(out, "{}", totals.summary(start.elapsed(), nonfinite::Path::active().name()))
-}
 
-fn print(path: &Path, report: &Report, totals: &mut Totals, out: &mut impl Write) -> io::Result<()> {
-    totals.failed += usize::from(!report.is_complete());
-    for tensor in &report.tensors {
-        totals.add(tensor);
-        if let LookedAt::Unreadable(why) = &tensor.looked_at {
-            let name = tensor.name.as_deref().unwrap_or_default();
-            complain(format_args!("{}: tensor {name:?}: {}", OneLine(path.display()), OneLine(why)));
-        }
-        if tensor.is_bad() {
-            writeln!(out, "{}", Line::new(path, tensor))?;
+    /// The tensors to print, and that they have been.
+    fn select<'r>(&mut self, report: &'r Report) -> Vec<&'r nonfinite_check::TensorReport> {
+        let shown = report.tensors.iter().filter(|tensor| tensor.is_bad() || tensor.range.is_some());
+        let left = self.check.max_reports.map_or(usize::MAX, |most| most - self.printed);
+        let shown: Vec<_> = shown.take(left).collect();
+        self.printed += shown.len();
+        shown
+    }
+
+    fn lines(&mut self, path: &Path, report: &Report) -> String {
+        self.select(report).into_iter().map(|tensor| format!("{}\n", Line::new(path, tensor))).collect()
+    }
+
+    fn table(&mut self, path: &Path, report: &Report) -> String {
+        let table = Table::new(self.select(report), self.check.stats, self.colors, self.width).text();
+        if table.is_empty() { table } else { format!("{}\n{table}\n", OneLine(path.display())) }
+    }
+
+    /// A line on standard error, above the progress bar.
+    fn complain(&self, message: std::fmt::Arguments<'_>) {
+        match &self.progress {
+            Some(progress) => progress.suspend(|| complain(message)),
+            None => complain(message),
         }
     }
-    Ok(())
 }
 
 /// The status, unless the output could not be written. A reader that has enough, such as `head`, is no error.

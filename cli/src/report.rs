@@ -58,15 +58,21 @@ impl<'a> Line<'a> {
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tensor, path } = self;
+        let Self { path, tensor } = self;
         write!(f, "{}: ", OneLine(path.display()))?;
         if let Some(name) = &tensor.name {
             write!(f, "{name:?} ")?;
         }
         let (nan, pos_inf, neg_inf) = (tensor.nan.count, tensor.pos_inf.count, tensor.neg_inf.count);
         write!(f, "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf", tensor.dtype, tensor.shape)?;
-        match tensor.first() {
-            Some((kind, first)) => write!(f, ", first {kind} at {:?}", first.coordinate),
+        if let LookedAt::Scales { fields, .. } = &tensor.looked_at {
+            write!(f, " in scales ({})", fields.join(", "))?;
+        }
+        if let Some((kind, first)) = tensor.first() {
+            write!(f, ", first {kind} at {:?}", first.coordinate)?;
+        }
+        match tensor.range {
+            Some(range) => write!(f, "; finite from {:e} to {:e}", range.min, range.max),
             None => Ok(()),
         }
     }
@@ -81,8 +87,12 @@ pub struct Totals {
     pub elements: usize,
     /// Their bytes.
     pub bytes: usize,
+    /// Those of them of which the scales were looked at.
+    pub scales: usize,
     /// Tensors that hold a number that is not finite, and is not allowed.
     pub bad: usize,
+    /// Tensors that hold one and are not bad, since it is allowed.
+    pub allowed: usize,
     /// Tensors of integers and the like.
     pub not_float: usize,
     /// Tensors of formats that have neither NaN nor infinity.
@@ -102,7 +112,9 @@ impl Totals {
                 self.tensors += 1;
                 self.elements += tensor.elements;
                 self.bytes += tensor.bytes;
+                self.scales += usize::from(matches!(tensor.looked_at, LookedAt::Scales { .. }));
                 self.bad += usize::from(tensor.is_bad());
+                self.allowed += usize::from(!tensor.is_bad() && tensor.first().is_some());
             }
         }
     }
@@ -123,11 +135,17 @@ struct Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { totals, seconds, path } = self;
-        let Totals { tensors, elements, bytes, bad, not_float, always_finite, failed } = totals;
+        let Totals { tensors, elements, bytes, bad, not_float, always_finite, failed, .. } = totals;
         let speed = if *seconds > 0.0 { *bytes as f64 / seconds / 1e9 } else { 0.0 };
         write!(f, "checked {tensors} tensors, {elements} elements, {bytes} bytes")?;
         write!(f, " in {seconds:.6} s, {speed:.2} GB/s, path {path}: {bad} bad")?;
         write!(f, "; skipped {not_float} without floats, {always_finite} always finite")?;
+        if totals.scales > 0 {
+            write!(f, "; scales only: {}", totals.scales)?;
+        }
+        if totals.allowed > 0 {
+            write!(f, "; allowed: {}", totals.allowed)?;
+        }
         if *failed > 0 {
             write!(f, "; files in error: {failed}")?;
         }

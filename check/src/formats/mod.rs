@@ -1,4 +1,4 @@
-//! The table of file formats. A reader is one file in this folder and one line in [`READERS`].
+//! The table of file formats. A reader is one file in this folder and one line in `READERS`.
 //!
 //! Readers take any bytes. They answer with tensors or a typed error, never with a panic, and allocate no more than a
 //! small multiple of the header that is really there.

@@ -195,8 +195,8 @@ fn refused_inputs() {
     refused(&fix(&file("fix-text.npy", b"hello"), &output, &[]), "not a .npy file");
     refused(&fix(&folder.join("missing.npy"), &output, &[]), "missing.npy");
     refused(&fix(&file("fix.gguf", b"GGUF\x03\0\0\0"), &output, &[]), "gguf files are not written");
-    refused(&run(["fix", "a.npy"]), "-o OUT");
-    refused(&run(["fix", "-o", "a.npy"]), "no file to fix");
+    refused(&run(["fix", "a.npy"]), "--output <OUT>");
+    refused(&run(["fix", "-o", "a.npy"]), "<IN>");
     refused(&run(["fix", "a.npy", "b.npy", "-o", "c.npy"]), "b.npy");
     assert_eq!(names(&folder), [""; 0]);
 }

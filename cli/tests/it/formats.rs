@@ -15,11 +15,7 @@ fn content_decides_before_the_name() {
 
 #[test]
 fn the_name_chooses_the_message() {
-    refused(
-        "text.txt",
-        b"hello, world",
-        "not a file of a known format (npy, npz, gguf, safetensors.index.json, safetensors)",
-    );
+    refused("text.txt", b"hello, world", "not a file of a known format (npy, ");
     refused("text.npy", b"hello, world", "not a .npy file");
     refused("text.NPY", b"hello, world", "not a .npy file");
     refused("text.safetensors", b"hello, world", ".safetensors header");
@@ -29,9 +25,6 @@ fn the_name_chooses_the_message() {
 fn what_is_no_file() {
     refused("empty.npy", b"", "is empty");
     refused("empty", b"", "is empty");
-    let folder = check(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")));
-    assert_eq!(folder.status, 2);
-    assert!(folder.err.ends_with(": is a directory\n"), "{}", folder.err);
     let missing = check(std::path::Path::new("no/such/file.npy"));
     assert_eq!(missing.status, 2);
     assert!(missing.err.starts_with("nonfinite: no/such/file.npy: "), "{}", missing.err);

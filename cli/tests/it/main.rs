@@ -3,7 +3,9 @@
 mod fix;
 mod formats;
 mod hostile;
+mod inputs;
 mod npy_files;
+mod output;
 mod safetensors_files;
 mod sample;
 mod usage;

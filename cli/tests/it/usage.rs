@@ -12,7 +12,14 @@ fn help_and_version() {
     for arguments in [&["--help"][..], &["-h"], &["check", "--help"], &["paths", "-h"]] {
         let run = run(arguments);
         assert_eq!((run.status, run.err.as_str()), (0, ""));
-        assert!(run.out.contains("nonfinite check FILE...") && run.out.contains("NONFINITE_PATH"));
+        assert!(run.out.contains("Usage: nonfinite ") && run.out.contains("--help"), "{}", run.out);
+    }
+    let help = |arguments: &[&str]| run(arguments).out;
+    assert!(help(&["--help"]).contains("NONFINITE_PATH"));
+    for word in
+        ["<FILE>...", "Exit status: 0", "--allow <PATTERN:KINDS>", "--jsonl", "--stats", "--max-reports"]
+    {
+        assert!(help(&["check", "--help"]).contains(word), "{word}");
     }
     for argument in ["--version", "-V"] {
         let run = run([argument]);
@@ -23,14 +30,19 @@ fn help_and_version() {
 
 #[test]
 fn wrong_usage() {
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 12] = [
         (&NONE, "no command"),
-        (&["check"], "no file to check"),
-        (&["chek", "a.npy"], "no command \"chek\""),
+        (&["check"], "required arguments were not provided: <FILE>..."),
+        (&["chek", "a.npy"], "unrecognized subcommand 'chek'"),
         (&["check", "--fast", "a.npy"], "'--fast'"),
         (&["paths", "a.npy"], "a.npy"),
-        (&["\x1b[2J\n"], "no command \"\\u{1b}[2J\\n\""),
-        (&["check", "--\x1b[2J"], "\\u{1b}[2J"),
+        (&["\x1b[2J"], "unrecognized subcommand"),
+        (&["check", "--\x1b[2J"], "unexpected argument"),
+        (&["check", "--allow", "x", "a.npy"], "no colon, as in '*.mask:-inf'"),
+        (&["check", "--allow", "x:+nan", "a.npy"], "is none of nan, inf, +inf, -inf and all"),
+        (&["check", "--fail-on", "zero", "a.npy"], "is none of nan, inf, +inf, -inf and all"),
+        (&["check", "--json", "--quiet", "a.npy"], "cannot be used with"),
+        (&["check", "--threads", "0", "a.npy"], "'--threads <N>'"),
     ];
     for (arguments, message) in cases {
         let run = run(arguments);
@@ -38,6 +50,7 @@ fn wrong_usage() {
         assert_eq!(run.out, "", "{arguments:?}");
         assert!(run.err.starts_with("nonfinite: ") && run.err.lines().count() == 1, "{:?}", run.err);
         assert!(run.err.contains(message), "{arguments:?}: {}", run.err);
+        assert!(!run.err.trim_end().contains(char::is_control), "{:?}", run.err);
     }
 }
 

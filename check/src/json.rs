@@ -1,0 +1,181 @@
+//! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::Error;
+use crate::policy::Kinds;
+use crate::report::{Finding, First, LookedAt, Report, TensorReport};
+
+/// The version of the schema. It rises when a field goes or changes its meaning, not when one is added.
+pub const VERSION: u32 = 1;
+
+/// A whole run as one document: each file with its report or the reason why there is none.
+#[must_use]
+pub fn document(files: &[(PathBuf, Result<Report, Error>)]) -> String {
+    let files: Vec<_> = files.iter().map(|(path, result)| File::new(path, result)).collect();
+    let bad = files.iter().any(|file| file.bad);
+    let complete = files.iter().all(|file| file.complete);
+    text(&Document { schema_version: VERSION, bad, complete, files })
+}
+
+/// A run line by line: an object for each tensor, or one for a file that could not be checked. Each line ends with a line
+/// feed.
+#[must_use]
+pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
+    let mut lines = String::new();
+    let mut push = |entry: &Line<'_>| {
+        lines.push_str(&text(entry));
+        lines.push('\n');
+    };
+    let path = path.to_string_lossy();
+    let entry = |tensor, error| Line { schema_version: VERSION, path: &path, tensor, error };
+    match result {
+        Ok(report) => report.tensors.iter().for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None))),
+        Err(error) => push(&entry(None, Some(error.to_string()))),
+    }
+    lines
+}
+
+fn text(value: &impl Serialize) -> String {
+    // Writing to a string fails for maps with keys that are no strings, of which there are none.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    bad: bool,
+    complete: bool,
+    files: Vec<File<'a>>,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    path: String,
+    format: Option<&'static str>,
+    bad: bool,
+    complete: bool,
+    error: Option<String>,
+    tensors: Vec<Tensor<'a>>,
+}
+
+impl<'a> File<'a> {
+    fn new(path: &Path, result: &'a Result<Report, Error>) -> Self {
+        let report = result.as_ref().ok();
+        Self {
+            path: path.to_string_lossy().into_owned(),
+            format: report.map(|report| report.format.name()),
+            bad: report.is_some_and(Report::is_bad),
+            complete: report.is_some_and(Report::is_complete),
+            error: result.as_ref().err().map(Error::to_string),
+            tensors: report
+                .map(|report| report.tensors.iter().map(Tensor::new).collect())
+                .unwrap_or_default(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema_version: u32,
+    path: &'a str,
+    #[serde(flatten)]
+    tensor: Option<Tensor<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Tensor<'a> {
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<String>,
+    dtype: &'a str,
+    shape: &'a [usize],
+    elements: usize,
+    bytes: usize,
+    looked_at: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scales: Option<Scales<'a>>,
+    nan: Class<'a>,
+    pos_inf: Class<'a>,
+    neg_inf: Class<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<f64>,
+    bad: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Scales<'a> {
+    block: usize,
+    format: &'static str,
+    fields: &'a [&'static str],
+}
+
+#[derive(Serialize)]
+struct Class<'a> {
+    count: u64,
+    first: Option<Element<'a>>,
+}
+
+#[derive(Serialize)]
+struct Element<'a> {
+    coordinate: &'a [usize],
+    bits: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quiet: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'static str>,
+}
+
+impl<'a> Tensor<'a> {
+    fn new(tensor: &'a TensorReport) -> Self {
+        let (looked_at, reason, scales) = match &tensor.looked_at {
+            LookedAt::Values => ("values", None, None),
+            LookedAt::Scales { block, format, fields } => {
+                ("scales", None, Some(Scales { block: *block, format: format.name(), fields }))
+            }
+            LookedAt::AlwaysFinite => ("always_finite", None, None),
+            LookedAt::NotFloat => ("not_float", None, None),
+            LookedAt::Unreadable(why) => ("unreadable", Some(why.as_str()), None),
+        };
+        let class = |finding: &'a Finding| Class {
+            count: finding.count,
+            first: finding.first.as_ref().map(Element::new),
+        };
+        Self {
+            name: tensor.name.as_deref(),
+            shard: tensor.file.as_ref().map(|file| file.to_string_lossy().into_owned()),
+            dtype: &tensor.dtype,
+            shape: &tensor.shape,
+            elements: tensor.elements,
+            bytes: tensor.bytes,
+            looked_at,
+            reason,
+            scales,
+            nan: class(&tensor.nan),
+            pos_inf: class(&tensor.pos_inf),
+            neg_inf: class(&tensor.neg_inf),
+            min: tensor.range.map(|range| range.min),
+            max: tensor.range.map(|range| range.max),
+            bad: names(tensor.bad),
+        }
+    }
+}
+
+impl<'a> Element<'a> {
+    fn new(first: &'a First) -> Self {
+        Self { coordinate: &first.coordinate, bits: first.hex(), quiet: first.quiet(), part: first.part }
+    }
+}
+
+fn names(kinds: Kinds) -> Vec<&'static str> {
+    let names = [(kinds.nan, "nan"), (kinds.pos_inf, "pos_inf"), (kinds.neg_inf, "neg_inf")];
+    names.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect()
+}

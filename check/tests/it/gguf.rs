@@ -1,0 +1,158 @@
+//! GGUF files that are not as the others, and such that lie.
+
+use nonfinite_check::{FileFormat, LookedAt};
+
+use crate::write::{Entry, gguf, gguf_aligned, string, u32_in, u64_in};
+use crate::{refused, report};
+
+const F32: u32 = 0;
+
+fn metadata(key: &str, kind: u32, value: &[u8]) -> Vec<u8> {
+    [&string(key, false)[..], &u32_in(kind, false), value].concat()
+}
+
+fn one<'a>(kind: u32, shape: &'a [usize], data: &'a [u8]) -> Entry<'a, u32> {
+    Entry { name: "x", kind, shape, data }
+}
+
+#[test]
+fn metadata_is_read_over() {
+    let strings =
+        [&u32_in(8, false)[..], &u64_in(2, false), &string("a", false), &string("", false)].concat();
+    let numbers = [&u32_in(6, false)[..], &u64_in(3, false), &[0; 12]].concat();
+    let values = [
+        metadata("string", 8, &string("llama", false)),
+        metadata("strings", 9, &strings),
+        metadata("numbers", 9, &numbers),
+        metadata("bool", 7, &[1]),
+        metadata("u16", 2, &[1, 2]),
+        metadata("f64", 12, &[0; 8]),
+        metadata("general.alignment", 4, &u32_in(64, false)),
+    ];
+    let data = [1.0f32, f32::NAN].map(f32::to_le_bytes).concat();
+    let bytes = gguf_aligned(&[one(F32, &[2], &data)], false, &values, 64);
+    let report = report(&bytes, FileFormat::Gguf);
+    assert_eq!(report.tensors[0].nan.first.as_ref().unwrap().coordinate, [1]);
+}
+
+#[test]
+fn what_was_looked_at() {
+    let entries = [
+        Entry { name: "f", kind: F32, shape: &[1], data: &[0; 4] },
+        Entry { name: "q", kind: 12, shape: &[256], data: &[0; 144] },
+        Entry { name: "i", kind: 26, shape: &[1], data: &[0xFF; 4] },
+        Entry { name: "old", kind: 9, shape: &[32], data: &[] },
+        Entry { name: "new", kind: 77, shape: &[1], data: &[] },
+    ];
+    let report = report(&gguf(&entries, false, &[]), FileFormat::Gguf);
+    let looked_at: Vec<_> = report.tensors.iter().map(|tensor| &tensor.looked_at).collect();
+    assert_eq!(looked_at[0], &LookedAt::Values);
+    let scales = LookedAt::Scales { block: 256, format: nonfinite::Format::F16, fields: vec!["d", "dmin"] };
+    assert_eq!(looked_at[1], &scales);
+    assert_eq!(looked_at[2], &LookedAt::NotFloat);
+    assert!(
+        matches!(looked_at[3], LookedAt::Unreadable(_)) && matches!(looked_at[4], LookedAt::Unreadable(_))
+    );
+    assert!(!report.is_complete() && !report.is_bad());
+}
+
+#[test]
+fn scalars_and_empty_tensors() {
+    let nan = f32::NAN.to_le_bytes();
+    let entries = [
+        Entry { name: "scalar", kind: F32, shape: &[], data: &nan },
+        Entry { name: "none", kind: F32, shape: &[0, 3], data: &[] },
+    ];
+    let report = report(&gguf(&entries, false, &[]), FileFormat::Gguf);
+    assert_eq!(report.tensors.iter().map(|tensor| tensor.nan.count).sum::<u64>(), 1);
+}
+
+#[test]
+fn headers_that_lie() {
+    let refused = |bytes: &[u8], message| refused(bytes, FileFormat::Gguf, message);
+    let head = |tensors: usize, values: usize| {
+        [b"GGUF", &u32_in(3, false)[..], &u64_in(tensors, false), &u64_in(values, false)].concat()
+    };
+    refused(b"GGUX", "not a GGUF file");
+    refused(b"GGUF\x03", "ends before its header");
+    refused(b"GGUF\x01\0\0\0", "version 1 ");
+    refused(b"GGUF\0\0\0\x01", "version 1 ");
+    refused(b"GGUF\x04\0\0\0", "version 4 ");
+    refused(b"GGUF\0\0\0\0", "version 0 ");
+    refused(&head(usize::MAX, 0), "ends before its list of tensors");
+    refused(&head(0, usize::MAX), "ends before its metadata");
+    let value = |kind, value: &[u8]| [head(0, 1), metadata("k", kind, value)].concat();
+    refused(&value(13, &[0; 8]), "type 13 of a value");
+    refused(&value(8, &u64_in(usize::MAX, false)), "ends before its metadata");
+    let array = |kind, count| value(9, &[&u32_in(kind, false)[..], &u64_in(count, false)].concat());
+    refused(&array(8, usize::MAX), "ends before its metadata");
+    refused(&array(12, usize::MAX), "ends before its metadata");
+    refused(&array(12, 1 << 61), "ends before its metadata");
+    refused(&array(9, 1), "array of arrays");
+    refused(&array(13, 0), "type 13 of a value");
+    for (kind, alignment) in [(4, 0u32), (4, 48), (5, 32)] {
+        let alignment = metadata("general.alignment", kind, &u32_in(alignment, false));
+        refused(&[head(0, 1), alignment].concat(), "general.alignment");
+    }
+}
+
+#[test]
+fn tensors_that_lie() {
+    let refused =
+        |entries: &[Entry<'_, u32>], message| refused(&gguf(entries, false, &[]), FileFormat::Gguf, message);
+    let data = [0; 64];
+    refused(&[one(F32, &[17], &data)], "ends behind the file");
+    refused(&[one(F32, &[1 << 60], &data)], "ends behind the file");
+    refused(&[one(F32, &[1 << 62], &data)], "too large to exist");
+    refused(&[one(F32, &[1 << 63], &data)], "too large to exist");
+    refused(&[one(F32, &[1 << 32, 1 << 32], &data)], "too large to exist");
+    refused(&[one(F32, &[1 << 63, 4, 0], &data)], "too large to exist");
+    refused(&[one(F32, &[1, 1, 1, 1, 16], &data)], "5 dimensions");
+    refused(&[one(2, &[2, 33], &data)], "no whole number of blocks");
+    refused(&[one(2, &[32, 3], &data)], "no whole number of blocks");
+    refused(&[one(F32, &[1], &data), one(F32, &[1], &data)], r#"two tensors of the name "x""#);
+    // Lists longer data than it writes: the second tensor begins within the first.
+    let short =
+        [one(F32, &[16], &data[..32]), Entry { name: "y", kind: F32, shape: &[8], data: &data[..32] }];
+    refused(&short, r#"tensor "y" overlaps"#);
+}
+
+#[test]
+fn offsets_that_lie() {
+    let good = gguf(&[one(F32, &[2], &[0; 8])], false, &[]);
+    // The offset is the last field of the header, which padding follows.
+    let offset = 4 + 4 + 8 + 8 + (8 + 1) + 4 + 8 + 4;
+    for (lie, message) in
+        [(8usize, "multiple of the alignment"), (32, "behind the file"), (!31, "too large to exist")]
+    {
+        let mut bytes = good.clone();
+        bytes[offset..offset + 8].copy_from_slice(&u64_in(lie, false));
+        refused(&bytes, FileFormat::Gguf, message);
+    }
+}
+
+/// Every beginning of a good file is refused, and every byte of its header can be anything.
+#[test]
+fn damaged_anywhere() {
+    let name = [metadata("name", 8, &string("llama", false))];
+    let good = gguf(
+        &[one(F32, &[2], &[0; 8]), Entry { name: "y", kind: 2, shape: &[32], data: &[0; 18] }],
+        false,
+        &name,
+    );
+    for length in 0..good.len() {
+        let bytes = &good[..length];
+        assert!(
+            nonfinite_check::check_bytes(bytes, FileFormat::Gguf, &Default::default()).is_err(),
+            "{length}"
+        );
+    }
+    for place in 0..good.len() {
+        for value in [0, 1, 0x7F, 0x80, 0xFF] {
+            let mut bytes = good.clone();
+            bytes[place] = value;
+            // Read or refused: what must not be is a panic.
+            let _ = nonfinite_check::check_bytes(&bytes, FileFormat::Gguf, &Default::default());
+        }
+    }
+}

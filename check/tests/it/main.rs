@@ -1,0 +1,33 @@
+//! The library as a loader uses it: files made here, with numbers that are not finite at known places.
+
+mod gguf;
+mod npz;
+mod options;
+mod planted;
+mod write;
+
+use nonfinite_check::{FileFormat, Options, Report, check_bytes};
+
+/// The report on bytes that are a good file of this format.
+#[track_caller]
+fn report(bytes: &[u8], format: FileFormat) -> Report {
+    report_with(bytes, format, &Options::default())
+}
+
+#[track_caller]
+fn report_with(bytes: &[u8], format: FileFormat, options: &Options) -> Report {
+    assert_eq!(FileFormat::detect(bytes, None), Some(format), "the bytes tell the format");
+    match check_bytes(bytes, format, options) {
+        Ok(report) => report,
+        Err(error) => panic!("{}: {error}", format.name()),
+    }
+}
+
+/// The file is refused with this message.
+#[track_caller]
+fn refused(bytes: &[u8], format: FileFormat, message: &str) {
+    match check_bytes(bytes, format, &Options::default()) {
+        Ok(report) => panic!("{message}: accepted with {} tensors", report.tensors.len()),
+        Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),
+    }
+}

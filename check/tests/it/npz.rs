@@ -1,0 +1,109 @@
+//! Archives that are not as the others, and such that lie.
+
+use nonfinite_check::{FileFormat, LookedAt};
+
+use crate::write::{Member, npy, zip};
+use crate::{refused, report};
+
+fn array() -> Vec<u8> {
+    npy("<f4", &[300], false, &[0; 1200])
+}
+
+fn one(data: &[u8], deflate: bool) -> Vec<u8> {
+    zip(&[Member { name: "x.npy", data, deflate }])
+}
+
+/// Adds to a number of 4 bytes behind a signature.
+fn tamper(bytes: &mut [u8], signature: &[u8], offset: usize, add: i64) {
+    let at = bytes.windows(4).position(|window| window == signature).expect("the signature") + offset;
+    let field: &mut [u8; 4] = (&mut bytes[at..at + 4]).try_into().unwrap();
+    *field = (i64::from(u32::from_le_bytes(*field)) + add).to_le_bytes()[..4].try_into().unwrap();
+}
+
+const LOCAL: &[u8] = b"PK\x03\x04";
+const DIRECTORY: &[u8] = b"PK\x01\x02";
+
+#[test]
+fn members_of_other_kinds() {
+    let object = npy("|O", &[1], false, &[0; 8]);
+    let members = [
+        Member { name: "folder/x.npy", data: &array(), deflate: true },
+        Member { name: "object.npy", data: &object, deflate: true },
+        Member { name: "readme.txt", data: b"hello, world", deflate: false },
+        Member { name: "none", data: b"", deflate: true },
+    ];
+    let report = report(&zip(&members), FileFormat::Npz);
+    let names: Vec<_> = report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
+    assert_eq!(names, ["folder/x", "object", "readme.txt", "none"]);
+    assert_eq!(report.tensors[0].looked_at, LookedAt::Values);
+    assert!(matches!(&report.tensors[1].looked_at, LookedAt::Unreadable(why) if why.contains("pickled")));
+    assert_eq!(report.tensors[2].looked_at, LookedAt::NotFloat);
+    assert_eq!(report.tensors[3].looked_at, LookedAt::NotFloat);
+    assert!(!report.is_complete());
+}
+
+#[test]
+fn archives_that_lie() {
+    let refused = |bytes: &[u8], message| refused(bytes, FileFormat::Npz, message);
+    refused(b"PK\x03\x04", "bad zip archive");
+    refused(&one(b"\x93NUMPY\x01\0\xFF\xFF{", true), "ends before its header");
+    refused(&one(b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{", true), "4294967295 bytes are too many");
+    refused(&one(&npy("<f4", &[301], false, &[0; 1200]), true), "the file has");
+    refused(&one(&npy("<f4", &[299], false, &[0; 1200]), false), "the file has");
+    let good = array();
+    let twice = [good.as_slice(); 2].map(|data| Member { name: "x.npy", data, deflate: false });
+    refused(&zip(&twice), "two members of the name");
+    // Another checksum than that of the data.
+    let mut bytes = one(&good, true);
+    tamper(&mut bytes, LOCAL, 14, 1);
+    tamper(&mut bytes, DIRECTORY, 16, 1);
+    refused(&bytes, "checksum");
+    // A stored member of another size.
+    let mut bytes = one(&good, false);
+    tamper(&mut bytes, LOCAL, 22, 4);
+    tamper(&mut bytes, DIRECTORY, 24, 4);
+    refused(&bytes, "size");
+}
+
+/// Two entries of the directory for the same data.
+#[test]
+fn overlapping_members() {
+    let data = array();
+    let members =
+        [("a.npy", true), ("b.npy", true)].map(|(name, deflate)| Member { name, data: &data, deflate });
+    let mut bytes = zip(&members);
+    let second = bytes.windows(4).rposition(|window| window == DIRECTORY).unwrap();
+    bytes[second + 42..second + 46].copy_from_slice(&0u32.to_le_bytes());
+    refused(&bytes, FileFormat::Npz, "overlaps");
+}
+
+/// A shape of 4 GiB that a short stream does not have: neither memory nor time are spent on it.
+#[test]
+fn claims_of_size() {
+    let bytes = one(&npy("<f4", &[1 << 30], false, &[0; 4]), true);
+    refused(&bytes, FileFormat::Npz, "4294967296 bytes of data");
+    let mut bytes = one(&npy("<f4", &[1 << 20], false, &[0; 4]), true);
+    let claimed = (1 << 22) - 4;
+    tamper(&mut bytes, LOCAL, 22, claimed);
+    tamper(&mut bytes, DIRECTORY, 24, claimed);
+    refused(&bytes, FileFormat::Npz, "less data than the archive says");
+}
+
+#[test]
+fn damaged_anywhere() {
+    for deflate in [false, true] {
+        let good = one(&npy("<f4", &[3], false, &[0; 12]), deflate);
+        for length in 0..good.len() {
+            let result = nonfinite_check::check_bytes(&good[..length], FileFormat::Npz, &Default::default());
+            assert!(result.is_err(), "{length}");
+        }
+        for place in 0..good.len() {
+            for value in [0, 1, 0x7F, 0x80, 0xFF] {
+                let mut bytes = good.clone();
+                bytes[place] = value;
+                // Read or refused: what must not be is a panic.
+                let _ = nonfinite_check::check_bytes(&bytes, FileFormat::Npz, &Default::default());
+            }
+        }
+    }
+}

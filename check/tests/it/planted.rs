@@ -1,0 +1,256 @@
+//! For each format and each dtype: a NaN, a +Inf and a -Inf at the first, the last and a random element, and what is
+//! said about it.
+
+use std::ops::Range;
+
+use nonfinite_check::{FileFormat, Finding, TensorReport};
+
+use crate::report;
+use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
+
+/// Enough elements for several vectors and a remainder.
+const SHAPE: [usize; 3] = [5, 7, 61];
+const ELEMENTS: usize = SHAPE[0] * SHAPE[1] * SHAPE[2];
+
+/// A float format as little-endian codes: NaN, +Inf, -Inf where it has them, and a large finite one.
+struct Codes {
+    size: usize,
+    nan: u64,
+    infinities: Option<(u64, u64)>,
+    finite: u64,
+}
+
+const F16: Codes = Codes { size: 2, nan: 0x7C01, infinities: Some((0x7C00, 0xFC00)), finite: 0x7BFF };
+const BF16: Codes = Codes { size: 2, nan: 0xFF81, infinities: Some((0x7F80, 0xFF80)), finite: 0x7F7F };
+const F32: Codes =
+    Codes { size: 4, nan: 0xFFC0_0001, infinities: Some((0x7F80_0000, 0xFF80_0000)), finite: 0x7F7F_FFFF };
+const F64: Codes = Codes {
+    size: 8,
+    nan: 0x7FF0 << 48 | 1,
+    infinities: Some((0x7FF0 << 48, 0xFFF0 << 48)),
+    finite: 0x7FEF << 48,
+};
+const E5M2: Codes = Codes { size: 1, nan: 0x7D, infinities: Some((0x7C, 0xFC)), finite: 0x7B };
+const E4M3: Codes = Codes { size: 1, nan: 0xFF, infinities: None, finite: 0x7E };
+const FNUZ: Codes = Codes { size: 1, nan: 0x80, infinities: None, finite: 0x7F };
+const E8M0: Codes = Codes { size: 1, nan: 0xFF, infinities: None, finite: 0xFE };
+
+/// The three kinds, with their codes.
+fn kinds(codes: &Codes) -> Vec<(&'static str, u64)> {
+    let infinities = codes.infinities.map(|(positive, negative)| [("+Inf", positive), ("-Inf", negative)]);
+    [("NaN", codes.nan)].into_iter().chain(infinities.into_iter().flatten()).collect()
+}
+
+/// A number that differs from call to call and not from run to run (xorshift).
+fn random(state: &mut u64, range: Range<usize>) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    range.start + *state as usize % range.len()
+}
+
+fn row_major(shape: &[usize], element: usize) -> Vec<usize> {
+    let mut rest = element;
+    let mut coordinate: Vec<_> = shape
+        .iter()
+        .rev()
+        .map(|extent| {
+            let index = rest % extent;
+            rest /= extent;
+            index
+        })
+        .collect();
+    coordinate.reverse();
+    coordinate
+}
+
+#[track_caller]
+fn assert_one(tensor: &TensorReport, kind: &str, coordinate: &[usize], bits: u64, context: &str) {
+    let all = [("NaN", &tensor.nan), ("+Inf", &tensor.pos_inf), ("-Inf", &tensor.neg_inf)];
+    for (name, finding) in all {
+        if name != kind {
+            assert_eq!(finding, &Finding::default(), "{context}: {name} instead of {kind}");
+            continue;
+        }
+        let first = finding.first.as_ref().unwrap_or_else(|| panic!("{context}: no {kind}"));
+        assert_eq!(
+            (finding.count, &first.coordinate[..], first.bits),
+            (1, coordinate, bits),
+            "{context}: {kind}"
+        );
+    }
+    assert!(tensor.is_bad());
+}
+
+/// Writes a file with one special number for each kind and place, and checks what is said.
+fn plant(codes: &Codes, big: bool, context: &str, check: impl Fn(&[u8]) -> TensorReport) {
+    let mut state = 0x9E37_79B9_7F4A_7C15;
+    for (kind, code) in kinds(codes) {
+        for place in [0, ELEMENTS - 1, random(&mut state, 1..ELEMENTS - 1)] {
+            let mut data = Vec::new();
+            for element in 0..ELEMENTS {
+                let code = if element == place { code } else { codes.finite };
+                let mut bytes = code.to_le_bytes()[..codes.size].to_vec();
+                if big {
+                    bytes.reverse();
+                }
+                data.extend(bytes);
+            }
+            let context = format!("{context}, element {place}");
+            assert_one(&check(&data), kind, &row_major(&SHAPE, place), code, &context);
+        }
+    }
+}
+
+#[test]
+fn safetensors_files() {
+    let dtypes = [
+        ("F16", F16),
+        ("BF16", BF16),
+        ("F32", F32),
+        ("F64", F64),
+        ("F8_E5M2", E5M2),
+        ("F8_E4M3", E4M3),
+        ("F8_E4M3FNUZ", FNUZ),
+        ("F8_E5M2FNUZ", FNUZ),
+        ("F8_E8M0", E8M0),
+    ];
+    for (kind, codes) in dtypes {
+        plant(&codes, false, kind, |data| {
+            // Another tensor before it, so that the data begins at an odd address.
+            let odd = Entry { name: "odd", kind: "U8", shape: &[3], data: &[0xFF; 3] };
+            let entry = Entry { name: "x", kind, shape: &SHAPE, data };
+            report(&safetensors(&[odd, entry]), FileFormat::Safetensors).tensors.remove(1)
+        });
+    }
+}
+
+#[test]
+fn npy_files() {
+    for (descr, codes, big) in [
+        ("<f2", F16, false),
+        ("<f4", F32, false),
+        ("<f8", F64, false),
+        (">f2", F16, true),
+        (">f4", F32, true),
+        (">f8", F64, true),
+    ] {
+        plant(&codes, big, descr, |data| {
+            report(&npy(descr, &SHAPE, false, data), FileFormat::Npy).tensors.remove(0)
+        });
+    }
+}
+
+#[test]
+fn npz_files() {
+    for deflate in [false, true] {
+        for (descr, codes, big) in
+            [("<f2", F16, false), ("<f4", F32, false), (">f4", F32, true), ("<f8", F64, false)]
+        {
+            plant(&codes, big, descr, |data| {
+                let member = Member { name: "x.npy", data: &npy(descr, &SHAPE, false, data), deflate };
+                let tensor = report(&zip(&[member]), FileFormat::Npz).tensors.remove(0);
+                assert_eq!(tensor.name.as_deref(), Some("x"));
+                tensor
+            });
+        }
+    }
+}
+
+#[test]
+fn gguf_floats() {
+    for (kind, codes) in [(0, F32), (1, F16), (28, F64), (30, BF16)] {
+        for big in [false, true] {
+            plant(&codes, big, &format!("type {kind}"), |data| {
+                let entry = Entry { name: "x", kind, shape: &SHAPE, data };
+                report(&gguf(&[entry], big, &[]), FileFormat::Gguf).tensors.remove(0)
+            });
+        }
+    }
+}
+
+/// A quantised type: its number, elements and bytes of a block, and where its scales are.
+struct Quantised(u32, usize, usize, &'static [usize], Codes);
+
+/// By CONTRACTS.md, section 5a, which was read from ggml.
+fn quantised() -> Vec<Quantised> {
+    let f16 = |id, elements, bytes, at| Quantised(id, elements, bytes, at, F16);
+    vec![
+        f16(2, 32, 18, &[0]),
+        f16(3, 32, 20, &[0, 2]),
+        f16(6, 32, 22, &[0]),
+        f16(7, 32, 24, &[0, 2]),
+        f16(8, 32, 34, &[0]),
+        f16(10, 256, 84, &[80, 82]),
+        f16(11, 256, 110, &[108]),
+        f16(12, 256, 144, &[0, 2]),
+        f16(13, 256, 176, &[0, 2]),
+        f16(14, 256, 210, &[208]),
+        Quantised(15, 256, 292, &[0], F32),
+        f16(16, 256, 66, &[0]),
+        f16(17, 256, 74, &[0]),
+        f16(18, 256, 98, &[0]),
+        f16(19, 256, 50, &[0]),
+        f16(20, 32, 18, &[0]),
+        f16(21, 256, 110, &[0]),
+        f16(22, 256, 82, &[0]),
+        f16(23, 256, 136, &[0]),
+        f16(34, 256, 54, &[52]),
+        f16(35, 256, 66, &[64]),
+        Quantised(39, 32, 17, &[0], E8M0),
+        Quantised(40, 64, 36, &[0, 1, 2, 3], E4M3),
+        f16(41, 128, 18, &[0]),
+        f16(42, 64, 18, &[0]),
+    ]
+}
+
+/// Every scale of the first, the last and a random block; all other bytes are ones, which is a NaN in every format.
+#[test]
+fn gguf_scales() {
+    let mut state = 0x2545_F491_4F6C_DD1D;
+    for Quantised(kind, elements, bytes, scales, codes) in quantised() {
+        let (rows, blocks) = (3, 1001);
+        let shape = [rows, blocks * elements];
+        let mut good = vec![0xFF; bytes];
+        for &at in scales {
+            good[at..at + codes.size].copy_from_slice(&codes.finite.to_le_bytes()[..codes.size]);
+        }
+        let good = good.repeat(rows * blocks);
+        for (special, code) in kinds(&codes) {
+            for block in [0, rows * blocks - 1, random(&mut state, 1..rows * blocks - 1)] {
+                for &at in scales {
+                    let mut data = good.clone();
+                    let start = block * bytes + at;
+                    data[start..start + codes.size].copy_from_slice(&code.to_le_bytes()[..codes.size]);
+                    let entry = Entry { name: "x", kind, shape: &shape, data: &data };
+                    let tensor = report(&gguf(&[entry], false, &[]), FileFormat::Gguf).tensors.remove(0);
+                    let coordinate = row_major(&shape, block * elements);
+                    let context = format!("type {kind}, block {block}, byte {at}");
+                    assert_one(&tensor, special, &coordinate, code, &context);
+                }
+            }
+        }
+    }
+}
+
+/// The scale of IQ1_M is spread over four words, four bits in each.
+#[test]
+fn gguf_nibbles() {
+    let shape = [2, 256];
+    for (special, code) in kinds(&F16) {
+        for block in [0, 1] {
+            let mut data = vec![0xFF; 2 * 56];
+            for (index, scale) in [F16.finite, F16.finite].into_iter().enumerate() {
+                let scale = if index == block { code } else { scale };
+                for word in 0..4 {
+                    let nibble = (scale >> (4 * word) & 0xF) as u16;
+                    let at = index * 56 + 48 + 2 * word;
+                    data[at..at + 2].copy_from_slice(&(nibble << 12 | 0x0FFF).to_le_bytes());
+                }
+            }
+            let entry = Entry { name: "x", kind: 29, shape: &shape, data: &data };
+            let tensor = report(&gguf(&[entry], false, &[]), FileFormat::Gguf).tensors.remove(0);
+            assert_one(&tensor, special, &[block, 0], code, "IQ1_M");
+        }
+    }
+}

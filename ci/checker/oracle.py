@@ -1,0 +1,163 @@
+"""Writes files of all formats by the reference packages and compares the command's reports with numpy: see ../checker-oracle."""
+
+import os
+import sys
+import tempfile
+
+import gguf
+import ml_dtypes
+import numpy as np
+import safetensors.numpy
+from gguf import GGMLQuantizationType as Type
+
+from expected import compare, run
+
+RNG = np.random.default_rng(20261121)
+SHAPES = [(), (1,), (63,), (64, 65), (3, 5, 127), (0, 4), (70_001,)]
+FLOATS = [np.float16, np.float32, np.float64]
+SMALL = [
+    ml_dtypes.bfloat16,
+    ml_dtypes.float8_e4m3fn,
+    ml_dtypes.float8_e5m2,
+    ml_dtypes.float8_e4m3fnuz,
+    ml_dtypes.float8_e5m2fnuz,
+    ml_dtypes.float8_e8m0fnu,
+]
+failures, compared = [], 0
+
+
+def random(dtype, shape):
+    """Random bits: of 16 bits and fewer many are special; in wider formats some are made so."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape))
+    array = np.frombuffer(RNG.bytes(count * dtype.itemsize), dtype=dtype).copy().reshape(shape)
+    if dtype.itemsize >= 4 and dtype.kind == "f" and count:
+        flat = array.reshape(-1)
+        for value in (np.nan, np.inf, -np.inf):
+            flat[RNG.integers(0, count, max(1, count // 50))] = value
+    return array
+
+
+def check(what, report, array, order="C"):
+    global compared
+    compared += 1
+    message = compare(what, report, array, order)
+    if message:
+        failures.append(message)
+
+
+def npy(folder, program):
+    for dtype in FLOATS + [np.dtype(">f2"), np.dtype(">f4"), np.dtype(">f8")]:
+        for shape in SHAPES:
+            for order in "CF":
+                array = np.asarray(random(dtype, shape), order=order)
+                path = os.path.join(folder, "x.npy")
+                np.save(path, array)
+                # numpy writes arrays that are both as C.
+                written = "F" if order == "F" and not array.flags.c_contiguous else "C"
+                check(f"npy {dtype} {shape} {order}", run(program, path)[None], array, written)
+    for dtype in (np.complex64, np.dtype(">c16")):
+        parts = random(np.dtype(dtype).newbyteorder("=").type(0).real.dtype, (7, 90, 2))
+        array = np.ascontiguousarray(parts).view(parts.dtype.str.replace("f4", "c8").replace("f8", "c16"))[..., 0]
+        path = os.path.join(folder, "c.npy")
+        np.save(path, array.astype(dtype))
+        check(f"npy {dtype}", run(program, path)[None], array.astype(dtype))
+
+
+def npz(folder, program):
+    arrays = {f"a{i}": random(dtype, shape) for i, (dtype, shape) in enumerate(
+        (dtype, shape) for dtype in FLOATS for shape in SHAPES)}
+    for save in (np.savez, np.savez_compressed):
+        path = os.path.join(folder, "x.npz")
+        save(path, integers=np.arange(5), **arrays)
+        report = run(program, path)
+        assert report["integers"]["looked_at"] == "not_float"
+        for name, array in arrays.items():
+            check(f"{save.__name__} {name}", report[name], array)
+
+
+def st(folder, program):
+    arrays = {f"{np.dtype(dtype)}-{i}": random(dtype, shape)
+              for dtype in FLOATS + SMALL for i, shape in enumerate(SHAPES)}
+    path = os.path.join(folder, "x.safetensors")
+    safetensors.numpy.save_file(arrays, path)
+    report = run(program, path)
+    for name, array in arrays.items():
+        check(f"safetensors {name}", report[name], array)
+
+
+def write_gguf(path, tensors, endianess=gguf.GGUFEndian.LITTLE):
+    writer = gguf.GGUFWriter(path, "llama", endianess=endianess)
+    writer.add_string("general.name", "oracle")
+    writer.add_array("tokens", ["a", "", "c"])
+    for name, array, kind in tensors:
+        writer.add_tensor(name, array, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def gguf_floats(folder, program):
+    shapes = [shape for shape in SHAPES if shape and 0 not in shape]
+    path = os.path.join(folder, "x.gguf")
+    for endianess in (gguf.GGUFEndian.LITTLE, gguf.GGUFEndian.BIG):
+        arrays = {f"{np.dtype(dtype)}-{i}": random(dtype, shape) for dtype in FLOATS for i, shape in enumerate(shapes)}
+        write_gguf(path, [(name, array, None) for name, array in arrays.items()], endianess)
+        report = run(program, path)
+        for name, array in arrays.items():
+            check(f"gguf {endianess} {name}", report[name], array)
+    array = random(ml_dtypes.bfloat16, (33, 64))
+    write_gguf(path, [("bf16", array.view(np.uint8), Type.BF16)])
+    check("gguf bf16", run(program, path)["bf16"], array)
+
+
+def gguf_scales(folder, program):
+    """Random blocks. numpy's answer is that of the package's own dequantisation: a block of which a scale is not finite
+    is not finite. MXFP4 is asked for its scale bytes, since the package takes 0xFF for a power of two."""
+    global compared
+    path = os.path.join(folder, "q.gguf")
+    for kind, (elements, size) in gguf.GGML_QUANT_SIZES.items():
+        if elements == 1 or kind in (Type.Q8_1, Type.Q8_K):
+            continue
+        data = np.frombuffer(RNG.bytes(6 * 50 * size), np.uint8).reshape(6, 50 * size)
+        write_gguf(path, [("q", data, kind)])
+        report = run(program, path)["q"]
+        assert report["looked_at"] == "scales" and report["shape"] == [6, 50 * elements], report
+        fields = len(report["scales"]["fields"])
+        ours = sum(report[key]["count"] for key in ("nan", "pos_inf", "neg_inf"))
+        firsts = [report[key]["first"] for key in ("nan", "pos_inf", "neg_inf") if report[key]["first"]]
+        first = min((first["coordinate"] for first in firsts), default=None)
+        if kind.name == "MXFP4":
+            bad = data.reshape(-1, size)[:, 0] == 0xFF
+        elif kind.name == "NVFP4":
+            bad = (data.reshape(-1, size)[:, :4] & 0x7F == 0x7F).any(axis=1)
+        else:
+            try:
+                with np.errstate(all="ignore"):
+                    values = gguf.quants.dequantize(data, kind)
+            except NotImplementedError:
+                print(f"  {kind.name}: the package cannot dequantise it, not compared")
+                continue
+            bad = ~np.isfinite(values.reshape(-1, elements)).all(axis=1)
+        compared += 1
+        blocks = int(bad.sum())
+        place = int(bad.argmax()) * elements
+        expected = list(np.unravel_index(place, (6, 50 * elements))) if blocks else None
+        if first != expected or not blocks <= ours <= fields * blocks or blocks == 0 and kind.name != "MXFP4":
+            failures.append(f"gguf {kind.name}: ours {ours} scales, first {first}; numpy {blocks} blocks, first {expected}")
+
+
+def main(program):
+    with tempfile.TemporaryDirectory() as folder:
+        for part in (npy, npz, st, gguf_floats, gguf_scales):
+            before = compared
+            part(folder, program)
+            print(f"{part.__name__}: {compared - before} tensors")
+    print("\n".join(failures))
+    if failures or compared < 150:
+        raise SystemExit(f"{len(failures)} of {compared} tensors differ")
+    print(f"{compared} tensors: all equal to numpy")
+
+
+main(os.path.abspath(sys.argv[1]))

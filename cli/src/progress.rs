@@ -1,0 +1,62 @@
+//! The progress bar of a long check.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use nonfinite_check::Observer;
+
+/// Checks that are shorter get no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A bar on standard error, if that is a terminal.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    start: Instant,
+}
+
+impl Progress {
+    /// The bar; it is not seen before the check has taken some time, and never without a terminal.
+    ///
+    /// # Panics
+    /// If the template of the bar is wrong, which it is not.
+    #[must_use]
+    pub fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let template = "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}";
+        bar.set_style(ProgressStyle::with_template(template).expect("a good template"));
+        Self { bar, start: Instant::now() }
+    }
+
+    /// Does something to the terminal while the bar is away.
+    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Observer for Progress {
+    fn started(&self, bytes: u64) {
+        self.bar.inc_length(bytes);
+    }
+
+    fn advanced(&self, bytes: u64) -> ControlFlow<()> {
+        self.bar.inc(bytes);
+        if self.bar.is_hidden() && self.start.elapsed() > PATIENCE {
+            // Stays hidden if standard error is no terminal.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        ControlFlow::Continue(())
+    }
+}

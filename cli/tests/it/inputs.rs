@@ -1,0 +1,173 @@
+//! Which files the arguments mean.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use crate::{Run, command, file, npy, run, safetensors};
+
+const SUMMARY: &str = "; skipped 0 without floats, 0 always finite";
+
+/// An empty folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the build folder can be written to");
+    path
+}
+
+fn tensor(name: &str, value: f32) -> Vec<u8> {
+    let header = format!(r#"{{"{name}":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}"#);
+    safetensors(header, &value.to_le_bytes())
+}
+
+fn check_in(folder: &Path, arguments: &[&str]) -> Run {
+    command().arg("check").args(arguments).current_dir(folder).output().expect("the command starts").into()
+}
+
+#[test]
+fn folders_are_searched() {
+    let top = folder("search");
+    fs::create_dir(top.join("inner")).unwrap();
+    fs::write(top.join("b.safetensors"), tensor("x", f32::NAN)).unwrap();
+    fs::write(top.join("inner/a.NPY"), npy("'<f4'", false, "(1,)", &f32::INFINITY.to_le_bytes())).unwrap();
+    fs::write(top.join("config.json"), "{}").unwrap();
+    fs::write(top.join("readme.txt"), "NaN").unwrap();
+    let run = check_in(&top, &["."]);
+    assert_eq!((run.status, run.err.as_str()), (1, ""));
+    let lines: Vec<_> = run.out.lines().collect();
+    assert_eq!(lines[0], "./b.safetensors: \"x\" F32 [1]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [0]");
+    assert_eq!(lines[1], "./inner/a.NPY: <f4 [1]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [0]");
+    assert!(
+        lines[2].starts_with("checked 2 tensors, 2 elements, 8 bytes in ") && lines[2].ends_with(SUMMARY)
+    );
+
+    let nothing = folder("search-nothing");
+    let run = check_in(&nothing, &["."]);
+    assert_eq!(run.status, 2);
+    assert_eq!(run.err, "nonfinite: .: no file of a known format is there\n");
+}
+
+#[test]
+fn patterns() {
+    let top = folder("patterns");
+    for (name, value) in
+        [("a-1.safetensors", 1.0), ("a-2.safetensors", f32::NAN), ("b-1.safetensors", f32::NAN)]
+    {
+        fs::write(top.join(name), tensor("x", value)).unwrap();
+    }
+    let run = check_in(&top, &["a-*.safetensors"]);
+    assert_eq!((run.status, run.err.as_str()), (1, ""));
+    assert!(run.out.starts_with("a-2.safetensors: \"x\" ") && run.out.contains("\nchecked 2 tensors, "));
+    let run = check_in(&top, &["c-*.safetensors"]);
+    assert_eq!(
+        (run.status, run.err.as_str()),
+        (2, "nonfinite: c-*.safetensors: no file of a known format is there\n")
+    );
+    // A file with such a name is that file.
+    fs::write(top.join("a-[12].safetensors"), tensor("x", 1.0)).unwrap();
+    let run = check_in(&top, &["a-[12].safetensors"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    assert!(run.out.contains("checked 1 tensors, "));
+}
+
+const INDEX: &str = "model.safetensors.index.json";
+
+fn shards(name: &str) -> PathBuf {
+    let top = folder(name);
+    fs::write(top.join("m-1.safetensors"), tensor("a", 1.0)).unwrap();
+    fs::write(top.join("m-2.safetensors"), tensor("b", f32::NEG_INFINITY)).unwrap();
+    let index = r#"{"metadata":{"total_size":8},"weight_map":{"b":"m-2.safetensors","a":"m-1.safetensors"}}"#;
+    fs::write(top.join(INDEX), index).unwrap();
+    top
+}
+
+/// By the index, and in a folder by the index too: each shard once.
+#[test]
+fn sharded_sets() {
+    let top = shards("shards");
+    for argument in [INDEX, "."] {
+        let run = check_in(&top, &[argument]);
+        assert_eq!((run.status, run.err.as_str()), (1, ""), "{argument}");
+        assert!(
+            run.out.contains("m-2.safetensors: \"b\" F32 [1]: 0 NaN, 0 +Inf, 1 -Inf, first -Inf at [0]\n")
+        );
+        assert!(run.out.contains("checked 2 tensors, 2 elements, 8 bytes in "), "{}", run.out);
+    }
+    let run = check_in(&top, &["--json", INDEX]);
+    assert!(run.out.contains(r#""shard":"m-2.safetensors""#), "{}", run.out);
+    assert!(run.out.contains(r#""format":"safetensors.index.json""#), "{}", run.out);
+}
+
+#[test]
+fn damaged_sets() {
+    let top = shards("shards-damaged");
+    let index = |text: &str, message: &str| {
+        fs::write(top.join(INDEX), text).unwrap();
+        let run = check_in(&top, &[INDEX]);
+        assert_eq!(run.status, 2, "{text}");
+        assert!(run.err.contains(message) && run.err.lines().count() == 1, "{}", run.err);
+    };
+    index(r#"{"weight_map":{"x":"m-1.safetensors"}}"#, r#"tensor "x" is not in "m-1.safetensors""#);
+    index(r#"{"weight_map":{"x":"m-3.safetensors"}}"#, "m-3.safetensors: No such file");
+    index(r#"{"weight_map":{"x":"../m-1.safetensors"}}"#, "outside its folder");
+    index(r#"{"weight_map":{"x":"/etc/passwd"}}"#, "outside its folder");
+    index(r#"{"weight_map":{"x":""}}"#, "outside its folder");
+    index(r#"{"weight_map":{"x":"."}}"#, "is a directory");
+    index("{}", "missing field `weight_map`");
+    index(r#"{"weight_map":"#, "bad index");
+}
+
+/// A file that comes through a pipe is told the same about as one that lies on a disk.
+#[test]
+fn standard_input() {
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
+    for name in ["sample.safetensors", "sample.npy", "clean.npy"] {
+        let path = format!("{samples}/{name}");
+        let whole = run(["check", &path]);
+        let piped = command().args(["check", "-"]).stdin(File::open(&path).unwrap()).output().unwrap();
+        let piped = Run::from(piped);
+        assert_eq!((piped.status, piped.err.as_str()), (whole.status, ""));
+        let lines = |out: &str, path: &str| -> Vec<String> {
+            out.lines().map(|line| crate::without_speed(line).replacen(path, "FILE", 1)).collect()
+        };
+        assert_eq!(lines(&piped.out, "-"), lines(&whole.out, &path));
+    }
+}
+
+#[test]
+fn damaged_streams() {
+    let stream = |bytes: &[u8], message: &str| {
+        let path = file("stream", bytes);
+        let output = command().args(["check", "-"]).stdin(File::open(path).unwrap()).output().unwrap();
+        let run = Run::from(output);
+        assert_eq!(run.status, 2, "{message}");
+        assert!(run.err.starts_with("nonfinite: -: ") && run.err.contains(message), "{message}: {}", run.err);
+    };
+    let good = npy("'<f4'", false, "(2,)", &[0; 8]);
+    stream(b"", "is empty");
+    stream(b"hello, world, how are you", "not a file of a known format");
+    stream(b"PK\x03\x04 and what belongs to it", "npz cannot be read from a stream");
+    stream(&good[..good.len() - 1], "failed to fill whole buffer");
+    stream(&[&good[..], &[0]].concat(), "goes on behind byte ");
+    stream(b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{'descr'", "4294967295 bytes are too many");
+    stream(b"\x93NUMPY\x02\0\xFF\xFF\0\0{'descr'", "ends before its header");
+    let model = tensor("x", 1.0);
+    stream(&model[..model.len() - 4], "failed to fill whole buffer");
+    stream(&model[..20], "ends before its header of ");
+    stream(b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF{}", "bytes are too many");
+    let huge = r#"{"x":{"dtype":"U8","shape":[9223372036854775807],"data_offsets":[0,9223372036854775807]}}"#;
+    stream(&safetensors(huge, &[]), "ends at byte 9223372036854775807");
+}
+
+/// A pipe that nobody writes to is waited for, and can be interrupted.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_check() {
+    use std::os::unix::process::ExitStatusExt;
+    let mut child =
+        command().args(["check", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().signal(), Some(2));
+}

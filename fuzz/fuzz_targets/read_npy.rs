@@ -1,0 +1,7 @@
+//! Any bytes as .npy files, whole and as a stream: read or refused, with what `nonfinite_fuzz::read` asks of a report.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nonfinite_check::FileFormat;
+
+fuzz_target!(|bytes: &[u8]| nonfinite_fuzz::read::check(bytes, FileFormat::Npy));
