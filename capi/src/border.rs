@@ -7,7 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nonfinite::{Elements, Format};
 
-use crate::{NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL, NF_ERR_OVERLAP, NF_OK, Status};
+use crate::status::{
+    NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH, NF_ERR_OVERLAP,
+    NF_OK, Status,
+};
 
 /// The body of an exported function: its status, and no panic beyond this point.
 ///
@@ -74,7 +77,7 @@ impl Span {
     }
 
     /// The bytes of this range, which must be in order and inside.
-    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+    fn part(&self, range: Range<usize>) -> Self {
         debug_assert!(range.start <= range.end && range.end <= self.bytes);
         Self { start: self.start.wrapping_add(range.start), bytes: range.len() }
     }
@@ -95,8 +98,62 @@ impl Span {
     }
 }
 
+/// The bytes of a bitmap that results go to, from bit `offset` on, and the bit of the first of them.
+pub(crate) fn bitmap(
+    start: *mut u8,
+    bytes: usize,
+    offset: usize,
+    results: usize,
+) -> Result<(Span, usize), Status> {
+    let bitmap = Span::new(start.cast(), bytes, 1)?;
+    let (first, shift) = (offset / 8, offset % 8);
+    let used = shift.checked_add(results).ok_or(NF_ERR_OUTPUT_LENGTH)?.div_ceil(8);
+    // No overflow: both are eighths.
+    let end = first + used;
+    if end > bytes { Err(NF_ERR_OUTPUT_LENGTH) } else { Ok((bitmap.part(first..end), shift)) }
+}
+
+/// The array that C has at `start`, and the bytes it takes.
+///
+/// # Safety
+/// Unless null or misaligned, `start` must lead to `len` values that are initialised and that nothing writes to during `'a`.
+pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<(&'a [T], Span), Status> {
+    let span = Span::new(start.cast(), len, size_of::<T>())?;
+    if len == 0 {
+        return Ok((&[], span));
+    }
+    check(start)?;
+    // SAFETY: not null and aligned (just checked), no more than `isize::MAX` bytes and no wrapping (`Span::new`); initialised
+    // and left alone (the caller).
+    Ok((unsafe { slice::from_raw_parts(start, len) }, span))
+}
+
+/// The numbers that C wants at `start`, once `approve` has found nothing against their bytes. They start as 0.
+///
+/// # Safety
+/// Unless null, misaligned or not approved, `start` must lead to memory for `len` numbers that is writable and used by nothing
+/// else during `'a`.
+pub(crate) unsafe fn places<'a>(
+    start: *mut usize,
+    len: usize,
+    approve: impl FnOnce(&Span) -> Result<(), Status>,
+) -> Result<&'a mut [usize], Status> {
+    let span = Span::new(start.cast(), len, size_of::<usize>())?;
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    check(start)?;
+    approve(&span)?;
+    // SAFETY: not null and aligned (`check`), no more than `isize::MAX` bytes and no wrapping (`Span::new`), writable and ours
+    // alone (the caller); 0 makes them initialised.
+    unsafe {
+        start.write_bytes(0, len);
+        Ok(slice::from_raw_parts_mut(start, len))
+    }
+}
+
 /// Checks a pointer to one value.
-fn check<T>(pointer: *const T) -> Result<(), Status> {
+pub(crate) fn check<T>(pointer: *const T) -> Result<(), Status> {
     if pointer.is_null() {
         Err(NF_ERR_NULL)
     } else if pointer.is_aligned() {
@@ -120,5 +177,25 @@ impl<T> Slot<T> {
     pub(crate) fn set(self, value: T) {
         // SAFETY: not null, aligned and writable: `new` has checked the former two, and its caller vouches for the latter.
         unsafe { self.0.write(value) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_at_the_border() {
+        // Not even dropping what it carries gets out.
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        assert_eq!(border(|| panic!("on purpose")), NF_ERR_INTERNAL);
+        assert_eq!(border(|| std::panic::panic_any(Bomb)), NF_ERR_INTERNAL);
+        assert_eq!(border(|| Err(NF_ERR_NULL)), NF_ERR_NULL);
+        assert_eq!(border(|| Ok(())), NF_OK);
     }
 }

@@ -5,9 +5,9 @@ use core::mem::MaybeUninit;
 
 use nonfinite::{Elements, Format, Path, Predicate};
 
-use crate::border::{Slot, Span, border};
+use crate::border::{self, Slot, Span, border};
 use crate::codes::{self, FormatCode, NF_IS_NEVER, PredicateCode};
-use crate::status::{NF_ERR_OUTPUT_LENGTH, Status};
+use crate::status::Status;
 
 /// The index of no element, where there is none of the kind asked for.
 pub const NF_NONE: u64 = u64::MAX;
@@ -102,14 +102,7 @@ pub unsafe extern "C" fn nf_bits(
 ) -> Status {
     border(|| {
         let (x, format, predicate) = question(data, format, count, predicate)?;
-        let bitmap = Span::new(bitmap.cast(), bitmap_bytes, 1)?;
-        // No overflow: `count` elements have no more than `isize::MAX` bytes.
-        let (first, shift) = (bit_offset / 8, bit_offset % 8);
-        let end = first + (shift + count).div_ceil(8);
-        if end > bitmap_bytes {
-            return Err(NF_ERR_OUTPUT_LENGTH);
-        }
-        let bitmap = bitmap.part(first..end);
+        let (bitmap, shift) = border::bitmap(bitmap, bitmap_bytes, bit_offset, count)?;
         x.apart_from(&bitmap)?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let x = unsafe { x.elements(format)? };
@@ -201,7 +194,9 @@ pub unsafe extern "C" fn nf_first(
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
-        reduce(data, format, count, predicate, result, |path, x, predicate| index(path.position(x, predicate)))
+        reduce(data, format, count, predicate, result, |path, x, predicate| {
+            index(path.position(x, predicate))
+        })
     }
 }
 

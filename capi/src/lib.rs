@@ -9,8 +9,10 @@ mod codes;
 mod flat;
 mod query;
 mod status;
+mod view;
 
 pub use codes::*;
 pub use flat::*;
 pub use query::*;
 pub use status::*;
+pub use view::*;
