@@ -75,6 +75,30 @@ typedef struct nf_path_info {
   bool active;
 } nf_path_info;
 
+// A strided tensor: the element at coordinate `c` is
+// `data[offset + c[0] * strides[0] + ... + c[rank - 1] * strides[rank - 1]]`. All in elements, as numpy, DLPack and DirectML have
+// it, but numpy's strides in bytes.
+//
+// Strides may be negative or 0 (a broadcast dimension), dimensions may overlap, and one of size 1 may have any stride. A rank of
+// 0 is one element. If a size is 0 there are no elements, and `data` may be null and `offset` and strides anything.
+//
+// All bytes from the first to the last element must be readable, and nothing may write to them during a call, also those
+// between elements; only elements are read.
+typedef struct nf_view {
+  // What offsets and strides count from. Any address.
+  const void *data;
+  // The format of the elements.
+  nf_format format;
+  // The number of dimensions.
+  size_t rank;
+  // One size a dimension, outermost first. May be null if `rank` is 0.
+  const size_t *sizes;
+  // One stride a dimension, outermost first. Null: row-major without padding.
+  const ptrdiff_t *strides;
+  // Where coordinate 0 is.
+  ptrdiff_t offset;
+} nf_view;
+
 // IEEE 754 binary16.
 #define NF_FORMAT_F16 1
 
@@ -327,6 +351,99 @@ nf_status nf_path_activate(const char *name);
 
 // What a status means, in English. For numbers that are no status it says so.
 const char *nf_status_message(nf_status status);
+
+// For the element at each coordinate `c`, `out[out_offset + c[0] * out_strides[0] + ...]` becomes 1 if `predicate` holds, else 0. Bytes
+// between results stay as they are. If `out_strides` is null, the results are row-major without padding.
+//
+// No two coordinates may share a byte of the output: of the dimensions larger than 1, in order of their absolute strides, each
+// must step over all bytes that those before it reach.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, and
+// with `NF_ERR_OVERLAP` if the bytes from the first to the last result have any in common with those from the first to the last
+// element, or with sizes or strides.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `out_strides` is null or leads to one stride
+// a dimension, and nothing else uses the bytes from the first to the last result.
+nf_status nf_view_mask(const struct nf_view *x,
+                       nf_predicate predicate,
+                       uint8_t *out,
+                       ptrdiff_t out_offset,
+                       const ptrdiff_t *out_strides);
+
+// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for the element of row-major index `i`,
+// else 0. All other bits stay as they are, and bytes without results are not touched.
+//
+// Refused as `nf_view_mask`, but with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or before bit `bit_offset`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `bitmap` leads to `bitmap_bytes` bytes. Those
+// with results are initialised, and nothing else uses them.
+nf_status nf_view_bits(const struct nf_view *x,
+                       nf_predicate predicate,
+                       uint8_t *bitmap,
+                       size_t bitmap_bytes,
+                       size_t bit_offset);
+
+// `*result` becomes true if `predicate` holds for an element. Stops soon after one was found.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a bool.
+nf_status nf_view_any(const struct nf_view *x, nf_predicate predicate, bool *result);
+
+// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon after one was found for
+// which it does not.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a bool.
+nf_status nf_view_all(const struct nf_view *x,
+                      nf_predicate predicate,
+                      bool *result);
+
+// `*result` becomes the number of elements for which `predicate` holds. One that is broadcast counts as often as
+// coordinates name it.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a uint64_t.
+nf_status nf_view_count(const struct nf_view *x,
+                        nf_predicate predicate,
+                        uint64_t *result);
+
+// `*result` becomes the row-major index of the first element for which `predicate` holds, or `NF_NONE`.
+// `nf_view_coordinate` makes a coordinate of it.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a uint64_t.
+nf_status nf_view_first(const struct nf_view *x, nf_predicate predicate, uint64_t *result);
+
+// Counts NaN, +Inf and -Inf and finds the first of each by row-major index.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to an nf_census.
+nf_status nf_view_census(const struct nf_view *x, struct nf_census *result);
+
+// Writes the coordinate of the element of this row-major index: one number a dimension, outermost first. No element is
+// read.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, with `NF_ERR_OVERLAP` if the coordinate shares bytes with
+// elements, sizes or strides, and with `NF_ERR_INDEX` if there is no such element.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `coordinate` to one size_t a dimension that
+// nothing else uses.
+nf_status nf_view_coordinate(const struct nf_view *x,
+                             uint64_t index,
+                             size_t *coordinate);
 
 #ifdef __cplusplus
 }  // extern "C"
