@@ -3,6 +3,8 @@
 //! The oracle asks the standard library for `f32` and `f64`, the crate `half` for `f16` and `bf16`, and lists of codes
 //! for 8-bit formats (the tables of ml_dtypes). No mask, no bound and no table of the crate is in it.
 
+pub mod c;
+
 use std::ops::RangeInclusive;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
