@@ -112,7 +112,8 @@ impl Call {
             None => last = last.saturating_add(i128::try_from(len(sizes) - 1).unwrap_or(i128::MAX)),
         }
         let fits = |value: i128| isize::try_from(value).map_err(|_| NF_ERR_LENGTH);
-        [first, last, last - first + 1].into_iter().try_for_each(|value| fits(value).map(drop))?;
+        let _ends: [isize; 2] = [fits(first)?, fits(last)?];
+        let _elements: isize = fits(last - first + 1)?;
         let start = self.memory.pointer::<u8>(place);
         if start.is_null() {
             return Err(NF_ERR_NULL);

@@ -7,31 +7,52 @@ use nonfinite_capi::*;
 
 use crate::common::{CANARY, PREDICATES, formats, text};
 
-/// All functions of one result over a run of elements, with a result of 64 bits or fewer.
-const REDUCTIONS: [fn(*const c_void, FormatCode, usize, PredicateCode, *mut u64) -> Status; 5] = [
-    // SAFETY (all five): the tests below pass what they say, and memory that is large enough where it is not refused.
-    |x, format, n, predicate, result| unsafe { nf_any(x, format, n, predicate, result.cast()) },
-    |x, format, n, predicate, result| unsafe { nf_all(x, format, n, predicate, result.cast()) },
-    |x, format, n, predicate, result| unsafe { nf_count(x, format, n, predicate, result) },
-    |x, format, n, predicate, result| unsafe { nf_first(x, format, n, predicate, result) },
-    |x, format, n, predicate, result| {
-        // A census asks for no predicate: the others' answer stands in for it.
-        if !PREDICATES.iter().any(|known| known.0 == predicate) {
-            return NF_ERR_PREDICATE;
-        }
+/// The functions of one result over a run of elements, all with a result of 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reduction {
+    Any,
+    All,
+    Count,
+    First,
+    Census,
+}
+
+const REDUCTIONS: [Reduction; 5] =
+    [Reduction::Any, Reduction::All, Reduction::Count, Reduction::First, Reduction::Census];
+
+impl Reduction {
+    fn call(
+        self,
+        x: *const c_void,
+        format: FormatCode,
+        n: usize,
+        predicate: PredicateCode,
+        result: *mut u64,
+    ) -> Status {
         let mut census = Census::default();
-        let to = if result.is_null() || !result.is_aligned() { result.cast() } else { &raw mut census };
-        unsafe { nf_take_census(x, format, n, to) }
-    },
-];
+        let large = if result.is_null() || !result.is_aligned() { result.cast() } else { &raw mut census };
+        // SAFETY: the tests below pass what they say, and a result that is large enough where it is not refused.
+        unsafe {
+            match self {
+                Self::Any => nf_any(x, format, n, predicate, result.cast()),
+                Self::All => nf_all(x, format, n, predicate, result.cast()),
+                Self::Count => nf_count(x, format, n, predicate, result),
+                Self::First => nf_first(x, format, n, predicate, result),
+                // It asks for no predicate: what the others say of a bad one stands in for it.
+                Self::Census if !PREDICATES.iter().any(|known| known.0 == predicate) => NF_ERR_PREDICATE,
+                Self::Census => nf_take_census(x, format, n, large),
+            }
+        }
+    }
+}
 
 fn mask(x: *const c_void, format: FormatCode, n: usize, predicate: PredicateCode, out: *mut u8) -> Status {
-    // SAFETY: as for `REDUCTIONS`.
+    // SAFETY: as for the reductions.
     unsafe { nf_mask(x, format, n, predicate, out) }
 }
 
 fn bits(x: *const c_void, n: usize, out: *mut u8, bytes: usize, offset: usize) -> Status {
-    // SAFETY: as for `REDUCTIONS`.
+    // SAFETY: as for the reductions.
     unsafe { nf_bits(x, NF_FORMAT_F32, n, NF_IS_NAN, out, bytes, offset) }
 }
 
@@ -70,7 +91,7 @@ fn bad_inputs_are_refused_by_all_functions() {
         assert_eq!(out, [CANARY; 64], "{at}");
         for reduction in REDUCTIONS {
             let mut result = 0xA5A5;
-            assert_eq!(reduction(x, format, n, predicate, &mut result), status, "{at}");
+            assert_eq!(reduction.call(x, format, n, predicate, &mut result), status, "{at}");
             assert_eq!(result, 0xA5A5, "{at}");
         }
     }
@@ -82,7 +103,7 @@ fn null_is_fine_where_there_is_nothing() {
         assert_eq!(mask(null(), format, 0, NF_IS_FINITE, null_mut()), NF_OK);
         for (reduction, empty) in REDUCTIONS.into_iter().zip([0, 1, 0, NF_NONE, 0]) {
             let mut result = 0;
-            assert_eq!(reduction(null(), format, 0, NF_IS_FINITE, &mut result), NF_OK);
+            assert_eq!(reduction.call(null(), format, 0, NF_IS_FINITE, &mut result), NF_OK);
             assert_eq!(result, empty);
         }
     }
@@ -104,13 +125,14 @@ fn bad_results_are_refused() {
     assert_eq!(mask(x, NF_FORMAT_F32, 4, NF_IS_NAN, without_provenance_mut(usize::MAX - 2)), NF_ERR_LENGTH);
     assert_eq!(bits(x, 4, null_mut(), 1, 0), NF_ERR_NULL);
     let mut words = [0u64; 8];
-    for (i, reduction) in REDUCTIONS.into_iter().enumerate() {
-        assert_eq!(reduction(x, NF_FORMAT_F32, 4, NF_IS_NAN, null_mut()), NF_ERR_NULL);
+    for reduction in REDUCTIONS {
+        assert_eq!(reduction.call(x, NF_FORMAT_F32, 4, NF_IS_NAN, null_mut()), NF_ERR_NULL);
         // A bool has no alignment.
-        let status = if i < 2 { NF_OK } else { NF_ERR_MISALIGNED };
+        let one_byte = matches!(reduction, Reduction::Any | Reduction::All);
+        let status = if one_byte { NF_OK } else { NF_ERR_MISALIGNED };
         for shift in [1, 2, 4] {
             let misaligned = words.as_mut_ptr().wrapping_byte_add(shift);
-            assert_eq!(reduction(x, NF_FORMAT_F32, 4, NF_IS_NAN, misaligned), status, "{i}");
+            assert_eq!(reduction.call(x, NF_FORMAT_F32, 4, NF_IS_NAN, misaligned), status, "{reduction:?}");
         }
     }
 }
@@ -150,11 +172,10 @@ fn overlaps_are_refused() {
     // A single result is written when all was read.
     let mut words = [f64::NAN; 4];
     let all = words.as_mut_ptr();
-    // SAFETY: four elements; the result takes the place of one, after the call was made.
-    assert_eq!(
-        unsafe { nf_count(all.cast(), NF_FORMAT_F64, 4, NF_IS_NAN, all.wrapping_add(1).cast()) },
-        NF_OK
-    );
+    let result = all.wrapping_add(1).cast();
+    // SAFETY: four elements, one of which the result takes the place of when all were read.
+    let status = unsafe { nf_count(all.cast(), NF_FORMAT_F64, 4, NF_IS_NAN, result) };
+    assert_eq!(status, NF_OK);
     assert_eq!(words[1].to_bits(), 4);
 }
 
