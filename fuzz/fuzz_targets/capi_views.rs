@@ -41,7 +41,7 @@ fn strides(u: &mut Unstructured<'_>, sizes: &[usize]) -> Result<Vec<isize>> {
     }
     let (mut strides, mut step) = (vec![0; sizes.len()], u.int_in_range(1..=3isize)?);
     for i in order {
-        strides[i] = if u.arbitrary()? { step } else { -step };
+        strides[i] = if u.arbitrary()? { step } else { step.wrapping_neg() };
         step = step.wrapping_mul(sizes[i] as isize).wrapping_add(u.int_in_range(0..=2)?);
     }
     Ok(strides)
@@ -112,8 +112,9 @@ impl Call {
             None => last = last.saturating_add(i128::try_from(len(sizes) - 1).unwrap_or(i128::MAX)),
         }
         let fits = |value: i128| isize::try_from(value).map_err(|_| NF_ERR_LENGTH);
-        let _ends: [isize; 2] = [fits(first)?, fits(last)?];
-        let _elements: isize = fits(last - first + 1)?;
+        fits(first)?;
+        fits(last)?;
+        fits(last - first + 1)?;
         let start = self.memory.pointer::<u8>(place);
         if start.is_null() {
             return Err(NF_ERR_NULL);
