@@ -10,6 +10,7 @@ mod lengths;
 mod oracle;
 mod patterns;
 mod properties;
+mod views;
 
 use nonfinite::{Elements, Format, Path, Predicate};
 use oracle::{Kind, holds, kind};
