@@ -4,6 +4,7 @@
 //! for 8-bit formats (the tables of ml_dtypes). No mask, no bound and no table of the crate is in it.
 
 pub mod read;
+pub mod c;
 
 use std::ops::RangeInclusive;
 

@@ -1,0 +1,452 @@
+/*
+ * nonfinite: is it NaN, is it infinite, is it finite? Exact answers for whole tensors of floating-point numbers.
+ *
+ * Made by cbindgen from the Rust sources; see the crate nonfinite-capi.
+ *
+ * Rules of all functions:
+ * - Floating-point numbers are passed by pointer only, and only looked at as integers: no compiler option of yours and no
+ *   mode of the CPU changes an answer, and no floating-point exception is raised.
+ * - Input may start at any address. It is read in the byte order of the machine, and never written.
+ * - All arguments are checked before anything is written. If the status is not NF_OK, nothing was written.
+ * - What cannot be checked is yours to see to: that a pointer leads to as many bytes as the other arguments say, and that no
+ *   other thread writes to them during the call.
+ * - Every function may be called from any thread. None throws, aborts or calls exit; those that take elements allocate
+ *   nothing and take no lock.
+ * - Strings that are returned are static: never free them.
+ */
+
+#ifndef NONFINITE_H
+#define NONFINITE_H
+
+
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The index of no element, where there is none of the kind asked for.
+#define NF_NONE UINT64_MAX
+
+// Major version of this header: that of the library must be the same.
+#define NF_VERSION_MAJOR 0
+
+// Minor version of this header. As long as the major version is 0, that of the library must be the same.
+#define NF_VERSION_MINOR 1
+
+// Patch version of this header.
+#define NF_VERSION_PATCH 0
+
+// What to ask of an element, one of the `NF_IS_...`. An integer, so that any value may be passed: others, and 0, are refused
+// with `NF_ERR_PREDICATE`.
+typedef uint32_t nf_predicate;
+
+// How a call ended: `NF_OK`, or why it was refused. `nf_status_message` tells it in words.
+typedef int32_t nf_status;
+
+// A floating-point format, one of the `NF_FORMAT_...`. An integer, so that any value may be passed: others, and 0, are
+// refused with `NF_ERR_FORMAT`.
+typedef uint32_t nf_format;
+
+// Elements of one class.
+typedef struct nf_class {
+  // How many there are.
+  uint64_t count;
+  // The index of the first, or `NF_NONE`. In a view: the row-major index of its coordinate.
+  uint64_t first;
+} nf_class;
+
+// The elements that are not finite, by class.
+typedef struct nf_census {
+  // Not a number.
+  struct nf_class nan;
+  // +Inf.
+  struct nf_class pos_inf;
+  // -Inf.
+  struct nf_class neg_inf;
+} nf_census;
+
+// A way to run the kernels: an instruction set.
+typedef struct nf_path_info {
+  // "avx512", "avx2", "neon", "portable" or "scalar".
+  const char *name;
+  // Whether this CPU can run it.
+  bool available;
+  // Whether the functions of this library use it.
+  bool active;
+} nf_path_info;
+
+// A strided tensor: the element at coordinate `c` is
+// `data[offset + c[0] * strides[0] + ... + c[rank - 1] * strides[rank - 1]]`. All in elements, as numpy, DLPack and DirectML have
+// it, but numpy's strides in bytes.
+//
+// Strides may be negative or 0 (a broadcast dimension), dimensions may overlap, and one of size 1 may have any stride. A rank of
+// 0 is one element. If a size is 0 there are no elements, and `data` may be null and `offset` and strides anything.
+//
+// All bytes from the first to the last element must be readable, and nothing may write to them during a call, also those
+// between elements; only elements are read.
+typedef struct nf_view {
+  // What offsets and strides count from. Any address.
+  const void *data;
+  // The format of the elements.
+  nf_format format;
+  // The number of dimensions.
+  size_t rank;
+  // One size a dimension, outermost first. May be null if `rank` is 0.
+  const size_t *sizes;
+  // One stride a dimension, outermost first. Null: row-major without padding.
+  const ptrdiff_t *strides;
+  // Where coordinate 0 is.
+  ptrdiff_t offset;
+} nf_view;
+
+// IEEE 754 binary16.
+#define NF_FORMAT_F16 1
+
+// bfloat16: the upper half of a binary32.
+#define NF_FORMAT_BF16 2
+
+// IEEE 754 binary32, `float`.
+#define NF_FORMAT_F32 3
+
+// IEEE 754 binary64, `double`.
+#define NF_FORMAT_F64 4
+
+// OCP OFP8 E4M3: no infinity; NaN is 0x7F and 0xFF.
+#define NF_FORMAT_F8E4M3FN 5
+
+// E4M3 without infinity and negative zero, bias 8; NaN is 0x80.
+#define NF_FORMAT_F8E4M3FNUZ 6
+
+// OCP OFP8 E5M2: as IEEE formats.
+#define NF_FORMAT_F8E5M2 7
+
+// E5M2 without infinity and negative zero, bias 16; NaN is 0x80.
+#define NF_FORMAT_F8E5M2FNUZ 8
+
+// E4M3 as IEEE formats: infinity is 0x78 and 0xF8.
+#define NF_FORMAT_F8E4M3 9
+
+// E3M4 as IEEE formats: infinity is 0x70 and 0xF0.
+#define NF_FORMAT_F8E3M4 10
+
+// E4M3 without infinity and negative zero, bias 11; NaN is 0x80.
+#define NF_FORMAT_F8E4M3B11FNUZ 11
+
+// OCP MX scale: 8 exponent bits, no sign; NaN is 0xFF.
+#define NF_FORMAT_F8E8M0FNU 12
+
+// OCP MX FP4, one a byte in the low 4 bits: all codes are finite.
+#define NF_FORMAT_F4E2M1FN 13
+
+// OCP MX FP6, one a byte in the low 6 bits: all codes are finite.
+#define NF_FORMAT_F6E2M3FN 14
+
+// OCP MX FP6, one a byte in the low 6 bits: all codes are finite.
+#define NF_FORMAT_F6E3M2FN 15
+
+// Not a number, quiet or signalling, of any sign.
+#define NF_IS_NAN 1
+
+// Infinite, of either sign.
+#define NF_IS_INF 2
+
+// +Inf.
+#define NF_IS_POSITIVE_INF 3
+
+// -Inf.
+#define NF_IS_NEGATIVE_INF 4
+
+// Neither NaN nor infinite.
+#define NF_IS_FINITE 5
+
+// NaN or infinite.
+#define NF_IS_NON_FINITE 6
+
+// True of no element: infinity with both signs off, which ONNX IsInf and OpenVINO IsInf-10 allow.
+#define NF_IS_NEVER 7
+
+// The results are written.
+#define NF_OK 0
+
+// A pointer that must lead somewhere is null.
+#define NF_ERR_NULL 1
+
+// No format has this number.
+#define NF_ERR_FORMAT 2
+
+// No predicate has this number.
+#define NF_ERR_PREDICATE 3
+
+// The elements, or their results, take more bytes than an object can have (`PTRDIFF_MAX`) or end behind the last address.
+#define NF_ERR_LENGTH 4
+
+// A pointer to a result, or to sizes, strides or a view, is not aligned to its type.
+#define NF_ERR_MISALIGNED 5
+
+// The bitmap ends before the last result or before the first bit that was asked for.
+#define NF_ERR_OUTPUT_LENGTH 6
+
+// Input and output have bytes in common.
+#define NF_ERR_OVERLAP 7
+
+// No format or path has this name.
+#define NF_ERR_NAME 8
+
+// The path is known, but this CPU cannot run it.
+#define NF_ERR_UNAVAILABLE 9
+
+// There is nothing at this index.
+#define NF_ERR_INDEX 10
+
+// The output strides send two results to one byte.
+#define NF_ERR_OUTPUT_STRIDES 11
+
+// A mistake in this library. Please report it.
+#define NF_ERR_INTERNAL 12
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and `detect_positive` of ONNX IsInf
+// and OpenVINO IsInf-10 have it, where all but 0 is on: `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both
+// off `NF_IS_NEVER`.
+nf_predicate nf_is_inf(int64_t detect_negative,
+                       int64_t detect_positive);
+
+// `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
+//
+// `data` and `out` may be null if `count` is 0.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_OVERLAP`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count` bytes that nothing else uses.
+nf_status nf_mask(const void *data,
+                  nf_format format,
+                  size_t count,
+                  nf_predicate predicate,
+                  uint8_t *out);
+
+// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for element `i`, else 0: the order
+// of Apache Arrow. All other bits stay as they are, and bytes without results are not touched.
+//
+// `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if `bitmap_bytes` is 0.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_OVERLAP`, and with
+// `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or before bit `bit_offset`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `bitmap` to `bitmap_bytes` bytes. Those with
+// results are initialised, and nothing else uses them.
+nf_status nf_bits(const void *data,
+                  nf_format format,
+                  size_t count,
+                  nf_predicate predicate,
+                  uint8_t *bitmap,
+                  size_t bitmap_bytes,
+                  size_t bit_offset);
+
+// `*result` becomes true if `predicate` holds for an element. Stops soon after the first.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
+nf_status nf_any(const void *data, nf_format format, size_t count, nf_predicate predicate, bool *result);
+
+// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon after the first for which
+// it does not.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
+nf_status nf_all(const void *data,
+                 nf_format format,
+                 size_t count,
+                 nf_predicate predicate,
+                 bool *result);
+
+// `*result` becomes the number of elements for which `predicate` holds.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a uint64_t.
+nf_status nf_count(const void *data,
+                   nf_format format,
+                   size_t count,
+                   nf_predicate predicate,
+                   uint64_t *result);
+
+// `*result` becomes the index of the first element for which `predicate` holds, or `NF_NONE`.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a uint64_t.
+nf_status nf_first(const void *data,
+                   nf_format format,
+                   size_t count,
+                   nf_predicate predicate,
+                   uint64_t *result);
+
+// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to an nf_census.
+nf_status nf_take_census(const void *data, nf_format format, size_t count, struct nf_census *result);
+
+// The version of the library that was loaded, such as "0.1.0".
+const char *nf_version(void);
+
+// Bytes that one element takes: 8, 4, 2 or 1; 0 if no format has this number.
+size_t nf_format_size(nf_format format);
+
+// The name, such as "f32", "bf16" or "f8e4m3fn"; null if no format has this number.
+const char *nf_format_name(nf_format format);
+
+// The format of this name, in any case: our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors. "FLOAT" is
+// `NF_FORMAT_F32`, and "F8_E4M3" is `NF_FORMAT_F8E4M3FN`, as in safetensors.
+//
+// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_NAME`.
+//
+// # Safety
+// Unless null, `name` leads to text that ends with a NUL or has 64 bytes, and `result` to an nf_format.
+nf_status nf_format_from_name(const char *name,
+                              nf_format *result);
+
+// The name of the path that the functions of this library use: the one given to `nf_path_activate`, else the one that the
+// environment variable NONFINITE_PATH names if this CPU can run it, else the best.
+const char *nf_path_name(void);
+
+// The path at this index of the table of all paths that this build knows, best first.
+//
+// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with `NF_ERR_INDEX`.
+//
+// # Safety
+// Unless refused, `result` leads to an nf_path_info.
+nf_status nf_path_at(size_t index, struct nf_path_info *result);
+
+// From now on the functions of this library use this path, in all threads.
+//
+// Refused with `NF_ERR_NULL`, `NF_ERR_NAME`, `NF_ERR_UNAVAILABLE`.
+//
+// # Safety
+// Unless null, `name` leads to text that ends with a NUL or has 64 bytes.
+nf_status nf_path_activate(const char *name);
+
+// What a status means, in English. For numbers that are no status it says so.
+const char *nf_status_message(nf_status status);
+
+// For the element at each coordinate `c`, `out[out_offset + c[0] * out_strides[0] + ...]` becomes 1 if `predicate` holds, else 0. Bytes
+// between results stay as they are. If `out_strides` is null, the results are row-major without padding.
+//
+// No two coordinates may share a byte of the output: of the dimensions larger than 1, in order of their absolute strides, each
+// must step over all bytes that those before it reach.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, and
+// with `NF_ERR_OVERLAP` if the bytes from the first to the last result have any in common with those from the first to the last
+// element, or with sizes or strides.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `out_strides` is null or leads to one stride
+// a dimension, and nothing else uses the bytes from the first to the last result.
+nf_status nf_view_mask(const struct nf_view *x,
+                       nf_predicate predicate,
+                       uint8_t *out,
+                       ptrdiff_t out_offset,
+                       const ptrdiff_t *out_strides);
+
+// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for the element of row-major index `i`,
+// else 0. All other bits stay as they are, and bytes without results are not touched.
+//
+// Refused as `nf_view_mask`, but with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or before bit `bit_offset`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `bitmap` leads to `bitmap_bytes` bytes. Those
+// with results are initialised, and nothing else uses them.
+nf_status nf_view_bits(const struct nf_view *x,
+                       nf_predicate predicate,
+                       uint8_t *bitmap,
+                       size_t bitmap_bytes,
+                       size_t bit_offset);
+
+// `*result` becomes true if `predicate` holds for an element. Stops soon after one was found.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a bool.
+nf_status nf_view_any(const struct nf_view *x, nf_predicate predicate, bool *result);
+
+// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon after one was found for
+// which it does not.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a bool.
+nf_status nf_view_all(const struct nf_view *x,
+                      nf_predicate predicate,
+                      bool *result);
+
+// `*result` becomes the number of elements for which `predicate` holds. One that is broadcast counts as often as
+// coordinates name it.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a uint64_t.
+nf_status nf_view_count(const struct nf_view *x,
+                        nf_predicate predicate,
+                        uint64_t *result);
+
+// `*result` becomes the row-major index of the first element for which `predicate` holds, or `NF_NONE`.
+// `nf_view_coordinate` makes a coordinate of it.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a uint64_t.
+nf_status nf_view_first(const struct nf_view *x, nf_predicate predicate, uint64_t *result);
+
+// Counts NaN, +Inf and -Inf and finds the first of each by row-major index.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to an nf_census.
+nf_status nf_view_census(const struct nf_view *x, struct nf_census *result);
+
+// Writes the coordinate of the element of this row-major index: one number a dimension, outermost first. No element is
+// read.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, with `NF_ERR_OVERLAP` if the coordinate shares bytes with
+// elements, sizes or strides, and with `NF_ERR_INDEX` if there is no such element.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `coordinate` to one size_t a dimension that
+// nothing else uses.
+nf_status nf_view_coordinate(const struct nf_view *x,
+                             uint64_t index,
+                             size_t *coordinate);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* NONFINITE_H */

@@ -1,0 +1,201 @@
+//! From C's pointers to Rust's slices and back: all that can be checked is checked here.
+
+use core::ffi::c_void;
+use core::ops::Range;
+use core::slice;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use nonfinite::{Elements, Format};
+
+use crate::status::{
+    NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH, NF_ERR_OVERLAP,
+    NF_OK, Status,
+};
+
+/// The body of an exported function: its status, and no panic beyond this point.
+///
+/// Nothing here is meant to panic, which is what holds where panics abort; elsewhere one is caught.
+#[inline]
+pub(crate) fn border(body: impl FnOnce() -> Result<(), Status>) -> Status {
+    // What the body was to change are results in C's memory, which C does not look at after an error.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => NF_OK,
+        Ok(Err(status)) => status,
+        Err(payload) => {
+            // To drop it could panic again.
+            core::mem::forget(payload);
+            NF_ERR_INTERNAL
+        }
+    }
+}
+
+/// A run of bytes that C names, as far as it can be checked: no null pointer, no more bytes than an object can have, and
+/// all of them before the end of the address space. Without bytes, any pointer will do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    start: *const u8,
+    bytes: usize,
+}
+
+impl Span {
+    pub(crate) fn new(start: *const c_void, items: usize, item: usize) -> Result<Self, Status> {
+        let bytes = items.checked_mul(item).filter(|&bytes| isize::try_from(bytes).is_ok());
+        let bytes = bytes.ok_or(NF_ERR_LENGTH)?;
+        if bytes != 0 && start.is_null() {
+            return Err(NF_ERR_NULL);
+        }
+        if bytes != 0 && start.addr().checked_add(bytes).is_none() {
+            return Err(NF_ERR_LENGTH);
+        }
+        Ok(Self { start: start.cast(), bytes })
+    }
+
+    fn addresses(&self) -> Range<usize> {
+        // No overflow: `new` has seen the end, and without bytes there is no end to see.
+        if self.bytes == 0 { 0..0 } else { self.start.addr()..self.start.addr() + self.bytes }
+    }
+
+    pub(crate) fn apart_from(&self, other: &Self) -> Result<(), Status> {
+        let (a, b) = (self.addresses(), other.addresses());
+        if a.start < b.end && b.start < a.end { Err(NF_ERR_OVERLAP) } else { Ok(()) }
+    }
+
+    /// The elements in these bytes.
+    ///
+    /// # Safety
+    /// For all of `'a` the bytes, if any, must be readable and initialised, and nothing may write to them.
+    pub(crate) unsafe fn elements<'a>(&self, format: Format) -> Result<Elements<'a>, Status> {
+        let bytes = if self.bytes == 0 {
+            &[]
+        } else {
+            // SAFETY: `start` is not null and a `u8` has no alignment; the bytes do not exceed `isize::MAX` and do not wrap
+            // (both from `new`); they are initialised, readable and left alone (the caller).
+            unsafe { slice::from_raw_parts(self.start, self.bytes) }
+        };
+        // Spans of elements are made of whole ones.
+        Elements::from_bytes(bytes, format).map_err(|_| NF_ERR_INTERNAL)
+    }
+
+    /// The bytes of this range, which must be in order and inside.
+    fn part(&self, range: Range<usize>) -> Self {
+        debug_assert!(range.start <= range.end && range.end <= self.bytes);
+        Self { start: self.start.wrapping_add(range.start), bytes: range.len() }
+    }
+
+    /// These bytes as an output of values of one byte each.
+    ///
+    /// # Safety
+    /// For all of `'a` the bytes, if any, must be writable and valid as `B`, and nothing else may read or write them. The
+    /// pointer given to [`Span::new`] must have been one that may write.
+    pub(crate) unsafe fn output<'a, B>(&self) -> &'a mut [B] {
+        const { assert!(size_of::<B>() == 1) };
+        if self.bytes == 0 {
+            return &mut [];
+        }
+        // SAFETY: `start` is not null, and the bytes do not exceed `isize::MAX` and do not wrap (all from `new`; a `part` is
+        // inside); a `B` takes one byte, so it has no alignment; the bytes are valid, writable and ours alone (the caller).
+        unsafe { slice::from_raw_parts_mut(self.start.cast_mut().cast(), self.bytes) }
+    }
+}
+
+/// The bytes of a bitmap that results go to, from bit `offset` on, and the bit of the first of them.
+pub(crate) fn bitmap(
+    start: *mut u8,
+    bytes: usize,
+    offset: usize,
+    results: usize,
+) -> Result<(Span, usize), Status> {
+    let bitmap = Span::new(start.cast(), bytes, 1)?;
+    let (first, shift) = (offset / 8, offset % 8);
+    let used = shift.checked_add(results).ok_or(NF_ERR_OUTPUT_LENGTH)?.div_ceil(8);
+    // No overflow: both are eighths.
+    let end = first + used;
+    if end > bytes { Err(NF_ERR_OUTPUT_LENGTH) } else { Ok((bitmap.part(first..end), shift)) }
+}
+
+/// The array that C has at `start`, and the bytes it takes.
+///
+/// # Safety
+/// Unless null or misaligned, `start` must lead to `len` values that are initialised and that nothing writes to during `'a`.
+pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<(&'a [T], Span), Status> {
+    let span = Span::new(start.cast(), len, size_of::<T>())?;
+    if len == 0 {
+        return Ok((&[], span));
+    }
+    check(start)?;
+    // SAFETY: not null and aligned (just checked), no more than `isize::MAX` bytes and no wrapping (`Span::new`); initialised
+    // and left alone (the caller).
+    Ok((unsafe { slice::from_raw_parts(start, len) }, span))
+}
+
+/// The numbers that C wants at `start`, once `approve` has found nothing against their bytes. They start as 0.
+///
+/// # Safety
+/// Unless null, misaligned or not approved, `start` must lead to memory for `len` numbers that is writable and used by nothing
+/// else during `'a`.
+pub(crate) unsafe fn places<'a>(
+    start: *mut usize,
+    len: usize,
+    approve: impl FnOnce(&Span) -> Result<(), Status>,
+) -> Result<&'a mut [usize], Status> {
+    let span = Span::new(start.cast(), len, size_of::<usize>())?;
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    check(start)?;
+    approve(&span)?;
+    // SAFETY: not null and aligned (`check`), no more than `isize::MAX` bytes and no wrapping (`Span::new`), writable and ours
+    // alone (the caller); 0 makes them initialised.
+    unsafe {
+        start.write_bytes(0, len);
+        Ok(slice::from_raw_parts_mut(start, len))
+    }
+}
+
+/// Checks a pointer to one value.
+pub(crate) fn check<T>(pointer: *const T) -> Result<(), Status> {
+    if pointer.is_null() {
+        Err(NF_ERR_NULL)
+    } else if pointer.is_aligned() {
+        Ok(())
+    } else {
+        Err(NF_ERR_MISALIGNED)
+    }
+}
+
+/// Where one result goes. A raw pointer, since it may lead into the input, which is read until the result is there.
+pub(crate) struct Slot<T>(*mut T);
+
+impl<T> Slot<T> {
+    /// # Safety
+    /// Unless null or misaligned, `pointer` must lead to memory for a `T` that may be written as long as the slot is there.
+    pub(crate) unsafe fn new(pointer: *mut T) -> Result<Self, Status> {
+        check(pointer)?;
+        Ok(Self(pointer))
+    }
+
+    pub(crate) fn set(self, value: T) {
+        // SAFETY: not null, aligned and writable: `new` has checked the former two, and its caller vouches for the latter.
+        unsafe { self.0.write(value) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_at_the_border() {
+        // Not even dropping what it carries gets out.
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        assert_eq!(border(|| panic!("on purpose")), NF_ERR_INTERNAL);
+        assert_eq!(border(|| std::panic::panic_any(Bomb)), NF_ERR_INTERNAL);
+        assert_eq!(border(|| Err(NF_ERR_NULL)), NF_ERR_NULL);
+        assert_eq!(border(|| Ok(())), NF_OK);
+    }
+}

@@ -1,0 +1,139 @@
+//! Formats and predicates as numbers that stay, whatever becomes of the enums of Rust.
+
+use nonfinite::{Format, Predicate};
+
+use crate::status::{NF_ERR_FORMAT, NF_ERR_PREDICATE, Status};
+
+/// A floating-point format, one of the `NF_FORMAT_...`. An integer, so that any value may be passed: others, and 0, are
+/// refused with `NF_ERR_FORMAT`.
+pub type FormatCode = u32;
+
+/// IEEE 754 binary16.
+pub const NF_FORMAT_F16: FormatCode = 1;
+/// bfloat16: the upper half of a binary32.
+pub const NF_FORMAT_BF16: FormatCode = 2;
+/// IEEE 754 binary32, `float`.
+pub const NF_FORMAT_F32: FormatCode = 3;
+/// IEEE 754 binary64, `double`.
+pub const NF_FORMAT_F64: FormatCode = 4;
+/// OCP OFP8 E4M3: no infinity; NaN is 0x7F and 0xFF.
+pub const NF_FORMAT_F8E4M3FN: FormatCode = 5;
+/// E4M3 without infinity and negative zero, bias 8; NaN is 0x80.
+pub const NF_FORMAT_F8E4M3FNUZ: FormatCode = 6;
+/// OCP OFP8 E5M2: as IEEE formats.
+pub const NF_FORMAT_F8E5M2: FormatCode = 7;
+/// E5M2 without infinity and negative zero, bias 16; NaN is 0x80.
+pub const NF_FORMAT_F8E5M2FNUZ: FormatCode = 8;
+/// E4M3 as IEEE formats: infinity is 0x78 and 0xF8.
+pub const NF_FORMAT_F8E4M3: FormatCode = 9;
+/// E3M4 as IEEE formats: infinity is 0x70 and 0xF0.
+pub const NF_FORMAT_F8E3M4: FormatCode = 10;
+/// E4M3 without infinity and negative zero, bias 11; NaN is 0x80.
+pub const NF_FORMAT_F8E4M3B11FNUZ: FormatCode = 11;
+/// OCP MX scale: 8 exponent bits, no sign; NaN is 0xFF.
+pub const NF_FORMAT_F8E8M0FNU: FormatCode = 12;
+/// OCP MX FP4, one a byte in the low 4 bits: all codes are finite.
+pub const NF_FORMAT_F4E2M1FN: FormatCode = 13;
+/// OCP MX FP6, one a byte in the low 6 bits: all codes are finite.
+pub const NF_FORMAT_F6E2M3FN: FormatCode = 14;
+/// OCP MX FP6, one a byte in the low 6 bits: all codes are finite.
+pub const NF_FORMAT_F6E3M2FN: FormatCode = 15;
+
+/// By number, from 1 on.
+const FORMATS: [(FormatCode, Format); 15] = [
+    (NF_FORMAT_F16, Format::F16),
+    (NF_FORMAT_BF16, Format::Bf16),
+    (NF_FORMAT_F32, Format::F32),
+    (NF_FORMAT_F64, Format::F64),
+    (NF_FORMAT_F8E4M3FN, Format::F8E4M3Fn),
+    (NF_FORMAT_F8E4M3FNUZ, Format::F8E4M3FnUz),
+    (NF_FORMAT_F8E5M2, Format::F8E5M2),
+    (NF_FORMAT_F8E5M2FNUZ, Format::F8E5M2FnUz),
+    (NF_FORMAT_F8E4M3, Format::F8E4M3),
+    (NF_FORMAT_F8E3M4, Format::F8E3M4),
+    (NF_FORMAT_F8E4M3B11FNUZ, Format::F8E4M3B11FnUz),
+    (NF_FORMAT_F8E8M0FNU, Format::F8E8M0Fnu),
+    (NF_FORMAT_F4E2M1FN, Format::F4E2M1Fn),
+    (NF_FORMAT_F6E2M3FN, Format::F6E2M3Fn),
+    (NF_FORMAT_F6E3M2FN, Format::F6E3M2Fn),
+];
+
+/// What to ask of an element, one of the `NF_IS_...`. An integer, so that any value may be passed: others, and 0, are refused
+/// with `NF_ERR_PREDICATE`.
+pub type PredicateCode = u32;
+
+/// Not a number, quiet or signalling, of any sign.
+pub const NF_IS_NAN: PredicateCode = 1;
+/// Infinite, of either sign.
+pub const NF_IS_INF: PredicateCode = 2;
+/// +Inf.
+pub const NF_IS_POSITIVE_INF: PredicateCode = 3;
+/// -Inf.
+pub const NF_IS_NEGATIVE_INF: PredicateCode = 4;
+/// Neither NaN nor infinite.
+pub const NF_IS_FINITE: PredicateCode = 5;
+/// NaN or infinite.
+pub const NF_IS_NON_FINITE: PredicateCode = 6;
+/// True of no element: infinity with both signs off, which ONNX IsInf and OpenVINO IsInf-10 allow.
+pub const NF_IS_NEVER: PredicateCode = 7;
+
+/// By number, from 1 on.
+const PREDICATES: [(PredicateCode, Predicate); 7] = [
+    (NF_IS_NAN, Predicate::Nan),
+    (NF_IS_INF, Predicate::Inf),
+    (NF_IS_POSITIVE_INF, Predicate::PositiveInf),
+    (NF_IS_NEGATIVE_INF, Predicate::NegativeInf),
+    (NF_IS_FINITE, Predicate::Finite),
+    (NF_IS_NON_FINITE, Predicate::NonFinite),
+    (NF_IS_NEVER, Predicate::Never),
+];
+
+/// The entry with this number in a table that counts from 1.
+fn entry<T: Copy>(table: &[(u32, T)], code: u32) -> Option<T> {
+    let &(number, value) = table.get((code as usize).checked_sub(1)?)?;
+    (number == code).then_some(value)
+}
+
+pub(crate) fn format(code: FormatCode) -> Result<Format, Status> {
+    entry(&FORMATS, code).ok_or(NF_ERR_FORMAT)
+}
+
+pub(crate) fn predicate(code: PredicateCode) -> Result<Predicate, Status> {
+    entry(&PREDICATES, code).ok_or(NF_ERR_PREDICATE)
+}
+
+/// The number of a format; none of one that this table lacks.
+pub(crate) fn code(format: Format) -> Option<FormatCode> {
+    FORMATS.iter().find(|(_, known)| *known == format).map(|&(code, _)| code)
+}
+
+/// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and `detect_positive` of ONNX IsInf
+/// and OpenVINO IsInf-10 have it, where all but 0 is on: `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both
+/// off `NF_IS_NEVER`.
+#[unsafe(no_mangle)]
+pub extern "C" fn nf_is_inf(detect_negative: i64, detect_positive: i64) -> PredicateCode {
+    let wanted = Predicate::inf(detect_negative != 0, detect_positive != 0);
+    PREDICATES.iter().find(|(_, known)| *known == wanted).map_or(NF_IS_NEVER, |&(code, _)| code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_positions_and_nothing_is_missing() {
+        assert!(FORMATS.iter().zip(1..).all(|(entry, number)| entry.0 == number));
+        assert!(PREDICATES.iter().zip(1..).all(|(entry, number)| entry.0 == number));
+        for known in Format::ALL {
+            assert_eq!(code(known).map(format), Some(Ok(known)));
+        }
+        for known in Predicate::ALL {
+            let code = PREDICATES.iter().find(|entry| entry.1 == known).expect("in the table").0;
+            assert_eq!(predicate(code), Ok(known));
+        }
+        for bad in [0, 16, u32::MAX] {
+            assert_eq!(format(bad), Err(NF_ERR_FORMAT));
+            assert_eq!(predicate(bad), Err(NF_ERR_PREDICATE));
+        }
+    }
+}

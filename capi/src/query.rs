@@ -1,0 +1,172 @@
+//! What this library is and what it can do here.
+
+use core::ffi::{CStr, c_char};
+use core::str::FromStr;
+use std::ffi::CString;
+use std::sync::LazyLock;
+
+use nonfinite::{Format, Path, paths};
+
+use crate::border::{Slot, border};
+use crate::codes::{self, FormatCode};
+use crate::status::{NF_ERR_INDEX, NF_ERR_NAME, NF_ERR_NULL, NF_ERR_UNAVAILABLE, Status};
+
+/// Major version of this header: that of the library must be the same.
+pub const NF_VERSION_MAJOR: u32 = 0;
+/// Minor version of this header. As long as the major version is 0, that of the library must be the same.
+pub const NF_VERSION_MINOR: u32 = 1;
+/// Patch version of this header.
+pub const NF_VERSION_PATCH: u32 = 0;
+
+const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => panic!("a version has no NUL"),
+};
+
+/// The version of the library that was loaded, such as "0.1.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn nf_version() -> *const c_char {
+    VERSION.as_ptr()
+}
+
+/// Longer than any name of a format or a path. No more bytes of a name are looked at.
+const LONGEST_NAME: usize = 64;
+
+/// The text at `name`.
+///
+/// # Safety
+/// Unless null, `name` leads to a NUL or to `LONGEST_NAME` bytes, which nothing writes to during `'a`.
+unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Status> {
+    if name.is_null() {
+        return Err(NF_ERR_NULL);
+    }
+    // SAFETY: not null; all bytes before the NUL were looked at and are no NUL, so this one is there (the caller).
+    let length = (0..LONGEST_NAME).find(|&i| unsafe { name.add(i).read() } == 0).ok_or(NF_ERR_NAME)?;
+    // SAFETY: these bytes were just read, and stay as they are (the caller).
+    let bytes = unsafe { core::slice::from_raw_parts(name.cast(), length) };
+    core::str::from_utf8(bytes).map_err(|_| NF_ERR_NAME)
+}
+
+/// Names for C, made once: Rust's do not end with a NUL.
+struct Names {
+    formats: Vec<CString>,
+    paths: Vec<CString>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| Names {
+    formats: Format::ALL.iter().map(|format| name(format.name())).collect(),
+    paths: paths().map(|path| name(path.name)).collect(),
+});
+
+/// Names have no NUL; one that had would be given without a name.
+fn name(name: &str) -> CString {
+    CString::new(name).unwrap_or_default()
+}
+
+/// Bytes that one element takes: 8, 4, 2 or 1; 0 if no format has this number.
+#[unsafe(no_mangle)]
+pub extern "C" fn nf_format_size(format: FormatCode) -> usize {
+    codes::format(format).map_or(0, Format::size_in_bytes)
+}
+
+/// The name, such as "f32", "bf16" or "f8e4m3fn"; null if no format has this number.
+#[unsafe(no_mangle)]
+pub extern "C" fn nf_format_name(format: FormatCode) -> *const c_char {
+    let format = codes::format(format).ok();
+    let position = format.and_then(|format| Format::ALL.iter().position(|&known| known == format));
+    position.and_then(|i| NAMES.formats.get(i)).map_or(core::ptr::null(), |name| name.as_ptr())
+}
+
+/// The format of this name, in any case: our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors. "FLOAT" is
+/// `NF_FORMAT_F32`, and "F8_E4M3" is `NF_FORMAT_F8E4M3FN`, as in safetensors.
+///
+/// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_NAME`.
+///
+/// # Safety
+/// Unless null, `name` leads to text that ends with a NUL or has 64 bytes, and `result` to an nf_format.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nf_format_from_name(name: *const c_char, result: *mut FormatCode) -> Status {
+    border(|| {
+        // SAFETY: it leads to memory for one, as the caller vouches.
+        let result = unsafe { Slot::new(result)? };
+        // SAFETY: it ends or is long enough, as the caller vouches.
+        let format = Format::from_str(unsafe { text(name)? }).map_err(|_| NF_ERR_NAME)?;
+        result.set(codes::code(format).ok_or(NF_ERR_NAME)?);
+        Ok(())
+    })
+}
+
+/// A way to run the kernels: an instruction set.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PathInfo {
+    /// "avx512", "avx2", "neon", "portable" or "scalar".
+    pub name: *const c_char,
+    /// Whether this CPU can run it.
+    pub available: bool,
+    /// Whether the functions of this library use it.
+    pub active: bool,
+}
+
+/// The name of the path that the functions of this library use: the one given to `nf_path_activate`, else the one that the
+/// environment variable NONFINITE_PATH names if this CPU can run it, else the best.
+#[unsafe(no_mangle)]
+pub extern "C" fn nf_path_name() -> *const c_char {
+    let active = Path::active().name();
+    let position = paths().position(|path| path.name == active);
+    position.and_then(|i| NAMES.paths.get(i)).map_or(core::ptr::null(), |name| name.as_ptr())
+}
+
+/// The path at this index of the table of all paths that this build knows, best first.
+///
+/// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with `NF_ERR_INDEX`.
+///
+/// # Safety
+/// Unless refused, `result` leads to an nf_path_info.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nf_path_at(index: usize, result: *mut PathInfo) -> Status {
+    border(|| {
+        // SAFETY: it leads to memory for one, as the caller vouches.
+        let result = unsafe { Slot::new(result)? };
+        let (path, name) = paths().zip(&NAMES.paths).nth(index).ok_or(NF_ERR_INDEX)?;
+        result.set(PathInfo { name: name.as_ptr(), available: path.available, active: path.active });
+        Ok(())
+    })
+}
+
+/// From now on the functions of this library use this path, in all threads.
+///
+/// Refused with `NF_ERR_NULL`, `NF_ERR_NAME`, `NF_ERR_UNAVAILABLE`.
+///
+/// # Safety
+/// Unless null, `name` leads to text that ends with a NUL or has 64 bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nf_path_activate(name: *const c_char) -> Status {
+    border(|| {
+        // SAFETY: it ends or is long enough, as the caller vouches.
+        let name = unsafe { text(name)? };
+        if !paths().any(|path| path.name == name) {
+            return Err(NF_ERR_NAME);
+        }
+        Path::by_name(name).ok_or(NF_ERR_UNAVAILABLE)?.activate();
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_has_the_version_of_the_package() {
+        let header = format!("{NF_VERSION_MAJOR}.{NF_VERSION_MINOR}.{NF_VERSION_PATCH}");
+        assert_eq!(header, env!("CARGO_PKG_VERSION"));
+    }
+
+    #[test]
+    fn names_fit() {
+        let longest = Format::ALL.iter().flat_map(|format| format.names()).map(|name| name.len()).max();
+        assert!(longest.is_some_and(|longest| longest < LONGEST_NAME));
+        assert!(NAMES.paths.iter().all(|name| !name.is_empty() && name.count_bytes() < LONGEST_NAME));
+    }
+}

@@ -1,0 +1,57 @@
+//! What a call may end with.
+
+use core::ffi::{CStr, c_char};
+
+/// How a call ended: `NF_OK`, or why it was refused. `nf_status_message` tells it in words.
+pub type Status = i32;
+
+/// The results are written.
+pub const NF_OK: Status = 0;
+/// A pointer that must lead somewhere is null.
+pub const NF_ERR_NULL: Status = 1;
+/// No format has this number.
+pub const NF_ERR_FORMAT: Status = 2;
+/// No predicate has this number.
+pub const NF_ERR_PREDICATE: Status = 3;
+/// The elements, or their results, take more bytes than an object can have (`PTRDIFF_MAX`) or end behind the last address.
+pub const NF_ERR_LENGTH: Status = 4;
+/// A pointer to a result, or to sizes, strides or a view, is not aligned to its type.
+pub const NF_ERR_MISALIGNED: Status = 5;
+/// The bitmap ends before the last result or before the first bit that was asked for.
+pub const NF_ERR_OUTPUT_LENGTH: Status = 6;
+/// Input and output have bytes in common.
+pub const NF_ERR_OVERLAP: Status = 7;
+/// No format or path has this name.
+pub const NF_ERR_NAME: Status = 8;
+/// The path is known, but this CPU cannot run it.
+pub const NF_ERR_UNAVAILABLE: Status = 9;
+/// There is nothing at this index.
+pub const NF_ERR_INDEX: Status = 10;
+/// The output strides send two results to one byte.
+pub const NF_ERR_OUTPUT_STRIDES: Status = 11;
+/// A mistake in this library. Please report it.
+pub const NF_ERR_INTERNAL: Status = 12;
+
+/// In the order of the numbers.
+const MESSAGES: [&CStr; 13] = [
+    c"no error",
+    c"a pointer is null that must not be",
+    c"no format has this number",
+    c"no predicate has this number",
+    c"the elements take more bytes than an object can have, or end behind the last address",
+    c"a pointer to a result, or to sizes, strides or a view, is not aligned to its type",
+    c"the bitmap ends before the last result or before the first bit asked for",
+    c"input and output overlap",
+    c"no format or path has this name",
+    c"this CPU cannot run this path",
+    c"there is nothing at this index",
+    c"the output strides send two results to one byte",
+    c"a mistake in nonfinite; please report it",
+];
+
+/// What a status means, in English. For numbers that are no status it says so.
+#[unsafe(no_mangle)]
+pub extern "C" fn nf_status_message(status: Status) -> *const c_char {
+    let message = usize::try_from(status).ok().and_then(|status| MESSAGES.get(status));
+    message.map_or(c"no status has this number", |message| message).as_ptr()
+}

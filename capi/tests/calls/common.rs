@@ -1,0 +1,101 @@
+//! What the tests of the C interface share: data, oracle, and pointers.
+
+use std::ffi::{CStr, CString};
+use std::sync::{Mutex, PoisonError};
+
+use nonfinite::{Format, Predicate};
+use nonfinite_capi::*;
+
+use crate::oracle::{self, Kind, kind};
+
+pub(crate) const CANARY: u8 = 0xA5;
+
+pub(crate) const PREDICATES: [(PredicateCode, Predicate); 7] = [
+    (NF_IS_NAN, Predicate::Nan),
+    (NF_IS_INF, Predicate::Inf),
+    (NF_IS_POSITIVE_INF, Predicate::PositiveInf),
+    (NF_IS_NEGATIVE_INF, Predicate::NegativeInf),
+    (NF_IS_FINITE, Predicate::Finite),
+    (NF_IS_NON_FINITE, Predicate::NonFinite),
+    (NF_IS_NEVER, Predicate::Never),
+];
+
+/// All formats, by the numbers that their names have in C.
+pub(crate) fn formats() -> Vec<(FormatCode, Format)> {
+    let code = |format: Format| {
+        let name = CString::new(format.name()).unwrap();
+        let mut code = 0;
+        // SAFETY: a string of C, and a slot.
+        assert_eq!(unsafe { nf_format_from_name(name.as_ptr(), &mut code) }, NF_OK, "{format}");
+        (code, format)
+    };
+    Format::ALL.into_iter().map(code).collect()
+}
+
+pub(crate) fn text(pointer: *const std::ffi::c_char) -> &'static str {
+    assert!(!pointer.is_null());
+    // SAFETY: the strings of the library are static and end with a NUL.
+    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap()
+}
+
+/// The path is one of all threads.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Activates each path of this CPU in turn, and says which.
+pub(crate) fn on_each_path(test: impl Fn(&str)) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ran = Vec::new();
+    let mut info = PathInfo { name: std::ptr::null(), available: false, active: false };
+    // SAFETY: a slot.
+    while unsafe { nf_path_at(ran.len(), &mut info) } == NF_OK {
+        let name = text(info.name);
+        ran.push(if info.available { name } else { "" });
+        if info.available {
+            // SAFETY: a string of the library.
+            assert_eq!(unsafe { nf_path_activate(info.name) }, NF_OK);
+            assert_eq!(text(nf_path_name()), name);
+            test(name);
+        }
+    }
+    println!("paths that ran: {}", ran.join(" "));
+    assert_eq!(ran.last(), Some(&"scalar"));
+}
+
+/// `count` elements with all edges of the format among them, one byte behind an even address.
+pub(crate) fn memory(format: Format, count: usize) -> (Vec<u8>, Vec<Kind>) {
+    let mut bytes = vec![0];
+    let mut kinds = Vec::new();
+    for &bits in oracle::edges(format).iter().cycle().take(count) {
+        let start = bytes.len();
+        oracle::write(format, bits, &mut bytes);
+        kinds.push(kind(format, oracle::read(&bytes[start..])));
+    }
+    (bytes, kinds)
+}
+
+pub(crate) fn first(answers: &[bool]) -> u64 {
+    answers.iter().position(|&answer| answer).map_or(NF_NONE, |first| first as u64)
+}
+
+pub(crate) fn count(answers: &[bool]) -> u64 {
+    answers.iter().filter(|&&answer| answer).count() as u64
+}
+
+pub(crate) fn census(kinds: &[Kind]) -> Census {
+    let class = |wanted| {
+        let answers: Vec<bool> = kinds.iter().map(|&kind| kind == wanted).collect();
+        Class { count: count(&answers), first: first(&answers) }
+    };
+    Census { nan: class(Kind::Nan), pos_inf: class(Kind::PosInf), neg_inf: class(Kind::NegInf) }
+}
+
+/// A bitmap before and after it takes these answers from bit `offset` on.
+pub(crate) fn bitmaps(answers: &[bool], offset: usize) -> (Vec<u8>, Vec<u8>) {
+    let old = vec![CANARY; (offset + answers.len()).div_ceil(8) + 8];
+    let mut new = old.clone();
+    for (i, &answer) in answers.iter().enumerate() {
+        let (byte, bit) = ((offset + i) / 8, (offset + i) % 8);
+        new[byte] = new[byte] & !(1 << bit) | u8::from(answer) << bit;
+    }
+    (old, new)
+}
