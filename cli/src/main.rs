@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         // Help and version, which belong on standard output.
         Err(error) if !error.use_stderr() => finish(error.print(), CLEAN),
         Err(error) => {
-            complain(format_args!("{}; see nonfinite --help", OneLine(first_paragraph(&error))));
+            complain(format_args!("{}; see nonfinite --help", OneLine(what_is_wrong(&error))));
             FAILED
         }
     };
@@ -33,14 +33,15 @@ fn main() -> ExitCode {
 }
 
 /// What is wrong with the arguments, on one line.
-fn first_paragraph(error: &clap::Error) -> String {
+fn what_is_wrong(error: &clap::Error) -> String {
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return "no command".to_owned();
     }
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let paragraph = text.split("\n\n").next().unwrap_or(text);
-    paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    // What is wrong, and perhaps what was meant; the usage follows.
+    let words = text.split("\n\nUsage").next().unwrap_or(text);
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn run(command: Command) -> u8 {

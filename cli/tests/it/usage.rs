@@ -33,7 +33,7 @@ fn wrong_usage() {
     let cases: [(&[&str], &str); 12] = [
         (&NONE, "no command"),
         (&["check"], "required arguments were not provided: <FILE>..."),
-        (&["chek", "a.npy"], "unrecognized subcommand 'chek'"),
+        (&["chek", "a.npy"], "unrecognized subcommand 'chek' tip: a similar subcommand exists: 'check'"),
         (&["check", "--fast", "a.npy"], "'--fast'"),
         (&["paths", "a.npy"], "a.npy"),
         (&["\x1b[2J"], "unrecognized subcommand"),
