@@ -56,7 +56,10 @@ fn head_of_mask<'x, 'o, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     out: &'o mut [MaybeUninit<bool>],
 ) -> (&'x [L::Raw], &'o mut [MaybeUninit<bool>]) {
     let head = until_aligned::<L>(x);
-    if let (1.., Some(first), Some(out)) = (head, x.first_chunk(), out.first_chunk_mut()) {
+    if head == 0 {
+        return (x, out);
+    }
+    if let (Some(first), Some(out)) = (x.first_chunk(), out.first_chunk_mut()) {
         isa.store::<O, NEGATE>(first, with, out);
     }
     (&x[head..], &mut out[head..])
@@ -158,8 +161,11 @@ pub(crate) fn merge(out: &mut [u8], bits: u128, count: u32) {
 /// lines take twice the time.
 #[inline(always)]
 fn until_aligned<L: Lane>(x: &[L::Raw]) -> usize {
+    if size_of_val(x) < ALIGN_FROM {
+        return 0;
+    }
     let head = x.as_ptr().align_offset(BLOCK);
-    if head < BLOCK && size_of_val(x) >= ALIGN_FROM { head } else { 0 }
+    if head < BLOCK { head } else { 0 }
 }
 
 /// Bytes of an input from which on it is read from a cache line on.
