@@ -11,9 +11,13 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Op, Operation, Pair, Test};
+
+mod layout;
 
 cpufeatures::new!(cpu, "avx512f", "avx512bw", "fma", "avx2", "popcnt", "bmi1", "bmi2");
 
@@ -23,9 +27,22 @@ pub(crate) struct Avx512(());
 
 impl Avx512 {
     pub(crate) fn detect() -> Option<Self> {
-        cpu::get().then_some(Self(()))
+        let found = cpu::get();
+        if found {
+            FOUND.store(true, Ordering::Relaxed);
+        }
+        found.then_some(Self(()))
+    }
+
+    /// As `detect`, for a CPU on which `detect` has found it; a load and no call.
+    #[inline(always)]
+    pub(crate) fn detected() -> Option<Self> {
+        FOUND.load(Ordering::Relaxed).then_some(Self(()))
     }
 }
+
+/// Set by `detect` alone, and only if the CPU has the features.
+static FOUND: AtomicBool = AtomicBool::new(false);
 
 impl Isa for Avx512 {
     #[inline(always)]
@@ -60,7 +77,17 @@ operations! {
     min_u8 = _mm512_min_epu8(a: V, b: V) -> V;
     max_u8 = _mm512_max_epu8(a: V, b: V) -> V;
     max_u16 = _mm512_max_epu16(a: V, b: V) -> V;
-    subtract_u8 = _mm512_subs_epu8(a: V, b: V) -> V;
+    saturating_subtract_u8 = _mm512_subs_epu8(a: V, b: V) -> V;
+    min_i8 = _mm512_min_epi8(a: V, b: V) -> V;
+    // Adds 1 where the mask is set; `b` is -1.
+    count_i8 = _mm512_mask_sub_epi8(a: V, mask: u64, same: V, b: V) -> V;
+    count_i16 = _mm512_mask_sub_epi16(a: V, mask: u32, same: V, b: V) -> V;
+    count_i32 = _mm512_mask_sub_epi32(a: V, mask: u16, same: V, b: V) -> V;
+    count_i64 = _mm512_mask_sub_epi64(a: V, mask: u8, same: V, b: V) -> V;
+    add_i8 = _mm512_add_epi8(a: V, b: V) -> V;
+    // The sums of eight bytes each of `|a - b|`.
+    byte_sums = _mm512_sad_epu8(a: V, b: V) -> V;
+    sum_of_i64 = _mm512_reduce_add_epi64(a: V) -> i64;
     equal_i8 = _mm512_cmpeq_epi8_mask(a: V, b: V) -> u64;
     equal_i16 = _mm512_cmpeq_epi16_mask(a: V, b: V) -> u32;
     equal_i32 = _mm512_cmpeq_epi32_mask(a: V, b: V) -> u16;
@@ -86,8 +113,8 @@ operations! {
     splat_i16 = _mm512_set1_epi16(a: i16) -> V;
     splat_i32 = _mm512_set1_epi32(a: i32) -> V;
     splat_i64 = _mm512_set1_epi64(a: i64) -> V;
-    // 16-bit lanes of `b` where the mask is set, else of `a`.
-    blend_i16 = _mm512_mask_blend_epi16(mask: u32, a: V, b: V) -> V;
+    // Bits of `a` where those of `mask` are set, else of `b`.
+    select = _mm512_ternarylogic_epi32::<0b1100_1010>(mask: V, a: V, b: V) -> V;
     // `a` where the mask is set, else zero.
     keep_bytes = _mm512_maskz_mov_epi8(mask: u64, a: V) -> V;
     pack_u16 = _mm512_packus_epi16(a: V, b: V) -> V;
@@ -156,6 +183,9 @@ pub(crate) trait Layout: Lane {
     /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
     fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V;
 
+    /// Adds 1 to the lanes whose bits are set.
+    fn count(isa: Avx512, counts: V, hits: u64) -> V;
+
     /// Compares the whole lanes of one register; the result is in the low bits.
     fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64;
 
@@ -207,179 +237,6 @@ pub(crate) trait Layout: Lane {
     }
 }
 
-impl Layout for i8 {
-    #[inline(always)]
-    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
-        let mask = isa.splat_i8(pair.mask);
-        Constants { mask, bound: isa.splat_i8(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
-    }
-
-    #[inline(always)]
-    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
-        isa.load(bytes, 64 * part)
-    }
-
-    #[inline(always)]
-    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        match (O::OP, NEGATE) {
-            (Operation::Greater, false) => isa.greater_i8(lanes, with.bound),
-            (Operation::Greater, true) => isa.at_most_i8(lanes, with.bound),
-            (_, false) => isa.equal_i8(lanes, with.bound),
-            (_, true) => isa.unequal_i8(lanes, with.bound),
-        }
-    }
-
-    #[inline(always)]
-    fn max_tops(isa: Avx512, a: V, b: V) -> V {
-        isa.max_u8(a, b)
-    }
-
-    #[inline(always)]
-    fn equal_tops(isa: Avx512, a: V, b: V) -> bool {
-        isa.equal_i8(a, b) != 0
-    }
-
-    #[inline(always)]
-    fn lacking(isa: Avx512, bytes: &[u8], with: Constants) -> V {
-        isa.not_and(Self::tops(isa, bytes, 0), with.top)
-    }
-
-    #[inline(always)]
-    fn restore(_: Avx512, packed: V) -> V {
-        packed
-    }
-}
-
-impl Layout for i16 {
-    #[inline(always)]
-    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
-        let mask = isa.splat_i16(pair.mask);
-        Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
-    }
-
-    #[inline(always)]
-    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
-        isa.load(bytes, 64 * part)
-    }
-
-    #[inline(always)]
-    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match (O::OP, NEGATE) {
-            (Operation::Greater, false) => isa.greater_i16(lanes, with.bound),
-            (Operation::Greater, true) => isa.at_most_i16(lanes, with.bound),
-            (_, false) => isa.equal_i16(lanes, with.bound),
-            (_, true) => isa.unequal_i16(lanes, with.bound),
-        })
-    }
-
-    /// Each quarter of `packed` has 8 elements of either part.
-    #[inline(always)]
-    fn restore(isa: Avx512, packed: V) -> V {
-        let index = isa.lanes_i32([0, 0, 2, 0, 4, 0, 6, 0, 1, 0, 3, 0, 5, 0, 7, 0]);
-        isa.permute_i64(index, packed)
-    }
-}
-
-impl Layout for i32 {
-    #[inline(always)]
-    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
-        let top = isa.splat_i16((pair.mask >> 16) as i16);
-        Constants {
-            mask: isa.splat_i32(pair.mask),
-            bound: isa.splat_i32(pair.bound),
-            top,
-            one: isa.splat_i8(pair.one),
-        }
-    }
-
-    /// Elements 0 16 1 17 .. 15 31: the odd 16-bit lanes of two registers, those of the first shifted down. (A load two
-    /// bytes further on would do without the shift, but each such load crosses cache lines.)
-    #[inline(always)]
-    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
-        let at = 128 * part;
-        isa.blend_i16(0xAAAA_AAAA, isa.down_16(isa.load(bytes, at)), isa.load(bytes, at + 64))
-    }
-
-    #[inline(always)]
-    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match (O::OP, NEGATE) {
-            (Operation::Greater, false) => isa.greater_i32(lanes, with.bound),
-            (Operation::Greater, true) => isa.at_most_i32(lanes, with.bound),
-            (_, false) => isa.equal_i32(lanes, with.bound),
-            (_, true) => isa.unequal_i32(lanes, with.bound),
-        })
-    }
-
-    /// Quarter `k` of `packed` has elements `4 * k ..` and `16 + 4 * k ..` of either part, four each, alternating.
-    #[inline(always)]
-    fn restore(isa: Avx512, packed: V) -> V {
-        let fours = isa.quarters([0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
-        let index = isa.lanes_i32([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
-        isa.permute_i32(index, isa.shuffle(packed, fours))
-    }
-}
-
-impl Layout for i64 {
-    #[inline(always)]
-    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
-        let top = isa.splat_i16((pair.mask >> 48) as i16);
-        Constants {
-            mask: isa.splat_i64(pair.mask),
-            bound: isa.splat_i64(pair.bound),
-            top,
-            one: isa.splat_i8(pair.one),
-        }
-    }
-
-    /// Elements 0 8 16 24, 1 9 17 25, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`, shifted
-    /// into place.
-    #[inline(always)]
-    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
-        let at = 256 * part;
-        let first = isa.down_48(isa.load(bytes, at));
-        let second = isa.down_32(isa.load(bytes, at + 64));
-        let third = isa.down_16_of_64(isa.load(bytes, at + 128));
-        let a = isa.blend_i16(0x2222_2222, first, second);
-        let b = isa.blend_i16(0x8888_8888, third, isa.load(bytes, at + 192));
-        isa.blend_i16(0xCCCC_CCCC, a, b)
-    }
-
-    #[inline(always)]
-    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match (O::OP, NEGATE) {
-            (Operation::Greater, false) => isa.greater_i64(lanes, with.bound),
-            (Operation::Greater, true) => isa.at_most_i64(lanes, with.bound),
-            (_, false) => isa.equal_i64(lanes, with.bound),
-            (_, true) => isa.unequal_i64(lanes, with.bound),
-        })
-    }
-
-    /// Eight masks of 8 results are joined in mask registers; left to itself the compiler takes them out one by one.
-    #[inline(always)]
-    fn bits<O: Op, const NEGATE: bool>(isa: Avx512, bytes: &[u8], with: Constants) -> u64 {
-        let mut pairs = [0; 4];
-        for (i, pair) in pairs.iter_mut().enumerate() {
-            let low = Self::register::<O, NEGATE>(isa, bytes, 2 * i, with);
-            let high = Self::register::<O, NEGATE>(isa, bytes, 2 * i + 1, with);
-            *pair = isa.join_8(high as u16, low as u16);
-        }
-        let low = isa.join_16(u32::from(pairs[1]), u32::from(pairs[0]));
-        let high = isa.join_16(u32::from(pairs[3]), u32::from(pairs[2]));
-        isa.join_32(u64::from(high), u64::from(low))
-    }
-
-    /// Quarter `k` of `packed` has elements `2 * k + 8 * j` and the next of either part, `j` fastest.
-    #[inline(always)]
-    fn restore(isa: Avx512, packed: V) -> V {
-        let twos = isa.quarters([0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]);
-        let index = isa.lanes_i16([
-            0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27, //
-            4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31,
-        ]);
-        isa.permute_i16(index, isa.shuffle(packed, twos))
-    }
-}
-
 /// `Ones` keeps the largest masked tops or the bits that all elements have; the others gather bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
@@ -388,8 +245,11 @@ pub(crate) struct Seen {
 }
 
 impl<L: Layout> Blocks<L> for Avx512 {
+    const SCREENS_BITS: bool = false;
+
     type Constants = Constants;
     type Seen = Seen;
+    type Counts = [V; 2];
 
     #[inline(always)]
     fn constants(self, pair: Pair<L>) -> Constants {
@@ -402,7 +262,7 @@ impl<L: Layout> Blocks<L> for Avx512 {
         let results = match (O::OP, NEGATE) {
             (Operation::Ones, true) => self.min_u8(L::lacking(self, bytes, with), with.one),
             // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-            (Operation::Ones, false) => self.subtract_u8(with.one, L::lacking(self, bytes, with)),
+            (Operation::Ones, false) => self.saturating_subtract_u8(with.one, L::lacking(self, bytes, with)),
             _ => L::results::<O, NEGATE>(self, bytes, with),
         };
         self.write(results, out);
@@ -427,6 +287,11 @@ impl<L: Layout> Blocks<L> for Avx512 {
     fn fold<O: Op, const NEGATE: bool>(self, mut seen: Seen, block: &Block<L>, with: Constants) -> Seen {
         let bytes = L::bytes(block);
         match (O::OP, NEGATE) {
+            (Operation::Least, _) => {
+                for i in 0..bytes.len() / 64 {
+                    seen.tops[i % 2] = self.min_i8(seen.tops[i % 2], self.load(bytes, 64 * i));
+                }
+            }
             (Operation::Ones, true) => {
                 for i in 0..bytes.len() / 64 {
                     seen.tops[i % 2] = self.and(seen.tops[i % 2], self.load(bytes, 64 * i));
@@ -447,6 +312,7 @@ impl<L: Layout> Blocks<L> for Avx512 {
     fn hit<O: Op, const NEGATE: bool>(self, seen: Seen, with: Constants) -> bool {
         let [a, b] = seen.tops;
         match (O::OP, NEGATE) {
+            (Operation::Least, _) => self.equal_i8(self.min_i8(a, b), with.bound) != 0,
             (Operation::Ones, true) => {
                 // A bit of the mask that some element lacks.
                 let lacking = self.not_and(self.and(a, b), with.mask);
@@ -455,5 +321,25 @@ impl<L: Layout> Blocks<L> for Avx512 {
             (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), with.top),
             _ => seen.bits != 0,
         }
+    }
+
+    #[inline(always)]
+    fn uncounted(self) -> [V; 2] {
+        [self.splat_i8(0); 2]
+    }
+
+    #[inline(always)]
+    fn count<O: Op>(self, mut counts: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+        let bytes = L::bytes(block);
+        for i in 0..bytes.len() / 64 {
+            counts[i % 2] = L::count(self, counts[i % 2], L::register::<O, false>(self, bytes, i, with));
+        }
+        counts
+    }
+
+    /// No lane is above 64, so that of each lane all but the lowest byte is zero, also in the sum of both.
+    #[inline(always)]
+    fn total(self, [a, b]: [V; 2]) -> usize {
+        self.sum_of_i64(self.byte_sums(self.add_i8(a, b), self.splat_i8(0))) as usize
     }
 }

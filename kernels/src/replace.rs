@@ -59,12 +59,12 @@ pub fn replace_into(path: Option<Path>, x: &[u8], out: &mut [u8], nan: &Rule, va
 
 #[inline(never)]
 fn long_replace(path: Option<Path>, x: &mut [u8], test: &Test, codes: &Codes) -> usize {
-    path.unwrap_or_else(Path::active).run::<InPlace>(&[], test, (x, codes))
+    Path::run::<InPlace>(path, &[], test, (x, codes))
 }
 
 #[inline(never)]
 fn long_replace_into(path: Option<Path>, x: &[u8], out: &mut [u8], test: &Test, codes: &Codes) -> usize {
-    path.unwrap_or_else(Path::active).run::<Copying>(x, test, (out, codes))
+    Path::run::<Copying>(path, x, test, (out, codes))
 }
 
 /// What takes whose place, besides NaN wherever the test holds.
@@ -91,7 +91,7 @@ impl Codes {
         let known = match special.0.operation() {
             Operation::Ones => true,
             Operation::Equal => special.0.size() == 1,
-            Operation::Greater => false,
+            Operation::Greater | Operation::Least => false,
         };
         assert!(known && !special.0.negate(), "no rule for NaN: it compares otherwise");
         Some(match special {

@@ -5,6 +5,7 @@
 
 mod api;
 mod codes;
+mod dense;
 mod environment;
 mod lengths;
 mod oracle;

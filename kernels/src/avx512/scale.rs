@@ -106,7 +106,7 @@ impl Lanes for Bf16 {
     fn times(isa: Avx512, lanes: V, factor: V) -> V {
         let even = isa.multiply_f32(isa.up_16(lanes), factor);
         let odd = isa.multiply_f32(isa.and(lanes, isa.splat_i32(0xFFFF_0000_u32.cast_signed())), factor);
-        isa.blend_i16(0xAAAA_AAAA, isa.down_16(round_bf16(isa, even)), round_bf16(isa, odd))
+        isa.select(isa.splat_i32(!0 << 16), round_bf16(isa, odd), isa.down_16(round_bf16(isa, even)))
     }
 }
 

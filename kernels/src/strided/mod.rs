@@ -141,7 +141,7 @@ pub fn position(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> Op
         Rule::Test(test) => {
             let path = path.unwrap_or_else(Path::active);
             if lines::are(&grid) {
-                return path.run::<lines::Position>(x, test, grid);
+                return Path::run::<lines::Position>(Some(path), x, test, grid);
             }
             let mut gather = Gather::new(grid);
             let mut room = [0; ROOM];
@@ -173,7 +173,7 @@ pub fn count(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> usize
         Rule::Test(test) => {
             let path = path.unwrap_or_else(Path::active);
             if lines::are(&grid) {
-                return path.run::<lines::Count>(x, test, (grid, None));
+                return Path::run::<lines::Count>(Some(path), x, test, (grid, None));
             }
             let mut gather = Gather::new(grid);
             let (mut room, mut all) = ([0; ROOM], 0);
@@ -200,7 +200,7 @@ pub fn census(path: Option<Path>, x: &[u8], nan: &Rule, grid: Grid<'_>) -> Censu
         Rule::Test(test) if test.infinities().is_some() => {
             let path = path.unwrap_or_else(Path::active);
             if lines::are(&grid) {
-                return path.run::<lines::Take>(x, test, grid);
+                return Path::run::<lines::Take>(Some(path), x, test, grid);
             }
             let mut gather = Gather::new(grid);
             let mut room = [0; ROOM];

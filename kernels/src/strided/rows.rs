@@ -24,7 +24,7 @@ pub fn any_rows(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [bool], gri
         Rule::Test(test) => {
             let path = path.unwrap_or_else(Path::active);
             if lines::are(&grid) {
-                path.run::<lines::Any>(x, test, (grid, out));
+                Path::run::<lines::Any>(Some(path), x, test, (grid, out));
             } else if grid.line().size < BLOCK {
                 short_lines(path, x, test, grid, out, |bits| bits != 0);
             } else {
@@ -50,7 +50,7 @@ pub fn count_rows(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [usize], 
             let path = path.unwrap_or_else(Path::active);
             if lines::are(&grid) {
                 let positive = if test.negate() { test.not() } else { *test };
-                path.run::<lines::Count>(x, &positive, (grid, Some(&mut *out)));
+                Path::run::<lines::Count>(Some(path), x, &positive, (grid, Some(&mut *out)));
                 if test.negate() {
                     out.iter_mut().for_each(|count| *count = size - *count);
                 }

@@ -60,7 +60,7 @@ pub(super) fn mask(path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<boo
 fn by_lines(path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>], grid: Grid<'_>) {
     let line = grid.line();
     if lines::are(&grid) && line.output == 1 {
-        return path.run::<lines::Mask>(x, test, (out, grid));
+        return Path::run::<lines::Mask>(Some(path), x, test, (out, grid));
     }
     let (mut from, mut to) = (Gather::new(grid), Gather::new(grid));
     let mut room = [0; ROOM];
