@@ -6,6 +6,8 @@ pub mod bytes;
 mod element;
 mod error;
 mod format;
+#[cfg(feature = "rayon")]
+pub mod par;
 mod path;
 mod predicate;
 mod slice;
