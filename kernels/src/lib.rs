@@ -17,6 +17,7 @@ extern crate std;
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
+mod cache;
 mod drive;
 mod isa;
 mod lane;
@@ -36,9 +37,11 @@ mod portable;
 mod rule;
 mod scalar;
 mod sinks;
+mod stream;
 
 pub use drive::{Census, Class};
 pub use out::MaskOut;
 pub use path::Path;
 pub use rule::{Rule, Test};
 pub use sinks::{bits, census, count, mask, mask_uninit, position, tally};
+pub use stream::{mask_streamed, streams};

@@ -11,6 +11,7 @@ use crate::out::MaskOut;
 use crate::path::{Path, Sink, Tests, scalar};
 use crate::rule::{Ones, Op, Operation, Rule, Test};
 use crate::scalar;
+use crate::stream;
 
 /// One byte per element of `x`: 1 where the rule holds, else 0. `path` is the active one if `None`.
 ///
@@ -167,6 +168,9 @@ fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: usize) {
 
 #[inline(never)]
 fn long_mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    if stream::streams(out.len()) {
+        return stream::run(path, x, test, out);
+    }
     path.unwrap_or_else(Path::active).run::<Mask>(x, test, out);
 }
 
