@@ -154,7 +154,9 @@ fn mask_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskO
     if is_small(x) || out.len() != x.len() {
         return path::mask(path, x, predicate, out);
     }
-    on_parts(x, out, &|_, x, out| path::mask(path, x, predicate, out), &|(), ()| ());
+    // By the length of the whole, which its parts do not tell.
+    let mask = if path::streams(out.len()) { path::mask_streamed } else { path::mask };
+    on_parts(x, out, &|_, x, out| mask(path, x, predicate, out), &|(), ()| ());
 }
 
 #[track_caller]
