@@ -45,6 +45,15 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
             b.iter(|| floor(black_box(x.as_bytes()), black_box(&mut slots)));
         });
     }
+    if bytes >= nonfinite_benches::BEYOND_CACHES {
+        let (mut slots, begin) = nonfinite_benches::aligned_slots(x.len());
+        for (width, past) in nonfinite_benches::past_for::<T>() {
+            let slots = &mut slots[begin..begin + x.len()];
+            group.bench_function(format!("limit stream {width}"), |b| {
+                b.iter(|| past(black_box(x.as_bytes()), black_box(slots)));
+            });
+        }
+    }
     let mut copied = vec![0; bytes];
     group.bench_function("limit copy", |b| {
         b.iter(|| limits::copy(black_box(x.as_bytes()), black_box(&mut copied)));
