@@ -11,7 +11,7 @@ use crate::out::MaskOut;
 use crate::path::{Path, Sink, Tests, scalar};
 use crate::rule::{Ones, Op, Operation, Rule, Test};
 use crate::scalar;
-use crate::stream;
+use crate::stream::{self, Streamed};
 
 /// One byte per element of `x`: 1 where the rule holds, else 0. `path` is the active one if `None`.
 ///
@@ -168,10 +168,22 @@ fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: usize) {
 
 #[inline(never)]
 fn long_mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-    if stream::streams(out.len()) {
-        return stream::run(path, x, test, out);
+    if out.len() >= stream::LEAST {
+        return large_mask(path, x, test, out);
     }
     path.unwrap_or_else(Path::active).run::<Mask>(x, test, out);
+}
+
+/// Apart, lest short masks pay for asking how large the caches are.
+#[cold]
+#[inline(never)]
+fn large_mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    let path = path.unwrap_or_else(Path::active);
+    if stream::streams(out.len()) {
+        path.run::<Streamed>(x, test, out);
+    } else {
+        path.run::<Mask>(x, test, out);
+    }
 }
 
 #[inline(never)]

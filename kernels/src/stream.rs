@@ -97,7 +97,7 @@ impl Stream for crate::neon::Neon {}
 impl Stream for crate::portable::Portable {}
 
 /// Masks of fewer results are not looked at: no last-level cache is as small.
-const LEAST: usize = 1 << 20;
+pub(crate) const LEAST: usize = 1 << 20;
 
 /// Whether a mask of so many results is better written past the caches: where the last of them cannot hold it. Never
 /// true where no path could do so.
@@ -123,19 +123,14 @@ pub fn mask_streamed(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>
                 && out.len() >= BLOCK
                 && out.len() == x.len() / rule.size() =>
         {
-            run(path, x, test, out.slots());
+            path.unwrap_or_else(Path::active).run::<Streamed>(x, test, out.slots());
         }
         _ => sinks::mask(path, x, rule, out),
     }
 }
 
-/// For at least a block.
-#[cold]
-pub(crate) fn run(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-    path.unwrap_or_else(Path::active).run::<Streamed>(x, test, out);
-}
-
-struct Streamed;
+/// A byte mask past the caches.
+pub(crate) struct Streamed;
 
 impl Sink for Streamed {
     const TESTS: Tests = Tests::All;
