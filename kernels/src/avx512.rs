@@ -83,8 +83,8 @@ operations! {
     splat_i16 = _mm512_set1_epi16(a: i16) -> V;
     splat_i32 = _mm512_set1_epi32(a: i32) -> V;
     splat_i64 = _mm512_set1_epi64(a: i64) -> V;
-    // 16-bit lanes of `b` where the mask is set, else of `a`.
-    blend_i16 = _mm512_mask_blend_epi16(mask: u32, a: V, b: V) -> V;
+    // Bits of `a` where those of `mask` are set, else of `b`.
+    select = _mm512_ternarylogic_epi32::<0b1100_1010>(mask: V, a: V, b: V) -> V;
     // `a` where the mask is set, else zero.
     keep_bytes = _mm512_maskz_mov_epi8(mask: u64, a: V) -> V;
     pack_u16 = _mm512_packus_epi16(a: V, b: V) -> V;
@@ -294,7 +294,7 @@ impl Layout for i32 {
     #[inline(always)]
     fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
         let at = 128 * part;
-        isa.blend_i16(0xAAAA_AAAA, isa.down_16(isa.load(bytes, at)), isa.load(bytes, at + 64))
+        isa.select(isa.splat_i32(!0 << 16), isa.load(bytes, at + 64), isa.down_16(isa.load(bytes, at)))
     }
 
     #[inline(always)]
@@ -336,9 +336,11 @@ impl Layout for i64 {
         let first = isa.down_48(isa.load(bytes, at));
         let second = isa.down_32(isa.load(bytes, at + 64));
         let third = isa.down_16_of_64(isa.load(bytes, at + 128));
-        let a = isa.blend_i16(0x2222_2222, first, second);
-        let b = isa.blend_i16(0x8888_8888, third, isa.load(bytes, at + 192));
-        isa.blend_i16(0xCCCC_CCCC, a, b)
+        isa.select(
+            isa.splat_i64(!0 << 32),
+            isa.select(isa.splat_i64(!0 << 48), isa.load(bytes, at + 192), third),
+            isa.select(isa.splat_i64(0xFFFF_0000), second, first),
+        )
     }
 
     #[inline(always)]

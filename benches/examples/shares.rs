@@ -1,0 +1,283 @@
+//! A quick look at where the kernels stand: every cell in turns with its limit and with the compiler's loops, in a second or so each
+//! dozen, where criterion takes minutes. For work on a kernel; records are criterion's.
+//!
+//!     cargo run --profile bench -p nonfinite-benches --example shares -- mask/f32 avx512
+//!
+//! shows the cells whose names have all these parts in them. `NONFINITE_BENCH_KIB=16,256` picks the sizes. `share` is the time of the limit by
+//! ours, the median of rounds that take turns; `best` is the fastest other loop, and its time by ours.
+
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite_benches::loops::{self, Ask, Finite, Inf, Nan, PositiveInf};
+use nonfinite_benches::{Data, Sample, has_avx512, limits_of, paths, sizes};
+use zerocopy::IntoBytes;
+
+/// An output at the place in its page where large allocations begin, whoever writes it.
+fn placed<T: Clone>(n: usize, value: T) -> &'static mut [T] {
+    let room = vec![value; n + 8192 / size_of::<T>()].leak();
+    let at = room.as_ptr().align_offset(4096) + 16 / size_of::<T>();
+    &mut room[at..at + n]
+}
+
+/// How long a loop runs before the next has its turn.
+const TURN: Duration = Duration::from_micros(25);
+const ROUNDS: usize = 161;
+
+struct Loop<'a> {
+    name: String,
+    run: Box<dyn FnMut() + 'a>,
+}
+
+fn of<'a>(name: impl Into<String>, run: impl FnMut() + 'a) -> Loop<'a> {
+    Loop { name: name.into(), run: Box::new(run) }
+}
+
+fn time(run: &mut dyn FnMut(), calls: u32) -> f64 {
+    let start = Instant::now();
+    for _ in 0..calls {
+        run();
+    }
+    start.elapsed().as_nanos() as f64 / f64::from(calls)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// The parts of names that are asked for.
+struct Filter(Vec<String>);
+
+impl Filter {
+    fn takes(&self, name: &str) -> bool {
+        self.0.iter().all(|part| name.contains(part.as_str()))
+    }
+
+    /// Ours by path, each against the limit of its width and the others.
+    fn cell<'a>(&self, name: &str, bytes: usize, ours: Vec<Loop<'a>>, limits: Vec<Loop<'a>>, others: Vec<Loop<'a>>) {
+        let ours: Vec<_> = ours.into_iter().filter(|ours| self.takes(&format!("{name} {}", ours.name))).collect();
+        if ours.is_empty() {
+            return;
+        }
+        let (first_limit, first_other) = (ours.len(), ours.len() + limits.len());
+        let names: Vec<_> = ours.iter().map(|ours| ours.name.clone()).collect();
+        let mut all: Vec<_> = ours.into_iter().chain(limits).chain(others).collect();
+        let calls: Vec<u32> = all
+            .iter_mut()
+            .map(|each| {
+                let warm = (0..3).map(|_| time(&mut each.run, 3)).fold(f64::MAX, f64::min);
+                (TURN.as_nanos() as f64 / warm).clamp(1.0, 1e5) as u32
+            })
+            .collect();
+        let mut times = vec![Vec::new(); all.len()];
+        for _ in 0..ROUNDS {
+            for ((each, &calls), times) in all.iter_mut().zip(&calls).zip(&mut times) {
+                times.push(time(&mut each.run, calls));
+            }
+        }
+        let ratio = |of: usize, by: usize| {
+            median(times[of].iter().zip(&times[by]).map(|(of, by)| of / by).collect())
+        };
+        for (i, path) in names.iter().enumerate() {
+            let ns = median(times[i].clone());
+            let limit = if path == "avx512" { first_other.wrapping_sub(1) } else { first_limit };
+            let share = if limit < first_other && limit >= first_limit { format!("{:.2}", ratio(limit, i)) } else { "-".into() };
+            let best = (first_other..all.len()).map(|other| (ratio(other, i), other)).min_by(|a, b| a.0.total_cmp(&b.0));
+            let best = best.map_or_else(String::new, |(ratio, other)| format!("{ratio:.2} {}", all[other].name));
+            println!("{name:<36} {path:<9} {ns:>9.1} ns {:>7.1} GB/s  share {share:<5} best {best}", bytes as f64 / ns);
+        }
+    }
+
+    fn masks<T: Sample, A: Ask>(&self, x: &[T], data: &str) {
+        let bytes = size_of_val(x);
+        let name = format!("mask/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+        let out = || placed(x.len(), false);
+        let ours = paths().into_iter().map(|path| {
+            let out = out();
+            of(path.name(), move || path.mask(black_box(x), A::PREDICATE, black_box(&mut *out)))
+        });
+        let limits = limits_of(size_of::<T>()).into_iter().map(|(_, _, floor)| {
+            let slots = placed(x.len(), MaybeUninit::new(false));
+            of("floor", move || floor(black_box(x.as_bytes()), black_box(&mut *slots)))
+        });
+        let (a, b) = (out(), out());
+        let mut others = vec![of("std avx2", move || loops::mask_avx2::<T, A>(black_box(x), black_box(&mut *a)))];
+        if has_avx512() {
+            others.push(of("std avx512", move || loops::mask_avx512::<T, A>(black_box(x), black_box(&mut *b))));
+        }
+        self.cell(&name, bytes, ours.collect(), limits.collect(), others);
+    }
+
+    fn bits<T: Sample, A: Ask>(&self, x: &[T], data: &str) {
+        let bytes = size_of_val(x);
+        let words = x.len().div_ceil(64);
+        for offset in [0, 3] {
+            let at = if offset == 0 { "bits" } else { "bits3" };
+            let name = format!("{at}/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+            let ours = paths().into_iter().map(|path| {
+                let out = placed(words + 1, 0u64);
+                of(path.name(), move || path.bits(black_box(x), A::PREDICATE, black_box(out.as_mut_bytes()), offset))
+            });
+            let (a, b) = (placed(words, 0), placed(words, 0));
+            let mut others = vec![of("std avx2", move || loops::bits_avx2::<T, A>(black_box(x), black_box(&mut *a)))];
+            if has_avx512() {
+                others.push(of("std avx512", move || loops::bits_avx512::<T, A>(black_box(x), black_box(&mut *b))));
+            }
+            self.cell(&name, bytes, ours.collect(), loads(x.as_bytes(), size_of::<T>()), others);
+        }
+    }
+
+    fn reduction<T: Sample, R>(&self, sink: &str, x: &[T], data: &str, run: impl Fn(Path, &[T]) -> R + Copy, others: Vec<Loop<'_>>) {
+        let bytes = size_of_val(x);
+        let name = format!("{sink}/{}/{}/{data}", T::NAME, nonfinite_benches::name(bytes));
+        let ours = paths().into_iter().map(|path| {
+            of(path.name(), move || {
+                black_box(run(path, black_box(x)));
+            })
+        });
+        self.cell(&name, bytes, ours.collect(), loads(x.as_bytes(), size_of::<T>()), others);
+    }
+
+    fn format<T: Sample>(&self) {
+        for bytes in sizes() {
+            for (data, data_name) in Data::ALL {
+                let x: Vec<T> = data.make(bytes);
+                let x = &x[..];
+                self.masks::<T, Finite>(x, data_name);
+                self.masks::<T, Nan>(x, data_name);
+                self.bits::<T, Finite>(x, data_name);
+                self.bits::<T, Nan>(x, data_name);
+                if data_name == "clean" {
+                    self.masks::<T, Inf>(x, data_name);
+                    self.masks::<T, PositiveInf>(x, data_name);
+                    self.reduction("all/finite", x, data_name, |path, x| path.all(x, Predicate::Finite), vec![]);
+                    self.reduction("position/nan", x, data_name, |path, x| path.position(x, Predicate::Nan), vec![]);
+                }
+                let others = || {
+                    let mut others = vec![of("std avx2", move || {
+                        black_box(loops::count_avx2::<T, Nan>(black_box(x)));
+                    })];
+                    if has_avx512() {
+                        others.push(of("std avx512", move || {
+                            black_box(loops::count_avx512::<T, Nan>(black_box(x)));
+                        }));
+                    }
+                    others
+                };
+                self.reduction("count/nan", x, data_name, |path, x| path.count(x, Predicate::Nan), others());
+                self.reduction("count/finite", x, data_name, |path, x| path.count(x, Predicate::Finite), vec![]);
+                self.reduction("census", x, data_name, |path, x| path.census(x), vec![]);
+            }
+        }
+    }
+
+    /// The formats of one byte; zero is finite in all of them.
+    fn small(&self) {
+        for bytes in sizes() {
+            let room = vec![0; bytes];
+            for format in [Format::F8E5M2, Format::F8E4M3Fn, Format::F8E4M3FnUz, Format::F8E8M0Fnu] {
+                let x = Elements::from_bytes(&room, format).expect("one byte each");
+                let size = nonfinite_benches::name(bytes);
+                for predicate in [Predicate::Finite, Predicate::Nan] {
+                    let ours = paths().into_iter().map(|path| {
+                        let out = placed(bytes, false);
+                        of(path.name(), move || path.mask(black_box(x), predicate, black_box(&mut *out)))
+                    });
+                    let limits = limits_of(1).into_iter().map(|(_, _, floor)| {
+                        let (slots, room) = (placed(bytes, MaybeUninit::new(false)), &room);
+                        of("floor", move || floor(black_box(room), black_box(&mut *slots)))
+                    });
+                    self.cell(&format!("mask/{format}/{predicate:?}/{size}"), bytes, ours.collect(), limits.collect(), vec![]);
+                    let ours = paths().into_iter().map(|path| {
+                        let out = placed(bytes / 8, 0);
+                        of(path.name(), move || path.bits(black_box(x), predicate, black_box(&mut *out), 0))
+                    });
+                    self.cell(&format!("bits/{format}/{predicate:?}/{size}"), bytes, ours.collect(), loads(&room, 1), vec![]);
+                }
+                let reduction = |sink: &str, run: fn(Path, Elements<'_>)| {
+                    let ours = paths().into_iter().map(|path| of(path.name(), move || run(path, black_box(x))));
+                    self.cell(&format!("{sink}/{format}/{size}"), bytes, ours.collect(), loads(&room, 1), vec![]);
+                };
+                reduction("all/finite", |path, x| {
+                    black_box(path.all(x, Predicate::Finite));
+                });
+                reduction("count/nan", |path, x| {
+                    black_box(path.count(x, Predicate::Nan));
+                });
+                reduction("census", |path, x| {
+                    black_box(path.census(x));
+                });
+            }
+        }
+    }
+
+    fn short<T: Sample>(&self) {
+        #[inline(never)]
+        fn is_finite<T: Sample>(x: &[T], out: &mut [bool]) {
+            nonfinite::is_finite(x, out);
+        }
+        #[inline(never)]
+        fn all_finite<T: Sample>(x: &[T]) -> bool {
+            nonfinite::all(x, Predicate::Finite)
+        }
+        for n in [1, 2, 3, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 40, 48, 63, 64, 65, 80, 100, 127, 128, 150, 200, 250, 300] {
+            let x: Vec<T> = Data::Clean.make(n * size_of::<T>());
+            let x = &x[..];
+            let name = format!("short/{}/{n}", T::NAME);
+            let active = Path::active();
+            for path in paths() {
+                // The functions of the crate use the active path.
+                path.activate();
+                let (mut a, mut b) = (vec![false; n], vec![false; n]);
+                let ours = vec![
+                    of(format!("{} chosen", path.name()), move || is_finite(black_box(x), black_box(&mut a))),
+                    of(format!("{} called", path.name()), move || {
+                        path.mask(black_box(x), Predicate::Finite, black_box(&mut b[..]));
+                    }),
+                ];
+                let (mut a, mut b) = (vec![false; n], vec![false; n]);
+                let others = vec![
+                    of("std", move || loops::mask::<T, Finite>(black_box(x), black_box(&mut a))),
+                    of("std avx2", move || loops::mask_avx2::<T, Finite>(black_box(x), black_box(&mut b))),
+                ];
+                // The plain loop takes the limit's place below a block, the compiler's AVX2 loop from there on.
+                let (mut c, mut d) = (vec![false; n], vec![false; n]);
+                let bar = if n < 64 {
+                    of("std", move || loops::mask::<T, Finite>(black_box(x), black_box(&mut c)))
+                } else {
+                    of("std avx2", move || loops::mask_avx2::<T, Finite>(black_box(x), black_box(&mut d)))
+                };
+                self.cell(&name, n * size_of::<T>(), ours, vec![bar], others);
+            }
+            active.activate();
+            let all = vec![of("active", move || {
+                black_box(all_finite(black_box(x)));
+            })];
+            let bar = vec![of("std", move || {
+                black_box(loops::all::<T, Finite>(black_box(x)));
+            })];
+            self.cell(&format!("shortall/{}/{n}", T::NAME), n * size_of::<T>(), all, bar, vec![]);
+        }
+    }
+}
+
+fn loads(x: &[u8], size: usize) -> Vec<Loop<'_>> {
+    let load = |(_, load, _): (&str, fn(&[u8]), _)| of("load", move || load(black_box(x)));
+    limits_of(size).into_iter().map(load).collect()
+}
+
+fn main() {
+    let filter = Filter(std::env::args().skip(1).collect());
+    filter.format::<f32>();
+    filter.format::<f64>();
+    filter.format::<half::f16>();
+    filter.format::<half::bf16>();
+    filter.small();
+    filter.short::<f32>();
+    filter.short::<f64>();
+    filter.short::<half::f16>();
+    filter.short::<half::bf16>();
+}
