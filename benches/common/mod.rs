@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, Throughput};
+use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
 use nonfinite::{Element, Path};
 
 /// Input sizes in bytes: in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks others.
@@ -92,7 +92,8 @@ pub fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkG
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Bytes(bytes as u64));
     if bytes >= BEYOND_CACHES {
-        group.sample_size(10).measurement_time(Duration::from_millis(800));
+        // Each sample as short as the others: a few passes over memory.
+        group.sampling_mode(SamplingMode::Flat).sample_size(10).measurement_time(Duration::from_millis(400));
     }
     group
 }
@@ -140,8 +141,10 @@ pub trait Sample: Element + PartialEq {
     fn nan(self) -> bool;
     fn infinite(self) -> bool;
     fn finite(self) -> bool;
-    /// Exponent all ones, by the bits.
+    /// Not all ones in the exponent, by the bits.
     fn finite_bits(self) -> bool;
+    /// Above infinity, by the bits but the sign.
+    fn nan_bits(self) -> bool;
 }
 
 macro_rules! sample {
@@ -167,6 +170,10 @@ macro_rules! sample {
             #[inline(always)]
             fn finite_bits(self) -> bool {
                 self.to_bits() & $exponent != $exponent as $bits
+            }
+            #[inline(always)]
+            fn nan_bits(self) -> bool {
+                self.to_bits() & <$bits>::MAX >> 1 > $exponent
             }
         }
     )* };

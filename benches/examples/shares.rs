@@ -57,8 +57,16 @@ impl Filter {
     }
 
     /// Ours by path, each against the limit of its width and the others.
-    fn cell<'a>(&self, name: &str, bytes: usize, ours: Vec<Loop<'a>>, limits: Vec<Loop<'a>>, others: Vec<Loop<'a>>) {
-        let ours: Vec<_> = ours.into_iter().filter(|ours| self.takes(&format!("{name} {}", ours.name))).collect();
+    fn cell<'a>(
+        &self,
+        name: &str,
+        bytes: usize,
+        ours: Vec<Loop<'a>>,
+        limits: Vec<Loop<'a>>,
+        others: Vec<Loop<'a>>,
+    ) {
+        let ours: Vec<_> =
+            ours.into_iter().filter(|ours| self.takes(&format!("{name} {}", ours.name))).collect();
         if ours.is_empty() {
             return;
         }
@@ -78,16 +86,25 @@ impl Filter {
                 times.push(time(&mut each.run, calls));
             }
         }
-        let ratio = |of: usize, by: usize| {
-            median(times[of].iter().zip(&times[by]).map(|(of, by)| of / by).collect())
-        };
+        let ratio =
+            |of: usize, by: usize| median(times[of].iter().zip(&times[by]).map(|(of, by)| of / by).collect());
         for (i, path) in names.iter().enumerate() {
             let ns = median(times[i].clone());
             let limit = if path == "avx512" { first_other.wrapping_sub(1) } else { first_limit };
-            let share = if limit < first_other && limit >= first_limit { format!("{:.2}", ratio(limit, i)) } else { "-".into() };
-            let best = (first_other..all.len()).map(|other| (ratio(other, i), other)).min_by(|a, b| a.0.total_cmp(&b.0));
-            let best = best.map_or_else(String::new, |(ratio, other)| format!("{ratio:.2} {}", all[other].name));
-            println!("{name:<36} {path:<9} {ns:>9.1} ns {:>7.1} GB/s  share {share:<5} best {best}", bytes as f64 / ns);
+            let share = if limit < first_other && limit >= first_limit {
+                format!("{:.2}", ratio(limit, i))
+            } else {
+                "-".into()
+            };
+            let best = (first_other..all.len())
+                .map(|other| (ratio(other, i), other))
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let best =
+                best.map_or_else(String::new, |(ratio, other)| format!("{ratio:.2} {}", all[other].name));
+            println!(
+                "{name:<36} {path:<9} {ns:>9.1} ns {:>7.1} GB/s  share {share:<5} best {best}",
+                bytes as f64 / ns
+            );
         }
     }
 
@@ -104,9 +121,11 @@ impl Filter {
             of("floor", move || floor(black_box(x.as_bytes()), black_box(&mut *slots)))
         });
         let (a, b) = (out(), out());
-        let mut others = vec![of("std avx2", move || loops::mask_avx2::<T, A>(black_box(x), black_box(&mut *a)))];
+        let mut others =
+            vec![of("std avx2", move || loops::mask_avx2::<T, A>(black_box(x), black_box(&mut *a)))];
         if has_avx512() {
-            others.push(of("std avx512", move || loops::mask_avx512::<T, A>(black_box(x), black_box(&mut *b))));
+            others
+                .push(of("std avx512", move || loops::mask_avx512::<T, A>(black_box(x), black_box(&mut *b))));
         }
         self.cell(&name, bytes, ours.collect(), limits.collect(), others);
     }
@@ -119,18 +138,30 @@ impl Filter {
             let name = format!("{at}/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
             let ours = paths().into_iter().map(|path| {
                 let out = placed(words + 1, 0u64);
-                of(path.name(), move || path.bits(black_box(x), A::PREDICATE, black_box(out.as_mut_bytes()), offset))
+                of(path.name(), move || {
+                    path.bits(black_box(x), A::PREDICATE, black_box(out.as_mut_bytes()), offset)
+                })
             });
             let (a, b) = (placed(words, 0), placed(words, 0));
-            let mut others = vec![of("std avx2", move || loops::bits_avx2::<T, A>(black_box(x), black_box(&mut *a)))];
+            let mut others =
+                vec![of("std avx2", move || loops::bits_avx2::<T, A>(black_box(x), black_box(&mut *a)))];
             if has_avx512() {
-                others.push(of("std avx512", move || loops::bits_avx512::<T, A>(black_box(x), black_box(&mut *b))));
+                others.push(of("std avx512", move || {
+                    loops::bits_avx512::<T, A>(black_box(x), black_box(&mut *b))
+                }));
             }
             self.cell(&name, bytes, ours.collect(), loads(x.as_bytes(), size_of::<T>()), others);
         }
     }
 
-    fn reduction<T: Sample, R>(&self, sink: &str, x: &[T], data: &str, run: impl Fn(Path, &[T]) -> R + Copy, others: Vec<Loop<'_>>) {
+    fn reduction<T: Sample, R>(
+        &self,
+        sink: &str,
+        x: &[T],
+        data: &str,
+        run: impl Fn(Path, &[T]) -> R + Copy,
+        others: Vec<Loop<'_>>,
+    ) {
         let bytes = size_of_val(x);
         let name = format!("{sink}/{}/{}/{data}", T::NAME, nonfinite_benches::name(bytes));
         let ours = paths().into_iter().map(|path| {
@@ -153,8 +184,20 @@ impl Filter {
                 if data_name == "clean" {
                     self.masks::<T, Inf>(x, data_name);
                     self.masks::<T, PositiveInf>(x, data_name);
-                    self.reduction("all/finite", x, data_name, |path, x| path.all(x, Predicate::Finite), vec![]);
-                    self.reduction("position/nan", x, data_name, |path, x| path.position(x, Predicate::Nan), vec![]);
+                    self.reduction(
+                        "all/finite",
+                        x,
+                        data_name,
+                        |path, x| path.all(x, Predicate::Finite),
+                        vec![],
+                    );
+                    self.reduction(
+                        "position/nan",
+                        x,
+                        data_name,
+                        |path, x| path.position(x, Predicate::Nan),
+                        vec![],
+                    );
                 }
                 let others = || {
                     let mut others = vec![of("std avx2", move || {
@@ -168,7 +211,13 @@ impl Filter {
                     others
                 };
                 self.reduction("count/nan", x, data_name, |path, x| path.count(x, Predicate::Nan), others());
-                self.reduction("count/finite", x, data_name, |path, x| path.count(x, Predicate::Finite), vec![]);
+                self.reduction(
+                    "count/finite",
+                    x,
+                    data_name,
+                    |path, x| path.count(x, Predicate::Finite),
+                    vec![],
+                );
                 self.reduction("census", x, data_name, |path, x| path.census(x), vec![]);
             }
         }
@@ -190,16 +239,35 @@ impl Filter {
                         let (slots, room) = (placed(bytes, MaybeUninit::new(false)), &room);
                         of("floor", move || floor(black_box(room), black_box(&mut *slots)))
                     });
-                    self.cell(&format!("mask/{format}/{predicate:?}/{size}"), bytes, ours.collect(), limits.collect(), vec![]);
+                    self.cell(
+                        &format!("mask/{format}/{predicate:?}/{size}"),
+                        bytes,
+                        ours.collect(),
+                        limits.collect(),
+                        vec![],
+                    );
                     let ours = paths().into_iter().map(|path| {
                         let out = placed(bytes / 8, 0);
                         of(path.name(), move || path.bits(black_box(x), predicate, black_box(&mut *out), 0))
                     });
-                    self.cell(&format!("bits/{format}/{predicate:?}/{size}"), bytes, ours.collect(), loads(&room, 1), vec![]);
+                    self.cell(
+                        &format!("bits/{format}/{predicate:?}/{size}"),
+                        bytes,
+                        ours.collect(),
+                        loads(&room, 1),
+                        vec![],
+                    );
                 }
                 let reduction = |sink: &str, run: fn(Path, Elements<'_>)| {
-                    let ours = paths().into_iter().map(|path| of(path.name(), move || run(path, black_box(x))));
-                    self.cell(&format!("{sink}/{format}/{size}"), bytes, ours.collect(), loads(&room, 1), vec![]);
+                    let ours =
+                        paths().into_iter().map(|path| of(path.name(), move || run(path, black_box(x))));
+                    self.cell(
+                        &format!("{sink}/{format}/{size}"),
+                        bytes,
+                        ours.collect(),
+                        loads(&room, 1),
+                        vec![],
+                    );
                 };
                 reduction("all/finite", |path, x| {
                     black_box(path.all(x, Predicate::Finite));
@@ -223,7 +291,10 @@ impl Filter {
         fn all_finite<T: Sample>(x: &[T]) -> bool {
             nonfinite::all(x, Predicate::Finite)
         }
-        for n in [1, 2, 3, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 40, 48, 63, 64, 65, 80, 100, 127, 128, 150, 200, 250, 300] {
+        for n in [
+            1, 2, 3, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 40, 48, 63, 64, 65, 80, 100, 127, 128, 150, 200,
+            250, 300,
+        ] {
             let x: Vec<T> = Data::Clean.make(n * size_of::<T>());
             let x = &x[..];
             let name = format!("short/{}/{n}", T::NAME);
