@@ -9,6 +9,8 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{Block, Lane};
 use crate::rule::{Op, Operation, Pair, Test};
@@ -21,9 +23,22 @@ pub(crate) struct Avx2(());
 
 impl Avx2 {
     pub(crate) fn detect() -> Option<Self> {
-        cpu::get().then_some(Self(()))
+        let found = cpu::get();
+        if found {
+            FOUND.store(true, Ordering::Relaxed);
+        }
+        found.then_some(Self(()))
+    }
+
+    /// As `detect`, for a CPU on which `detect` has found it; a load and no call.
+    #[inline(always)]
+    pub(crate) fn detected() -> Option<Self> {
+        FOUND.load(Ordering::Relaxed).then_some(Self(()))
     }
 }
+
+/// Set by `detect` alone, and only if the CPU has the features.
+static FOUND: AtomicBool = AtomicBool::new(false);
 
 impl Isa for Avx2 {
     #[inline(always)]
@@ -56,10 +71,17 @@ operations! {
     or = _mm256_or_si256(a: V, b: V) -> V;
     not_and = _mm256_andnot_si256(a: V, b: V) -> V;
     min_u8 = _mm256_min_epu8(a: V, b: V) -> V;
+    min_i8 = _mm256_min_epi8(a: V, b: V) -> V;
     max_u8 = _mm256_max_epu8(a: V, b: V) -> V;
     max_u16 = _mm256_max_epu16(a: V, b: V) -> V;
     add_i8 = _mm256_add_epi8(a: V, b: V) -> V;
-    subtract_u8 = _mm256_subs_epu8(a: V, b: V) -> V;
+    saturating_subtract_u8 = _mm256_subs_epu8(a: V, b: V) -> V;
+    subtract_i8 = _mm256_sub_epi8(a: V, b: V) -> V;
+    subtract_i16 = _mm256_sub_epi16(a: V, b: V) -> V;
+    subtract_i32 = _mm256_sub_epi32(a: V, b: V) -> V;
+    subtract_i64 = _mm256_sub_epi64(a: V, b: V) -> V;
+    // The sums of eight bytes each of `|a - b|`.
+    byte_sums = _mm256_sad_epu8(a: V, b: V) -> V;
     equal_i8 = _mm256_cmpeq_epi8(a: V, b: V) -> V;
     equal_i16 = _mm256_cmpeq_epi16(a: V, b: V) -> V;
     equal_i32 = _mm256_cmpeq_epi32(a: V, b: V) -> V;
@@ -106,6 +128,14 @@ impl Avx2 {
         let out: &mut [_; 32] = out[offset..].first_chunk_mut().unwrap();
         // SAFETY: `self` proves AVX2; `out` is 32 writable bytes, and the store asks for no alignment.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), results) }
+    }
+
+    #[inline(always)]
+    fn sum_of_i64(self, a: V) -> usize {
+        let mut lanes = [0u64; 4];
+        // SAFETY: `self` proves AVX2; `lanes` is 32 writable bytes, and the store asks for no alignment.
+        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), a) }
+        lanes.iter().sum::<u64>() as usize
     }
 
     #[inline(always)]
@@ -156,6 +186,9 @@ pub(crate) trait Layout: Lane {
         Self::compare::<O>(isa, isa.and(isa.load(bytes, at), with.mask), with)
     }
 
+    /// Lane by lane.
+    fn subtract(isa: Avx2, a: V, b: V) -> V;
+
     #[inline(always)]
     fn max_tops(isa: Avx2, a: V, b: V) -> V {
         isa.max_u16(a, b)
@@ -190,6 +223,11 @@ pub(crate) trait Layout: Lane {
 impl Layout for i8 {
     const PARTS: usize = 2;
     const BLEND_TO_SEARCH: bool = true;
+
+    #[inline(always)]
+    fn subtract(isa: Avx2, a: V, b: V) -> V {
+        isa.subtract_i8(a, b)
+    }
 
     #[inline(always)]
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
@@ -244,6 +282,11 @@ impl Layout for i16 {
     const BLEND_TO_SEARCH: bool = true;
 
     #[inline(always)]
+    fn subtract(isa: Avx2, a: V, b: V) -> V {
+        isa.subtract_i16(a, b)
+    }
+
+    #[inline(always)]
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i16(pair.mask);
         Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
@@ -276,6 +319,11 @@ impl Layout for i16 {
 impl Layout for i32 {
     const PARTS: usize = 4;
     const BLEND_TO_SEARCH: bool = true;
+
+    #[inline(always)]
+    fn subtract(isa: Avx2, a: V, b: V) -> V {
+        isa.subtract_i32(a, b)
+    }
 
     #[inline(always)]
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
@@ -324,6 +372,11 @@ impl Layout for i32 {
 impl Layout for i64 {
     const PARTS: usize = 4;
     const BLEND_TO_SEARCH: bool = false;
+
+    #[inline(always)]
+    fn subtract(isa: Avx2, a: V, b: V) -> V {
+        isa.subtract_i64(a, b)
+    }
 
     #[inline(always)]
     fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
@@ -378,8 +431,11 @@ impl Layout for i64 {
 }
 
 impl<L: Layout> Blocks<L> for Avx2 {
+    const SCREENS_BITS: bool = size_of::<L>() <= 2;
+
     type Constants = Constants;
     type Seen = [V; 2];
+    type Counts = [V; 2];
 
     #[inline(always)]
     fn constants(self, pair: Pair<L>) -> Constants {
@@ -394,7 +450,7 @@ impl<L: Layout> Blocks<L> for Avx2 {
             let results = match (O::OP, NEGATE) {
                 (Operation::Ones, true) => self.min_u8(packed, with.one),
                 // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                (Operation::Ones, false) => self.subtract_u8(with.one, packed),
+                (Operation::Ones, false) => self.saturating_subtract_u8(with.one, packed),
                 (_, true) => self.add_i8(packed, with.one),
                 (_, false) => self.and(packed, with.one),
             };
@@ -427,6 +483,12 @@ impl<L: Layout> Blocks<L> for Avx2 {
     #[inline(always)]
     fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
         let bytes = L::bytes(block);
+        if O::OP == Operation::Least {
+            for i in 0..bytes.len() / 32 {
+                seen[i % 2] = self.min_i8(seen[i % 2], self.load(bytes, 32 * i));
+            }
+            return seen;
+        }
         if let (Operation::Ones, true) = (O::OP, NEGATE) {
             for i in 0..bytes.len() / 32 {
                 seen[i % 2] = self.and(seen[i % 2], self.load(bytes, 32 * i));
@@ -456,6 +518,7 @@ impl<L: Layout> Blocks<L> for Avx2 {
     #[inline(always)]
     fn hit<O: Op, const NEGATE: bool>(self, [a, b]: [V; 2], with: Constants) -> bool {
         match (O::OP, NEGATE) {
+            (Operation::Least, _) => self.signs(self.equal_i8(self.min_i8(a, b), with.bound)) != 0,
             (Operation::Ones, true) => self.covers(self.and(a, b), with.mask) == 0,
             (Operation::Ones, false) => {
                 let ones = L::equal_tops(self, L::max_tops(self, a, b), with.top);
@@ -464,5 +527,26 @@ impl<L: Layout> Blocks<L> for Avx2 {
             (_, true) => self.covers(self.and(a, b), self.splat_i8(-1)) == 0,
             (_, false) => self.disjoint(self.or(a, b), self.or(a, b)) == 0,
         }
+    }
+
+    #[inline(always)]
+    fn uncounted(self) -> [V; 2] {
+        [self.zero(); 2]
+    }
+
+    /// A verdict is -1 where there is a hit, in every lane.
+    #[inline(always)]
+    fn count<O: Op>(self, mut counts: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+        let bytes = L::bytes(block);
+        for i in 0..bytes.len() / 32 {
+            counts[i % 2] = L::subtract(self, counts[i % 2], L::verdict::<O>(self, bytes, 32 * i, with));
+        }
+        counts
+    }
+
+    /// No lane is above 64, so that of each lane all but the lowest byte is zero, also in the sum of both.
+    #[inline(always)]
+    fn total(self, [a, b]: [V; 2]) -> usize {
+        self.sum_of_i64(self.byte_sums(self.add_i8(a, b), self.zero()))
     }
 }

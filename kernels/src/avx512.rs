@@ -8,6 +8,8 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Op, Operation, Pair, Test};
@@ -20,9 +22,22 @@ pub(crate) struct Avx512(());
 
 impl Avx512 {
     pub(crate) fn detect() -> Option<Self> {
-        cpu::get().then_some(Self(()))
+        let found = cpu::get();
+        if found {
+            FOUND.store(true, Ordering::Relaxed);
+        }
+        found.then_some(Self(()))
+    }
+
+    /// As `detect`, for a CPU on which `detect` has found it; a load and no call.
+    #[inline(always)]
+    pub(crate) fn detected() -> Option<Self> {
+        FOUND.load(Ordering::Relaxed).then_some(Self(()))
     }
 }
+
+/// Set by `detect` alone, and only if the CPU has the features.
+static FOUND: AtomicBool = AtomicBool::new(false);
 
 impl Isa for Avx512 {
     #[inline(always)]
@@ -57,7 +72,17 @@ operations! {
     min_u8 = _mm512_min_epu8(a: V, b: V) -> V;
     max_u8 = _mm512_max_epu8(a: V, b: V) -> V;
     max_u16 = _mm512_max_epu16(a: V, b: V) -> V;
-    subtract_u8 = _mm512_subs_epu8(a: V, b: V) -> V;
+    saturating_subtract_u8 = _mm512_subs_epu8(a: V, b: V) -> V;
+    min_i8 = _mm512_min_epi8(a: V, b: V) -> V;
+    // Adds 1 where the mask is set; `b` is -1.
+    count_i8 = _mm512_mask_sub_epi8(a: V, mask: u64, same: V, b: V) -> V;
+    count_i16 = _mm512_mask_sub_epi16(a: V, mask: u32, same: V, b: V) -> V;
+    count_i32 = _mm512_mask_sub_epi32(a: V, mask: u16, same: V, b: V) -> V;
+    count_i64 = _mm512_mask_sub_epi64(a: V, mask: u8, same: V, b: V) -> V;
+    add_i8 = _mm512_add_epi8(a: V, b: V) -> V;
+    // The sums of eight bytes each of `|a - b|`.
+    byte_sums = _mm512_sad_epu8(a: V, b: V) -> V;
+    sum_of_i64 = _mm512_reduce_add_epi64(a: V) -> i64;
     equal_i8 = _mm512_cmpeq_epi8_mask(a: V, b: V) -> u64;
     equal_i16 = _mm512_cmpeq_epi16_mask(a: V, b: V) -> u32;
     equal_i32 = _mm512_cmpeq_epi32_mask(a: V, b: V) -> u16;
@@ -153,6 +178,9 @@ pub(crate) trait Layout: Lane {
     /// The top 16 bits of each lane of a part; 8-bit lanes as they are.
     fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V;
 
+    /// Adds 1 to the lanes whose bits are set.
+    fn count(isa: Avx512, counts: V, hits: u64) -> V;
+
     /// Compares the whole lanes of one register; the result is in the low bits.
     fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64;
 
@@ -206,6 +234,11 @@ pub(crate) trait Layout: Lane {
 
 impl Layout for i8 {
     #[inline(always)]
+    fn count(isa: Avx512, counts: V, hits: u64) -> V {
+        isa.count_i8(counts, hits, counts, isa.splat_i8(-1))
+    }
+
+    #[inline(always)]
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i8(pair.mask);
         Constants { mask, bound: isa.splat_i8(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
@@ -249,6 +282,11 @@ impl Layout for i8 {
 
 impl Layout for i16 {
     #[inline(always)]
+    fn count(isa: Avx512, counts: V, hits: u64) -> V {
+        isa.count_i16(counts, hits as u32, counts, isa.splat_i8(-1))
+    }
+
+    #[inline(always)]
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i16(pair.mask);
         Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
@@ -278,6 +316,11 @@ impl Layout for i16 {
 }
 
 impl Layout for i32 {
+    #[inline(always)]
+    fn count(isa: Avx512, counts: V, hits: u64) -> V {
+        isa.count_i32(counts, hits as u16, counts, isa.splat_i8(-1))
+    }
+
     #[inline(always)]
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 16) as i16);
@@ -317,6 +360,11 @@ impl Layout for i32 {
 }
 
 impl Layout for i64 {
+    #[inline(always)]
+    fn count(isa: Avx512, counts: V, hits: u64) -> V {
+        isa.count_i64(counts, hits as u8, counts, isa.splat_i8(-1))
+    }
+
     #[inline(always)]
     fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
         let top = isa.splat_i16((pair.mask >> 48) as i16);
@@ -387,8 +435,11 @@ pub(crate) struct Seen {
 }
 
 impl<L: Layout> Blocks<L> for Avx512 {
+    const SCREENS_BITS: bool = false;
+
     type Constants = Constants;
     type Seen = Seen;
+    type Counts = [V; 2];
 
     #[inline(always)]
     fn constants(self, pair: Pair<L>) -> Constants {
@@ -401,7 +452,7 @@ impl<L: Layout> Blocks<L> for Avx512 {
         let results = match (O::OP, NEGATE) {
             (Operation::Ones, true) => self.min_u8(L::lacking(self, bytes, with), with.one),
             // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-            (Operation::Ones, false) => self.subtract_u8(with.one, L::lacking(self, bytes, with)),
+            (Operation::Ones, false) => self.saturating_subtract_u8(with.one, L::lacking(self, bytes, with)),
             _ => L::results::<O, NEGATE>(self, bytes, with),
         };
         self.write(results, out);
@@ -426,6 +477,11 @@ impl<L: Layout> Blocks<L> for Avx512 {
     fn fold<O: Op, const NEGATE: bool>(self, mut seen: Seen, block: &Block<L>, with: Constants) -> Seen {
         let bytes = L::bytes(block);
         match (O::OP, NEGATE) {
+            (Operation::Least, _) => {
+                for i in 0..bytes.len() / 64 {
+                    seen.tops[i % 2] = self.min_i8(seen.tops[i % 2], self.load(bytes, 64 * i));
+                }
+            }
             (Operation::Ones, true) => {
                 for i in 0..bytes.len() / 64 {
                     seen.tops[i % 2] = self.and(seen.tops[i % 2], self.load(bytes, 64 * i));
@@ -446,6 +502,7 @@ impl<L: Layout> Blocks<L> for Avx512 {
     fn hit<O: Op, const NEGATE: bool>(self, seen: Seen, with: Constants) -> bool {
         let [a, b] = seen.tops;
         match (O::OP, NEGATE) {
+            (Operation::Least, _) => self.equal_i8(self.min_i8(a, b), with.bound) != 0,
             (Operation::Ones, true) => {
                 // A bit of the mask that some element lacks.
                 let lacking = self.not_and(self.and(a, b), with.mask);
@@ -454,5 +511,25 @@ impl<L: Layout> Blocks<L> for Avx512 {
             (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), with.top),
             _ => seen.bits != 0,
         }
+    }
+
+    #[inline(always)]
+    fn uncounted(self) -> [V; 2] {
+        [self.splat_i8(0); 2]
+    }
+
+    #[inline(always)]
+    fn count<O: Op>(self, mut counts: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+        let bytes = L::bytes(block);
+        for i in 0..bytes.len() / 64 {
+            counts[i % 2] = L::count(self, counts[i % 2], L::register::<O, false>(self, bytes, i, with));
+        }
+        counts
+    }
+
+    /// No lane is above 64, so that of each lane all but the lowest byte is zero, also in the sum of both.
+    #[inline(always)]
+    fn total(self, [a, b]: [V; 2]) -> usize {
+        self.sum_of_i64(self.byte_sums(self.add_i8(a, b), self.splat_i8(0))) as usize
     }
 }

@@ -23,13 +23,22 @@ pub(crate) trait Kernel<I> {
 /// 64 results in memory. Whoever writes them writes all of them.
 pub(crate) type MaskBlock = [MaybeUninit<bool>; BLOCK];
 
+/// Bytes of input that one `Blocks::Counts` may count: 256 registers of 16 bytes on two counters.
+pub(crate) const RUN: usize = 4096;
+
 /// The operations on blocks of 64 lanes. `NEGATE` asks where the comparison does not hold.
 pub(crate) trait Blocks<L: Lane>: Isa {
+    /// Whether packed bits gain from a look for hits first.
+    const SCREENS_BITS: bool;
+
     /// Mask and bound as the comparisons want them.
     type Constants: Copy;
 
     /// What `fold` gathers.
     type Seen: Copy;
+
+    /// Hits, counted lane by lane.
+    type Counts: Copy;
 
     /// To be called once, outside the loop.
     fn constants(self, pair: Pair<L>) -> Self::Constants;
@@ -53,4 +62,13 @@ pub(crate) trait Blocks<L: Lane>: Isa {
 
     /// Whether a hit was among the blocks folded in.
     fn hit<O: Op, const NEGATE: bool>(self, seen: Self::Seen, with: Self::Constants) -> bool;
+
+    /// Nothing counted yet.
+    fn uncounted(self) -> Self::Counts;
+
+    /// Adds the hits of a block. The counter of a lane may be a byte: it must not be used for more than [`RUN`] bytes.
+    fn count<O: Op>(self, counts: Self::Counts, block: &Block<L>, with: Self::Constants) -> Self::Counts;
+
+    /// The sum of all counters.
+    fn total(self, counts: Self::Counts) -> usize;
 }

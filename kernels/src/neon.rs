@@ -16,6 +16,11 @@ impl Neon {
     pub(crate) fn detect() -> Option<Self> {
         cfg!(target_feature = "neon").then_some(Self(()))
     }
+
+    #[inline(always)]
+    pub(crate) fn detected() -> Option<Self> {
+        Self::detect()
+    }
 }
 
 impl Isa for Neon {
@@ -52,6 +57,11 @@ operations! {
     // `b` without the bits of `a`.
     not_and = |a, b| vbicq_u8(b, a);
     add_i8 = |a, b| vaddq_u8(a, b);
+    subtract_i8 = |a, b| vsubq_u8(a, b);
+    subtract_i16 = |a, b| vreinterpretq_u8_u16(vsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+    subtract_i32 = |a, b| vreinterpretq_u8_u32(vsubq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
+    subtract_i64 = |a, b| vreinterpretq_u8_u64(vsubq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
+    min_i8 = |a, b| vreinterpretq_u8_s8(vminq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)));
     max_u8 = |a, b| vmaxq_u8(a, b);
     max_u16 = |a, b| vreinterpretq_u8_u16(vmaxq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
     equal_i8 = |a, b| vceqq_u8(a, b);
@@ -120,6 +130,12 @@ impl Neon {
         unsafe { vmaxvq_u8(a) }
     }
 
+    #[inline(always)]
+    fn sum_of_u8(self, a: V) -> usize {
+        // SAFETY: `self` proves NEON.
+        usize::from(unsafe { vaddlvq_u8(a) })
+    }
+
     /// The low 64 bits.
     #[inline(always)]
     fn low_bits(self, a: V) -> u64 {
@@ -160,6 +176,9 @@ pub(crate) trait Layout: Lane {
         Self::compare::<O>(isa, isa.and(isa.load(bytes, at), with.mask), with)
     }
 
+    /// Lane by lane.
+    fn subtract(isa: Neon, a: V, b: V) -> V;
+
     #[inline(always)]
     fn max_tops(isa: Neon, a: V, b: V) -> V {
         isa.max_u16(a, b)
@@ -193,6 +212,11 @@ pub(crate) trait Layout: Lane {
 
 impl Layout for i8 {
     const PARTS: usize = 4;
+
+    #[inline(always)]
+    fn subtract(isa: Neon, a: V, b: V) -> V {
+        isa.subtract_i8(a, b)
+    }
 
     #[inline(always)]
     fn constants(isa: Neon, pair: Pair<Self>) -> Constants {
@@ -238,6 +262,11 @@ impl Layout for i16 {
     const PARTS: usize = 8;
 
     #[inline(always)]
+    fn subtract(isa: Neon, a: V, b: V) -> V {
+        isa.subtract_i16(a, b)
+    }
+
+    #[inline(always)]
     fn constants(isa: Neon, pair: Pair<Self>) -> Constants {
         let mask = isa.splat_i16(pair.mask);
         Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
@@ -264,6 +293,11 @@ impl Layout for i16 {
 
 impl Layout for i32 {
     const PARTS: usize = 8;
+
+    #[inline(always)]
+    fn subtract(isa: Neon, a: V, b: V) -> V {
+        isa.subtract_i32(a, b)
+    }
 
     #[inline(always)]
     fn constants(isa: Neon, pair: Pair<Self>) -> Constants {
@@ -298,6 +332,11 @@ impl Layout for i32 {
 
 impl Layout for i64 {
     const PARTS: usize = 8;
+
+    #[inline(always)]
+    fn subtract(isa: Neon, a: V, b: V) -> V {
+        isa.subtract_i64(a, b)
+    }
 
     #[inline(always)]
     fn constants(isa: Neon, pair: Pair<Self>) -> Constants {
@@ -343,8 +382,11 @@ impl Layout for i64 {
 }
 
 impl<L: Layout> Blocks<L> for Neon {
+    const SCREENS_BITS: bool = size_of::<L>() <= 2;
+
     type Constants = Constants;
     type Seen = [V; 2];
+    type Counts = [V; 2];
 
     #[inline(always)]
     fn constants(self, pair: Pair<L>) -> Constants {
@@ -388,6 +430,12 @@ impl<L: Layout> Blocks<L> for Neon {
     #[inline(always)]
     fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
         let bytes = L::bytes(block);
+        if O::OP == Operation::Least {
+            for i in 0..bytes.len() / 16 {
+                seen[i % 2] = self.min_i8(seen[i % 2], self.load(bytes, 16 * i));
+            }
+            return seen;
+        }
         if let (Operation::Ones, true) = (O::OP, NEGATE) {
             for i in 0..bytes.len() / 16 {
                 seen[i % 2] = self.and(seen[i % 2], self.load(bytes, 16 * i));
@@ -410,11 +458,33 @@ impl<L: Layout> Blocks<L> for Neon {
     #[inline(always)]
     fn hit<O: Op, const NEGATE: bool>(self, [a, b]: [V; 2], with: Constants) -> bool {
         let signs = match (O::OP, NEGATE) {
+            (Operation::Least, _) => self.equal_i8(self.min_i8(a, b), with.bound),
             (Operation::Ones, true) => self.not_and(self.and(a, b), with.mask),
             (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), with.top),
             (_, true) => self.not_and(self.and(a, b), self.splat_i8(-1)),
             (_, false) => self.or(a, b),
         };
         self.largest(signs) != 0
+    }
+
+    #[inline(always)]
+    fn uncounted(self) -> [V; 2] {
+        [self.splat_i8(0); 2]
+    }
+
+    /// A verdict is -1 where there is a hit, in every lane.
+    #[inline(always)]
+    fn count<O: Op>(self, mut counts: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+        let bytes = L::bytes(block);
+        for i in 0..bytes.len() / 16 {
+            counts[i % 2] = L::subtract(self, counts[i % 2], L::verdict::<O>(self, bytes, 16 * i, with));
+        }
+        counts
+    }
+
+    /// No lane is above 128, so that of each lane all but the lowest byte is zero.
+    #[inline(always)]
+    fn total(self, [a, b]: [V; 2]) -> usize {
+        self.sum_of_u8(a) + self.sum_of_u8(b)
     }
 }

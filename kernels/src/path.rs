@@ -24,7 +24,7 @@ pub(crate) trait Sink {
     type Out<'o>;
     type Output;
 
-    /// With the blocks of an instruction set. Must be `#[inline(always)]`; `x` has at least one block.
+    /// With the blocks of an instruction set. Must be `#[inline(always)]`; `x` has at least one block, but for short masks.
     fn vector<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
         isa: I,
         x: &[L::Raw],
@@ -98,6 +98,12 @@ impl<S: Sink, I: Blocks<i8> + Blocks<i16> + Blocks<i32> + Blocks<i64>> Loops<S, 
     }
 }
 
+/// The scalar path: not inlined, as it needs registers that the others do not.
+#[inline(never)]
+fn run_scalar<S: Sink>(x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
+    scalar::<S>(x, test, out)
+}
+
 /// The scalar loop for a test.
 #[inline(always)]
 pub(crate) fn scalar<S: Sink>(x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
@@ -130,11 +136,11 @@ macro_rules! paths {
             ("scalar", || Some(Token::Scalar)),
         ];
 
-        /// The path with this number in the table, if the CPU has it.
-        #[inline]
+        /// The path with this number in the table, if it was detected.
+        #[inline(always)]
         fn decode(code: u8) -> Option<Token> {
             $($(#[$cfg])* if code == Code::$token as u8 {
-                return crate::$module::$token::detect().map(Token::$token);
+                return crate::$module::$token::detected().map(Token::$token);
             })*
             (code == Code::Scalar as u8).then_some(Token::Scalar)
         }
@@ -151,7 +157,7 @@ macro_rules! paths {
             fn run<S: Sink>(self, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
                 match self {
                     $($(#[$cfg])* Self::$token(isa) => Loops::<S, _>::run(isa, x, test, out),)*
-                    Self::Scalar => scalar::<S>(x, test, out),
+                    Self::Scalar => run_scalar::<S>(x, test, out),
                 }
             }
         }
@@ -198,10 +204,13 @@ impl Path {
     /// that the environment variable `NONFINITE_PATH` names, if the CPU has it, else the best.
     #[inline]
     pub fn active() -> Self {
-        match decode(ACTIVE.load(Ordering::Relaxed)) {
-            Some(token) => Self(token),
-            None => Self::choose(),
-        }
+        Self::chosen().unwrap_or_else(Self::choose)
+    }
+
+    /// As `active`, if the choice was made before.
+    #[inline(always)]
+    fn chosen() -> Option<Self> {
+        decode(ACTIVE.load(Ordering::Relaxed)).map(Self)
     }
 
     #[cold]
@@ -248,9 +257,19 @@ impl Path {
         PATHS[usize::from(self.0.code())].0
     }
 
-    /// Runs the loop of a sink for one test.
+    /// Runs the loop of a sink for one test, on the active path if `path` is `None`. To be a tail call, so that no
+    /// register is saved.
     #[inline(always)]
-    pub(crate) fn run<S: Sink>(self, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
-        self.0.run::<S>(x, test, out)
+    pub(crate) fn run<S: Sink>(path: Option<Self>, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
+        match path.or_else(Self::chosen) {
+            Some(Self(token)) => token.run::<S>(x, test, out),
+            None => Self::choose_and_run::<S>(x, test, out),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn choose_and_run<S: Sink>(x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
+        Self::choose().0.run::<S>(x, test, out)
     }
 }

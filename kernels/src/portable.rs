@@ -14,6 +14,11 @@ impl Portable {
     pub(crate) fn detect() -> Option<Self> {
         Some(Self(()))
     }
+
+    #[inline(always)]
+    pub(crate) fn detected() -> Option<Self> {
+        Self::detect()
+    }
 }
 
 impl Isa for Portable {
@@ -49,8 +54,11 @@ fn hit<L: Lane, O: Op, const NEGATE: bool>(raw: L::Raw, pair: Pair<L>) -> bool {
 }
 
 impl<L: Lane> Blocks<L> for Portable {
+    const SCREENS_BITS: bool = false;
+
     type Constants = Pair<L>;
     type Seen = bool;
+    type Counts = usize;
 
     #[inline(always)]
     fn constants(self, pair: Pair<L>) -> Pair<L> {
@@ -91,5 +99,21 @@ impl<L: Lane> Blocks<L> for Portable {
     #[inline(always)]
     fn hit<O: Op, const NEGATE: bool>(self, seen: bool, _: Pair<L>) -> bool {
         seen
+    }
+
+    #[inline(always)]
+    fn uncounted(self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn count<O: Op>(self, counts: usize, block: &Block<L>, pair: Pair<L>) -> usize {
+        let hits = block.iter().fold(0u8, |hits, &raw| hits + u8::from(hit::<L, O, false>(raw, pair)));
+        counts + usize::from(hits)
+    }
+
+    #[inline(always)]
+    fn total(self, counts: usize) -> usize {
+        counts
     }
 }

@@ -39,6 +39,8 @@ pub(crate) enum Operation {
     Equal,
     /// `(bits & mask) > bound`, signed
     Greater,
+    /// `bits == bound`, with the least signed number as bound. Only to screen: a minimum finds it.
+    Least,
 }
 
 /// What to ask of every element.
@@ -180,11 +182,21 @@ impl Test {
         Pair { mask: L::truncate(self.mask), bound: L::truncate(self.bound), one: self.one.0 }
     }
 
-    /// Bits that are set in every lane this test holds for, to be searched for first: that is cheaper than the test.
+    /// Bits that are set in every lane for which this test, or the one it negates, holds, to be searched for first: that
+    /// is cheaper than the test.
     #[inline(always)]
     pub(crate) fn screen<L: Lane>(&self) -> Option<Pair<L>> {
         let mask = L::truncate(self.screen);
-        (self.screen != 0 && !self.negate).then_some(Pair { mask, bound: mask, one: self.one.0 })
+        (self.screen != 0).then_some(Pair { mask, bound: mask, one: self.one.0 })
+    }
+
+    /// Whether this test, or the one it negates, holds for the least signed byte and nothing else.
+    #[inline(always)]
+    pub(crate) fn is_least_byte(&self) -> bool {
+        self.width == Width::One
+            && self.operation == Operation::Equal
+            && self.mask as u8 == u8::MAX
+            && self.bound as i8 == i8::MIN
     }
 }
 
@@ -203,11 +215,13 @@ impl Test {
         is_ieee.then(|| [equal(self.bound), equal(self.bound | sign)])
     }
 
-    /// Of a test that has infinities: where the exponent is all ones, where NaN is, where +Inf is.
+    /// Of a test that has infinities: where the exponent is all ones, where NaN is, where +Inf is, where -Inf is.
     #[inline(always)]
-    pub(crate) fn census_pairs<L: Lane>(&self) -> [Pair<L>; 3] {
+    pub(crate) fn census_pairs<L: Lane>(&self) -> [Pair<L>; 4] {
         let nan = self.pair::<L>();
-        [Pair { mask: nan.bound, ..nan }, nan, Pair { mask: L::truncate(u64::MAX), ..nan }]
+        let equal = |bound: u64| Pair { mask: L::truncate(u64::MAX), bound: L::truncate(bound), ..nan };
+        let sign = 1 << (8 * self.size() - 1);
+        [Pair { mask: nan.bound, ..nan }, nan, equal(self.bound), equal(self.bound | sign)]
     }
 }
 
@@ -224,7 +238,7 @@ pub(crate) struct Pair<L> {
 #[inline(always)]
 pub(crate) fn holds<L: Lane>(operation: Operation, pair: Pair<L>, lane: L) -> bool {
     match operation {
-        Operation::Ones | Operation::Equal => lane.and(pair.mask) == pair.bound,
+        Operation::Ones | Operation::Equal | Operation::Least => lane.and(pair.mask) == pair.bound,
         Operation::Greater => lane.and(pair.mask) > pair.bound,
     }
 }
@@ -240,6 +254,8 @@ pub(crate) struct Ones;
 pub(crate) struct Equal;
 #[derive(Clone, Copy)]
 pub(crate) struct Greater;
+#[derive(Clone, Copy)]
+pub(crate) struct Least;
 
 impl Op for Ones {
     const OP: Operation = Operation::Ones;
@@ -249,4 +265,7 @@ impl Op for Equal {
 }
 impl Op for Greater {
     const OP: Operation = Operation::Greater;
+}
+impl Op for Least {
+    const OP: Operation = Operation::Least;
 }

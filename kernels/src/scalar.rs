@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 
 use crate::drive::{Census, Class, merge};
 use crate::lane::{BLOCK, Lane};
-use crate::rule::{Operation, Pair, Test, holds};
+use crate::rule::{Op, Operation, Pair, Test, holds};
 
 /// A loop over elements that asks `hit` of each.
 trait Loop<L: Lane> {
@@ -20,8 +20,12 @@ fn each<L: Lane, R: Loop<L>>(x: &[L::Raw], test: &Test, run: R) -> R::Output {
     match (test.operation(), test.negate()) {
         (Operation::Ones, false) => run.run(x, |lane| ones(pair, lane)),
         (Operation::Ones, true) => run.run(x, |lane| !ones(pair, lane)),
-        (Operation::Equal, false) => run.run(x, |lane| holds(Operation::Equal, pair, lane)),
-        (Operation::Equal, true) => run.run(x, |lane| !holds(Operation::Equal, pair, lane)),
+        (Operation::Equal | Operation::Least, false) => {
+            run.run(x, |lane| holds(Operation::Equal, pair, lane))
+        }
+        (Operation::Equal | Operation::Least, true) => {
+            run.run(x, |lane| !holds(Operation::Equal, pair, lane))
+        }
         (Operation::Greater, false) => run.run(x, |lane| holds(Operation::Greater, pair, lane)),
         (Operation::Greater, true) => run.run(x, |lane| !holds(Operation::Greater, pair, lane)),
     }
@@ -83,6 +87,18 @@ impl<L: Lane> Loop<L> for Tally {
         let count = x.iter().filter(|&&raw| hit(L::read(raw))).count();
         let first = if count == 0 { None } else { Position.run(x, hit) };
         Class { count, first }
+    }
+}
+
+/// The mask of one comparison, for a path to compile with its instructions.
+#[inline(always)]
+pub(crate) fn mask_of<L: Lane, O: Op, const NEGATE: bool>(
+    x: &[L::Raw],
+    pair: Pair<L>,
+    out: &mut [MaybeUninit<bool>],
+) {
+    for (&raw, out) in x.iter().zip(out) {
+        out.write(holds(O::OP, pair, L::read(raw)) != NEGATE);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::isa::Blocks;
 use crate::lane::{BLOCK, Lane};
 use crate::out::MaskOut;
 use crate::path::{Path, Sink, Tests, scalar};
-use crate::rule::{Ones, Op, Operation, Rule, Test};
+use crate::rule::{Least, Ones, Op, Operation, Rule, Test};
 use crate::scalar;
 use crate::stream::{self, Streamed};
 
@@ -27,8 +27,8 @@ pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     let out = out.slots();
     match rule {
         Rule::Constant { answer, .. } => out.fill(MaybeUninit::new(*answer)),
-        Rule::Test(test) if elements < BLOCK => scalar::<Mask>(x, test, out),
-        Rule::Test(test) => long_mask(path, x, test, out),
+        Rule::Test(test) if elements < shortest_mask(test) => scalar::<Mask>(x, test, out),
+        Rule::Test(test) => long_mask(x, test, out, path),
     }
 }
 
@@ -67,7 +67,7 @@ pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: u
     match rule {
         Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
         Rule::Test(test) if elements < BLOCK => scalar::<Bits>(x, test, (out, shift as u32)),
-        Rule::Test(test) => long_bits(path, x, test, out, shift as u32),
+        Rule::Test(test) => long_bits(x, test, out, shift as u32, path),
     }
 }
 
@@ -79,7 +79,7 @@ pub fn position(path: Option<Path>, x: &[u8], rule: &Rule) -> Option<usize> {
     match rule {
         Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
         Rule::Test(test) if elements < BLOCK => scalar::<Position>(x, test, ()),
-        Rule::Test(test) => long_position(path, x, test),
+        Rule::Test(test) => long_position(x, test, path),
     }
 }
 
@@ -116,7 +116,7 @@ pub fn tally(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
 /// [`tally`] for a test that does not negate.
 #[inline(always)]
 fn tally_positive(path: Option<Path>, x: &[u8], test: &Test) -> Class {
-    if x.len() / test.size() < BLOCK { scalar::<Tally>(x, test, ()) } else { long_tally(path, x, test) }
+    if x.len() / test.size() < BLOCK { scalar::<Tally>(x, test, ()) } else { long_tally(x, test, path) }
 }
 
 /// NaN, +Inf and -Inf in one pass, by the rule for NaN. If that is [`Rule::greater`], `(bits & !sign) > exponent`, the
@@ -129,7 +129,7 @@ pub fn census(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
             if x.len() / test.size() < BLOCK {
                 scalar::<Take>(x, test, ())
             } else {
-                long_census(path, x, test)
+                long_census(x, test, path)
             }
         }
         _ => Census { nan: tally(path, x, nan), ..Census::default() },
@@ -167,49 +167,60 @@ fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: usize) {
 // Not generic and not inlined: the vector loops are compiled once, in this crate. The arguments go in registers.
 
 #[inline(never)]
-fn long_mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+fn long_mask(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>], path: Option<Path>) {
     if out.len() >= stream::LEAST {
-        return large_mask(path, x, test, out);
+        return large_mask(x, test, out, path);
     }
-    path.unwrap_or_else(Path::active).run::<Mask>(x, test, out);
+    Path::run::<Mask>(path, x, test, out);
 }
 
 /// Apart, lest short masks pay for asking how large the caches are.
 #[cold]
 #[inline(never)]
-fn large_mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-    let path = path.unwrap_or_else(Path::active);
+fn large_mask(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>], path: Option<Path>) {
     if stream::streams(out.len()) {
-        path.run::<Streamed>(x, test, out);
+        Path::run::<Streamed>(path, x, test, out);
     } else {
-        path.run::<Mask>(x, test, out);
+        Path::run::<Mask>(path, x, test, out);
     }
 }
 
 #[inline(never)]
-fn long_bits(path: Option<Path>, x: &[u8], test: &Test, out: &mut [u8], shift: u32) {
-    path.unwrap_or_else(Path::active).run::<Bits>(x, test, (out, shift));
+fn long_bits(x: &[u8], test: &Test, out: &mut [u8], shift: u32, path: Option<Path>) {
+    Path::run::<Bits>(path, x, test, (out, shift));
 }
 
 #[inline(never)]
-fn long_position(path: Option<Path>, x: &[u8], test: &Test) -> Option<usize> {
-    path.unwrap_or_else(Path::active).run::<Position>(x, test, ())
+fn long_position(x: &[u8], test: &Test, path: Option<Path>) -> Option<usize> {
+    Path::run::<Position>(path, x, test, ())
 }
 
 #[inline(never)]
-fn long_tally(path: Option<Path>, x: &[u8], test: &Test) -> Class {
-    path.unwrap_or_else(Path::active).run::<Tally>(x, test, ())
+fn long_tally(x: &[u8], test: &Test, path: Option<Path>) -> Class {
+    Path::run::<Tally>(path, x, test, ())
 }
 
 #[inline(never)]
-fn long_census(path: Option<Path>, x: &[u8], nan: &Test) -> Census {
-    path.unwrap_or_else(Path::active).run::<Take>(x, nan, ())
+fn long_census(x: &[u8], nan: &Test, path: Option<Path>) -> Census {
+    Path::run::<Take>(path, x, nan, ())
+}
+
+/// Elements from which on a mask is left to a path. The paths' compilers do better on 64-bit lanes: SSE2 cannot compare them.
+#[inline(always)]
+fn shortest_mask(test: &Test) -> usize {
+    if test.size() == 8 { 16 } else { BLOCK }
 }
 
 /// Whether a screen can be cheaper than the test.
 #[inline(always)]
 fn screens<O: Op, const NEGATE: bool>() -> bool {
     !NEGATE && O::OP != Operation::Ones
+}
+
+/// Whether a minimum finds the hits.
+#[inline(always)]
+fn is_least<L: Lane, O: Op>(test: &Test) -> bool {
+    size_of::<L>() == 1 && O::OP == Operation::Equal && test.is_least_byte()
 }
 
 struct Mask;
@@ -226,6 +237,9 @@ impl Sink for Mask {
         test: &Test,
         out: &mut [MaybeUninit<bool>],
     ) {
+        if x.len() < BLOCK {
+            return scalar::mask_of::<L, O, NEGATE>(x, test.pair(), out);
+        }
         match test.screen() {
             // Narrow lanes are compared as fast as they are screened.
             Some(screen) if screens::<O, NEGATE>() && size_of::<L>() > 1 => {
@@ -255,9 +269,17 @@ impl Sink for Bits {
         isa: I,
         x: &[L::Raw],
         test: &Test,
-        (out, offset): (&mut [u8], u32),
+        out: (&mut [u8], u32),
     ) {
-        drive::bits::<L, I, O, NEGATE>(isa, x, test.pair(), out, offset);
+        match test.screen() {
+            None if I::SCREENS_BITS && is_least::<L, O>(test) => {
+                drive::bits::<L, I, Least, O, NEGATE>(isa, x, Some(test.pair()), test.pair(), out);
+            }
+            screen if I::SCREENS_BITS => {
+                drive::bits::<L, I, Ones, O, NEGATE>(isa, x, screen, test.pair(), out);
+            }
+            _ => drive::bits::<L, I, O, O, NEGATE>(isa, x, None, test.pair(), out),
+        }
     }
 
     #[inline(always)]
@@ -284,6 +306,9 @@ impl Sink for Position {
             Some(screen) if screens::<O, NEGATE>() => {
                 drive::position::<L, I, Ones, O, false>(isa, x, screen, test.pair())
             }
+            _ if is_least::<L, O>(test) && !NEGATE => {
+                drive::position::<L, I, Least, O, false>(isa, x, test.pair(), test.pair())
+            }
             _ => drive::position::<L, I, O, O, NEGATE>(isa, x, test.pair(), test.pair()),
         }
     }
@@ -309,10 +334,11 @@ impl Sink for Tally {
         (): (),
     ) -> Class {
         match test.screen() {
-            Some(screen) if screens::<O, NEGATE>() => {
-                drive::tally::<L, I, Ones, O, false>(isa, x, screen, test.pair())
+            Some(screen) if O::OP != Operation::Ones => {
+                drive::tally::<L, I, Ones, O>(isa, x, screen, test.pair())
             }
-            _ => drive::tally::<L, I, O, O, NEGATE>(isa, x, test.pair(), test.pair()),
+            _ if is_least::<L, O>(test) => drive::tally::<L, I, Least, O>(isa, x, test.pair(), test.pair()),
+            _ => drive::tally::<L, I, O, O>(isa, x, test.pair(), test.pair()),
         }
     }
 
@@ -337,8 +363,7 @@ impl Sink for Take {
         nan: &Test,
         (): (),
     ) -> Census {
-        let [special, nan, pos_inf] = nan.census_pairs();
-        drive::census::<L, I>(isa, x, special, nan, pos_inf)
+        drive::census::<L, I>(isa, x, nan.census_pairs())
     }
 
     #[inline(always)]

@@ -123,7 +123,7 @@ pub fn mask_streamed(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>
                 && out.len() >= BLOCK
                 && out.len() == x.len() / rule.size() =>
         {
-            path.unwrap_or_else(Path::active).run::<Streamed>(x, test, out.slots());
+            Path::run::<Streamed>(path, x, test, out.slots());
         }
         _ => sinks::mask(path, x, rule, out),
     }
