@@ -5,7 +5,7 @@
 mod oracle;
 
 use nonfinite::par::{self, ALONE, GRAIN};
-use nonfinite::{Class, Elements, Error, Format, Path, Predicate};
+use nonfinite::{Census, Class, Elements, Error, Format, Path, Predicate};
 use oracle::{Kind, holds, kind};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -36,6 +36,7 @@ struct Tensor {
     format: Format,
     bytes: Vec<u8>,
     kinds: Vec<Kind>,
+    census: Census,
 }
 
 impl Tensor {
@@ -43,8 +44,14 @@ impl Tensor {
         let mut bytes = Vec::new();
         bits.for_each(|bits| oracle::write(format, bits, &mut bytes));
         let kinds = bytes.chunks_exact(format.size_in_bytes()).map(|raw| kind(format, oracle::read(raw)));
-        let kinds = kinds.collect();
-        Self { format, bytes, kinds }
+        let kinds: Vec<Kind> = kinds.collect();
+        let class = |wanted| Class {
+            count: kinds.iter().filter(|&&kind| kind == wanted).count(),
+            first: kinds.iter().position(|&kind| kind == wanted),
+        };
+        let census =
+            Census { nan: class(Kind::Nan), pos_inf: class(Kind::PosInf), neg_inf: class(Kind::NegInf) };
+        Self { format, bytes, kinds, census }
     }
 
     fn elements(&self) -> Elements<'_> {
@@ -84,14 +91,7 @@ impl Tensor {
         assert_eq!(path.par_any(x, predicate), first.is_some(), "any {at}");
         assert_eq!(path.par_all(x, predicate), count == hits.len(), "all {at}");
         assert_eq!(path.par_count(x, predicate), count, "count {at}");
-        let class = |wanted| Class {
-            count: self.kinds.iter().filter(|&&kind| kind == wanted).count(),
-            first: self.kinds.iter().position(|&kind| kind == wanted),
-        };
-        let census = path.par_census(x);
-        assert_eq!(census.nan, class(Kind::Nan), "census {at}");
-        assert_eq!(census.pos_inf, class(Kind::PosInf), "census {at}");
-        assert_eq!(census.neg_inf, class(Kind::NegInf), "census {at}");
+        assert_eq!(path.par_census(x), self.census, "census {at}");
     }
 
     fn check_mask(&self, path: Path, predicate: Predicate, hits: &[bool], at: &str) {
