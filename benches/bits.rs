@@ -1,16 +1,16 @@
-//! Packed bits: `bits/FORMAT/PREDICATE/SIZE/DATA`.
+//! Packed bits: `bits/FORMAT/PREDICATE/SIZE/DATA`. Loops of others ask the number (`std`) or its bits (`bits`).
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nonfinite_benches::loops::{self, Ask, Finite, Nan};
+use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Nan, NanBits};
 use nonfinite_benches::{Data, Sample};
 use zerocopy::IntoBytes;
 
-fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize) {
-    let x: Vec<T> = Data::Clean.make(bytes);
+fn cell<T: Sample, A: Ask, B: Ask>(c: &mut Criterion, bytes: usize, (data, data_name): (Data, &str)) {
+    let x: Vec<T> = data.make(bytes);
     let mut out = vec![0u64; x.len().div_ceil(64)];
-    let name = format!("bits/{}/{}/{}/clean", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+    let name = format!("bits/{}/{}/{}/{data_name}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
     for path in nonfinite_benches::paths() {
         group.bench_function(format!("nonfinite {}", path.name()), |b| {
@@ -32,6 +32,13 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize) {
             b.iter(|| loops::bits_avx512::<T, A>(black_box(&x), black_box(&mut out)));
         });
     }
+    let arch = pulp::Arch::new();
+    group.bench_function("std pulp", |b| {
+        b.iter(|| loops::bits_pulp::<T, A>(arch, black_box(&x), black_box(&mut out)));
+    });
+    group.bench_function("bits multiversion", |b| {
+        b.iter(|| loops::bits_avx2::<T, B>(black_box(&x), black_box(&mut out)));
+    });
     for (width, load, _) in nonfinite_benches::limits_for::<T>() {
         group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(x.as_bytes()))));
     }
@@ -40,8 +47,10 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize) {
 
 fn format<T: Sample>(c: &mut Criterion) {
     for bytes in nonfinite_benches::sizes() {
-        cell::<T, Finite>(c, bytes);
-        cell::<T, Nan>(c, bytes);
+        for data in Data::ALL {
+            cell::<T, Finite, FiniteBits>(c, bytes, data);
+            cell::<T, Nan, NanBits>(c, bytes, data);
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Inf, Nan, NegativeInf, PositiveInf};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
+use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Inf, Nan, NanBits, NegativeInf, PositiveInf};
 use nonfinite_benches::{Data, Sample, limits};
 use zerocopy::IntoBytes;
 
@@ -33,10 +34,11 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
     group.bench_function("std pulp", |b| {
         b.iter(|| loops::mask_pulp::<T, A>(arch, black_box(&x), black_box(&mut out)));
     });
-    if A::NAME == Finite::NAME {
-        group.bench_function("bits multiversion", |b| {
-            b.iter(|| loops::mask_avx2::<T, FiniteBits>(black_box(&x), black_box(&mut out)));
-        });
+    match A::NAME {
+        name if name == Finite::NAME => bit_tricks::<T, FiniteBits>(&mut group, &x, &mut out),
+        name if name == Nan::NAME => bit_tricks::<T, NanBits>(&mut group, &x, &mut out),
+        // Comparisons with a number have none.
+        _ => {}
     }
     let mut slots = vec![MaybeUninit::uninit(); x.len()];
     for (width, load, floor) in nonfinite_benches::limits_for::<T>() {
@@ -45,11 +47,32 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
             b.iter(|| floor(black_box(x.as_bytes()), black_box(&mut slots)));
         });
     }
+    if bytes >= nonfinite_benches::BEYOND_CACHES {
+        let (mut slots, begin) = nonfinite_benches::aligned_slots(x.len());
+        for (width, past) in nonfinite_benches::past_for::<T>() {
+            let slots = &mut slots[begin..begin + x.len()];
+            group.bench_function(format!("limit stream {width}"), |b| {
+                b.iter(|| past(black_box(x.as_bytes()), black_box(slots)));
+            });
+        }
+    }
     let mut copied = vec![0; bytes];
     group.bench_function("limit copy", |b| {
         b.iter(|| limits::copy(black_box(x.as_bytes()), black_box(&mut copied)));
     });
     group.finish();
+}
+
+/// The question asked of the bits, by the same loops.
+fn bit_tricks<T: Sample, A: Ask>(group: &mut BenchmarkGroup<'_, WallTime>, x: &[T], out: &mut [bool]) {
+    group.bench_function("bits", |b| b.iter(|| loops::mask::<T, A>(black_box(x), black_box(out))));
+    group.bench_function("bits multiversion", |b| {
+        b.iter(|| loops::mask_avx2::<T, A>(black_box(x), black_box(out)));
+    });
+    let arch = pulp::Arch::new();
+    group.bench_function("bits pulp", |b| {
+        b.iter(|| loops::mask_pulp::<T, A>(arch, black_box(x), black_box(out)));
+    });
 }
 
 fn format<T: Sample>(c: &mut Criterion) {

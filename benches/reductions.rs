@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use nonfinite::{Path, Predicate};
-use nonfinite_benches::loops::{self, Ask, Finite, Nan};
+use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Nan, NanBits};
 use nonfinite_benches::{Data, Sample};
 use zerocopy::IntoBytes;
 
@@ -47,14 +47,15 @@ fn operation<T: Sample, R>(
 
 /// Keeps the result of a loop.
 macro_rules! run {
-    ($loop:ident, $ask:ident) => {
+    ($loop:ident, $ask:ident $(, $arch:ident)?) => {
         &|x| {
-            black_box(loops::$loop::<T, $ask>(x));
+            black_box(loops::$loop::<T, $ask>($($arch,)? x));
         }
     };
 }
 
 fn format<T: Sample>(c: &mut Criterion) {
+    let arch = pulp::Arch::new();
     for bytes in nonfinite_benches::sizes() {
         for (data, data_name) in Data::ALL {
             let x: Vec<T> = data.make(bytes);
@@ -72,6 +73,8 @@ fn format<T: Sample>(c: &mut Criterion) {
                         ("std multiversion", run!(all_avx2, Finite)),
                         ("std chunks multiversion", run!(all_chunks_avx2, Finite)),
                         ("std chunks multiversion v4", run!(all_chunks_avx512, Finite)),
+                        ("std chunks pulp", run!(all_chunks_pulp, Finite, arch)),
+                        ("bits chunks multiversion", run!(all_chunks_avx2, FiniteBits)),
                     ],
                 );
                 operation(
@@ -91,6 +94,8 @@ fn format<T: Sample>(c: &mut Criterion) {
                     ("std", run!(count, Nan)),
                     ("std multiversion", run!(count_avx2, Nan)),
                     ("std multiversion v4", run!(count_avx512, Nan)),
+                    ("std pulp", run!(count_pulp, Nan, arch)),
+                    ("bits multiversion", run!(count_avx2, NanBits)),
                 ],
             );
             operation(c, name("census", "all"), &x, |path, x| path.census(x), &[]);

@@ -13,12 +13,17 @@ use crate::{path, replace, rows};
 /// [`Error::PartialElement`], or [`Error::OutputLength`] if `out` does not have one byte for each element. Nothing is
 /// written then.
 pub fn mask(x: &[u8], format: Format, predicate: Predicate, out: &mut [u8]) -> Result<(), Error> {
+    path::mask(None, mask_input(x, format, out)?, predicate, MaskOut::from(out));
+    Ok(())
+}
+
+/// The elements of a mask that `out` fits.
+pub(crate) fn mask_input<'a>(x: &'a [u8], format: Format, out: &[u8]) -> Result<Elements<'a>, Error> {
     let x = Elements::from_bytes(x, format)?;
     if x.len() != out.len() {
         return Err(Error::OutputLength { elements: x.len(), output: out.len() });
     }
-    path::mask(None, x, predicate, MaskOut::from(out));
-    Ok(())
+    Ok(x)
 }
 
 /// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` becomes 1 if `predicate` holds for element `i`, else 0. All other
@@ -34,13 +39,23 @@ pub fn bits(
     out: &mut [u8],
     offset: usize,
 ) -> Result<(), Error> {
+    path::bits(None, bits_input(x, format, out, offset)?, predicate, out, offset);
+    Ok(())
+}
+
+/// The elements of a bit mask for which `out` has room from bit `offset` on.
+pub(crate) fn bits_input<'a>(
+    x: &'a [u8],
+    format: Format,
+    out: &[u8],
+    offset: usize,
+) -> Result<Elements<'a>, Error> {
     let x = Elements::from_bytes(x, format)?;
     let fits = offset.checked_add(x.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
     if !fits {
         return Err(Error::OutputBits { elements: x.len(), offset, bytes: out.len() });
     }
-    path::bits(None, x, predicate, out, offset);
-    Ok(())
+    Ok(x)
 }
 
 /// Whether `predicate` holds for an element. Stops soon after the first.

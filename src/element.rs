@@ -134,6 +134,18 @@ impl<'a> Elements<'a> {
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
+
+    /// The first `count` elements, and the rest.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[must_use]
+    #[inline]
+    #[track_caller]
+    pub fn split_at(self, count: usize) -> (Self, Self) {
+        let (first, rest) = self.bytes.split_at(count * self.format.size_in_bytes());
+        (Self { bytes: first, ..self }, Self { bytes: rest, ..self })
+    }
 }
 
 impl<'a, T: Element> From<&'a [T]> for Elements<'a> {

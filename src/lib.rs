@@ -12,6 +12,8 @@ mod format;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 pub mod ops;
+#[cfg(feature = "rayon")]
+pub mod par;
 mod path;
 mod predicate;
 mod replace;

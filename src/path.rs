@@ -164,6 +164,18 @@ pub(crate) fn mask(path: Option<Path>, x: Elements<'_>, predicate: Predicate, ou
     kernels::mask(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
 }
 
+/// Whether a mask of so many results is better written by [`mask_streamed`]; [`mask`] looks itself.
+#[cfg(feature = "rayon")]
+pub(crate) fn streams(results: usize) -> bool {
+    kernels::streams(results)
+}
+
+/// [`mask`], past the caches: for a part of a mask that [`streams`].
+#[cfg(feature = "rayon")]
+pub(crate) fn mask_streamed(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
+    kernels::mask_streamed(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
+}
+
 /// The output as initialised by [`mask`].
 #[inline(always)]
 #[track_caller]

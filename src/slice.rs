@@ -78,11 +78,18 @@ pub fn mask_uninit<'o, T: Element>(
 #[inline]
 #[track_caller]
 pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
-    let (elements, words) = (x.len(), out.len());
+    bitmap(x.len(), out, |out| path::bits(None, Elements::from(x), predicate, out, 0));
+}
+
+/// Shows words of bits for so many elements as bytes, bit `i % 8` of byte `i / 8`: the same bits where the low byte comes
+/// first.
+#[inline]
+#[track_caller]
+pub(crate) fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
+    let words = out.len();
     assert!(words == elements.div_ceil(64), "{elements} elements, but an output of {words} words of 64 bits");
-    // As bytes, bit `i % 8` of byte `i / 8`: the same bits where the low byte comes first.
     swap_on_big_endian(out);
-    path::bits(None, Elements::from(x), predicate, out.as_mut_bytes(), 0);
+    write(out.as_mut_bytes());
     swap_on_big_endian(out);
 }
 

@@ -9,9 +9,58 @@ pub fn copy(x: &[u8], out: &mut [u8]) {
     out.copy_from_slice(x);
 }
 
+/// One loop that reads and writes, by `$move`, with `$end` behind it.
+#[cfg(target_arch = "x86_64")]
+macro_rules! floor {
+    ($(#[$doc:meta])* $floor:ident $feature:tt $register:ident $bytes:literal $move:literal $or:literal $xor:literal $end:literal) => {
+        $(#[$doc])*
+        pub fn $floor<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
+            #[target_feature(enable = $feature)]
+            fn run<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
+                // SAFETY: each round reads `64 * SIZE` bytes of `x` and writes 64 of `out`, as often as 64 goes into the
+                // length of `out`, which is at least once; `x` is `SIZE` times as long. Stores that ask for alignment have
+                // an `out` at a multiple of 64.
+                unsafe { std::arch::asm!(
+                    concat!($xor, " {z}, {z}, {z}"),
+                    "2:",
+                    ".set at_, 0",
+                    concat!(".rept {size} * 64 / ", $bytes),
+                    concat!($or, " {t}, {z}, [{p} + at_]"),
+                    concat!(".set at_, at_ + ", $bytes),
+                    ".endr",
+                    ".set at_, 0",
+                    concat!(".rept 64 / ", $bytes),
+                    concat!($move, " [{q} + at_], {z}"),
+                    concat!(".set at_, at_ + ", $bytes),
+                    ".endr",
+                    "add {p}, 64 * {size}",
+                    "add {q}, 64",
+                    "dec {n}",
+                    "jnz 2b",
+                    $end,
+                    size = const SIZE,
+                    p = inout(reg) x.as_ptr() => _,
+                    q = inout(reg) out.as_mut_ptr() => _,
+                    n = inout(reg) out.len() / 64 => _,
+                    t = out($register) _,
+                    z = out($register) _,
+                    options(nostack),
+                ) }
+            }
+            assert!(is_x86_feature_detected!($feature));
+            assert_eq!(x.len(), SIZE * out.len());
+            assert!($end.is_empty() || out.as_ptr().addr().is_multiple_of(64));
+            if out.len() >= 64 {
+                // SAFETY: the CPU has the feature.
+                unsafe { run::<SIZE>(x, out) }
+            }
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 macro_rules! limits {
-    ($($load:ident $floor:ident $feature:tt $register:ident $bytes:literal $move:literal $or:literal $xor:literal;)*) => { $(
+    ($($load:ident $floor:ident $past:ident $feature:tt $register:ident $bytes:literal $move:literal $or:literal $xor:literal;)*) => { $(
         /// Reads all of `x` into registers; the part behind the last 512 bytes is left out.
         ///
         /// # Panics
@@ -46,56 +95,28 @@ macro_rules! limits {
             }
         }
 
-        /// Reads all of `x` and writes all of `out`, a block of 64 elements at a time; what is behind the last whole block
-        /// is left out.
-        ///
-        /// # Panics
-        /// If the CPU lacks the instructions, or `SIZE * out.len()` is not the length of `x`.
-        pub fn $floor<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
-            #[target_feature(enable = $feature)]
-            fn run<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
-                // SAFETY: each round reads `64 * SIZE` bytes of `x` and writes 64 of `out`, as often as 64 goes into the
-                // length of `out`, which is at least once; `x` is `SIZE` times as long.
-                unsafe { std::arch::asm!(
-                    concat!($xor, " {z}, {z}, {z}"),
-                    "2:",
-                    ".set at_, 0",
-                    concat!(".rept {size} * 64 / ", $bytes),
-                    concat!($or, " {t}, {z}, [{p} + at_]"),
-                    concat!(".set at_, at_ + ", $bytes),
-                    ".endr",
-                    ".set at_, 0",
-                    concat!(".rept 64 / ", $bytes),
-                    concat!($move, " [{q} + at_], {z}"),
-                    concat!(".set at_, at_ + ", $bytes),
-                    ".endr",
-                    "add {p}, 64 * {size}",
-                    "add {q}, 64",
-                    "dec {n}",
-                    "jnz 2b",
-                    size = const SIZE,
-                    p = inout(reg) x.as_ptr() => _,
-                    q = inout(reg) out.as_mut_ptr() => _,
-                    n = inout(reg) out.len() / 64 => _,
-                    t = out($register) _,
-                    z = out($register) _,
-                    options(nostack),
-                ) }
-            }
-            assert!(is_x86_feature_detected!($feature));
-            assert_eq!(x.len(), SIZE * out.len());
-            if out.len() >= 64 {
-                // SAFETY: the CPU has the feature.
-                unsafe { run::<SIZE>(x, out) }
-            }
+        floor! {
+            /// Reads all of `x` and writes all of `out`, a block of 64 elements at a time; what is behind the last whole block
+            /// is left out.
+            ///
+            /// # Panics
+            /// If the CPU lacks the instructions, or `SIZE * out.len()` is not the length of `x`.
+            $floor $feature $register $bytes $move $or $xor ""
+        }
+        floor! {
+            /// As the limit of masks, past the caches.
+            ///
+            /// # Panics
+            /// Likewise, or if `out` does not begin at a multiple of 64.
+            $past $feature $register $bytes "vmovntdq" $or $xor "sfence"
         }
     )* };
 }
 
 #[cfg(target_arch = "x86_64")]
 limits! {
-    load_256 floor_256 "avx2" ymm_reg 32 "vmovdqu" "vpor" "vpxor";
-    load_512 floor_512 "avx512f" zmm_reg 64 "vmovdqu64" "vporq" "vpxorq";
+    load_256 floor_256 past_256 "avx2" ymm_reg 32 "vmovdqu" "vpor" "vpxor";
+    load_512 floor_512 past_512 "avx512f" zmm_reg 64 "vmovdqu64" "vporq" "vpxorq";
 }
 
 /// Reads all of the input.
@@ -117,4 +138,20 @@ pub fn limits<const SIZE: usize>() -> Vec<(&'static str, Load, Floor)> {
         }
     }
     limits
+}
+
+/// As the floors of [`limits`], past the caches: into outputs at a multiple of 64 bytes.
+pub fn past<const SIZE: usize>() -> Vec<(&'static str, Floor)> {
+    #[allow(unused_mut, reason = "not filled on other machines")]
+    let mut floors: Vec<(&'static str, Floor)> = Vec::new();
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") {
+            floors.push(("256", past_256::<SIZE>));
+        }
+        if is_x86_feature_detected!("avx512f") {
+            floors.push(("512", past_512::<SIZE>));
+        }
+    }
+    floors
 }

@@ -33,6 +33,7 @@ ask! {
     Finite Finite "finite" |x| x.finite();
     FiniteBits Finite "finite" |x| x.finite_bits();
     Nan Nan "nan" |x| x.nan();
+    NanBits Nan "nan" |x| x.nan_bits();
     Inf Inf "inf" |x| x.infinite();
     PositiveInf PositiveInf "posinf" |x| x == T::INF;
     NegativeInf NegativeInf "neginf" |x| x == T::NEG_INF;
@@ -60,38 +61,65 @@ macro_rules! loops {
     )* };
 }
 loops! {
-    mask, mask_avx2, mask_avx512, (x: &[T], out: &mut [bool]) -> (), {
-        // As nonfinite does: lengths that differ are refused.
-        assert_eq!(x.len(), out.len());
-        for (x, out) in x.iter().zip(out) {
-            *out = A::ask(*x);
-        }
-    };
-    bits, bits_avx2, bits_avx512, (x: &[T], out: &mut [u64]) -> (), {
-        for (x, out) in x.chunks(64).zip(out) {
-            *out = x.iter().enumerate().fold(0, |bits, (i, x)| bits | u64::from(A::ask(*x)) << i);
-        }
-    };
+    mask, mask_avx2, mask_avx512, (x: &[T], out: &mut [bool]) -> (), mask_body::<T, A>(x, out);
+    bits, bits_avx2, bits_avx512, (x: &[T], out: &mut [u64]) -> (), bits_body::<T, A>(x, out);
     all, all_avx2, all_avx512, (x: &[T]) -> bool, x.iter().all(|x| A::ask(*x));
-    // Without a branch at each element: what a compiler can make vectors of.
-    all_chunks, all_chunks_avx2, all_chunks_avx512, (x: &[T]) -> bool, {
-        x.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, x| all & A::ask(*x)))
-    };
-    count, count_avx2, count_avx512, (x: &[T]) -> usize, x.iter().filter(|x| A::ask(**x)).count();
+    all_chunks, all_chunks_avx2, all_chunks_avx512, (x: &[T]) -> bool, all_chunks_body::<T, A>(x);
+    count, count_avx2, count_avx512, (x: &[T]) -> usize, count_body::<T, A>(x);
     position, position_avx2, position_avx512, (x: &[T]) -> Option<usize>, x.iter().position(|x| A::ask(*x));
 }
 
-/// The mask loop where pulp lets the compiler use what it detects.
-pub fn mask_pulp<T: Sample, A: Ask>(arch: pulp::Arch, x: &[T], out: &mut [bool]) {
-    struct Run<'a, T, A>(&'a [T], &'a mut [bool], PhantomData<A>);
-    impl<T: Sample, A: Ask> pulp::WithSimd for Run<'_, T, A> {
-        type Output = ();
-        #[inline(always)]
-        fn with_simd<S: pulp::Simd>(self, _: S) {
-            for (x, out) in self.0.iter().zip(self.1) {
-                *out = A::ask(*x);
+/// Loops where pulp lets the compiler use what it detects.
+macro_rules! pulped {
+    ($($name:ident ($x:ident $(, $out:ident: $o:ty)?) -> $r:ty, $body:expr;)*) => { $(
+        pub fn $name<T: Sample, A: Ask>(arch: pulp::Arch, $x: &[T] $(, $out: &mut [$o])?) -> $r {
+            struct Run<'a, T, A> {
+                $x: &'a [T],
+                $($out: &'a mut [$o],)?
+                ask: PhantomData<A>,
             }
+            impl<T: Sample, A: Ask> pulp::WithSimd for Run<'_, T, A> {
+                type Output = $r;
+                #[inline(always)]
+                fn with_simd<S: pulp::Simd>(self, _: S) -> $r {
+                    let Run { $x, $($out,)? .. } = self;
+                    $body
+                }
+            }
+            arch.dispatch(Run { $x, $($out,)? ask: PhantomData::<A> })
         }
+    )* };
+}
+pulped! {
+    mask_pulp(x, out: bool) -> (), mask_body::<T, A>(x, out);
+    bits_pulp(x, out: u64) -> (), bits_body::<T, A>(x, out);
+    all_chunks_pulp(x) -> bool, all_chunks_body::<T, A>(x);
+    count_pulp(x) -> usize, count_body::<T, A>(x);
+}
+
+#[inline(always)]
+fn mask_body<T: Sample, A: Ask>(x: &[T], out: &mut [bool]) {
+    // As nonfinite does: lengths that differ are refused.
+    assert_eq!(x.len(), out.len());
+    for (x, out) in x.iter().zip(out) {
+        *out = A::ask(*x);
     }
-    arch.dispatch(Run(x, out, PhantomData::<A>));
+}
+
+#[inline(always)]
+fn bits_body<T: Sample, A: Ask>(x: &[T], out: &mut [u64]) {
+    for (x, out) in x.chunks(64).zip(out) {
+        *out = x.iter().enumerate().fold(0, |bits, (i, x)| bits | u64::from(A::ask(*x)) << i);
+    }
+}
+
+/// Without a branch at each element: what a compiler can make vectors of.
+#[inline(always)]
+fn all_chunks_body<T: Sample, A: Ask>(x: &[T]) -> bool {
+    x.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, x| all & A::ask(*x)))
+}
+
+#[inline(always)]
+fn count_body<T: Sample, A: Ask>(x: &[T]) -> usize {
+    x.iter().filter(|x| A::ask(**x)).count()
 }

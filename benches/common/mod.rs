@@ -3,17 +3,23 @@
 pub mod limits;
 pub mod loops;
 
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, Throughput};
+use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
 use nonfinite::{Element, Path};
 
 /// Input sizes in bytes: in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks others.
 pub fn sizes() -> Vec<usize> {
+    sizes_or(&[1 << 10, 16 << 10, 256 << 10, 8 << 20, 256 << 20])
+}
+
+/// These sizes, unless the environment picks others.
+pub fn sizes_or(sizes: &[usize]) -> Vec<usize> {
     match std::env::var("NONFINITE_BENCH_KIB") {
         Ok(list) => list.split(',').map(|kib| kib.parse::<usize>().expect("sizes in KiB") << 10).collect(),
-        Err(_) => vec![1 << 10, 16 << 10, 256 << 10, 8 << 20, 256 << 20],
+        Err(_) => sizes.to_vec(),
     }
 }
 
@@ -46,6 +52,26 @@ pub fn limits_of(size: usize) -> Vec<(&'static str, limits::Load, limits::Floor)
     }
 }
 
+/// The floors of masks past the caches, for elements of this type.
+pub fn past_for<T>() -> Vec<(&'static str, limits::Floor)> {
+    match size_of::<T>() {
+        1 => limits::past::<1>(),
+        2 => limits::past::<2>(),
+        4 => limits::past::<4>(),
+        _ => limits::past::<8>(),
+    }
+}
+
+/// Room for results, uninitialised, and where its first multiple of 64 bytes is.
+pub fn aligned_slots(results: usize) -> (Vec<MaybeUninit<bool>>, usize) {
+    let slots = vec![MaybeUninit::uninit(); results + 63];
+    let begin = slots.as_ptr().align_offset(64);
+    (slots, begin)
+}
+
+/// From this size of input on, masks may be written past the caches.
+pub const BEYOND_CACHES: usize = 64 << 20;
+
 /// Whether the CPU has what `multiversion` asks of a target with AVX-512.
 pub fn has_avx512() -> bool {
     Path::by_name("avx512").is_some()
@@ -65,8 +91,9 @@ pub fn criterion() -> Criterion {
 pub fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkGroup<'c, WallTime> {
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Bytes(bytes as u64));
-    if bytes >= 64 << 20 {
-        group.sample_size(10).measurement_time(Duration::from_millis(800));
+    if bytes >= BEYOND_CACHES {
+        // Each sample as short as the others: a few passes over memory.
+        group.sampling_mode(SamplingMode::Flat).sample_size(10).measurement_time(Duration::from_millis(400));
     }
     group
 }
@@ -114,8 +141,10 @@ pub trait Sample: Element + PartialEq {
     fn nan(self) -> bool;
     fn infinite(self) -> bool;
     fn finite(self) -> bool;
-    /// Exponent all ones, by the bits.
+    /// Not all ones in the exponent, by the bits.
     fn finite_bits(self) -> bool;
+    /// Above infinity, by the bits but the sign.
+    fn nan_bits(self) -> bool;
 }
 
 macro_rules! sample {
@@ -141,6 +170,10 @@ macro_rules! sample {
             #[inline(always)]
             fn finite_bits(self) -> bool {
                 self.to_bits() & $exponent != $exponent as $bits
+            }
+            #[inline(always)]
+            fn nan_bits(self) -> bool {
+                self.to_bits() & <$bits>::MAX >> 1 > $exponent
             }
         }
     )* };

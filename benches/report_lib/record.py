@@ -73,7 +73,7 @@ def first_hit(found):
 
 def offsets(found):
     """Bits that do not begin at a byte."""
-    chosen = sorted((c for c in found if c.sink == "bits"), key=order)
+    chosen = sorted((c for c in found if c.sink == "bits" and c.parts[-1] == "clean"), key=order)
     paths = [p for p in paths_of(chosen) if any(f"nonfinite {p} from bit 3" in c.times for c in chosen)]
     rows = [
         [*cell.parts[1:4]] + [figure(cell.gb_per_s(f"nonfinite {path} from bit 3")) for path in paths]
@@ -81,6 +81,32 @@ def offsets(found):
     ]
     if rows:
         yield "## bits from bit 3 on: GB/s of input\n\n" + table(["format", "predicate", "input", *paths], rows, 3)
+
+
+def parallel(found):
+    """Two threads, and the share of what two threads that only read or write reach."""
+    def place(cell):
+        sink, fmt, predicate, size = cell.parts[1:5]
+        return (cells.size_in_bytes(size), rank(cells.SINK_ORDER, sink), rank(FORMAT_ORDER, fmt), predicate)
+
+    rows = []
+    for cell in sorted((c for c in found if c.sink == "parallel"), key=place):
+        one = next((name for name in cell.times if name.startswith("nonfinite") and "threads" not in name), None)
+        several = next((name for name in cell.times if name.startswith("nonfinite") and "threads" in name), None)
+        limits = [name for name in cell.times if name.startswith("limit")]
+        alone = min((n for n in limits if "threads" not in n), key=cell.times.get, default=None)
+        limit = min((n for n in limits if "threads" in n), key=cell.times.get, default=None)
+        if one and several and limit and alone:
+            speeds = [figure(cell.gb_per_s(name)) for name in (one, alone, several, limit)]
+            share = percent(cell.times[limit] / cell.times[several])
+            rows.append([*cell.parts[1:5], *speeds, share, ratio(cell.times[one] / cell.times[several])])
+    if rows:
+        head = ["sink", "format", "predicate", "input", "one thread", "its limit", "two threads", "their limit"]
+        head += ["share", "two to one"]
+        yield (
+            "## One thread and two: GB/s of input\n\nThe limits are loops that only read, or read and write a byte an element, "
+            "on as many threads, in the same group.\n\n" + table(head, rows, 4)
+        )
 
 
 def short(found):
@@ -146,6 +172,13 @@ def merged(folder, file, title):
         yield f"## {title}: GB/s of input, a run of its own\n\n" + table(head, lines, 3)
 
 
+def static(path):
+    """What llvm-mca says of other CPUs, one level down."""
+    if path.exists():
+        lines = path.read_text().splitlines()
+        yield "\n".join(f"#{line}" if line.startswith("#") else line for line in lines) + "\n"
+
+
 def header(found, cpu, notes):
     first, last = min(c.when for c in found), max(c.when for c in found)
     lines = [
@@ -170,8 +203,9 @@ def header(found, cpu, notes):
 def text(found, cpu, notes, folder):
     found = list(found.values())
     parts = [header(found, cpu, notes), *bars.sections(found)]
-    for section in (clean, unclean, first_hit, offsets, short, formats):
+    for section in (clean, unclean, first_hit, offsets, parallel, short, formats):
         parts += section(found)
     parts += merged(folder, "peers.json", "Other libraries")
     parts += merged(folder, "frameworks.json", "Frameworks")
+    parts += static(folder.parent / "static.md")
     return "\n".join(parts)

@@ -4,9 +4,10 @@ use core::mem::MaybeUninit;
 
 use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Op, Pair, Test};
+use crate::stream::Stream;
 
 /// A token that proves that the CPU can run the instructions behind it.
-pub(crate) trait Isa: Copy {
+pub(crate) trait Isa: Stream {
     /// Runs `kernel` where the compiler may use those instructions.
     fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output;
 }

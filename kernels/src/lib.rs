@@ -17,6 +17,7 @@ extern crate std;
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
+mod cache;
 mod drive;
 mod isa;
 mod lane;
@@ -38,6 +39,7 @@ mod rule;
 mod scalar;
 mod scale;
 mod sinks;
+mod stream;
 pub mod strided;
 
 pub use drive::{Census, Class};
@@ -47,3 +49,4 @@ pub use replace::{Values, replace, replace_into};
 pub use rule::{Rule, Test};
 pub use scale::{Float, scale};
 pub use sinks::{bits, census, count, mask, mask_uninit, position, tally};
+pub use stream::{mask_streamed, streams};

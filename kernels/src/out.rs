@@ -27,6 +27,18 @@ impl<'a> MaskOut<'a> {
         self.0.fill(MaybeUninit::new(answer));
     }
 
+    /// The room of the first `results`, and the rest.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[must_use]
+    #[inline]
+    #[track_caller]
+    pub fn split_at(self, results: usize) -> (Self, Self) {
+        let (first, rest) = self.0.split_at_mut(results);
+        (Self(first), Self(rest))
+    }
+
     /// The slots, of which the caller must initialise whatever it touches: the bytes may stand for `bool` or `u8`
     /// that were initialised before.
     #[inline(always)]

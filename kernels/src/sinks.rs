@@ -11,6 +11,7 @@ use crate::out::MaskOut;
 use crate::path::{Path, Sink, Tests, scalar};
 use crate::rule::{Least, Ones, Op, Operation, Rule, Test};
 use crate::scalar;
+use crate::stream::{self, Streamed};
 
 /// One byte per element of `x`: 1 where the rule holds, else 0. `path` is the active one if `None`.
 ///
@@ -167,7 +168,21 @@ fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: usize) {
 
 #[inline(never)]
 fn long_mask(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>], path: Option<Path>) {
+    if out.len() >= stream::LEAST {
+        return large_mask(x, test, out, path);
+    }
     Path::run::<Mask>(path, x, test, out);
+}
+
+/// Apart, lest short masks pay for asking how large the caches are.
+#[cold]
+#[inline(never)]
+fn large_mask(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>], path: Option<Path>) {
+    if stream::streams(out.len()) {
+        Path::run::<Streamed>(path, x, test, out);
+    } else {
+        Path::run::<Mask>(path, x, test, out);
+    }
 }
 
 #[inline(never)]

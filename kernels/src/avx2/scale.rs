@@ -12,6 +12,7 @@ use crate::isa::{Blocks, Isa, Kernel};
 use crate::lane::{Block, Lane};
 use crate::rule::{Ones, Test};
 use crate::scale::{self, Arithmetic, Bf16, F16, F32, F64, Float, Multiply, Scale};
+use crate::stream::Stream;
 
 /// Proves that the CPU has F16C besides what [`Avx2`] proves.
 #[derive(Clone, Copy)]
@@ -36,6 +37,9 @@ impl F16c {
         (known == 2).then_some(Self(isa))
     }
 }
+
+/// It writes no masks.
+impl Stream for F16c {}
 
 impl Isa for F16c {
     #[inline(always)]

@@ -1,0 +1,153 @@
+//! Two threads beside one, and what two threads that only read or write reach: `parallel/SINK/FORMAT/PREDICATE/SIZE`.
+
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
+use nonfinite::{Elements, Path, Predicate};
+use nonfinite_benches::limits::{Floor, Load};
+use nonfinite_benches::{Data, Sample};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use zerocopy::IntoBytes;
+
+const THREADS: usize = 2;
+
+type Run = fn(Path, Elements<'_>, &mut [u8]);
+
+/// A sink, what it is asked, and it on one thread and on several.
+const SINKS: [(&str, &str, Run, Run); 7] = [
+    (
+        "mask",
+        "finite",
+        |path, x, out| path.mask(x, Predicate::Finite, out),
+        |path, x, out| path.par_mask(x, Predicate::Finite, out),
+    ),
+    (
+        "mask",
+        "nan",
+        |path, x, out| path.mask(x, Predicate::Nan, out),
+        |path, x, out| path.par_mask(x, Predicate::Nan, out),
+    ),
+    (
+        "bits",
+        "finite",
+        |path, x, out| path.bits(x, Predicate::Finite, out, 0),
+        |path, x, out| path.par_bits(x, Predicate::Finite, out, 0),
+    ),
+    (
+        "all",
+        "finite",
+        |path, x, _| {
+            black_box(path.all(x, Predicate::Finite));
+        },
+        |path, x, _| {
+            black_box(path.par_all(x, Predicate::Finite));
+        },
+    ),
+    (
+        "position",
+        "nan",
+        |path, x, _| {
+            black_box(path.position(x, Predicate::Nan));
+        },
+        |path, x, _| {
+            black_box(path.par_position(x, Predicate::Nan));
+        },
+    ),
+    (
+        "count",
+        "nan",
+        |path, x, _| {
+            black_box(path.count(x, Predicate::Nan));
+        },
+        |path, x, _| {
+            black_box(path.par_count(x, Predicate::Nan));
+        },
+    ),
+    (
+        "census",
+        "all",
+        |path, x, _| {
+            black_box(path.census(x));
+        },
+        |path, x, _| {
+            black_box(path.par_census(x));
+        },
+    ),
+];
+
+/// Inputs that caches hold and that they do not.
+fn sizes() -> Vec<usize> {
+    nonfinite_benches::sizes_or(&[8 << 20, 256 << 20])
+}
+
+/// Both halves, which are whole blocks, each on a thread.
+fn load_by(pool: &ThreadPool, load: Load, x: &[u8]) {
+    let (first, second) = x.split_at(x.len() / 2);
+    pool.join(|| load(first), || load(second));
+}
+
+fn floor_by(pool: &ThreadPool, floor: Floor, x: &[u8], out: &mut [MaybeUninit<bool>]) {
+    let (first, second) = x.split_at(x.len() / 2);
+    let (out_first, out_second) = out.split_at_mut(out.len() / 2);
+    pool.join(|| floor(first, out_first), || floor(second, out_second));
+}
+
+/// What the machine allows one thread and two.
+fn limits<T: Sample>(group: &mut BenchmarkGroup<'_, WallTime>, pool: &ThreadPool, x: &[u8], masks: bool) {
+    let Some((width, load, floor)) = nonfinite_benches::limits_for::<T>().pop() else { return };
+    if !masks {
+        group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(x))));
+        group.bench_function(format!("limit load {width}, {THREADS} threads"), |b| {
+            b.iter(|| load_by(pool, load, black_box(x)));
+        });
+        return;
+    }
+    let elements = x.len() / size_of::<T>();
+    let (mut slots, begin) = nonfinite_benches::aligned_slots(elements);
+    let slots = &mut slots[begin..begin + elements];
+    let mut of = |kind: &str, floor: Floor| {
+        group.bench_function(format!("limit {kind} {width}"), |b| {
+            b.iter(|| floor(black_box(x), black_box(slots)));
+        });
+        group.bench_function(format!("limit {kind} {width}, {THREADS} threads"), |b| {
+            b.iter(|| floor_by(pool, floor, black_box(x), black_box(slots)));
+        });
+    };
+    of("mask", floor);
+    if let (true, Some((_, past))) =
+        (x.len() >= nonfinite_benches::BEYOND_CACHES, nonfinite_benches::past_for::<T>().pop())
+    {
+        of("stream", past);
+    }
+}
+
+fn format<T: Sample>(c: &mut Criterion) {
+    let pool = ThreadPoolBuilder::new().num_threads(THREADS).build().expect("threads");
+    for bytes in sizes() {
+        let typed: Vec<T> = Data::Clean.make(bytes);
+        let x = Elements::from(&typed[..]);
+        let mut out = vec![0; x.len()];
+        for (sink, predicate, one, several) in SINKS {
+            let name = format!("parallel/{sink}/{}/{predicate}/{}", T::NAME, nonfinite_benches::name(bytes));
+            let mut group = nonfinite_benches::group(c, name, bytes);
+            let path = Path::active();
+            group.bench_function(format!("nonfinite {}", path.name()), |b| {
+                b.iter(|| one(path, black_box(x), black_box(&mut out)));
+            });
+            group.bench_function(format!("nonfinite {}, {THREADS} threads", path.name()), |b| {
+                b.iter(|| pool.install(|| several(path, black_box(x), black_box(&mut out))));
+            });
+            limits::<T>(&mut group, &pool, typed.as_bytes(), sink == "mask");
+            group.finish();
+        }
+    }
+}
+
+criterion_group! {
+    name = parallel;
+    config = nonfinite_benches::criterion();
+    targets = format::<f32>, format::<half::bf16>
+}
+criterion_main!(parallel);

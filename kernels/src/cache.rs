@@ -1,0 +1,102 @@
+//! The size of the last-level cache, by CPUID.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Not asked yet.
+const UNASKED: usize = usize::MAX;
+/// The CPU does not tell.
+const UNKNOWN: usize = 0;
+static LAST_LEVEL: AtomicUsize = AtomicUsize::new(UNASKED);
+
+/// Bytes of the largest cache for data that a core uses, if the CPU tells. Asked once.
+#[inline(always)]
+pub(crate) fn last_level() -> Option<usize> {
+    let known = match LAST_LEVEL.load(Ordering::Relaxed) {
+        UNASKED => ask(),
+        known => known,
+    };
+    (known != UNKNOWN).then_some(known)
+}
+
+#[cold]
+#[inline(never)]
+fn ask() -> usize {
+    let bytes = largest().unwrap_or(UNKNOWN);
+    LAST_LEVEL.store(bytes, Ordering::Relaxed);
+    bytes
+}
+
+#[cfg(any(
+    not(any(target_arch = "x86", target_arch = "x86_64")),
+    // CPUID faults there.
+    target_env = "sgx"
+))]
+fn largest() -> Option<usize> {
+    None
+}
+
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(target_env = "sgx")))]
+fn largest() -> Option<usize> {
+    // Intel's "deterministic cache parameters" (SDM volume 2, CPUID) and AMD's "cache properties" (APM volume 3, appendix
+    // E.4.15) have one form. AMD's leaf 4 is reserved and reads as zero; Intel has no extended leaf of that number.
+    const INTEL: u32 = 4;
+    const AMD: u32 = 0x8000_001D;
+    [INTEL, AMD].into_iter().filter(|&leaf| x86::has(leaf)).flat_map(x86::caches).max()
+}
+
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(target_env = "sgx")))]
+mod x86 {
+    #[cfg(target_arch = "x86")]
+    use core::arch::x86::{__cpuid_count, CpuidResult};
+    #[cfg(target_arch = "x86_64")]
+    use core::arch::x86_64::{__cpuid_count, CpuidResult};
+
+    #[allow(unused_unsafe, reason = "safe in newer versions of Rust only")]
+    fn cpuid(leaf: u32, subleaf: u32) -> CpuidResult {
+        // SAFETY: every CPU that this crate runs on has CPUID, as `std`'s own detection assumes.
+        unsafe { __cpuid_count(leaf, subleaf) }
+    }
+
+    /// Whether the range that `leaf` is in, standard or extended, reaches as far.
+    pub(super) fn has(leaf: u32) -> bool {
+        let range = leaf & 0x8000_0000;
+        let last = cpuid(range, 0).eax;
+        last & 0x8000_0000 == range && last >= leaf
+    }
+
+    /// The sizes of the data caches that a leaf lists, one a subleaf.
+    pub(super) fn caches(leaf: u32) -> impl Iterator<Item = usize> {
+        (0..16).map(move |subleaf| cpuid(leaf, subleaf)).take_while(|c| c.eax & 0x1F != 0).filter_map(size)
+    }
+
+    fn size(cache: CpuidResult) -> Option<usize> {
+        const INSTRUCTIONS: u32 = 2;
+        // Each field is one less than what it says.
+        let field = |low: u32, bits: u32| (cache.ebx >> low & ((1 << bits) - 1)) as usize + 1;
+        let sets = (cache.ecx as usize).checked_add(1)?;
+        let way = field(0, 12).checked_mul(field(12, 10))?.checked_mul(sets)?;
+        if cache.eax & 0x1F == INSTRUCTIONS { None } else { way.checked_mul(field(22, 10)) }
+    }
+}
+
+#[cfg(all(test, target_os = "linux", any(target_arch = "x86", target_arch = "x86_64")))]
+mod tests {
+    extern crate std;
+
+    use std::prelude::v1::*;
+
+    /// The kernel knows it too, where it shows its caches.
+    #[test]
+    fn as_linux_has_it() {
+        let sizes = |index: usize| {
+            let file = std::format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
+            let size = std::fs::read_to_string(file).ok()?;
+            Some(size.trim_end().strip_suffix('K')?.parse::<usize>().unwrap() << 10)
+        };
+        let largest = (0..8).filter_map(sizes).max();
+        std::println!("largest cache: {largest:?} bytes by Linux, {:?} by CPUID", super::last_level());
+        if let Some(largest) = largest {
+            assert_eq!(super::last_level(), Some(largest));
+        }
+    }
+}
