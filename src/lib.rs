@@ -9,6 +9,7 @@ mod format;
 mod path;
 mod predicate;
 mod slice;
+mod view;
 
 pub use element::{
     Element, Elements, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
@@ -22,3 +23,4 @@ pub use predicate::Predicate;
 pub use slice::{
     all, any, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask, mask_uninit, position,
 };
+pub use view::{TensorView, TensorViewMut, ViewError};

@@ -46,7 +46,7 @@ impl Path {
     }
 
     #[inline]
-    fn kernel(self) -> kernels::Path {
+    pub(crate) fn kernel(self) -> kernels::Path {
         self.0
     }
 

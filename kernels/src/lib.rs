@@ -36,6 +36,7 @@ mod portable;
 mod rule;
 mod scalar;
 mod sinks;
+pub mod strided;
 
 pub use drive::{Census, Class};
 pub use out::MaskOut;

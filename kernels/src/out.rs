@@ -27,6 +27,12 @@ impl<'a> MaskOut<'a> {
     pub(crate) fn slots(self) -> &'a mut [MaybeUninit<bool>] {
         self.0
     }
+
+    /// [`MaskOut::slots`] for a while.
+    #[inline(always)]
+    pub(crate) fn slots_mut(&mut self) -> &mut [MaybeUninit<bool>] {
+        self.0
+    }
 }
 
 impl<'a> From<&'a mut [MaybeUninit<bool>]> for MaskOut<'a> {
