@@ -67,6 +67,16 @@ def calls():
             yield struct.pack("<BBBBH", form, 4, excess, 2, 3) + data
 
 
+def views():
+    """A Strided of src/strided.rs: format, predicate, rank, a byte a size, and then whatever comes."""
+    for form, (_, size, values) in enumerate(FORMATS):
+        for sizes in ([], [6], [241], [5, 6], [3, 242], [2, 3, 4], [6, 1, 5, 2], [0, 3], [2, 2, 2, 2, 2, 2]):
+            # No other output sizes; orders, choices and slack of two layouts; not short.
+            layout = b"\xff" + bytes([7] * (2 * len(sizes))) + b"\xff"
+            head = bytes([form, form % PREDICATES, len(sizes), *sizes, 0xFF])
+            yield head + layout + layout + b"\xff" + elements(size, values)
+
+
 def files():
     def npy(descr, shape, data, order="False", version=1):
         head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
@@ -114,6 +124,7 @@ SEEDS = {
     "masks": tensors,
     "readers": files,
     "reductions": tensors,
+    "views": views,
 }
 
 

@@ -1,12 +1,14 @@
 //! What the fuzz targets share: the paths they run, and the inputs they are given. What is right is told by
 //! `nonfinite_oracle`, as in the tests.
 
+mod strided;
 mod tensor;
 
 use std::sync::LazyLock;
 
 use nonfinite::Path;
 
+pub use strided::{Layout, Strided};
 pub use tensor::Tensor;
 
 /// All paths that this CPU can run, and `portable`. Their names are printed once.
