@@ -109,7 +109,10 @@ impl TensorView<'_> {
     pub fn coordinate(&self, index: usize, coordinate: &mut [usize]) -> Result<(), ViewError> {
         let sizes = self.sizes();
         if coordinate.len() != sizes.len() {
-            return Err(ViewError::CoordinateLength { dimensions: sizes.len(), coordinate: coordinate.len() });
+            return Err(ViewError::CoordinateLength {
+                dimensions: sizes.len(),
+                coordinate: coordinate.len(),
+            });
         }
         if index >= self.len() {
             return Err(ViewError::Index { index, elements: self.len() });
