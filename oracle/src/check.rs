@@ -52,6 +52,19 @@ impl Subject for Path {
     }
 }
 
+/// Checks that the paths named in the environment variable `NONFINITE_REQUIRE`, with commas, are among those that run:
+/// else a test would pass on a machine, or in an emulator, that lacks them.
+///
+/// # Panics
+/// If one is not.
+pub fn require(paths: &[Path]) {
+    let names: Vec<_> = paths.iter().map(|path| path.name()).collect();
+    let required = std::env::var("NONFINITE_REQUIRE").unwrap_or_default();
+    for name in required.split(',').filter(|name| !name.is_empty()) {
+        assert!(names.contains(&name), "path {name} is required, but only {names:?} can run");
+    }
+}
+
 /// What each element of `bytes` is.
 #[must_use]
 pub fn kinds(format: Format, bytes: &[u8]) -> Vec<Kind> {

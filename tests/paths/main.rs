@@ -4,6 +4,9 @@
 //! the input for emulators.
 
 mod api;
+#[cfg(all(unix, target_arch = "x86_64"))]
+#[path = "../common/child.rs"]
+mod child;
 mod codes;
 mod environment;
 mod known_bad;
@@ -35,10 +38,7 @@ fn required_paths() {
         assert_eq!(info.active, info.name == active);
     }
     assert_eq!(available.last(), Some(&"scalar"));
-    let required = std::env::var("NONFINITE_REQUIRE").unwrap_or_default();
-    for name in required.split(',').filter(|name| !name.is_empty()) {
-        assert!(available.contains(&name), "path {name} is required, but only {available:?} can run");
-    }
+    oracle::require(&paths());
     if let Ok(forced) = std::env::var("NONFINITE_PATH") {
         assert_eq!(active, forced, "NONFINITE_PATH names a path that is not used");
     }
