@@ -152,11 +152,12 @@ fn nothing_outside_is_touched() {
 /// One byte too far, in either direction, ends the process; the last byte does not.
 #[test]
 fn one_byte_outside_is_seen() {
+    type Touch = fn(*mut u8);
     let mut memory = Guarded::new(100);
     let bytes = memory.bytes();
     let (first, behind) = (bytes.as_mut_ptr(), bytes.as_mut_ptr_range().end);
     let (before, last) = (first.wrapping_sub(1), behind.wrapping_sub(1));
-    let touches: [(&str, fn(*mut u8), *mut u8, bool); 6] = [
+    let touches: [(&str, Touch, *mut u8, bool); 6] = [
         ("read of the first", read, first, false),
         ("read of the last", read, last, false),
         ("read before", read, before, true),

@@ -125,7 +125,10 @@ const KNOWN_BAD: [Implementation; 17] = [
     Implementation {
         name: "sign masked first on FNUZ",
         formats: FNUZ,
-        judge: |_, predicate, bits| seen(predicate, bits & 0x7F == 0x80, false, false),
+        judge: |_, predicate, bits| {
+            let magnitude = bits & 0x7F;
+            seen(predicate, magnitude == 0x80, false, false)
+        },
         sinks: Sinks::Right,
     },
     Implementation {
