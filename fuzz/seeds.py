@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the first corpus of each fuzz target from the special values of every format: fuzz/seeds.py [TARGET...]
 
-The files go to fuzz/corpus/TARGET/seed-*, beside what cargo-fuzz finds. To add a target: a generator of its inputs in
+The files go to fuzz/corpus/TARGET/seed-*, beside what cargo-fuzz finds; with them what was worth keeping of long runs,
+from fuzz/corpora/TARGET.hex (see minimise). To add a target: a generator of its inputs in
 SEEDS below. It may yield what it likes as long as the target can decode it.
 """
 import itertools
@@ -135,6 +136,9 @@ def main():
         folder = HERE / "corpus" / target
         folder.mkdir(parents=True, exist_ok=True)
         seeds = list(SEEDS[target]())
+        kept = HERE / "corpora" / f"{target}.hex"
+        if kept.exists():
+            seeds += [bytes.fromhex(line) for line in kept.read_text().splitlines()]
         for i, seed in enumerate(seeds):
             (folder / f"seed-{i:04}").write_bytes(seed)
         print(f"{target}: {len(seeds)} seeds, {sum(map(len, seeds))} bytes")

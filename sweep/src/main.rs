@@ -181,9 +181,9 @@ where
         done += 1;
         if bar.is_due(done) {
             state.note(&name, done, wrong)?;
-            if options.end.is_some_and(|end| Instant::now() >= end) {
-                break;
-            }
+        }
+        if options.end.is_some_and(|end| Instant::now() >= end) {
+            break;
         }
     }
     state.note(&name, done, wrong)?;
