@@ -11,6 +11,8 @@ pub(crate) trait Lane: Copy + Eq + Ord + 'static {
     type Raw: Copy + 'static;
     /// The lanes that some bytes hold.
     fn lanes(bytes: &[u8]) -> &[Self::Raw];
+    /// Likewise, to be written.
+    fn lanes_mut(bytes: &mut [u8]) -> &mut [Self::Raw];
     /// The bytes of some lanes.
     fn bytes(lanes: &[Self::Raw]) -> &[u8];
     /// Reads a lane.
@@ -30,6 +32,10 @@ macro_rules! lane {
             #[inline(always)]
             fn lanes(bytes: &[u8]) -> &[Self::Raw] {
                 bytes.as_chunks().0
+            }
+            #[inline(always)]
+            fn lanes_mut(bytes: &mut [u8]) -> &mut [Self::Raw] {
+                bytes.as_chunks_mut().0
             }
             #[inline(always)]
             fn bytes(lanes: &[Self::Raw]) -> &[u8] {

@@ -3,9 +3,10 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::isa::{Blocks, Kernel};
+use crate::isa::{Blocks, Isa, Kernel};
 use crate::lane::Lane;
 use crate::rule::{Equal, Greater, Ones, Op, Test, Width};
+use crate::strided::{Scatter, Target, scatter};
 
 /// The tests that a sink is asked for: loops are compiled for no others.
 pub(crate) enum Tests {
@@ -154,6 +155,13 @@ macro_rules! paths {
                     Self::Scalar => scalar::<S>(x, test, out),
                 }
             }
+
+            fn scatter(self, bytes: &[u8], test: &Test, mut target: Target<'_>) {
+                match self {
+                    $($(#[$cfg])* Self::$token(isa) => isa.vectorize::<Scatter>(bytes, test, target),)*
+                    Self::Scalar => scatter(bytes, &mut target),
+                }
+            }
         }
     };
 }
@@ -252,5 +260,10 @@ impl Path {
     #[inline(always)]
     pub(crate) fn run<S: Sink>(self, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
         self.0.run::<S>(x, test, out)
+    }
+
+    /// Brings the mask bytes of a tile to their places.
+    pub(crate) fn scatter(self, bytes: &[u8], test: &Test, target: Target<'_>) {
+        self.0.scatter(bytes, test, target);
     }
 }

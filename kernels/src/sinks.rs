@@ -196,7 +196,7 @@ fn screens<O: Op, const NEGATE: bool>() -> bool {
     !NEGATE && O::OP != Operation::Ones
 }
 
-struct Mask;
+pub(crate) struct Mask;
 
 impl Sink for Mask {
     const TESTS: Tests = Tests::All;
@@ -250,7 +250,7 @@ impl Sink for Bits {
     }
 }
 
-struct Position;
+pub(crate) struct Position;
 
 impl Sink for Position {
     const TESTS: Tests = Tests::All;
@@ -278,7 +278,7 @@ impl Sink for Position {
     }
 }
 
-struct Tally;
+pub(crate) struct Tally;
 
 impl Sink for Tally {
     const TESTS: Tests = Tests::Positive;
@@ -307,7 +307,7 @@ impl Sink for Tally {
 }
 
 /// Takes a census.
-struct Take;
+pub(crate) struct Take;
 
 impl Sink for Take {
     const TESTS: Tests = Tests::Greater;

@@ -20,26 +20,14 @@ impl Dims {
         for ((size, input, _), (_, output, _)) in input.dimensions().zip(output.dimensions()) {
             dims.push(Dim { size, input, output });
         }
-        dims.forwards();
-        dims.dims[..dims.rank].sort_unstable_by_key(|dim| dim.output.unsigned_abs());
+        dims.turn_where(|dim| dim.output < 0);
+        dims.dims[..dims.rank].sort_unstable_by_key(|dim| dim.output);
         dims.merge();
         dims
     }
 
-    /// For a mask into a contiguous output in row-major order.
-    pub(super) fn of_packed_mask(input: &Layout<'_>) -> Self {
-        let mut dims = Self::at(input.offset(), 0);
-        for (size, input, output) in input.dimensions() {
-            dims.push(Dim { size, input, output });
-        }
-        dims.forwards();
-        dims.dims[..dims.rank].sort_unstable_by_key(|dim| dim.output.unsigned_abs());
-        dims.merge();
-        dims
-    }
-
-    /// For bits: in row-major order of the coordinates.
-    pub(super) fn of_bits(input: &Layout<'_>) -> Self {
+    /// For a mask into a contiguous output, or bits: in row-major order of the coordinates.
+    pub(super) fn row_major(input: &Layout<'_>) -> Self {
         let mut dims = Self::at(input.offset(), 0);
         for (size, input, output) in input.dimensions() {
             dims.push(Dim { size, input, output });
@@ -72,7 +60,7 @@ impl Dims {
                 _ => dims.push(Dim { size, input, output: 0 }),
             }
         }
-        dims.forwards();
+        dims.turn_where(|dim| dim.input < 0);
         dims.dims[..dims.rank].sort_unstable_by_key(|dim| dim.input);
         dims.merge();
         (dims, repeats)
@@ -94,10 +82,10 @@ impl Dims {
         }
     }
 
-    /// Turns dimensions around that go backwards through the input.
-    fn forwards(&mut self) {
+    /// Turns some dimensions around.
+    fn turn_where(&mut self, backwards: impl Fn(&Dim) -> bool) {
         for dim in &mut self.dims[..self.rank] {
-            if dim.input < 0 || dim.input == 0 && dim.output < 0 {
+            if backwards(dim) {
                 // The last element of the dimension exists, so its offset is a valid one.
                 let last = dim.size as isize - 1;
                 self.input = self.input.wrapping_add_signed(dim.input * last);

@@ -19,7 +19,7 @@ impl TensorView<'_> {
             return Err(ViewError::OutputLength { elements: self.len(), output: out.len() });
         }
         if !self.is_empty() {
-            let dims = Dims::of_packed_mask(&self.layout);
+            let dims = Dims::row_major(&self.layout);
             strided::mask(self.kernel(), self.bytes(), self.rule(predicate), &mut out, dims.grid());
         }
         Ok(())
@@ -57,7 +57,7 @@ impl TensorView<'_> {
             return Err(ViewError::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
         if !self.is_empty() {
-            let dims = Dims::of_bits(&self.layout);
+            let dims = Dims::row_major(&self.layout);
             strided::bits(self.kernel(), self.bytes(), self.rule(predicate), out, offset, dims.grid());
         }
         Ok(())
@@ -162,7 +162,7 @@ impl TensorView<'_> {
         let dims = Dims::of_search(&self.layout);
         let grid = dims.grid();
         // In the order of memory it is found faster that there is none.
-        if !grid.is_forward() && !self.holds_somewhere(rule) {
+        if grid.dims.first().is_some_and(|dim| dim.input != 1) && !self.holds_somewhere(rule) {
             return None;
         }
         strided::position(self.kernel(), self.bytes(), rule, grid)

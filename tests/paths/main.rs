@@ -13,6 +13,7 @@ mod known_bad;
 mod lengths;
 mod patterns;
 mod properties;
+mod views;
 
 use nonfinite::{Format, Path};
 use nonfinite_oracle as oracle;

@@ -1,137 +1,247 @@
 //! Tensors that do not lie in one piece.
+//!
+//! The innermost dimension is a line. Where lines lie in one piece, [`lines`] has the loops, which choose the path
+//! once for all lines. Short lines, and those with steps between their elements, are brought together by [`gather`] for the
+//! dense kernels. Masks whose output runs another way than the input go through [`tile`].
 
-use crate::drive::{Census, Class};
+mod gather;
+mod lines;
+mod rows;
+mod tile;
+mod transpose;
+mod walk;
+
+use core::mem::MaybeUninit;
+
+use crate::drive::Census;
 use crate::out::MaskOut;
 use crate::path::Path;
 use crate::rule::Rule;
 
-/// One dimension: how many elements, and how far apart they are in elements of the input and in bytes of the output, or
-/// whatever else a sink makes of it.
+use gather::{Gather, ROOM};
+pub use rows::{any_rows, count_rows};
+pub(crate) use tile::{Scatter, Target, scatter};
+use walk::Walk;
+
+/// One dimension: how many coordinates, and how far one is from the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dim {
     /// Coordinates in this dimension.
     pub size: usize,
     /// From one coordinate to the next, in elements of the input.
     pub input: isize,
-    /// From one coordinate to the next in the output.
+    /// From one coordinate to the next in the output: bytes of a mask, or what [`position`] is to tell.
     pub output: isize,
 }
 
-/// Which elements to look at, and in which order: the first dimension is the innermost.
+impl Dim {
+    /// A dimension that changes nothing.
+    const ONE: Self = Self { size: 1, input: 1, output: 1 };
+}
+
+/// Which elements to look at, and in which order.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid<'a> {
     /// The element at coordinate 0.
     pub input: usize,
-    /// Where coordinate 0 goes in the output.
+    /// Where coordinate 0 is in the output.
     pub output: usize,
-    /// The dimensions, innermost first. Without any there is one element.
+    /// The dimensions, innermost first, at most [`Grid::MOST`]. Without any there is one element.
     pub dims: &'a [Dim],
 }
 
 impl Grid<'_> {
-    /// Whether the innermost dimension, if there is one, lies in one piece.
-    #[must_use]
-    pub fn is_forward(&self) -> bool {
-        self.dims.first().is_none_or(|dim| dim.input == 1)
+    /// Dimensions that a grid may have. As many of two elements each have more elements than there is memory.
+    pub const MOST: usize = 64;
+
+    /// The innermost dimension.
+    #[inline(always)]
+    fn line(&self) -> Dim {
+        self.dims.first().copied().unwrap_or(Dim::ONE)
     }
 
-    /// Calls `visit` with input and output of every element, in order, until it returns true.
-    fn each(&self, mut visit: impl FnMut(usize, usize) -> bool) {
-        let elements = self.dims.iter().map(|dim| dim.size).product();
-        for index in 0..elements {
-            let (mut input, mut output, mut rest) = (self.input, self.output, index);
-            for dim in self.dims {
-                let at = (rest % dim.size) as isize;
-                rest /= dim.size;
-                input = input.wrapping_add_signed(dim.input.wrapping_mul(at));
-                output = output.wrapping_add_signed(dim.output.wrapping_mul(at));
-            }
-            if visit(input, output) {
+    fn is_empty(&self) -> bool {
+        self.dims.iter().any(|dim| dim.size == 0)
+    }
+
+    /// What the output is for the element of this index, counted in order.
+    fn output_of(&self, mut index: usize) -> usize {
+        let mut output = self.output;
+        for dim in self.dims {
+            output = output.wrapping_add_signed(dim.output.wrapping_mul((index % dim.size) as isize));
+            index /= dim.size;
+        }
+        output
+    }
+
+    /// How many elements.
+    fn len(&self) -> usize {
+        self.dims.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
+    }
+}
+
+/// The byte at `output` for every element: 1 where the rule holds, else 0. Other bytes stay as they are. `path` is the
+/// active one if `None`.
+///
+/// It is fastest where the innermost dimension has the smallest steps in the output.
+///
+/// # Panics
+/// If the grid reaches outside of `x` or `out`, where some results may have been written, or has too many dimensions.
+pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut MaskOut<'_>, grid: Grid<'_>) {
+    let out = out.slots_mut();
+    if grid.is_empty() {
+        return;
+    }
+    match rule {
+        Rule::Constant { answer, .. } => tile::fill(*answer, out, grid),
+        Rule::Test(test) => tile::mask(path.unwrap_or_else(Path::active), x, test, out, grid),
+    }
+}
+
+/// One bit an element, in order, from bit `offset` on, as [`crate::bits`] has it. `path` is the active one if `None`.
+///
+/// # Panics
+/// If the grid reaches outside of `x`, or the results outside of `out`, where some may have been written, or if the grid has too
+/// many dimensions.
+pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], mut offset: usize, grid: Grid<'_>) {
+    if grid.is_empty() {
+        return;
+    }
+    let path = Some(path.unwrap_or_else(Path::active));
+    if lines::are(&grid) {
+        let size = grid.line().size;
+        let mut walk = Walk::lines(grid);
+        loop {
+            crate::bits(path, row(x, rule.size(), walk.input, size), rule, out, offset);
+            offset += size;
+            if !walk.next() {
                 return;
             }
         }
     }
+    let mut gather = Gather::new(grid);
+    let mut room = [0; ROOM];
+    while let Some(bytes) = gather.fill(x, rule.size(), &mut room) {
+        crate::bits(path, bytes, rule, out, offset);
+        offset += bytes.len() / rule.size();
+    }
 }
 
-/// Element `index` of `x`.
+/// What `output` is for the first element, in order, that the rule holds for. `path` is the active one if `None`.
 ///
 /// # Panics
-/// If there is none.
-fn element<'x>(x: &'x [u8], rule: &Rule, index: usize) -> &'x [u8] {
-    x.chunks_exact(rule.size()).nth(index).expect("an element of the input")
-}
-
-/// The byte at `output` for every element: 1 where the rule holds, else 0. Other bytes stay as they are.
-///
-/// # Panics
-/// If the grid reaches outside of `x` or `out`.
-pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut MaskOut<'_>, grid: Grid<'_>) {
-    let out = out.slots_mut();
-    grid.each(|input, output| {
-        crate::mask(path, element(x, rule, input), rule, MaskOut::from(&mut out[output..=output]));
-        false
-    });
-}
-
-/// One bit an element, in order, as [`crate::bits`] has it.
-///
-/// # Panics
-/// If the grid reaches outside of `x`, or the results outside of `out`.
-pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize, grid: Grid<'_>) {
-    let mut offset = offset;
-    grid.each(|input, _| {
-        crate::bits(path, element(x, rule, input), rule, out, offset);
-        offset += 1;
-        false
-    });
-}
-
-/// What `output` is for the first element, in order, that the rule holds for.
-///
-/// # Panics
-/// If the grid reaches outside of `x`.
+/// If the grid reaches outside of `x`, or has too many dimensions.
 #[must_use]
 pub fn position(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> Option<usize> {
-    let mut first = None;
-    grid.each(|input, output| {
-        let hit = crate::position(path, element(x, rule, input), rule).is_some();
-        first = hit.then_some(output);
-        hit
-    });
-    first
+    if grid.is_empty() {
+        return None;
+    }
+    match rule {
+        Rule::Constant { answer, .. } => answer.then_some(grid.output),
+        Rule::Test(test) => {
+            let path = path.unwrap_or_else(Path::active);
+            if lines::are(&grid) {
+                return path.run::<lines::Position>(x, test, grid);
+            }
+            let mut gather = Gather::new(grid);
+            let mut room = [0; ROOM];
+            let mut before = 0;
+            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
+                if let Some(hit) = crate::position(Some(path), bytes, rule) {
+                    return Some(grid.output_of(before + hit));
+                }
+                before += bytes.len() / test.size();
+            }
+            None
+        }
+    }
 }
 
-/// How many elements the rule holds for.
+/// How many elements the rule holds for. `path` is the active one if `None`.
 ///
 /// # Panics
-/// If the grid reaches outside of `x`.
+/// If the grid reaches outside of `x`, or has too many dimensions.
 #[must_use]
 pub fn count(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> usize {
-    let mut count = 0;
-    grid.each(|input, _| {
-        count += crate::count(path, element(x, rule, input), rule);
-        false
-    });
-    count
+    if grid.is_empty() {
+        return 0;
+    }
+    match rule {
+        Rule::Constant { answer, .. } => usize::from(*answer) * grid.len(),
+        // What is rare is found faster.
+        Rule::Test(test) if test.negate() => grid.len() - count(path, x, &rule.not(), grid),
+        Rule::Test(test) => {
+            let path = path.unwrap_or_else(Path::active);
+            if lines::are(&grid) {
+                return path.run::<lines::Count>(x, test, (grid, None));
+            }
+            let mut gather = Gather::new(grid);
+            let (mut room, mut all) = ([0; ROOM], 0);
+            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
+                all += crate::count(Some(path), bytes, rule);
+            }
+            all
+        }
+    }
 }
 
-/// How many elements are NaN, +Inf and -Inf, by the rule for NaN, see [`crate::census`]. There are no indices.
+/// How many elements are NaN, +Inf and -Inf, by the rule for NaN, see [`crate::census`]. No `first` is told: see
+/// [`position`]. `path` is the active one if `None`.
 ///
 /// # Panics
-/// If the grid reaches outside of `x`.
+/// If the grid reaches outside of `x`, or has too many dimensions.
 #[must_use]
 pub fn census(path: Option<Path>, x: &[u8], nan: &Rule, grid: Grid<'_>) -> Census {
     let mut census = Census::default();
-    grid.each(|input, _| {
-        let here = crate::census(path, element(x, nan, input), nan);
-        add(&mut census.nan, here.nan);
-        add(&mut census.pos_inf, here.pos_inf);
-        add(&mut census.neg_inf, here.neg_inf);
-        false
-    });
-    census
+    if grid.is_empty() {
+        return census;
+    }
+    match nan {
+        Rule::Test(test) if test.infinities().is_some() => {
+            let path = path.unwrap_or_else(Path::active);
+            if lines::are(&grid) {
+                return path.run::<lines::Take>(x, test, grid);
+            }
+            let mut gather = Gather::new(grid);
+            let mut room = [0; ROOM];
+            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
+                lines::add(&mut census, crate::census(Some(path), bytes, nan));
+            }
+            census
+        }
+        _ => {
+            census.nan.count = count(path, x, nan, grid);
+            census
+        }
+    }
 }
 
-fn add(sum: &mut Class, class: Class) {
-    sum.count += class.count;
+/// Elements `start..start + size` of `x`.
+///
+/// # Panics
+/// If they are not there.
+fn row(x: &[u8], element: usize, start: usize, size: usize) -> &[u8] {
+    let end = start.checked_add(size).and_then(|end| end.checked_mul(element));
+    match end.and_then(|end| x.get(start * element..end)) {
+        Some(row) => row,
+        None => outside(),
+    }
+}
+
+/// Results `start..start + size` of `out`.
+///
+/// # Panics
+/// If they are not there.
+#[inline(always)]
+fn results(out: &mut [MaybeUninit<bool>], start: usize, size: usize) -> &mut [MaybeUninit<bool>] {
+    match start.checked_add(size).and_then(|end| out.get_mut(start..end)) {
+        Some(results) => results,
+        None => outside(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn outside() -> ! {
+    panic!("the grid reaches outside of the slice")
 }

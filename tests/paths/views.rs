@@ -1,0 +1,359 @@
+//! Strided tensors against nested loops over coordinates.
+
+use nonfinite::{Elements, Format, Path, Predicate, TensorView, TensorViewMut, ViewError};
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+
+use crate::oracle::{Kind, holds};
+use crate::{CANARY, expected, oracle, paths, reduced};
+
+/// Sizes, strides and an offset, and how long the memory under them must be.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) strides: Vec<isize>,
+    pub(crate) offset: usize,
+    pub(crate) memory: usize,
+}
+
+impl Layout {
+    /// The layout with the least offset and memory for these strides.
+    pub(crate) fn new(sizes: &[usize], strides: &[isize]) -> Self {
+        let (mut first, mut last) = (0, 0);
+        for (&size, &stride) in sizes.iter().zip(strides) {
+            let reach = size.saturating_sub(1) as isize * stride;
+            first += reach.min(0);
+            last += reach.max(0);
+        }
+        let memory = if sizes.contains(&0) { 0 } else { (last - first) as usize + 1 };
+        Self { sizes: sizes.to_vec(), strides: strides.to_vec(), offset: first.unsigned_abs(), memory }
+    }
+
+    /// Dense in an order of the dimensions, some backwards, with `padding` places behind each run.
+    pub(crate) fn permuted(sizes: &[usize], order: &[usize], backwards: &[bool], padding: &[usize]) -> Self {
+        let mut strides = vec![0; sizes.len()];
+        let mut stride = 1;
+        for &dimension in order {
+            strides[dimension] = if backwards[dimension] { -stride } else { stride };
+            stride = stride * sizes[dimension].max(1) as isize + padding[dimension] as isize;
+        }
+        Self::new(sizes, &strides)
+    }
+
+    /// The places of all coordinates, in row-major order.
+    pub(crate) fn places(&self) -> Vec<usize> {
+        let mut places = vec![self.offset as isize];
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides) {
+            places = places.iter().flat_map(|&at| (0..size as isize).map(move |i| at + i * stride)).collect();
+        }
+        places.into_iter().map(|at| at as usize).collect()
+    }
+}
+
+/// Compares every operation on every path with the oracle.
+pub(crate) fn check(format: Format, bytes: &[u8], from: &Layout, to: &Layout) {
+    let kinds = expected(format, bytes);
+    let kinds: Vec<Kind> = from.places().into_iter().map(|place| kinds[place]).collect();
+    for path in paths() {
+        check_path(path, format, bytes, from, to, &kinds);
+    }
+}
+
+fn check_path(path: Path, format: Format, bytes: &[u8], from: &Layout, to: &Layout, kinds: &[Kind]) {
+    let elements = Elements::from_bytes(bytes, format).unwrap();
+    let view = TensorView::new(elements, from.offset, &from.sizes, &from.strides).unwrap().with_path(path);
+    let at = || format!("{} {format} {from:?} to {to:?}", path.name());
+    assert_eq!((view.len(), view.is_empty(), view.format()), (kinds.len(), kinds.is_empty(), format));
+    assert_eq!((view.sizes(), view.strides().collect::<Vec<_>>()), (&from.sizes[..], from.strides.clone()));
+    for predicate in Predicate::ALL {
+        let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
+        let first = hits.iter().position(|&hit| hit);
+        let count = hits.iter().filter(|&&hit| hit).count();
+        assert_eq!(view.any(predicate), first.is_some(), "any {predicate:?} {}", at());
+        assert_eq!(view.all(predicate), count == hits.len(), "all {predicate:?} {}", at());
+        assert_eq!(view.count(predicate), count, "count {predicate:?} {}", at());
+        assert_eq!(view.position(predicate), first, "position {predicate:?} {}", at());
+
+        let mut out = vec![true; hits.len()];
+        view.mask(predicate, &mut out[..]).unwrap();
+        assert!(out == hits, "mask {predicate:?} {}", at());
+
+        let mut room = vec![CANARY; to.memory + 2];
+        let mut want = room.clone();
+        for (place, &hit) in to.places().into_iter().zip(&hits) {
+            want[1 + place] = u8::from(hit);
+        }
+        let end = 1 + to.memory;
+        let mut out = TensorViewMut::new(&mut room[1..end], to.offset, &to.sizes, &to.strides).unwrap();
+        view.mask_into(predicate, &mut out).unwrap();
+        assert!(room == want, "mask_into {predicate:?} {}", at());
+
+        let offset = hits.len() % 11;
+        let mut out = vec![CANARY; (offset + hits.len()).div_ceil(8)];
+        let mut want = out.clone();
+        for (bit, &hit) in (offset..).zip(&hits) {
+            want[bit / 8] = want[bit / 8] & !(1 << (bit % 8)) | u8::from(hit) << (bit % 8);
+        }
+        view.bits(predicate, &mut out, offset).unwrap();
+        assert!(out == want, "bits {predicate:?} {}", at());
+    }
+    let census = view.census();
+    for (class, kind) in
+        [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
+    {
+        assert_eq!(class.count, kinds.iter().filter(|&&k| k == kind).count(), "census {kind:?} {}", at());
+        assert_eq!(class.first, kinds.iter().position(|&k| k == kind), "census {kind:?} {}", at());
+    }
+}
+
+/// `elements` of a format, one in `rare` not zero.
+pub(crate) fn mixed(format: Format, elements: usize, rare: usize) -> Vec<u8> {
+    let edges = oracle::edges(format);
+    let mut bytes = Vec::new();
+    for i in 0..elements {
+        // 7919 is prime, so no stride below it sees a pattern.
+        let bits = if i * 7919 % rare == 0 { edges[i * 31 % edges.len()] } else { 0 };
+        oracle::write(format, bits, &mut bytes);
+    }
+    bytes
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    format: Format,
+    bytes: Vec<u8>,
+    from: Layout,
+    to: Layout,
+}
+
+impl Arbitrary for Case {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let format =
+            *g.choose(&[Format::F32, Format::F64, Format::F16, Format::Bf16, Format::F8E4M3Fn]).unwrap();
+        let below = |g: &mut Gen, n: usize| usize::arbitrary(g) % n;
+        let most = if reduced() { 600 } else { 6000 };
+        let mut sizes: Vec<usize> = Vec::new();
+        let rank = below(g, 6);
+        let mut room = most;
+        for _ in 0..rank {
+            let limit = match below(g, 8) {
+                0 => room,
+                1 => 1,
+                2..5 => 70,
+                _ => 5,
+            };
+            let size = 1 + below(g, limit.min(room));
+            room /= size;
+            sizes.push(size);
+        }
+        if below(g, 20) == 0 && rank > 0 {
+            sizes[below(g, rank)] = 0;
+        }
+        let layout = |g: &mut Gen| {
+            let mut order: Vec<usize> = (0..rank).collect();
+            for i in 1..rank {
+                order.swap(i, below(g, i + 1));
+            }
+            let often = below(g, 3);
+            let padding: Vec<usize> =
+                (0..rank).map(|_| if below(g, 4) < often { below(g, 5) } else { 0 }).collect();
+            let backwards: Vec<bool> = (0..rank).map(|_| below(g, 6) < often).collect();
+            Layout::permuted(&sizes, &order, &backwards, &padding)
+        };
+        let to = layout(g);
+        let mut from = layout(g);
+        match below(g, 4) {
+            // Some dimensions broadcast.
+            0 => {
+                let mut strides = from.strides.clone();
+                for stride in &mut strides {
+                    *stride *= below(g, 3).min(1) as isize;
+                }
+                from = Layout::new(&sizes, &strides);
+            }
+            // Dimensions may overlap and interleave.
+            1 => {
+                let strides: Vec<isize> = (0..rank).map(|_| below(g, 23) as isize - 11).collect();
+                from = Layout::new(&sizes, &strides);
+            }
+            _ => {}
+        }
+        // The stride of one coordinate means nothing.
+        for (stride, &size) in from.strides.iter_mut().zip(&sizes) {
+            if size == 1 {
+                *stride = isize::arbitrary(g);
+            }
+        }
+        let rare = *g.choose(&[1, 3, 100, 100_000]).unwrap();
+        let bytes = mixed(format, from.memory, rare);
+        Self { format, bytes, from, to }
+    }
+}
+
+#[test]
+fn random_layouts() {
+    fn agrees(case: Case) {
+        check(case.format, &case.bytes, &case.from, &case.to);
+    }
+    let tests = if reduced() { 60 } else { 1500 };
+    QuickCheck::new().tests(tests).quickcheck(agrees as fn(Case));
+}
+
+/// Layouts that engines have, large enough for whole tiles and blocks.
+#[test]
+fn layouts_of_engines() {
+    let scale = if reduced() { 1 } else { 4 };
+    for format in [Format::F32, Format::F16, Format::F64, Format::F8E5M2] {
+        for channels in [1, 2, 3, 4, 5, 8, 13, 16, 31, 64, 65, 130] {
+            let pixels = (scale * 700 / channels).max(70);
+            // Batch of two, NHWC read as NCHW.
+            let (n, c, p) = (2, channels, pixels);
+            let sizes = [n, c, p];
+            let nhwc = Layout::new(&sizes, &[(p * c) as isize, 1, c as isize]);
+            let padded = Layout::new(&sizes, &[(p * (c + 1)) as isize, 1, c as isize + 1]);
+            let nchw = Layout::new(&sizes, &[(p * c) as isize, p as isize, 1]);
+            let rows = Layout::new(&sizes, &[(c * (p + 3)) as isize, p as isize + 3, 1]);
+            let steps = Layout::new(&sizes, &[(2 * p * c) as isize, 2 * p as isize, 2]);
+            let backwards = Layout::new(&sizes, &[-((p * c) as isize), p as isize, -1]);
+            for from in [&nhwc, &padded, &rows, &steps, &backwards] {
+                for to in [&nchw, &nhwc, &rows, &steps, &backwards] {
+                    check(format, &mixed(format, from.memory, 7), from, to);
+                }
+            }
+        }
+    }
+}
+
+/// Rows of every length from 1 to 200, padded, in one pass over all of them.
+#[test]
+fn rows_of_every_length() {
+    for format in [Format::F32, Format::F16, Format::F64, Format::F8E4M3] {
+        for n in (1..=200).step_by(if reduced() { 7 } else { 1 }) {
+            let from = Layout::new(&[3, n], &[n as isize + 1, 1]);
+            let to = Layout::new(&[3, n], &[n as isize + 2, 1]);
+            check(format, &mixed(format, from.memory, 5), &from, &to);
+        }
+    }
+}
+
+/// Rank 0, no elements, strides of size 1, and huge broadcasts that are answered without a walk.
+#[test]
+fn edges_of_layouts() {
+    let x = [1.0, f32::NAN];
+    for (offset, nan) in [(0, false), (1, true)] {
+        let view = TensorView::new(&x[..], offset, &[], &[]).unwrap();
+        let mut out = [!nan];
+        view.mask(Predicate::Nan, &mut out[..]).unwrap();
+        assert_eq!((view.len(), view.any(Predicate::Nan), out), (1, nan, [nan]));
+        assert_eq!(view.position(Predicate::Nan), nan.then_some(0));
+        view.coordinate(0, &mut []).unwrap();
+    }
+    let none = TensorView::new(&x[..0], 77, &[3, 0, usize::MAX, usize::MAX], &[isize::MIN; 4]).unwrap();
+    assert!(none.is_empty() && none.all(Predicate::Nan) && !none.any(Predicate::Never));
+    assert_eq!((none.count(Predicate::Finite), none.position(Predicate::Finite)), (0, None));
+    none.mask(Predicate::Nan, &mut [false; 0][..]).unwrap();
+    none.bits(Predicate::Nan, &mut [], 0).unwrap();
+    assert_eq!(none.census(), nonfinite::Census::default());
+    let one = TensorView::new(&x[..], 1, &[1, 1], &[isize::MIN, isize::MAX]).unwrap();
+    assert_eq!(one.position(Predicate::Nan), Some(0));
+
+    let sizes = [1 << 30, 2, 1 << 30];
+    let huge = TensorView::new(&x[..], 0, &sizes, &[0, 1, 0]).unwrap();
+    if usize::BITS == 64 {
+        assert_eq!(huge.len(), 1 << 61);
+        assert_eq!(huge.count(Predicate::Nan), 1 << 60);
+        assert_eq!(huge.position(Predicate::Nan), Some(1 << 30));
+        assert_eq!(huge.census().nan, nonfinite::Class { count: 1 << 60, first: Some(1 << 30) });
+        assert!(!huge.any(Predicate::Inf) && !huge.all(Predicate::Finite));
+        let mut at = [9; 3];
+        huge.coordinate((1 << 60) + (1 << 30) + 5, &mut at).unwrap();
+        assert_eq!(at, [1 << 29, 1, 5]);
+    }
+    // As many dimensions as there can be, and more of size 1.
+    let (sizes, strides) = ([1; 300], [5; 300]);
+    assert_eq!(TensorView::new(&x[..], 0, &sizes, &strides).unwrap().count(Predicate::Finite), 1);
+    assert_eq!(TensorView::contiguous(&x[..], &sizes).unwrap().count(Predicate::Finite), 1);
+    let most = usize::BITS as usize - 1;
+    let deep = TensorView::new(&x[..], 0, &[2; 63][..most], &[0; 63][..most]).unwrap();
+    assert_eq!(deep.count(Predicate::Finite), 1 << most);
+    let mut memory = vec![0.0f32; 1 << 12];
+    memory[(1 << 12) - 1] = f32::NAN;
+    let strides: Vec<isize> = (0..12).map(|i| 1 << i).collect();
+    let view = TensorView::new(&memory[..], 0, &[2; 12], &strides).unwrap();
+    assert_eq!(view.position(Predicate::Nan), Some((1 << 12) - 1));
+}
+
+#[test]
+fn what_views_refuse() {
+    let x = [0.0f32; 10];
+    let refused = |offset, sizes: &[usize], strides: &[isize]| {
+        TensorView::new(&x[..], offset, sizes, strides).map(|view| view.len()).unwrap_err()
+    };
+    assert_eq!(refused(0, &[2, 3], &[1]), ViewError::StrideCount { sizes: 2, strides: 1 });
+    assert_eq!(refused(10, &[], &[]), ViewError::OffsetOutOfBounds { offset: 10, elements: 10 });
+    assert_eq!(
+        refused(usize::MAX, &[2], &[-1]),
+        ViewError::OffsetOutOfBounds { offset: usize::MAX, elements: 10 }
+    );
+    assert_eq!(refused(0, &[usize::MAX, 3, 5], &[0, 0, 0]), ViewError::TooManyElements { dimension: 0 });
+    let outside = |dimension, size, stride| ViewError::OutOfBounds { dimension, size, stride, elements: 10 };
+    assert_eq!(refused(0, &[11], &[1]), outside(0, 11, 1));
+    assert_eq!(refused(0, &[2, 2], &[1, -1]), outside(1, 2, -1));
+    assert_eq!(refused(5, &[2, 3], &[-5, -1]), outside(1, 3, -1));
+    assert_eq!(refused(4, &[4, 2, 2], &[1, 2, 1]), outside(2, 2, 1));
+    // Products that wrap around in 64 bits to something small.
+    for (size, stride) in [
+        (usize::MAX, 1),
+        (usize::MAX / 2 + 2, 2),
+        (3, isize::MIN),
+        (5, isize::MIN / 2),
+        (3, isize::MAX),
+        (usize::MAX, isize::MIN),
+        (usize::MAX, isize::MAX),
+        ((1 << (usize::BITS / 2)) + 1, 1 << (usize::BITS / 2)),
+    ] {
+        assert_eq!(refused(0, &[size], &[stride]), outside(0, size, stride));
+        assert_eq!(refused(9, &[1, size], &[0, stride]), outside(1, size, stride));
+    }
+    assert_eq!(TensorView::contiguous(&x[..], &[3, 4]).map(|view| view.len()).unwrap_err(), outside(1, 4, 1));
+    assert_eq!(TensorView::contiguous(&x[..], &[4, 3]).map(|view| view.len()).unwrap_err(), outside(1, 3, 1));
+
+    let overlap = |sizes: &[usize], strides: &[isize]| {
+        TensorViewMut::new(&mut [false; 64][..], 32, sizes, strides).map(|view| view.len()).unwrap_err()
+    };
+    assert_eq!(overlap(&[2, 2], &[1, 1]), ViewError::Overlap { dimension: 1, stride: 1, needed: 2 });
+    assert_eq!(overlap(&[2], &[0]), ViewError::Overlap { dimension: 0, stride: 0, needed: 1 });
+    assert_eq!(overlap(&[2, 3], &[-2, 1]), ViewError::Overlap { dimension: 0, stride: -2, needed: 3 });
+    // Injective, but not by steps over all there is below.
+    assert_eq!(overlap(&[2, 3], &[3, 2]), ViewError::Overlap { dimension: 0, stride: 3, needed: 5 });
+
+    let view = TensorView::contiguous(&x[..], &[2, 5]).unwrap();
+    let mut room = [true; 12];
+    assert_eq!(
+        view.mask(Predicate::Nan, &mut room[..9]),
+        Err(ViewError::OutputLength { elements: 10, output: 9 })
+    );
+    let mut out = TensorViewMut::contiguous(&mut room[..], &[2, 6]).unwrap();
+    assert_eq!(
+        view.mask_into(Predicate::Nan, &mut out),
+        Err(ViewError::OutputSize { dimension: 1, input: 5, output: 6 })
+    );
+    let mut out = TensorViewMut::contiguous(&mut room[..], &[10]).unwrap();
+    assert_eq!(view.mask_into(Predicate::Nan, &mut out), Err(ViewError::OutputRank { input: 2, output: 1 }));
+    assert_eq!(room, [true; 12]);
+    let mut bytes = [7u8; 2];
+    assert_eq!(
+        view.bits(Predicate::Finite, &mut bytes, 7),
+        Err(ViewError::OutputBits { elements: 10, offset: 7, bytes: 2 })
+    );
+    assert!(view.bits(Predicate::Finite, &mut bytes, usize::MAX).is_err());
+    assert_eq!(bytes, [7; 2]);
+    assert_eq!(view.coordinate(10, &mut [0; 2]), Err(ViewError::Index { index: 10, elements: 10 }));
+    assert_eq!(
+        view.coordinate(0, &mut [0; 3]),
+        Err(ViewError::CoordinateLength { dimensions: 2, coordinate: 3 })
+    );
+    for error in [outside(3, 2, -1), refused(0, &[2, 3], &[1]), overlap(&[2, 2], &[1, 1])] {
+        let text = error.to_string();
+        assert!(text.contains("dimension") || text.contains("strides"), "{text}");
+    }
+}
