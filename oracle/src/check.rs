@@ -91,8 +91,8 @@ pub fn check(subject: &dyn Subject, format: Format, bytes: &[u8], kinds: &[Kind]
     check_census(subject, x, kinds)
 }
 
-/// Neither a result nor a likely mistake.
-const CANARY: u8 = 0xA5;
+/// What outputs hold before: neither a result nor a likely mistake.
+pub const CANARY: u8 = 0xA5;
 /// Canaries before and behind an output.
 const FRAME: usize = 64;
 

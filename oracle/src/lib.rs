@@ -9,5 +9,7 @@
 mod check;
 mod kind;
 
-pub use check::{Subject, check, check_bits, check_census, check_mask, check_searches, kinds, require};
+pub use check::{
+    CANARY, Subject, check, check_bits, check_census, check_mask, check_searches, kinds, require,
+};
 pub use kind::{Kind, edges, holds, kind, read, write};

@@ -16,7 +16,7 @@ mod properties;
 mod views;
 
 use nonfinite::{Format, Path};
-use nonfinite_oracle as oracle;
+use nonfinite_oracle::{self as oracle, CANARY};
 
 /// Whether an emulator asks for less input.
 fn reduced() -> bool {
