@@ -239,3 +239,26 @@ impl FromStr for Format {
         TABLE.iter().find(known).map(|row| row.0).ok_or(Error::UnknownFormat)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::println;
+
+    use super::*;
+
+    /// Prints every rule as the kernels have it: `ci/prove` takes them from here.
+    #[test]
+    fn rules() {
+        for format in Format::ALL {
+            for predicate in Predicate::ALL {
+                let (rule, opposite) = (format.rule(predicate), format.opposite(predicate));
+                println!("rule {format} {predicate:?} {rule:?}");
+                println!("opposite {format} {predicate:?} {opposite:?}");
+                assert_eq!(rule.size(), format.size_in_bytes());
+                assert_eq!(rule.not(), *opposite);
+            }
+        }
+    }
+}

@@ -1,12 +1,9 @@
 //! Several threads give the answers of the oracles, on every path, whatever the pool: random data, and hits at the borders
 //! between the parts that threads take.
 
-#[path = "paths/oracle.rs"]
-mod oracle;
-
 use nonfinite::par::{self, ALONE, GRAIN};
 use nonfinite::{Census, Class, Elements, Error, Format, Path, Predicate};
-use oracle::{Kind, holds, kind};
+use nonfinite_oracle::{self as oracle, Kind, holds, kind};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::Bf16, Format::F8E5M2];

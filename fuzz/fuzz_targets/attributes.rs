@@ -8,7 +8,7 @@ use nonfinite::ops::onnx::{self, Attribute};
 use nonfinite::ops::openvino::{self, Dimension, PartialShape};
 use nonfinite::ops::{Dense, Operator, TypeOf, stablehlo, webnn};
 use nonfinite::{Format, Predicate};
-use nonfinite_fuzz::{Kind, holds};
+use nonfinite_fuzz::{holds, kind_of};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -144,7 +144,7 @@ fn run<O: Operator>(op: &O, element_type: TypeOf<O>, format: Option<Format>, sha
         Ok(()) => {
             assert!(taken.is_ok());
             if let Some(format) = format {
-                let x = input.chunks_exact(size).map(|element| Kind::of(format, element));
+                let x = input.chunks_exact(size).map(|element| kind_of(format, element));
                 assert!(x.map(|kind| u8::from(holds(op.predicate(), kind))).eq(out.iter().copied()));
             }
         }

@@ -7,7 +7,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use nonfinite_capi::*;
 use nonfinite_fuzz::c::{self, Effect, Memory, Place, class, number, write, write_bits, write_mask};
-use nonfinite_fuzz::{Kind, holds};
+use nonfinite_fuzz::{Kind, holds, kind_of};
 
 #[derive(Debug)]
 struct Call {
@@ -58,7 +58,7 @@ impl Call {
         }
         let (Some(x), Some(at)) = (x.range(), out.range()) else { return Ok(None) };
         let memory = self.memory.bytes();
-        let kinds: Vec<Kind> = memory[x].chunks_exact(size).map(|raw| Kind::of(format, raw)).collect();
+        let kinds: Vec<Kind> = memory[x].chunks_exact(size).map(|raw| kind_of(format, raw)).collect();
         let answers: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
         let asked = class(answers.iter().copied());
         Ok(Some(match self.function {
@@ -70,7 +70,7 @@ impl Call {
             5 => write(&at, &asked.first.to_ne_bytes()),
             _ => {
                 let of = |kind| class(kinds.iter().map(|&other| other == kind));
-                let classes = [of(Kind::Nan), of(Kind::PositiveInf), of(Kind::NegativeInf)];
+                let classes = [of(Kind::Nan), of(Kind::PosInf), of(Kind::NegInf)];
                 let words = classes.iter().flat_map(|class| [class.count, class.first]);
                 write(&at, &words.flat_map(u64::to_ne_bytes).collect::<Vec<_>>())
             }

@@ -7,7 +7,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use nonfinite_capi::*;
 use nonfinite_fuzz::c::{self, Effect, Memory, Place, Span, class, number, write, write_bits, write_mask};
-use nonfinite_fuzz::{Kind, holds};
+use nonfinite_fuzz::{Kind, holds, kind_of};
 
 /// More elements than the memory can hold are named only by broadcast dimensions; those are slow to list.
 const MOST: u128 = 1 << 13;
@@ -166,7 +166,7 @@ impl Call {
         } else {
             let element = |place: i128| &memory[x.start + (place - first) as usize * size..][..size];
             let named = places(&self.sizes, strides.as_deref(), self.offset);
-            named.into_iter().map(|place| Kind::of(format, element(place))).collect()
+            named.into_iter().map(|place| kind_of(format, element(place))).collect()
         };
         let answers: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
         let asked = class(answers.iter().copied());
@@ -191,7 +191,7 @@ impl Call {
             5 => write(&at, &asked.first.to_ne_bytes()),
             6 => {
                 let of = |kind| class(kinds.iter().map(|&other| other == kind));
-                let classes = [of(Kind::Nan), of(Kind::PositiveInf), of(Kind::NegativeInf)];
+                let classes = [of(Kind::Nan), of(Kind::PosInf), of(Kind::NegInf)];
                 let words = classes.iter().flat_map(|class| [class.count, class.first]);
                 write(&at, &words.flat_map(u64::to_ne_bytes).collect::<Vec<_>>())
             }

@@ -9,7 +9,7 @@ use nonfinite::ops::directml::{
     ElementWiseIsNanDesc, FeatureLevel, IsInfinityMode, TensorDataType, calc_buffer_tensor_size,
 };
 use nonfinite::{Path, Predicate};
-use nonfinite_fuzz::{Kind, holds};
+use nonfinite_fuzz::{holds, kind_of};
 
 const CANARY: u8 = 0xA5;
 /// No buffer is larger, so descriptors of more are only created.
@@ -179,7 +179,7 @@ fn answer(
     loop {
         let i = offset(&at, from) * size;
         let o = offset(&at, to) * width;
-        let result = u32::from(holds(predicate, Kind::of(format, &x[i..i + size])));
+        let result = u32::from(holds(predicate, kind_of(format, &x[i..i + size])));
         match width {
             1 => out[o] = result as u8,
             _ => out[o..o + 4].copy_from_slice(&result.to_ne_bytes()),

@@ -3,13 +3,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use nonfinite::{Elements, ElementsMut, Path, Replacement};
-use nonfinite_fuzz::{Input, Kind};
+use nonfinite_fuzz::{Kind, Tensor};
 
 /// Bytes around an output that no path may touch.
 const FRAME: usize = 64;
 const CANARY: u8 = 0xA5;
 
-fuzz_target!(|input: ([u64; 3], Input)| {
+fuzz_target!(|input: ([u64; 3], Tensor)| {
     let (codes, input) = input;
     let (format, size) = (input.format, input.format.size_in_bytes());
     let [nan, pos_inf, neg_inf] = codes.map(|code| code & u64::MAX >> (64 - 8 * size));
@@ -20,14 +20,14 @@ fuzz_target!(|input: ([u64; 3], Input)| {
         let code = match kind {
             Kind::Finite => continue,
             Kind::Nan => nan,
-            Kind::PositiveInf => pos_inf,
-            Kind::NegativeInf => neg_inf,
+            Kind::PosInf => pos_inf,
+            Kind::NegInf => neg_inf,
         };
         let bytes = code.to_ne_bytes();
         raw.copy_from_slice(if cfg!(target_endian = "big") { &bytes[8 - size..] } else { &bytes[..size] });
     }
-    let frame = |inside: &[u8]| [&vec![CANARY; FRAME + input.start], inside, &[CANARY; FRAME]].concat();
-    let inside = FRAME + input.start..FRAME + input.start + want.len();
+    let frame = |inside: &[u8]| [&vec![CANARY; FRAME + input.start()], inside, &[CANARY; FRAME]].concat();
+    let inside = FRAME + input.start()..FRAME + input.start() + want.len();
     let with = Replacement { nan, pos_inf, neg_inf };
     for path in Path::available() {
         let name = path.name();

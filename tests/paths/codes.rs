@@ -2,7 +2,7 @@
 
 use nonfinite::Format;
 
-use crate::{check, oracle, reduced};
+use crate::{Visit, check, oracle, reduced};
 
 fn tensor(format: Format, codes: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -10,9 +10,13 @@ fn tensor(format: Format, codes: impl Iterator<Item = u64>) -> Vec<u8> {
     bytes
 }
 
-/// All codes, in every lane of a block.
 #[test]
 fn all_codes_in_every_lane() {
+    codes(&mut check);
+}
+
+/// All codes, in every lane of a block.
+pub(crate) fn codes(visit: Visit<'_>) {
     for format in Format::ALL {
         let bits = 8 * format.size_in_bytes() as u32;
         if bits > 16 {
@@ -25,14 +29,18 @@ fn all_codes_in_every_lane() {
         };
         for lane in 0..lanes {
             let codes = (0..lane).map(|_| 0).chain(0..1 << bits);
-            check(format, &tensor(format, codes));
+            visit(format, &tensor(format, codes));
         }
     }
 }
 
-/// One special element among zeros: searches must find it where it is, whatever the rest of the block.
 #[test]
 fn one_special_element() {
+    lone_specials(&mut check);
+}
+
+/// One special element among zeros: searches must find it where it is, whatever the rest of the block.
+pub(crate) fn lone_specials(visit: Visit<'_>) {
     for format in Format::ALL {
         let edges = oracle::edges(format);
         let special =
@@ -41,7 +49,29 @@ fn one_special_element() {
         let step = if reduced() { 23 } else { 1 };
         for (i, bits) in special.iter().enumerate() {
             for at in ((i % step)..200).step_by(step) {
-                check(format, &tensor(format, (0..200).map(|j| if j == at { *bits } else { 0 })));
+                visit(format, &tensor(format, (0..200).map(|j| if j == at { *bits } else { 0 })));
+            }
+        }
+    }
+}
+
+#[test]
+fn one_finite_element() {
+    lone_finites(&mut check);
+}
+
+/// One finite element among special ones, all of one kind: what asks for the opposite must find it.
+pub(crate) fn lone_finites(visit: Visit<'_>) {
+    for format in Format::ALL {
+        let edges = oracle::edges(format);
+        let (finite, special): (Vec<u64>, Vec<u64>) =
+            edges.iter().partition(|&&bits| oracle::kind(format, bits) == oracle::Kind::Finite);
+        let special: Vec<u64> = special.into_iter().step_by(if reduced() { 31 } else { 11 }).collect();
+        let step = if reduced() { 23 } else { 1 };
+        for (i, bits) in special.iter().enumerate() {
+            for at in ((i % step)..200).step_by(step) {
+                let one = finite[(7 * at + i) % finite.len()];
+                visit(format, &tensor(format, (0..200).map(|j| if j == at { one } else { *bits })));
             }
         }
     }

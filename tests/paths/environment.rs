@@ -1,98 +1,212 @@
-//! The floating-point environment: nothing that a kernel does shows in it.
+//! The floating-point environment: nothing that a kernel does shows in it, and nothing in it changes an answer.
 
-use nonfinite::{Elements, Format, Predicate};
+use nonfinite::{Census, Elements, Format, Path, Predicate};
 
-use crate::{oracle, paths};
+use crate::{oracle, paths, reduced};
 
-/// Signalling NaNs, subnormals, infinities: what a floating-point comparison would flag.
+/// Signalling NaNs, subnormals, infinities: what a floating-point comparison would flag, flush or trap on. Long enough
+/// for groups of every path, and a rest.
+fn tensor(format: Format) -> Vec<u8> {
+    let signalling = match format {
+        Format::F16 => vec![0x7C01, 0x0001, 0x7C00, 0xFDFF, 0x83FF],
+        Format::Bf16 => vec![0x7F81, 0x0001, 0x7F80, 0xFFBF, 0x807F],
+        Format::F32 => vec![0x7F80_0001, 0x0000_0001, 0x7F80_0000, 0xFFBF_FFFF, 0x807F_FFFF],
+        Format::F64 => vec![
+            0x7FF0_0000_0000_0001,
+            0x0000_0000_0000_0001,
+            0x7FF0_0000_0000_0000,
+            0xFFF7_FFFF_FFFF_FFFF,
+            0x800F_FFFF_FFFF_FFFF,
+        ],
+        _ => oracle::edges(format),
+    };
+    let mut bytes = Vec::new();
+    let elements = if reduced() { 200 } else { 2100 };
+    (0..elements).for_each(|i| oracle::write(format, signalling[i % signalling.len()], &mut bytes));
+    bytes
+}
+
+/// The answers of all sinks to one question.
+#[derive(Clone, Debug, PartialEq)]
+struct Answers {
+    mask: Vec<u8>,
+    bits: Vec<u8>,
+    searches: (bool, bool, usize, Option<usize>),
+    census: Census,
+}
+
+impl Answers {
+    fn room(elements: usize) -> Self {
+        let bits = vec![0; elements.div_ceil(8)];
+        Self { mask: vec![0; elements], bits, searches: (false, false, 0, None), census: Census::default() }
+    }
+
+    /// Asks a path. Nothing but the kernels runs in here: no allocation, no panic.
+    fn ask(&mut self, path: Path, x: Elements<'_>, predicate: Predicate) {
+        path.mask(x, predicate, &mut self.mask[..]);
+        path.bits(x, predicate, &mut self.bits, 0);
+        self.searches = (
+            path.any(x, predicate),
+            path.all(x, predicate),
+            path.count(x, predicate),
+            path.position(x, predicate),
+        );
+        self.census = path.census(x);
+    }
+}
+
+/// In every environment: the same answers as in the usual one (which the other tests hold against the oracle, and which
+/// are held against the scalar path here), no flag raised, no trap, and the environment as it was.
 #[test]
-fn status_flags_stay() {
-    let mut checked = 0;
-    for path in paths() {
-        for format in Format::ALL {
-            let mut bytes = Vec::new();
-            let signalling = match format {
-                Format::F16 => vec![0x7C01, 0x0001, 0x7C00],
-                Format::Bf16 => vec![0x7F81, 0x0001, 0x7F80],
-                Format::F32 => vec![0x7F80_0001, 0x0000_0001, 0x7F80_0000],
-                Format::F64 => vec![0x7FF0_0000_0000_0001, 0x0000_0000_0000_0001, 0x7FF0_0000_0000_0000],
-                _ => oracle::edges(format),
-            };
-            (0..300).for_each(|i| oracle::write(format, signalling[i % signalling.len()], &mut bytes));
-            let x = Elements::from_bytes(&bytes, format).unwrap();
-            let mut mask = vec![0; x.len()];
-            let mut bits = vec![0; x.len().div_ceil(8)];
-            clear();
-            let before = status();
-            for predicate in Predicate::ALL {
-                path.mask(x, predicate, &mut mask[..]);
-                path.bits(x, predicate, &mut bits, 0);
-                std::hint::black_box((
-                    path.any(x, predicate),
-                    path.all(x, predicate),
-                    path.count(x, predicate),
-                    path.position(x, predicate),
-                    path.census(x),
-                ));
+fn environments_make_no_difference() {
+    let scalar = Path::by_name("scalar").unwrap();
+    for format in Format::ALL {
+        let bytes = tensor(format);
+        let x = Elements::from_bytes(&bytes, format).unwrap();
+        for predicate in Predicate::ALL {
+            let mut want = Answers::room(x.len());
+            want.ask(scalar, x, predicate);
+            for path in paths() {
+                for &control in &register::environments() {
+                    let mut answers = Answers::room(x.len());
+                    let after = register::with(control, || answers.ask(path, x, predicate));
+                    let at = || format!("{} {format} {predicate:?} under {control:#x}", path.name());
+                    assert_eq!(after, control, "{}: flags or control bits changed", at());
+                    assert!(answers == want, "{}: other answers", at());
+                }
             }
-            assert_eq!(status(), before, "{} {format}", path.name());
-            checked += 1;
         }
     }
-    assert_eq!(checked, paths().len() * Format::ALL.len());
-    // The register that is read does change when a comparison of floats raises a flag.
-    clear();
-    let before = status();
-    raise();
-    assert!(before.is_none() || status() != before, "the status register does not show an invalid operation");
+    println!("environments: {:x?}", register::environments());
 }
 
-/// The exception flags; `None` where the target has none to read.
-#[cfg(target_arch = "x86_64")]
-fn status() -> Option<u64> {
-    let mut mxcsr = 0u32;
-    // SAFETY: stores the register into a local of its size.
-    unsafe { core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack)) };
-    Some(u64::from(mxcsr & 0x3F))
+/// The register that is compared does show what floating-point code does.
+#[test]
+fn the_register_shows_an_invalid_operation() {
+    use std::hint::black_box;
+    let control = register::environments()[0];
+    let after = register::with(control, || {
+        black_box(black_box(f64::INFINITY) - black_box(f64::INFINITY));
+    });
+    assert!(after != control || control == register::NONE, "the flag is not seen");
 }
 
-#[cfg(target_arch = "aarch64")]
-fn status() -> Option<u64> {
-    let fpsr: u64;
-    // SAFETY: reads a register.
-    unsafe { core::arch::asm!("mrs {}, fpsr", out(reg) fpsr, options(nomem, nostack)) };
-    Some(fpsr & 0x9F)
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn status() -> Option<u64> {
-    None
-}
-
-/// Clears the exception flags, so that none that was set before hides one.
-#[cfg(target_arch = "x86_64")]
-fn clear() {
-    let mut mxcsr = 0u32;
-    // SAFETY: stores the register into a local of its size and loads it back without the exception flags, which every
-    // value of the register may lack.
-    unsafe {
-        core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack));
-        mxcsr &= !0x3F;
-        core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack));
+/// The environments that trap do trap: a child process that subtracts infinities in one of them is ended by the signal.
+#[cfg(all(unix, target_arch = "x86_64"))]
+#[test]
+fn unmasked_exceptions_trap() {
+    use std::hint::black_box;
+    let trapping = *register::environments().last().unwrap();
+    for (environment, ends_by) in [(register::environments()[0], None), (trapping, Some(libc::SIGFPE))] {
+        let signal = crate::child::signal_of(|| {
+            register::with(environment, || {
+                black_box(black_box(f64::INFINITY) - black_box(f64::INFINITY));
+            });
+        });
+        assert_eq!(signal, ends_by, "under {environment:#x}");
     }
 }
 
-#[cfg(target_arch = "aarch64")]
-fn clear() {
-    // SAFETY: writes a register that holds nothing but exception flags and the saturation flag.
-    unsafe { core::arch::asm!("msr fpsr, xzr", options(nomem, nostack)) };
+/// MXCSR: Intel's Software Developer's Manual, volume 1, section 10.2.3.
+#[cfg(target_arch = "x86_64")]
+mod register {
+    use core::arch::asm;
+
+    /// No value of the register: there is one to read.
+    pub(super) const NONE: u64 = u64::MAX;
+    const MASKS: u64 = 0x1F80;
+    const FLUSH: u64 = 0x8040;
+
+    /// Every rounding, with and without flush-to-zero and denormals-are-zero, with exceptions masked and unmasked; the
+    /// usual first, and one that traps last.
+    pub(super) fn environments() -> Vec<u64> {
+        let mut all = Vec::new();
+        for masks in [MASKS, 0] {
+            for flush in [0, FLUSH] {
+                all.extend((0..4).map(|rounding| masks | flush | rounding << 13));
+            }
+        }
+        all
+    }
+
+    /// Runs with the register at `control`, and tells what it was at the end; it is then again as before.
+    pub(super) fn with(control: u64, run: impl FnOnce()) -> u64 {
+        let (control, mut before, mut after) = (control as u32, 0u32, 0u32);
+        // SAFETY: stores the register into a local of its size and loads it from another, with reserved bits zero.
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut before, options(nostack));
+            asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack));
+        }
+        run();
+        // SAFETY: as above; what is loaded is what the register held.
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut after, options(nostack));
+            asm!("ldmxcsr [{}]", in(reg) &raw const before, options(nostack));
+        }
+        u64::from(after)
+    }
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn clear() {}
+/// FPCR in the upper half, FPSR in the lower: Arm Architecture Reference Manual, C5.2.8 and C5.2.10.
+#[cfg(target_arch = "aarch64")]
+mod register {
+    use core::arch::asm;
 
-/// Raises the invalid-operation flag.
-fn raise() {
-    use std::hint::black_box;
-    black_box(black_box(f64::INFINITY) - black_box(f64::INFINITY));
+    /// No value of the registers: there are some to read.
+    pub(super) const NONE: u64 = u64::MAX;
+    const FLUSH: u64 = 1 << 24 | 1 << 19;
+    const DEFAULT_NAN: u64 = 1 << 25;
+    const TRAPS: u64 = 0x9F00;
+
+    /// Every rounding, with and without flush-to-zero and default NaNs, with and without traps; the usual first. Bits
+    /// that the CPU does not have, such as those of traps mostly, are left out.
+    pub(super) fn environments() -> Vec<u64> {
+        let mut all = Vec::new();
+        for traps in [0, TRAPS] {
+            for other in [0, FLUSH, DEFAULT_NAN, FLUSH | DEFAULT_NAN] {
+                all.extend((0..4).map(|rounding| (traps | other | rounding << 22) << 32));
+            }
+        }
+        let kept = all.into_iter().map(|control| with(control, || ()));
+        let mut kept: Vec<_> = kept.collect();
+        kept.dedup();
+        kept
+    }
+
+    /// Runs with the registers at `control`, and tells what they were at the end; they are then again as before.
+    pub(super) fn with(control: u64, run: impl FnOnce()) -> u64 {
+        let (fpcr, fpsr) = (control >> 32, control & 0xFFFF_FFFF);
+        let (before_control, before_status, after_control, after_status): (u64, u64, u64, u64);
+        // SAFETY: reads and writes the two registers, which any program may; unknown bits are ignored.
+        unsafe {
+            asm!("mrs {}, fpcr", out(reg) before_control, options(nostack));
+            asm!("mrs {}, fpsr", out(reg) before_status, options(nostack));
+            asm!("msr fpcr, {}", in(reg) fpcr, options(nostack));
+            asm!("msr fpsr, {}", in(reg) fpsr, options(nostack));
+        }
+        run();
+        // SAFETY: as above; what is written is what the registers held.
+        unsafe {
+            asm!("mrs {}, fpcr", out(reg) after_control, options(nostack));
+            asm!("mrs {}, fpsr", out(reg) after_status, options(nostack));
+            asm!("msr fpcr, {}", in(reg) before_control, options(nostack));
+            asm!("msr fpsr, {}", in(reg) before_status, options(nostack));
+        }
+        after_control << 32 | after_status & 0xFFFF_FFFF
+    }
+}
+
+/// Other targets have no register that could be read here: one environment.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod register {
+    pub(super) const NONE: u64 = u64::MAX;
+
+    pub(super) fn environments() -> Vec<u64> {
+        vec![NONE]
+    }
+
+    pub(super) fn with(control: u64, run: impl FnOnce()) -> u64 {
+        run();
+        control
+    }
 }

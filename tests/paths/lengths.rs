@@ -2,7 +2,7 @@
 
 use nonfinite::{Elements, Format, Path, Predicate};
 
-use crate::{check, check_path, expected, oracle, paths, reduced};
+use crate::{Visit, check, check_path, expected, oracle, paths, reduced};
 
 /// Elements that hold every edge of the format in an order that repeats late.
 pub(crate) fn mixed(format: Format, elements: usize) -> Vec<u8> {
@@ -17,31 +17,49 @@ pub(crate) fn mixed(format: Format, elements: usize) -> Vec<u8> {
 
 #[test]
 fn every_length() {
+    lengths(&mut check);
+}
+
+pub(crate) fn lengths(visit: Visit<'_>) {
     let most = if reduced() { 140 } else { 300 };
     for format in Format::ALL {
         let bytes = mixed(format, most);
         for n in 0..=most {
-            check(format, &bytes[..n * format.size_in_bytes()]);
+            visit(format, &bytes[..n * format.size_in_bytes()]);
         }
     }
 }
 
 #[test]
 fn long_inputs() {
+    long(&mut check);
+}
+
+pub(crate) fn long(visit: Visit<'_>) {
     let lengths: &[usize] =
         if reduced() { &[1023, 2049] } else { &[511, 1024, 1025, 2047, 3000, 4096, 5001] };
     for format in Format::ALL {
         for &n in lengths {
             let bytes = mixed(format, n);
-            check(format, &bytes);
+            visit(format, &bytes);
             // Clean but for the end, so that searches go through whole groups.
             let size = format.size_in_bytes();
             let mut clean = vec![0; bytes.len()];
-            check(format, &clean);
+            visit(format, &clean);
             let end = clean.len() - 3 * size;
             clean[end..].copy_from_slice(&mixed(format, 3 * oracle::edges(format).len())[size * 3..size * 6]);
-            check(format, &clean);
+            visit(format, &clean);
         }
+        // Finite elements whose sum is none, whatever lanes it is taken in: the greatest of either sign.
+        let finite = |&bits: &u64| oracle::kind(format, bits) == oracle::Kind::Finite;
+        let edges: Vec<u64> = oracle::edges(format).into_iter().filter(finite).collect();
+        let (positive, negative) = edges.split_at(edges.len() / 2);
+        let mut extremes = Vec::new();
+        for i in 0..2048 {
+            let half = if i % 2 == 0 { positive } else { negative };
+            oracle::write(format, half.iter().copied().max().unwrap_or(0), &mut extremes);
+        }
+        visit(format, &extremes);
     }
 }
 

@@ -4,19 +4,22 @@
 //! the input for emulators.
 
 mod api;
+#[cfg(all(unix, target_arch = "x86_64"))]
+#[path = "../common/child.rs"]
+mod child;
 mod codes;
 mod dense;
 mod environment;
+mod known_bad;
 mod lengths;
-mod oracle;
 mod patterns;
 mod properties;
 mod replace;
 mod scale;
 mod views;
 
-use nonfinite::{Elements, Format, Path, Predicate};
-use oracle::{Kind, holds, kind};
+use nonfinite::{Format, Path};
+use nonfinite_oracle::{self as oracle, CANARY};
 
 /// Whether an emulator asks for less input.
 fn reduced() -> bool {
@@ -39,10 +42,7 @@ fn required_paths() {
         assert_eq!(info.active, info.name == active);
     }
     assert_eq!(available.last(), Some(&"scalar"));
-    let required = std::env::var("NONFINITE_REQUIRE").unwrap_or_default();
-    for name in required.split(',').filter(|name| !name.is_empty()) {
-        assert!(available.contains(&name), "path {name} is required, but only {available:?} can run");
-    }
+    oracle::require(&paths());
     if let Ok(forced) = std::env::var("NONFINITE_PATH") {
         assert_eq!(active, forced, "NONFINITE_PATH names a path that is not used");
     }
@@ -50,69 +50,21 @@ fn required_paths() {
 
 /// Compares every sink of every path with the oracle for the elements in `bytes`.
 fn check(format: Format, bytes: &[u8]) {
+    let kinds = expected(format, bytes);
     for path in paths() {
-        check_path(path, format, bytes, &expected(format, bytes));
+        check_path(path, format, bytes, &kinds);
     }
 }
 
 /// The oracle's view of each element.
-fn expected(format: Format, bytes: &[u8]) -> Vec<Kind> {
-    bytes.chunks_exact(format.size_in_bytes()).map(|raw| kind(format, oracle::read(raw))).collect()
+fn expected(format: Format, bytes: &[u8]) -> Vec<oracle::Kind> {
+    oracle::kinds(format, bytes)
 }
 
-fn check_path(path: Path, format: Format, bytes: &[u8], kinds: &[Kind]) {
-    let x = Elements::from_bytes(bytes, format).unwrap();
-    for predicate in Predicate::ALL {
-        let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
-        let at = || format!("{} {format} {predicate:?} length {}", path.name(), hits.len());
-        check_mask(path, x, predicate, &hits, &at);
-        for offset in [0, 1 + hits.len() % 7, 8, 29] {
-            check_bits(path, x, predicate, &hits, offset, &at);
-        }
-        let first = hits.iter().position(|&hit| hit);
-        let count = hits.iter().filter(|&&hit| hit).count();
-        assert_eq!(path.position(x, predicate), first, "position {}", at());
-        assert_eq!(path.count(x, predicate), count, "count {}", at());
-        assert_eq!(path.any(x, predicate), first.is_some(), "any {}", at());
-        assert_eq!(path.all(x, predicate), count == hits.len(), "all {}", at());
-    }
-    let census = path.census(x);
-    let classes = [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)];
-    for (class, kind) in classes {
-        let at = format!("census {} {format} {kind:?} length {}", path.name(), kinds.len());
-        assert_eq!(class.count, kinds.iter().filter(|&&k| k == kind).count(), "{at}");
-        assert_eq!(class.first, kinds.iter().position(|&k| k == kind), "{at}");
-    }
+fn check_path(path: Path, format: Format, bytes: &[u8], kinds: &[oracle::Kind]) {
+    oracle::check(&path, format, bytes, kinds).unwrap_or_else(|wrong| panic!("{wrong}"));
 }
 
-const CANARY: u8 = 0xA5;
-
-fn check_mask(path: Path, x: Elements<'_>, predicate: Predicate, hits: &[bool], at: &dyn Fn() -> String) {
-    let mut out = vec![CANARY; hits.len() + 128];
-    path.mask(x, predicate, &mut out[64..64 + hits.len()]);
-    let inside = &out[64..64 + hits.len()];
-    if let Some(i) = (0..hits.len()).find(|&i| inside[i] != u8::from(hits[i])) {
-        panic!("mask {} at {i}: {} instead of {}", at(), inside[i], hits[i]);
-    }
-    let outside = out[..64].iter().chain(&out[64 + hits.len()..]);
-    assert!(outside.copied().all(|byte| byte == CANARY), "mask {} wrote outside", at());
-}
-
-fn check_bits(
-    path: Path,
-    x: Elements<'_>,
-    predicate: Predicate,
-    hits: &[bool],
-    offset: usize,
-    at: &dyn Fn() -> String,
-) {
-    let mut out = vec![CANARY; (offset + hits.len()).div_ceil(8) + 16];
-    let mut want = out.clone();
-    for (i, &hit) in hits.iter().enumerate() {
-        let (byte, bit) = ((offset + i) / 8, (offset + i) % 8);
-        want[byte] = want[byte] & !(1 << bit) | u8::from(hit) << bit;
-    }
-    let end = (offset + hits.len()).div_ceil(8);
-    path.bits(x, predicate, &mut out[..end], offset);
-    assert!(out == want, "bits {} offset {offset}:\n{out:x?}\n{want:x?}", at());
-}
+/// What a test does with each of its tensors. The tests hand them to [`check`], and `known_bad` to implementations that
+/// it must refuse.
+type Visit<'a> = &'a mut dyn FnMut(Format, &[u8]);

@@ -3,6 +3,6 @@
 mod answers;
 mod common;
 mod errors;
-#[path = "../../../tests/paths/oracle.rs"]
-mod oracle;
 mod views;
+
+use nonfinite_oracle as oracle;

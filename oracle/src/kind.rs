@@ -2,16 +2,25 @@
 
 use nonfinite::{Format, Predicate};
 
+/// What an element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// None of the others: zero, subnormal or normal.
     Finite,
+    /// `+Inf`.
     PosInf,
+    /// `-Inf`.
     NegInf,
+    /// Not a number.
     Nan,
 }
 
-/// The bits of one element in memory.
-pub(crate) fn read(raw: &[u8]) -> u64 {
+/// The bits of one element of 1, 2, 4 or 8 bytes in the byte order of the machine.
+///
+/// # Panics
+/// If there are more bytes, or 3, 5, 6 or 7.
+#[must_use]
+pub fn read(raw: &[u8]) -> u64 {
     match *raw {
         [a] => u64::from(a),
         [a, b] => u64::from(u16::from_ne_bytes([a, b])),
@@ -20,8 +29,8 @@ pub(crate) fn read(raw: &[u8]) -> u64 {
     }
 }
 
-/// The memory of one element.
-pub(crate) fn write(format: Format, bits: u64, out: &mut Vec<u8>) {
+/// Appends the memory of one element: the low bits, in the byte order of the machine.
+pub fn write(format: Format, bits: u64, out: &mut Vec<u8>) {
     match format.size_in_bytes() {
         1 => out.extend((bits as u8).to_ne_bytes()),
         2 => out.extend((bits as u16).to_ne_bytes()),
@@ -30,7 +39,9 @@ pub(crate) fn write(format: Format, bits: u64, out: &mut Vec<u8>) {
     }
 }
 
-pub(crate) fn kind(format: Format, bits: u64) -> Kind {
+/// What the element with these bits is.
+#[must_use]
+pub fn kind(format: Format, bits: u64) -> Kind {
     let of = |nan: bool, infinite: bool, negative: bool| match (nan, infinite, negative) {
         (true, _, _) => Kind::Nan,
         (false, true, false) => Kind::PosInf,
@@ -92,7 +103,12 @@ fn small(format: Format, code: u8) -> Kind {
     }
 }
 
-pub(crate) fn holds(predicate: Predicate, kind: Kind) -> bool {
+/// Whether a predicate holds for an element of this kind.
+///
+/// # Panics
+/// For a predicate that is not known here.
+#[must_use]
+pub fn holds(predicate: Predicate, kind: Kind) -> bool {
     match predicate {
         Predicate::Nan => kind == Kind::Nan,
         Predicate::Inf => matches!(kind, Kind::PosInf | Kind::NegInf),
@@ -105,8 +121,10 @@ pub(crate) fn holds(predicate: Predicate, kind: Kind) -> bool {
     }
 }
 
-/// One finite element, +Inf, -Inf, NaN and more edges of the format, as bits.
-pub(crate) fn edges(format: Format) -> Vec<u64> {
+/// Bits of elements at the edges of a format: zero, subnormals, the largest numbers, +Inf, -Inf and NaNs with single
+/// bits, low or high words of the mantissa set; of formats of a byte, all codes.
+#[must_use]
+pub fn edges(format: Format) -> Vec<u64> {
     let (exponent, mantissa) = match format {
         Format::F64 => (11, 52),
         Format::F32 => (8, 23),

@@ -1,0 +1,91 @@
+//! The module `bytes`: lengths that do not fit give an error and write nothing; others give the right answer.
+#![no_main]
+
+use arbitrary::{Arbitrary, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use nonfinite::{Error, Format, Predicate, bytes};
+use nonfinite_oracle::{Kind, holds, kinds};
+
+/// Bytes that need not be whole elements, and an output that need not fit.
+#[derive(Debug)]
+struct Call {
+    format: Format,
+    predicate: Predicate,
+    /// How much longer than right the output is, for results a byte each and packed.
+    excess: isize,
+    offset: usize,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Arbitrary<'a> for Call {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let (format, predicate) = (*u.choose(&Format::ALL)?, *u.choose(&Predicate::ALL)?);
+        let excess = isize::from(u.int_in_range(-3i8..=3)?);
+        let offset = match u.int_in_range(0..=3)? {
+            0 => u.int_in_range(0..=127)?,
+            1 => u.arbitrary::<u16>()?.into(),
+            2 => usize::MAX - usize::from(u.arbitrary::<u16>()?),
+            _ => u.arbitrary()?,
+        };
+        let bytes = u.bytes(u.len())?.to_vec();
+        Ok(Self { format, predicate, excess, offset, bytes })
+    }
+}
+
+/// Neither 0 nor 1.
+const CANARY: u8 = 0xA5;
+/// An output that reaches further would be too long to make: it gets a short one, and an error.
+const FAR: usize = 1 << 17;
+
+fuzz_target!(|call: Call| {
+    let Call { format, predicate, excess, offset, bytes: x } = call;
+    let size = format.size_in_bytes();
+    let whole = x.len().is_multiple_of(size);
+    let kinds = kinds(format, &x[..x.len() / size * size]);
+    let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
+    // The answer, if the bytes are whole elements.
+    let partial = Error::PartialElement { bytes: x.len(), format };
+    let whole = |answer| if whole { answer } else { Err(partial) };
+
+    let mut out = vec![CANARY; hits.len().saturating_add_signed(excess)];
+    let output = out.len();
+    let result = bytes::mask(&x, format, predicate, &mut out);
+    let fits = output == hits.len();
+    let want = whole(if fits { Ok(()) } else { Err(Error::OutputLength { elements: hits.len(), output }) });
+    assert_eq!(result, want);
+    match want {
+        Ok(()) => assert!(out.iter().zip(&hits).all(|(&out, &hit)| out == u8::from(hit)), "{out:?} {hits:?}"),
+        Err(_) => assert!(out.iter().all(|&byte| byte == CANARY), "wrote in spite of {want:?}"),
+    }
+
+    let needed = offset.checked_add(hits.len()).map(|end| end.div_ceil(8));
+    let len = needed.filter(|&len| len < FAR).unwrap_or(0).saturating_add_signed(excess);
+    let mut out = vec![CANARY; len];
+    let result = bytes::bits(&x, format, predicate, &mut out, offset);
+    let fits = needed.is_some_and(|needed| needed <= len);
+    let short = Error::OutputBits { elements: hits.len(), offset, bytes: len };
+    let want = whole(if fits { Ok(()) } else { Err(short) });
+    assert_eq!(result, want);
+    for bit in 0..8 * len {
+        let hit = bit.checked_sub(offset).and_then(|i| hits.get(i)).filter(|_| want.is_ok());
+        let right = hit.copied().unwrap_or(CANARY >> (bit % 8) & 1 == 1);
+        assert_eq!(out[bit / 8] >> (bit % 8) & 1 == 1, right, "bit {bit} of results from {offset} on");
+    }
+
+    let first = hits.iter().position(|&hit| hit);
+    let count = hits.iter().filter(|&&hit| hit).count();
+    let searches = (
+        bytes::any(&x, format, predicate),
+        bytes::all(&x, format, predicate),
+        bytes::count(&x, format, predicate),
+        bytes::position(&x, format, predicate),
+    );
+    let want = match whole(Ok(())) {
+        Ok(()) => (Ok(first.is_some()), Ok(count == hits.len()), Ok(count), Ok(first)),
+        Err(error) => (Err(error), Err(error), Err(error), Err(error)),
+    };
+    assert_eq!(searches, want);
+    let nans = bytes::census(&x, format).map(|census| census.nan.count);
+    let want = kinds.iter().filter(|&&kind| kind == Kind::Nan).count();
+    assert_eq!(nans, whole(Ok(())).map(|()| want));
+});

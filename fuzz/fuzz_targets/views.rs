@@ -1,0 +1,91 @@
+//! Strided views of any layout against a nested loop over the elements that they name.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nonfinite::{Census, Elements, Predicate, TensorView, TensorViewMut, ViewError};
+use nonfinite_fuzz::{Layout, PATHS, Strided, expect};
+use nonfinite_oracle::{Subject, check, kinds};
+
+/// A view as a subject of the checks: the elements it names, in row-major order, are what it must answer for.
+struct Named<'a>(TensorView<'a>);
+
+impl Subject for Named<'_> {
+    fn name(&self) -> &str {
+        "view"
+    }
+    fn mask(&self, _: Elements<'_>, predicate: Predicate, out: &mut [u8]) {
+        self.0.mask(predicate, out).expect("an output of the right length");
+    }
+    fn bits(&self, _: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
+        self.0.bits(predicate, out, offset).expect("an output of the right length");
+    }
+    fn any(&self, _: Elements<'_>, predicate: Predicate) -> bool {
+        self.0.any(predicate)
+    }
+    fn all(&self, _: Elements<'_>, predicate: Predicate) -> bool {
+        self.0.all(predicate)
+    }
+    fn count(&self, _: Elements<'_>, predicate: Predicate) -> usize {
+        self.0.count(predicate)
+    }
+    fn position(&self, _: Elements<'_>, predicate: Predicate) -> Option<usize> {
+        self.0.position(predicate)
+    }
+    fn census(&self, _: Elements<'_>) -> Census {
+        self.0.census()
+    }
+}
+
+fuzz_target!(|input: Strided| {
+    let Strided { format, predicate, input: from, output: to, memory } = &input;
+    let size = format.size_in_bytes();
+    let elements = Elements::from_bytes(memory, *format).expect("whole elements");
+    let view = TensorView::new(elements, from.offset, &from.sizes, &from.strides);
+    let Some(named) = from.named() else {
+        // Too many to walk: the view is made or refused, and an output that is too short is.
+        if let Ok(view) = view {
+            let length = ViewError::OutputLength { elements: view.len(), output: 1 };
+            assert_eq!(view.mask(*predicate, &mut [0xA5u8][..]), Err(length));
+        }
+        return;
+    };
+    let exist = named.iter().all(|&i| (0..elements.len() as i128).contains(&i));
+    assert_eq!(view.is_ok(), exist, "{view:?}");
+    let Ok(view) = view else { return };
+    let gathered: Vec<u8> =
+        named.iter().flat_map(|&i| &memory[i as usize * size..][..size]).copied().collect();
+    let kinds = kinds(*format, &gathered);
+    for path in &*PATHS {
+        let view = view.with_path(*path);
+        expect(check(&Named(view), *format, &gathered, &kinds));
+        scattered(&view, *predicate, &gathered, to);
+    }
+});
+
+/// A mask into an output of another layout.
+fn scattered(view: &TensorView<'_>, predicate: Predicate, gathered: &[u8], to: &Layout) {
+    /// Neither 0 nor 1.
+    const CANARY: u8 = 0xA5;
+    /// Longer than most layouts reach.
+    const ROOM: usize = 6000;
+    let mut out = [CANARY; ROOM];
+    let Some(named) = to.named() else { return };
+    let mut want = out;
+    match TensorViewMut::new(&mut out[..], to.offset, &to.sizes, &to.strides) {
+        Err(ViewError::Overlap { .. }) => {}
+        Err(_) => assert!(named.iter().any(|&i| !(0..ROOM as i128).contains(&i)), "{to:?}"),
+        Ok(mut target) => {
+            let result = view.mask_into(predicate, &mut target);
+            assert_eq!(result.is_ok(), view.sizes() == to.sizes, "{result:?}");
+            if result.is_ok() {
+                let hits = kinds(view.format(), gathered);
+                for (&i, kind) in named.iter().zip(hits) {
+                    let place = &mut want[i as usize];
+                    assert_eq!(*place, CANARY, "{to:?} names byte {i} twice");
+                    *place = u8::from(nonfinite_oracle::holds(predicate, kind));
+                }
+            }
+        }
+    }
+    assert!(out == want, "{to:?}");
+}

@@ -1,0 +1,83 @@
+//! A tensor at some address, and a question about it.
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use nonfinite::{Elements, Format, Predicate};
+use nonfinite_oracle::{Kind, holds, kinds};
+
+/// A question about a tensor at some address.
+///
+/// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, predicate, start, bit (a byte each,
+/// as an index), repeats - 1 (a byte), where a byte is changed (two bytes, little-endian), to what (a byte), elements.
+#[derive(Debug)]
+pub struct Tensor {
+    /// How the elements are read.
+    pub format: Format,
+    /// What is asked of them.
+    pub predicate: Predicate,
+    /// The bit of the output that the first result goes to.
+    pub bit: usize,
+    /// Bytes before the first element in `memory`.
+    start: usize,
+    /// `start` bytes, whole elements, and nothing behind them.
+    memory: Vec<u8>,
+}
+
+/// More elements than a group of every path takes, and few enough for many runs a second.
+const MOST: usize = 5000;
+
+impl<'a> Arbitrary<'a> for Tensor {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let (format, predicate) = (*u.choose(&Format::ALL)?, *u.choose(&Predicate::ALL)?);
+        let (start, bit) = (u.int_in_range(0..=127)?, u.int_in_range(0..=127)?);
+        let repeats = usize::from(u.arbitrary::<u8>()?) + 1;
+        // Repeated, since finding long inputs byte by byte would take a fuzzer ages; changed at one place after that, so
+        // that not all blocks are alike.
+        let (at, value) = (usize::from(u.arbitrary::<u16>()?), u.arbitrary::<u8>()?);
+        let mut elements = u.bytes(u.len())?.repeat(repeats);
+        let size = format.size_in_bytes();
+        elements.truncate((elements.len() / size).min(MOST) * size);
+        if let Some(byte) = elements.get_mut(at) {
+            *byte = value;
+        }
+        // Of this size exactly, so that AddressSanitizer sees a read behind the end.
+        let mut memory = Vec::with_capacity(start + elements.len());
+        memory.resize(start, 0);
+        memory.append(&mut elements);
+        Ok(Self { format, predicate, bit, start, memory })
+    }
+}
+
+impl Tensor {
+    /// Bytes before the first element.
+    #[must_use]
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The elements as bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.memory[self.start..]
+    }
+
+    /// The elements.
+    ///
+    /// # Panics
+    /// Never: they are whole.
+    #[must_use]
+    pub fn elements(&self) -> Elements<'_> {
+        Elements::from_bytes(self.bytes(), self.format).expect("whole elements")
+    }
+
+    /// What each element is.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<Kind> {
+        kinds(self.format, self.bytes())
+    }
+
+    /// The right answer for each element.
+    #[must_use]
+    pub fn hits(&self) -> Vec<bool> {
+        self.kinds().into_iter().map(|kind| holds(self.predicate, kind)).collect()
+    }
+}

@@ -1,0 +1,200 @@
+//! The comparison of a subject with the oracle, sink by sink. What is wrong comes back as text, so that a caller may
+//! expect it.
+
+use nonfinite::{Census, Elements, Format, Path, Predicate};
+
+use crate::kind::{Kind, holds, kind, read};
+
+/// What answers as a path does.
+pub trait Subject {
+    /// For messages.
+    fn name(&self) -> &str;
+    /// 0 or 1 for each element.
+    fn mask(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8]);
+    /// One bit for each element, least significant first, from bit `offset` on; the others stay.
+    fn bits(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize);
+    /// Whether the predicate holds for an element.
+    fn any(&self, x: Elements<'_>, predicate: Predicate) -> bool;
+    /// Whether it holds for all.
+    fn all(&self, x: Elements<'_>, predicate: Predicate) -> bool;
+    /// For how many it holds.
+    fn count(&self, x: Elements<'_>, predicate: Predicate) -> usize;
+    /// The index of the first for which it holds.
+    fn position(&self, x: Elements<'_>, predicate: Predicate) -> Option<usize>;
+    /// NaN, +Inf and -Inf: how many, and the first.
+    fn census(&self, x: Elements<'_>) -> Census;
+}
+
+impl Subject for Path {
+    fn name(&self) -> &str {
+        (*self).name()
+    }
+    fn mask(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8]) {
+        (*self).mask(x, predicate, out);
+    }
+    fn bits(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
+        (*self).bits(x, predicate, out, offset);
+    }
+    fn any(&self, x: Elements<'_>, predicate: Predicate) -> bool {
+        (*self).any(x, predicate)
+    }
+    fn all(&self, x: Elements<'_>, predicate: Predicate) -> bool {
+        (*self).all(x, predicate)
+    }
+    fn count(&self, x: Elements<'_>, predicate: Predicate) -> usize {
+        (*self).count(x, predicate)
+    }
+    fn position(&self, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
+        (*self).position(x, predicate)
+    }
+    fn census(&self, x: Elements<'_>) -> Census {
+        (*self).census(x)
+    }
+}
+
+/// Checks that the paths named in the environment variable `NONFINITE_REQUIRE`, with commas, are among those that run:
+/// else a test would pass on a machine, or in an emulator, that lacks them.
+///
+/// # Panics
+/// If one is not.
+pub fn require(paths: &[Path]) {
+    let names: Vec<_> = paths.iter().map(|path| path.name()).collect();
+    let required = std::env::var("NONFINITE_REQUIRE").unwrap_or_default();
+    for name in required.split(',').filter(|name| !name.is_empty()) {
+        assert!(names.contains(&name), "path {name} is required, but only {names:?} can run");
+    }
+}
+
+/// What each element of `bytes` is.
+#[must_use]
+pub fn kinds(format: Format, bytes: &[u8]) -> Vec<Kind> {
+    bytes.chunks_exact(format.size_in_bytes()).map(|raw| kind(format, read(raw))).collect()
+}
+
+/// Compares every sink with what the elements of `bytes` are, for every predicate.
+///
+/// # Errors
+/// What was wrong.
+///
+/// # Panics
+/// If `bytes` is no whole number of elements.
+pub fn check(subject: &dyn Subject, format: Format, bytes: &[u8], kinds: &[Kind]) -> Result<(), String> {
+    let x = Elements::from_bytes(bytes, format).expect("whole elements");
+    for predicate in Predicate::ALL {
+        let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
+        check_mask(subject, x, predicate, &hits)?;
+        for offset in [0, 1 + hits.len() % 7, 8, 29] {
+            check_bits(subject, x, predicate, &hits, offset)?;
+        }
+        check_searches(subject, x, predicate, &hits)?;
+    }
+    check_census(subject, x, kinds)
+}
+
+/// What outputs hold before: neither a result nor a likely mistake.
+pub const CANARY: u8 = 0xA5;
+/// Canaries before and behind an output.
+const FRAME: usize = 64;
+
+/// What was asked of whom.
+fn question(sink: &str, subject: &dyn Subject, x: Elements<'_>, predicate: Predicate) -> String {
+    format!("{sink} {} {} {predicate:?} of {} elements", subject.name(), x.format(), x.len())
+}
+
+/// Compares a byte mask, and what is around it.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_mask(
+    subject: &dyn Subject,
+    x: Elements<'_>,
+    predicate: Predicate,
+    hits: &[bool],
+) -> Result<(), String> {
+    let mut out = vec![CANARY; FRAME + hits.len() + FRAME];
+    subject.mask(x, predicate, &mut out[FRAME..FRAME + hits.len()]);
+    let inside = &out[FRAME..FRAME + hits.len()];
+    if let Some(i) = (0..hits.len()).find(|&i| inside[i] != u8::from(hits[i])) {
+        let question = question("mask", subject, x, predicate);
+        return Err(format!("{question}: element {i} gave {}, not {}", inside[i], u8::from(hits[i])));
+    }
+    let mut outside = out[..FRAME].iter().chain(&out[FRAME + hits.len()..]);
+    if outside.any(|&byte| byte != CANARY) {
+        return Err(format!("{}: wrote outside", question("mask", subject, x, predicate)));
+    }
+    Ok(())
+}
+
+/// Compares packed bits from bit `offset` on, and what is around them.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_bits(
+    subject: &dyn Subject,
+    x: Elements<'_>,
+    predicate: Predicate,
+    hits: &[bool],
+    offset: usize,
+) -> Result<(), String> {
+    let len = (offset + hits.len()).div_ceil(8);
+    let mut out = vec![CANARY; FRAME + len + FRAME];
+    let mut want = out.clone();
+    for (i, &hit) in hits.iter().enumerate() {
+        let (byte, bit) = (FRAME + (offset + i) / 8, (offset + i) % 8);
+        want[byte] = want[byte] & !(1 << bit) | u8::from(hit) << bit;
+    }
+    subject.bits(x, predicate, &mut out[FRAME..FRAME + len], offset);
+    match (0..out.len()).find(|&i| out[i] != want[i]) {
+        None => Ok(()),
+        Some(i) => {
+            let (question, at) = (question("bits", subject, x, predicate), i as isize - FRAME as isize);
+            Err(format!("{question} from bit {offset}: byte {at} is {:#04x}, not {:#04x}", out[i], want[i]))
+        }
+    }
+}
+
+/// Compares `any`, `all`, `count` and `position`.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_searches(
+    subject: &dyn Subject,
+    x: Elements<'_>,
+    predicate: Predicate,
+    hits: &[bool],
+) -> Result<(), String> {
+    let first = hits.iter().position(|&hit| hit);
+    let count = hits.iter().filter(|&&hit| hit).count();
+    let same = |sink, got: &dyn std::fmt::Debug, want: &dyn std::fmt::Debug, equal: bool| match equal {
+        true => Ok(()),
+        false => Err(format!("{}: {got:?}, not {want:?}", question(sink, subject, x, predicate))),
+    };
+    let position = subject.position(x, predicate);
+    same("position", &position, &first, position == first)?;
+    let counted = subject.count(x, predicate);
+    same("count", &counted, &count, counted == count)?;
+    let any = subject.any(x, predicate);
+    same("any", &any, &first.is_some(), any == first.is_some())?;
+    let all = subject.all(x, predicate);
+    same("all", &all, &(count == hits.len()), all == (count == hits.len()))
+}
+
+/// Compares the census.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_census(subject: &dyn Subject, x: Elements<'_>, kinds: &[Kind]) -> Result<(), String> {
+    let census = subject.census(x);
+    let classes = [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)];
+    for (class, kind) in classes {
+        let count = kinds.iter().filter(|&&k| k == kind).count();
+        let first = kinds.iter().position(|&k| k == kind);
+        if (class.count, class.first) != (count, first) {
+            let (name, format, n) = (subject.name(), x.format(), x.len());
+            return Err(format!(
+                "census {name} {format} of {n} elements: {kind:?} {class:?}, not {count} and {first:?}"
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Some patterns at a time: what the standard library says of them, and whether every sink of a path says so too.
+
+use nonfinite::{Census, Class, Path, Predicate};
+
+use crate::patterns::{Number, Patterns};
+
+/// Patterns that are checked at a time: their bytes and all answers stay in the second cache.
+pub const LEN: usize = 1 << 13;
+
+/// The predicates that are swept: all that look at the elements.
+const PREDICATES: [Predicate; 6] = [
+    Predicate::Nan,
+    Predicate::Inf,
+    Predicate::PositiveInf,
+    Predicate::NegativeInf,
+    Predicate::Finite,
+    Predicate::NonFinite,
+];
+
+/// What is right for one predicate.
+struct Answers {
+    predicate: Predicate,
+    mask: Vec<u8>,
+    bits: Vec<u8>,
+    class: Class,
+}
+
+/// Patterns with consecutive numbers, and what is right for them.
+pub struct Block<N> {
+    x: Vec<N>,
+    answers: Vec<Answers>,
+    out: Vec<u8>,
+}
+
+impl<N: Number> Default for Block<N> {
+    fn default() -> Self {
+        Self {
+            x: vec![N::default(); LEN],
+            answers: PREDICATES
+                .map(|predicate| Answers {
+                    predicate,
+                    mask: vec![0; LEN],
+                    bits: vec![0; LEN / 8],
+                    class: Class::default(),
+                })
+                .into(),
+            out: vec![0; LEN],
+        }
+    }
+}
+
+impl<N: Number> Block<N>
+where
+    for<'a> &'a [N]: Into<nonfinite::Elements<'a>>,
+{
+    /// Takes the patterns from number `first` on, each `step` numbers apart, the last and first of all being neighbours.
+    pub fn load(&mut self, patterns: impl Patterns<Number = N>, first: u64, step: u64) {
+        let len = patterns.len();
+        for (i, x) in (0..).zip(&mut self.x) {
+            let index = first + i * step;
+            *x = patterns.get(if index < len { index } else { index % len });
+        }
+        let x = &self.x;
+        for answers in &mut self.answers {
+            let mask = &mut answers.mask;
+            // Written out so that each oracle is inlined into a loop of its own.
+            match answers.predicate {
+                Predicate::Nan => judge(x, mask, N::is_nan),
+                Predicate::Inf => judge(x, mask, N::is_infinite),
+                Predicate::PositiveInf => judge(x, mask, |x| x == N::INFINITY),
+                Predicate::NegativeInf => judge(x, mask, |x| x == N::NEG_INFINITY),
+                Predicate::Finite => judge(x, mask, N::is_finite),
+                _ => judge(x, mask, |x| !x.is_finite()),
+            }
+            for (packed, group) in answers.bits.iter_mut().zip(answers.mask.as_chunks::<8>().0) {
+                *packed = (0..8).fold(0, |byte, i| byte | group[i] << i);
+            }
+            answers.class = Class {
+                count: answers.mask.iter().map(|&hit| usize::from(hit)).sum(),
+                first: answers.mask.iter().position(|&hit| hit == 1),
+            };
+        }
+    }
+
+    /// Puts another number in the place of one, and leaves what is right as it was: for a test of the test.
+    pub fn replace(&mut self, index: usize, number: N) {
+        self.x[index] = number;
+    }
+
+    /// Asks every sink of a path about these patterns.
+    ///
+    /// # Errors
+    /// The first answer that is wrong.
+    pub fn check(&mut self, path: Path) -> Result<(), String> {
+        let [nan, _, pos_inf, neg_inf, ..] = &self.answers[..] else { unreachable!("six predicates") };
+        let want = Census { nan: nan.class, pos_inf: pos_inf.class, neg_inf: neg_inf.class };
+        let census = path.census(&self.x[..]);
+        if census != want {
+            return Err(format!("{} census: {census:?}, not {want:?}", path.name()));
+        }
+        for answers in &self.answers {
+            wrong(&self.x, answers, path, &mut self.out)
+                .map_err(|sink| format!("{} {:?}: {sink}", path.name(), answers.predicate))?;
+        }
+        Ok(())
+    }
+}
+
+#[inline(always)]
+fn judge<N: Number>(x: &[N], mask: &mut [u8], oracle: impl Fn(N) -> bool) {
+    x.iter().zip(mask).for_each(|(&x, hit)| *hit = u8::from(oracle(x)));
+}
+
+/// All sinks for one predicate.
+fn wrong<N: Number>(x: &[N], answers: &Answers, path: Path, out: &mut [u8]) -> Result<(), &'static str>
+where
+    for<'a> &'a [N]: Into<nonfinite::Elements<'a>>,
+{
+    let Answers { predicate, mask, bits, class } = answers;
+    let expect = |right, sink| if right { Ok(()) } else { Err(sink) };
+    path.mask(x, *predicate, &mut *out);
+    expect(out == mask, "mask")?;
+    let packed = &mut out[..LEN / 8];
+    path.bits(x, *predicate, packed, 0);
+    expect(packed == bits, "bits")?;
+    expect(path.count(x, *predicate) == class.count, "count")?;
+    expect(path.any(x, *predicate) == (class.count != 0), "any")?;
+    expect(path.all(x, *predicate) == (class.count == x.len()), "all")?;
+    expect(path.position(x, *predicate) == class.first, "position")?;
+    // A search ends with the first hit: go on behind it, so that each is found for itself. 61 apart where that would take
+    // too long: among finite ones, and where many are mixed with others.
+    let (many, mixed) = (class.count > x.len() / 64, class.count < x.len());
+    let step = if many && (mixed || *predicate == Predicate::Finite) { 61 } else { 1 };
+    let mut start = class.first.map_or(x.len(), |first| first + step);
+    while start < x.len() {
+        let next = mask[start..].iter().position(|&hit| hit == 1);
+        expect(path.position(&x[start..], *predicate) == next, "position behind a hit")?;
+        start = next.map_or(x.len(), |next| start + next + step);
+    }
+    Ok(())
+}
