@@ -42,7 +42,8 @@ fn one_among_many() {
         let borders = [0, 63, 64, 1024 / size, 4096 / size, 5120 / size, 9216 / size, elements - 1];
         let step = if reduced() { 3 } else { 1 };
         for border in borders.into_iter().step_by(step) {
-            for at in [border.saturating_sub(1), border, (border + 1).min(elements - 1)] {
+            let around = [border, border.saturating_sub(1), (border + 1).min(elements - 1)];
+            for &at in if reduced() { &around[..1] } else { &around } {
                 for (all, one) in [(most, finite), (finite, most)] {
                     check(format, &tensor(format, elements, |i| if i == at { one } else { all }));
                 }
@@ -67,7 +68,7 @@ fn dense_and_sparse_in_turns() {
                 _ => finite,
             };
             let bytes = tensor(format, elements, bits);
-            for start in [0, 1, 16, 37] {
+            for start in [0, 1, 16, 37].into_iter().step_by(if reduced() { 3 } else { 1 }) {
                 let part = &bytes[start * size..];
                 let kinds = expected(format, part);
                 for path in paths() {
