@@ -62,10 +62,12 @@ pub(super) fn is_integer(dtype: &str) -> bool {
 
 /// Bytes of names and shapes for a byte of pickle. References could make a few long ones stand for many.
 const MAX_NAMES: usize = 64;
+/// What is granted to a small pickle beyond that.
+const MIN_NAMES: usize = 128 << 10;
 
 /// All tensors of a pickle; none if their names and shapes would take far more memory than the pickle.
 pub(super) fn walk(pickle: &Pickle) -> Option<Vec<Found>> {
-    let mut room = pickle.length.saturating_mul(MAX_NAMES);
+    let mut room = pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES);
     let mut take = |bytes: usize| {
         room = room.checked_sub(bytes)?;
         Some(())
