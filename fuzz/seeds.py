@@ -5,10 +5,12 @@ The files go to fuzz/corpus/TARGET/seed-*, beside what cargo-fuzz finds; with th
 from fuzz/corpora/TARGET.hex (see minimise). To add a target: a generator of its inputs in
 SEEDS below. It may yield what it likes as long as the target can decode it.
 """
+import io
 import itertools
 import json
 import struct
 import sys
+import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -78,17 +80,14 @@ def views():
             yield head + layout + layout + b"\xff" + elements(size, values)
 
 
-def files():
-    def npy(descr, shape, data, order="False", version=1):
-        head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
-        length = "<H" if version == 1 else "<I"
-        head += b" " * (-(10 + len(head) + 1) % 64) + b"\n"
-        return b"\x93NUMPY" + bytes([version, 0]) + struct.pack(length, len(head)) + head + data
+def npy(descr, shape, data, order="False", version=1):
+    head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
+    length = "<H" if version == 1 else "<I"
+    head += b" " * (-(10 + len(head) + 1) % 64) + b"\n"
+    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack(length, len(head)) + head + data
 
-    def safetensors(header, data):
-        head = json.dumps(header).encode()
-        return struct.pack("<Q", len(head)) + head + data
 
+def npy_files():
     for descr, form in [("<f2", 0), ("<f4", 2), ("<f8", 3), (">f4", 2), ("<c8", 2), (">c16", 3)]:
         _, size, values = FORMATS[form]
         parts = 2 if "c" in descr else 1
@@ -104,6 +103,13 @@ def files():
     yield npy("|O", "(1,)", bytes(8))
     yield npy("<f4", "(4294967296, 4294967296)", b"")
     yield npy("<f4", "(" + "1, " * 65 + ")", bytes(4))
+
+
+def safetensors_files():
+    def safetensors(header, data):
+        head = json.dumps(header).encode()
+        return struct.pack("<Q", len(head)) + head + data
+
     dtypes = {"F16": 0, "BF16": 1, "F32": 2, "F64": 3, "F8_E4M3": 4, "F8_E5M2": 6, "F8_E8M0": 11}
     header, data = {"__metadata__": {"format": "pt"}}, b""
     for dtype, form in dtypes.items():
@@ -119,12 +125,193 @@ def files():
     yield struct.pack("<Q", 99_999_999) + b"{}"
 
 
+def archive(members, method=zipfile.ZIP_STORED):
+    """A zip archive, the same bytes every time."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as out:
+        for name, data in members.items():
+            info = zipfile.ZipInfo(name)
+            info.compress_type = method
+            out.writestr(info, data)
+    return file.getvalue()
+
+
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+F32 = elements(4, FORMATS[2][2])
+F32_COUNT = len(FORMATS[2][2])
+
+
+def npz_files():
+    arrays = {"a.npy": npy("<f4", f"({F32_COUNT},)", F32), "b.npy": npy("<i8", "(2,)", bytes(16)), "note": b"text"}
+    for method in METHODS:
+        yield archive(arrays, method)
+        yield archive({"a.npy": npy(">f4", f"(2, {F32_COUNT // 2})", F32, order="True", version=2)}, method)
+
+
+def gguf_files():
+    """Version 3: metadata, then name, extents, type and offset of each tensor, then the data in steps of 32 bytes."""
+    for order in "<>":
+        def text(value):
+            return struct.pack(order + "Q", len(value)) + value.encode()
+
+        def number(*values):
+            return struct.pack(order + "I" * len(values), *values)
+
+        def long(*values):
+            return struct.pack(order + "Q" * len(values), *values)
+
+        metadata = [
+            text("general.architecture") + number(8) + text("llama"),
+            text("strings") + number(9, 8) + long(2) + text("a") + text("b"),
+            text("numbers") + number(9, 4) + long(2) + number(1, 2),
+            text("general.alignment") + number(4, 32),
+        ]
+        # ggml types: F32, F16, F64, BF16, Q4_0, Q8_0; of the last two, blocks of 32 with a scale in half precision.
+        kinds = [(0, 2, 1), (1, 0, 1), (28, 3, 1), (30, 1, 1), (2, None, 18), (8, None, 34)]
+        infos, data = [], b""
+        for kind, form, size in kinds:
+            if form is None:
+                extents, bits = [32, 2], struct.pack(order + "HH", 0x3C00, 0x7E00)
+                content = b"".join(scale + bytes(size - 2) for scale in (bits[:2], bits[2:]))
+            else:
+                _, size, values = FORMATS[form]
+                content = b"".join(value.to_bytes(size, "little" if order == "<" else "big") for value in values)
+                extents = [len(values)]
+            infos.append(text(f"t{kind}") + number(len(extents)) + long(*extents) + number(kind) + long(len(data)))
+            data += content + bytes(-len(content) % 32)
+        head = b"GGUF" + number(3) + long(len(infos), len(metadata)) + b"".join(metadata + infos)
+        yield head + bytes(-len(head) % 32) + data
+
+
+def onnx_files():
+    """ModelProto by hand: each field is its number and kind, then the value or a length and bytes."""
+    def varint(value):
+        parts = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
+        return bytes([part | 0x80 for part in parts[:-1]] + parts[-1:])
+
+    def number(field, value):
+        return varint(field << 3) + varint(value)
+
+    def message(field, *parts):
+        return varint(field << 3 | 2) + varint(sum(map(len, parts))) + b"".join(parts)
+
+    def model(*graph):
+        return number(1, 9) + message(7, *graph) + message(8, number(2, 20))
+
+    def tensor(name, code, count, *content):
+        return number(1, count) + number(2, code) + b"".join(content) + message(8, name)
+
+    def attribute(name, *content):
+        return message(5, message(1, name), *content)
+
+    def node(operator, *attributes):
+        return message(1, message(2, b"y"), message(4, operator), *attributes)
+
+    whole = []
+    types = {10: 0, 16: 1, 1: 2, 11: 3, 17: 4, 18: 5, 19: 6, 20: 7, 24: 11}
+    for code, form in types.items():
+        _, size, values = FORMATS[form]
+        raw = tensor(b"raw", code, len(values), message(9, elements(size, values)))
+        # Fields of f32, of f64, and of int32 for what is narrower.
+        field = {4: 4, 8: 10}.get(size)
+        packed = message(field, elements(size, values)) if field else message(5, *map(varint, values))
+        whole += [message(5, raw), message(5, tensor(b"packed", code, len(values), packed))]
+        yield model(*whole[-2:])
+    inner = message(5, tensor(b"inner", 1, 1, message(9, F32[-4:])))
+    whole += [
+        node(b"Constant", attribute(b"value", message(5, tensor(b"", 1, F32_COUNT, message(9, F32))))),
+        node(b"Constant", attribute(b"value_float", varint(2 << 3 | 5), F32[-4:])),
+        node(b"Constant", attribute(b"value_floats", message(7, F32))),
+        node(b"If", attribute(b"then_branch", message(6, inner)), attribute(b"else_branch", message(6, inner))),
+        message(15, message(1, tensor(b"sparse", 1, F32_COUNT, message(9, F32)))),
+    ]
+    yield model(*whole)
+    function = message(25, message(1, b"f"), message(7, node(b"Constant", attribute(b"value_floats", message(7, F32)))[2:]))
+    yield model(inner) + message(20, message(1, inner), message(2, inner)) + function
+    external = [message(13, message(1, b"location"), message(2, b"weights")), number(14, 1)]
+    yield model(message(5, tensor(b"external", 1, 1, *external)))
+
+
+def pytorch_files():
+    """What torch.save writes: pickles of calls, and their storages."""
+    def text(value):
+        return b"X" + struct.pack("<I", len(value)) + value
+
+    def integers(values):
+        return b"(" + b"".join(b"J" + struct.pack("<i", value) for value in values) + b"t"
+
+    def storage(kind, key, count):
+        return b"(" + text(b"storage") + b"ctorch\n" + kind + b"\n" + text(key) + text(b"cpu") + b"K" + bytes([count]) + b"tQ"
+
+    def tensor(kind, count, shape, strides, key=b"0", offset=0):
+        start = b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage(kind, key, count) + b"K" + bytes([offset])
+        return start + integers(shape) + integers(strides) + b"\x89ccollections\nOrderedDict\n)RtR"
+
+    def state(**entries):
+        return b"\x80\x02}q\x00(" + b"".join(text(key.encode()) + value for key, value in entries.items()) + b"u."
+
+    def saved(pickle, *storages, order=b"little", method=zipfile.ZIP_STORED):
+        members = {"m/data.pkl": pickle, "m/byteorder": order, "m/version": b"3\n"}
+        return archive(members | {f"m/data/{key}": data for key, data in enumerate(storages)}, method)
+
+    kinds = [(b"HalfStorage", 0), (b"BFloat16Storage", 1), (b"FloatStorage", 2), (b"DoubleStorage", 3)]
+    for kind, form in kinds:
+        _, size, values = FORMATS[form]
+        count = len(values)
+        yield saved(state(w=tensor(kind, count, [count], [1])), elements(size, values))
+    flat = b"FloatStorage"
+    views = state(
+        transposed=tensor(flat, 12, [4, 3], [1, 4]),
+        gaps=tensor(flat, 12, [3, 2], [4, 2], offset=1),
+        expanded=tensor(flat, 12, [5, 12], [0, 1]),
+        scalar=tensor(flat, 12, [], [], offset=11),
+        nested=b"](" + tensor(flat, 12, [12], [1]) + b"}" + text(b"x") + tensor(flat, 12, [0], [1]) + b"se",
+        parameter=b"ctorch._utils\n_rebuild_parameter\n(" + tensor(flat, 12, [12], [1]) + b"\x88}tR",
+        module=b"cmy\nNet\n)\x81}" + text(b"weight") + tensor(b"LongStorage", 1, [1], [1], key=b"1") + b"sb",
+        epoch=b"K\x05",
+    )
+    for method in METHODS:
+        yield saved(views, F32, bytes(8), b"unused", method=method)
+    yield saved(state(w=tensor(flat, 12, [12], [1])), F32, order=b"big")
+    v3 = b"ctorch._utils\n_rebuild_tensor_v3\n(" + storage(b"UntypedStorage", b"0", 9) + b"K\x00"
+    v3 += integers([9]) + integers([1]) + b"\x89}ctorch\nfloat8_e4m3fn\ntR"
+    yield saved(state(w=v3), elements(1, FORMATS[4][2]))
+    # Protocol 4: a memo without numbers, names from the stack.
+    yield saved(b"\x80\x04\x95" + bytes(8) + b"}\x94\x8c\x01w\x94\x8c\x03abc\x94\x8c\x01d\x94\x93\x94)R\x94s.")
+
+
+def replacements():
+    """Three codes, then a Tensor."""
+    for form, (_, size, values) in enumerate(FORMATS):
+        codes = struct.pack("<QQQ", values[0], values[1], values[2])
+        yield codes + tensor(form, 0, elements(size, values), 7 * form % 64)
+        yield codes + tensor(form, 0, elements(size, values), 3, repeats=60, at=500, value=0xFF)
+
+
+def bare():
+    """For inputs whose parts have no fixed place: nothing, and some bytes of every kind to begin with."""
+    yield b""
+    yield bytes(range(256))
+    for step in (3, 5, 7):
+        yield bytes(i * step % 256 for i in range(512))
+
+
 SEEDS = {
+    "attributes": bare,
     "bits": tensors,
     "bytes_api": calls,
+    "capi": bare,
+    "capi_views": bare,
+    "descriptors": bare,
     "masks": tensors,
-    "readers": files,
+    "read_gguf": gguf_files,
+    "read_npy": npy_files,
+    "read_npz": npz_files,
+    "read_onnx": onnx_files,
+    "read_pytorch": pytorch_files,
+    "read_safetensors": safetensors_files,
     "reductions": tensors,
+    "replace": replacements,
     "views": views,
 }
 

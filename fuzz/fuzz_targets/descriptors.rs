@@ -133,12 +133,12 @@ fn run(
     from: &BufferTensorDesc<'_>,
     to: &BufferTensorDesc<'_>,
 ) {
-    let elements: u64 = from.sizes.iter().map(|&size| u64::from(size)).product();
+    let elements = from.sizes.iter().fold(1u64, |all, &size| all.saturating_mul(size.into()));
     let (total_in, total_out) = (from.total_tensor_size_in_bytes, to.total_tensor_size_in_bytes);
-    if total_in.max(total_out).max(elements) > LARGEST {
+    let (offset_in, offset_out) = (input.input.offset, input.output.offset);
+    if [total_in, total_out, elements, offset_in, offset_out].into_iter().any(|size| size > LARGEST) {
         return;
     }
-    let (offset_in, offset_out) = (input.input.offset, input.output.offset);
     let mut x: Vec<u8> = input.bytes.iter().copied().cycle().take((offset_in + total_in) as usize).collect();
     x.resize((offset_in + total_in) as usize, 0);
     let aligned = [(offset_in, from), (offset_out, to)]

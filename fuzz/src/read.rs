@@ -1,25 +1,58 @@
-//! What must hold of a report on any bytes.
+//! What must hold of a report on any bytes, and of the memory that it takes.
 
 use std::num::NonZeroUsize;
 
+use nonfinite_check::zip::{self, Method};
 use nonfinite_check::{Error, FileFormat, LookedAt, Options, Report, check_bytes, check_stream};
+use peak_alloc::PeakAlloc;
+
+/// Bytes of memory for a byte of file. The shortest tensor of an ONNX model takes four bytes there, and here a description,
+/// a report and what is counted; elsewhere a number of a shape is a digit and a comma.
+const FACTOR: usize = 384;
+/// Buffers that do not depend on the file: two pieces of data, and the state of the inflater.
+const FIXED: usize = 512 << 10;
+/// Bytes that a deflated one can become.
+const DEFLATE: usize = 1032;
 
 /// Reads the bytes as a file of this format; a report, if there is one, is checked, and so is that of the same bytes as a
-/// stream.
+/// stream. The target must allocate by [`PeakAlloc`].
+///
+/// # Panics
+/// If anything is wrong.
 pub fn check(bytes: &[u8], format: FileFormat) {
     let options = Options { stats: true, threads: NonZeroUsize::new(1), ..Options::default() };
-    let whole = check_bytes(bytes, format, &options);
-    if let Ok(report) = &whole {
-        verify(report);
+    let limit = FACTOR * (bytes.len() + inflated(bytes)) + FIXED;
+    let whole = within(limit, || check_bytes(bytes, format, &options));
+    match &whole {
+        Ok(report) => verify(report),
+        Err(error) => assert!(!error.to_string().is_empty(), "an error without a message"),
     }
     // A stream is told by its first bytes, which must say the same.
     if FileFormat::detect(bytes.get(..16).unwrap_or(bytes), None) == Some(format) {
-        match (check_stream(bytes, &options), whole) {
+        match (within(limit, || check_stream(bytes, &options)), whole) {
             (Ok(stream), Ok(whole)) => assert_eq!(stream, whole),
             (Err(Error::NoStream(_)), _) | (Err(_), Err(_)) => {}
             (stream, whole) => panic!("stream {stream:?}, whole {whole:?}"),
         }
     }
+}
+
+/// What the deflated members of an archive can be at most, which is what its headers may be.
+fn inflated(bytes: &[u8]) -> usize {
+    let members = zip::members(bytes).unwrap_or_default();
+    let deflated = members.iter().filter(|member| member.method == Method::Deflated);
+    deflated.map(|member| member.size.min(DEFLATE * member.range.len())).sum()
+}
+
+/// Runs it, and holds the memory that it takes meanwhile against the limit.
+fn within<T>(limit: usize, run: impl FnOnce() -> T) -> T {
+    let before = PeakAlloc.current_usage();
+    assert!(before > 0, "the target does not count what is allocated");
+    PeakAlloc.reset_peak_usage();
+    let result = run();
+    let taken = PeakAlloc.peak_usage().saturating_sub(before);
+    assert!(taken <= limit, "{taken} bytes of memory, of {limit}");
+    result
 }
 
 fn verify(report: &Report) {

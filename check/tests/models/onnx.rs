@@ -212,6 +212,10 @@ fn lies() {
         deep = node("If", "y", &[[bytes(1, b"g"), bytes(6, &deep)].concat()]);
     }
     assert!(error(&model(&[deep]), FileFormat::Onnx).contains("graphs within graphs"));
+    // A long name around many tensors.
+    let many = bytes(5, &tensor("", 2, &[], &[])).repeat(2000);
+    let long = node("If", &"y".repeat(10_000), &[[bytes(1, b"g"), bytes(6, &many)].concat()]);
+    assert!(error(&model(&[long]), FileFormat::Onnx).contains("names of more than"));
     // No cut of a good model is one, but for those that end with a field of the model.
     let whole = model(&[bytes(5, &tensor("w", 1, &[1], &[bytes(9, &[0; 4])]))]);
     let good =

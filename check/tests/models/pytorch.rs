@@ -233,6 +233,17 @@ fn lies() {
     }
     maze.push(b'.');
     assert_eq!(check(&archive(&maze, &[]), FileFormat::Pytorch).tensors, []);
+    // A long text that is recalled again and again: for names of functions, in names, and of many extents.
+    let long = [&text(&"y".repeat(10_000))[..], b"q\x00"].concat();
+    let functions = [b"\x80\x04", &long[..], &b"h\x00h\x00\x930".repeat(2000), b"."].concat();
+    assert!(pickle(&functions).contains("names of functions that are far longer"));
+    let names = [b"\x80\x04}", &long[..], b"](", &b"}".repeat(2000), b"es."].concat();
+    assert!(pickle(&names).contains("names and shapes that are far longer"));
+    let extents = [&integers(&[1; 1000])[..], b"q\x010"].concat();
+    let shared = [&storage("FloatStorage", "0", 4)[..], b"q\x020"].concat();
+    let tensor_of_these = b"ctorch._utils\n_rebuild_tensor_v2\n(h\x02K\x00h\x01h\x01\x89NtR";
+    let shapes = [b"\x80\x04", &extents[..], &shared, b"](", &tensor_of_these.repeat(1000), b"e."].concat();
+    assert!(pickle(&shapes).contains("names and shapes that are far longer"));
     // One storage, shown again and again.
     let again = vec![0; 1 << 16];
     let tensors: Vec<_> = (0..100)

@@ -19,6 +19,9 @@ const MAX_DEPTH: usize = 64;
 /// Tensors of a model. More would only be there to fill memory.
 const MAX_TENSORS: usize = 1 << 20;
 
+/// Bytes of their names for a byte of model: each is led by those of the graphs around it.
+const MAX_NAMES: usize = 16;
+
 /// Why bytes are no ONNX model that can be checked.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -31,6 +34,8 @@ pub enum Error {
     Depth,
     /// More tensors than a model has.
     TooManyTensors,
+    /// Names of graphs that are so long, and around so many tensors, that they would fill memory.
+    Names,
     /// A tensor that contradicts itself.
     Tensor {
         /// Its name.
@@ -71,6 +76,7 @@ impl fmt::Display for Error {
             Self::NoGraph => f.write_str("not an ONNX model: it has no graph"),
             Self::Depth => write!(f, "bad ONNX model: more than {MAX_DEPTH} graphs within graphs"),
             Self::TooManyTensors => write!(f, "bad ONNX model: more than {MAX_TENSORS} tensors"),
+            Self::Names => write!(f, "bad ONNX model: names of more than {MAX_NAMES} times the model"),
             Self::Tensor { name, problem } => write!(f, "bad ONNX model: tensor {name:?}: {problem}"),
         }
     }
@@ -116,7 +122,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 /// # Errors
 /// [`Error`] for anything but a whole, good model, and what keeps external data from being read.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, crate::Error> {
-    let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new() };
+    let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new(), names: 0 };
     let mut has_graph = false;
     for field in Fields::new(input.bytes, 0..input.bytes.len()) {
         match field? {
@@ -137,6 +143,8 @@ struct Walk<'a> {
     /// Files of external data, each mapped once.
     sources: HashMap<String, Arc<Source>>,
     tensors: Vec<Tensor>,
+    /// Bytes of the names of the tensors.
+    names: usize,
 }
 
 impl Walk<'_> {
@@ -289,6 +297,10 @@ impl Walk<'_> {
     fn add(&mut self, tensor: Tensor) -> Result<(), crate::Error> {
         if self.tensors.len() == MAX_TENSORS {
             return Err(crate::Error::Onnx(Error::TooManyTensors));
+        }
+        self.names += tensor.name.as_ref().map_or(0, String::len);
+        if self.names > self.input.bytes.len().saturating_mul(MAX_NAMES) {
+            return Err(crate::Error::Onnx(Error::Names));
         }
         self.tensors.push(tensor);
         Ok(())

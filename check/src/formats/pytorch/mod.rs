@@ -170,7 +170,11 @@ impl Archive<'_> {
         // TorchScript has the storages of `constants.pkl` in a folder of that name, unless it shares those of `data`.
         let folder = name.strip_suffix(".pkl").unwrap_or(name);
         let prefix = if folder == "data" { String::new() } else { format!("{folder}.") };
-        for found in walk::walk(&pickle) {
+        let found = walk::walk(&pickle).ok_or_else(|| {
+            let why = "names and shapes that are far longer than the pickle";
+            failed(io::Error::new(io::ErrorKind::InvalidData, why))
+        })?;
+        for found in found {
             let tensor = self.tensor(folder, &prefix, found)?;
             self.tensors.extend(tensor);
         }

@@ -39,6 +39,8 @@ pub(super) enum Object {
 pub(super) struct Pickle {
     pub(super) objects: Vec<Object>,
     pub(super) root: Id,
+    /// Bytes of the pickle.
+    pub(super) length: usize,
 }
 
 /// Why bytes are no pickle.
@@ -65,7 +67,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
         let at = machine.at;
         match machine.step() {
             Ok(None) => {}
-            Ok(Some(root)) => return Ok(Pickle { objects: machine.objects, root }),
+            Ok(Some(root)) => {
+                return Ok(Pickle { objects: machine.objects, root, length: bytes.len() });
+            }
             Err(why) => return Err(Malformed { at, why }),
         }
     }
@@ -80,7 +84,12 @@ struct Machine<'a> {
     /// Heights of the stack.
     marks: Vec<usize>,
     memo: HashMap<u64, Id>,
+    /// Bytes of names that were put together from texts on the stack.
+    names: usize,
 }
+
+/// Bytes of such names for a byte of pickle. A text can be recalled again and again, and Python makes a name once.
+const MAX_NAMES: usize = 16;
 
 const CUT: Why = "the pickle is cut off";
 const UNDERFLOW: Why = "an object is missing on the stack";
@@ -330,6 +339,10 @@ impl Machine<'_> {
             0x93 => {
                 let (name, module) = (self.pop()?, self.pop()?);
                 let name = format!("{} {}", self.name_of(module)?, self.name_of(name)?);
+                self.names += name.len();
+                if self.names > MAX_NAMES * self.bytes.len() {
+                    return Err("names of functions that are far longer than the pickle");
+                }
                 self.push(Object::Global(name));
             }
             b'R' | 0x81 => {

@@ -60,8 +60,18 @@ pub(super) fn is_integer(dtype: &str) -> bool {
         || others.contains(&dtype)
 }
 
-/// All tensors of a pickle.
-pub(super) fn walk(pickle: &Pickle) -> Vec<Found> {
+/// Bytes of names and shapes for a byte of pickle. References could make a few long ones stand for many.
+const MAX_NAMES: usize = 64;
+/// What is granted to a small pickle beyond that.
+const MIN_NAMES: usize = 128 << 10;
+
+/// All tensors of a pickle; none if their names and shapes would take far more memory than the pickle.
+pub(super) fn walk(pickle: &Pickle) -> Option<Vec<Found>> {
+    let mut room = pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES);
+    let mut take = |bytes: usize| {
+        room = room.checked_sub(bytes)?;
+        Some(())
+    };
     let mut found = Vec::new();
     // Each object is visited once, under the first name that leads to it: references could make a maze otherwise.
     let mut seen = HashSet::new();
@@ -72,30 +82,54 @@ pub(super) fn walk(pickle: &Pickle) -> Vec<Found> {
         }
         let reader = Reader(&pickle.objects);
         if let Some(tensor) = reader.tensor(id) {
+            take(tensor.dtype.len() + tensor.storage.key.len() + size_of_val(&*tensor.shape))?;
             found.push(Found { name, ..tensor });
             continue;
         }
         let at = todo.len();
-        let below = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
+        // A name is made only for what can hold a tensor.
+        let mut add = |id: Id, key: Option<&str>| {
+            let holds =
+                matches!(pickle.objects[id], Object::Sequence(_) | Object::Dict(_) | Object::Call { .. });
+            if !holds || seen.contains(&id) {
+                return Some(());
+            }
+            let name = match key {
+                None => name.clone(),
+                Some(key) if name.is_empty() => key.to_owned(),
+                Some(key) => format!("{name}.{key}"),
+            };
+            take(name.len())?;
+            todo.push((id, name));
+            Some(())
+        };
         match &pickle.objects[id] {
             Object::Sequence(items) => {
-                todo.extend(items.iter().enumerate().map(|(i, &item)| (item, below(&i.to_string()))));
+                for (i, &item) in items.iter().enumerate() {
+                    add(item, Some(&i.to_string()))?;
+                }
             }
             Object::Dict(items) => {
-                todo.extend(items.iter().map(|&(key, value)| (value, below(&reader.key(key)))))
+                for &(key, value) in items {
+                    add(value, Some(&reader.key(key)))?;
+                }
             }
             // What a function of somebody's own makes of these is not known; what they hold is looked at.
             Object::Call { arguments, state, items, .. } => {
-                todo.push((*arguments, name.clone()));
-                todo.extend(state.map(|state| (state, name.clone())));
-                todo.extend(items.iter().map(|&(key, value)| (value, below(&reader.key(key)))));
+                add(*arguments, None)?;
+                if let Some(state) = state {
+                    add(*state, None)?;
+                }
+                for &(key, value) in items {
+                    add(value, Some(&reader.key(key)))?;
+                }
             }
             _ => {}
         }
         // In the order of the pickle.
         todo[at..].reverse();
     }
-    found
+    Some(found)
 }
 
 struct Reader<'a>(&'a [Object]);
