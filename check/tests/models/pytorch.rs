@@ -241,6 +241,12 @@ fn lies() {
     assert!(
         error(&archive(&state_dict(&tensors), &[&again]), FileFormat::Pytorch).contains("more than 64 times")
     );
+    // A long name before each of many others; a list within a list within a list; more objects than anybody needs.
+    let lists = [b"\x80\x02}", &text(&"k".repeat(1 << 20))[..], b"](", &[b']'; 1000], b"es."].concat();
+    assert!(pickle(&lists).contains("names and shapes"));
+    let nested = [b"\x80\x02", &[b']'; 1 << 16][..], &[b'a'; (1 << 16) - 1], b"."].concat();
+    assert!(pickle(&nested).contains("names and shapes"));
+    assert!(pickle(&[b')'; 9 << 20]).contains("more objects"));
     let whole = archive(&state_dict(&[("w", of(0, &[4], &[1]))]), &[&data]);
     for cut in 0..whole.len() {
         let cut = nonfinite_check::check_bytes(

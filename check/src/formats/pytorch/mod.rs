@@ -23,6 +23,8 @@ use crate::zip::{self, Member, Method};
 
 /// The longest pickle that is read. It holds names and shapes, no data.
 const MAX_PICKLE: usize = 64 << 20;
+/// Bytes of the names, shapes and strides of all tensors, and of what leads to them.
+const MAX_NAMES: usize = 256 << 20;
 /// How many times over the file may be referred to, lest many tensors of one storage keep the check busy for ever.
 const MAX_SHARING: usize = 64;
 
@@ -57,6 +59,8 @@ pub enum Error {
     },
     /// The tensors refer to the same storages so often that this cannot be the work of PyTorch.
     Sharing,
+    /// Names and shapes of the tensors take so much memory that this cannot be the work of PyTorch.
+    Names,
 }
 
 impl fmt::Display for Error {
@@ -70,6 +74,7 @@ impl fmt::Display for Error {
             }
             Self::Tensor { name, why } => write!(f, "tensor {name:?}: {why}"),
             Self::Sharing => write!(f, "tensors refer to more than {MAX_SHARING} times the file"),
+            Self::Names => write!(f, "names and shapes of tensors take more than {MAX_NAMES} bytes"),
         }
     }
 }
@@ -108,15 +113,23 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members: BTreeMap<&str, &Member> =
         members.iter().filter_map(|member| Some((member.name.strip_prefix(&root)?, member))).collect();
     let order = byte_order(&members, input.bytes)?;
-    let mut archive = Archive { input, members, order, used: HashSet::new(), tensors: Vec::new() };
+    let mut archive = Archive {
+        input,
+        members,
+        order,
+        used: HashSet::new(),
+        tensors: Vec::new(),
+        room: walk::Room(MAX_NAMES),
+        skipped: 0,
+    };
     let pickles: Vec<&str> = archive.members.keys().copied().filter(|name| is_pickle(name)).collect();
     for name in pickles {
         archive.pickle(name)?;
     }
     archive.rest();
     let limit = input.bytes.len().saturating_mul(MAX_SHARING);
-    let total =
-        archive.tensors.iter().fold(0, |total: usize, tensor| total.saturating_add(tensor.data.length()));
+    let lengths = archive.tensors.iter().map(|tensor| tensor.data.length());
+    let total = lengths.fold(archive.skipped, usize::saturating_add);
     if total > limit { Err(Error::Sharing) } else { Ok(archive.tensors) }
 }
 
@@ -145,6 +158,9 @@ struct Archive<'a> {
     /// Names of the storages that tensors refer to.
     used: HashSet<String>,
     tensors: Vec<Tensor>,
+    room: walk::Room,
+    /// Bytes of deflated storages before the tensors that begin within: they are inflated all the same.
+    skipped: usize,
 }
 
 impl Archive<'_> {
@@ -170,7 +186,7 @@ impl Archive<'_> {
         // TorchScript has the storages of `constants.pkl` in a folder of that name, unless it shares those of `data`.
         let folder = name.strip_suffix(".pkl").unwrap_or(name);
         let prefix = if folder == "data" { String::new() } else { format!("{folder}.") };
-        for found in walk::walk(&pickle) {
+        for found in walk::walk(&pickle, &mut self.room).ok_or(Error::Names)? {
             let tensor = self.tensor(folder, &prefix, found)?;
             self.tensors.extend(tensor);
         }
@@ -225,6 +241,7 @@ impl Archive<'_> {
             }
             (Some(layout), _) if range.end == member.size => {
                 tensor.layout = layout;
+                self.skipped = self.skipped.saturating_add(range.start);
                 Data::Decoded(member.decode(range.start))
             }
             (None, Method::Stored) if view.elements() <= member.size / unit => {

@@ -60,11 +60,27 @@ pub(super) fn is_integer(dtype: &str) -> bool {
         || others.contains(&dtype)
 }
 
-/// All tensors of a pickle.
-pub(super) fn walk(pickle: &Pickle) -> Vec<Found> {
+/// The most extents that a shape may have. Shapes can be referred to by many tensors, so that this bounds the time for each.
+const MAX_RANK: usize = 256;
+
+/// Bytes of names and shapes that may still be made. A pickle can refer to one name or shape from many places, so that they may
+/// take far more memory than itself.
+pub(super) struct Room(pub(super) usize);
+
+impl Room {
+    fn spend(&mut self, bytes: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(bytes)?;
+        Some(())
+    }
+}
+
+/// All tensors of a pickle; none if there is no room for them.
+pub(super) fn walk(pickle: &Pickle, room: &mut Room) -> Option<Vec<Found>> {
     let mut found = Vec::new();
     // Each object is visited once, under the first name that leads to it: references could make a maze otherwise.
     let mut seen = HashSet::new();
+    let leads_on =
+        |id: Id| matches!(pickle.objects[id], Object::Sequence(_) | Object::Dict(_) | Object::Call { .. });
     let mut todo = vec![(pickle.root, String::new())];
     while let Some((id, name)) = todo.pop() {
         if !seen.insert(id) {
@@ -72,30 +88,55 @@ pub(super) fn walk(pickle: &Pickle) -> Vec<Found> {
         }
         let reader = Reader(&pickle.objects);
         if let Some(tensor) = reader.tensor(id) {
+            room.spend(tensor.size() + name.len())?;
             found.push(Found { name, ..tensor });
             continue;
         }
         let at = todo.len();
         let below = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
+        let mut push = |id: Id, name: &dyn Fn() -> String| {
+            if leads_on(id) && !seen.contains(&id) {
+                let name = name();
+                room.spend(size_of::<(Id, String)>() + name.len())?;
+                todo.push((id, name));
+            }
+            Some(())
+        };
         match &pickle.objects[id] {
             Object::Sequence(items) => {
-                todo.extend(items.iter().enumerate().map(|(i, &item)| (item, below(&i.to_string()))));
+                for (i, &item) in items.iter().enumerate() {
+                    push(item, &|| below(&i.to_string()))?;
+                }
             }
             Object::Dict(items) => {
-                todo.extend(items.iter().map(|&(key, value)| (value, below(&reader.key(key)))))
+                for &(key, value) in items {
+                    push(value, &|| below(&reader.key(key)))?;
+                }
             }
             // What a function of somebody's own makes of these is not known; what they hold is looked at.
             Object::Call { arguments, state, items, .. } => {
-                todo.push((*arguments, name.clone()));
-                todo.extend(state.map(|state| (state, name.clone())));
-                todo.extend(items.iter().map(|&(key, value)| (value, below(&reader.key(key)))));
+                push(*arguments, &|| name.clone())?;
+                if let Some(state) = *state {
+                    push(state, &|| name.clone())?;
+                }
+                for &(key, value) in items {
+                    push(value, &|| below(&reader.key(key)))?;
+                }
             }
             _ => {}
         }
         // In the order of the pickle.
         todo[at..].reverse();
     }
-    found
+    Some(found)
+}
+
+impl Found {
+    /// Bytes of memory, but for the name.
+    fn size(&self) -> usize {
+        let numbers = size_of_val(self.shape.as_slice()) + size_of_val(self.strides.as_slice());
+        size_of::<Self>() + self.storage.key.len() + self.dtype.len() + numbers
+    }
 }
 
 struct Reader<'a>(&'a [Object]);
@@ -118,7 +159,8 @@ impl<'a> Reader<'a> {
     }
 
     fn integers(&self, id: Id) -> Option<Vec<i64>> {
-        self.sequence(id)?.iter().map(|&item| self.integer(item)).collect()
+        let items = self.sequence(id).filter(|items| items.len() <= MAX_RANK)?;
+        items.iter().map(|&item| self.integer(item)).collect()
     }
 
     fn integer(&self, id: Id) -> Option<i64> {
@@ -184,20 +226,16 @@ impl<'a> Reader<'a> {
     }
 
     fn rebuild(&self, storage: Id, offset: Id, shape: Id, strides: Id, dtype: Option<Id>) -> Option<Found> {
-        let storage = self.storage(storage)?;
-        let dtype = match dtype {
-            Some(dtype) => self.global(dtype)?.strip_prefix("torch ")?.to_owned(),
-            None => storage.dtype.clone(),
-        };
         let shape: Option<Vec<usize>> =
             self.integers(shape)?.into_iter().map(|extent| usize::try_from(extent).ok()).collect();
-        Some(Found {
-            name: String::new(),
-            dtype,
-            storage,
-            offset: self.integer(offset)?,
-            shape: shape?,
-            strides: self.integers(strides)?,
-        })
+        let (shape, strides, offset) = (shape?, self.integers(strides)?, self.integer(offset)?);
+        let dtype = match dtype {
+            Some(dtype) => Some(self.global(dtype)?.strip_prefix("torch ")?),
+            None => None,
+        };
+        // Last, as these may be long: what is copied is accounted for.
+        let storage = self.storage(storage)?;
+        let dtype = dtype.unwrap_or(&storage.dtype).to_owned();
+        Some(Found { name: String::new(), dtype, storage, offset, shape, strides })
     }
 }
