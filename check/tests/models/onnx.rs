@@ -193,6 +193,24 @@ fn what_is_no_number_or_not_known() {
     assert!(matches!(looked_at(1, &[bytes(3, b"")]), LookedAt::Unreadable(_)));
 }
 
+/// One piece of external data for ever so many tensors.
+#[test]
+fn sharing() {
+    let folder = std::env::temp_dir().join(format!("nonfinite-sharing-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("data"), vec![0; 1 << 16]).unwrap();
+    let location = bytes(13, &[bytes(1, b"location"), bytes(2, b"data")].concat());
+    let check = |tensors: usize| {
+        let initializer = bytes(5, &tensor("w", 1, &[1 << 14], &[location.clone(), number(14, 1)]));
+        let path = folder.join("model.onnx");
+        fs::write(&path, model(&vec![initializer; tensors])).unwrap();
+        check_file(&path, &Options::default()).map_err(|error| error.to_string())
+    };
+    assert_eq!(check(10).unwrap().tensors.len(), 10);
+    assert!(check(100).unwrap_err().contains("more than 64 times"));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn lies() {
     let bad = |shape: &[usize], rest: &[Vec<u8>]| {
@@ -212,6 +230,11 @@ fn lies() {
         deep = node("If", "y", &[[bytes(1, b"g"), bytes(6, &deep)].concat()]);
     }
     assert!(error(&model(&[deep]), FileFormat::Onnx).contains("graphs within graphs"));
+    // A long name before each of many others.
+    let tensors = bytes(5, &[]).repeat(1000);
+    let body = [bytes(1, b"g"), bytes(6, &tensors)].concat();
+    let long = node("If", &"y".repeat(1 << 20), &[body]);
+    assert!(error(&model(&[long]), FileFormat::Onnx).contains("names of tensors"));
     // No cut of a good model is one, but for those that end with a field of the model.
     let whole = model(&[bytes(5, &tensor("w", 1, &[1], &[bytes(9, &[0; 4])]))]);
     let good =

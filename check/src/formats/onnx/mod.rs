@@ -11,13 +11,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::protobuf::{Fields, Malformed, Value};
-use crate::source::{Input, Source};
+use crate::source::{self, Input, Source};
 use crate::tensor::Tensor;
 
 /// Graphs within graphs that are followed.
 const MAX_DEPTH: usize = 64;
 /// Tensors of a model. More would only be there to fill memory.
 const MAX_TENSORS: usize = 1 << 20;
+/// Bytes of the names of all tensors and of what holds them: each has the names of the graphs around it before its own.
+const MAX_NAMES: usize = 256 << 20;
+/// How many times over all files may be referred to, lest many tensors of one piece of external data keep the check busy for
+/// ever.
+const MAX_SHARING: usize = 64;
 
 /// Why bytes are no ONNX model that can be checked.
 #[derive(Debug)]
@@ -31,6 +36,10 @@ pub enum Error {
     Depth,
     /// More tensors than a model has.
     TooManyTensors,
+    /// Names of tensors that take more memory than those of a model.
+    Names,
+    /// Tensors that refer to the same external data more often than those of a model.
+    Sharing,
     /// A tensor that contradicts itself.
     Tensor {
         /// Its name.
@@ -71,6 +80,10 @@ impl fmt::Display for Error {
             Self::NoGraph => f.write_str("not an ONNX model: it has no graph"),
             Self::Depth => write!(f, "bad ONNX model: more than {MAX_DEPTH} graphs within graphs"),
             Self::TooManyTensors => write!(f, "bad ONNX model: more than {MAX_TENSORS} tensors"),
+            Self::Names => write!(f, "bad ONNX model: names of tensors take more than {MAX_NAMES} bytes"),
+            Self::Sharing => {
+                write!(f, "bad ONNX model: tensors refer to more than {MAX_SHARING} times its files")
+            }
             Self::Tensor { name, problem } => write!(f, "bad ONNX model: tensor {name:?}: {problem}"),
         }
     }
@@ -116,7 +129,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 /// # Errors
 /// [`Error`] for anything but a whole, good model, and what keeps external data from being read.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, crate::Error> {
-    let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new() };
+    let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new(), room: MAX_NAMES };
     let mut has_graph = false;
     for field in Fields::new(input.bytes, 0..input.bytes.len()) {
         match field? {
@@ -129,7 +142,16 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, crate::Error> {
             _ => {}
         }
     }
-    if has_graph { Ok(walk.tensors) } else { Err(crate::Error::Onnx(Error::NoGraph)) }
+    if !has_graph {
+        return Err(crate::Error::Onnx(Error::NoGraph));
+    }
+    let files = walk.sources.values().map(|source| source.bytes().len());
+    let limit = files.fold(input.bytes.len(), usize::saturating_add).saturating_mul(MAX_SHARING);
+    let lengths = walk.tensors.iter().map(|tensor| tensor.data.length());
+    match lengths.fold(0, usize::saturating_add) > limit {
+        true => Err(crate::Error::Onnx(Error::Sharing)),
+        false => Ok(walk.tensors),
+    }
 }
 
 struct Walk<'a> {
@@ -137,6 +159,8 @@ struct Walk<'a> {
     /// Files of external data, each mapped once.
     sources: HashMap<String, Arc<Source>>,
     tensors: Vec<Tensor>,
+    /// Bytes of names that may still be made.
+    room: usize,
 }
 
 impl Walk<'_> {
@@ -145,7 +169,7 @@ impl Walk<'_> {
     }
 
     fn text(&self, range: Range<usize>) -> String {
-        String::from_utf8_lossy(&self.input.bytes[range]).into_owned()
+        source::text(&self.input.bytes[range])
     }
 
     /// The fields of a message that are messages, text or bytes, with their numbers.
@@ -163,6 +187,7 @@ impl Walk<'_> {
         if depth > MAX_DEPTH {
             return Err(crate::Error::Onnx(Error::Depth));
         }
+        self.spend(prefix.len())?;
         for (number, range) in self.parts(graph)? {
             match number {
                 1 => self.node(range, prefix, depth)?,
@@ -231,10 +256,14 @@ impl Walk<'_> {
                 (1, Value::Bytes(range)) => name = self.text(range),
                 (2, Value::Fixed(range)) => floats.push(self.input.bytes, Value::Fixed(range)),
                 (7, value) => floats.push(self.input.bytes, value),
-                (number, Value::Bytes(range)) => parts.push((number, range)),
+                (number @ (5 | 6 | 10 | 11 | 22 | 23), Value::Bytes(range)) => parts.push((number, range)),
                 _ => {}
             }
         }
+        if parts.is_empty() && (!constant || floats.is_empty()) {
+            return Ok(());
+        }
+        self.spend(prefix.len() + node.len() + name.len())?;
         let label = match (node, constant) {
             ("", _) => format!("{prefix}{name}"),
             (_, true) => format!("{prefix}{node}"),
@@ -248,8 +277,7 @@ impl Walk<'_> {
             match number {
                 5 | 10 => self.tensor(range, "", Some(&label))?,
                 22 | 23 => self.sparse(range, "", Some(&label))?,
-                6 | 11 => self.graph(range, &format!("{label}/"), depth + 1)?,
-                _ => {}
+                _ => self.graph(range, &format!("{label}/"), depth + 1)?,
             }
         }
         Ok(())
@@ -271,6 +299,7 @@ impl Walk<'_> {
     /// TensorProto, under a name of its own or that of the node that holds it.
     fn tensor(&mut self, range: Range<usize>, prefix: &str, label: Option<&str>) -> Result<(), crate::Error> {
         let mut proto = tensor::Proto::read(self.input.bytes, range)?;
+        self.spend(label.unwrap_or(prefix).len())?;
         proto.name = match label {
             Some(label) => label.to_owned(),
             None => format!("{prefix}{}", proto.name),
@@ -284,6 +313,12 @@ impl Walk<'_> {
             Ok(source)
         })?;
         self.add(tensor)
+    }
+
+    /// Takes account of a name that is made of several.
+    fn spend(&mut self, bytes: usize) -> Result<(), crate::Error> {
+        self.room = self.room.checked_sub(bytes).ok_or(crate::Error::Onnx(Error::Names))?;
+        Ok(())
     }
 
     fn add(&mut self, tensor: Tensor) -> Result<(), crate::Error> {
