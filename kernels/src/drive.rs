@@ -40,10 +40,10 @@ fn last_of_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     with: I::Constants,
     out: &mut [MaybeUninit<bool>],
 ) {
-    if !x.len().is_multiple_of(BLOCK) {
-        if let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut()) {
-            isa.store::<O, NEGATE>(last, with, out);
-        }
+    if !x.len().is_multiple_of(BLOCK)
+        && let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut())
+    {
+        isa.store::<O, NEGATE>(last, with, out);
     }
 }
 

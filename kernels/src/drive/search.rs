@@ -131,10 +131,10 @@ fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
 ) {
     let with = isa.constants(screen);
     let head = until_aligned::<L>(x);
-    if let (1.., Some(first)) = (head, x.first_chunk()) {
-        if visitor.visit_part(0, !(u64::MAX << head), first) == Next::Stop {
-            return;
-        }
+    if let (1.., Some(first)) = (head, x.first_chunk())
+        && visitor.visit_part(0, !(u64::MAX << head), first) == Next::Stop
+    {
+        return;
     }
     let (blocks, rest) = x[head..].as_chunks::<BLOCK>();
     let mut left = blocks;
