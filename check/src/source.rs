@@ -37,13 +37,13 @@ impl Source {
         // SAFETY: the map is private to this process and only read. What remains is inherent to maps: if another process
         // shortens the file meanwhile, a read beyond the new end raises SIGBUS, which ends this process, and if it
         // writes, the bytes that are read change. Nothing is done with them that a change could make unsound: the
-        // header is copied before it is parsed, and the kernels take any bits. No lock that every system
+        // text is copied before it is checked for UTF-8, and the kernels take any bits. No lock that every system
         // honours could prevent it, so the help says not to write to files while they are checked.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::Io)?;
         Ok(Self { map, path: path.to_owned() })
     }
 
-    /// The bytes of the file.
+    /// The bytes of the file. Another process may change them at any time: what is checked must be copied before.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.map
@@ -54,6 +54,13 @@ impl Source {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Text of a file; what is not UTF-8 is replaced. Of a copy, since a map that another process writes to must not change
+/// between the check for UTF-8 and the copying.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec())
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// What a reader gets: the bytes of a file, and the way to those beside it.

@@ -11,6 +11,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
+use crate::source;
 use crate::tensor::Decode;
 
 /// A member of an archive.
@@ -87,7 +88,7 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
         if entry.is_dir() {
             continue;
         }
-        let name = String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned();
+        let name = source::text(entry.file_path().as_bytes());
         let data = archive.get_entry(entry.wayfinder()).map_err(Error::Archive)?;
         let (start, end) = data.compressed_data_range();
         let sizes = [start, end, entry.uncompressed_size_hint()].map(usize::try_from);

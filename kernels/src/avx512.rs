@@ -52,7 +52,7 @@ impl Isa for Avx512 {
             K::run(isa, x, test, out)
         }
         // SAFETY: `self` exists only if `detect` found these six features. The compiler takes AVX-512 F to imply FMA, which
-        // was found too, and F16C, which no CPU with it lacks; no kernel uses floating-point instructions.
+        // was found too, and F16C, which `cpufeatures` cannot ask for and no CPU with AVX-512 F lacks.
         unsafe { run::<K>(self, x, test, out) }
     }
 }

@@ -3,7 +3,7 @@
 //! A kernel asks one question of every element of a tensor, a [`Rule`], and gives the answers to a sink: [`mask`],
 //! [`bits`], [`position`], [`count`], [`tally`] or [`census`]. Elements are lanes of 8, 16, 32 or 64 bits at any byte
 //! address, in the byte order of the machine; what a floating-point format makes of them is not known here. No floating-point
-//! instruction touches them. Kernels allocate nothing, take no lock, and read and write nothing outside the slices; only the first choice of
+//! instruction touches them, but in [`scale()`]. Kernels allocate nothing, take no lock, and read and write nothing outside the slices; only the first choice of
 //! a path reads `NONFINITE_PATH`, once.
 //!
 //! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the environment variable

@@ -243,7 +243,8 @@ fn lies() {
     let shared = [&storage("FloatStorage", "0", 4)[..], b"q\x020"].concat();
     let tensor_of_these = b"ctorch._utils\n_rebuild_tensor_v2\n(h\x02K\x00h\x01h\x01\x89NtR";
     let shapes = [b"\x80\x04", &extents[..], &shared, b"](", &tensor_of_these.repeat(1000), b"e."].concat();
-    assert!(pickle(&shapes).contains("names and shapes that are far longer"));
+    // A rank that no tensor has.
+    assert!(!check(&archive(&shapes, &[&data]), FileFormat::Pytorch).is_complete());
     // One storage, shown again and again.
     let again = vec![0; 1 << 16];
     let tensors: Vec<_> = (0..100)
@@ -252,6 +253,12 @@ fn lies() {
     assert!(
         error(&archive(&state_dict(&tensors), &[&again]), FileFormat::Pytorch).contains("more than 64 times")
     );
+    // A long name before each of many others; a list within a list within a list; more objects than anybody needs.
+    let lists = [b"\x80\x02}", &text(&"k".repeat(1 << 20))[..], b"](", &[b']'; 1000], b"es."].concat();
+    assert!(pickle(&lists).contains("names and shapes"));
+    let nested = [b"\x80\x02", &[b']'; 1 << 16][..], &[b'a'; (1 << 16) - 1], b"."].concat();
+    assert!(pickle(&nested).contains("names and shapes"));
+    assert!(pickle(&[b')'; 9 << 20]).contains("more objects"));
     let whole = archive(&state_dict(&[("w", of(0, &[4], &[1]))]), &[&data]);
     for cut in 0..whole.len() {
         let cut = nonfinite_check::check_bytes(

@@ -44,9 +44,10 @@ impl Neon {
     #[inline(always)]
     fn widen_low_f16(self, halves: V) -> V {
         let wide;
-        // SAFETY: `self` proves NEON; the instruction reads and writes nothing but the registers named (and raises flags).
+        // SAFETY: `self` proves NEON; the instruction reads and writes nothing but the registers named; it may
+        // raise flags in FPSR, so `preserves_flags` is not claimed.
         unsafe {
-            asm!("fcvtl {0:v}.4s, {1:v}.4h", out(vreg) wide, in(vreg) halves, options(pure, nomem, nostack, preserves_flags));
+            asm!("fcvtl {0:v}.4s, {1:v}.4h", out(vreg) wide, in(vreg) halves, options(pure, nomem, nostack));
         }
         wide
     }
@@ -57,7 +58,7 @@ impl Neon {
         let wide;
         // SAFETY: as in `widen_low_f16`.
         unsafe {
-            asm!("fcvtl2 {0:v}.4s, {1:v}.8h", out(vreg) wide, in(vreg) halves, options(pure, nomem, nostack, preserves_flags));
+            asm!("fcvtl2 {0:v}.4s, {1:v}.8h", out(vreg) wide, in(vreg) halves, options(pure, nomem, nostack));
         }
         wide
     }
@@ -73,7 +74,7 @@ impl Neon {
                 "fcvtn {0:v}.4h, {1:v}.4s",
                 "fcvtn2 {0:v}.8h, {2:v}.4s",
                 out(vreg) halves, in(vreg) low, in(vreg) high,
-                options(pure, nomem, nostack, preserves_flags),
+                options(pure, nomem, nostack),
             );
         }
         halves

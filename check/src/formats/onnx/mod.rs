@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::protobuf::{Fields, Malformed, Value};
-use crate::source::{Input, Source};
+use crate::source::{self, Input, Source};
 use crate::tensor::Tensor;
 
 /// Graphs within graphs that are followed.
@@ -21,6 +21,10 @@ const MAX_TENSORS: usize = 1 << 20;
 
 /// Bytes of their names for a byte of model: each is led by those of the graphs around it.
 const MAX_NAMES: usize = 16;
+
+/// How many times over all files may be referred to, lest many tensors of one piece of external data keep the check busy for
+/// ever.
+const MAX_SHARING: usize = 64;
 
 /// Why bytes are no ONNX model that can be checked.
 #[derive(Debug)]
@@ -36,6 +40,8 @@ pub enum Error {
     TooManyTensors,
     /// Names of graphs that are so long, and around so many tensors, that they would fill memory.
     Names,
+    /// Tensors that refer to the same external data more often than those of a model.
+    Sharing,
     /// A tensor that contradicts itself.
     Tensor {
         /// Its name.
@@ -77,6 +83,9 @@ impl fmt::Display for Error {
             Self::Depth => write!(f, "bad ONNX model: more than {MAX_DEPTH} graphs within graphs"),
             Self::TooManyTensors => write!(f, "bad ONNX model: more than {MAX_TENSORS} tensors"),
             Self::Names => write!(f, "bad ONNX model: names of more than {MAX_NAMES} times the model"),
+            Self::Sharing => {
+                write!(f, "bad ONNX model: tensors refer to more than {MAX_SHARING} times its files")
+            }
             Self::Tensor { name, problem } => write!(f, "bad ONNX model: tensor {name:?}: {problem}"),
         }
     }
@@ -135,7 +144,16 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, crate::Error> {
             _ => {}
         }
     }
-    if has_graph { Ok(walk.tensors) } else { Err(crate::Error::Onnx(Error::NoGraph)) }
+    if !has_graph {
+        return Err(crate::Error::Onnx(Error::NoGraph));
+    }
+    let files = walk.sources.values().map(|source| source.bytes().len());
+    let limit = files.fold(input.bytes.len(), usize::saturating_add).saturating_mul(MAX_SHARING);
+    let lengths = walk.tensors.iter().map(|tensor| tensor.data.length());
+    match lengths.fold(0, usize::saturating_add) > limit {
+        true => Err(crate::Error::Onnx(Error::Sharing)),
+        false => Ok(walk.tensors),
+    }
 }
 
 struct Walk<'a> {
@@ -153,7 +171,7 @@ impl Walk<'_> {
     }
 
     fn text(&self, range: Range<usize>) -> String {
-        String::from_utf8_lossy(&self.input.bytes[range]).into_owned()
+        source::text(&self.input.bytes[range])
     }
 
     /// The fields of a message that are messages, text or bytes, with their numbers.

@@ -7,7 +7,7 @@ use nonfinite::Format;
 
 use super::{Error, Problem};
 use crate::protobuf::{Fields, Malformed, Value};
-use crate::source::Source;
+use crate::source::{self, Source};
 use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
 /// In which of its fields a tensor has its numbers, if not in `raw_data`.
@@ -167,7 +167,7 @@ impl<'a> Proto<'a> {
             external: false,
             entries: Vec::new(),
         };
-        let text = |range: Range<usize>| String::from_utf8_lossy(&file[range]).into_owned();
+        let text = |range: Range<usize>| source::text(&file[range]);
         for field in Fields::new(file, message) {
             match field? {
                 (1, Value::Varint(extent)) => proto.dims.push(extent.cast_signed()),

@@ -108,15 +108,16 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members: BTreeMap<&str, &Member> =
         members.iter().filter_map(|member| Some((member.name.strip_prefix(&root)?, member))).collect();
     let order = byte_order(&members, input.bytes)?;
-    let mut archive = Archive { input, members, order, used: HashSet::new(), tensors: Vec::new() };
+    let mut archive =
+        Archive { input, members, order, used: HashSet::new(), tensors: Vec::new(), skipped: 0 };
     let pickles: Vec<&str> = archive.members.keys().copied().filter(|name| is_pickle(name)).collect();
     for name in pickles {
         archive.pickle(name)?;
     }
     archive.rest();
     let limit = input.bytes.len().saturating_mul(MAX_SHARING);
-    let total =
-        archive.tensors.iter().fold(0, |total: usize, tensor| total.saturating_add(tensor.data.length()));
+    let lengths = archive.tensors.iter().map(|tensor| tensor.data.length());
+    let total = lengths.fold(archive.skipped, usize::saturating_add);
     if total > limit { Err(Error::Sharing) } else { Ok(archive.tensors) }
 }
 
@@ -145,6 +146,8 @@ struct Archive<'a> {
     /// Names of the storages that tensors refer to.
     used: HashSet<String>,
     tensors: Vec<Tensor>,
+    /// Bytes of deflated storages before the tensors that begin within: they are inflated all the same.
+    skipped: usize,
 }
 
 impl Archive<'_> {
@@ -229,6 +232,7 @@ impl Archive<'_> {
             }
             (Some(layout), _) if range.end == member.size => {
                 tensor.layout = layout;
+                self.skipped = self.skipped.saturating_add(range.start);
                 Data::Decoded(member.decode(range.start))
             }
             (None, Method::Stored) if view.elements() <= member.size / unit => {

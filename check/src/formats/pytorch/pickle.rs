@@ -60,12 +60,18 @@ impl fmt::Display for Malformed {
 
 type Why = &'static str;
 
-/// Reads a pickle. What it allocates is a small multiple of its length.
+/// Objects of a pickle, and places of its memo. More would only be there to fill memory: an opcode of one byte makes an object.
+const MAX_OBJECTS: usize = 1 << 23;
+
+/// Reads a pickle. What it allocates is a multiple of its length, and bounded by the number of objects.
 pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
     let mut machine = Machine { bytes, ..Machine::default() };
     loop {
         let at = machine.at;
         match machine.step() {
+            Ok(None) if machine.objects.len().max(machine.memo.len()) > MAX_OBJECTS => {
+                return Err(Malformed { at, why: "there are more objects than PyTorch would write" });
+            }
             Ok(None) => {}
             Ok(Some(root)) => {
                 return Ok(Pickle { objects: machine.objects, root, length: bytes.len() });

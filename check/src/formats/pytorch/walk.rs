@@ -60,6 +60,9 @@ pub(super) fn is_integer(dtype: &str) -> bool {
         || others.contains(&dtype)
 }
 
+/// The most extents that a shape may have. Many tensors can refer to one, so that this bounds the time for each.
+const MAX_RANK: usize = 256;
+
 /// Bytes of names and shapes for a byte of pickle. References could make a few long ones stand for many.
 const MAX_NAMES: usize = 64;
 /// What is granted to a small pickle beyond that.
@@ -152,7 +155,8 @@ impl<'a> Reader<'a> {
     }
 
     fn integers(&self, id: Id) -> Option<Vec<i64>> {
-        self.sequence(id)?.iter().map(|&item| self.integer(item)).collect()
+        let items = self.sequence(id).filter(|items| items.len() <= MAX_RANK)?;
+        items.iter().map(|&item| self.integer(item)).collect()
     }
 
     fn integer(&self, id: Id) -> Option<i64> {
