@@ -67,15 +67,21 @@ impl Dims {
     }
 
     /// For one answer a row: the last dimension of the layout, or one of one element if there is none, as it is, and behind it
-    /// the others in row-major order.
-    pub(super) fn of_rows(input: &Layout<'_>) -> Self {
+    /// the others in row-major order. A row that repeats one element is cut down to it; the second value is how often it stands
+    /// there.
+    pub(super) fn of_rows(input: &Layout<'_>) -> (Self, usize) {
         let mut dims = Self::at(input.offset(), 0);
         let mut dimensions = input.dimensions().map(|(size, input, _)| Dim { size, input, output: 0 });
-        dims.dims[0] = dimensions.next().unwrap_or(Dim { size: 1, input: 1, output: 0 });
+        let mut row = dimensions.next().unwrap_or(Dim { size: 1, input: 1, output: 0 });
+        let mut repeats = 1;
+        if row.input == 0 {
+            repeats = core::mem::replace(&mut row.size, 1);
+        }
+        dims.dims[0] = row;
         dims.rank = 1;
         dimensions.for_each(|dim| dims.push(dim));
         dims.merge_from(1);
-        dims
+        (dims, repeats)
     }
 
     /// As the kernels have it.

@@ -156,7 +156,7 @@ impl TensorView<'_> {
         if self.is_empty() {
             out.fill(false);
         } else {
-            let dims = Dims::of_rows(&self.layout);
+            let (dims, _) = Dims::of_rows(&self.layout);
             strided::any_rows(self.kernel(), self.bytes(), self.rule(predicate), out, dims.grid());
         }
         Ok(())
@@ -172,8 +172,11 @@ impl TensorView<'_> {
         if self.is_empty() {
             out.fill(0);
         } else {
-            let dims = Dims::of_rows(&self.layout);
+            let (dims, repeats) = Dims::of_rows(&self.layout);
             strided::count_rows(self.kernel(), self.bytes(), self.rule(predicate), out, dims.grid());
+            if repeats != 1 {
+                out.iter_mut().for_each(|count| *count *= repeats);
+            }
         }
         Ok(())
     }

@@ -267,6 +267,14 @@ fn edges_of_layouts() {
         assert_eq!(view.position(Predicate::Nan), nan.then_some(0));
         view.coordinate(0, &mut []).unwrap();
     }
+    // Rows that repeat an element: 2 of them, as long as can be.
+    let long = isize::MAX as usize / 2;
+    let rows = [2, long];
+    let view = TensorView::new(&x[..], 0, &rows, &[1, 0]).unwrap();
+    let (mut counts, mut any) = ([7; 2], [true; 2]);
+    view.count_rows(Predicate::Nan, &mut counts).unwrap();
+    view.any_rows(Predicate::Nan, &mut any).unwrap();
+    assert_eq!((counts, any), ([0, long], [false, true]));
     let none = TensorView::new(&x[..0], 77, &[3, 0, usize::MAX, usize::MAX], &[isize::MIN; 4]).unwrap();
     assert!(none.is_empty() && none.all(Predicate::Nan) && !none.any(Predicate::Never));
     assert_eq!((none.count(Predicate::Finite), none.position(Predicate::Finite)), (0, None));
