@@ -29,7 +29,11 @@ pub fn mask(tensor: &Tensor, predicate: Predicate) -> Result<Tensor> {
 /// # Errors
 /// If the tensor is not on the CPU.
 pub fn any(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
-    with_view(tensor, |view| Ok(view.any(predicate)), || holds_for_integers(predicate) && tensor.elem_count() > 0)
+    with_view(
+        tensor,
+        |view| Ok(view.any(predicate)),
+        || holds_for_integers(predicate) && tensor.elem_count() > 0,
+    )
 }
 
 /// Whether `predicate` holds for all elements.
@@ -37,7 +41,11 @@ pub fn any(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
 /// # Errors
 /// If the tensor is not on the CPU.
 pub fn all(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
-    with_view(tensor, |view| Ok(view.all(predicate)), || holds_for_integers(predicate) || tensor.elem_count() == 0)
+    with_view(
+        tensor,
+        |view| Ok(view.all(predicate)),
+        || holds_for_integers(predicate) || tensor.elem_count() == 0,
+    )
 }
 
 /// The coordinate of the first element, in row-major order, for which `predicate` holds.
@@ -117,7 +125,8 @@ impl CustomOp1 for Mask {
 
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
         let mut out = vec![0; layout.shape().elem_count()];
-        let filled = view_of(storage, layout, |view| view.mask(self.0, out.as_mut_slice()).map_err(Error::wrap));
+        let filled =
+            view_of(storage, layout, |view| view.mask(self.0, out.as_mut_slice()).map_err(Error::wrap));
         match filled {
             Some(result) => result?,
             None => out.fill(u8::from(holds_for_integers(self.0))),
