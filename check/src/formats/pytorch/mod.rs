@@ -23,6 +23,8 @@ use crate::zip::{self, Member, Method};
 
 /// The longest pickle that is read. It holds names and shapes, no data.
 const MAX_PICKLE: usize = 64 << 20;
+/// The same of one that is deflated, which PyTorch never does: a few bytes could stand for very many objects.
+const MAX_DEFLATED_PICKLE: usize = 1 << 20;
 /// How many times over the file may be referred to, lest many tensors of one storage keep the check busy for ever.
 const MAX_SHARING: usize = 64;
 
@@ -157,15 +159,16 @@ impl Archive<'_> {
         let failed = |error| Error::Pickle { member: member.name.clone(), error };
         let too_long =
             || io::Error::new(io::ErrorKind::InvalidData, "longer than a pickle of names and shapes");
-        if member.size > MAX_PICKLE {
+        let most = if member.method == Method::Stored { MAX_PICKLE } else { MAX_DEFLATED_PICKLE };
+        if member.size > most {
             return Err(failed(too_long()));
         }
         if let Some(why) = member.unreadable() {
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
         }
         let mut bytes = Vec::new();
-        member.open(self.input.bytes).take(MAX_PICKLE as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() > MAX_PICKLE {
+        member.open(self.input.bytes).take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() > most {
             return Err(failed(too_long()));
         }
         let malformed = |malformed| Error::Malformed { member: member.name.clone(), malformed };
