@@ -5,7 +5,7 @@
 //! belong to another one. Elements that lie apart along their last axis are copied, 64 at a time.
 //!
 //! ```
-//! use ndarray::array;
+//! use ::ndarray::array;
 //! use nonfinite::{Predicate, ndarray};
 //!
 //! let x = array![[1.0, f32::NAN], [f32::INFINITY, 4.0]];
