@@ -1,6 +1,7 @@
 //! What the machine allows: reading everything, reading everything and writing a byte an element, copying.
 //!
-//! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`.
+//! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`. They begin at a cache line, as
+//! whoever is in a hurry does: what is before it, below 64 bytes or elements, is left out.
 
 use std::mem::MaybeUninit;
 
@@ -49,10 +50,17 @@ macro_rules! floor {
             }
             assert!(is_x86_feature_detected!($feature));
             assert_eq!(x.len(), SIZE * out.len());
-            assert!($end.is_empty() || out.as_ptr().addr().is_multiple_of(64));
+            let cached = $end.is_empty();
+            let head = if cached { x.as_ptr().align_offset(64) / SIZE } else { out.as_ptr().align_offset(64) };
+            let head = head.min(out.len());
+            let (x, out) = (&x[SIZE * head..], &mut out[head..]);
             if out.len() >= 64 {
                 // SAFETY: the CPU has the feature.
                 unsafe { run::<SIZE>(x, out) }
+                if let (1.., Some(out)) = (out.len() % 64, out.last_chunk_mut::<64>()) && cached {
+                    // SAFETY: likewise.
+                    unsafe { run::<SIZE>(&x[x.len() - 64 * SIZE..], out) }
+                }
             }
         }
     };
@@ -61,7 +69,7 @@ macro_rules! floor {
 #[cfg(target_arch = "x86_64")]
 macro_rules! limits {
     ($($load:ident $floor:ident $past:ident $feature:tt $register:ident $bytes:literal $move:literal $or:literal $xor:literal;)*) => { $(
-        /// Reads all of `x` into registers; the part behind the last 512 bytes is left out.
+        /// Reads all of `x` into registers, from its first cache line on, if that leaves 512 bytes.
         ///
         /// # Panics
         /// If the CPU lacks the instructions.
@@ -89,25 +97,31 @@ macro_rules! limits {
                 ) }
             }
             assert!(is_x86_feature_detected!($feature));
+            let x = &x[x.as_ptr().align_offset(64).min(x.len())..];
             if x.len() >= 512 {
                 // SAFETY: the CPU has the feature.
                 unsafe { run(x) }
+                if !x.len().is_multiple_of(512) {
+                    // SAFETY: likewise.
+                    unsafe { run(&x[x.len() - 512..]) }
+                }
             }
         }
 
         floor! {
-            /// Reads all of `x` and writes all of `out`, a block of 64 elements at a time; what is behind the last whole block
-            /// is left out.
+            /// Reads all of `x` and writes all of `out`, a block of 64 elements at a time, from the first cache line of `x`
+            /// on, if that leaves 64 elements. (From the first of `out` on it takes up to 1.9 times as long.)
             ///
             /// # Panics
             /// If the CPU lacks the instructions, or `SIZE * out.len()` is not the length of `x`.
             $floor $feature $register $bytes $move $or $xor ""
         }
         floor! {
-            /// As the limit of masks, past the caches.
+            /// As the limit of masks, past the caches: from the first cache line of `out` on. What is behind the last whole
+            /// block is left out.
             ///
             /// # Panics
-            /// Likewise, or if `out` does not begin at a multiple of 64.
+            /// Likewise.
             $past $feature $register $bytes "vmovntdq" $or $xor "sfence"
         }
     )* };
