@@ -226,7 +226,7 @@ pub(crate) trait Layout: Lane {
 }
 
 impl<L: Layout> Blocks<L> for Avx2 {
-    const SCREENS_BITS: bool = size_of::<L>() <= 2;
+    const SCREENS_BITS: bool = true;
 
     type Constants = Constants;
     type Seen = [V; 2];
@@ -322,6 +322,20 @@ impl<L: Layout> Blocks<L> for Avx2 {
             (_, true) => self.covers(self.and(a, b), self.splat_i8(-1)) == 0,
             (_, false) => self.disjoint(self.or(a, b), self.or(a, b)) == 0,
         }
+    }
+
+    #[inline(always)]
+    fn all_hit<O: Op>(self, blocks: &[Block<L>], with: Constants) -> bool {
+        let mut common = [self.splat_i8(-1); 2];
+        for block in blocks {
+            let bytes = L::bytes(block);
+            for i in 0..bytes.len() / 32 {
+                common[i % 2] = self.and(common[i % 2], self.load(bytes, 32 * i));
+            }
+        }
+        let [a, b] = common;
+        let verdicts = L::compare::<O>(self, self.and(self.and(a, b), with.mask), with);
+        self.covers(verdicts, self.splat_i8(-1)) != 0
     }
 
     #[inline(always)]

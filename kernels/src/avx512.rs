@@ -245,7 +245,17 @@ pub(crate) struct Seen {
 }
 
 impl<L: Layout> Blocks<L> for Avx512 {
-    const SCREENS_BITS: bool = false;
+    const SCREENS_BITS: bool = true;
+
+    /// The shifts and shuffles of `Ones` for 64-bit lanes take longer than reading them.
+    #[inline(always)]
+    fn screens_masks<O: Op, const NEGATE: bool>() -> bool {
+        match size_of::<L>() {
+            1 => false,
+            8 => true,
+            _ => !NEGATE && O::OP != Operation::Ones,
+        }
+    }
 
     type Constants = Constants;
     type Seen = Seen;
@@ -321,6 +331,19 @@ impl<L: Layout> Blocks<L> for Avx512 {
             (Operation::Ones, false) => L::equal_tops(self, L::max_tops(self, a, b), with.top),
             _ => seen.bits != 0,
         }
+    }
+
+    #[inline(always)]
+    fn all_hit<O: Op>(self, blocks: &[Block<L>], with: Constants) -> bool {
+        let mut common = [self.splat_i8(-1); 2];
+        for block in blocks {
+            let bytes = L::bytes(block);
+            for i in 0..bytes.len() / 64 {
+                common[i % 2] = self.and(common[i % 2], self.load(bytes, 64 * i));
+            }
+        }
+        let [a, b] = common;
+        L::compare::<O, true>(self, self.and(self.and(a, b), with.mask), with) == 0
     }
 
     #[inline(always)]

@@ -3,9 +3,9 @@
 
 use core::mem::MaybeUninit;
 
-use crate::isa::Blocks;
-use crate::lane::{BLOCK, Lane};
-use crate::rule::{Ones, Op, Pair};
+use crate::isa::{Blocks, MaskBlock};
+use crate::lane::{BLOCK, Block, Lane};
+use crate::rule::{Ones, Op, Operation, Pair};
 
 mod bits;
 mod search;
@@ -76,18 +76,29 @@ fn mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool
     let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<BLOCKS>();
     let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<BLOCKS>();
     for (group, out) in groups.iter().zip(out_groups) {
-        for (block, out) in group.iter().zip(out) {
-            isa.store::<O, NEGATE>(block, with, out);
-        }
+        store_all::<BLOCKS, L, I, O, NEGATE>(isa, group, with, out);
     }
     for (block, out) in rest.iter().zip(out_rest) {
         isa.store::<O, NEGATE>(block, with, out);
     }
 }
 
+/// The mask of a group of blocks.
+#[inline(always)]
+fn store_all<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    isa: I,
+    group: &[Block<L>; BLOCKS],
+    with: I::Constants,
+    out: &mut [MaskBlock; BLOCKS],
+) {
+    for (block, out) in group.iter().zip(out) {
+        isa.store::<O, NEGATE>(block, with, out);
+    }
+}
+
 /// As [`mask`] for hits that are rare: looks for them first, which is cheaper, and compares only where there are some.
 #[inline(always)]
-pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op>(
+pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     isa: I,
     x: &[L::Raw],
     screen: Pair<L>,
@@ -95,16 +106,16 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op>(
     out: &mut [MaybeUninit<bool>],
 ) {
     // Few, so that reading does not wait for long while results are written.
-    if size_of::<L>() <= 2 {
-        screened_mask_by::<4, L, I, O>(isa, x, screen, pair, out);
+    if size_of::<L>() <= 1 {
+        screened_mask_by::<4, L, I, O, NEGATE>(isa, x, screen, pair, out);
     } else {
-        screened_mask_by::<2, L, I, O>(isa, x, screen, pair, out);
+        screened_mask_by::<2, L, I, O, NEGATE>(isa, x, screen, pair, out);
     }
 }
 
 /// Screens `BLOCKS` at a time.
 #[inline(always)]
-fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op>(
+fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     isa: I,
     x: &[L::Raw],
     screen: Pair<L>,
@@ -112,19 +123,32 @@ fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op>(
     out: &mut [MaybeUninit<bool>],
 ) {
     let (screen, with) = (isa.constants(screen), isa.constants(pair));
-    let (x, out) = head_of_mask::<L, I, O, false>(isa, x, with, out);
+    let (x, out) = head_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
     let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<BLOCKS>();
     let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<BLOCKS>();
     let (mut exact, mut next_exact) = (0, AFTER_HIT);
-    for ((group, same), out) in groups.iter().zip(again(groups)).zip(out_groups) {
+    let mut groups = groups.iter().zip(again(groups)).zip(out_groups);
+    while let Some(((group, same), out)) = groups.next() {
         if exact == 0 {
             let mut seen = isa.unseen::<Ones, false>();
             for block in group {
                 seen = isa.fold::<Ones, false>(seen, block, screen);
             }
             if !isa.hit::<Ones, false>(seen, screen) {
-                out.as_flattened_mut().fill(MaybeUninit::new(false));
+                out.as_flattened_mut().fill(MaybeUninit::new(NEGATE));
                 next_exact = AFTER_HIT;
+                continue;
+            }
+            if O::OP != Operation::Equal && isa.all_hit::<O>(same, with) {
+                out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
+                // A tensor of nothing but NaN: as long as it goes on.
+                for ((group, same), out) in groups.by_ref() {
+                    if !isa.all_hit::<O>(group, with) {
+                        store_all::<BLOCKS, L, I, O, NEGATE>(isa, same, with, out);
+                        break;
+                    }
+                    out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
+                }
                 continue;
             }
             // Where one is, more may be: a branch that cannot be foretold costs more than comparing.
@@ -132,14 +156,12 @@ fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op>(
             next_exact = AFTER_HITS;
         }
         exact -= 1;
-        for (block, out) in same.iter().zip(out) {
-            isa.store::<O, false>(block, with, out);
-        }
+        store_all::<BLOCKS, L, I, O, NEGATE>(isa, same, with, out);
     }
     for (block, out) in rest.iter().zip(out_rest) {
-        isa.store::<O, false>(block, with, out);
+        isa.store::<O, NEGATE>(block, with, out);
     }
-    last_of_mask::<L, I, O, false>(isa, x, with, out);
+    last_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
 }
 
 /// Groups of blocks, the one with a hit among them, that are compared before one is screened again.

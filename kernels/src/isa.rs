@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 
 use crate::lane::{BLOCK, Block, Lane};
-use crate::rule::{Op, Pair, Test};
+use crate::rule::{Op, Operation, Pair, Test};
 use crate::stream::Stream;
 
 /// A token that proves that the CPU can run the instructions behind it.
@@ -30,6 +30,12 @@ pub(crate) const RUN: usize = 4096;
 pub(crate) trait Blocks<L: Lane>: Isa {
     /// Whether packed bits gain from a look for hits first.
     const SCREENS_BITS: bool;
+
+    /// Whether masks gain from it too. `Ones` is compared as fast as it is screened, and so are narrow lanes.
+    #[inline(always)]
+    fn screens_masks<O: Op, const NEGATE: bool>() -> bool {
+        !NEGATE && O::OP != Operation::Ones && size_of::<L>() > 1
+    }
 
     /// Mask and bound as the comparisons want them.
     type Constants: Copy;
@@ -62,6 +68,11 @@ pub(crate) trait Blocks<L: Lane>: Isa {
 
     /// Whether a hit was among the blocks folded in.
     fn hit<O: Op, const NEGATE: bool>(self, seen: Self::Seen, with: Self::Constants) -> bool;
+
+    /// Whether all elements of some blocks are hits, told from the bits that all of them have: never if one is not, and
+    /// not always if they are. `O` must hold for an element that has more bits than one it holds for: `Ones`, and `Greater`
+    /// with a mask that leaves the sign out.
+    fn all_hit<O: Op>(self, blocks: &[Block<L>], with: Self::Constants) -> bool;
 
     /// Nothing counted yet.
     fn uncounted(self) -> Self::Counts;

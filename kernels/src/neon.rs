@@ -302,6 +302,20 @@ impl<L: Layout> Blocks<L> for Neon {
     }
 
     #[inline(always)]
+    fn all_hit<O: Op>(self, blocks: &[Block<L>], with: Constants) -> bool {
+        let mut common = [self.splat_i8(-1); 2];
+        for block in blocks {
+            let bytes = L::bytes(block);
+            for i in 0..bytes.len() / 16 {
+                common[i % 2] = self.and(common[i % 2], self.load(bytes, 16 * i));
+            }
+        }
+        let [a, b] = common;
+        let verdicts = L::compare::<O>(self, self.and(self.and(a, b), with.mask), with);
+        self.largest(self.not_and(verdicts, self.splat_i8(-1))) == 0
+    }
+
+    #[inline(always)]
     fn uncounted(self) -> [V; 2] {
         [self.splat_i8(0); 2]
     }

@@ -105,6 +105,12 @@ impl<L: Lane> Blocks<L> for Portable {
     }
 
     #[inline(always)]
+    fn all_hit<O: Op>(self, blocks: &[Block<L>], pair: Pair<L>) -> bool {
+        let common = blocks.as_flattened().iter().fold(pair.mask, |common, &raw| common.and(L::read(raw)));
+        holds(O::OP, pair, common)
+    }
+
+    #[inline(always)]
     fn uncounted(self) -> usize {
         0
     }

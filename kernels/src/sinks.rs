@@ -241,9 +241,8 @@ impl Sink for Mask {
             return scalar::mask_of::<L, O, NEGATE>(x, test.pair(), out);
         }
         match test.screen() {
-            // Narrow lanes are compared as fast as they are screened.
-            Some(screen) if screens::<O, NEGATE>() && size_of::<L>() > 1 => {
-                drive::screened_mask::<L, I, O>(isa, x, screen, test.pair(), out);
+            Some(screen) if I::screens_masks::<O, NEGATE>() => {
+                drive::screened_mask::<L, I, O, NEGATE>(isa, x, screen, test.pair(), out);
             }
             _ => drive::mask::<L, I, O, NEGATE>(isa, x, test.pair(), out),
         }

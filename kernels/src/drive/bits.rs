@@ -1,9 +1,9 @@
 //! Packed bits.
 
-use super::{AFTER_HIT, AFTER_HITS, again, merge};
+use super::{AFTER_HIT, AFTER_HITS, GROUP, again, merge, until_aligned};
 use crate::isa::Blocks;
 use crate::lane::{BLOCK, Block, Lane};
-use crate::rule::{Op, Pair};
+use crate::rule::{Op, Operation, Pair};
 
 /// One bit per element, least significant first, from bit `offset` (0..8) of `out` on, which ends with the byte of
 /// the last result. Bits before and behind stay. With a screen, hits of the positive test are looked for first.
@@ -16,13 +16,18 @@ pub(crate) fn bits<L: Lane, I: Blocks<L>, S: Op, O: Op, const NEGATE: bool>(
     (out, offset): (&mut [u8], u32),
 ) {
     let with = isa.constants(pair);
+    let first = out.first().map_or(0, |byte| u64::from(*byte));
+    let mut carry = Carry { bits: first & !(u64::MAX << offset), offset };
+    let head = until_aligned::<L>(x);
+    let (mut x, mut out) = (x, out);
+    if let (1.., Some(block)) = (head, x.first_chunk()) {
+        let bits = isa.bits::<O, NEGATE>(block, with) & !(u64::MAX << head);
+        (x, out) = (&x[head..], carry.add(bits, head as u32, out));
+    }
     let (blocks, rest) = x.as_chunks::<BLOCK>();
     let Some((words, end)) = out.split_at_mut_checked(blocks.len() * 8) else { return };
     let words = words.as_chunks_mut::<8>().0;
-    // The bits that go below the next 64.
-    let first = words.first().map_or(0, |word| u64::from_le_bytes(*word));
-    let carry = Carry { bits: first & !(u64::MAX << offset), offset };
-    let carry = match (screen, offset) {
+    let carry = match (screen, carry.offset) {
         (Some(screen), 0) => {
             words_of::<L, I, S, O, NEGATE, true, false>(isa, blocks, screen, pair, words, carry)
         }
@@ -36,10 +41,10 @@ pub(crate) fn bits<L: Lane, I: Blocks<L>, S: Op, O: Op, const NEGATE: bool>(
     if let (1.., Some(last)) = (fresh, x.last_chunk()) {
         bits = isa.bits::<O, NEGATE>(last, with) >> (BLOCK as u32 - fresh);
     }
-    merge(end, u128::from(carry.bits) | u128::from(bits) << offset, offset + fresh);
+    merge(end, u128::from(carry.bits) | u128::from(bits) << carry.offset, carry.offset + fresh);
 }
 
-/// Bits below bit `offset` of the next word.
+/// Bits below bit `offset` (0..8) of the next byte.
 #[derive(Clone, Copy)]
 struct Carry {
     bits: u64,
@@ -47,6 +52,44 @@ struct Carry {
 }
 
 impl Carry {
+    /// Adds `count` (1..64) bits. The bytes that they complete go into `out`; returned is what is left of it.
+    #[inline(always)]
+    fn add<'o>(&mut self, bits: u64, count: u32, out: &'o mut [u8]) -> &'o mut [u8] {
+        let all = u128::from(self.bits) | u128::from(bits) << self.offset;
+        let total = self.offset + count;
+        let Some((bytes, out)) = out.split_at_mut_checked((total / 8) as usize) else { return &mut [] };
+        for (byte, new) in bytes.iter_mut().zip(all.to_le_bytes()) {
+            *byte = new;
+        }
+        *self = Self { bits: (all >> (total / 8 * 8)) as u64, offset: total % 8 };
+        out
+    }
+
+    #[inline(always)]
+    fn put_all<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool, const SHIFTED: bool>(
+        &mut self,
+        isa: I,
+        blocks: &[Block<L>],
+        with: I::Constants,
+        words: &mut [[u8; 8]],
+    ) {
+        for (block, word) in blocks.iter().zip(words) {
+            self.put::<SHIFTED>(isa.bits::<O, NEGATE>(block, with), word);
+        }
+    }
+
+    /// 64 times the same answer a word.
+    #[inline(always)]
+    fn fill<const SHIFTED: bool>(&mut self, answer: bool, words: &mut [[u8; 8]]) {
+        let all = if answer { u64::MAX } else { 0 };
+        if let (true, Some((first, words))) = (SHIFTED, words.split_first_mut()) {
+            self.put::<SHIFTED>(all, first);
+            words.fill(all.to_le_bytes());
+        } else {
+            words.fill(all.to_le_bytes());
+        }
+    }
+
     #[inline(always)]
     fn put<const SHIFTED: bool>(&mut self, bits: u64, word: &mut [u8; 8]) {
         if SHIFTED {
@@ -78,40 +121,59 @@ fn words_of<
 ) -> Carry {
     let (screen, with) = (isa.constants(screen), isa.constants(pair));
     if !SCREENED {
-        for (block, word) in blocks.iter().zip(words) {
-            carry.put::<SHIFTED>(isa.bits::<O, NEGATE>(block, with), word);
-        }
+        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, blocks, with, words);
         return carry;
     }
-    let (groups, rest) = blocks.as_chunks::<SCREENED_BLOCKS>();
-    let (word_groups, word_rest) = words.as_chunks_mut::<SCREENED_BLOCKS>();
+    let mut groups = Groups::<L> { blocks, words };
     let (mut exact, mut next_exact) = (0, AFTER_HIT);
-    for ((group, same), words) in groups.iter().zip(again(groups)).zip(word_groups) {
+    while let Some((group, words)) = groups.next() {
         if exact == 0 {
             let mut seen = isa.unseen::<S, false>();
             for block in group {
                 seen = isa.fold::<S, false>(seen, block, screen);
             }
             if !isa.hit::<S, false>(seen, screen) {
-                for word in words {
-                    carry.put::<SHIFTED>(if NEGATE { u64::MAX } else { 0 }, word);
-                }
+                carry.fill::<SHIFTED>(NEGATE, words);
                 next_exact = AFTER_HIT;
+                continue;
+            }
+            let monotone = S::OP == Operation::Ones && O::OP != Operation::Equal;
+            if monotone && isa.all_hit::<O>(again(group), with) {
+                carry.fill::<SHIFTED>(!NEGATE, words);
+                // A tensor of nothing but NaN: as long as it goes on.
+                while let Some((group, words)) = groups.next() {
+                    if !isa.all_hit::<O>(group, with) {
+                        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, again(group), with, words);
+                        break;
+                    }
+                    carry.fill::<SHIFTED>(!NEGATE, words);
+                }
                 continue;
             }
             exact = next_exact;
             next_exact = AFTER_HITS;
         }
         exact -= 1;
-        for (block, word) in same.iter().zip(words) {
-            carry.put::<SHIFTED>(isa.bits::<O, NEGATE>(block, with), word);
-        }
+        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, again(group), with, words);
     }
-    for (block, word) in rest.iter().zip(word_rest) {
-        carry.put::<SHIFTED>(isa.bits::<O, NEGATE>(block, with), word);
-    }
+    carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, groups.blocks, with, groups.words);
     carry
 }
 
-/// Blocks of packed bits that are screened together.
-const SCREENED_BLOCKS: usize = 4;
+/// Blocks and their words, [`GROUP`] bytes of input at a time.
+struct Groups<'a, L: Lane> {
+    blocks: &'a [Block<L>],
+    words: &'a mut [[u8; 8]],
+}
+
+impl<'a, L: Lane> Groups<'a, L> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<(&'a [Block<L>], &'a mut [[u8; 8]])> {
+        let size = const { GROUP / size_of::<Block<L>>() };
+        let (blocks, after) = self.blocks.split_at_checked(size)?;
+        self.blocks = after;
+        let (words, after) = core::mem::take(&mut self.words).split_at_mut_checked(size)?;
+        self.words = after;
+        Some((blocks, words))
+    }
+}

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::{again, until_aligned};
 use crate::isa::{Blocks, RUN};
 use crate::lane::{BLOCK, Block, Lane};
-use crate::rule::{Equal, Greater, Ones, Op, Pair};
+use crate::rule::{Equal, Greater, Ones, Op, Operation, Pair};
 
 /// The index of the first hit.
 #[inline(always)]
@@ -29,7 +29,8 @@ pub(crate) fn tally<L: Lane, I: Blocks<L>, S: Op, O: Op>(
     screen: Pair<L>,
     pair: Pair<L>,
 ) -> Class {
-    let mut count = Count { exact: Exact::<L, I, O, false>::new(isa, pair), class: Class::default() };
+    let exact = Exact::<L, I, O, false>::new(isa, pair);
+    let mut count = Count { exact, monotone: S::OP == Operation::Ones, full: false, class: Class::default() };
     search::<L, I, S, false>(isa, x, screen, &mut count);
     count.class
 }
@@ -46,6 +47,7 @@ pub(crate) fn census<L: Lane, I: Blocks<L>>(
         nan: Exact::new(isa, nan),
         pos_inf: Exact::new(isa, pos_inf),
         neg_inf: Exact::new(isa, neg_inf),
+        full: false,
         census: Census::default(),
     };
     search::<L, I, Ones, false>(isa, x, special, &mut take);
@@ -226,6 +228,12 @@ impl<L: Lane, I: Blocks<L>, O: Op> Exact<L, I, O, false> {
         }
         self.isa.total(counts)
     }
+
+    /// See [`Blocks::all_hit`].
+    #[inline(always)]
+    fn all(&self, blocks: &[Block<L>]) -> bool {
+        self.isa.all_hit::<O>(again(blocks), self.constants())
+    }
 }
 
 /// Where one element in 32 is a hit, to screen what follows would be in vain.
@@ -264,6 +272,10 @@ impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Find<L, I,
 
 struct Count<L, I, O> {
     exact: Exact<L, I, O, false>,
+    /// Whether [`Blocks::all_hit`] can be asked.
+    monotone: bool,
+    /// Whether all elements of the last visit were hits.
+    full: bool,
     class: Class,
 }
 
@@ -275,7 +287,13 @@ impl<L: Lane, I: Blocks<L>, O: Op> Visitor<L> for Count<L, I, O> {
 
     #[inline(always)]
     fn visit_run(&mut self, index: usize, blocks: &[Block<L>]) -> Next {
+        let elements = blocks.as_flattened().len();
+        if self.full && self.exact.all(blocks) {
+            self.class.count += elements;
+            return Next::Visit;
+        }
         let count = self.exact.count(blocks);
+        self.full = self.monotone && count == elements;
         self.class.add_counted(count, &self.exact, index, blocks);
         next_after(count, blocks.len())
     }
@@ -292,6 +310,8 @@ struct Take<L, I> {
     nan: Exact<L, I, Greater, false>,
     pos_inf: Exact<L, I, Equal, false>,
     neg_inf: Exact<L, I, Equal, false>,
+    /// Whether the last visit saw nothing but NaN.
+    full: bool,
     census: Census,
 }
 
@@ -300,6 +320,7 @@ impl<L: Lane, I: Blocks<L>> Visitor<L> for Take<L, I> {
     #[inline(always)]
     fn visit(&mut self, mut index: usize, blocks: &[Block<L>]) -> Next {
         let with_special = self.special.constants();
+        let nan_before = self.census.nan.count;
         let mut count = 0;
         for block in again(blocks) {
             let special = self.special.bits(block, with_special);
@@ -313,11 +334,17 @@ impl<L: Lane, I: Blocks<L>> Visitor<L> for Take<L, I> {
             }
             index += BLOCK;
         }
+        self.full = self.census.nan.count - nan_before == blocks.as_flattened().len();
         next_after(count, blocks.len())
     }
 
     #[inline(always)]
     fn visit_run(&mut self, index: usize, blocks: &[Block<L>]) -> Next {
+        let elements = blocks.as_flattened().len();
+        if self.full && self.nan.all(blocks) {
+            self.census.nan.count += elements;
+            return Next::Visit;
+        }
         let (isa, with_special, with_nan) = (self.nan.isa, self.special.constants(), self.nan.constants());
         let (mut specials, mut nans) = (isa.uncounted(), isa.uncounted());
         for block in again(blocks) {
@@ -325,6 +352,7 @@ impl<L: Lane, I: Blocks<L>> Visitor<L> for Take<L, I> {
             nans = isa.count::<Greater>(nans, block, with_nan);
         }
         let (special, nan) = (isa.total(specials), isa.total(nans));
+        self.full = nan == elements;
         let pos_inf = if special == nan { 0 } else { self.pos_inf.count(blocks) };
         let neg_inf = special - nan - pos_inf;
         self.census.nan.add_counted(nan, &self.nan, index, blocks);
