@@ -35,7 +35,7 @@ fn formats(c: &mut Criterion) {
                 }
                 for (width, load, floor) in nonfinite_benches::limits_of(format.size_in_bytes()) {
                     if sink == "mask" {
-                        let slots = &mut vec![std::mem::MaybeUninit::uninit(); x.len()][..];
+                        let slots = &mut vec![false; x.len()][..];
                         group.bench_function(format!("limit mask {width}"), |b| {
                             b.iter(|| floor(black_box(&room), black_box(slots)));
                         });

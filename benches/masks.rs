@@ -1,7 +1,6 @@
 //! Byte masks: `mask/FORMAT/PREDICATE/SIZE/DATA` against the limits and the loops of others.
 
 use std::hint::black_box;
-use std::mem::MaybeUninit;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
@@ -40,7 +39,7 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
         // Comparisons with a number have none.
         _ => {}
     }
-    let mut slots = vec![MaybeUninit::uninit(); x.len()];
+    let mut slots = vec![false; x.len()];
     for (width, load, floor) in nonfinite_benches::limits_for::<T>() {
         group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(x.as_bytes()))));
         group.bench_function(format!("limit mask {width}"), |b| {

@@ -1,7 +1,6 @@
 //! Two threads beside one, and what two threads that only read or write reach: `parallel/SINK/FORMAT/PREDICATE/SIZE`.
 
 use std::hint::black_box;
-use std::mem::MaybeUninit;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
@@ -88,7 +87,7 @@ fn load_by(pool: &ThreadPool, load: Load, x: &[u8]) {
     pool.join(|| load(first), || load(second));
 }
 
-fn floor_by(pool: &ThreadPool, floor: Floor, x: &[u8], out: &mut [MaybeUninit<bool>]) {
+fn floor_by(pool: &ThreadPool, floor: Floor, x: &[u8], out: &mut [bool]) {
     let (first, second) = x.split_at(x.len() / 2);
     let (out_first, out_second) = out.split_at_mut(out.len() / 2);
     pool.join(|| floor(first, out_first), || floor(second, out_second));

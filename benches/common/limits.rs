@@ -1,9 +1,7 @@
-//! What the machine allows: reading everything, reading everything and writing a byte an element, copying.
+//! What the machine allows: reading everything, reading everything and writing a byte an element (`false`), copying.
 //!
 //! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`. They begin at a cache line, as
 //! whoever is in a hurry does: what is before it, below 64 bytes or elements, is left out.
-
-use std::mem::MaybeUninit;
 
 /// Copies the input.
 pub fn copy(x: &[u8], out: &mut [u8]) {
@@ -15,9 +13,9 @@ pub fn copy(x: &[u8], out: &mut [u8]) {
 macro_rules! floor {
     ($(#[$doc:meta])* $floor:ident $feature:tt $register:ident $bytes:literal $move:literal $or:literal $xor:literal $end:literal) => {
         $(#[$doc])*
-        pub fn $floor<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
+        pub fn $floor<const SIZE: usize>(x: &[u8], out: &mut [bool]) {
             #[target_feature(enable = $feature)]
-            fn run<const SIZE: usize>(x: &[u8], out: &mut [MaybeUninit<bool>]) {
+            fn run<const SIZE: usize>(x: &[u8], out: &mut [bool]) {
                 // SAFETY: each round reads `64 * SIZE` bytes of `x` and writes 64 of `out`, as often as 64 goes into the
                 // length of `out`, which is at least once; `x` is `SIZE` times as long. Stores that ask for alignment have
                 // an `out` at a multiple of 64.
@@ -136,7 +134,7 @@ limits! {
 /// Reads all of the input.
 pub type Load = fn(&[u8]);
 /// Reads all of the input and writes a byte an element.
-pub type Floor = fn(&[u8], &mut [MaybeUninit<bool>]);
+pub type Floor = fn(&[u8], &mut [bool]);
 
 /// The limits that can be measured here, for elements of `SIZE` bytes: a name for the width of the registers, and both.
 pub fn limits<const SIZE: usize>() -> Vec<(&'static str, Load, Floor)> {

@@ -3,7 +3,6 @@
 pub mod limits;
 pub mod loops;
 
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use criterion::measurement::WallTime;
@@ -62,9 +61,9 @@ pub fn past_for<T>() -> Vec<(&'static str, limits::Floor)> {
     }
 }
 
-/// Room for results, uninitialised, and where its first multiple of 64 bytes is.
-pub fn aligned_slots(results: usize) -> (Vec<MaybeUninit<bool>>, usize) {
-    let slots = vec![MaybeUninit::uninit(); results + 63];
+/// Room for results, and where its first multiple of 64 bytes is.
+pub fn aligned_slots(results: usize) -> (Vec<bool>, usize) {
+    let slots = vec![false; results + 63];
     let begin = slots.as_ptr().align_offset(64);
     (slots, begin)
 }

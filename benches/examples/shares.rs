@@ -6,8 +6,8 @@
 //! shows the cells whose names have all these parts in them. `NONFINITE_BENCH_KIB=16,256` picks the sizes. `share` is the time of the limit by
 //! ours, the median of rounds that take turns; `best` is the fastest other loop, and its time by ours.
 
+use std::cell::RefCell;
 use std::hint::black_box;
-use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 use nonfinite::{Elements, Format, Path, Predicate};
@@ -15,7 +15,8 @@ use nonfinite_benches::loops::{self, Ask, Finite, Inf, Nan, PositiveInf};
 use nonfinite_benches::{Data, Sample, has_avx512, limits_of, paths, sizes};
 use zerocopy::IntoBytes;
 
-/// At the place in its page where large allocations begin, for all alike.
+/// At the place in its page where large allocations begin, for all alike. Those that take turns write to the same output: which pages of
+/// memory it was given matters by a tenth.
 fn placed<T: Clone + 'static>(n: usize, value: T) -> &'static mut [T] {
     let room = vec![value; n + 8192 / size_of::<T>()].leak();
     let at = room.as_ptr().align_offset(4096) + 16 / size_of::<T>();
@@ -114,21 +115,21 @@ impl Filter {
     fn masks<T: Sample, A: Ask>(&self, x: &[T], data: &str) {
         let bytes = size_of_val(x);
         let name = format!("mask/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
-        let out = || placed(x.len(), false);
+        let out = &RefCell::new(placed(x.len(), false));
+        let into = |name: &str, run: fn(&[T], &mut [bool])| {
+            of(name, move || run(black_box(x), black_box(&mut out.borrow_mut())))
+        };
         let ours = paths().into_iter().map(|path| {
-            let out = out();
-            of(path.name(), move || path.mask(black_box(x), A::PREDICATE, black_box(&mut *out)))
+            of(path.name(), move || {
+                path.mask(black_box(x), A::PREDICATE, black_box(&mut out.borrow_mut()[..]));
+            })
         });
         let limits = limits_of(size_of::<T>()).into_iter().map(|(_, _, floor)| {
-            let slots = placed(x.len(), MaybeUninit::new(false));
-            of("floor", move || floor(black_box(x.as_bytes()), black_box(&mut *slots)))
+            of("floor", move || floor(black_box(x.as_bytes()), black_box(&mut out.borrow_mut())))
         });
-        let (a, b) = (out(), out());
-        let mut others =
-            vec![of("std avx2", move || loops::mask_avx2::<T, A>(black_box(x), black_box(&mut *a)))];
+        let mut others = vec![into("std avx2", loops::mask_avx2::<T, A>)];
         if has_avx512() {
-            others
-                .push(of("std avx512", move || loops::mask_avx512::<T, A>(black_box(x), black_box(&mut *b))));
+            others.push(into("std avx512", loops::mask_avx512::<T, A>));
         }
         self.cell(&name, bytes, ours.collect(), limits.collect(), others);
     }
@@ -236,13 +237,14 @@ impl Filter {
                 let x = Elements::from_bytes(room, format).expect("one byte each");
                 let size = nonfinite_benches::name(bytes);
                 for predicate in [Predicate::Finite, Predicate::Nan] {
+                    let out = &RefCell::new(placed(bytes, false));
                     let ours = paths().into_iter().map(|path| {
-                        let out = placed(bytes, false);
-                        of(path.name(), move || path.mask(black_box(x), predicate, black_box(&mut *out)))
+                        of(path.name(), move || {
+                            path.mask(black_box(x), predicate, black_box(&mut out.borrow_mut()[..]));
+                        })
                     });
                     let limits = limits_of(1).into_iter().map(|(_, _, floor)| {
-                        let (slots, room) = (placed(bytes, MaybeUninit::new(false)), &*room);
-                        of("floor", move || floor(black_box(room), black_box(&mut *slots)))
+                        of("floor", move || floor(black_box(room), black_box(&mut out.borrow_mut())))
                     });
                     self.cell(
                         &format!("mask/{format}/{predicate:?}/{size}"),

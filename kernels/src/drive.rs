@@ -105,27 +105,11 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     pair: Pair<L>,
     out: &mut [MaybeUninit<bool>],
 ) {
-    // Few, so that reading does not wait for long while results are written.
-    if size_of::<L>() <= 1 {
-        screened_mask_by::<4, L, I, O, NEGATE>(isa, x, screen, pair, out);
-    } else {
-        screened_mask_by::<2, L, I, O, NEGATE>(isa, x, screen, pair, out);
-    }
-}
-
-/// Screens `BLOCKS` at a time.
-#[inline(always)]
-fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
-    isa: I,
-    x: &[L::Raw],
-    screen: Pair<L>,
-    pair: Pair<L>,
-    out: &mut [MaybeUninit<bool>],
-) {
     let (screen, with) = (isa.constants(screen), isa.constants(pair));
     let (x, out) = head_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
-    let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<BLOCKS>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<BLOCKS>();
+    // Few, so that reading does not wait for long while results are written.
+    let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<2>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<2>();
     let (mut exact, mut next_exact) = (0, AFTER_HIT);
     let mut groups = groups.iter().zip(again(groups)).zip(out_groups);
     while let Some(((group, same), out)) = groups.next() {
@@ -144,7 +128,7 @@ fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEG
                 // A tensor of nothing but NaN: as long as it goes on.
                 for ((group, same), out) in groups.by_ref() {
                     if !isa.all_hit::<O>(group, with) {
-                        store_all::<BLOCKS, L, I, O, NEGATE>(isa, same, with, out);
+                        store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
                         break;
                     }
                     out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
@@ -156,7 +140,7 @@ fn screened_mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEG
             next_exact = AFTER_HITS;
         }
         exact -= 1;
-        store_all::<BLOCKS, L, I, O, NEGATE>(isa, same, with, out);
+        store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
     }
     for (block, out) in rest.iter().zip(out_rest) {
         isa.store::<O, NEGATE>(block, with, out);

@@ -1,6 +1,6 @@
 //! Packed bits.
 
-use super::{AFTER_HIT, AFTER_HITS, GROUP, again, merge, until_aligned};
+use super::{AFTER_HIT, AFTER_HITS, again, merge, until_aligned};
 use crate::isa::Blocks;
 use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Op, Operation, Pair};
@@ -80,13 +80,11 @@ impl Carry {
 
     /// 64 times the same answer a word.
     #[inline(always)]
-    fn fill<const SHIFTED: bool>(&mut self, answer: bool, words: &mut [[u8; 8]]) {
+    fn fill<const WORDS: usize, const SHIFTED: bool>(&mut self, answer: bool, words: &mut [[u8; 8]; WORDS]) {
         let all = if answer { u64::MAX } else { 0 };
-        if let (true, Some((first, words))) = (SHIFTED, words.split_first_mut()) {
-            self.put::<SHIFTED>(all, first);
-            words.fill(all.to_le_bytes());
-        } else {
-            words.fill(all.to_le_bytes());
+        *words = [all.to_le_bytes(); WORDS];
+        if SHIFTED {
+            self.put::<true>(all, &mut words[0]);
         }
     }
 
@@ -124,29 +122,58 @@ fn words_of<
         carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, blocks, with, words);
         return carry;
     }
-    let mut groups = Groups::<L> { blocks, words };
+    match size_of::<L>() {
+        1 => groups_of::<16, L, I, S, O, NEGATE, SHIFTED>(isa, blocks, screen, with, words, &mut carry),
+        2 => groups_of::<8, L, I, S, O, NEGATE, SHIFTED>(isa, blocks, screen, with, words, &mut carry),
+        4 => groups_of::<4, L, I, S, O, NEGATE, SHIFTED>(isa, blocks, screen, with, words, &mut carry),
+        _ => groups_of::<2, L, I, S, O, NEGATE, SHIFTED>(isa, blocks, screen, with, words, &mut carry),
+    }
+    carry
+}
+
+/// The words of whole blocks, `BLOCKS` screened at a time.
+#[inline(always)]
+fn groups_of<
+    const BLOCKS: usize,
+    L: Lane,
+    I: Blocks<L>,
+    S: Op,
+    O: Op,
+    const NEGATE: bool,
+    const SHIFTED: bool,
+>(
+    isa: I,
+    blocks: &[Block<L>],
+    screen: I::Constants,
+    with: I::Constants,
+    words: &mut [[u8; 8]],
+    carry: &mut Carry,
+) {
+    let (groups, rest) = blocks.as_chunks::<BLOCKS>();
+    let (word_groups, word_rest) = words.as_chunks_mut::<BLOCKS>();
+    let mut groups = groups.iter().zip(again(groups)).zip(word_groups);
     let (mut exact, mut next_exact) = (0, AFTER_HIT);
-    while let Some((group, words)) = groups.next() {
+    while let Some(((group, same), words)) = groups.next() {
         if exact == 0 {
             let mut seen = isa.unseen::<S, false>();
             for block in group {
                 seen = isa.fold::<S, false>(seen, block, screen);
             }
             if !isa.hit::<S, false>(seen, screen) {
-                carry.fill::<SHIFTED>(NEGATE, words);
+                carry.fill::<BLOCKS, SHIFTED>(NEGATE, words);
                 next_exact = AFTER_HIT;
                 continue;
             }
             let monotone = S::OP == Operation::Ones && O::OP != Operation::Equal;
-            if monotone && isa.all_hit::<O>(again(group), with) {
-                carry.fill::<SHIFTED>(!NEGATE, words);
+            if monotone && isa.all_hit::<O>(same, with) {
+                carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
                 // A tensor of nothing but NaN: as long as it goes on.
-                while let Some((group, words)) = groups.next() {
+                for ((group, same), words) in groups.by_ref() {
                     if !isa.all_hit::<O>(group, with) {
-                        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, again(group), with, words);
+                        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
                         break;
                     }
-                    carry.fill::<SHIFTED>(!NEGATE, words);
+                    carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
                 }
                 continue;
             }
@@ -154,26 +181,7 @@ fn words_of<
             next_exact = AFTER_HITS;
         }
         exact -= 1;
-        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, again(group), with, words);
+        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
     }
-    carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, groups.blocks, with, groups.words);
-    carry
-}
-
-/// Blocks and their words, [`GROUP`] bytes of input at a time.
-struct Groups<'a, L: Lane> {
-    blocks: &'a [Block<L>],
-    words: &'a mut [[u8; 8]],
-}
-
-impl<'a, L: Lane> Groups<'a, L> {
-    #[inline(always)]
-    fn next(&mut self) -> Option<(&'a [Block<L>], &'a mut [[u8; 8]])> {
-        let size = const { GROUP / size_of::<Block<L>>() };
-        let (blocks, after) = self.blocks.split_at_checked(size)?;
-        self.blocks = after;
-        let (words, after) = core::mem::take(&mut self.words).split_at_mut_checked(size)?;
-        self.words = after;
-        Some((blocks, words))
-    }
+    carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, rest, with, word_rest);
 }

@@ -4,8 +4,6 @@
 #[allow(dead_code, reason = "the copy is not used here")]
 mod limits;
 
-use std::mem::MaybeUninit;
-
 use crate::task::{Ask, Input, Task};
 
 pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
@@ -23,7 +21,8 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
         };
         tasks.push(Task::limit(load_name, 0, move |_| load(x.as_bytes())));
         if let Ask::Mask(_) = ask {
-            tasks.push(Task::limit(mask_name, n, move |out| floor(x.as_bytes(), as_uninit(out))));
+            let mut out = vec![false; n];
+            tasks.push(Task::limit(mask_name, 0, move |_| floor(x.as_bytes(), &mut out)));
         }
     }
     tasks
@@ -35,9 +34,4 @@ fn size_of_val_of(x: Input<'_>) -> usize {
         Input::F64(_) => 8,
         Input::F16(_) | Input::Bf16(_) => 2,
     }
-}
-
-fn as_uninit(out: &mut [u8]) -> &mut [MaybeUninit<bool>] {
-    // SAFETY: one byte each, nothing is read by this type, and the limits write zeros, which bytes may be.
-    unsafe { &mut *(out as *mut [u8] as *mut [MaybeUninit<bool>]) }
 }
