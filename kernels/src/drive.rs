@@ -110,37 +110,36 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     // Few, so that reading does not wait for long while results are written.
     let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<2>();
     let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<2>();
-    let (mut exact, mut next_exact) = (0, AFTER_HIT);
     let mut groups = groups.iter().zip(again(groups)).zip(out_groups);
+    let mut compared = AFTER_HIT;
     while let Some(((group, same), out)) = groups.next() {
-        if exact == 0 {
-            let mut seen = isa.unseen::<Ones, false>();
-            for block in group {
-                seen = isa.fold::<Ones, false>(seen, block, screen);
-            }
-            if !isa.hit::<Ones, false>(seen, screen) {
-                out.as_flattened_mut().fill(MaybeUninit::new(NEGATE));
-                next_exact = AFTER_HIT;
-                continue;
-            }
-            if O::OP != Operation::Equal && isa.all_hit::<O>(same, with) {
-                out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
-                // A tensor of nothing but NaN: as long as it goes on.
-                for ((group, same), out) in groups.by_ref() {
-                    if !isa.all_hit::<O>(group, with) {
-                        store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
-                        break;
-                    }
-                    out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
-                }
-                continue;
-            }
-            // Where one is, more may be: a branch that cannot be foretold costs more than comparing.
-            exact = next_exact;
-            next_exact = AFTER_HITS;
+        let mut seen = isa.unseen::<Ones, false>();
+        for block in group {
+            seen = isa.fold::<Ones, false>(seen, block, screen);
         }
-        exact -= 1;
+        if !isa.hit::<Ones, false>(seen, screen) {
+            out.as_flattened_mut().fill(MaybeUninit::new(NEGATE));
+            compared = AFTER_HIT;
+            continue;
+        }
+        if O::OP != Operation::Equal && isa.all_hit::<O>(same, with) {
+            out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
+            // A tensor of nothing but NaN: as long as it goes on.
+            for ((group, same), out) in groups.by_ref() {
+                if !isa.all_hit::<O>(group, with) {
+                    store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
+                    break;
+                }
+                out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
+            }
+            continue;
+        }
         store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
+        // Where one is, more may be: a branch that cannot be foretold costs more than comparing.
+        for ((_, same), out) in groups.by_ref().take(compared) {
+            store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
+        }
+        compared = AFTER_HITS;
     }
     for (block, out) in rest.iter().zip(out_rest) {
         isa.store::<O, NEGATE>(block, with, out);
@@ -148,11 +147,11 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     last_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
 }
 
-/// Groups of blocks, the one with a hit among them, that are compared before one is screened again.
-const AFTER_HIT: usize = 8;
+/// Groups of blocks behind one with a hit that are compared before one is screened again.
+const AFTER_HIT: usize = 7;
 
 /// The same, when the group that was screened last had a hit too.
-const AFTER_HITS: usize = 64;
+const AFTER_HITS: usize = 63;
 
 /// Overwrites the low `count` (0..128) bits of the little-endian bytes in `out`, as many as there are.
 #[inline(always)]

@@ -82,10 +82,8 @@ impl Carry {
     #[inline(always)]
     fn fill<const WORDS: usize, const SHIFTED: bool>(&mut self, answer: bool, words: &mut [[u8; 8]; WORDS]) {
         let all = if answer { u64::MAX } else { 0 };
-        *words = [all.to_le_bytes(); WORDS];
-        if SHIFTED {
-            self.put::<true>(all, &mut words[0]);
-        }
+        self.put::<SHIFTED>(all, &mut words[0]);
+        words[1..].fill(all.to_le_bytes());
     }
 
     #[inline(always)]
@@ -152,36 +150,35 @@ fn groups_of<
     let (groups, rest) = blocks.as_chunks::<BLOCKS>();
     let (word_groups, word_rest) = words.as_chunks_mut::<BLOCKS>();
     let mut groups = groups.iter().zip(again(groups)).zip(word_groups);
-    let (mut exact, mut next_exact) = (0, AFTER_HIT);
+    let mut compared = AFTER_HIT;
     while let Some(((group, same), words)) = groups.next() {
-        if exact == 0 {
-            let mut seen = isa.unseen::<S, false>();
-            for block in group {
-                seen = isa.fold::<S, false>(seen, block, screen);
-            }
-            if !isa.hit::<S, false>(seen, screen) {
-                carry.fill::<BLOCKS, SHIFTED>(NEGATE, words);
-                next_exact = AFTER_HIT;
-                continue;
-            }
-            let monotone = S::OP == Operation::Ones && O::OP != Operation::Equal;
-            if monotone && isa.all_hit::<O>(same, with) {
-                carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
-                // A tensor of nothing but NaN: as long as it goes on.
-                for ((group, same), words) in groups.by_ref() {
-                    if !isa.all_hit::<O>(group, with) {
-                        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
-                        break;
-                    }
-                    carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
-                }
-                continue;
-            }
-            exact = next_exact;
-            next_exact = AFTER_HITS;
+        let mut seen = isa.unseen::<S, false>();
+        for block in group {
+            seen = isa.fold::<S, false>(seen, block, screen);
         }
-        exact -= 1;
+        if !isa.hit::<S, false>(seen, screen) {
+            carry.fill::<BLOCKS, SHIFTED>(NEGATE, words);
+            compared = AFTER_HIT;
+            continue;
+        }
+        let monotone = S::OP == Operation::Ones && O::OP != Operation::Equal;
+        if monotone && isa.all_hit::<O>(same, with) {
+            carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
+            // A tensor of nothing but NaN: as long as it goes on.
+            for ((group, same), words) in groups.by_ref() {
+                if !isa.all_hit::<O>(group, with) {
+                    carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
+                    break;
+                }
+                carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
+            }
+            continue;
+        }
         carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
+        for ((_, same), words) in groups.by_ref().take(compared) {
+            carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
+        }
+        compared = AFTER_HITS;
     }
     carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, rest, with, word_rest);
 }
