@@ -90,6 +90,60 @@ impl<L: Lane> Loop<L> for Tally {
     }
 }
 
+/// A mask of less than a block: pieces of constant length, of which the last overlaps the one before, so that the compiler
+/// makes vectors of them and no element is left over.
+struct ShortMask<'a>(&'a mut [MaybeUninit<bool>]);
+
+impl<L: Lane> Loop<L> for ShortMask<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, x: &[L::Raw], hit: impl Fn(L) -> bool) {
+        let count = x.len();
+        let out = &mut self.0[..count];
+        match count {
+            0 => {}
+            1..4 => {
+                for i in [0, count / 2, count - 1] {
+                    out[i].write(hit(L::read(x[i])));
+                }
+            }
+            4..=8 => ends::<4, L>(x, out, &hit),
+            9..=16 => ends::<8, L>(x, out, &hit),
+            17.. => {
+                let before_last = (x[..count - 1].as_chunks::<16>().0, out[..count - 1].as_chunks_mut().0);
+                for (piece, out) in before_last.0.iter().zip(before_last.1) {
+                    each_of::<16, L>(piece, out, &hit);
+                }
+                if let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut()) {
+                    each_of::<16, L>(last, out, &hit);
+                }
+            }
+        }
+    }
+}
+
+/// The first and the last `N` of at least as many elements.
+#[inline(always)]
+fn ends<const N: usize, L: Lane>(x: &[L::Raw], out: &mut [MaybeUninit<bool>], hit: &impl Fn(L) -> bool) {
+    if let (Some(first), Some(out)) = (x.first_chunk(), out.first_chunk_mut()) {
+        each_of::<N, L>(first, out, hit);
+    }
+    if let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut()) {
+        each_of::<N, L>(last, out, hit);
+    }
+}
+
+#[inline(always)]
+fn each_of<const N: usize, L: Lane>(
+    x: &[L::Raw; N],
+    out: &mut [MaybeUninit<bool>; N],
+    hit: &impl Fn(L) -> bool,
+) {
+    for (&raw, out) in x.iter().zip(out) {
+        out.write(hit(L::read(raw)));
+    }
+}
+
 /// The mask of one comparison, for a path to compile with its instructions.
 #[inline(always)]
 pub(crate) fn mask_of<L: Lane, O: Op, const NEGATE: bool>(
@@ -100,6 +154,12 @@ pub(crate) fn mask_of<L: Lane, O: Op, const NEGATE: bool>(
     for (&raw, out) in x.iter().zip(out) {
         out.write(holds(O::OP, pair, L::read(raw)) != NEGATE);
     }
+}
+
+/// [`mask`] of less than a block.
+#[inline(always)]
+pub(crate) fn short_mask<L: Lane>(x: &[L::Raw], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    each::<L, _>(x, test, ShortMask(out));
 }
 
 #[inline(always)]

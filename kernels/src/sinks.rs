@@ -9,7 +9,7 @@ use crate::isa::Blocks;
 use crate::lane::{BLOCK, Lane};
 use crate::out::MaskOut;
 use crate::path::{Path, Sink, Tests, scalar};
-use crate::rule::{Least, Ones, Op, Operation, Rule, Test};
+use crate::rule::{Least, Ones, Op, Operation, Rule, Test, Width};
 use crate::scalar;
 use crate::stream::{self, Streamed};
 
@@ -27,7 +27,7 @@ pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     let out = out.slots();
     match rule {
         Rule::Constant { answer, .. } => out.fill(MaybeUninit::new(*answer)),
-        Rule::Test(test) if elements < shortest_mask(test) => scalar::<Mask>(x, test, out),
+        Rule::Test(test) if elements < shortest_mask(test) => short_mask(x, test, out),
         Rule::Test(test) => long_mask(x, test, out, path),
     }
 }
@@ -203,6 +203,17 @@ fn long_tally(x: &[u8], test: &Test, path: Option<Path>) -> Class {
 #[inline(never)]
 fn long_census(x: &[u8], nan: &Test, path: Option<Path>) -> Census {
     Path::run::<Take>(path, x, nan, ())
+}
+
+/// A mask of less than a block, on the spot.
+#[inline(always)]
+fn short_mask(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    match test.width() {
+        Width::One => scalar::short_mask::<i8>(i8::lanes(x), test, out),
+        Width::Two => scalar::short_mask::<i16>(i16::lanes(x), test, out),
+        Width::Four => scalar::short_mask::<i32>(i32::lanes(x), test, out),
+        Width::Eight => scalar::short_mask::<i64>(i64::lanes(x), test, out),
+    }
 }
 
 /// Elements from which on a mask is left to a path. The paths' compilers do better on 64-bit lanes: SSE2 cannot compare them.
