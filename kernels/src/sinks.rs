@@ -9,7 +9,7 @@ use crate::isa::Blocks;
 use crate::lane::{BLOCK, Lane};
 use crate::out::MaskOut;
 use crate::path::{Path, Sink, Tests, scalar};
-use crate::rule::{Least, Ones, Op, Operation, Rule, Test, Width};
+use crate::rule::{Least, Ones, Op, Operation, Pair, Rule, Test, Width};
 use crate::scalar;
 use crate::stream::{self, Streamed};
 
@@ -222,6 +222,26 @@ fn shortest_mask(test: &Test) -> usize {
     if test.size() == 8 { 16 } else { BLOCK }
 }
 
+/// A mask of at most two blocks: without looking for hits, where the input begins or how often to go round.
+#[inline(always)]
+fn short<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[L::Raw],
+    pair: Pair<L>,
+    out: &mut [MaybeUninit<bool>],
+) {
+    let (Some(first), Some(first_out)) = (x.first_chunk(), out.first_chunk_mut()) else {
+        return scalar::mask_of::<L, O, NEGATE>(x, pair, out);
+    };
+    let with = isa.constants(pair);
+    isa.store::<O, NEGATE>(first, with, first_out);
+    if x.len() > BLOCK
+        && let (Some(last), Some(last_out)) = (x.last_chunk(), out.last_chunk_mut())
+    {
+        isa.store::<O, NEGATE>(last, with, last_out);
+    }
+}
+
 /// Whether a screen can be cheaper than the test.
 #[inline(always)]
 fn screens<O: Op, const NEGATE: bool>() -> bool {
@@ -248,8 +268,8 @@ impl Sink for Mask {
         test: &Test,
         out: &mut [MaybeUninit<bool>],
     ) {
-        if x.len() < BLOCK {
-            return scalar::mask_of::<L, O, NEGATE>(x, test.pair(), out);
+        if x.len() <= 2 * BLOCK {
+            return short::<L, I, O, NEGATE>(isa, x, test.pair(), out);
         }
         match test.screen() {
             // Narrow lanes are compared as fast as they are screened.

@@ -8,6 +8,7 @@ use crate::lane::{BLOCK, Lane};
 use crate::path::{Sink, Tests};
 use crate::replace::Select;
 use crate::rule::{Op, Test};
+use crate::scalar;
 use crate::sinks;
 
 use super::walk::Walk;
@@ -31,7 +32,7 @@ fn row<R>(x: &[R], start: usize, size: usize) -> &[R] {
     }
 }
 
-/// A mask whose lines have their results in one piece.
+/// A mask whose lines have their results in one piece; of all sinks it takes lines shorter than a block too.
 pub(super) struct Mask;
 
 impl Sink for Mask {
@@ -47,9 +48,18 @@ impl Sink for Mask {
         (out, grid): (&mut [MaybeUninit<bool>], Grid<'_>),
     ) {
         let size = grid.line().size;
+        let mut walk = Walk::lines(grid);
+        if size < BLOCK {
+            loop {
+                let results = results(out, walk.output, size);
+                scalar::mask_of::<L, O, NEGATE>(row(x, walk.input, size), test.pair(), results);
+                if !walk.next() {
+                    return;
+                }
+            }
+        }
         let screened = test.screen::<L>().is_some();
         let with = isa.constants(test.pair());
-        let mut walk = Walk::lines(grid);
         loop {
             let row = row(x, walk.input, size);
             let results = results(out, walk.output, size);
