@@ -194,9 +194,7 @@ pub(crate) trait Layout: Lane {
     #[inline(always)]
     fn gather<O: Op, const NEGATE: bool>(isa: Neon, all: V, bytes: &[u8], part: usize, with: Constants) -> V {
         match (O::OP, NEGATE) {
-            (Operation::Ones, _) => {
-                Self::max_tops(isa, all, isa.and(Self::tops(isa, bytes, part), with.top))
-            }
+            (Operation::Ones, _) => Self::max_tops(isa, all, isa.and(Self::tops(isa, bytes, part), with.top)),
             (_, true) => isa.and(all, Self::verdicts::<O>(isa, bytes, part, with)),
             (_, false) => isa.or(all, Self::verdicts::<O>(isa, bytes, part, with)),
         }
@@ -274,7 +272,12 @@ impl<L: Layout> Blocks<L> for Neon {
 
     /// `Ones` keeps the largest masked top, or the bits that all elements have; the others gather verdicts.
     #[inline(always)]
-    fn fold<O: Op, const NEGATE: bool>(self, [mut a, mut b]: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+    fn fold<O: Op, const NEGATE: bool>(
+        self,
+        [mut a, mut b]: [V; 2],
+        block: &Block<L>,
+        with: Constants,
+    ) -> [V; 2] {
         let bytes = L::bytes(block);
         if O::OP == Operation::Least {
             for at in (0..bytes.len()).step_by(PAIR) {

@@ -130,13 +130,16 @@ impl<L: Lane, O: Op, const NEGATE: bool> Ask<L> for Compare<L, O, NEGATE> {
 /// of them, and no element is left over.
 #[inline(always)]
 fn pieces<L: Lane>(x: &[L::Raw], out: &mut [MaybeUninit<bool>], hit: &impl Ask<L>) {
-    let count = x.len();
-    let out = &mut out[..count];
+    // They are equally long, which the compiler may not know: no panic.
+    let count = x.len().min(out.len());
+    let (x, out) = (&x[..count], &mut out[..count]);
     match count {
         0 => {}
         1..4 => {
             for i in [0, count / 2, count - 1] {
-                out[i].write(hit.ask(L::read(x[i])));
+                if let (Some(&raw), Some(out)) = (x.get(i), out.get_mut(i)) {
+                    out.write(hit.ask(L::read(raw)));
+                }
             }
         }
         4..=8 => ends::<4, L>(x, out, hit),
@@ -164,13 +167,10 @@ fn ends<const N: usize, L: Lane>(x: &[L::Raw], out: &mut [MaybeUninit<bool>], hi
     }
 }
 
+/// All are read before the first is written, or the compiler would have to know that the slices do not overlap.
 #[inline(always)]
-fn each_of<const N: usize, L: Lane>(
-    x: &[L::Raw; N],
-    out: &mut [MaybeUninit<bool>; N],
-    hit: &impl Ask<L>,
-) {
-    for (&raw, out) in x.iter().zip(out) {
+fn each_of<const N: usize, L: Lane>(x: &[L::Raw; N], out: &mut [MaybeUninit<bool>; N], hit: &impl Ask<L>) {
+    for (raw, out) in (*x).into_iter().zip(out) {
         out.write(hit.ask(L::read(raw)));
     }
 }

@@ -2,6 +2,7 @@
 
 use core::arch::aarch64::*;
 use core::arch::asm;
+use core::sync::atomic::{Ordering, compiler_fence};
 
 use super::{Constants, Layout, Neon, PAIR, V};
 use crate::isa::Blocks;
@@ -177,6 +178,9 @@ impl<F: Lanes> Multiply<F> for Neon {
             b = self.look::<F::Lane, Ones>(b, odd, with.non_finite);
             self.put(bytes, at, F::times(self, even, with.factor));
             self.put(bytes, at + 16, F::times(self, odd, with.factor));
+            // No instruction. It keeps the compiler from working on all registers of a block at once, of which it has too few
+            // for bf16.
+            compiler_fence(Ordering::SeqCst);
         }
         [a, b]
     }
