@@ -12,7 +12,7 @@ pub(crate) trait Isa: Stream {
     /// are functions of one type.
     ///
     /// # Safety
-    /// A token must exist, or might: the CPU has the instructions.
+    /// The CPU must have the instructions that a token of this type proves.
     unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output;
 
     /// As `vectorize`, by a token.

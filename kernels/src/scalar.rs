@@ -135,13 +135,8 @@ fn pieces<L: Lane>(x: &[L::Raw], out: &mut [MaybeUninit<bool>], hit: &impl Ask<L
     let (x, out) = (&x[..count], &mut out[..count]);
     match count {
         0 => {}
-        1..4 => {
-            for i in [0, count / 2, count - 1] {
-                if let (Some(&raw), Some(out)) = (x.get(i), out.get_mut(i)) {
-                    out.write(hit.ask(L::read(raw)));
-                }
-            }
-        }
+        1 => last::<1, L>(x, out, hit),
+        2..4 => ends::<2, L>(x, out, hit),
         4..=8 => ends::<4, L>(x, out, hit),
         9..=16 => ends::<8, L>(x, out, hit),
         17.. => {
@@ -149,9 +144,7 @@ fn pieces<L: Lane>(x: &[L::Raw], out: &mut [MaybeUninit<bool>], hit: &impl Ask<L
             for (piece, out) in before_last.0.iter().zip(before_last.1) {
                 each_of::<16, L>(piece, out, hit);
             }
-            if let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut()) {
-                each_of::<16, L>(last, out, hit);
-            }
+            last::<16, L>(x, out, hit);
         }
     }
 }
@@ -162,6 +155,12 @@ fn ends<const N: usize, L: Lane>(x: &[L::Raw], out: &mut [MaybeUninit<bool>], hi
     if let (Some(first), Some(out)) = (x.first_chunk(), out.first_chunk_mut()) {
         each_of::<N, L>(first, out, hit);
     }
+    last::<N, L>(x, out, hit);
+}
+
+/// The last `N` of at least as many elements.
+#[inline(always)]
+fn last<const N: usize, L: Lane>(x: &[L::Raw], out: &mut [MaybeUninit<bool>], hit: &impl Ask<L>) {
     if let (Some(last), Some(out)) = (x.last_chunk(), out.last_chunk_mut()) {
         each_of::<N, L>(last, out, hit);
     }
@@ -183,6 +182,16 @@ pub(crate) fn mask_of<L: Lane, O: Op, const NEGATE: bool>(
     out: &mut [MaybeUninit<bool>],
 ) {
     pieces(x, out, &Compare::<L, O, NEGATE> { pair, op: PhantomData });
+}
+
+/// [`mask_of`] for the last `N` of at least as many elements.
+#[inline(always)]
+pub(crate) fn last_of_mask<const N: usize, L: Lane, O: Op, const NEGATE: bool>(
+    x: &[L::Raw],
+    pair: Pair<L>,
+    out: &mut [MaybeUninit<bool>],
+) {
+    last::<N, L>(x, out, &Compare::<L, O, NEGATE> { pair, op: PhantomData });
 }
 
 /// [`mask`] of less than a block.

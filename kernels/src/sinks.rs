@@ -235,10 +235,14 @@ fn short<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     };
     let with = isa.constants(pair);
     isa.store::<O, NEGATE>(first, with, first_out);
-    if x.len() > BLOCK
-        && let (Some(last), Some(last_out)) = (x.last_chunk(), out.last_chunk_mut())
-    {
-        isa.store::<O, NEGATE>(last, with, last_out);
+    match x.len() - BLOCK {
+        0 => {}
+        1..=16 => scalar::last_of_mask::<16, L, O, NEGATE>(x, pair, out),
+        _ => {
+            if let (Some(last), Some(last_out)) = (x.last_chunk(), out.last_chunk_mut()) {
+                isa.store::<O, NEGATE>(last, with, last_out);
+            }
+        }
     }
 }
 
