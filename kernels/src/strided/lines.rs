@@ -1,5 +1,5 @@
-//! The loops over lines: the innermost dimension, in one piece and of at least a block. The path is chosen once for all
-//! lines.
+//! The loops over lines: the innermost dimension, in one piece and, but for masks, of at least a block. The path is chosen
+//! once for all lines.
 
 use core::mem::MaybeUninit;
 
