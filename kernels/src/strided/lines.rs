@@ -12,7 +12,7 @@ use crate::scalar;
 use crate::sinks;
 
 use super::walk::Walk;
-use super::{Grid, outside, results};
+use super::{Dim, Grid, outside, results};
 
 /// Whether these loops are for the grid.
 pub(super) fn are(grid: &Grid<'_>) -> bool {
@@ -48,33 +48,34 @@ impl Sink for Mask {
         (out, grid): (&mut [MaybeUninit<bool>], Grid<'_>),
     ) {
         let size = grid.line().size;
-        let mut walk = Walk::lines(grid);
-        if size < BLOCK {
-            loop {
-                let results = results(out, walk.output, size);
-                scalar::mask_of::<L, O, NEGATE>(row(x, walk.input, size), test.pair(), results);
-                if !walk.next() {
-                    return;
-                }
-            }
-        }
         let screened = test.screen::<L>().is_some();
         let with = isa.constants(test.pair());
+        // One dimension of lines is counted here, in registers: the walk is in memory, which short lines would wait for.
+        let outer = grid.dims.get(1..).unwrap_or(&[]);
+        let lines = outer.first().copied().unwrap_or(Dim::ONE);
+        let mut walk = Walk::new(Grid { dims: outer.get(1..).unwrap_or(&[]), ..grid });
         loop {
-            let row = row(x, walk.input, size);
-            let results = results(out, walk.output, size);
-            if screened {
-                sinks::Mask::vector::<L, I, O, NEGATE>(isa, row, test, results);
-            } else {
-                let ((blocks, rest), out_blocks) = (row.as_chunks(), results.as_chunks_mut().0);
-                for (block, out) in blocks.iter().zip(out_blocks) {
-                    isa.store::<O, NEGATE>(block, with, out);
+            let (mut input, mut output) = (walk.input, walk.output);
+            for _ in 0..lines.size {
+                let row = row(x, input, size);
+                let results = results(out, output, size);
+                if size < BLOCK {
+                    scalar::mask_of::<L, O, NEGATE>(row, test.pair(), results);
+                } else if screened {
+                    sinks::Mask::vector::<L, I, O, NEGATE>(isa, row, test, results);
+                } else {
+                    let ((blocks, rest), out_blocks) = (row.as_chunks(), results.as_chunks_mut().0);
+                    for (block, out) in blocks.iter().zip(out_blocks) {
+                        isa.store::<O, NEGATE>(block, with, out);
+                    }
+                    if let (false, Some(last), Some(out)) =
+                        (rest.is_empty(), row.last_chunk(), results.last_chunk_mut())
+                    {
+                        isa.store::<O, NEGATE>(last, with, out);
+                    }
                 }
-                if let (false, Some(last), Some(out)) =
-                    (rest.is_empty(), row.last_chunk(), results.last_chunk_mut())
-                {
-                    isa.store::<O, NEGATE>(last, with, out);
-                }
+                input = input.wrapping_add_signed(lines.input);
+                output = output.wrapping_add_signed(lines.output);
             }
             if !walk.next() {
                 return;
