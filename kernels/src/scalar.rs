@@ -135,8 +135,13 @@ fn pieces<L: Lane>(x: &[L::Raw], out: &mut [MaybeUninit<bool>], hit: &impl Ask<L
     let (x, out) = (&x[..count], &mut out[..count]);
     match count {
         0 => {}
-        1 => last::<1, L>(x, out, hit),
-        2..4 => ends::<2, L>(x, out, hit),
+        1..4 => {
+            for i in [0, count / 2, count - 1] {
+                if let (Some(&raw), Some(out)) = (x.get(i), out.get_mut(i)) {
+                    out.write(hit.ask(L::read(raw)));
+                }
+            }
+        }
         4..=8 => ends::<4, L>(x, out, hit),
         9..=16 => ends::<8, L>(x, out, hit),
         17.. => {
