@@ -31,7 +31,7 @@ impl Case {
 
 fn cases(elements: usize) -> Vec<Case> {
     let mut cases = vec![Case::new("contiguous", &[elements], &[1])];
-    for row in [16, 64, 256, 1000, 4000] {
+    for row in [3, 16, 32, 48, 64, 100, 256, 1000, 4000] {
         if row <= elements {
             let (rows, pitch) = ((elements / row).max(1), row as isize + 24);
             cases.push(Case::new(format!("padded rows of {row}"), &[rows, row], &[pitch, 1]));

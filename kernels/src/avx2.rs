@@ -46,14 +46,10 @@ impl Avx2 {
 static FOUND: AtomicBool = AtomicBool::new(false);
 
 impl Isa for Avx2 {
-    #[inline(always)]
-    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-        #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
-        fn run<K: Kernel<Avx2>>(isa: Avx2, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-            K::run(isa, x, test, out)
-        }
-        // SAFETY: `self` exists only if `detect` found these four features.
-        unsafe { run::<K>(self, x, test, out) }
+    /// `detect` asks for these four features.
+    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+        K::run(Self(()), x, test, out)
     }
 }
 

@@ -45,15 +45,11 @@ impl Avx512 {
 static FOUND: AtomicBool = AtomicBool::new(false);
 
 impl Isa for Avx512 {
-    #[inline(always)]
-    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-        #[target_feature(enable = "avx512f,avx512bw,avx2,popcnt,bmi1,bmi2")]
-        fn run<K: Kernel<Avx512>>(isa: Avx512, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-            K::run(isa, x, test, out)
-        }
-        // SAFETY: `self` exists only if `detect` found these six features. The compiler takes AVX-512 F to imply FMA, which
-        // was found too, and F16C, which `cpufeatures` cannot ask for and no CPU with AVX-512 F lacks.
-        unsafe { run::<K>(self, x, test, out) }
+    /// `detect` asks for these six features. The compiler takes AVX-512 F to imply FMA, which is asked for too, and F16C, which
+    /// `cpufeatures` cannot ask for and no CPU with AVX-512 F lacks.
+    #[target_feature(enable = "avx512f,avx512bw,avx2,popcnt,bmi1,bmi2")]
+    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+        K::run(Self(()), x, test, out)
     }
 }
 

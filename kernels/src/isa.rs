@@ -8,8 +8,19 @@ use crate::stream::Stream;
 
 /// A token that proves that the CPU can run the instructions behind it.
 pub(crate) trait Isa: Stream {
-    /// Runs `kernel` where the compiler may use those instructions.
-    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output;
+    /// Runs a kernel where the compiler may use those instructions. Without a token, so that loops of all instruction sets
+    /// are functions of one type.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions that a token of this type proves.
+    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output;
+
+    /// As `vectorize`, by a token.
+    #[inline(always)]
+    fn run<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+        // SAFETY: `self` is a token.
+        unsafe { Self::vectorize::<K>(x, test, out) }
+    }
 }
 
 /// A loop to be compiled for one instruction set. The arguments fit into registers.

@@ -29,16 +29,12 @@ impl Neon {
 }
 
 impl Isa for Neon {
-    /// Not inlined, so that mask and bound stay run-time values: known constants make LLVM invert each comparison.
-    #[inline(always)]
-    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-        #[target_feature(enable = "neon")]
-        #[inline(never)]
-        fn run<K: Kernel<Neon>>(isa: Neon, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-            K::run(isa, x, test, out)
-        }
-        // SAFETY: `self` exists only if the target has NEON.
-        unsafe { run::<K>(self, x, test, out) }
+    /// The target has NEON, or there is no token. Not inlined, so that mask and bound stay run-time values: known constants
+    /// make LLVM invert each comparison.
+    #[target_feature(enable = "neon")]
+    #[inline(never)]
+    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+        K::run(Self(()), x, test, out)
     }
 }
 
@@ -194,6 +190,16 @@ pub(crate) trait Layout: Lane {
         isa.equal_i16(a, b)
     }
 
+    /// What [`Blocks::fold`] gathers of a part.
+    #[inline(always)]
+    fn gather<O: Op, const NEGATE: bool>(isa: Neon, all: V, bytes: &[u8], part: usize, with: Constants) -> V {
+        match (O::OP, NEGATE) {
+            (Operation::Ones, _) => Self::max_tops(isa, all, isa.and(Self::tops(isa, bytes, part), with.top)),
+            (_, true) => isa.and(all, Self::verdicts::<O>(isa, bytes, part, with)),
+            (_, false) => isa.or(all, Self::verdicts::<O>(isa, bytes, part, with)),
+        }
+    }
+
     /// -1 for each element of a part where the operation holds, else 0.
     #[inline(always)]
     fn results<O: Op>(isa: Neon, bytes: &[u8], part: usize, with: Constants) -> V {
@@ -214,6 +220,10 @@ pub(crate) trait Layout: Lane {
         )
     }
 }
+
+/// Bytes of two registers, each of which has a register of its own to gather in. They are not indexed: where the loop over a
+/// block is not unrolled, as with lanes of 64 bits, an array would be kept in memory.
+const PAIR: usize = 32;
 
 impl<L: Layout> Blocks<L> for Neon {
     const SCREENS_BITS: bool = size_of::<L>() <= 2;
@@ -262,31 +272,32 @@ impl<L: Layout> Blocks<L> for Neon {
 
     /// `Ones` keeps the largest masked top, or the bits that all elements have; the others gather verdicts.
     #[inline(always)]
-    fn fold<O: Op, const NEGATE: bool>(self, mut seen: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+    fn fold<O: Op, const NEGATE: bool>(
+        self,
+        [mut a, mut b]: [V; 2],
+        block: &Block<L>,
+        with: Constants,
+    ) -> [V; 2] {
         let bytes = L::bytes(block);
         if O::OP == Operation::Least {
-            for i in 0..bytes.len() / 16 {
-                seen[i % 2] = self.min_i8(seen[i % 2], self.load(bytes, 16 * i));
+            for at in (0..bytes.len()).step_by(PAIR) {
+                a = self.min_i8(a, self.load(bytes, at));
+                b = self.min_i8(b, self.load(bytes, at + 16));
             }
-            return seen;
+            return [a, b];
         }
         if let (Operation::Ones, true) = (O::OP, NEGATE) {
-            for i in 0..bytes.len() / 16 {
-                seen[i % 2] = self.and(seen[i % 2], self.load(bytes, 16 * i));
+            for at in (0..bytes.len()).step_by(PAIR) {
+                a = self.and(a, self.load(bytes, at));
+                b = self.and(b, self.load(bytes, at + 16));
             }
-            return seen;
+            return [a, b];
         }
-        for part in 0..L::PARTS {
-            let all = &mut seen[part % 2];
-            *all = match (O::OP, NEGATE) {
-                (Operation::Ones, _) => {
-                    L::max_tops(self, *all, self.and(L::tops(self, bytes, part), with.top))
-                }
-                (_, true) => self.and(*all, L::verdicts::<O>(self, bytes, part, with)),
-                (_, false) => self.or(*all, L::verdicts::<O>(self, bytes, part, with)),
-            };
+        for part in (0..L::PARTS).step_by(2) {
+            a = L::gather::<O, NEGATE>(self, a, bytes, part, with);
+            b = L::gather::<O, NEGATE>(self, b, bytes, part + 1, with);
         }
-        seen
+        [a, b]
     }
 
     #[inline(always)]
@@ -322,12 +333,13 @@ impl<L: Layout> Blocks<L> for Neon {
 
     /// A verdict is -1 where there is a hit, in every lane.
     #[inline(always)]
-    fn count<O: Op>(self, mut counts: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
+    fn count<O: Op>(self, [mut a, mut b]: [V; 2], block: &Block<L>, with: Constants) -> [V; 2] {
         let bytes = L::bytes(block);
-        for i in 0..bytes.len() / 16 {
-            counts[i % 2] = L::subtract(self, counts[i % 2], L::verdict::<O>(self, bytes, 16 * i, with));
+        for at in (0..bytes.len()).step_by(PAIR) {
+            a = L::subtract(self, a, L::verdict::<O>(self, bytes, at, with));
+            b = L::subtract(self, b, L::verdict::<O>(self, bytes, at + 16, with));
         }
-        counts
+        [a, b]
     }
 
     /// No lane is above 128, so that of each lane all but the lowest byte is zero.

@@ -23,7 +23,7 @@ pub(crate) enum Tests {
 }
 
 /// A question about a tensor, answered by every path.
-pub(crate) trait Sink {
+pub(crate) trait Sink: 'static {
     const TESTS: Tests;
     /// Where results go, unless they are returned.
     type Out<'o>;
@@ -54,64 +54,61 @@ impl<S: Sink, L: Lane, I: Select<L>, O: Op, const NEGATE: bool> Kernel<I> for Lo
     }
 }
 
-fn run<S: Sink, L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
-    isa: I,
-    x: &[u8],
-    test: &Test,
-    out: S::Out<'_>,
-) -> S::Output {
-    isa.vectorize::<Loop<S, L, O, NEGATE>>(x, test, out)
-}
+/// A loop of a path. It may only be called if there is that path.
+type Run<S> = unsafe fn(&[u8], &Test, <S as Sink>::Out<'_>) -> <S as Sink>::Output;
 
-type Run<S, I> = fn(I, &[u8], &Test, <S as Sink>::Out<'_>) -> <S as Sink>::Output;
+/// All loops of a sink on one path, by [`Test::index`].
+type Row<S> = [Run<S>; Test::INDICES];
 
-/// All loops of a sink on one instruction set, by [`Test::index`].
+/// All loops of a sink on one instruction set.
 struct Loops<S, I>(PhantomData<(S, I)>);
 
 impl<S: Sink, I: Select<i8> + Select<i16> + Select<i32> + Select<i64>> Loops<S, I> {
-    const ALL: [[Run<S, I>; 6]; 4] =
-        [Self::of::<i8>(), Self::of::<i16>(), Self::of::<i32>(), Self::of::<i64>()];
+    const ROW: Row<S> = {
+        let widths = [Self::of::<i8>(), Self::of::<i16>(), Self::of::<i32>(), Self::of::<i64>()];
+        let mut row = [widths[0][0]; Test::INDICES];
+        let mut i = 0;
+        while i < row.len() {
+            row[i] = widths[i / 6][i % 6];
+            i += 1;
+        }
+        row
+    };
 
-    const fn of<L: Lane>() -> [Run<S, I>; 6]
+    const fn of<L: Lane>() -> [Run<S>; 6]
     where
         I: Select<L>,
     {
         match S::TESTS {
             Tests::All => [
-                run::<S, L, I, Ones, false>,
-                run::<S, L, I, Ones, true>,
-                run::<S, L, I, Equal, false>,
-                run::<S, L, I, Equal, true>,
-                run::<S, L, I, Greater, false>,
-                run::<S, L, I, Greater, true>,
+                I::vectorize::<Loop<S, L, Ones, false>>,
+                I::vectorize::<Loop<S, L, Ones, true>>,
+                I::vectorize::<Loop<S, L, Equal, false>>,
+                I::vectorize::<Loop<S, L, Equal, true>>,
+                I::vectorize::<Loop<S, L, Greater, false>>,
+                I::vectorize::<Loop<S, L, Greater, true>>,
             ],
             Tests::Positive => {
-                let [ones, equal, greater]: [Run<S, I>; 3] = [
-                    run::<S, L, I, Ones, false>,
-                    run::<S, L, I, Equal, false>,
-                    run::<S, L, I, Greater, false>,
+                let [ones, equal, greater]: [Run<S>; 3] = [
+                    I::vectorize::<Loop<S, L, Ones, false>>,
+                    I::vectorize::<Loop<S, L, Equal, false>>,
+                    I::vectorize::<Loop<S, L, Greater, false>>,
                 ];
                 [ones, ones, equal, equal, greater, greater]
             }
-            Tests::Masked if size_of::<L>() > 1 => [run::<S, L, I, Ones, false>; 6],
+            Tests::Masked if size_of::<L>() > 1 => [I::vectorize::<Loop<S, L, Ones, false>>; 6],
             Tests::Masked => {
-                let [ones, equal]: [Run<S, I>; 2] =
-                    [run::<S, L, I, Ones, false>, run::<S, L, I, Equal, false>];
+                let [ones, equal]: [Run<S>; 2] =
+                    [I::vectorize::<Loop<S, L, Ones, false>>, I::vectorize::<Loop<S, L, Equal, false>>];
                 [ones, ones, equal, equal, equal, equal]
             }
-            Tests::Greater => [run::<S, L, I, Greater, false>; 6],
-        }
-    }
-
-    #[inline(always)]
-    fn run(isa: I, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
-        // Without an indexing panic nothing is left on the stack, and this is a jump.
-        match Self::ALL.as_flattened().get(test.index()) {
-            Some(run) => run(isa, x, test, out),
-            None => run_scalar::<S>(x, test, out),
+            Tests::Greater => [I::vectorize::<Loop<S, L, Greater, false>>; 6],
         }
     }
 }
+
+/// All loops of a sink.
+struct Table<S>(PhantomData<S>);
 
 /// The scalar path: not inlined, as it needs registers that the others do not.
 #[inline(never)]
@@ -160,7 +157,16 @@ macro_rules! paths {
             (code == Code::Scalar as u8).then_some(Token::Scalar)
         }
 
+        impl<S: Sink> Table<S> {
+            /// The row of each path, by its code.
+            const ROWS: &[Row<S>] = &[
+                $($(#[$cfg])* Loops::<S, crate::$module::$token>::ROW,)*
+                [run_scalar::<S>; Test::INDICES],
+            ];
+        }
+
         impl Token {
+            #[inline(always)]
             fn code(self) -> u8 {
                 match self {
                     $($(#[$cfg])* Self::$token(_) => Code::$token as u8,)*
@@ -168,17 +174,9 @@ macro_rules! paths {
                 }
             }
 
-            #[inline(always)]
-            fn run<S: Sink>(self, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
-                match self {
-                    $($(#[$cfg])* Self::$token(isa) => Loops::<S, _>::run(isa, x, test, out),)*
-                    Self::Scalar => run_scalar::<S>(x, test, out),
-                }
-            }
-
             fn scatter(self, bytes: &[u8], test: &Test, mut target: Target<'_>) {
                 match self {
-                    $($(#[$cfg])* Self::$token(isa) => isa.vectorize::<Scatter>(bytes, test, target),)*
+                    $($(#[$cfg])* Self::$token(isa) => isa.run::<Scatter>(bytes, test, target),)*
                     Self::Scalar => scatter(bytes, &mut target),
                 }
             }
@@ -288,12 +286,16 @@ impl Path {
         PATHS[usize::from(self.0.code())].0
     }
 
-    /// Runs the loop of a sink for one test, on the active path if `path` is `None`. To be a tail call, so that no
-    /// register is saved.
+    /// Runs the loop of a sink for one test, on the active path if `path` is `None`: one jump, and no register is saved,
+    /// as there is nothing else to call and no panic.
     #[inline(always)]
     pub(crate) fn run<S: Sink>(path: Option<Self>, x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
-        match path.or_else(Self::chosen) {
-            Some(Self(token)) => token.run::<S>(x, test, out),
+        let code = path.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |path| path.0.code());
+        match Table::<S>::ROWS.get(usize::from(code)).and_then(|row| row.get(test.index())) {
+            // SAFETY: `code` is that of `path`, or was stored in `ACTIVE`. That is private to this module, where all that is
+            // ever stored is the code of a `Path`, and a `Path` is a token, which proves that its loops may run. (A code
+            // that stands for no path, `UNCHOSEN`, has no row.)
+            Some(run) => unsafe { run(x, test, out) },
             None => Self::choose_and_run::<S>(x, test, out),
         }
     }
@@ -301,7 +303,12 @@ impl Path {
     #[cold]
     #[inline(never)]
     fn choose_and_run<S: Sink>(x: &[u8], test: &Test, out: S::Out<'_>) -> S::Output {
-        Self::choose().0.run::<S>(x, test, out)
+        let row = Table::<S>::ROWS.get(usize::from(Self::choose().0.code()));
+        match row.and_then(|row| row.get(test.index())) {
+            // SAFETY: as in `run`, the path that was chosen is a token.
+            Some(run) => unsafe { run(x, test, out) },
+            None => run_scalar::<S>(x, test, out),
+        }
     }
 
     /// Brings the mask bytes of a tile to their places.

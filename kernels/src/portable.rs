@@ -25,11 +25,12 @@ impl Portable {
 }
 
 impl Isa for Portable {
+    // No instructions that might not be there.
+
     #[cfg(feature = "portable")]
     #[inline(always)]
-    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
         struct Run<'a, 'o, K: Kernel<Portable>> {
-            isa: Portable,
             x: &'a [u8],
             test: &'a Test,
             out: K::Out<'o>,
@@ -38,16 +39,16 @@ impl Isa for Portable {
             type Output = K::Output;
             #[inline(always)]
             fn with_simd<S: pulp::Simd>(self, _: S) -> K::Output {
-                K::run(self.isa, self.x, self.test, self.out)
+                K::run(Portable(()), self.x, self.test, self.out)
             }
         }
-        pulp::Arch::new().dispatch(Run::<K> { isa: self, x, test, out })
+        pulp::Arch::new().dispatch(Run::<K> { x, test, out })
     }
 
     #[cfg(not(feature = "portable"))]
     #[inline(always)]
-    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-        K::run(self, x, test, out)
+    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+        K::run(Self(()), x, test, out)
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Test {
     width: Width,
     operation: Operation,
     negate: bool,
+    /// See [`Test::index`].
+    index: u8,
     one: One,
 }
 
@@ -69,7 +71,7 @@ impl Rule {
             if mask == bound && mask & !top(bits) == 0 { Operation::Ones } else { Operation::Equal };
         let run = run_of_ones(bits, bound);
         let screen = if mask & run == run { run } else { 0 };
-        Self::Test(Test { mask, bound, screen, width: width(size), operation, negate: false, one: One(1) })
+        Self::Test(Test::new(mask, bound, screen, width(size), operation))
     }
 
     /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that size; of mask and bound
@@ -84,15 +86,7 @@ impl Rule {
         // Without the sign bit nothing is above a run of ones from the top, so what is greater has the run too.
         let unsigned = (mask | bound) >> (bits - 1) & 1 == 0;
         let screen = if unsigned && mask & run == run { run } else { 0 };
-        Self::Test(Test {
-            mask,
-            bound,
-            screen,
-            width: width(size),
-            operation: Operation::Greater,
-            negate: false,
-            one: One(1),
-        })
+        Self::Test(Test::new(mask, bound, screen, width(size), Operation::Greater))
     }
 
     /// The opposite answer for every element.
@@ -144,10 +138,19 @@ const fn run_of_ones(bits: u32, bound: u64) -> u64 {
 }
 
 impl Test {
+    /// Combinations of width, operation and negation.
+    pub(crate) const INDICES: usize = 24;
+
+    #[inline(always)]
+    const fn new(mask: u64, bound: u64, screen: u64, width: Width, operation: Operation) -> Self {
+        let index = (width as u8 * 3 + operation as u8) * 2;
+        Self { mask, bound, screen, width, operation, negate: false, index, one: One(1) }
+    }
+
     /// The opposite answer for every element.
     #[inline(always)]
     pub(crate) const fn not(self) -> Self {
-        Self { negate: !self.negate, ..self }
+        Self { negate: !self.negate, index: self.index ^ 1, ..self }
     }
 
     /// Bytes of an element.
@@ -156,10 +159,11 @@ impl Test {
         1 << self.width as u8
     }
 
-    /// The place of this test among all combinations of width, operation and negation.
+    /// The place of this test among all combinations of width, operation and negation, in this order. It is kept, as
+    /// short inputs would feel its calculation.
     #[inline(always)]
     pub(crate) fn index(&self) -> usize {
-        (self.width as usize * 3 + self.operation as usize) * 2 + usize::from(self.negate)
+        usize::from(self.index)
     }
 
     #[inline(always)]
@@ -206,7 +210,7 @@ impl Test {
     #[inline(always)]
     pub(crate) fn infinities(&self) -> Option<[Self; 2]> {
         let sign = 1 << (8 * self.size() - 1);
-        let equal = |bound| Self { mask: u64::MAX, bound, operation: Operation::Equal, ..*self };
+        let equal = |bound| Self::new(u64::MAX, bound, self.screen, self.width, Operation::Equal);
         self.is_ieee().then(|| [equal(self.bound), equal(self.bound | sign)])
     }
 

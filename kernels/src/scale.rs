@@ -211,7 +211,7 @@ where
 {
     #[inline(always)]
     fn of<F: Arithmetic, I: Multiply<F>>(isa: I, x: &mut [u8], factor: f64) -> bool {
-        isa.vectorize::<Scaling<F>>(&[], non_finite::<F>(), (x, F::factor(factor)))
+        isa.run::<Scaling<F>>(&[], non_finite::<F>(), (x, F::factor(factor)))
     }
     match float {
         Float::F16 => of::<F16, _>(isa, x, factor),

@@ -9,7 +9,7 @@ use crate::isa::Blocks;
 use crate::lane::{BLOCK, Lane};
 use crate::out::MaskOut;
 use crate::path::{Path, Sink, Tests, scalar};
-use crate::rule::{Least, Ones, Op, Operation, Rule, Test};
+use crate::rule::{Least, Ones, Op, Operation, Pair, Rule, Test, Width};
 use crate::scalar;
 use crate::stream::{self, Streamed};
 
@@ -27,7 +27,7 @@ pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     let out = out.slots();
     match rule {
         Rule::Constant { answer, .. } => out.fill(MaybeUninit::new(*answer)),
-        Rule::Test(test) if elements < shortest_mask(test) => scalar::<Mask>(x, test, out),
+        Rule::Test(test) if elements < shortest_mask(test) => short_mask(x, test, out),
         Rule::Test(test) => long_mask(x, test, out, path),
     }
 }
@@ -205,10 +205,45 @@ fn long_census(x: &[u8], nan: &Test, path: Option<Path>) -> Census {
     Path::run::<Take>(path, x, nan, ())
 }
 
+/// A mask of less than a block, on the spot.
+#[inline(always)]
+fn short_mask(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    match test.width() {
+        Width::One => scalar::short_mask::<i8>(i8::lanes(x), test, out),
+        Width::Two => scalar::short_mask::<i16>(i16::lanes(x), test, out),
+        Width::Four => scalar::short_mask::<i32>(i32::lanes(x), test, out),
+        Width::Eight => scalar::short_mask::<i64>(i64::lanes(x), test, out),
+    }
+}
+
 /// Elements from which on a mask is left to a path. The paths' compilers do better on 64-bit lanes: SSE2 cannot compare them.
 #[inline(always)]
 fn shortest_mask(test: &Test) -> usize {
     if test.size() == 8 { 16 } else { BLOCK }
+}
+
+/// A mask of at most two blocks: without looking for hits, where the input begins or how often to go round.
+#[inline(always)]
+fn short<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
+    isa: I,
+    x: &[L::Raw],
+    pair: Pair<L>,
+    out: &mut [MaybeUninit<bool>],
+) {
+    let (Some(first), Some(first_out)) = (x.first_chunk(), out.first_chunk_mut()) else {
+        return scalar::mask_of::<L, O, NEGATE>(x, pair, out);
+    };
+    let with = isa.constants(pair);
+    isa.store::<O, NEGATE>(first, with, first_out);
+    match x.len() - BLOCK {
+        0 => {}
+        1..=16 => scalar::last_of_mask::<16, L, O, NEGATE>(x, pair, out),
+        _ => {
+            if let (Some(last), Some(last_out)) = (x.last_chunk(), out.last_chunk_mut()) {
+                isa.store::<O, NEGATE>(last, with, last_out);
+            }
+        }
+    }
 }
 
 /// Whether a screen can be cheaper than the test.
@@ -237,8 +272,8 @@ impl Sink for Mask {
         test: &Test,
         out: &mut [MaybeUninit<bool>],
     ) {
-        if x.len() < BLOCK {
-            return scalar::mask_of::<L, O, NEGATE>(x, test.pair(), out);
+        if x.len() <= 2 * BLOCK {
+            return short::<L, I, O, NEGATE>(isa, x, test.pair(), out);
         }
         match test.screen() {
             Some(screen) if I::screens_masks::<O, NEGATE>() => {

@@ -2,6 +2,7 @@
 
 use nonfinite::{Elements, Format, Path, Predicate};
 
+use crate::views::{self, Layout};
 use crate::{Visit, check, check_path, expected, oracle, paths, reduced};
 
 /// Elements that hold every edge of the format in an order that repeats late.
@@ -60,6 +61,21 @@ pub(crate) fn long(visit: Visit<'_>) {
             oracle::write(format, half.iter().copied().max().unwrap_or(0), &mut extremes);
         }
         visit(format, &extremes);
+    }
+}
+
+/// Rows of every length up to more than a block, with padding behind each, so that they are lines of their own.
+#[test]
+fn every_short_line() {
+    for format in [Format::F64, Format::F32, Format::Bf16, Format::F8E4M3Fn] {
+        for columns in (1..=66).step_by(if reduced() { 5 } else { 1 }) {
+            let sizes = [5, columns];
+            let padded = |padding| Layout::permuted(&sizes, &[1, 0], &[false; 2], &[0, padding]);
+            let from = padded(3);
+            let bytes = mixed(format, from.memory);
+            views::check(format, &bytes, &from, &padded(0));
+            views::check(format, &bytes, &from, &padded(2));
+        }
     }
 }
 

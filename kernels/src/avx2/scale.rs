@@ -42,14 +42,10 @@ impl F16c {
 impl Stream for F16c {}
 
 impl Isa for F16c {
-    #[inline(always)]
-    fn vectorize<K: Kernel<Self>>(self, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-        #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
-        fn run<K: Kernel<F16c>>(isa: F16c, x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-            K::run(isa, x, test, out)
-        }
-        // SAFETY: `self.0` proves the first four features, and `self` exists only if `detect` found the fifth.
-        unsafe { run::<K>(self, x, test, out) }
+    /// The token of AVX2 proves the first four features, and `detect` asks for the fifth.
+    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
+    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
+        K::run(Self(Avx2(())), x, test, out)
     }
 }
 

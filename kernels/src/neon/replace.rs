@@ -2,7 +2,7 @@
 
 use core::arch::aarch64::*;
 
-use super::{Constants, Layout, Neon, V};
+use super::{Constants, Layout, Neon, PAIR, V};
 use crate::lane::Block;
 use crate::replace::{Select, Swap};
 use crate::rule::{Equal, Op, Operation, Pair};
@@ -89,13 +89,21 @@ impl<L: Layout> Select<L> for Neon {
     }
 
     #[inline(always)]
-    fn copy<O: Op>(self, mut seen: [V; 2], block: &Block<L>, out: &mut Block<L>, with: Constants) -> [V; 2] {
+    fn copy<O: Op>(
+        self,
+        [mut a, mut b]: [V; 2],
+        block: &Block<L>,
+        out: &mut Block<L>,
+        with: Constants,
+    ) -> [V; 2] {
         let (bytes, out) = (L::bytes(block), L::bytes_mut(out));
-        for i in 0..bytes.len() / 16 {
-            let lanes = self.load(bytes, 16 * i);
-            self.put(out, 16 * i, lanes);
-            seen[i % 2] = self.look::<L, O>(seen[i % 2], lanes, with);
+        for at in (0..bytes.len()).step_by(PAIR) {
+            let (even, odd) = (self.load(bytes, at), self.load(bytes, at + 16));
+            self.put(out, at, even);
+            self.put(out, at + 16, odd);
+            a = self.look::<L, O>(a, even, with);
+            b = self.look::<L, O>(b, odd, with);
         }
-        seen
+        [a, b]
     }
 }

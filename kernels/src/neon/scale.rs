@@ -2,8 +2,9 @@
 
 use core::arch::aarch64::*;
 use core::arch::asm;
+use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::{Constants, Layout, Neon, V};
+use super::{Constants, Layout, Neon, PAIR, V};
 use crate::isa::Blocks;
 use crate::lane::{Block, Lane};
 use crate::rule::{Ones, Test};
@@ -169,14 +170,19 @@ impl<F: Lanes> Multiply<F> for Neon {
     }
 
     #[inline(always)]
-    fn multiply(self, mut seen: [V; 2], block: &mut Block<F::Lane>, with: With) -> [V; 2] {
+    fn multiply(self, [mut a, mut b]: [V; 2], block: &mut Block<F::Lane>, with: With) -> [V; 2] {
         let bytes = F::Lane::bytes_mut(block);
-        for i in 0..bytes.len() / 16 {
-            let lanes = self.load(bytes, 16 * i);
-            seen[i % 2] = self.look::<F::Lane, Ones>(seen[i % 2], lanes, with.non_finite);
-            self.put(bytes, 16 * i, F::times(self, lanes, with.factor));
+        for at in (0..bytes.len()).step_by(PAIR) {
+            let (even, odd) = (self.load(bytes, at), self.load(bytes, at + 16));
+            a = self.look::<F::Lane, Ones>(a, even, with.non_finite);
+            b = self.look::<F::Lane, Ones>(b, odd, with.non_finite);
+            self.put(bytes, at, F::times(self, even, with.factor));
+            self.put(bytes, at + 16, F::times(self, odd, with.factor));
+            // No instruction. It keeps the compiler from working on all registers of a block at once, of which it has too few
+            // for bf16.
+            compiler_fence(Ordering::SeqCst);
         }
-        seen
+        [a, b]
     }
 
     #[inline(always)]

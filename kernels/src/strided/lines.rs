@@ -1,5 +1,5 @@
-//! The loops over lines: the innermost dimension, in one piece and of at least a block. The path is chosen once for all
-//! lines.
+//! The loops over lines: the innermost dimension, in one piece and, but for masks, of at least a block. The path is chosen
+//! once for all lines.
 
 use core::mem::MaybeUninit;
 
@@ -8,10 +8,11 @@ use crate::lane::{BLOCK, Lane};
 use crate::path::{Sink, Tests};
 use crate::replace::Select;
 use crate::rule::{Op, Test};
+use crate::scalar;
 use crate::sinks;
 
 use super::walk::Walk;
-use super::{Grid, outside, results};
+use super::{Dim, Grid, outside, results};
 
 /// Whether these loops are for the grid.
 pub(super) fn are(grid: &Grid<'_>) -> bool {
@@ -31,7 +32,7 @@ fn row<R>(x: &[R], start: usize, size: usize) -> &[R] {
     }
 }
 
-/// A mask whose lines have their results in one piece.
+/// A mask whose lines have their results in one piece; of all sinks it takes lines shorter than a block too.
 pub(super) struct Mask;
 
 impl Sink for Mask {
@@ -49,22 +50,32 @@ impl Sink for Mask {
         let size = grid.line().size;
         let screened = test.screen::<L>().is_some();
         let with = isa.constants(test.pair());
-        let mut walk = Walk::lines(grid);
+        // One dimension of lines is counted here, in registers: the walk is in memory, which short lines would wait for.
+        let outer = grid.dims.get(1..).unwrap_or(&[]);
+        let lines = outer.first().copied().unwrap_or(Dim::ONE);
+        let mut walk = Walk::new(Grid { dims: outer.get(1..).unwrap_or(&[]), ..grid });
         loop {
-            let row = row(x, walk.input, size);
-            let results = results(out, walk.output, size);
-            if screened {
-                sinks::Mask::vector::<L, I, O, NEGATE>(isa, row, test, results);
-            } else {
-                let ((blocks, rest), out_blocks) = (row.as_chunks(), results.as_chunks_mut().0);
-                for (block, out) in blocks.iter().zip(out_blocks) {
-                    isa.store::<O, NEGATE>(block, with, out);
+            let (mut input, mut output) = (walk.input, walk.output);
+            for _ in 0..lines.size {
+                let row = row(x, input, size);
+                let results = results(out, output, size);
+                if size < BLOCK {
+                    scalar::mask_of::<L, O, NEGATE>(row, test.pair(), results);
+                } else if screened {
+                    sinks::Mask::vector::<L, I, O, NEGATE>(isa, row, test, results);
+                } else {
+                    let ((blocks, rest), out_blocks) = (row.as_chunks(), results.as_chunks_mut().0);
+                    for (block, out) in blocks.iter().zip(out_blocks) {
+                        isa.store::<O, NEGATE>(block, with, out);
+                    }
+                    if let (false, Some(last), Some(out)) =
+                        (rest.is_empty(), row.last_chunk(), results.last_chunk_mut())
+                    {
+                        isa.store::<O, NEGATE>(last, with, out);
+                    }
                 }
-                if let (false, Some(last), Some(out)) =
-                    (rest.is_empty(), row.last_chunk(), results.last_chunk_mut())
-                {
-                    isa.store::<O, NEGATE>(last, with, out);
-                }
+                input = input.wrapping_add_signed(lines.input);
+                output = output.wrapping_add_signed(lines.output);
             }
             if !walk.next() {
                 return;

@@ -1,8 +1,8 @@
 //! Tensors that do not lie in one piece.
 //!
 //! The innermost dimension is a line. Where lines lie in one piece, `lines` has the loops, which choose the path
-//! once for all lines. Short lines, and those with steps between their elements, are brought together by `gather` for the
-//! dense kernels. Masks whose output runs another way than the input go through `tile`.
+//! once for all lines. Short lines (but for masks), and those with steps between their elements, are brought together by
+//! `gather` for the dense kernels. Masks whose output runs another way than the input go through `tile`.
 
 mod gather;
 mod lines;

@@ -59,7 +59,7 @@ pub(super) fn mask(path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<boo
 /// Along the innermost dimension.
 fn by_lines(path: Path, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>], grid: Grid<'_>) {
     let line = grid.line();
-    if lines::are(&grid) && line.output == 1 {
+    if line.input == 1 && line.output == 1 {
         return Path::run::<lines::Mask>(Some(path), x, test, (out, grid));
     }
     let (mut from, mut to) = (Gather::new(grid), Gather::new(grid));
