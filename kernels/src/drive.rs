@@ -110,36 +110,41 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     // Few, so that reading does not wait for long while results are written.
     let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<2>();
     let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<2>();
-    let mut groups = groups.iter().zip(again(groups)).zip(out_groups);
-    let mut compared = AFTER_HIT;
-    while let Some(((group, same), out)) = groups.next() {
-        let mut seen = isa.unseen::<Ones, false>();
-        for block in group {
-            seen = isa.fold::<Ones, false>(seen, block, screen);
-        }
-        if !isa.hit::<Ones, false>(seen, screen) {
+    let mut left = Left { x: groups, out: out_groups };
+    loop {
+        let mut clean = 0;
+        for (group, out) in left.x.iter().zip(left.out.iter_mut()) {
+            let mut seen = isa.unseen::<Ones, false>();
+            for block in group {
+                seen = isa.fold::<Ones, false>(seen, block, screen);
+            }
+            if isa.hit::<Ones, false>(seen, screen) {
+                break;
+            }
             out.as_flattened_mut().fill(MaybeUninit::new(NEGATE));
-            compared = AFTER_HIT;
-            continue;
+            clean += 1;
         }
-        if O::OP != Operation::Equal && isa.all_hit::<O>(same, with) {
-            out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
+        left.take(clean);
+        if left.x.is_empty() {
+            break;
+        }
+        if O::OP != Operation::Equal {
             // A tensor of nothing but NaN: as long as it goes on.
-            for ((group, same), out) in groups.by_ref() {
+            let mut full = 0;
+            for (group, out) in left.x.iter().zip(left.out.iter_mut()) {
                 if !isa.all_hit::<O>(group, with) {
-                    store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
                     break;
                 }
                 out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
+                full += 1;
             }
-            continue;
+            left.take(full);
         }
-        store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
         // Where one is, more may be: a branch that cannot be foretold costs more than comparing.
-        for ((_, same), out) in groups.by_ref().take(compared) {
-            store_all::<2, L, I, O, NEGATE>(isa, same, with, out);
+        let (groups, out) = left.take(if clean == 0 { AFTER_HITS } else { AFTER_HIT });
+        for (group, out) in groups.iter().zip(out) {
+            store_all::<2, L, I, O, NEGATE>(isa, group, with, out);
         }
-        compared = AFTER_HITS;
     }
     for (block, out) in rest.iter().zip(out_rest) {
         isa.store::<O, NEGATE>(block, with, out);
@@ -147,11 +152,29 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     last_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
 }
 
-/// Groups of blocks behind one with a hit that are compared before one is screened again.
-const AFTER_HIT: usize = 7;
+/// Groups of blocks, the one with a hit among them, that are compared before one is screened again.
+const AFTER_HIT: usize = 8;
 
-/// The same, when the group that was screened last had a hit too.
-const AFTER_HITS: usize = 63;
+/// The same, when that one has a hit too.
+const AFTER_HITS: usize = 64;
+
+/// What is left of an input and of its output, in groups.
+struct Left<'x, 'o, X, O> {
+    x: &'x [X],
+    out: &'o mut [O],
+}
+
+impl<'x, 'o, X, O> Left<'x, 'o, X, O> {
+    /// The first `count`, if there are as many, which are left no longer.
+    #[inline(always)]
+    fn take(&mut self, count: usize) -> (&'x [X], &'o mut [O]) {
+        let count = count.min(self.x.len());
+        let (x, x_left) = self.x.split_at_checked(count).unwrap_or_default();
+        let (out, out_left) = core::mem::take(&mut self.out).split_at_mut_checked(count).unwrap_or_default();
+        (self.x, self.out) = (x_left, out_left);
+        (x, out)
+    }
+}
 
 /// Overwrites the low `count` (0..128) bits of the little-endian bytes in `out`, as many as there are.
 #[inline(always)]

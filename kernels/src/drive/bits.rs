@@ -1,6 +1,6 @@
 //! Packed bits.
 
-use super::{AFTER_HIT, AFTER_HITS, again, merge, until_aligned};
+use super::{AFTER_HIT, AFTER_HITS, Left, merge, until_aligned};
 use crate::isa::Blocks;
 use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Op, Operation, Pair};
@@ -149,36 +149,40 @@ fn groups_of<
 ) {
     let (groups, rest) = blocks.as_chunks::<BLOCKS>();
     let (word_groups, word_rest) = words.as_chunks_mut::<BLOCKS>();
-    let mut groups = groups.iter().zip(again(groups)).zip(word_groups);
-    let mut compared = AFTER_HIT;
-    while let Some(((group, same), words)) = groups.next() {
-        let mut seen = isa.unseen::<S, false>();
-        for block in group {
-            seen = isa.fold::<S, false>(seen, block, screen);
-        }
-        if !isa.hit::<S, false>(seen, screen) {
+    let mut left = Left { x: groups, out: word_groups };
+    loop {
+        let mut clean = 0;
+        for (group, words) in left.x.iter().zip(left.out.iter_mut()) {
+            let mut seen = isa.unseen::<S, false>();
+            for block in group {
+                seen = isa.fold::<S, false>(seen, block, screen);
+            }
+            if isa.hit::<S, false>(seen, screen) {
+                break;
+            }
             carry.fill::<BLOCKS, SHIFTED>(NEGATE, words);
-            compared = AFTER_HIT;
-            continue;
+            clean += 1;
         }
-        let monotone = S::OP == Operation::Ones && O::OP != Operation::Equal;
-        if monotone && isa.all_hit::<O>(same, with) {
-            carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
+        left.take(clean);
+        if left.x.is_empty() {
+            break;
+        }
+        if S::OP == Operation::Ones && O::OP != Operation::Equal {
             // A tensor of nothing but NaN: as long as it goes on.
-            for ((group, same), words) in groups.by_ref() {
+            let mut full = 0;
+            for (group, words) in left.x.iter().zip(left.out.iter_mut()) {
                 if !isa.all_hit::<O>(group, with) {
-                    carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
                     break;
                 }
                 carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
+                full += 1;
             }
-            continue;
+            left.take(full);
         }
-        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
-        for ((_, same), words) in groups.by_ref().take(compared) {
-            carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, same, with, words);
+        let (groups, words) = left.take(if clean == 0 { AFTER_HITS } else { AFTER_HIT });
+        for (group, words) in groups.iter().zip(words) {
+            carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, group, with, words);
         }
-        compared = AFTER_HITS;
     }
     carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, rest, with, word_rest);
 }
