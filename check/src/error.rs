@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+#[cfg(feature = "arrow")]
+use crate::formats::arrow;
+#[cfg(feature = "parquet")]
+use crate::formats::parquet;
 use crate::formats::{FileFormat, gguf, npy, npz, onnx, pytorch, safetensors, safetensors_index};
 
 /// Why a file could not be checked.
@@ -35,6 +39,12 @@ pub enum Error {
     Onnx(onnx::Error),
     /// It looks like an archive of PyTorch, but is not a good one.
     Pytorch(pytorch::Error),
+    /// It looks like an Arrow IPC file, but is not a good one.
+    #[cfg(feature = "arrow")]
+    Arrow(arrow::Error),
+    /// It looks like a Parquet file, but is not a good one.
+    #[cfg(feature = "parquet")]
+    Parquet(parquet::Error),
     /// It is named as an index of .safetensors shards, but is not a good one.
     SafetensorsIndex(safetensors_index::Error),
     /// A stream goes on behind the end of the file, which is here.
@@ -80,6 +90,10 @@ impl fmt::Display for Error {
             Self::Safetensors(error) => error.fmt(f),
             Self::Onnx(error) => error.fmt(f),
             Self::Pytorch(error) => error.fmt(f),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(error) => error.fmt(f),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(error) => error.fmt(f),
             Self::SafetensorsIndex(error) => error.fmt(f),
             Self::Trailing(end) => write!(f, "goes on behind byte {end}, where it should end"),
             Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
@@ -101,6 +115,10 @@ impl std::error::Error for Error {
             Self::Safetensors(error) => Some(error),
             Self::Onnx(error) => Some(error),
             Self::Pytorch(error) => Some(error),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(error) => Some(error),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(error) => Some(error),
             Self::SafetensorsIndex(error) => Some(error),
             Self::Other { error, .. } => Some(error),
             Self::Census(error) => Some(error),
