@@ -58,6 +58,46 @@ impl Scales {
 }
 
 impl Blocks {
+    /// Whether a scale of whole blocks in the byte order of the machine may not be finite: false only if all are. Asks
+    /// whether an exponent is all ones, without copying scales as [`Blocks::gather`] does.
+    pub(crate) fn may_have_hit(&self, blocks: &[u8]) -> bool {
+        let (Scales::At(fields), Some(exponent)) = (&self.scales, exponent(self.format)) else { return true };
+        fields.iter().any(|&(_, at)| match self.format.size_in_bytes() {
+            1 => self.any_all_ones(blocks, at, exponent, |[code]| code.into()),
+            2 => self.any_all_ones(blocks, at, exponent, |bytes| u16::from_ne_bytes(bytes).into()),
+            _ => self.any_all_ones(blocks, at, exponent, u32::from_ne_bytes),
+        })
+    }
+
+    #[inline(always)]
+    fn any_all_ones<const SIZE: usize>(
+        &self,
+        blocks: &[u8],
+        at: usize,
+        exponent: u32,
+        number: impl Fn([u8; SIZE]) -> u32,
+    ) -> bool {
+        // All ones and a one at the lowest of them carry into the bit above; nothing else does.
+        let lowest = exponent & exponent.wrapping_neg();
+        let above = u64::from(exponent) + u64::from(lowest);
+        let step = |seen: u64, block: &[u8]| {
+            seen | (u64::from(number(scale(block, at)) & exponent) + u64::from(lowest))
+        };
+        // Four at a time, which do not wait for each other.
+        let groups = blocks.chunks_exact(4 * self.bytes);
+        let rest = groups.remainder().chunks_exact(self.bytes).fold(0, step);
+        let seen = groups.fold([0; 4], |seen, group| {
+            let block = |index: usize| &group[index * self.bytes..][..self.bytes];
+            [
+                step(seen[0], block(0)),
+                step(seen[1], block(1)),
+                step(seen[2], block(2)),
+                step(seen[3], block(3)),
+            ]
+        });
+        (seen[0] | seen[1] | seen[2] | seen[3] | rest) & above != 0
+    }
+
     /// Copies the scales of whole blocks, block by block, in the byte order of the blocks. Returns the bytes written.
     ///
     /// # Panics
@@ -109,6 +149,17 @@ impl Blocks {
             *out = [a >> 4 | b & 0xF0, c >> 4 | d & 0xF0];
         }
         count * 2
+    }
+}
+
+/// The bits of a scale that are all ones if it is not finite, and in few others; they are neighbours.
+fn exponent(format: Format) -> Option<u32> {
+    match format {
+        Format::F16 => Some(0x7C00),
+        Format::F32 => Some(0x7F80_0000),
+        Format::F8E8M0Fnu => Some(0xFF),
+        Format::F8E4M3Fn => Some(0x7F),
+        _ => None,
     }
 }
 

@@ -23,6 +23,8 @@ pub enum Error {
     Empty,
     /// Neither its bytes nor its name are those of a format that can be read.
     Unknown,
+    /// A file of a format whose reader was left out of this build, by the name of its feature.
+    NotBuilt(&'static str),
     /// A format that cannot be read from a stream, since what lies where is said at the end or in another file.
     NoStream(FileFormat),
     /// A format that names other files, of which bytes alone do not tell the folder.
@@ -82,7 +84,12 @@ impl fmt::Display for Error {
                 let names: Vec<_> = FileFormat::all().map(FileFormat::name).collect();
                 write!(f, "not a file of a known format ({})", names.join(", "))
             }
-            Self::NoStream(format) => write!(f, "{} cannot be read from a stream", format.name()),
+            Self::NotBuilt(feature) => {
+                write!(f, "this build reads no {feature} files: install it with --features {feature}")
+            }
+            Self::NoStream(format) => {
+                write!(f, "{} cannot be read from a stream: give the path of a file", format.name())
+            }
             Self::NoFolder(format) => write!(f, "{} names other files: give its path", format.name()),
             Self::Npy(error) => error.fmt(f),
             Self::Npz(error) => error.fmt(f),
@@ -123,7 +130,11 @@ impl std::error::Error for Error {
             Self::Other { error, .. } => Some(error),
             Self::Census(error) => Some(error),
             Self::Directory | Self::NotAFile | Self::Empty | Self::Unknown | Self::Stopped => None,
-            Self::NoStream(_) | Self::NoFolder(_) | Self::Outside(_) | Self::Trailing(_) => None,
+            Self::NotBuilt(_)
+            | Self::NoStream(_)
+            | Self::NoFolder(_)
+            | Self::Outside(_)
+            | Self::Trailing(_) => None,
         }
     }
 }

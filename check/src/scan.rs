@@ -255,6 +255,10 @@ impl Scanner {
         let step = (CHUNK / blocks.bytes).max(1);
         self.numbers.resize(step * per_block * size, 0);
         for (chunk, bytes) in bytes.chunks(step * blocks.bytes).enumerate() {
+            // Numbers of the machine's byte order only; and statistics want all of them.
+            if !self.stats && order == ByteOrder::NATIVE && !blocks.may_have_hit(bytes) {
+                continue;
+            }
             let length = blocks.gather(bytes, &mut self.numbers);
             let scales = &mut self.numbers[..length];
             if order != ByteOrder::NATIVE {

@@ -148,6 +148,13 @@ static READERS: &[Reader] = &[
     },
 ];
 
+/// The feature whose reader would read this file, if this build has none.
+pub(crate) fn not_built(bytes: &[u8]) -> Option<&'static str> {
+    let known: [(&[u8], bool, &str); 2] =
+        [(b"ARROW1\0\0", cfg!(feature = "arrow"), "arrow"), (b"PAR1", cfg!(feature = "parquet"), "parquet")];
+    known.into_iter().find(|(magic, built, _)| !built && bytes.starts_with(magic)).map(|(.., name)| name)
+}
+
 impl FileFormat {
     fn reader(self) -> &'static Reader {
         let reader = &READERS[self as usize];

@@ -179,6 +179,13 @@ fn what_is_there_stays() {
         std::os::unix::fs::symlink(folder.join("nowhere"), &dangling).unwrap();
         refused(&fix(&input, &dangling, &[]), "exists already");
         fs::remove_file(&dangling).unwrap();
+        // What is no file is not replaced by one: for all programs it would be gone.
+        let socket = folder.join("socket.npy");
+        let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        refused(&fix(&input, &socket, &["--force"]), "not a regular file");
+        assert!(!fs::symlink_metadata(&socket).unwrap().is_file());
+        drop(listener);
+        fs::remove_file(&socket).unwrap();
     }
     assert_eq!(fs::read(&input).unwrap(), nan);
     refused(&fix(&input, &folder, &["--force"]), "is a directory");
