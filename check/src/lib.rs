@@ -13,7 +13,7 @@
 //! by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims.
 //!
 //! Tables are read if it is asked for: the feature `arrow` is for Arrow IPC (.arrow, .feather, streams), `parquet` for Parquet.
-//! Each brings along the crates of its project, and a C compiler's Zstandard.
+//! Each brings along the crates of its project.
 
 pub mod blocks;
 mod error;

@@ -17,8 +17,8 @@ const FIXED: usize = 512 << 10;
 /// Bytes that a deflated one can become.
 const DEFLATE: usize = 1032;
 
-/// What tables take besides: blocks and windows of their decoders, and pages that are compressed to almost nothing.
-const TABLES: usize = 64 << 20;
+/// What tables take besides: windows of their decoders, and pages of 256 MiB that are compressed to almost nothing.
+const TABLES: usize = 1 << 30;
 /// Bytes of data after which a check is stopped: a few bytes of a table can stand for any number of equal values.
 const MOST: u64 = 32 << 20;
 
