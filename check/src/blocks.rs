@@ -75,27 +75,17 @@ impl Blocks {
         blocks: &[u8],
         at: usize,
         exponent: u32,
-        number: impl Fn([u8; SIZE]) -> u32,
+        number: impl Fn([u8; SIZE]) -> u32 + Copy,
     ) -> bool {
-        // All ones and a one at the lowest of them carry into the bit above; nothing else does.
-        let lowest = exponent & exponent.wrapping_neg();
-        let above = u64::from(exponent) + u64::from(lowest);
-        let step = |seen: u64, block: &[u8]| {
-            seen | (u64::from(number(scale(block, at)) & exponent) + u64::from(lowest))
-        };
-        // Four at a time, which do not wait for each other.
-        let groups = blocks.chunks_exact(4 * self.bytes);
-        let rest = groups.remainder().chunks_exact(self.bytes).fold(0, step);
-        let seen = groups.fold([0; 4], |seen, group| {
-            let block = |index: usize| &group[index * self.bytes..][..self.bytes];
-            [
-                step(seen[0], block(0)),
-                step(seen[1], block(1)),
-                step(seen[2], block(2)),
-                step(seen[3], block(3)),
-            ]
-        });
-        (seen[0] | seen[1] | seen[2] | seen[3] | rest) & above != 0
+        // Of short blocks there are many: the loop over them knows their length.
+        match self.bytes {
+            18 => all_ones(blocks.as_chunks::<18>().0, at, exponent, number),
+            20 => all_ones(blocks.as_chunks::<20>().0, at, exponent, number),
+            22 => all_ones(blocks.as_chunks::<22>().0, at, exponent, number),
+            24 => all_ones(blocks.as_chunks::<24>().0, at, exponent, number),
+            34 => all_ones(blocks.as_chunks::<34>().0, at, exponent, number),
+            _ => all_ones(blocks.chunks_exact(self.bytes), at, exponent, number),
+        }
     }
 
     /// Copies the scales of whole blocks, block by block, in the byte order of the blocks. Returns the bytes written.
@@ -150,6 +140,22 @@ impl Blocks {
         }
         count * 2
     }
+}
+
+/// Whether the exponent of a number at this offset of a block is all ones.
+#[inline(always)]
+fn all_ones<const SIZE: usize>(
+    blocks: impl IntoIterator<Item: AsRef<[u8]>>,
+    at: usize,
+    exponent: u32,
+    number: impl Fn([u8; SIZE]) -> u32,
+) -> bool {
+    let lowest = exponent & exponent.wrapping_neg();
+    let seen = blocks.into_iter().fold(0, |seen, block| {
+        // All ones and a one at the lowest of them carry into the bit above; nothing else does.
+        seen | (u64::from(number(scale(block.as_ref(), at)) & exponent) + u64::from(lowest))
+    });
+    seen & (u64::from(exponent) + u64::from(lowest)) != 0
 }
 
 /// The bits of a scale that are all ones if it is not finite, and in few others; they are neighbours.

@@ -43,7 +43,7 @@ fn layouts() -> impl Iterator<Item = WriterProperties> {
         let builder = move || builder().set_write_batch_size(64);
         [
             builder().build(),
-            builder().set_dictionary_enabled(false).build(),
+            builder().set_dictionary_enabled(false).set_encoding(Encoding::PLAIN).build(),
             builder().set_dictionary_enabled(false).set_encoding(Encoding::BYTE_STREAM_SPLIT).build(),
         ]
     })
@@ -119,6 +119,22 @@ fn other_columns_are_skipped() {
     assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
     assert_eq!((&*report.tensors[0].dtype, &report.tensors[0].shape[..]), ("INT32", &[2][..]));
     assert!(report.is_complete());
+}
+
+/// An encoding of halves whose decoder trusts what it reads.
+#[test]
+fn encodings_that_are_not_read() {
+    let encoding = Encoding::DELTA_BYTE_ARRAY;
+    let properties = WriterProperties::builder().set_dictionary_enabled(false).set_encoding(encoding).build();
+    let values = [ByteArray::from(vec![0, 0x7E]).into()];
+    let column = Column::<FixedLenByteArrayType> { values: &values, definition: None, repetition: None };
+    let schema = "message table { required fixed_len_byte_array(2) x (FLOAT16); }";
+    let report = report(&write(schema, properties, &[column]));
+    let looked_at = &report.tensors[0].looked_at;
+    assert!(
+        matches!(looked_at, LookedAt::Unreadable(why) if why.contains("DELTA_BYTE_ARRAY")),
+        "{looked_at:?}"
+    );
 }
 
 #[test]

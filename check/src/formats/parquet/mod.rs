@@ -15,7 +15,7 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use ::parquet::basic::{CompressionCodec, LogicalType, Type};
+use ::parquet::basic::{CompressionCodec, Encoding, LogicalType, Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::schema::types::ColumnDescriptor;
@@ -188,10 +188,23 @@ fn format(column: &ColumnDescriptor) -> Option<Format> {
     }
 }
 
+/// Old files have their levels in it.
+#[expect(deprecated, reason = "old files have it")]
+const BIT_PACKED: Encoding = Encoding::BIT_PACKED;
+
 /// How a chunk is compressed, or why it cannot be read.
 fn codec(chunk: &ColumnChunkMetaData) -> Result<Codec, String> {
     if chunk.file_path().is_some() {
         return Err("its data is in another file".to_owned());
+    }
+    // The decoder of the others that halves may have allocates whatever a page claims.
+    let known = |encoding: &Encoding| {
+        let levels = [Encoding::RLE, BIT_PACKED];
+        let values = [Encoding::PLAIN, Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
+        levels.contains(encoding) || values.contains(encoding) || *encoding == Encoding::BYTE_STREAM_SPLIT
+    };
+    if let Some(other) = chunk.encodings().find(|encoding| !known(encoding)) {
+        return Err(format!("encoded by {other}, which is not supported"));
     }
     match chunk.compression_codec() {
         CompressionCodec::UNCOMPRESSED => Ok(Codec::None),
