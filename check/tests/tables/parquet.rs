@@ -144,9 +144,18 @@ fn files_that_lie() {
     assert!(!report(&good).is_bad());
     refused(b"PAR1", "does not end with its footer");
     refused(b"PAR1\xFF\xFF\xFF\xFFPAR1", "does not end with its footer");
-    refused(b"PAR1\0\0\0\0PAR1", "bad Parquet footer");
+    refused(b"PAR1\0\0\0\0PAR1", "a schema that is not whole");
     refused(b"PAR1\x15\x02\x04\0\0\0PARE", "encrypted");
     refused(&good[..good.len() - 1], "does not end with its footer");
+    // The root of the schema: a struct of its name and of the number of its members, here two billions.
+    let footer = |members: &[u8]| {
+        let root = [b"\x48\x01m\x15", members, b"\0"].concat();
+        let footer = [b"\x15\x02\x19\x1C", &root[..], b"\x16\0\x19\x0C\0"].concat();
+        [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
+    };
+    assert_eq!(report(&footer(b"\0")).tensors, []);
+    refused(&footer(b"\xFE\xFF\xFF\xFF\x0F"), "a schema that is not whole");
+    refused(&footer(b"\x01"), "a schema that is not whole");
     // The header of the first page: kind, then the two lengths, each a byte in this small file.
     let page = 4;
     assert_eq!((good[page], good[page + 2]), (0x15, 0x15), "a field of an integer, and the next");

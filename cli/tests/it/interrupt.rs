@@ -1,5 +1,6 @@
 //! Ctrl-C in the middle of the work.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{command, npy_text};
+use crate::npy_text;
 
 /// Long after this a run has begun its work, and is far from its end.
 const BEGUN: Duration = Duration::from_millis(400);
@@ -32,7 +33,10 @@ fn huge(folder: &Path) -> PathBuf {
     path
 }
 
-fn start(command: &mut Command) -> Child {
+/// The command, for which Ctrl-C is what it is by default: tests may be run by something that ignores it.
+fn start(arguments: &[&OsStr]) -> Child {
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT").arg(env!("CARGO_BIN_EXE_nonfinite")).args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -62,7 +66,7 @@ fn interrupt(mut child: Child) -> (Option<i32>, String, String) {
 #[test]
 fn a_check() {
     let folder = folder("interrupted-check");
-    let run = start(command().args(["check", "--jsonl"]).arg(huge(&folder)));
+    let run = start(&["check".as_ref(), "--jsonl".as_ref(), huge(&folder).as_ref()]);
     assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
     fs::remove_dir_all(folder).unwrap();
 }
@@ -70,7 +74,7 @@ fn a_check() {
 /// One that waits for input that does not come.
 #[test]
 fn a_stream() {
-    let mut run = start(command().args(["check", "-"]));
+    let mut run = start(&["check".as_ref(), "-".as_ref()]);
     let stdin = run.stdin.take().unwrap();
     let (status, out, _) = interrupt(run);
     assert_eq!((status, out), (Some(130), String::new()));
@@ -81,7 +85,8 @@ fn a_stream() {
 #[test]
 fn a_fix() {
     let folder = folder("interrupted-fix");
-    let run = start(command().arg("fix").arg(huge(&folder)).arg("-o").arg(folder.join("out.npy")));
+    let (input, output) = (huge(&folder), folder.join("out.npy"));
+    let run = start(&["fix".as_ref(), input.as_ref(), "-o".as_ref(), output.as_ref()]);
     assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
     let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["huge.npy"]);

@@ -4,7 +4,7 @@ mod fix;
 mod formats;
 mod hostile;
 mod inputs;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod interrupt;
 mod npy_files;
 mod output;

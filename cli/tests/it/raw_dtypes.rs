@@ -56,7 +56,7 @@ fn words_that_say_nothing() {
     for (raw, message) in [
         ("V2", "no '='"),
         ("f4=f32", "no dtype of raw bytes"),
-        ("V2=float", "is no format: there are f16"),
+        ("V2=half2", "is no format: there are f16"),
         ("V2=f8e5m2", "f8e5m2 has 1 bytes, not 2"),
     ] {
         let run = run(["check", "--raw-dtype", raw, "x.npy"]);

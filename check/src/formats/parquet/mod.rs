@@ -23,6 +23,7 @@ use nonfinite::Format;
 
 use self::column::Chunk;
 use self::pages::Codec;
+use self::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift, Value};
 use crate::source::Input;
 use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
@@ -45,6 +46,8 @@ pub enum Error {
     Metadata(ParquetError),
     /// The crate `parquet` panicked over the footer.
     Panic,
+    /// The schema is not what the format has there, or claims more columns than it has.
+    Schema,
     /// A length or an offset is negative or too large.
     Length(&'static str),
     /// Names of columns are far longer than the footer.
@@ -62,6 +65,7 @@ impl fmt::Display for Error {
             Self::Truncated => f.write_str("the Parquet file does not end with its footer"),
             Self::Encrypted => f.write_str("the footer of the Parquet file is encrypted"),
             Self::Metadata(error) => write!(f, "bad Parquet footer: {error}"),
+            Self::Schema => f.write_str("bad Parquet footer: a schema that is not whole"),
             Self::Panic => f.write_str("bad Parquet footer: its reader gave up"),
             Self::Length(what) => write!(f, "bad Parquet footer: the {what} cannot be"),
             Self::Names => f.write_str("bad Parquet footer: names that are far longer than it"),
@@ -95,6 +99,9 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let start = rest.len().checked_sub(length).ok_or(Error::Truncated)?;
     // A copy, since another process may write to the map.
     let footer = rest[start..].to_vec();
+    if !schema_is_whole(&footer) {
+        return Err(Error::Schema);
+    }
     let metadata = unwinding(|| ParquetMetaDataReader::decode_metadata(&footer)).ok_or(Error::Panic)?;
     let metadata = metadata.map_err(Error::Metadata)?;
 
@@ -107,6 +114,49 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let mut used = 0usize;
     let columns = columns.iter().enumerate();
     columns.map(|(index, column)| tensor(&metadata, index, column, input.bytes.len(), &mut used)).collect()
+}
+
+/// Whether the schema of a footer has as many elements as its groups claim to have members. The crate `parquet` allocates
+/// what they claim, up to 16 GiB.
+///
+/// Kinds of fields are those of the format, since that crate reads some by their numbers alone, and would read others
+/// than these here if they differed.
+fn schema_is_whole(footer: &[u8]) -> bool {
+    const MEMBERS: i64 = 5;
+    let mut whole = true;
+    let read = Thrift { rest: footer }.fields(&mut |thrift, number, kind, value| {
+        let expected = match number {
+            1 => I32,
+            2 | 4 | 5 | 7 => LIST,
+            3 => I64,
+            6 | 9 => BINARY,
+            8 => STRUCT,
+            _ => kind,
+        };
+        let (2, Value::List(STRUCT, count)) = (number, value) else {
+            return (kind == expected && number != 2).then_some(false);
+        };
+        let mut members = 0i64;
+        for _ in 0..count {
+            thrift.fields(&mut |_, number, kind, value| {
+                let expected = match number {
+                    4 => BINARY,
+                    10 => STRUCT,
+                    1..=9 => I32,
+                    _ => kind,
+                };
+                if let (MEMBERS, Value::Number(claimed)) = (number, value) {
+                    whole &= claimed >= 0;
+                    members = members.saturating_add(claimed);
+                }
+                (kind == expected).then_some(false)
+            })?;
+        }
+        // All but the first are members of another.
+        whole &= members.unsigned_abs() < count;
+        Some(true)
+    });
+    read.is_some() && whole
 }
 
 /// What a function returns, unless it panics.

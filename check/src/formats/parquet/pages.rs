@@ -64,13 +64,14 @@ impl Header {
         let mut thrift = Thrift { rest: bytes };
         let mut header = Self { is_compressed: true, ..Self::default() };
         let (mut uncompressed, mut compressed) = (None, None);
-        thrift.fields(&mut |thrift, number, value| {
+        thrift.fields(&mut |thrift, number, _, value| {
             match (number, value) {
                 (1, Value::Number(kind)) => header.kind = kind,
                 (2, Value::Number(length)) => uncompressed = usize::try_from(length).ok(),
                 (3, Value::Number(length)) => compressed = usize::try_from(length).ok(),
                 (5 | 7 | 8, Value::Struct) => {
-                    thrift.fields(&mut |_, inner, value| header.set(number, inner, value).map(|()| false))?;
+                    thrift
+                        .fields(&mut |_, inner, _, value| header.set(number, inner, value).map(|()| false))?;
                     return Some(true);
                 }
                 _ => {}

@@ -1,5 +1,5 @@
-//! As much of Thrift's compact protocol as headers of pages take: structs of integers and booleans, and whatever else there
-//! is, to be skipped. `parquet` keeps its own reader of them to itself.
+//! As much of Thrift's compact protocol as headers of pages and the schema take: structs of integers and booleans, lists of
+//! structs, and whatever else there is, to be skipped. `parquet` keeps its own reader of them to itself.
 
 /// A value of a field.
 #[derive(Clone, Copy)]
@@ -8,7 +8,21 @@ pub(super) enum Value {
     Bool(bool),
     /// A struct, of which the fields come next.
     Struct,
+    /// A list of so many elements of a kind, which come next.
+    List(u8, u64),
+    /// Anything else, which comes next.
+    Other,
 }
+
+// Kinds of values.
+pub(super) const I32: u8 = 5;
+pub(super) const I64: u8 = 6;
+pub(super) const BINARY: u8 = 8;
+pub(super) const LIST: u8 = 9;
+pub(super) const STRUCT: u8 = 12;
+
+/// Called with the number, the kind and the value of each field; says whether it has read a value that comes next.
+type OfField<'a> = dyn FnMut(&mut Thrift<'_>, i64, u8, Value) -> Option<bool> + 'a;
 
 /// The rest of the bytes.
 pub(super) struct Thrift<'a> {
@@ -48,19 +62,12 @@ impl Thrift<'_> {
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// Reads a struct. `field` gets the number and the value of each field; for a struct it says whether it has read it.
-    pub(super) fn fields(
-        &mut self,
-        field: &mut dyn FnMut(&mut Self, i64, Value) -> Option<bool>,
-    ) -> Option<()> {
+    /// Reads a struct.
+    pub(super) fn fields(&mut self, field: &mut OfField<'_>) -> Option<()> {
         self.fields_at(0, field)
     }
 
-    fn fields_at(
-        &mut self,
-        depth: usize,
-        field: &mut dyn FnMut(&mut Self, i64, Value) -> Option<bool>,
-    ) -> Option<()> {
+    fn fields_at(&mut self, depth: usize, field: &mut OfField<'_>) -> Option<()> {
         let mut number = 0i64;
         loop {
             let head = self.byte()?;
@@ -69,24 +76,44 @@ impl Thrift<'_> {
             }
             number = match head >> 4 {
                 0 => self.zigzag()?,
-                step => number.checked_add(i64::from(step))?,
+                step => number + i64::from(step),
             };
-            match head & 0xF {
-                kind @ (1 | 2) => {
-                    field(self, number, Value::Bool(kind == 1))?;
+            // Others would mean one of these to a reader that cuts them short.
+            i16::try_from(number).ok()?;
+            let kind = head & 0xF;
+            let (value, read) = match kind {
+                1 | 2 => (Value::Bool(kind == 1), true),
+                4..=I64 => (Value::Number(self.zigzag()?), true),
+                LIST | 10 => {
+                    let (element, count) = self.list()?;
+                    (Value::List(element, count), false)
                 }
-                4..=6 => {
-                    let value = self.zigzag()?;
-                    field(self, number, Value::Number(value))?;
-                }
-                12 => {
-                    if !field(self, number, Value::Struct)? {
-                        self.value(12, depth)?;
-                    }
-                }
-                kind => self.value(kind, depth)?,
+                STRUCT => (Value::Struct, false),
+                _ => (Value::Other, false),
+            };
+            if field(self, number, kind, value)? || read {
+                continue;
+            }
+            match value {
+                Value::List(element, count) => self.elements(element, count, depth)?,
+                _ => self.value(kind, depth)?,
             }
         }
+    }
+
+    /// The kind of the elements of a list, and how many there are.
+    fn list(&mut self) -> Option<(u8, u64)> {
+        let head = self.byte()?;
+        let count = match head >> 4 {
+            15 => self.varint()?,
+            count => count.into(),
+        };
+        Some((head & 0xF, count))
+    }
+
+    /// Every element takes a byte at least, so this ends with the bytes.
+    fn elements(&mut self, kind: u8, count: u64, depth: usize) -> Option<()> {
+        (0..count).try_for_each(|_| self.value(kind, depth + 1))
     }
 
     /// Skips a value; booleans in lists take a byte.
@@ -96,20 +123,15 @@ impl Thrift<'_> {
         }
         match kind {
             1..=3 => self.skip(1),
-            4..=6 => self.varint().map(drop),
+            4..=I64 => self.varint().map(drop),
             7 => self.skip(8),
-            8 => {
+            BINARY => {
                 let length = self.varint()?;
                 self.skip(length)
             }
-            9 | 10 => {
-                let head = self.byte()?;
-                let count = match head >> 4 {
-                    15 => self.varint()?,
-                    count => count.into(),
-                };
-                // Every element takes a byte at least, so this ends with the bytes.
-                (0..count).try_for_each(|_| self.value(head & 0xF, depth + 1))
+            LIST | 10 => {
+                let (element, count) = self.list()?;
+                self.elements(element, count, depth)
             }
             11 => {
                 let count = self.varint()?;
@@ -122,7 +144,7 @@ impl Thrift<'_> {
                     self.value(kinds & 0xF, depth + 1)
                 })
             }
-            12 => self.fields_at(depth + 1, &mut |_, _, _| Some(false)),
+            STRUCT => self.fields_at(depth + 1, &mut |_, _, _, _| Some(false)),
             _ => None,
         }
     }
