@@ -202,6 +202,11 @@ fn refused_inputs() {
     refused(&fix(&file("fix-text.npy", b"hello"), &output, &[]), "not a .npy file");
     refused(&fix(&folder.join("missing.npy"), &output, &[]), "missing.npy");
     refused(&fix(&file("fix.gguf", b"GGUF\x03\0\0\0"), &output, &[]), "gguf files are not written");
+    // A copy that says it is mended would not be.
+    refused(
+        &fix(&file("fix-raw.npy", &npy("'<V2'", false, "(1,)", &[0xC0, 0x7F])), &output, &[]),
+        "raw bytes",
+    );
     refused(&run(["fix", "a.npy"]), "--output <OUT>");
     refused(&run(["fix", "-o", "a.npy"]), "<IN>");
     refused(&run(["fix", "a.npy", "b.npy", "-o", "c.npy"]), "b.npy");
