@@ -41,8 +41,9 @@ fn what_is_wrong(error: &clap::Error) -> String {
     }
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    // What is wrong, and perhaps what was meant; the usage follows.
-    let words = text.split("\n\nUsage").next().unwrap_or(text);
+    // What is wrong, and perhaps what was meant; the usage follows, or where to find it.
+    let words =
+        ["\n\nUsage", "\n\nFor more"].iter().fold(text, |text, end| text.split(end).next().unwrap_or(text));
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

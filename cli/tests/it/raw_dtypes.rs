@@ -62,5 +62,10 @@ fn words_that_say_nothing() {
         let run = run(["check", "--raw-dtype", raw, "x.npy"]);
         assert_eq!(run.status, 2);
         assert!(run.err.contains(message), "{raw}: {}", run.err);
+        assert!(
+            run.err.ends_with("; see nonfinite --help\n") && !run.err.contains("For more"),
+            "{}",
+            run.err
+        );
     }
 }
