@@ -288,6 +288,12 @@ def replacements():
         yield codes + tensor(form, 0, elements(size, values), 3, repeats=60, at=500, value=0xFF)
 
 
+def kept():
+    """Nothing but what is in corpora/, which pyarrow has written there: tables of a few rows, with nulls and lists, as they
+    are and compressed."""
+    return []
+
+
 def bare():
     """For inputs whose parts have no fixed place: nothing, and some bytes of every kind to begin with."""
     yield b""
@@ -304,10 +310,12 @@ SEEDS = {
     "capi_views": bare,
     "descriptors": bare,
     "masks": tensors,
+    "read_arrow": kept,
     "read_gguf": gguf_files,
     "read_npy": npy_files,
     "read_npz": npz_files,
     "read_onnx": onnx_files,
+    "read_parquet": kept,
     "read_pytorch": pytorch_files,
     "read_safetensors": safetensors_files,
     "reductions": tensors,

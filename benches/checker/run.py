@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the checker and what else answers the same question, on the same files, in turns: run.py PROGRAM [GIB] [ROUNDS]
+"""Times the checker and what else answers the same question, on the same files, in turns: run.py PROGRAM [GIB] [ROUNDS] [gguf]
 
 Needs numpy and safetensors (ci/checker/venv.sh makes such a venv), a C compiler, and takes torch from $TORCH_PYTHON if that is set.
 Files go into $TMPDIR. Prints Markdown for benches/record/checker.md: medians of the rounds, and the ratios of medians.
@@ -143,7 +143,7 @@ def table(title, size, contenders, rounds, before=lambda: None):
     sys.stdout.flush()
 
 
-def main(program, gib="1", rounds="7"):
+def main(program, gib="1", rounds="7", only=""):
     rounds = int(rounds)
     cores = str(os.cpu_count())
     with open("/proc/cpuinfo") as info:
@@ -158,6 +158,8 @@ def main(program, gib="1", rounds="7"):
             return lambda: float(seconds([peers, mode, what, threads, path, str(start), str(size)]))
 
         for dtype, size in (("F32", 4), ("F16", 2), ("BF16", 2)):
+            if only == "gguf":
+                break
             start, length = safetensors(path, dtype, size, int(float(gib) * (1 << 30)) // TENSORS)
             contenders = {
                 "ours": lambda: ours(program, path),

@@ -58,6 +58,36 @@ impl Scales {
 }
 
 impl Blocks {
+    /// Whether a scale of whole blocks in the byte order of the machine may not be finite: false only if all are. Asks
+    /// whether an exponent is all ones, without copying scales as [`Blocks::gather`] does.
+    pub(crate) fn may_have_hit(&self, blocks: &[u8]) -> bool {
+        let (Scales::At(fields), Some(exponent)) = (&self.scales, exponent(self.format)) else { return true };
+        fields.iter().any(|&(_, at)| match self.format.size_in_bytes() {
+            1 => self.any_all_ones(blocks, at, exponent, |[code]| code.into()),
+            2 => self.any_all_ones(blocks, at, exponent, |bytes| u16::from_ne_bytes(bytes).into()),
+            _ => self.any_all_ones(blocks, at, exponent, u32::from_ne_bytes),
+        })
+    }
+
+    #[inline(always)]
+    fn any_all_ones<const SIZE: usize>(
+        &self,
+        blocks: &[u8],
+        at: usize,
+        exponent: u32,
+        number: impl Fn([u8; SIZE]) -> u32 + Copy,
+    ) -> bool {
+        // Of short blocks there are many: the loop over them knows their length.
+        match self.bytes {
+            18 => all_ones(blocks.as_chunks::<18>().0, at, exponent, number),
+            20 => all_ones(blocks.as_chunks::<20>().0, at, exponent, number),
+            22 => all_ones(blocks.as_chunks::<22>().0, at, exponent, number),
+            24 => all_ones(blocks.as_chunks::<24>().0, at, exponent, number),
+            34 => all_ones(blocks.as_chunks::<34>().0, at, exponent, number),
+            _ => all_ones(blocks.chunks_exact(self.bytes), at, exponent, number),
+        }
+    }
+
     /// Copies the scales of whole blocks, block by block, in the byte order of the blocks. Returns the bytes written.
     ///
     /// # Panics
@@ -109,6 +139,33 @@ impl Blocks {
             *out = [a >> 4 | b & 0xF0, c >> 4 | d & 0xF0];
         }
         count * 2
+    }
+}
+
+/// Whether the exponent of a number at this offset of a block is all ones.
+#[inline(always)]
+fn all_ones<const SIZE: usize>(
+    blocks: impl IntoIterator<Item: AsRef<[u8]>>,
+    at: usize,
+    exponent: u32,
+    number: impl Fn([u8; SIZE]) -> u32,
+) -> bool {
+    let lowest = exponent & exponent.wrapping_neg();
+    let seen = blocks.into_iter().fold(0, |seen, block| {
+        // All ones and a one at the lowest of them carry into the bit above; nothing else does.
+        seen | (u64::from(number(scale(block.as_ref(), at)) & exponent) + u64::from(lowest))
+    });
+    seen & (u64::from(exponent) + u64::from(lowest)) != 0
+}
+
+/// The bits of a scale that are all ones if it is not finite, and in few others; they are neighbours.
+fn exponent(format: Format) -> Option<u32> {
+    match format {
+        Format::F16 => Some(0x7C00),
+        Format::F32 => Some(0x7F80_0000),
+        Format::F8E8M0Fnu => Some(0xFF),
+        Format::F8E4M3Fn => Some(0x7F),
+        _ => None,
     }
 }
 

@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+#[cfg(feature = "arrow")]
+use crate::formats::arrow;
+#[cfg(feature = "parquet")]
+use crate::formats::parquet;
 use crate::formats::{FileFormat, gguf, npy, npz, onnx, pytorch, safetensors, safetensors_index};
 
 /// Why a file could not be checked.
@@ -19,6 +23,8 @@ pub enum Error {
     Empty,
     /// Neither its bytes nor its name are those of a format that can be read.
     Unknown,
+    /// A file of a format whose reader was left out of this build, by the name of its feature.
+    NotBuilt(&'static str),
     /// A format that cannot be read from a stream, since what lies where is said at the end or in another file.
     NoStream(FileFormat),
     /// A format that names other files, of which bytes alone do not tell the folder.
@@ -35,6 +41,12 @@ pub enum Error {
     Onnx(onnx::Error),
     /// It looks like an archive of PyTorch, but is not a good one.
     Pytorch(pytorch::Error),
+    /// It looks like an Arrow IPC file, but is not a good one.
+    #[cfg(feature = "arrow")]
+    Arrow(arrow::Error),
+    /// It looks like a Parquet file, but is not a good one.
+    #[cfg(feature = "parquet")]
+    Parquet(parquet::Error),
     /// It is named as an index of .safetensors shards, but is not a good one.
     SafetensorsIndex(safetensors_index::Error),
     /// A stream goes on behind the end of the file, which is here.
@@ -72,7 +84,12 @@ impl fmt::Display for Error {
                 let names: Vec<_> = FileFormat::all().map(FileFormat::name).collect();
                 write!(f, "not a file of a known format ({})", names.join(", "))
             }
-            Self::NoStream(format) => write!(f, "{} cannot be read from a stream", format.name()),
+            Self::NotBuilt(feature) => {
+                write!(f, "this build reads no {feature} files: install it with --features {feature}")
+            }
+            Self::NoStream(format) => {
+                write!(f, "{} cannot be read from a stream: give the path of a file", format.name())
+            }
             Self::NoFolder(format) => write!(f, "{} names other files: give its path", format.name()),
             Self::Npy(error) => error.fmt(f),
             Self::Npz(error) => error.fmt(f),
@@ -80,6 +97,10 @@ impl fmt::Display for Error {
             Self::Safetensors(error) => error.fmt(f),
             Self::Onnx(error) => error.fmt(f),
             Self::Pytorch(error) => error.fmt(f),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(error) => error.fmt(f),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(error) => error.fmt(f),
             Self::SafetensorsIndex(error) => error.fmt(f),
             Self::Trailing(end) => write!(f, "goes on behind byte {end}, where it should end"),
             Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
@@ -101,11 +122,19 @@ impl std::error::Error for Error {
             Self::Safetensors(error) => Some(error),
             Self::Onnx(error) => Some(error),
             Self::Pytorch(error) => Some(error),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(error) => Some(error),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(error) => Some(error),
             Self::SafetensorsIndex(error) => Some(error),
             Self::Other { error, .. } => Some(error),
             Self::Census(error) => Some(error),
             Self::Directory | Self::NotAFile | Self::Empty | Self::Unknown | Self::Stopped => None,
-            Self::NoStream(_) | Self::NoFolder(_) | Self::Outside(_) | Self::Trailing(_) => None,
+            Self::NotBuilt(_)
+            | Self::NoStream(_)
+            | Self::NoFolder(_)
+            | Self::Outside(_)
+            | Self::Trailing(_) => None,
         }
     }
 }

@@ -7,6 +7,7 @@ mod value;
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
@@ -14,11 +15,11 @@ use nonfinite::{Census, Format, bytes};
 
 pub use value::{Value, ValueError};
 
-use crate::Error;
 use crate::formats::FileFormat;
-use crate::scan::turn;
+use crate::scan::{label, turn};
 use crate::source::{Input, Source};
 use crate::tensor::{ByteOrder, Content, Data, Tensor};
+use crate::{Error, Observer};
 
 /// Bytes that are looked at before they are written: they stay in a near cache, and are a whole number of elements.
 const CHUNK: usize = 256 << 10;
@@ -91,6 +92,15 @@ pub enum FixError {
     Input(Error),
     /// Files of this format are not written.
     Format(FileFormat),
+    /// What the numbers of a tensor are is not known.
+    Unreadable {
+        /// The name of the tensor, or nothing.
+        tensor: String,
+        /// Why.
+        why: String,
+    },
+    /// The observer asked to stop.
+    Stopped,
     /// A value that is needed cannot be had in the element type of a tensor.
     Value {
         /// The name of the tensor, or nothing.
@@ -100,6 +110,8 @@ pub enum FixError {
     },
     /// Input and output are the same file.
     SameFile,
+    /// The output is there already, and is a pipe, a device or a socket, which nothing may take the place of.
+    NotAFile,
     /// The output is there already.
     Exists,
     /// The output could not be written.
@@ -113,9 +125,13 @@ impl fmt::Display for FixError {
             Self::Format(format) => {
                 write!(f, "{} files are not written: only safetensors and npy are", format.name())
             }
+            Self::Unreadable { tensor, why } if tensor.is_empty() => f.write_str(why),
+            Self::Unreadable { tensor, why } => write!(f, "tensor {tensor:?}: {why}"),
+            Self::Stopped => f.write_str("stopped"),
             Self::Value { tensor, error } if tensor.is_empty() => error.fmt(f),
             Self::Value { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
             Self::SameFile => f.write_str("the output is the input, which is never overwritten"),
+            Self::NotAFile => f.write_str("the output is not a regular file"),
             Self::Exists => f.write_str("the output exists already"),
             Self::Output(error) => write!(f, "cannot write the output: {error}"),
         }
@@ -128,7 +144,12 @@ impl std::error::Error for FixError {
             Self::Input(error) => Some(error),
             Self::Value { error, .. } => Some(error),
             Self::Output(error) => Some(error),
-            Self::Format(_) | Self::SameFile | Self::Exists => None,
+            Self::Format(_)
+            | Self::SameFile
+            | Self::NotAFile
+            | Self::Exists
+            | Self::Unreadable { .. }
+            | Self::Stopped => None,
         }
     }
 }
@@ -139,15 +160,35 @@ impl std::error::Error for FixError {
 /// # Errors
 /// [`FixError`]. There is no file `output` then, or still the old one.
 pub fn fix_file(input: &Path, output: &Path, options: &FixOptions) -> Result<Fixed, FixError> {
+    fix_file_observed(input, output, options, &Unobserved)
+}
+
+/// As [`fix_file`], and tells the observer how far it is, who may stop it.
+///
+/// # Errors
+/// [`FixError`]. There is no file `output` then, or still the old one, and nothing beside it.
+pub fn fix_file_observed(
+    input: &Path,
+    output: &Path,
+    options: &FixOptions,
+    observer: &dyn Observer,
+) -> Result<Fixed, FixError> {
     let source = Source::open(input).map_err(FixError::Input)?;
-    let format = FileFormat::detect(source.bytes(), Some(input)).ok_or(FixError::Input(Error::Unknown))?;
+    let format = crate::detect(source.bytes(), Some(input)).map_err(FixError::Input)?;
     if !matches!(format, FileFormat::Npy | FileFormat::Safetensors) {
         return Err(FixError::Format(format));
     }
     let tensors = format.tensors(Input { bytes: source.bytes(), path: Some(input) });
     let mut tensors = tensors.map_err(FixError::Input)?;
     tensors.sort_by_key(|tensor| range(tensor).start);
+    if let Some((tensor, why)) = tensors.iter().find_map(|tensor| match &tensor.content {
+        Content::Unreadable(why) => Some((label(tensor), why.clone())),
+        _ => None,
+    }) {
+        return Err(FixError::Unreadable { tensor, why });
+    }
     refuse(input, output, options.force)?;
+    observer.started(source.bytes().len() as u64);
 
     let folder = match output.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -163,8 +204,11 @@ pub fn fix_file(input: &Path, output: &Path, options: &FixOptions) -> Result<Fix
     }
     // It is removed when it is dropped.
     let mut file = builder.tempfile_in(&folder).map_err(FixError::Output)?;
-    let tensors = write(source.bytes(), tensors, options, file.as_file_mut())?;
+    let mut out = Observed { file: file.as_file_mut(), observer };
+    let tensors = write(source.bytes(), tensors, options, &mut out)?;
     file.as_file().sync_all().map_err(FixError::Output)?;
+    // That may have taken its time.
+    stopped(observer, 0)?;
     if options.force {
         file.persist(output).map_err(|error| FixError::Output(error.error))?;
     } else {
@@ -178,6 +222,39 @@ pub fn fix_file(input: &Path, output: &Path, options: &FixOptions) -> Result<Fix
     #[cfg(unix)]
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(Fixed { format, tensors })
+}
+
+/// Nobody wants to know.
+#[derive(Debug)]
+struct Unobserved;
+
+impl Observer for Unobserved {
+    fn advanced(&self, _: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// So many more bytes have been written: whether it is to go on.
+fn stopped(observer: &dyn Observer, bytes: u64) -> Result<(), FixError> {
+    match observer.advanced(bytes) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(FixError::Stopped),
+    }
+}
+
+/// The output, chunk by chunk.
+struct Observed<'a> {
+    file: &'a mut File,
+    observer: &'a dyn Observer,
+}
+
+impl Observed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), FixError> {
+        bytes.chunks(CHUNK).try_for_each(|chunk| {
+            self.file.write_all(chunk).map_err(FixError::Output)?;
+            stopped(self.observer, chunk.len() as u64)
+        })
+    }
 }
 
 /// What is not to be written over.
@@ -194,6 +271,10 @@ fn refuse(input: &Path, output: &Path, force: bool) -> Result<(), FixError> {
     }
     if there.is_dir() {
         return Err(FixError::Output(io::ErrorKind::IsADirectory.into()));
+    }
+    // Such as /dev/null: the new file would take its place, for all programs.
+    if !there.is_file() {
+        return Err(FixError::NotAFile);
     }
     if force { Ok(()) } else { Err(FixError::Exists) }
 }
@@ -223,13 +304,13 @@ fn write(
     input: &[u8],
     tensors: Vec<Tensor>,
     options: &FixOptions,
-    out: &mut File,
+    out: &mut Observed<'_>,
 ) -> Result<Vec<FixedTensor>, FixError> {
     let mut fixed = Vec::new();
     let mut written = 0;
     for tensor in tensors {
         let range = range(&tensor);
-        out.write_all(&input[written..range.start]).map_err(FixError::Output)?;
+        out.write(&input[written..range.start])?;
         written = range.end;
         let Tensor { name, dtype, shape, content, .. } = tensor;
         let mut report = FixedTensor { name, dtype, shape, nan: 0, pos_inf: 0, neg_inf: 0 };
@@ -237,11 +318,11 @@ fn write(
             Content::Floats { format, order, .. } => {
                 write_numbers(&input[range], format, order, options, out, &mut report)?;
             }
-            _ => out.write_all(&input[range]).map_err(FixError::Output)?,
+            _ => out.write(&input[range])?,
         }
         fixed.push(report);
     }
-    out.write_all(&input[written..]).map_err(FixError::Output)?;
+    out.write(&input[written..])?;
     Ok(fixed)
 }
 
@@ -250,7 +331,7 @@ fn write_numbers(
     format: Format,
     order: ByteOrder,
     options: &FixOptions,
-    out: &mut File,
+    out: &mut Observed<'_>,
     report: &mut FixedTensor,
 ) -> Result<(), FixError> {
     let size = format.size_in_bytes();
@@ -275,7 +356,7 @@ fn write_numbers(
             }
         }
         // What was turned and is clean goes out as it came.
-        out.write_all(if clean { chunk } else { &buffer }).map_err(FixError::Output)?;
+        out.write(if clean { chunk } else { &buffer })?;
     }
     Ok(())
 }

@@ -11,6 +11,9 @@
 //! [`check_file`] maps a file and looks at it with all cores; [`check_bytes`] does the same with bytes that are in
 //! memory already, and [`check_stream`] with a stream, for formats that begin with what lies where. Files are told apart
 //! by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims.
+//!
+//! Tables are read if it is asked for: the feature `arrow` is for Arrow IPC (.arrow, .feather, streams), `parquet` for Parquet.
+//! Each brings along the crates of its project.
 
 pub mod blocks;
 mod error;
@@ -19,6 +22,7 @@ pub mod formats;
 pub mod json;
 pub mod policy;
 pub mod protobuf;
+mod raw;
 mod report;
 mod scan;
 pub mod source;
@@ -38,6 +42,7 @@ use std::thread;
 pub use error::Error;
 pub use formats::FileFormat;
 pub use policy::{Allow, Kinds};
+pub use raw::{RawDtype, RawDtypeError};
 pub use report::{Finding, First, LookedAt, Report, TensorReport};
 pub use stats::Range;
 pub use stream::check_stream;
@@ -53,6 +58,8 @@ pub struct Options {
     pub fail_on: Kinds,
     /// What is meant to be there, and is counted but makes no tensor a bad one.
     pub allow: Vec<Allow>,
+    /// What elements are that numpy saved as raw bytes. Without an entry for them they are unreadable.
+    pub raw: Vec<RawDtype>,
     /// Threads to use; none means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
     /// Who is told how far the check is.
@@ -61,7 +68,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { stats: false, fail_on: Kinds::ALL, allow: Vec::new(), threads: None, observer: None }
+        Self {
+            stats: false,
+            fail_on: Kinds::ALL,
+            allow: Vec::new(),
+            raw: Vec::new(),
+            threads: None,
+            observer: None,
+        }
     }
 }
 
@@ -102,7 +116,7 @@ pub trait Observer: fmt::Debug + Send + Sync {
 /// [`Error`] if it is not a whole, good file of a known format.
 pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
     let source = Source::open(path)?;
-    let format = FileFormat::detect(source.bytes(), Some(path)).ok_or(Error::Unknown)?;
+    let format = detect(source.bytes(), Some(path))?;
     check(Input { bytes: source.bytes(), path: Some(path) }, format, options)
 }
 
@@ -114,8 +128,15 @@ pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Resul
     check(Input { bytes, path: None }, format, options)
 }
 
+/// The format of a file, of those that this build has readers for.
+pub(crate) fn detect(bytes: &[u8], path: Option<&Path>) -> Result<FileFormat, Error> {
+    let not_built = || formats::not_built(bytes).map_or(Error::Unknown, Error::NotBuilt);
+    FileFormat::detect(bytes, path).ok_or_else(not_built)
+}
+
 fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Report, Error> {
-    let tensors = format.tensors(input)?;
+    let mut tensors = format.tensors(input)?;
+    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
         observer.started(scanned.map(|tensor| tensor.data.length() as u64).sum());

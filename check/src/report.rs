@@ -49,7 +49,8 @@ pub struct TensorReport {
     pub shape: Vec<usize>,
     /// Which of its numbers were looked at.
     pub looked_at: LookedAt,
-    /// Elements of the shape.
+    /// Elements of the shape. Of lists of varying length in a table, whose shape is that of the rows, the numbers in them,
+    /// nulls too.
     pub elements: usize,
     /// Bytes of its data.
     pub bytes: usize,
@@ -101,7 +102,8 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct First {
-    /// Its place among the numbers that were looked at, in the order of the file.
+    /// Its place among the numbers that were looked at, in the order of the file. In lists of varying length, that of the
+    /// row.
     pub place: usize,
     /// The coordinate of its element; of a scale, of the first element of its block.
     pub coordinate: Vec<usize>,
@@ -145,7 +147,7 @@ impl TensorReport {
         let found = Kinds { nan: nan.count > 0, pos_inf: pos_inf.count > 0, neg_inf: neg_inf.count > 0 };
         Self {
             bad: options.bad(tensor.name.as_deref().unwrap_or_default(), found),
-            elements: tensor.elements(),
+            elements: tensor.numbers(),
             bytes: tensor.data.length(),
             looked_at: looked_at(&tensor.content),
             nan,

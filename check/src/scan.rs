@@ -9,7 +9,7 @@ use nonfinite::Format;
 
 use crate::blocks::Blocks;
 use crate::tally::Tally;
-use crate::tensor::{ByteOrder, Content, Data, Tensor};
+use crate::tensor::{ByteOrder, Column, Content, Data, ShowError, Tensor};
 use crate::{Error, Options};
 
 /// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads end together.
@@ -41,7 +41,7 @@ pub(crate) fn scan(input: &[u8], tensors: &[Tensor], options: &Options) -> Resul
 struct Piece {
     tensor: usize,
     /// The first byte of the tensor; the piece ends [`PIECE`] bytes later at the latest, unless data is decoded, which
-    /// is one piece.
+    /// is one piece. Of a column, the part.
     start: usize,
     length: usize,
 }
@@ -62,6 +62,11 @@ impl<'a> Work<'a> {
     fn new(input: &'a [u8], tensors: &'a [Tensor], options: &'a Options) -> Self {
         let mut pieces = Vec::new();
         for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned()) {
+            if let Data::Column(column) = &tensor.data {
+                let parts = column.parts().into_iter().enumerate();
+                pieces.extend(parts.map(|(start, length)| Piece { tensor: index, start, length }));
+                continue;
+            }
             let length = tensor.data.length();
             let unit = tensor.unit().max(1);
             let step = match tensor.data {
@@ -105,8 +110,9 @@ impl<'a> Work<'a> {
     }
 
     fn look(&self, piece: &Piece, tensor: &Tensor, scanner: &mut Scanner) -> Result<Tally, Error> {
-        let range = piece.start..piece.start + piece.length;
+        let range = piece.start..piece.start.saturating_add(piece.length);
         let bytes = match &tensor.data {
+            Data::Column(column) => return self.column(column.as_ref(), piece, tensor, scanner),
             Data::Input(whole) => &self.input[whole.clone()][range],
             Data::Other { source, range: whole } => &source.bytes()[whole.clone()][range],
             Data::Owned(bytes) => &bytes[range],
@@ -125,6 +131,31 @@ impl<'a> Work<'a> {
         scanner.bytes(bytes, &tensor.content, piece.start / tensor.unit(), &mut tally)?;
         self.options.advance(bytes.len())?;
         Ok(tally)
+    }
+
+    fn column(
+        &self,
+        column: &dyn Column,
+        piece: &Piece,
+        tensor: &Tensor,
+        scanner: &mut Scanner,
+    ) -> Result<Tally, Error> {
+        let Content::Floats { format, order, .. } = tensor.content else { return Ok(Tally::default()) };
+        let (mut tally, mut seen) = (Tally::default(), 0);
+        let shown = column.show(self.input, piece.start, &mut |numbers, place| {
+            scanner.floats(numbers, format, order, place, &mut tally)?;
+            seen += numbers.len();
+            self.options.advance(numbers.len())
+        });
+        match shown {
+            Ok(()) => {
+                // Nulls count for the progress, too.
+                self.options.advance(piece.length.saturating_sub(seen))?;
+                Ok(tally)
+            }
+            Err(ShowError::Data(error)) => Err(Error::Decode { tensor: label(tensor), error }),
+            Err(ShowError::Seen(error)) => Err(error),
+        }
     }
 
     fn fail(&self, tensor: usize, error: Error) {
@@ -175,7 +206,8 @@ impl Scanner {
     ) -> Result<(), nonfinite::Error> {
         match *content {
             Content::Floats { format, parts, order } => {
-                self.floats(bytes, format, order, unit * parts, tally)
+                let first = unit * parts;
+                self.floats(bytes, format, order, &|index| first + index, tally)
             }
             Content::Blocks { blocks, order } => self.blocks(bytes, blocks, order, unit, tally),
             Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => Ok(()),
@@ -187,7 +219,7 @@ impl Scanner {
         bytes: &[u8],
         format: Format,
         order: ByteOrder,
-        place: usize,
+        place: &dyn Fn(usize) -> usize,
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
         let size = format.size_in_bytes();
@@ -196,14 +228,15 @@ impl Scanner {
             return tally.numbers(bytes, format, place, false);
         }
         for (chunk, bytes) in bytes.chunks(CHUNK).enumerate() {
-            let place = place + chunk * (CHUNK / size);
+            let first = chunk * (CHUNK / size);
+            let place = |index| place(first + index);
             if native {
-                tally.numbers(bytes, format, place, self.stats)?;
+                tally.numbers(bytes, format, &place, self.stats)?;
             } else {
                 self.numbers.clear();
                 self.numbers.extend_from_slice(bytes);
                 turn(&mut self.numbers, size);
-                tally.numbers(&self.numbers, format, place, self.stats)?;
+                tally.numbers(&self.numbers, format, &place, self.stats)?;
             }
         }
         Ok(())
@@ -222,12 +255,17 @@ impl Scanner {
         let step = (CHUNK / blocks.bytes).max(1);
         self.numbers.resize(step * per_block * size, 0);
         for (chunk, bytes) in bytes.chunks(step * blocks.bytes).enumerate() {
+            // Numbers of the machine's byte order only; and statistics want all of them.
+            if !self.stats && order == ByteOrder::NATIVE && !blocks.may_have_hit(bytes) {
+                continue;
+            }
             let length = blocks.gather(bytes, &mut self.numbers);
             let scales = &mut self.numbers[..length];
             if order != ByteOrder::NATIVE {
                 turn(scales, size);
             }
-            tally.numbers(scales, blocks.format, (first + chunk * step) * per_block, self.stats)?;
+            let first = (first + chunk * step) * per_block;
+            tally.numbers(scales, blocks.format, &|index| first + index, self.stats)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::formats::FileFormat;
+use crate::raw;
 use crate::report::{Report, TensorReport};
 use crate::scan::Scanner;
 use crate::tally::Tally;
@@ -32,7 +32,7 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     if beginning.is_empty() {
         return Err(Error::Empty);
     }
-    let format = FileFormat::detect(&beginning, None).ok_or(Error::Unknown)?;
+    let format = crate::detect(&beginning, None)?;
     let mut stream = beginning.chain(stream);
     let Described { tensors, header, end } = format.describe_stream(&mut stream)?;
     if let Some(observer) = &options.observer {
@@ -40,7 +40,8 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     }
     let mut scanner = Scanner::new(options.stats);
     let (mut at, mut reports) = (header, Vec::new());
-    for tensor in tensors {
+    for mut tensor in tensors {
+        raw::apply(&mut tensor, &options.raw);
         let Data::Input(range) = &tensor.data else { return Err(Error::NoStream(format)) };
         let range = range.clone();
         skip(&mut stream, range.start.saturating_sub(at), options)?;

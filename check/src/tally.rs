@@ -17,7 +17,8 @@ impl Found {
     fn merge(&mut self, other: Self) {
         self.count += other.count;
         self.first = match (self.first, other.first) {
-            (Some(a), Some(b)) => Some(a.min(b)),
+            // Two of one place are of a list, whose numbers come in their order.
+            (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
             (a, b) => a.or(b),
         };
     }
@@ -43,18 +44,18 @@ impl Tally {
         };
     }
 
-    /// Looks at numbers in the byte order of the machine; the first of them has the place `place` in the tensor.
+    /// Looks at numbers in the byte order of the machine; `place` tells the place of each in the tensor.
     pub(crate) fn numbers(
         &mut self,
         numbers: &[u8],
         format: Format,
-        place: usize,
+        place: &dyn Fn(usize) -> usize,
         stats: bool,
     ) -> Result<(), nonfinite::Error> {
         let Census { nan, pos_inf, neg_inf } = bytes::census(numbers, format)?;
         let found = |class: Class| Found {
             count: class.count as u64,
-            first: class.first.map(|index| (place + index, bits(numbers, format, index))),
+            first: class.first.map(|index| (place(index), bits(numbers, format, index))),
         };
         let range = if stats { Range::of(numbers, format) } else { None };
         self.merge(Self { nan: found(nan), pos_inf: found(pos_inf), neg_inf: found(neg_inf), range });

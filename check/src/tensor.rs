@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use nonfinite::Format;
 
+use crate::Error;
 use crate::blocks::Blocks;
 use crate::source::Source;
 
@@ -102,6 +103,8 @@ pub enum Data {
     Owned(Vec<u8>),
     /// They come out of a decoder, one after the other, and are never in memory as a whole.
     Decoded(Box<dyn Decode>),
+    /// A column of a table, in parts, with nulls between its numbers.
+    Column(Box<dyn Column>),
 }
 
 impl fmt::Debug for Data {
@@ -113,6 +116,7 @@ impl fmt::Debug for Data {
             }
             Self::Owned(bytes) => f.debug_tuple("Owned").field(&bytes.len()).finish(),
             Self::Decoded(decode) => f.debug_tuple("Decoded").field(&decode.length()).finish(),
+            Self::Column(column) => f.debug_tuple("Column").field(&column.parts()).finish(),
         }
     }
 }
@@ -125,6 +129,7 @@ impl Data {
             Self::Input(range) | Self::Other { range, .. } => range.len(),
             Self::Owned(bytes) => bytes.len(),
             Self::Decoded(decode) => decode.length(),
+            Self::Column(column) => column.parts().iter().sum(),
         }
     }
 }
@@ -141,11 +146,53 @@ pub trait Decode: Send + Sync {
     fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>>;
 }
 
+/// A column of a table: numbers with nulls among them, in parts (batches, row groups) that threads take one by one.
+pub trait Column: Send + Sync {
+    /// Bytes of the numbers of each part, nulls too. The sum of all must not overflow: readers refuse that.
+    fn parts(&self) -> Vec<usize>;
+
+    /// Shows the numbers of a part in their order, run by run, and leaves the nulls out. Memory is that of a page or of a
+    /// buffer, whatever the file claims.
+    ///
+    /// # Errors
+    /// Whatever keeps the numbers from being read, and what `see` returns.
+    fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError>;
+}
+
+/// Sees a run of numbers. The function tells the element of the tensor that the number at a place of the run belongs to; it
+/// rises with the place.
+pub type See<'a> = dyn FnMut(&[u8], &dyn Fn(usize) -> usize) -> Result<(), Error> + 'a;
+
+/// Why a part of a column was not seen to its end.
+#[derive(Debug)]
+pub enum ShowError {
+    /// It cannot be read or decoded.
+    Data(io::Error),
+    /// Who sees it does not want more.
+    Seen(Error),
+}
+
+impl From<io::Error> for ShowError {
+    fn from(error: io::Error) -> Self {
+        Self::Data(error)
+    }
+}
+
 impl Tensor {
-    /// Elements of the shape. Readers refuse shapes whose product is too large, so it saturates for none of theirs.
+    /// Elements of the shape. Readers refuse shapes whose product is too large, so it saturates for none of theirs. In
+    /// lists of varying length there are more numbers than that: [`Tensor::numbers`].
     #[must_use]
     pub fn elements(&self) -> usize {
         self.shape.iter().fold(1, |product: usize, &extent| product.saturating_mul(extent))
+    }
+
+    /// Elements, counted by the data where that is a column: lists of varying length have a shape of rows only.
+    #[must_use]
+    pub fn numbers(&self) -> usize {
+        match &self.data {
+            Data::Column(_) => self.data.length() / self.unit(),
+            _ => self.elements(),
+        }
     }
 
     /// Bytes that belong together: a tensor is split at multiples of them only.

@@ -7,10 +7,13 @@ import tempfile
 import gguf
 import ml_dtypes
 import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import safetensors.numpy
 from gguf import GGMLQuantizationType as Type
 
-from expected import compare, run
+from expected import compare, of_array, of_report, run
 
 RNG = np.random.default_rng(20261121)
 SHAPES = [(), (1,), (63,), (64, 65), (3, 5, 127), (0, 4), (70_001,)]
@@ -148,9 +151,98 @@ def gguf_scales(folder, program):
             failures.append(f"gguf {kind.name}: ours {ours} scales, first {first}; numpy {blocks} blocks, first {expected}")
 
 
+def table(rows):
+    """Columns of every float type: without nulls, with nulls whose bytes are NaN, in structs, and in lists; and what numpy
+    finds there, by the names of Arrow."""
+    columns, expected = {}, {}
+    for dtype in FLOATS:
+        name = np.dtype(dtype).name
+        array = random(dtype, (rows,))
+        mask = RNG.random(rows) < 0.3
+        nulls = array.copy()
+        nulls[mask] = np.nan
+        # Under the nulls lie NaN. Where numpy is asked, zeros; but not for the minimum and maximum.
+        columns[name] = pa.array(array)
+        columns[f"{name}_nulls"] = pa.array(nulls, mask=mask)
+        columns[f"{name}_struct"] = pa.StructArray.from_arrays([pa.array(array), pa.array(np.arange(rows))], ["x", "i"])
+        fixed = random(dtype, (rows, 3))
+        columns[f"{name}_fixed"] = pa.FixedSizeListArray.from_arrays(pa.array(fixed.reshape(-1)), 3)
+        lengths = RNG.integers(0, 4, rows)
+        values = random(dtype, (int(lengths.sum()),))
+        columns[f"{name}_list"] = pa.ListArray.from_arrays(pa.array(np.concatenate([[0], lengths.cumsum()]), pa.int32()),
+                                                           pa.array(values))
+        expected |= {name: array, f"{name}_struct.x": array, f"{name}_fixed": fixed,
+                     f"{name}_nulls": (nulls, np.flatnonzero(~mask)),
+                     f"{name}_list": (values, np.repeat(np.arange(rows), lengths))}
+    columns["integers"] = pa.array(np.arange(rows))
+    columns["text"] = pa.array([str(i) for i in range(rows)])
+    return pa.table(columns), expected
+
+
+def check_rows(what, report, values, rows):
+    """Numbers of which the coordinate is a row: `rows` has that of each, for nulls only those that are there."""
+    if len(rows) != len(values):
+        values = values[rows]
+    found = of_array(values)
+    for kind in ("nan", "pos_inf", "neg_inf"):
+        count, first = found[kind]
+        found[kind] = (count, first and ([int(rows[first[0][0]])], first[1]))
+    global compared
+    compared += 1
+    if found != of_report(report):
+        failures.append(f"{what}: ours {of_report(report)}, numpy {found}")
+
+
+def check_table(what, path, program, expected, rename=lambda name: name, fixed_lists=True):
+    report = run(program, path)
+    assert report["integers"]["looked_at"] == report["text"]["looked_at"] == "not_float", what
+    for name, array in expected.items():
+        tensor = report[rename(name)]
+        if isinstance(array, tuple):
+            check_rows(f"{what} {name}", tensor, *array)
+        elif array.ndim == 2 and not fixed_lists:
+            check_rows(f"{what} {name}", tensor, array.reshape(-1), np.repeat(np.arange(len(array)), array.shape[1]))
+        else:
+            check(f"{what} {name}", tensor, array)
+
+
+def arrow(folder, program):
+    table_of_rows, expected = table(20_001)
+    path = os.path.join(folder, "x.arrow")
+    for compression in (None, "lz4", "zstd"):
+        for new in (pa.ipc.new_file, pa.ipc.new_stream):
+            with new(path, table_of_rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+                writer.write_table(table_of_rows, max_chunksize=7000)
+            check_table(f"arrow {new.__name__} {compression}", path, program, expected)
+    pa.feather.write_feather(table_of_rows, path)
+    check_table("feather", path, program, expected)
+
+
+def parquet(folder, program):
+    table_of_rows, expected = table(20_001)
+    path = os.path.join(folder, "x.parquet")
+    lists = lambda name: f"{name}.list.element" if name.endswith(("_list", "_fixed")) else name
+    for compression in ("none", "snappy", "gzip", "zstd", "lz4"):
+        for options in ({"use_dictionary": False}, {"data_page_version": "2.0", "data_page_size": 4096}):
+            pa.parquet.write_table(table_of_rows, path, compression=compression, row_group_size=7000, **options)
+            check_table(f"parquet {compression} {options}", path, program, expected, lists, fixed_lists=False)
+
+
+def raw(folder, program):
+    """What numpy saves as raw bytes, and what it is called."""
+    for dtype, option in ((ml_dtypes.bfloat16, "V2=bf16"), (ml_dtypes.float8_e4m3fn, "V1=f8e4m3fn"),
+                          (ml_dtypes.float8_e5m2, "f1=f8e5m2")):
+        for save in (np.save, np.savez_compressed):
+            array = random(dtype, (64, 65))
+            path = os.path.join(folder, f"raw.np{'y' if save is np.save else 'z'}")
+            save(path, array)
+            (report,) = run(program, "--raw-dtype", option, path).values()
+            check(f"{save.__name__} {option}", report, array)
+
+
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
-        for part in (npy, npz, st, gguf_floats, gguf_scales):
+        for part in (npy, npz, raw, st, gguf_floats, gguf_scales, arrow, parquet):
             before = compared
             part(folder, program)
             print(f"{part.__name__}: {compared - before} tensors")

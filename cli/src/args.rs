@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use nonfinite_check::{Allow, Kinds};
+use nonfinite_check::{Allow, Kinds, RawDtype};
 
 use crate::fix::Fix;
 
@@ -24,7 +24,8 @@ pub struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check model files (.safetensors, .npy, .npz, .gguf, .onnx, .pt), sharded sets, and folders of them
+    /// Check model files (.safetensors, .npy, .npz, .gguf, .onnx, .pt; .arrow and .parquet if built with them), sharded
+    /// sets, and folders of them
     #[command(after_help = CHECK_HELP)]
     Check(Check),
     /// Write a .safetensors or .npy file anew, with other numbers in the place of NaN and infinity
@@ -44,22 +45,23 @@ pub enum Command {
     },
 }
 
+// Paragraphs are lines: clap breaks them where the terminal ends.
 const FIX_HELP: &str = "\
-VALUE is a number, or max or min: the largest or least finite number of the dtype. All other bytes stay. OUT appears when
-it is whole, or not at all; IN is never overwritten. Prints how many numbers were replaced in each tensor.
+VALUE is a number, or max or min: the largest or least finite number of the dtype. All other bytes stay. OUT appears \
+when it is whole, or not at all; IN is never overwritten. Prints how many numbers were replaced in each tensor.
 
-Exit status: 0 if OUT was written, 2 if not.
+Exit status: 0 if OUT was written, 2 if not, 130 if interrupted: then there is no OUT, either.
 
 Example:
   nonfinite fix broken.safetensors -o mended.safetensors --nan 0 --posinf max --neginf min";
 
 const CHECK_HELP: &str = "\
-For each tensor that holds a number that is not finite: name, dtype, shape, how many of each kind, and the coordinate
-of the first in the order of the file. A summary follows. The two parts of a complex number count each for itself. Of
-quantised tensors (GGUF) the scales are looked at. Integers, text and times are skipped, and so are formats that have
-neither NaN nor infinity (F4, F6). Files are mapped: do not write to them meanwhile.
+For each tensor that holds a number that is not finite: name, dtype, shape, how many of each kind, and the coordinate \
+of the first in the order of the file. A summary follows. The two parts of a complex number count each for itself. \
+Of quantised tensors (GGUF) the scales are looked at. Integers, text and times are skipped, and so are formats that \
+have neither NaN nor infinity (F4, F6); in tables nulls are, too. Files are mapped: do not write to them meanwhile.
 
-Exit status: 0 if all is finite, 1 if not, 2 if a file could not be checked or the usage is wrong.
+Exit status: 0 if all is finite, 1 if not, 2 if a file could not be checked or the usage is wrong, 130 if interrupted.
 
 Examples:
   nonfinite check model.safetensors
@@ -96,6 +98,10 @@ pub struct Check {
     /// What makes a tensor a bad one
     #[arg(long, value_name = "KINDS", default_value = "nan,inf", allow_hyphen_values = true)]
     pub fail_on: Kinds,
+    /// What elements are that numpy saves as raw bytes, as it does with those of ml_dtypes: DTYPE is V2, V1 or f1, FORMAT
+    /// one of bf16, f8e4m3fn, .. For all .npy and .npz files. May be given several times
+    #[arg(long, value_name = "DTYPE=FORMAT")]
+    pub raw_dtype: Vec<RawDtype>,
     /// Print no more than this many tensors; the summary counts all. Not for JSON
     #[arg(long, value_name = "N")]
     pub max_reports: Option<usize>,

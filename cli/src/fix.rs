@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use nonfinite_check::fix::{FixOptions, FixedTensor, Value, fix_file};
+use nonfinite_check::Observer;
+use nonfinite_check::fix::{FixOptions, FixedTensor, Value, fix_file_observed};
 
 use crate::report::OneLine;
 
@@ -37,12 +38,12 @@ impl Fix {
     }
 
     /// Writes the output, and a line for each tensor of which something was replaced. The message says why there is
-    /// no output.
+    /// no output. The observer may end it before.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn run(&self, out: &mut impl Write) -> io::Result<Result<(), String>> {
-        let fixed = match fix_file(&self.input, &self.output, &self.options()) {
+    pub fn run(&self, observer: &dyn Observer, out: &mut impl Write) -> io::Result<Result<(), String>> {
+        let fixed = match fix_file_observed(&self.input, &self.output, &self.options(), observer) {
             Ok(fixed) => fixed,
             Err(error) => {
                 let file = OneLine(self.input.display());

@@ -61,11 +61,13 @@ fn folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The shards that an index names; none if this is no index, or none that can be read, which the check will tell.
+/// The shards that an index names; none if this is no index, or none that can be read, which the check will tell, or if one
+/// of them is missing: the set as a whole cannot be checked then, and those that are there are.
 fn shards(index: &Path) -> Vec<PathBuf> {
     if FileFormat::by_path(index) != Some(FileFormat::SafetensorsIndex) {
         return Vec::new();
     }
     let names = fs::read(index).ok().and_then(|bytes| safetensors_index::shards(&bytes).ok());
-    names.into_iter().flatten().map(|name| index.with_file_name(name)).collect()
+    let shards: Vec<_> = names.into_iter().flatten().map(|name| index.with_file_name(name)).collect();
+    if shards.iter().all(|shard| shard.is_file()) { shards } else { Vec::new() }
 }

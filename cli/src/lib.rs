@@ -3,6 +3,7 @@
 pub mod args;
 pub mod fix;
 pub mod inputs;
+pub mod interrupt;
 pub mod progress;
 pub mod report;
 pub mod table;

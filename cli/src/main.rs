@@ -10,7 +10,9 @@ use std::time::Instant;
 use clap::{CommandFactory, Parser};
 use nonfinite_check::{Error, LookedAt, Options, Report, json};
 use nonfinite_cli::args::{Arguments, Check, Command, Form, When};
+use nonfinite_cli::fix::Fix;
 use nonfinite_cli::inputs;
+use nonfinite_cli::interrupt::{self, Watch, interrupted};
 use nonfinite_cli::progress::Progress;
 use nonfinite_cli::report::{Line, OneLine, Totals};
 use nonfinite_cli::table::Table;
@@ -39,8 +41,9 @@ fn what_is_wrong(error: &clap::Error) -> String {
     }
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    // What is wrong, and perhaps what was meant; the usage follows.
-    let words = text.split("\n\nUsage").next().unwrap_or(text);
+    // What is wrong, and perhaps what was meant; the usage follows, or where to find it.
+    let words =
+        ["\n\nUsage", "\n\nFor more"].iter().fold(text, |text, end| text.split(end).next().unwrap_or(text));
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -50,20 +53,29 @@ fn run(command: Command) -> u8 {
         Command::Paths | Command::Check(_) | Command::Fix(_) if !path_exists() => FAILED,
         Command::Paths => finish(paths(&mut out), CLEAN),
         Command::Check(check) => Run::new(&check).all(&mut out),
-        Command::Fix(fix) => match fix.run(&mut out) {
-            Ok(Ok(())) => CLEAN,
-            Ok(Err(message)) => {
-                complain(format_args!("{message}"));
-                FAILED
-            }
-            Err(error) => finish(Err(error), FAILED),
-        },
+        Command::Fix(fix) => mend(&fix, &mut out),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "nonfinite", &mut script);
             finish(out.write_all(&script), CLEAN)
         }
         Command::Man { command } => manual(command.as_deref(), &mut out),
+    }
+}
+
+fn mend(fix: &Fix, out: &mut impl Write) -> u8 {
+    interrupt::watch(true, None);
+    match fix.run(&Watch(None), out) {
+        Ok(Ok(())) => CLEAN,
+        Ok(Err(_)) if interrupted() => {
+            complain(format_args!("interrupted"));
+            interrupt::STATUS
+        }
+        Ok(Err(message)) => {
+            complain(format_args!("{message}"));
+            FAILED
+        }
+        Err(error) => finish(Err(error), FAILED),
     }
 }
 
@@ -125,12 +137,14 @@ impl<'a> Run<'a> {
     fn new(check: &'a Check) -> Self {
         let term = console::Term::stdout();
         let progress = (!check.no_progress && io::stderr().is_terminal()).then(Arc::default);
+        interrupt::watch(false, progress.clone());
         let options = Options {
             stats: check.stats,
             fail_on: check.fail_on,
             allow: check.allow.clone(),
             threads: check.threads,
-            observer: progress.clone().map(|progress: Arc<Progress>| progress as _),
+            observer: Some(Arc::new(Watch(progress.clone()))),
+            raw: check.raw_dtype.clone(),
         };
         Self {
             check,
@@ -155,6 +169,10 @@ impl<'a> Run<'a> {
         if let Some(progress) = &self.progress {
             progress.finish();
         }
+        if interrupted() {
+            complain(format_args!("interrupted"));
+            return interrupt::STATUS;
+        }
         if written.is_ok() && !self.check.quiet {
             let path = nonfinite::Path::active().name();
             written = match self.form {
@@ -175,7 +193,9 @@ impl<'a> Run<'a> {
     fn files(&mut self, out: &mut impl Write) -> io::Result<()> {
         for argument in &self.check.files {
             match inputs::files(argument) {
-                Ok(files) => files.iter().try_for_each(|file| self.file(file, out))?,
+                Ok(files) => {
+                    files.iter().take_while(|_| !interrupted()).try_for_each(|file| self.file(file, out))?
+                }
                 Err(error) => self.result(argument, Err(Error::Io(error)), out)?,
             }
         }
@@ -188,7 +208,7 @@ impl<'a> Run<'a> {
         } else {
             nonfinite_check::check_file(path, &self.options)
         };
-        self.result(path, result, out)
+        if interrupted() { Ok(()) } else { self.result(path, result, out) }
     }
 
     /// Counts and prints a result.
@@ -222,8 +242,8 @@ impl<'a> Run<'a> {
         for tensor in &report.tensors {
             self.totals.add(tensor);
             if let LookedAt::Unreadable(why) = &tensor.looked_at {
-                let name = tensor.name.as_deref().unwrap_or_default();
-                self.complain(format_args!("{}: tensor {name:?}: {}", OneLine(path.display()), OneLine(why)));
+                let name = tensor.name.as_ref().map_or_else(String::new, |name| format!("tensor {name:?}: "));
+                self.complain(format_args!("{}: {name}{}", OneLine(path.display()), OneLine(why)));
             }
         }
     }

@@ -3,11 +3,17 @@
 //! Readers take any bytes. They answer with tensors or a typed error, never with a panic, and allocate no more than a
 //! small multiple of the header that is really there.
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod decompress;
 mod ggml_types;
 pub mod gguf;
 pub mod npy;
 pub mod npz;
 pub mod onnx;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod pytorch;
 pub mod safetensors;
 pub mod safetensors_index;
@@ -38,6 +44,12 @@ pub enum FileFormat {
     Safetensors,
     /// See [`onnx`].
     Onnx,
+    /// See [`arrow`].
+    #[cfg(feature = "arrow")]
+    Arrow,
+    /// See [`parquet`].
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// One line of the table.
@@ -116,7 +128,32 @@ static READERS: &[Reader] = &[
         tensors: onnx::tensors,
         stream: None,
     },
+    #[cfg(feature = "arrow")]
+    Reader {
+        format: FileFormat::Arrow,
+        name: "arrow",
+        endings: &[".arrow", ".arrows", ".feather", ".ipc"],
+        begins: arrow::begins,
+        tensors: |input| arrow::tensors(input).map_err(Error::Arrow),
+        stream: None,
+    },
+    #[cfg(feature = "parquet")]
+    Reader {
+        format: FileFormat::Parquet,
+        name: "parquet",
+        endings: &[".parquet"],
+        begins: |bytes| bytes.starts_with(parquet::MAGIC),
+        tensors: |input| parquet::tensors(input).map_err(Error::Parquet),
+        stream: None,
+    },
 ];
+
+/// The feature whose reader would read this file, if this build has none.
+pub(crate) fn not_built(bytes: &[u8]) -> Option<&'static str> {
+    let known: [(&[u8], bool, &str); 2] =
+        [(b"ARROW1\0\0", cfg!(feature = "arrow"), "arrow"), (b"PAR1", cfg!(feature = "parquet"), "parquet")];
+    known.into_iter().find(|(magic, built, _)| !built && bytes.starts_with(magic)).map(|(.., name)| name)
+}
 
 impl FileFormat {
     fn reader(self) -> &'static Reader {

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 
 use nonfinite::Format;
 
+use crate::raw;
 use crate::stream::Described;
 use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
@@ -60,8 +61,6 @@ pub enum Error {
     Structured,
     /// Pickled Python objects.
     Objects,
-    /// Raw bytes, which is how ml_dtypes saves bf16 and fp8.
-    RawBytes(String),
     /// Any other dtype that is not known, such as long double.
     Dtype(String),
     /// The header is longer than those that are taken from a stream.
@@ -73,7 +72,7 @@ pub enum Error {
 impl Error {
     /// Whether the array is a good one, but of a dtype that is not looked at.
     pub(crate) fn is_of_dtype(&self) -> bool {
-        matches!(self, Self::Structured | Self::Objects | Self::RawBytes(_) | Self::Dtype(_))
+        matches!(self, Self::Structured | Self::Objects | Self::Dtype(_))
     }
 }
 
@@ -96,9 +95,6 @@ impl fmt::Display for Error {
             }
             Self::Structured => f.write_str("structured dtypes are not supported"),
             Self::Objects => f.write_str("pickled Python objects are not supported"),
-            Self::RawBytes(dtype) => {
-                write!(f, "dtype '{dtype}' is raw bytes (bf16 and fp8 are saved so): the format is not known")
-            }
             Self::Dtype(dtype) => write!(f, "dtype '{dtype}' is not supported"),
             Self::HeaderTooLong(length) => {
                 write!(f, "bad .npy header: {length} bytes are too many for a header in a stream")
@@ -244,7 +240,14 @@ fn content(descr: &str) -> Result<(usize, Content), Error> {
         ("U", _) => other(size, 4),
         // Times carry a unit, as in `<M8[ns]`.
         ("M" | "m", _) if size == "8" || size.starts_with("8[") => other("8", 1),
-        ("V", _) => Err(Error::RawBytes(descr.to_owned())),
+        ("V", _) | ("f", "1") => {
+            let size = raw::size(rest).ok_or_else(unsupported)?;
+            let why = format!(
+                "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are, as in {}",
+                if size == 1 { "--raw-dtype V1=f8e4m3fn" } else { "--raw-dtype V2=bf16" }
+            );
+            Ok((size, Content::Unreadable(why)))
+        }
         ("O", _) => Err(Error::Objects),
         _ => Err(unsupported()),
     }

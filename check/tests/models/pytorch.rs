@@ -1,21 +1,41 @@
+use std::io::Write;
+
 use nonfinite_check::{FileFormat, LookedAt, Report};
 
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
 
 /// A zip archive of stored members. (Checksums of stored members are not looked at.)
 fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+    zip_with(members, false)
+}
+
+/// The same of deflated ones.
+fn deflated(members: &[(&str, &[u8])]) -> Vec<u8> {
+    zip_with(members, true)
+}
+
+fn zip_with(members: &[(&str, &[u8])], deflate: bool) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
     for (name, data) in members {
         let at = file.len() as u32;
-        let sizes = [(data.len() as u32).to_le_bytes(), (data.len() as u32).to_le_bytes()].concat();
+        let mut crc = flate2::Crc::new();
+        crc.update(data);
+        let mut stored = data.to_vec();
+        if deflate {
+            let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+            encoder.write_all(data).unwrap();
+            stored = encoder.finish().unwrap();
+        }
+        let sizes = [(stored.len() as u32).to_le_bytes(), (data.len() as u32).to_le_bytes()].concat();
         let common = [
-            &[20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..],
+            &[20, 0, 0, 0, if deflate { 8 } else { 0 }, 0, 0, 0, 0, 0][..],
+            &crc.sum().to_le_bytes(),
             &sizes,
             &(name.len() as u16).to_le_bytes(),
             &[0, 0],
         ]
         .concat();
-        file.extend([b"PK\x03\x04", &common[..], name.as_bytes(), data].concat());
+        file.extend([b"PK\x03\x04", &common[..], name.as_bytes(), &stored].concat());
         directory.extend(
             [b"PK\x01\x02\x14\x00", &common[..], &[0; 10], &at.to_le_bytes(), name.as_bytes()].concat(),
         );
@@ -198,6 +218,25 @@ fn big_endian() {
     let members: [(&str, &[u8]); 3] = [("m/data.pkl", &pickle), ("m/byteorder", b"big"), ("m/data/0", &data)];
     let report = check(&zip(&members), FileFormat::Pytorch);
     assert_found(&report.tensors[0], 2, &[1]);
+}
+
+/// A file that was zipped anew: of mostly zeros, its data is a thousand times its length.
+#[test]
+fn deflated_zeros() {
+    let elements = 1 << 20;
+    let mut data = vec![0; 4 * elements];
+    data[4 * elements - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    let pickle = state_dict(&[("w", tensor(&storage("FloatStorage", "0", elements), 0, &[elements], &[1]))]);
+    let bytes = deflated(&[("model/data.pkl", &pickle), ("model/data/0", &data)]);
+    assert!(bytes.len() * 64 < data.len(), "{} bytes", bytes.len());
+    let report = check(&bytes, FileFormat::Pytorch);
+    assert_eq!(report.tensors[0].nan.first.as_ref().unwrap().coordinate, [elements - 1]);
+    // Again and again is too often all the same.
+    let tensors: Vec<_> = (0..20)
+        .map(|_| ("w", tensor(&storage("FloatStorage", "0", elements), 0, &[elements], &[1])))
+        .collect();
+    let bytes = deflated(&[("model/data.pkl", &state_dict(&tensors)), ("model/data/0", &data)]);
+    assert!(error(&bytes, FileFormat::Pytorch).contains("tensors refer to more than"));
 }
 
 #[test]

@@ -179,6 +179,13 @@ fn what_is_there_stays() {
         std::os::unix::fs::symlink(folder.join("nowhere"), &dangling).unwrap();
         refused(&fix(&input, &dangling, &[]), "exists already");
         fs::remove_file(&dangling).unwrap();
+        // What is no file is not replaced by one: for all programs it would be gone.
+        let socket = folder.join("socket.npy");
+        let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        refused(&fix(&input, &socket, &["--force"]), "not a regular file");
+        assert!(!fs::symlink_metadata(&socket).unwrap().is_file());
+        drop(listener);
+        fs::remove_file(&socket).unwrap();
     }
     assert_eq!(fs::read(&input).unwrap(), nan);
     refused(&fix(&input, &folder, &["--force"]), "is a directory");
@@ -195,6 +202,11 @@ fn refused_inputs() {
     refused(&fix(&file("fix-text.npy", b"hello"), &output, &[]), "not a .npy file");
     refused(&fix(&folder.join("missing.npy"), &output, &[]), "missing.npy");
     refused(&fix(&file("fix.gguf", b"GGUF\x03\0\0\0"), &output, &[]), "gguf files are not written");
+    // A copy that says it is mended would not be.
+    refused(
+        &fix(&file("fix-raw.npy", &npy("'<V2'", false, "(1,)", &[0xC0, 0x7F])), &output, &[]),
+        "raw bytes",
+    );
     refused(&run(["fix", "a.npy"]), "--output <OUT>");
     refused(&run(["fix", "-o", "a.npy"]), "<IN>");
     refused(&run(["fix", "a.npy", "b.npy", "-o", "c.npy"]), "b.npy");

@@ -34,9 +34,9 @@ fn what_is_no_file() {
 #[cfg(unix)]
 #[test]
 fn devices_are_refused() {
-    let device = check(std::path::Path::new("/dev/null"));
+    let device = check(std::path::Path::new("/dev/zero"));
     assert_eq!(device.status, 2);
-    assert_eq!(device.err, "nonfinite: /dev/null: is not a regular file\n");
+    assert_eq!(device.err, "nonfinite: /dev/zero: is not a regular file\n");
 }
 
 /// A bad file does not keep the others from being checked, and its status wins.

@@ -118,6 +118,17 @@ fn damaged_sets() {
     index(r#"{"weight_map":"#, "bad index");
 }
 
+/// Half a download: the set cannot be checked, but in a folder the shards that are there are.
+#[test]
+fn sets_that_are_not_whole() {
+    let top = shards("shards-missing");
+    fs::remove_file(top.join("m-1.safetensors")).unwrap();
+    let run = check_in(&top, &["."]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("m-1.safetensors: No such file"), "{}", run.err);
+    assert!(run.out.contains("m-2.safetensors: \"b\" F32 [1]: 0 NaN, 0 +Inf, 1 -Inf"), "{}", run.out);
+}
+
 /// A file that comes through a pipe is told the same about as one that lies on a disk.
 #[test]
 fn standard_input() {

@@ -4,8 +4,11 @@ mod fix;
 mod formats;
 mod hostile;
 mod inputs;
+#[cfg(target_os = "linux")]
+mod interrupt;
 mod npy_files;
 mod output;
+mod raw_dtypes;
 mod safetensors_files;
 mod sample;
 mod usage;

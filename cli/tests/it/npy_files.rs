@@ -129,9 +129,7 @@ fn unknown_dtypes_are_refused() {
     refused("object.npy", &npy("'|O'", false, "(2,)", &[0; 4]), "pickled Python objects");
     refused("record.npy", &npy("[('a', '<f4'), ('b', '<i4')]", false, "(1,)", &[0; 8]), "structured");
     refused("subarray.npy", &npy("('<f4', (2,))", false, "(1,)", &[0; 8]), "structured");
-    for descr in
-        ["<f1", "<f16", "<c32", "|f4", "=f4", "f4", "<i3", "<f", "<", "", "<f04", "<S-1", "<M8x", "<S+1"]
-    {
+    for descr in ["<f16", "<c32", "|f4", "=f4", "f4", "<i3", "<f", "<", "", "<f04", "<S-1", "<M8x", "<S+1"] {
         let content = npy(&format!("'{descr}'"), false, "(0,)", &[]);
         refused("dtype.npy", &content, &format!("dtype '{descr}' is not supported"));
     }

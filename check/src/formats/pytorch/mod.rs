@@ -27,6 +27,10 @@ const MAX_PICKLE: usize = 64 << 20;
 const MAX_DEFLATED_PICKLE: usize = 1 << 20;
 /// How many times over the file may be referred to, lest many tensors of one storage keep the check busy for ever.
 const MAX_SHARING: usize = 64;
+/// The same of deflated storages, inflated: of zeros, say, they are a thousand times what the file has of them.
+const MAX_INFLATED_SHARING: usize = 4;
+/// The most bytes that deflate makes of one.
+const MAX_INFLATION: usize = 1032;
 
 /// Why bytes are no archive of PyTorch that can be checked.
 #[derive(Debug)]
@@ -116,8 +120,11 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     for name in pickles {
         archive.pickle(name)?;
     }
+    let deflated = archive.members.values().filter(|member| member.method == Method::Deflated);
+    let inflated = deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
+    let inflated = inflated.fold(0, usize::saturating_add).saturating_mul(MAX_INFLATED_SHARING);
     archive.rest();
-    let limit = input.bytes.len().saturating_mul(MAX_SHARING);
+    let limit = input.bytes.len().saturating_mul(MAX_SHARING).saturating_add(inflated);
     let lengths = archive.tensors.iter().map(|tensor| tensor.data.length());
     let total = lengths.fold(archive.skipped, usize::saturating_add);
     if total > limit { Err(Error::Sharing) } else { Ok(archive.tensors) }

@@ -1,0 +1,268 @@
+//! The schema: which nodes and buffers a batch has, and which of them are numbers.
+
+use std::collections::BTreeMap;
+
+use arrow_ipc as fb;
+use nonfinite::Format;
+
+use super::Error;
+use crate::tensor::ByteOrder;
+
+/// Fields of a table, and those of the dictionaries that they refer to.
+pub(super) struct Schema {
+    pub(super) fields: Fields,
+    /// The type of the values of each dictionary.
+    pub(super) dictionaries: BTreeMap<i64, Fields>,
+    pub(super) order: ByteOrder,
+}
+
+impl Default for Schema {
+    fn default() -> Self {
+        Self { fields: Fields::default(), dictionaries: BTreeMap::new(), order: ByteOrder::Little }
+    }
+}
+
+/// Fields in the order in which batches have their nodes: each before its children.
+#[derive(Default)]
+pub(super) struct Fields {
+    pub(super) nodes: Vec<Node>,
+    pub(super) columns: Vec<Column>,
+}
+
+/// A field or a child of one.
+pub(super) struct Node {
+    pub(super) parent: Option<usize>,
+    pub(super) buffers: Buffers,
+    pub(super) step: Step,
+}
+
+/// The buffers of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Buffers {
+    /// So many.
+    Count(usize),
+    /// Two, and as many more as the batch says.
+    Views,
+    /// So many, and one more before version 5.
+    Union(usize),
+}
+
+/// Which of the elements of a child belong to an element of its parent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// That of the same place; or it has no child.
+    Same,
+    /// So many.
+    Fixed(usize),
+    /// Those between two offsets, which have 8 bytes each if it is wide, else 4.
+    List { wide: bool },
+    /// Some that are not told here.
+    Other,
+}
+
+/// A leaf: something to report.
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) dtype: String,
+    /// Its nodes from the field down to itself.
+    pub(super) chain: Vec<usize>,
+    /// Elements in a row, of each list of fixed size.
+    pub(super) dimensions: Vec<usize>,
+    /// Whether there are lists of varying length above it.
+    pub(super) ragged: bool,
+    pub(super) content: Content,
+}
+
+/// What a leaf holds.
+pub(super) enum Content {
+    Floats(Format),
+    NotFloat,
+    /// Floats that cannot be told from others: why.
+    Unreadable(&'static str),
+}
+
+impl Schema {
+    /// The schema; `length` is that of the metadata it is part of.
+    pub(super) fn read(schema: fb::Schema<'_>, length: usize) -> Result<Self, Error> {
+        let order = match schema.endianness() {
+            fb::Endianness::Little => ByteOrder::Little,
+            fb::Endianness::Big => ByteOrder::Big,
+            _ => return Err(Error::Message("a byte order that is not known")),
+        };
+        let mut builder = Builder {
+            fields: Fields::default(),
+            dictionaries: BTreeMap::new(),
+            left: length.saturating_mul(64).saturating_add(1 << 16),
+        };
+        for field in schema.fields().into_iter().flatten() {
+            builder.field(field, None, &Place::default(), false)?;
+        }
+        Ok(Self { fields: builder.fields, dictionaries: builder.dictionaries, order })
+    }
+}
+
+/// Where a field lies among the others.
+#[derive(Clone, Default)]
+struct Place {
+    name: String,
+    /// What the lists above it are, and what closes them.
+    before: String,
+    after: String,
+    chain: Vec<usize>,
+    dimensions: Vec<usize>,
+    ragged: bool,
+    unreadable: Option<&'static str>,
+}
+
+struct Builder {
+    fields: Fields,
+    dictionaries: BTreeMap<i64, Fields>,
+    /// Bytes that names, types and chains may still take.
+    left: usize,
+}
+
+impl Builder {
+    /// Adds a field and its children; of one that is a dictionary, the indices, unless it is asked for as its values.
+    fn field(
+        &mut self,
+        field: fb::Field<'_>,
+        parent: Option<usize>,
+        place: &Place,
+        values: bool,
+    ) -> Result<(), Error> {
+        let mut place = place.clone();
+        let name = field.name().unwrap_or_default();
+        let listed = parent.is_some_and(|parent| {
+            matches!(self.fields.nodes[parent].step, Step::Fixed(_) | Step::List { .. })
+        });
+        // The only child of a list has a name that says nothing.
+        if !listed {
+            if parent.is_some() {
+                place.name.push('.');
+            }
+            place.name.push_str(name);
+        }
+        let index = self.fields.nodes.len();
+        place.chain.push(index);
+        let cost = place.name.len() + place.before.len() + place.after.len() + 16 * place.chain.len();
+        self.left = self.left.checked_sub(cost).ok_or(Error::Names)?;
+
+        if let Some(dictionary) = field.dictionary().filter(|_| !values) {
+            self.fields.nodes.push(Node { parent, buffers: Buffers::Count(2), step: Step::Same });
+            self.column(place, "dictionary", Content::NotFloat);
+            return self.dictionary(field, dictionary.id(), name);
+        }
+        let bad = || Error::Type(name.to_owned());
+        let children: Vec<_> = field.children().into_iter().flatten().collect();
+        let (buffers, step) = layout(&field).ok_or_else(bad)?;
+        self.fields.nodes.push(Node { parent, buffers, step });
+        match step {
+            Step::Fixed(size) => {
+                if place.ragged { /* the shape has no more dimensions */
+                } else {
+                    place.dimensions.push(size)
+                }
+                place.before.push_str("fixed_size_list<");
+                place.after.insert_str(0, &format!(">[{size}]"));
+            }
+            Step::List { wide } => {
+                place.ragged = true;
+                place.dimensions.clear();
+                place.before.push_str(match field.type_type() {
+                    fb::Type::Map => "map<",
+                    _ if wide => "large_list<",
+                    _ => "list<",
+                });
+                place.after.insert(0, '>');
+            }
+            Step::Other => place.unreadable = Some("floats in unions, runs and list views are not looked at"),
+            Step::Same => {}
+        }
+        match (step, children.len()) {
+            (Step::Fixed(_) | Step::List { .. }, 1) | (Step::Other, _) => {}
+            (Step::Same, count) if count == 0 || field.type_type() == fb::Type::Struct_ => {}
+            _ => return Err(bad()),
+        }
+        if children.is_empty() {
+            let (dtype, format) = element(&field).ok_or_else(bad)?;
+            let content = match (format, place.unreadable) {
+                (None, _) => Content::NotFloat,
+                (Some(_), Some(why)) => Content::Unreadable(why),
+                (Some(format), None) => Content::Floats(format),
+            };
+            self.column(place, &dtype, content);
+            return Ok(());
+        }
+        children.into_iter().try_for_each(|child| self.field(child, Some(index), &place, false))
+    }
+
+    fn column(&mut self, place: Place, dtype: &str, content: Content) {
+        let dtype = format!("{}{dtype}{}", place.before, place.after);
+        let Place { name, chain, dimensions, ragged, .. } = place;
+        self.fields.columns.push(Column { name, dtype, chain, dimensions, ragged, content });
+    }
+
+    /// The values of a dictionary. Several columns may share it.
+    fn dictionary(&mut self, field: fb::Field<'_>, id: i64, name: &str) -> Result<(), Error> {
+        if self.dictionaries.contains_key(&id) {
+            return Ok(());
+        }
+        let outer = std::mem::take(&mut self.fields);
+        // Those within have ids of their own.
+        self.dictionaries.insert(id, Fields::default());
+        let result = self.field(field, None, &Place::default(), true);
+        let mut inner = std::mem::replace(&mut self.fields, outer);
+        for column in &mut inner.columns {
+            column.name =
+                format!("{} (dictionary)", if column.name.is_empty() { name } else { &column.name });
+        }
+        self.dictionaries.insert(id, inner);
+        result
+    }
+}
+
+/// The buffers of a type, and how its children follow.
+fn layout(field: &fb::Field<'_>) -> Option<(Buffers, Step)> {
+    let count = Buffers::Count;
+    Some(match field.type_type() {
+        fb::Type::Null => (count(0), Step::Same),
+        fb::Type::Utf8 | fb::Type::Binary | fb::Type::LargeUtf8 | fb::Type::LargeBinary => {
+            (count(3), Step::Same)
+        }
+        fb::Type::Utf8View | fb::Type::BinaryView => (Buffers::Views, Step::Same),
+        fb::Type::Struct_ => (count(1), Step::Same),
+        fb::Type::List | fb::Type::Map => (count(2), Step::List { wide: false }),
+        fb::Type::LargeList => (count(2), Step::List { wide: true }),
+        fb::Type::FixedSizeList => {
+            let size = field.type_as_fixed_size_list()?.listSize();
+            (count(1), Step::Fixed(usize::try_from(size).ok()?))
+        }
+        fb::Type::ListView | fb::Type::LargeListView => (count(3), Step::Other),
+        fb::Type::RunEndEncoded => (count(0), Step::Other),
+        fb::Type::Union => match field.type_as_union()?.mode() {
+            fb::UnionMode::Sparse => (Buffers::Union(1), Step::Other),
+            fb::UnionMode::Dense => (Buffers::Union(2), Step::Other),
+            _ => return None,
+        },
+        fb::Type::NONE => return None,
+        kind if kind.variant_name().is_some() => (count(2), Step::Same),
+        _ => return None,
+    })
+}
+
+/// The name of a type without children, and its format if it is one of floats.
+fn element(field: &fb::Field<'_>) -> Option<(String, Option<Format>)> {
+    Some(match field.type_type() {
+        fb::Type::FloatingPoint => match field.type_as_floating_point()?.precision() {
+            fb::Precision::HALF => ("float16".to_owned(), Some(Format::F16)),
+            fb::Precision::SINGLE => ("float32".to_owned(), Some(Format::F32)),
+            fb::Precision::DOUBLE => ("float64".to_owned(), Some(Format::F64)),
+            _ => return None,
+        },
+        fb::Type::Int => {
+            let int = field.type_as_int()?;
+            (format!("{}int{}", if int.is_signed() { "" } else { "u" }, int.bitWidth()), None)
+        }
+        kind => (kind.variant_name()?.trim_end_matches('_').to_ascii_lowercase(), None),
+    })
+}

@@ -1,0 +1,197 @@
+//! The numbers of a column, row group by row group and page by page.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use ::parquet::column::reader::{ColumnReaderImpl, get_column_reader, get_typed_column_reader};
+use ::parquet::data_type::{DataType, DoubleType, FixedLenByteArrayType, FloatType};
+use ::parquet::errors::ParquetError;
+use ::parquet::schema::types::ColumnDescPtr;
+use nonfinite::Format;
+use zerocopy::IntoBytes;
+
+use super::pages::{Codec, Pages, Slot};
+use super::unwinding;
+use crate::tensor::{self, See, ShowError};
+
+/// Rows that are decoded at a time where they are no lists.
+const ROWS: usize = 16 << 10;
+
+/// A column in a row group.
+pub(super) struct Chunk {
+    pub(super) range: Range<usize>,
+    pub(super) codec: Codec,
+    /// The first of its rows, counted over the file.
+    pub(super) first: usize,
+    pub(super) rows: usize,
+    /// Numbers and nulls.
+    pub(super) values: usize,
+}
+
+pub(super) struct Column {
+    descriptor: ColumnDescPtr,
+    format: Format,
+    chunks: Vec<Chunk>,
+}
+
+impl Column {
+    pub(super) fn new(descriptor: ColumnDescPtr, format: Format, chunks: Vec<Chunk>) -> Self {
+        Self { descriptor, format, chunks }
+    }
+}
+
+impl tensor::Column for Column {
+    fn parts(&self) -> Vec<usize> {
+        self.chunks.iter().map(|chunk| chunk.values * self.format.size_in_bytes()).collect()
+    }
+
+    fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError> {
+        let chunk = &self.chunks[part];
+        match self.format {
+            Format::F32 => self.decode::<FloatType>(input, chunk, |values, see| see(values.as_bytes()), see),
+            Format::F64 => self.decode::<DoubleType>(input, chunk, |values, see| see(values.as_bytes()), see),
+            _ => {
+                let mut numbers = Vec::new();
+                let show = |values: &[_], see: &mut dyn FnMut(&[u8]) -> _| {
+                    numbers.clear();
+                    for value in values {
+                        let value: &::parquet::data_type::FixedLenByteArray = value;
+                        // The length is that of the column, or the decoder has failed.
+                        let bytes = value.data().first_chunk().copied().unwrap_or_default();
+                        numbers.extend_from_slice(&u16::from_le_bytes(bytes).to_ne_bytes());
+                    }
+                    see(&numbers)
+                };
+                self.decode::<FixedLenByteArrayType>(input, chunk, show, see)
+            }
+        }
+    }
+}
+
+impl Column {
+    /// Decodes page after page. `show` calls with the bytes of the values in the byte order of the machine.
+    fn decode<T: DataType>(
+        &self,
+        input: &[u8],
+        chunk: &Chunk,
+        mut show: impl FnMut(
+            &[T::T],
+            &mut dyn FnMut(&[u8]) -> Result<(), crate::Error>,
+        ) -> Result<(), crate::Error>,
+        see: &mut See<'_>,
+    ) -> Result<(), ShowError> {
+        let lists = self.descriptor.max_rep_level() > 0;
+        let mut pages =
+            Pages::new(&input[chunk.range.clone()], chunk.codec, self.format.size_in_bytes(), lists);
+        let slot = Slot::default();
+        let reader = get_column_reader(Arc::clone(&self.descriptor), Box::new(slot.clone()));
+        let mut batch = Batch::<T> {
+            reader: get_typed_column_reader(reader),
+            values: Vec::new(),
+            definition: Vec::new(),
+            repetition: Vec::new(),
+            levels: 0,
+        };
+        let (mut rows, mut left) = (0, chunk.values);
+        while let Some((page, count)) = pages.next().map_err(failed)? {
+            slot.put(page);
+            let mut count = count as usize;
+            left = left.checked_sub(count).ok_or_else(|| bad("more values than its footer says"))?;
+            // A dictionary is taken in when the decoder looks for the page behind it.
+            if count == 0 {
+                batch.read(1)?;
+                continue;
+            }
+            while count > 0 {
+                // A list may take all values of the page, and then they are one record.
+                batch.read(if lists { usize::MAX } else { ROWS.min(count) })?;
+                if batch.levels == 0 {
+                    return Err(bad("fewer values in a page than it says").into());
+                }
+                count = count
+                    .checked_sub(batch.levels)
+                    .ok_or_else(|| bad("more values in a page than it says"))?;
+                let begin = rows;
+                let end = batch.rows(begin, lists).filter(|&end| end <= chunk.rows);
+                rows = end.ok_or_else(|| bad("more rows than its footer says"))?;
+                if !batch.values.is_empty() {
+                    let element =
+                        |index| chunk.first + batch.row(index, begin, lists, self.descriptor.max_def_level());
+                    show(&batch.values, &mut |bytes| see(bytes, &element)).map_err(ShowError::Seen)?;
+                }
+            }
+        }
+        if left == 0 && rows == chunk.rows {
+            Ok(())
+        } else {
+            Err(bad("fewer values or rows than its footer says").into())
+        }
+    }
+}
+
+/// Values that were decoded together.
+struct Batch<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    /// Those that are not null.
+    values: Vec<T::T>,
+    /// Of each value and null, if there may be nulls: the greatest says that it is a value.
+    definition: Vec<i16>,
+    /// The same, if there may be lists: zero begins a row.
+    repetition: Vec<i16>,
+    levels: usize,
+}
+
+impl<T: DataType> Batch<T> {
+    fn read(&mut self, records: usize) -> io::Result<()> {
+        self.values.clear();
+        self.definition.clear();
+        self.repetition.clear();
+        let Self { reader, values, definition, repetition, .. } = self;
+        let read = unwinding(|| reader.read_records(records, Some(definition), Some(repetition), values));
+        let (_, _, levels) = read.ok_or_else(|| bad("its decoder gave up"))?.map_err(failed)?;
+        self.levels = levels;
+        Ok(())
+    }
+
+    /// How many rows there are up to here, if `begin` were there before.
+    fn rows(&self, begin: usize, lists: bool) -> Option<usize> {
+        if !lists {
+            return begin.checked_add(self.levels);
+        }
+        let starts = self.repetition.iter().filter(|&&level| level == 0).count();
+        let orphan = begin == 0 && self.repetition.first().is_some_and(|&level| level != 0);
+        if orphan { None } else { begin.checked_add(starts) }
+    }
+
+    /// The row of a value, counted in the row group.
+    fn row(&self, value: usize, begin: usize, lists: bool, max: i16) -> usize {
+        let level = match max {
+            0 => value,
+            _ => {
+                let mut values = self.definition.iter().enumerate().filter(|(_, level)| **level == max);
+                values.nth(value).map_or(0, |(level, _)| level)
+            }
+        };
+        if !lists {
+            return begin + level;
+        }
+        let starts = self.repetition[..=level].iter().filter(|&&level| level == 0).count();
+        // That which began before, if none has begun since.
+        (begin + starts).saturating_sub(1)
+    }
+}
+
+fn bad(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+fn failed(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::new(io::ErrorKind::InvalidData, error),
+    }
+}

@@ -1,0 +1,293 @@
+//! The pages of a column: headers that are not believed, and data that is decompressed into no more memory than a page may
+//! have.
+//!
+//! This stands where `parquet` has `SerializedPageReader`, which allocates what headers claim, up to 2 GiB a page, and
+//! decompresses gzip without any bound.
+
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use parquet::basic::Encoding;
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::{ParquetError, Result};
+
+use super::super::decompress;
+use super::thrift::{Thrift, Value};
+
+/// The largest page, decompressed. Writers make them of a mebibyte, or of all rows of a group.
+const MAX_PAGE: usize = 256 << 20;
+/// The most numbers and nulls in a page of lists, the levels of which are all in memory.
+const MAX_LISTED: u32 = 16 << 20;
+
+/// How pages are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Codec {
+    None,
+    Snappy,
+    Gzip,
+    Zstd,
+    Lz4,
+}
+
+fn bad(why: &str) -> ParquetError {
+    ParquetError::General(why.to_owned())
+}
+
+/// A header. Lengths are of bytes.
+#[derive(Default)]
+struct Header {
+    kind: i64,
+    uncompressed: usize,
+    compressed: usize,
+    values: u32,
+    encoding: i64,
+    definition: i64,
+    repetition: i64,
+    nulls: u32,
+    rows: u32,
+    definition_length: u32,
+    repetition_length: u32,
+    is_compressed: bool,
+    sorted: bool,
+}
+
+// Kinds of pages.
+const DATA: i64 = 0;
+const INDEX: i64 = 1;
+const DICTIONARY: i64 = 2;
+const DATA_V2: i64 = 3;
+
+impl Header {
+    /// The header at the begin of the bytes, and what is behind it.
+    fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let mut thrift = Thrift { rest: bytes };
+        let mut header = Self { is_compressed: true, ..Self::default() };
+        let (mut uncompressed, mut compressed) = (None, None);
+        thrift.fields(&mut |thrift, number, _, value| {
+            match (number, value) {
+                (1, Value::Number(kind)) => header.kind = kind,
+                (2, Value::Number(length)) => uncompressed = usize::try_from(length).ok(),
+                (3, Value::Number(length)) => compressed = usize::try_from(length).ok(),
+                (5 | 7 | 8, Value::Struct) => {
+                    thrift
+                        .fields(&mut |_, inner, _, value| header.set(number, inner, value).map(|()| false))?;
+                    return Some(true);
+                }
+                _ => {}
+            }
+            Some(false)
+        })?;
+        (header.uncompressed, header.compressed) = (uncompressed?, compressed?);
+        Some((header, thrift.rest))
+    }
+
+    /// A field of the header of one kind: 5 is that of data pages, 7 of dictionaries, 8 of data pages of version 2.
+    fn set(&mut self, header: i64, field: i64, value: Value) -> Option<()> {
+        let small = |number: i64| u32::try_from(number).ok().filter(|&number| number <= i32::MAX as u32);
+        match (header, field, value) {
+            (_, 1, Value::Number(values)) => self.values = small(values)?,
+            (5 | 7, 2, Value::Number(encoding)) | (8, 4, Value::Number(encoding)) => self.encoding = encoding,
+            (5, 3, Value::Number(encoding)) => self.definition = encoding,
+            (5, 4, Value::Number(encoding)) => self.repetition = encoding,
+            (7, 3, Value::Bool(sorted)) => self.sorted = sorted,
+            (8, 2, Value::Number(nulls)) => self.nulls = small(nulls)?,
+            (8, 3, Value::Number(rows)) => self.rows = small(rows)?,
+            (8, 5, Value::Number(length)) => self.definition_length = small(length)?,
+            (8, 6, Value::Number(length)) => self.repetition_length = small(length)?,
+            (8, 7, Value::Bool(compressed)) => self.is_compressed = compressed,
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Bytes of levels at the begin of a page of version 2, which are never compressed.
+    fn levels(&self) -> usize {
+        if self.kind == DATA_V2 {
+            self.definition_length as usize + self.repetition_length as usize
+        } else {
+            0
+        }
+    }
+}
+
+fn encoding(number: i64) -> Result<Encoding> {
+    Ok(match number {
+        0 => Encoding::PLAIN,
+        2 => Encoding::PLAIN_DICTIONARY,
+        3 => Encoding::RLE,
+        8 => Encoding::RLE_DICTIONARY,
+        9 => Encoding::BYTE_STREAM_SPLIT,
+        _ => return Err(ParquetError::NYI(format!("encoding {number} of floats"))),
+    })
+}
+
+/// The pages of a column chunk.
+pub(super) struct Pages<'a> {
+    /// What is left of the chunk.
+    rest: &'a [u8],
+    codec: Codec,
+    /// Bytes of a number, of which a dictionary has as many as it says.
+    size: usize,
+    /// Whether rows may be lists.
+    lists: bool,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn new(chunk: &'a [u8], codec: Codec, size: usize, lists: bool) -> Self {
+        Self { rest: chunk, codec, size, lists }
+    }
+
+    /// The next header and its data. Index pages are passed over, as any reader may.
+    fn header(&mut self) -> Result<Option<(Header, &'a [u8])>> {
+        while !self.rest.is_empty() {
+            let (header, behind) = Header::read(self.rest).ok_or_else(|| bad("a bad page header"))?;
+            let page = behind.split_at_checked(header.compressed);
+            let (data, behind) = page.ok_or_else(|| bad("a page that ends behind its column"))?;
+            self.rest = behind;
+            match header.kind {
+                INDEX => {}
+                DATA | DICTIONARY | DATA_V2 => return Ok(Some((header, data))),
+                _ => return Err(bad("a page of unknown kind")),
+            }
+        }
+        Ok(None)
+    }
+
+    fn data(&self, header: &Header, data: &[u8]) -> Result<Bytes> {
+        let length = header.uncompressed;
+        if length > MAX_PAGE {
+            return Err(ParquetError::NYI(format!("a page of {length} bytes")));
+        }
+        let levels = header.levels();
+        let (levels, data) =
+            data.split_at_checked(levels).ok_or_else(|| bad("levels longer than their page"))?;
+        let length = length.checked_sub(levels.len()).ok_or_else(|| bad("levels longer than their page"))?;
+        let codec = if header.is_compressed { self.codec } else { Codec::None };
+        let mut page = levels.to_vec();
+        // Nothing but nulls: nothing is compressed then.
+        if length > 0 {
+            decompressed(codec, data, length, &mut page)?;
+        }
+        if page.len() == header.uncompressed {
+            Ok(page.into())
+        } else {
+            Err(bad("a page of another length than it says"))
+        }
+    }
+}
+
+/// Adds the data, which has this length, to the page.
+fn decompressed(codec: Codec, data: &[u8], length: usize, page: &mut Vec<u8>) -> Result<()> {
+    // One more than there may be, to see that there is more.
+    let mut all = |stream: &mut dyn Read| stream.take(length as u64 + 1).read_to_end(page).map(drop);
+    match codec {
+        Codec::None => page.extend_from_slice(data),
+        Codec::Gzip => all(&mut flate2::read::MultiGzDecoder::new(data))?,
+        Codec::Zstd => all(&mut decompress::zstd(data)?)?,
+        Codec::Snappy | Codec::Lz4 => {
+            // What the most expanding input becomes: 64 bytes of 3, 255 of 1.
+            let most =
+                data.len().saturating_mul(if codec == Codec::Lz4 { 255 } else { 22 }).saturating_add(64);
+            if length > most {
+                return Err(bad("a page of more data than it can hold"));
+            }
+            let start = page.len();
+            page.resize(start + length, 0);
+            let done = match codec {
+                Codec::Snappy => snap::raw::Decoder::new().decompress(data, &mut page[start..]).ok(),
+                _ => lz4_flex::block::decompress_into(data, &mut page[start..]).ok(),
+            };
+            page.truncate(start + done.ok_or_else(|| bad("a page that cannot be decompressed"))?);
+        }
+    }
+    Ok(())
+}
+
+impl Pages<'_> {
+    /// The next page, and how many numbers and nulls it has; a dictionary has none.
+    pub(super) fn next(&mut self) -> Result<Option<(Page, u32)>> {
+        let Some((header, data)) = self.header()? else { return Ok(None) };
+        let buf = self.data(&header, data)?;
+        let Header { values: num_values, sorted: is_sorted, is_compressed, .. } = header;
+        if self.lists && header.kind != DICTIONARY && num_values > MAX_LISTED {
+            return Err(ParquetError::NYI(format!("a page of {num_values} values in lists")));
+        }
+        let encoding = encoding(header.encoding)?;
+        Ok(Some(match header.kind {
+            DICTIONARY => {
+                if (num_values as usize).checked_mul(self.size).is_none_or(|length| length > buf.len()) {
+                    return Err(bad("a dictionary of more values than it has"));
+                }
+                (Page::DictionaryPage { buf, num_values, encoding, is_sorted }, 0)
+            }
+            DATA => {
+                let page = Page::DataPage {
+                    buf,
+                    num_values,
+                    encoding,
+                    def_level_encoding: level_encoding(header.definition),
+                    rep_level_encoding: level_encoding(header.repetition),
+                    statistics: None,
+                };
+                (page, num_values)
+            }
+            _ => {
+                let page = Page::DataPageV2 {
+                    buf,
+                    num_values,
+                    encoding,
+                    num_nulls: header.nulls,
+                    num_rows: header.rows,
+                    def_levels_byte_len: header.definition_length,
+                    rep_levels_byte_len: header.repetition_length,
+                    is_compressed,
+                    statistics: None,
+                };
+                (page, num_values)
+            }
+        }))
+    }
+}
+
+/// Hands over one page at a time to the decoders of `parquet`, which want a reader that owns its data: whoever decodes puts
+/// the next page in when the last is used up.
+#[derive(Clone, Default)]
+pub(super) struct Slot(Arc<Mutex<Option<Page>>>);
+
+impl Slot {
+    pub(super) fn put(&self, page: Page) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(page);
+    }
+}
+
+impl Iterator for Slot {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Slot {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+
+    /// As if each page were the last: the caller counts rows by their levels, so one that goes on in the next page is no
+    /// matter.
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        Ok(None)
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.get_next_page().map(drop)
+    }
+}
+
+/// Levels are runs, or in old files packed bits.
+#[expect(deprecated, reason = "old files have it")]
+fn level_encoding(number: i64) -> Encoding {
+    // Where there are no levels, anything is said of them.
+    if number == 4 { Encoding::BIT_PACKED } else { Encoding::RLE }
+}

@@ -1,0 +1,96 @@
+//! Elements of .npy files that numpy has no type for: it saves those of `ml_dtypes` as raw bytes, and the file does not say
+//! what they are.
+
+use std::fmt;
+use std::str::FromStr;
+
+use nonfinite::Format;
+
+use crate::tensor::{ByteOrder, Content, Tensor};
+
+/// What raw elements are: all of this dtype are of this format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawDtype {
+    /// The dtype without its byte order: `V2` (bf16), `V1` (fp8), `f1` (how `float8_e5m2` is saved).
+    pub dtype: String,
+    /// What its elements are. They are as long as the dtype says.
+    pub format: Format,
+}
+
+/// The bytes of a raw element, if that is a dtype of such: behind the byte order, `V` and a number, or `f1`.
+pub(crate) fn size(dtype: &str) -> Option<usize> {
+    match dtype {
+        "f1" => Some(1),
+        _ => dtype.strip_prefix('V')?.parse().ok(),
+    }
+}
+
+/// Makes floats of a raw tensor whose dtype is among these.
+pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype]) {
+    if raw.is_empty() || !matches!(tensor.content, Content::Unreadable(_)) {
+        return;
+    }
+    let Some((order, dtype)) = tensor.dtype.split_at_checked(1) else { return };
+    let order = if order == ">" { ByteOrder::Big } else { ByteOrder::Little };
+    if let Some(raw) =
+        raw.iter().find(|raw| raw.dtype == dtype && size(dtype) == Some(raw.format.size_in_bytes()))
+    {
+        tensor.content = Content::Floats { format: raw.format, parts: 1, order };
+    }
+}
+
+/// `DTYPE=FORMAT`, such as `V2=bf16`.
+impl FromStr for RawDtype {
+    type Err = RawDtypeError;
+
+    fn from_str(text: &str) -> Result<Self, RawDtypeError> {
+        let (dtype, format) = text.split_once('=').ok_or(RawDtypeError::NoEquals)?;
+        let size = size(dtype).ok_or_else(|| RawDtypeError::Dtype(dtype.to_owned()))?;
+        let named = Format::ALL.into_iter().find(|known| known.names().contains(&format));
+        let format = named.ok_or_else(|| RawDtypeError::Format(format.to_owned()))?;
+        if format.size_in_bytes() == size {
+            Ok(Self { dtype: dtype.to_owned(), format })
+        } else {
+            Err(RawDtypeError::Size { size, format })
+        }
+    }
+}
+
+/// Why a text is no [`RawDtype`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RawDtypeError {
+    /// No `=`.
+    NoEquals,
+    /// Not a dtype of raw bytes.
+    Dtype(String),
+    /// Not a format.
+    Format(String),
+    /// Elements of a format have another length than those of the dtype.
+    Size {
+        /// Bytes by the dtype.
+        size: usize,
+        /// The format.
+        format: Format,
+    },
+}
+
+impl fmt::Display for RawDtypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoEquals => f.write_str("no '=', as in V2=bf16"),
+            Self::Dtype(dtype) => {
+                write!(f, "{dtype:?} is no dtype of raw bytes: those are V1, V2, .. and f1")
+            }
+            Self::Format(format) => {
+                let names = Format::ALL.map(Format::name).join(", ");
+                write!(f, "{format:?} is no format: there are {names}")
+            }
+            Self::Size { size, format } => {
+                write!(f, "{} has {} bytes, not {size}", format.name(), format.size_in_bytes())
+            }
+        }
+    }
+}
+
+impl std::error::Error for RawDtypeError {}

@@ -1,0 +1,114 @@
+//! Tables: Arrow IPC and Parquet. Planted faults, nulls, and files that lie. What pyarrow writes is compared by
+//! `ci/checker-oracle`.
+
+mod arrow;
+mod parquet;
+mod write;
+
+use std::num::NonZeroUsize;
+
+use nonfinite_check::{Error, FileFormat, Finding, Options, Report, TensorReport, check_bytes};
+
+/// Rows of the batches or row groups of a table.
+const GROUPS: [usize; 3] = [400, 1, 599];
+const ROWS: usize = 1000;
+/// The first, the last, and others on both sides of the limits of groups.
+const PLACES: [usize; 6] = [0, 399, 400, 401, 617, ROWS - 1];
+
+/// A float type: its name in Arrow and in Parquet, and the bits of a NaN, of +Inf, of -Inf, and of a finite number.
+struct Dtype {
+    arrow: &'static str,
+    parquet: &'static str,
+    size: usize,
+    special: [u64; 3],
+    finite: u64,
+}
+
+const DTYPES: [Dtype; 3] = [
+    Dtype {
+        arrow: "float16",
+        parquet: "FLOAT16",
+        size: 2,
+        special: [0x7C01, 0x7C00, 0xFC00],
+        finite: 0x7BFF,
+    },
+    Dtype {
+        arrow: "float32",
+        parquet: "FLOAT",
+        size: 4,
+        special: [0xFFA0_0001, 0x7F80_0000, 0xFF80_0000],
+        finite: 0x7F7F_FFFF,
+    },
+    Dtype {
+        arrow: "float64",
+        parquet: "DOUBLE",
+        size: 8,
+        special: [0x7FF0_0000_0000_0001, 0x7FF0 << 48, 0xFFF0 << 48],
+        finite: 0x7FEF_FFFF_FFFF_FFFF,
+    },
+];
+
+/// Whether a row of planted tables is null: many are, and none of those where something is planted.
+fn is_null(row: usize, planted: usize) -> bool {
+    row % 7 == 3 && row != planted
+}
+
+/// One number of one kind, in this place, and no other.
+#[track_caller]
+fn assert_one(tensor: &TensorReport, kind: usize, coordinate: &[usize], bits: u64, context: &str) {
+    for (index, finding) in [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf].into_iter().enumerate() {
+        if index != kind {
+            assert_eq!(finding, &Finding::default(), "{context}: kind {index} instead of {kind}");
+            continue;
+        }
+        let first = finding.first.as_ref().unwrap_or_else(|| panic!("{context}: nothing of kind {kind}"));
+        let found = (finding.count, &first.coordinate[..], first.bits);
+        assert_eq!(found, (1, coordinate, bits), "{context}");
+    }
+}
+
+/// The report of all cores, which must be that of one.
+#[track_caller]
+fn report(bytes: &[u8], format: FileFormat) -> Report {
+    assert_eq!(FileFormat::detect(bytes, None), Some(format));
+    let [all, one] = [None, NonZeroUsize::new(1)].map(|threads| {
+        let options = Options { stats: true, threads, ..Options::default() };
+        check_bytes(bytes, format, &options).unwrap_or_else(|error| panic!("{}: {error}", format.name()))
+    });
+    assert_eq!(all, one);
+    all
+}
+
+#[track_caller]
+fn refused(bytes: &[u8], format: FileFormat, message: &str) {
+    match check_bytes(bytes, format, &Options::default()) {
+        Ok(report) => panic!("{message}: accepted with {} tensors", report.tensors.len()),
+        Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),
+    }
+}
+
+/// Cuts the file at every length, and changes every byte of it: there is a report or an error, and whatever is found lies
+/// within its tensor.
+fn damaged(bytes: &[u8], format: FileFormat) {
+    let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
+    let check = |bytes: &[u8]| -> Result<(), Error> {
+        for tensor in check_bytes(bytes, format, &options)?.tensors {
+            for first in [tensor.nan.first, tensor.pos_inf.first, tensor.neg_inf.first].into_iter().flatten()
+            {
+                assert!(first.coordinate.iter().zip(&tensor.shape).all(|(index, extent)| index < extent));
+            }
+        }
+        Ok(())
+    };
+    for length in 0..bytes.len() {
+        assert!(check(&bytes[..length]).is_err() || format == FileFormat::Arrow, "cut at {length}");
+    }
+    let mut other = bytes.to_vec();
+    for at in 0..bytes.len() {
+        for value in [0, 1, 0x7F, 0x80, 0xFF, bytes[at] ^ 4] {
+            other[at] = value;
+            let _ = check(&other);
+        }
+        other[at] = bytes[at];
+    }
+}

@@ -1,0 +1,173 @@
+use std::sync::Arc;
+
+use nonfinite_check::{FileFormat, LookedAt, Report};
+use parquet::basic::Encoding;
+use parquet::data_type::{ByteArray, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type};
+use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use crate::{DTYPES, Dtype, GROUPS, PLACES, assert_one, damaged, is_null};
+
+fn report(bytes: &[u8]) -> Report {
+    crate::report(bytes, FileFormat::Parquet)
+}
+
+/// The values of a column in a row group that are not null, and the levels of all.
+struct Column<'a, T: DataType> {
+    values: &'a [T::T],
+    definition: Option<&'a [i16]>,
+    repetition: Option<&'a [i16]>,
+}
+
+/// A file of one column; each of its row groups may be made of several batches.
+fn write<T: DataType>(schema: &str, properties: WriterProperties, groups: &[Column<'_, T>]) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(schema).expect("a good schema"));
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+    for Column { values, definition, repetition } in groups {
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().expect("a column");
+        column.typed::<T>().write_batch(values, *definition, *repetition).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+/// Small pages, with and without dictionaries, of both versions.
+fn layouts() -> impl Iterator<Item = WriterProperties> {
+    let versions = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0];
+    versions.into_iter().flat_map(|version| {
+        let builder =
+            || WriterProperties::builder().set_writer_version(version).set_data_page_row_count_limit(100);
+        let builder = move || builder().set_write_batch_size(64);
+        [
+            builder().build(),
+            builder().set_dictionary_enabled(false).set_encoding(Encoding::PLAIN).build(),
+            builder().set_dictionary_enabled(false).set_encoding(Encoding::BYTE_STREAM_SPLIT).build(),
+        ]
+    })
+}
+
+/// Plants each kind in each place, in every layout.
+fn plant<T: DataType>(dtype: &Dtype, kind_of_column: &str, value: impl Fn(u64) -> T::T) {
+    let schema = format!("message table {{ optional {kind_of_column}; }}");
+    for (kind, place) in (0..3).flat_map(|kind| PLACES.map(|place| (kind, place))) {
+        let mut start = 0;
+        let groups: Vec<(Vec<T::T>, Vec<i16>)> = GROUPS
+            .iter()
+            .map(|rows| {
+                let rows = start..start + rows;
+                start = rows.end;
+                let there = rows.clone().filter(|&row| !is_null(row, place));
+                let bits = there.map(|row| if row == place { dtype.special[kind] } else { dtype.finite });
+                (bits.map(&value).collect(), rows.map(|row| i16::from(!is_null(row, place))).collect())
+            })
+            .collect();
+        for properties in layouts() {
+            let groups: Vec<_> = groups
+                .iter()
+                .map(|(values, levels)| Column::<T> { values, definition: Some(levels), repetition: None })
+                .collect();
+            let tensor = report(&write(&schema, properties, &groups)).tensors.remove(0);
+            assert_eq!((tensor.name.as_deref(), &*tensor.dtype), (Some("x"), dtype.parquet));
+            assert_eq!((&tensor.shape[..], tensor.elements), (&[crate::ROWS][..], crate::ROWS));
+            let context = format!("{}, row {place}", dtype.parquet);
+            assert_one(&tensor, kind, &[place], dtype.special[kind], &context);
+        }
+    }
+}
+
+#[test]
+fn planted() {
+    plant::<FloatType>(&DTYPES[1], "float x", |bits| f32::from_bits(bits as u32));
+    plant::<DoubleType>(&DTYPES[2], "double x", f64::from_bits);
+    let half = |bits: u64| ByteArray::from((bits as u16).to_le_bytes().to_vec()).into();
+    plant::<FixedLenByteArrayType>(&DTYPES[0], "fixed_len_byte_array(2) x (FLOAT16)", half);
+}
+
+const LISTS: &str =
+    "message table { optional group l (LIST) { repeated group list { optional float element; } } }";
+
+/// Two row groups of [1, null], null, [], [1, x].
+fn lists(last: f32, properties: WriterProperties) -> Vec<u8> {
+    let (definition, repetition) = ([3, 2, 0, 1, 3, 3], [0, 1, 0, 0, 0, 1]);
+    let values = [[1.0f32; 3], [1.0, 1.0, last]];
+    let groups = values.each_ref().map(|values| Column::<FloatType> {
+        values,
+        definition: Some(&definition),
+        repetition: Some(&repetition),
+    });
+    write(LISTS, properties, &groups)
+}
+
+#[test]
+fn rows_of_lists() {
+    for properties in layouts() {
+        let tensor = report(&lists(f32::INFINITY, properties)).tensors.remove(0);
+        assert_eq!(tensor.name.as_deref(), Some("l.list.element"));
+        assert_eq!((&tensor.shape[..], tensor.elements), (&[8][..], 12));
+        assert_one(&tensor, 1, &[7], 0x7F80_0000, "lists");
+    }
+}
+
+#[test]
+fn other_columns_are_skipped() {
+    let column = Column::<Int32Type> { values: &[-1, 0x7FC0_0000], definition: None, repetition: None };
+    let properties = WriterProperties::builder().build();
+    let report = report(&write("message table { required int32 i; }", properties, &[column]));
+    assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
+    assert_eq!((&*report.tensors[0].dtype, &report.tensors[0].shape[..]), ("INT32", &[2][..]));
+    assert!(report.is_complete());
+}
+
+/// An encoding of halves whose decoder trusts what it reads.
+#[test]
+fn encodings_that_are_not_read() {
+    let encoding = Encoding::DELTA_BYTE_ARRAY;
+    let properties = WriterProperties::builder().set_dictionary_enabled(false).set_encoding(encoding).build();
+    let values = [ByteArray::from(vec![0, 0x7E]).into()];
+    let column = Column::<FixedLenByteArrayType> { values: &values, definition: None, repetition: None };
+    let schema = "message table { required fixed_len_byte_array(2) x (FLOAT16); }";
+    let report = report(&write(schema, properties, &[column]));
+    let looked_at = &report.tensors[0].looked_at;
+    assert!(
+        matches!(looked_at, LookedAt::Unreadable(why) if why.contains("DELTA_BYTE_ARRAY")),
+        "{looked_at:?}"
+    );
+}
+
+#[test]
+fn files_that_lie() {
+    let refused = |bytes: &[u8], message| crate::refused(bytes, FileFormat::Parquet, message);
+    let good = lists(1.0, WriterProperties::builder().build());
+    assert!(!report(&good).is_bad());
+    refused(b"PAR1", "does not end with its footer");
+    refused(b"PAR1\xFF\xFF\xFF\xFFPAR1", "does not end with its footer");
+    refused(b"PAR1\0\0\0\0PAR1", "a schema that is not whole");
+    refused(b"PAR1\x15\x02\x04\0\0\0PARE", "encrypted");
+    refused(&good[..good.len() - 1], "does not end with its footer");
+    // The root of the schema: a struct of its name and of the number of its members, here two billions.
+    let footer = |members: &[u8]| {
+        let root = [b"\x48\x01m\x15", members, b"\0"].concat();
+        let footer = [b"\x15\x02\x19\x1C", &root[..], b"\x16\0\x19\x0C\0"].concat();
+        [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
+    };
+    assert_eq!(report(&footer(b"\0")).tensors, []);
+    refused(&footer(b"\xFE\xFF\xFF\xFF\x0F"), "a schema that is not whole");
+    refused(&footer(b"\x01"), "a schema that is not whole");
+    // The header of the first page: kind, then the two lengths, each a byte in this small file.
+    let page = 4;
+    assert_eq!((good[page], good[page + 2]), (0x15, 0x15), "a field of an integer, and the next");
+    let mut bytes = good.clone();
+    bytes[page + 1] = 8;
+    refused(&bytes, "unknown kind");
+    let mut bytes = good;
+    bytes[page + 3] ^= 2;
+    refused(&bytes, "tensor \"l.list.element\"");
+}
+
+#[test]
+fn damaged_files() {
+    damaged(&lists(f32::NAN, WriterProperties::builder().build()), FileFormat::Parquet);
+}

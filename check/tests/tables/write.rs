@@ -1,0 +1,217 @@
+//! A writer of Arrow IPC, after the specification: messages of tables of FlatBuffers, and bodies of buffers.
+
+use arrow_ipc as fb;
+use flatbuffers::{FlatBufferBuilder, WIPOffset};
+
+/// A type.
+#[derive(Clone)]
+pub(crate) enum Kind {
+    Float(fb::Precision),
+    Int,
+    Text,
+    Struct(Vec<Field>),
+    List(Box<Field>),
+    Fixed(i32, Box<Field>),
+    Union(Vec<Field>),
+}
+
+#[derive(Clone)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// The number of its dictionary.
+    pub(crate) dictionary: Option<i64>,
+}
+
+pub(crate) fn field(name: &'static str, kind: Kind) -> Field {
+    Field { name, kind, dictionary: None }
+}
+
+/// A node of a batch with its buffers; those of its children follow.
+#[derive(Clone, Default)]
+pub(crate) struct Node {
+    pub(crate) length: i64,
+    pub(crate) nulls: i64,
+    pub(crate) buffers: Vec<Vec<u8>>,
+}
+
+/// Numbers of this many bytes each, with the bits of those that are not null; none for no nulls.
+pub(crate) fn numbers(values: &[u64], size: usize, valid: Option<&[bool]>) -> Node {
+    let data = values.iter().flat_map(|value| value.to_le_bytes()[..size].to_vec()).collect();
+    let nulls = valid.map_or(0, |valid| valid.iter().filter(|valid| !**valid).count());
+    Node { length: values.len() as i64, nulls: nulls as i64, buffers: vec![bits(valid), data] }
+}
+
+/// A bit for each, the lowest first.
+pub(crate) fn bits(valid: Option<&[bool]>) -> Vec<u8> {
+    let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
+    valid.unwrap_or_default().chunks(8).map(byte).collect()
+}
+
+pub(crate) enum Message {
+    Batch(i64, Vec<Node>),
+    Dictionary(i64, i64, Vec<Node>),
+}
+
+/// A stream of messages, or a file with them.
+pub(crate) fn arrow(fields: &[Field], messages: &[Message], file: bool) -> Vec<u8> {
+    let mut bytes = if file { b"ARROW1\0\0".to_vec() } else { Vec::new() };
+    let mut builder = FlatBufferBuilder::new();
+    let schema = schema(&mut builder, fields);
+    finish(&mut builder, fb::MessageHeader::Schema, schema.as_union_value(), 0);
+    frame(&mut bytes, builder.finished_data(), &[]);
+    let (mut batches, mut dictionaries) = (Vec::new(), Vec::new());
+    for message in messages {
+        let at = bytes.len();
+        let (Message::Batch(rows, nodes) | Message::Dictionary(_, rows, nodes)) = message;
+        let body = body(nodes);
+        let mut builder = FlatBufferBuilder::new();
+        let batch = batch(&mut builder, *rows, nodes);
+        let (kind, header, blocks) = match message {
+            Message::Batch(..) => (fb::MessageHeader::RecordBatch, batch.as_union_value(), &mut batches),
+            Message::Dictionary(id, ..) => {
+                let arguments = fb::DictionaryBatchArgs { id: *id, data: Some(batch), isDelta: false };
+                let dictionary = fb::DictionaryBatch::create(&mut builder, &arguments);
+                (fb::MessageHeader::DictionaryBatch, dictionary.as_union_value(), &mut dictionaries)
+            }
+        };
+        finish(&mut builder, kind, header, body.len());
+        let metadata = frame(&mut bytes, builder.finished_data(), &body);
+        blocks.push(fb::Block::new(at as i64, metadata as i32, body.len() as i64));
+    }
+    bytes.extend(b"\xFF\xFF\xFF\xFF\0\0\0\0");
+    if file {
+        let footer = footer(fields, &batches, &dictionaries);
+        bytes.extend_from_slice(&footer);
+        bytes.extend((footer.len() as i32).to_le_bytes());
+        bytes.extend(b"ARROW1");
+    }
+    bytes
+}
+
+/// The buffers, each at a multiple of 8.
+fn body(nodes: &[Node]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for buffer in nodes.iter().flat_map(|node| &node.buffers) {
+        body.extend_from_slice(buffer);
+        body.resize(body.len().next_multiple_of(8), 0);
+    }
+    body
+}
+
+/// Adds a message; returns the length of what is before its body.
+fn frame(bytes: &mut Vec<u8>, metadata: &[u8], body: &[u8]) -> usize {
+    let length = metadata.len().next_multiple_of(8);
+    bytes.extend(b"\xFF\xFF\xFF\xFF");
+    bytes.extend((length as i32).to_le_bytes());
+    bytes.extend_from_slice(metadata);
+    bytes.resize(bytes.len() + length - metadata.len(), 0);
+    bytes.extend_from_slice(body);
+    length + 8
+}
+
+type Builder<'a> = FlatBufferBuilder<'a>;
+
+fn finish(
+    builder: &mut Builder<'_>,
+    kind: fb::MessageHeader,
+    header: WIPOffset<flatbuffers::UnionWIPOffset>,
+    body: usize,
+) {
+    let arguments = fb::MessageArgs {
+        version: fb::MetadataVersion::V5,
+        header_type: kind,
+        header: Some(header),
+        bodyLength: body as i64,
+        custom_metadata: None,
+    };
+    let message = fb::Message::create(builder, &arguments);
+    builder.finish(message, None);
+}
+
+fn footer(fields: &[Field], batches: &[fb::Block], dictionaries: &[fb::Block]) -> Vec<u8> {
+    let mut builder = FlatBufferBuilder::new();
+    let arguments = fb::FooterArgs {
+        version: fb::MetadataVersion::V5,
+        schema: Some(schema(&mut builder, fields)),
+        dictionaries: Some(builder.create_vector(dictionaries)),
+        recordBatches: Some(builder.create_vector(batches)),
+        custom_metadata: None,
+    };
+    let footer = fb::Footer::create(&mut builder, &arguments);
+    builder.finish(footer, None);
+    builder.finished_data().to_vec()
+}
+
+fn schema<'a>(builder: &mut Builder<'a>, fields: &[Field]) -> WIPOffset<fb::Schema<'a>> {
+    let fields: Vec<_> = fields.iter().map(|field| write(builder, field)).collect();
+    let fields = Some(builder.create_vector(&fields));
+    fb::Schema::create(builder, &fb::SchemaArgs { fields, ..fb::SchemaArgs::default() })
+}
+
+fn write<'a>(builder: &mut Builder<'a>, field: &Field) -> WIPOffset<fb::Field<'a>> {
+    let children: Vec<_> = match &field.kind {
+        Kind::Struct(fields) | Kind::Union(fields) => {
+            fields.iter().map(|field| write(builder, field)).collect()
+        }
+        Kind::List(child) | Kind::Fixed(_, child) => vec![write(builder, child)],
+        Kind::Float(_) | Kind::Int | Kind::Text => Vec::new(),
+    };
+    let (type_type, type_) = match &field.kind {
+        Kind::Float(precision) => {
+            let arguments = fb::FloatingPointArgs { precision: *precision };
+            let kind = fb::FloatingPoint::create(builder, &arguments);
+            (fb::Type::FloatingPoint, kind.as_union_value())
+        }
+        Kind::Int => {
+            let kind = fb::Int::create(builder, &fb::IntArgs { bitWidth: 32, is_signed: true });
+            (fb::Type::Int, kind.as_union_value())
+        }
+        Kind::Text => (fb::Type::Utf8, fb::Utf8::create(builder, &fb::Utf8Args {}).as_union_value()),
+        Kind::Struct(_) => {
+            (fb::Type::Struct_, fb::Struct_::create(builder, &fb::Struct_Args {}).as_union_value())
+        }
+        Kind::List(_) => (fb::Type::List, fb::List::create(builder, &fb::ListArgs {}).as_union_value()),
+        Kind::Fixed(size, _) => {
+            let kind = fb::FixedSizeList::create(builder, &fb::FixedSizeListArgs { listSize: *size });
+            (fb::Type::FixedSizeList, kind.as_union_value())
+        }
+        Kind::Union(_) => {
+            let kind =
+                fb::Union::create(builder, &fb::UnionArgs { mode: fb::UnionMode::Sparse, typeIds: None });
+            (fb::Type::Union, kind.as_union_value())
+        }
+    };
+    let dictionary = field.dictionary.map(|id| {
+        let arguments = fb::DictionaryEncodingArgs { id, ..fb::DictionaryEncodingArgs::default() };
+        fb::DictionaryEncoding::create(builder, &arguments)
+    });
+    let arguments = fb::FieldArgs {
+        name: Some(builder.create_string(field.name)),
+        nullable: true,
+        type_type,
+        type_: Some(type_),
+        dictionary,
+        children: Some(builder.create_vector(&children)),
+        custom_metadata: None,
+    };
+    fb::Field::create(builder, &arguments)
+}
+
+fn batch<'a>(builder: &mut Builder<'a>, rows: i64, nodes: &[Node]) -> WIPOffset<fb::RecordBatch<'a>> {
+    let mut at = 0;
+    let buffers = nodes.iter().flat_map(|node| &node.buffers).map(|buffer| {
+        let entry = fb::Buffer::new(at as i64, buffer.len() as i64);
+        at = (at + buffer.len()).next_multiple_of(8);
+        entry
+    });
+    let buffers: Vec<_> = buffers.collect();
+    let nodes: Vec<_> = nodes.iter().map(|node| fb::FieldNode::new(node.length, node.nulls)).collect();
+    let arguments = fb::RecordBatchArgs {
+        length: rows,
+        nodes: Some(builder.create_vector(&nodes)),
+        buffers: Some(builder.create_vector(&buffers)),
+        ..fb::RecordBatchArgs::default()
+    };
+    fb::RecordBatch::create(builder, &arguments)
+}

@@ -1,0 +1,71 @@
+//! Elements that numpy saves as raw bytes: bf16 and fp8 of `ml_dtypes`.
+
+use crate::{assert_results, file, npy, refused, results, run};
+
+/// One, NaN, -Inf in bf16.
+const BF16: [u8; 6] = [0x80, 0x3F, 0xC1, 0x7F, 0x80, 0xFF];
+
+#[test]
+fn without_a_word_of_what_they_are() {
+    refused("raw.npy", &npy("'<V2'", false, "(3,)", &BF16), "raw bytes, as bf16 and fp8 are saved: say what");
+    refused("raw.npy", &npy("'|V1'", false, "(6,)", &BF16), "--raw-dtype V1=f8e4m3fn");
+    refused("raw.npy", &npy("'<f1'", false, "(6,)", &BF16), "--raw-dtype");
+    // No file at all.
+    refused("raw.npy", &npy("'<V2'", false, "(4,)", &BF16), "say 8 bytes of data, the file has 6");
+    refused("raw.npy", &npy("'<V'", false, "(4,)", &BF16), "not supported");
+}
+
+fn check(name: &str, descr: &str, raw: &[&str]) -> (Vec<String>, i32) {
+    let path = file(name, &npy(descr, false, "(3,)", &BF16));
+    let mut arguments = vec!["check"];
+    arguments.extend(raw.iter().flat_map(|raw| ["--raw-dtype", raw]));
+    let path_text = path.to_str().unwrap();
+    arguments.push(path_text);
+    let run = run(arguments);
+    (results(&run, &path), run.status)
+}
+
+#[test]
+fn with_one() {
+    let (lines, status) = check("raw-bf16.npy", "'<V2'", &["V1=f8e5m2", "V2=bf16"]);
+    assert_eq!(lines[0], "<V2 [3]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1]");
+    assert_eq!(status, 1);
+    // The other of that size: 0x3F80, 0x7FC1 and 0xFF80.
+    let (lines, status) = check("raw-f16.npy", "'|V2'", &["V2=f16"]);
+    assert_eq!(lines[0], "|V2 [3]: 2 NaN, 0 +Inf, 0 -Inf, first NaN at [1]");
+    assert_eq!(status, 1);
+    // Not for this dtype.
+    assert_eq!(check("raw-none.npy", "'<V2'", &["V1=f8e5m2"]).1, 2);
+}
+
+#[test]
+fn other_files_are_what_they_say() {
+    assert_results(
+        "f2.npy",
+        &npy("'<f2'", false, "(3,)", &BF16),
+        1,
+        &[
+            "<f2 [3]: 2 NaN, 0 +Inf, 0 -Inf, first NaN at [1]",
+            "checked 1 tensors, 3 elements, 6 bytes: 1 bad; skipped 0 without floats, 0 always finite",
+        ],
+    );
+}
+
+#[test]
+fn words_that_say_nothing() {
+    for (raw, message) in [
+        ("V2", "no '='"),
+        ("f4=f32", "no dtype of raw bytes"),
+        ("V2=half2", "is no format: there are f16"),
+        ("V2=f8e5m2", "f8e5m2 has 1 bytes, not 2"),
+    ] {
+        let run = run(["check", "--raw-dtype", raw, "x.npy"]);
+        assert_eq!(run.status, 2);
+        assert!(run.err.contains(message), "{raw}: {}", run.err);
+        assert!(
+            run.err.ends_with("; see nonfinite --help\n") && !run.err.contains("For more"),
+            "{}",
+            run.err
+        );
+    }
+}
