@@ -1,0 +1,152 @@
+"""A copy of the repository in which mutants are built and run."""
+
+import json
+import os
+import re
+import resource
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from edits import read, write
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+WORK = ROOT / "target" / "mutants"
+
+# Read before anything else runs: `mutant` then is a load and a comparison.
+SWITCH = """
+pub use switch::mutant;
+mod switch {
+    static mut ACTIVE: u32 = 0;
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static INIT: unsafe extern "C" fn(i32, *const *const u8, *const *const u8) = init;
+
+    unsafe extern "C" fn init(_: i32, _: *const *const u8, mut variable: *const *const u8) {
+        unsafe {
+            while !(*variable).is_null() {
+                let text = core::ffi::CStr::from_ptr((*variable).cast()).to_bytes();
+                if let Some(number) = text.strip_prefix(b"NONFINITE_MUTANT=") {
+                    ACTIVE = core::str::from_utf8(number).unwrap().parse().unwrap();
+                    assert!(ACTIVE != u32::MAX, "the switch works");
+                }
+                variable = variable.add(1);
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn mutant(number: u32) -> bool {
+        unsafe { ACTIVE == number }
+    }
+}
+"""
+PROBE = 2**32 - 1
+
+
+class Place:
+    def __init__(self, emulate):
+        self.emulate = emulate
+        self.root = WORK / f"copy-{emulate or 'native'}"
+        self.target = WORK / f"build-{emulate or 'native'}"
+        self.environment = dict(
+            os.environ, CARGO_TARGET_DIR=str(self.target), CARGO_TERM_COLOR="never", CARGO_INCREMENTAL="0",
+            CARGO_PROFILE_TEST_DEBUG="0", CARGO_PROFILE_TEST_OPT_LEVEL="1", CARGO_PROFILE_TEST_CODEGEN_UNITS="16",
+            NONFINITE_REDUCED="1", RUST_BACKTRACE="0",
+            # A mutant may shift by too much: that is for the tests to find.
+            RUSTFLAGS="--cap-lints=allow",
+        )  # fmt: skip
+        for name in ("NONFINITE_PATH", "NONFINITE_REQUIRE", "NONFINITE_MUTANT"):
+            self.environment.pop(name, None)
+
+    def prepare(self, path):
+        """Makes the copy like the repository, but for the switch, and with no other hand-written path than `path`."""
+        files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
+        files = [name for name in files if name and (ROOT / name).is_file()]
+        for name in files:
+            copy = self.root / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if name in ("kernels/src/lib.rs", "src/lib.rs", "kernels/src/path.rs"):
+                continue
+            if not (copy.is_file() and copy.read_bytes() == (ROOT / name).read_bytes()):
+                copy.write_bytes((ROOT / name).read_bytes())
+                copy.chmod((ROOT / name).stat().st_mode)
+        for old in self.root.rglob("*.rs"):
+            if str(old.relative_to(self.root)) not in files:
+                old.unlink()
+        (self.root / ".git").mkdir(exist_ok=True)
+        write(self.root / "kernels/src/lib.rs", read(ROOT / "kernels/src/lib.rs") + SWITCH)
+        write(self.root / "src/lib.rs", read(ROOT / "src/lib.rs") + "\n#[doc(hidden)]\npub use nonfinite_kernels::mutant;\n")
+        write(self.root / "kernels/src/path.rs", self.only(path, read(ROOT / "kernels/src/path.rs")))
+
+    def only(self, path, text):
+        """The table of paths with one row: a build takes a quarter of the time, and what one path's tests notice is noticed."""
+        begin = text.index("\npaths! {") + len("\npaths! {")
+        end = text.index("\n}\n", begin)
+        rows = re.findall(r'\s*#\[cfg\((?:[^\]])*\)\]\s*"(\w+)" [^;]*;', text[begin:end])
+        if path is None or path not in rows:
+            return text
+        kept = [m.group() for m in re.finditer(r'\s*#\[cfg\((?:[^\]])*\)\]\s*"(\w+)" [^;]*;', text[begin:end]) if m.group(1) == path]
+        return text[:begin] + "".join(kept) + text[end:]
+
+    def cargo(self, command, suite):
+        """Runs cargo; gives its exit code, the compiler's errors, and the programs it built."""
+        tool = [str(self.root / "ci" / "emulate" / self.emulate)] if self.emulate else ["cargo"]
+        flags = ["--message-format", "json", *(["--no-run"] if command == "test" else [])]
+        done = subprocess.run([*tool, command, *flags, *suite], cwd=self.root, env=self.environment, capture_output=True, text=True)
+        errors, programs = [], []
+        for line in done.stdout.splitlines():
+            if not line.startswith("{"):
+                continue
+            note = json.loads(line)
+            if note.get("reason") == "compiler-message" and note["message"]["level"].startswith("error"):
+                errors.append(note["message"])
+            if note.get("reason") == "compiler-artifact" and note.get("executable"):
+                programs.append((note["target"]["name"], note["executable"]))
+        return done.returncode, errors, programs, done.stderr
+
+    def run(self, programs, number, seconds):
+        """Runs the tests until one fails: None if all pass, else what failed."""
+        environment = dict(self.environment)
+        if number:
+            environment["NONFINITE_MUTANT"] = str(number)
+        deadline = time.monotonic() + seconds
+        for _, program in programs:
+            command = [os.environ["EMU"] + "/run-aarch64", program] if self.emulate else [program]
+            verdict = watch(command, environment, self.root, deadline)
+            if verdict:
+                return verdict
+        return None
+
+
+def watch(command, environment, folder, deadline):
+    """Runs a test program, ends it at the first failure, and tells which it was."""
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+    )  # fmt: skip
+    output = b""
+    try:
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                return "endless"
+            piece = os.read(process.stdout.fileno(), 65536)
+            output += piece
+            failed = re.search(rb"^test (\S+)(?: - should panic)? \.\.\. FAILED", output, re.M)
+            if failed:
+                return failed.group(1).decode()
+            if not piece:
+                code = process.wait(max(1, deadline - time.monotonic()))
+                return None if code == 0 else "crash"
+    except subprocess.TimeoutExpired:
+        return "endless"
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        process.stdout.close()
