@@ -14,15 +14,17 @@ reason why no test can notice it, else the exit code is 1. What does not compile
 import argparse
 import fnmatch
 import os
+import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import verdicts
 from edits import mutants_of, parse, read, write
 from place import PROBE, ROOT, WORK, Place
-from schema import Schema, candidates, thaw
+from schema import Schema, candidates
+from thaw import Thawed
 
 BOTH = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
 
@@ -33,11 +35,12 @@ class Group:
 
     files: list
     path: str = "avx2"
-    tests: list = field(default_factory=lambda: [*BOTH, "--test", "paths", "--test", "rules"])
+    tests: list = field(default_factory=lambda: [*BOTH, "--lib", "--test", "paths", "--test", "rules", "--test", "activate"])
+    # Whether the tables of formats and rules are computed at run time.
     thaws: bool = False
 
 
-STRIDED = [*BOTH, "--test", "paths", "--lib"]
+STRIDED = [*BOTH, "--lib", "--test", "paths", "--test", "guard_views"]
 STREAM = ["-p", "nonfinite-kernels", "--test", "stream", "--lib"]
 FRONT = ["-p", "nonfinite", "--all-features", "--lib", "--test", "paths", "--test", "ops", "--test", "par", "--test", "ndarray"]
 GROUPS = {
@@ -72,6 +75,10 @@ def mutants(groups):
     return found
 
 
+class Refused(Exception):
+    """The compiler's errors, which tell no place."""
+
+
 class Run:
     """The mutants of one group."""
 
@@ -80,6 +87,7 @@ class Run:
         self.place = Place(options.emulate)
         self.path = None if options.survivors else self.group.path
         self.place.prepare(self.path)
+        self.place.require([self.path] if self.path else ["neon", "scalar"] if options.emulate else ["avx512", "avx2", "portable", "scalar"])
         if options.survivors:
             del self.place.environment["NONFINITE_REDUCED"]
         self.suite = list(self.group.tests)
@@ -89,13 +97,20 @@ class Run:
         self.seconds = None
 
     def source(self, file):
-        """A file of the copy without mutants, and its tree."""
+        """A file of the copy without mutants: as it stands, and thawed."""
         if file not in self.texts:
             text = read(self.place.root / file)
-            original = read(ROOT / file)
-            # The copy may have more behind the end, or fewer rows in the table of paths.
-            self.texts[file] = (text, parse(text)) if text.startswith(original) else (original, parse(original))
+            self.texts[file] = text, Thawed(file, text, self.group.thaws)
         return self.texts[file]
+
+    def places(self, mutant):
+        """What may be wrapped for a mutant: nothing if it can only be built alone."""
+        _, thawed = self.source(mutant.file)
+        moved = thawed.moved(mutant.begin, mutant.end)
+        if moved is None:
+            return None, []
+        mutant = replace(mutant, begin=moved[0], end=moved[1])
+        return mutant, list(candidates(thawed.text, thawed.root, mutant))[:WIDEN]
 
     def owner(self, text):
         return next((name for name in ("Avx2", "Avx512", "Neon") if f"impl {name} {{ $(" in text), None)
@@ -104,23 +119,20 @@ class Run:
         """Builds the mutants into one program. What cannot be there is judged alone."""
         numbers = {mutant: number for number, mutant in enumerate(chosen, 1)}
         by_number = {number: mutant for mutant, number in numbers.items()}
-        thawed = {"TABLE", "RULES", "OPPOSITES"} if self.group.thaws else set()
-        places = {m: list(candidates(*self.source(m.file), m, thawed))[:WIDEN] for m in chosen}
+        thawed, places = {}, {}
+        for m in chosen:
+            thawed[m], places[m] = self.places(m)
         alone, absent = [m for m in chosen if not places[m]], []
-        files = {m.file for m in chosen} | ({"src/format.rs", "kernels/src/rule.rs"} if self.group.thaws else set())
+        files = [str(path.relative_to(self.place.root)) for path in (self.place.root / "kernels/src").rglob("*.rs")]
+        files = {m.file for m in chosen} | {*files, "src/format.rs"}
         command = "check"
         while True:
             present = [m for m in chosen if places[m] and m not in absent]
             schemas = {}
             for file in files:
-                text, _ = self.source(file)
-                splices = list(thaw(text)) if self.group.thaws else []
-                mine = [(numbers[m], m, places[m][0]) for m in present if m.file == file]
-                cut = [(n, m, p) for n, m, p in mine if any(lo < p[1] and p[0] < hi for lo, hi, _ in splices)]
-                alone += [m for _, m, _ in cut]
-                for _, m, _ in cut:
-                    places[m] = []
-                schemas[file] = Schema(text, [c for c in mine if c not in cut], splices, self.owner(text))
+                text = self.source(file)[1].text
+                mine = [(numbers[m], thawed[m], places[m][0]) for m in present if m.file == file]
+                schemas[file] = Schema(text, mine, self.owner(text))
                 write(self.place.root / file, schemas[file].out)
             code, errors, programs, output = self.place.cargo(command, self.suite)
             if code == 0 and command == "check":
@@ -132,10 +144,10 @@ class Run:
             refused = {}
             for error in errors:
                 for number, broken in self.blamed(error, schemas):
-                    unknown = (error.get("code") or {}).get("code") in ("E0425", "E0433")
+                    unknown = (error.get("code") or {}).get("code") in ("E0425", "E0433", "E0080")
                     refused[number] = refused.get(number, False) or (broken and unknown)
             if not refused:
-                sys.exit("\n".join(e["rendered"] for e in errors) + output[-3000:] + "\nthe copy does not compile")
+                raise Refused("\n".join(e["rendered"] for e in errors) + output[-3000:])
             for number, unknown in refused.items():
                 mutant = by_number[number]
                 if unknown:
@@ -157,10 +169,15 @@ class Run:
                 if numbers:
                     return [(number, broken) for number in numbers]
                 span = (span.get("expansion") or {}).get("span")
+        # Immediates of intrinsics are judged late, and without a place.
+        for name, value in re.findall(r"(\w+)::<(\d+)>::\{constant", error["rendered"]):
+            numbers = [n for schema in schemas.values() for n in schema.calling(name, int(value))]
+            if numbers:
+                return [(number, True) for number in numbers]
         return []
 
     def whole(self):
-        for file in {m for m in self.texts}:
+        for file in self.texts:
             write(self.place.root / file, self.source(file)[0])
 
     def judge(self, programs, number):
@@ -203,9 +220,18 @@ class Run:
             verdicts.note(mutant, verdict)
             print(f"{count:5}/{len(todo)} {verdict:40} {mutant}", flush=True)
 
-        for first in range(0, len(todo), self.options.batch):
-            begin = time.monotonic()
-            built, alone, absent, programs = self.batch(todo[first : first + self.options.batch])
+        batches = [todo[first : first + self.options.batch] for first in range(0, len(todo), self.options.batch)]
+        while batches:
+            begin, chosen = time.monotonic(), batches.pop(0)
+            try:
+                built, alone, absent, programs = self.batch(chosen)
+            except Refused as errors:
+                if len(chosen) == 1:
+                    tell(chosen[0], "does not compile")
+                else:
+                    print(f"{errors}\n  refused without a place: in two halves", flush=True)
+                    batches[:0] = [chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :]]
+                continue
             programs = self.ordered(programs)
             print(f"  built {len(built)} in {time.monotonic() - begin:.0f} s, {len(alone)} to be built alone", flush=True)
             later += alone
@@ -215,7 +241,7 @@ class Run:
                 self.time_it(programs)
                 for number, mutant in built:
                     tell(mutant, self.judge(programs, number))
-            self.whole()
+        self.whole()
         if self.seconds is None:
             self.seconds = 300
         if self.options.skip_alone:
@@ -233,7 +259,7 @@ def main():
     options.add_argument("--batch", type=int, default=150, help="most mutants of a build")
     options.add_argument("--skip-alone", action="store_true", help="leave out what must be built alone")
     options.add_argument("--emulate", choices=["arm64"], help="run the tests under this emulator")
-    options = options.parse_args()
+    options = options.parse_intermixed_args()
     native = [group for group in GROUPS if group != "neon"]
     groups = options.groups or (["neon"] if options.emulate else list(GROUPS) if options.command == "report" else native)
     unknown = set(groups) - set(GROUPS)

@@ -50,7 +50,7 @@ ARRAY = re.compile(r"\[((?:\s*-?\d+\s*,\s*){3,}-?\d+\s*)(,?\s*)\]")
 DROP_MASK = re.compile(r"\b(?:isa|self)\.(?:and|not_and)\(((?:[^(),]|\([^()]*(?:\([^()]*\)[^()]*)*\))+), with\.(?:mask|top)\)")
 NOT = re.compile(r"(?<![\w#])!(?=[A-Za-z_(])")
 BOOL = re.compile(r"\b(true|false)\b")
-STATEMENT = re.compile(r"^\s+[a-z][\w.:<>, ]*\(.*\);$")
+STATEMENT = re.compile(r"^\s+(?!let |return )[a-z][\w.:<>, ]*\(.*\);$")
 # What a function may answer instead, by the type that it returns.
 ANSWERS = [
     (re.compile(r"bool"), ["true", "false"]),
@@ -189,6 +189,16 @@ def walk(node):
         yield from walk(child)
 
 
+def in_type(root, begin, end):
+    """Whether a place belongs to a type or a bound: to break it is for the compiler to notice."""
+    node = root.named_descendant_for_byte_range(begin, end)
+    while node is not None and node.type not in ("block", "token_tree"):
+        if node.type in ("trait_bounds", "generic_type", "where_clause", "const_parameter"):
+            return True
+        node = node.parent
+    return False
+
+
 def scope_of(root, offset, text):
     """The items around an offset, as they are headed."""
     names, node = [], root
@@ -212,6 +222,8 @@ def name_of(node):
 def mutants_of(group, file, text):
     root, seen, found = parse(text), {}, []
     for begin, end, new, what in sorted(set(edits(text, root))):
+        if begin < end and in_type(root, begin, end):
+            continue
         start = text.rfind("\n", 0, begin) + 1
         line = text[start : text.find("\n", begin)].strip()
         column = begin - start - (len(text[start:]) - len(text[start:].lstrip(" ")))

@@ -78,8 +78,12 @@ class Place:
                 old.unlink()
         (self.root / ".git").mkdir(exist_ok=True)
         write(self.root / "kernels/src/lib.rs", read(ROOT / "kernels/src/lib.rs") + SWITCH)
-        write(self.root / "src/lib.rs", read(ROOT / "src/lib.rs") + "\n#[doc(hidden)]\npub use nonfinite_kernels::mutant;\n")
+        write(self.root / "src/lib.rs", read(ROOT / "src/lib.rs") + "\nextern crate std;\n#[doc(hidden)]\npub use nonfinite_kernels::mutant;\n")
         write(self.root / "kernels/src/path.rs", self.only(path, read(ROOT / "kernels/src/path.rs")))
+
+    def require(self, paths):
+        """The tests fail if one of these paths does not run, as they do in CI."""
+        self.environment["NONFINITE_REQUIRE"] = ",".join(paths)
 
     def only(self, path, text):
         """The table of paths with one row: a build takes a quarter of the time, and what one path's tests notice is noticed."""
@@ -95,7 +99,9 @@ class Place:
         """Runs cargo; gives its exit code, the compiler's errors, and the programs it built."""
         tool = [str(self.root / "ci" / "emulate" / self.emulate)] if self.emulate else ["cargo"]
         flags = ["--message-format", "json", *(["--no-run"] if command == "test" else [])]
-        done = subprocess.run([*tool, command, *flags, *suite], cwd=self.root, env=self.environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [*tool, command, *flags, *suite], cwd=self.root, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        )  # fmt: skip
         errors, programs = [], []
         for line in done.stdout.splitlines():
             if not line.startswith("{"):
@@ -124,7 +130,7 @@ class Place:
 def watch(command, environment, folder, deadline):
     """Runs a test program, ends it at the first failure, and tells which it was."""
     process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
     )  # fmt: skip
     output = b""

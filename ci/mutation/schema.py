@@ -33,23 +33,22 @@ class Site:
         self.alternatives, self.children = [], []
 
 
-def candidates(text, root, mutant, thawed):
-    """The places that may be wrapped for a mutant, innermost first. `thawed`: see `thaw`."""
-    constants_run = bool(thawed)
+def candidates(text, root, mutant):
+    """The places that may be wrapped for a mutant, innermost first."""
     if mutant.begin == mutant.end:
         node = root.descendant_for_byte_range(mutant.begin - 1, mutant.begin)
         while node.type != "function_item":
             node = node.parent
-        if constants_run or not is_const(text, node):
+        if not is_const(text, node):
             yield mutant.begin, mutant.end, "answer"
         return
     node = root.named_descendant_for_byte_range(mutant.begin, mutant.end)
     found, inside = [], False
     while node is not None:
         if node.type == "function_item":
-            inside = constants_run or not is_const(text, node)
+            inside = not is_const(text, node)
             break
-        if node.type == "const_item" and text[slice(*span(node.child_by_field_name("name")))] in thawed:
+        if node.type == "closure_expression":
             inside = True
             break
         if node.type in FIXED:
@@ -110,20 +109,17 @@ def row(text, tree, mutant):
 class Schema:
     """A file with mutants in it, and where in it each of them stands."""
 
-    def __init__(self, text, chosen, splices=(), owner=None):
-        """`chosen`: (number, mutant, place) each; `splices`: (lo, hi, text) besides; `owner`: the type with `operations!`."""
+    def __init__(self, text, chosen, owner=None):
+        """`chosen`: (number, mutant, place) each; `owner`: the type with `operations!`."""
         self.text, self.owner = text, owner
         self.pieces, self.at, self.regions, self.rows = [], 0, [], []
         sites = {}
-        for lo, hi, new in splices:
-            sites[lo, hi, "splice"] = site = Site(lo, hi, "splice")
-            site.alternatives.append((0, new))
         for number, mutant, place in chosen:
             site = sites.setdefault(place, Site(*place))
             broken = mutant.new if place[2] == "answer" else text[site.lo : mutant.begin] + mutant.new + text[mutant.end : site.hi]
             site.alternatives.append((number, broken))
         top, stack = [], []
-        order = {"splice": 0, "bare": 1, "row": 1, "expression": 2, "answer": 3}
+        order = {"bare": 1, "row": 1, "expression": 2, "answer": 3}
         for site in sorted(sites.values(), key=lambda s: (s.lo, -s.hi, order[s.kind])):
             while stack and stack[-1].hi <= site.lo:
                 stack.pop()
@@ -147,9 +143,7 @@ class Schema:
 
     def site(self, site):
         begin = self.at
-        if site.kind == "splice":
-            self.emit(site.alternatives[0][1])
-        elif site.kind == "row":
+        if site.kind == "row":
             self.rows.append(site)
         elif site.kind == "answer":
             for number, broken in site.alternatives:
@@ -184,9 +178,16 @@ class Schema:
         self.emit(f"{{ {call}({names}) }} }} }} }}")
         self.regions.append((begin, self.at, [number for number, _ in site.alternatives], False))
 
+    def calling(self, name, value):
+        """The mutants that call an intrinsic with an immediate."""
+        for begin, end, numbers, broken in self.regions:
+            found = re.findall(rf"\b{name}\s*::<(\w+)>", self.out[begin:end]) if broken else []
+            if value in [int(text, 0) for text in found if text[0].isdigit()]:
+                yield from numbers
+
     def at_offset(self, offset):
         """The mutants that a place in the output belongs to, and whether it is in the broken text of one."""
-        around = [region for region in self.regions if region[0] <= offset <= region[1] and any(region[2])]
+        around = [region for region in self.regions if region[0] <= offset <= region[1]]
         if not around:
             return [], False
         region = min(around, key=lambda region: region[1] - region[0])
@@ -195,37 +196,3 @@ class Schema:
 
 def span(node):
     return node.start_byte, node.end_byte
-
-
-# Constants that become statics, which are computed when they are asked for first.
-STATICS = {"TABLE", "RULES", "OPPOSITES"}
-FORMATS = re.compile(r"^    Row\(Format::(\w+),", re.M)
-
-
-def thaw(text):
-    """What makes the compiler's evaluation one at run time, as splices: `const fn` becomes `fn`, tables become statics."""
-    root, formats = parse(text), FORMATS.findall(text)
-    for node in nodes(root):
-        if node.type == "function_item":
-            match = re.compile(r"\bconst ").search(text, node.start_byte, node.child_by_field_name("name").start_byte)
-            if match:
-                yield *match.span(), ""
-        elif node.type == "const_item":
-            name = text[slice(*span(node.child_by_field_name("name")))]
-            kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
-            if name in STATICS:
-                kind = text[slice(*span(kind))].removeprefix("&")
-                begin = value.start_byte + (text[value.start_byte] == "&")
-                yield node.start_byte, begin, f"static {name}: std::sync::LazyLock<{kind}> = std::sync::LazyLock::new(|| "
-                yield node.end_byte - 1, node.end_byte, ");"
-            elif name == "ALL" and formats:
-                yield *span(kind), f"[Self; {len(formats)}]"
-                yield *span(value), f"[{', '.join('Self::' + name for name in formats)}]"
-    for match in re.finditer(r"(?<!Self; )TABLE\.len\(\)(?=\];)", text):
-        yield *match.span(), str(len(formats))
-
-
-def nodes(node):
-    yield node
-    for child in node.named_children:
-        yield from nodes(child)
