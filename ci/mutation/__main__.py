@@ -2,7 +2,7 @@
 
     ci/mutants list [GROUP..]              what would be broken
     ci/mutants run [GROUP..]               break, build, test; what has a verdict is not run again
-    ci/mutants run --survivors [GROUP..]   those once more, on all paths and with all input
+    ci/mutants run --survivors [GROUP..]   those that have no reason, once more and with all input
     ci/mutants run --emulate arm64 neon    under ci/emulate/arm64; without it the paths of this CPU are tested
     ci/mutants report [GROUP..]            what came out, survivors last
 
@@ -38,6 +38,10 @@ class Group:
     tests: list = field(default_factory=lambda: [*BOTH, "--lib", "--test", "paths", "--test", "rules", "--test", "activate"])
     # Whether the tables of formats and rules are computed at run time.
     thaws: bool = False
+
+    def kind(self):
+        """Groups of one kind share builds."""
+        return self.path, *self.tests, self.thaws
 
 
 STRIDED = [*BOTH, "--lib", "--test", "paths", "--test", "guard_views"]
@@ -80,18 +84,18 @@ class Refused(Exception):
 
 
 class Run:
-    """The mutants of one group."""
+    """The mutants of groups that differ in their files only."""
 
     def __init__(self, group, options):
-        self.group, self.options = GROUPS[group], options
+        self.group, self.options = group, options
         self.place = Place(options.emulate)
-        self.path = None if options.survivors else self.group.path
+        self.path = self.group.path
         self.place.prepare(self.path)
-        self.place.require([self.path] if self.path else ["neon", "scalar"] if options.emulate else ["avx512", "avx2", "portable", "scalar"])
+        self.place.require([self.path])
         if options.survivors:
             del self.place.environment["NONFINITE_REDUCED"]
         self.suite = list(self.group.tests)
-        if "nonfinite" in self.suite and "--all-features" not in self.suite and (self.path in (None, "portable")) and not options.emulate:
+        if "nonfinite" in self.suite and "--all-features" not in self.suite and self.path == "portable":
             self.suite += ["--features", "nonfinite/portable"]
         self.texts = {}
         self.seconds = None
@@ -255,7 +259,7 @@ def main():
     options = argparse.ArgumentParser(prog="ci/mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("command", choices=["list", "run", "report"])
     options.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; all but neon without --emulate arm64")
-    options.add_argument("--survivors", action="store_true", help="those only, on all paths and with all input")
+    options.add_argument("--survivors", action="store_true", help="those without a reason only, with all input")
     options.add_argument("--batch", type=int, default=150, help="most mutants of a build")
     options.add_argument("--skip-alone", action="store_true", help="leave out what must be built alone")
     options.add_argument("--emulate", choices=["arm64"], help="run the tests under this emulator")
@@ -274,13 +278,17 @@ def main():
         print(f"{len(found)} mutants")
         return 0
     if options.command == "run":
-        done = verdicts.known()
+        done, explained, alike = verdicts.known(), verdicts.reasons(), {}
         for group in groups:
             mine = [m for m in found if m.group == group]
-            todo = [m for m in mine if (done.get(m.key) == "SURVIVED" if options.survivors else m.key not in done)]
+            todo = [m for m in mine if m.key not in done]
+            if options.survivors:
+                todo = [m for m in mine if done.get(m.key) == "SURVIVED" and not verdicts.reason(m, explained)]
             print(f"{group}: {len(mine)} mutants, {len(todo)} to run", flush=True)
             if todo:
-                Run(group, options).all(todo)
+                alike.setdefault(GROUPS[group].kind(), []).extend(todo)
+        for todo in alike.values():
+            Run(GROUPS[todo[0].group], options).all(todo)
     return verdicts.report(found)
 
 

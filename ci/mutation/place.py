@@ -89,11 +89,15 @@ class Place:
         """The table of paths with one row: a build takes a quarter of the time, and what one path's tests notice is noticed."""
         begin = text.index("\npaths! {") + len("\npaths! {")
         end = text.index("\n}\n", begin)
-        rows = re.findall(r'\s*#\[cfg\((?:[^\]])*\)\]\s*"(\w+)" [^;]*;', text[begin:end])
-        if path is None or path not in rows:
+        rows = list(re.finditer(r'#\[cfg\([^\]]*\)\]\s*"(\w+)" [^;]*;', text[begin:end]))
+        if path not in [row.group(1) for row in rows]:
             return text
-        kept = [m.group() for m in re.finditer(r'\s*#\[cfg\((?:[^\]])*\)\]\s*"(\w+)" [^;]*;', text[begin:end]) if m.group(1) == path]
-        return text[:begin] + "".join(kept) + text[end:]
+        table = text[begin:end]
+        for row in rows:
+            if row.group(1) != path:
+                # Blanks, so that places stay.
+                table = table[: row.start()] + re.sub(r"[^\n]", " ", row.group()) + table[row.end() :]
+        return text[:begin] + table + text[end:]
 
     def cargo(self, command, suite):
         """Runs cargo; gives its exit code, the compiler's errors, and the programs it built."""

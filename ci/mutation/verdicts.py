@@ -28,7 +28,7 @@ def note(mutant, verdict):
 
 
 def reasons():
-    """Rows of ci/mutants.tsv: file, the line or its beginning and *, mutation or its beginning and *, reason."""
+    """Rows of ci/mutants.tsv: file, the line or its beginning and *, mutations or their beginnings and *, reason."""
     found = []
     for row in rows(EXPLAINED):
         if row and not row[0].startswith("#"):
@@ -44,7 +44,7 @@ def fits(pattern, text):
 
 def reason(mutant, explained):
     for file, line, what, why in explained:
-        if mutant.file == file and fits(line, mutant.line) and fits(what, mutant.what):
+        if mutant.file == file and fits(line, mutant.line) and any(fits(w, mutant.what) for w in what.split(", ")):
             return why
     return None
 
