@@ -7,7 +7,6 @@ import resource
 import select
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 from edits import read, write
@@ -44,6 +43,8 @@ mod switch {
 }
 """
 PROBE = 2**32 - 1
+# Seconds without a line of output after which threads must be waiting for each other.
+ASLEEP = 3600
 
 
 class Place:
@@ -118,45 +119,53 @@ class Place:
         return done.returncode, errors, programs, done.stderr
 
     def run(self, programs, number, seconds):
-        """Runs the tests until one fails: None if all pass, else what failed."""
-        environment = dict(self.environment)
+        """Runs the tests until one fails: what failed (None if all pass), and the seconds of CPU time. `seconds` limits each program."""
+        environment, used = dict(self.environment), 0
         if number:
             environment["NONFINITE_MUTANT"] = str(number)
-        deadline = time.monotonic() + seconds
         for _, program in programs:
             command = [os.environ["EMU"] + "/run-aarch64", program] if self.emulate else [program]
-            verdict = watch(command, environment, self.root, deadline)
+            verdict, more = watch(command, environment, self.root, seconds)
+            used += more
             if verdict:
-                return verdict
-        return None
+                return verdict, used
+        return None, used
 
 
-def watch(command, environment, folder, deadline):
-    """Runs a test program, ends it at the first failure, and tells which it was."""
+def watch(command, environment, folder, seconds):
+    """Runs a test program, ends it at the first failure, and tells which it was, and the CPU time. A program that needs more CPU time
+    than `seconds` is endless: time on the clock says nothing on a busy machine."""
+
+    def limits():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+
     process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True, preexec_fn=limits,
     )  # fmt: skip
-    output = b""
+    output, verdict = b"", None
     try:
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
-                return "endless"
+        while verdict is None:
+            if not select.select([process.stdout], [], [], ASLEEP)[0]:
+                verdict = "asleep"
+                break
             piece = os.read(process.stdout.fileno(), 65536)
             output += piece
             failed = re.search(rb"^test (\S+)(?: - should panic)? \.\.\. FAILED", output, re.M)
             if failed:
-                return failed.group(1).decode()
-            if not piece:
-                code = process.wait(max(1, deadline - time.monotonic()))
-                return None if code == 0 else "crash"
-    except subprocess.TimeoutExpired:
-        return "endless"
+                verdict = failed.group(1).decode()
+            elif not piece:
+                break
     finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+        if verdict:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
         process.stdout.close()
+    if verdict is None and process.returncode != 0:
+        verdict = "endless" if process.returncode == -signal.SIGXCPU else "crash"
+    return verdict, usage.ru_utime + usage.ru_stime

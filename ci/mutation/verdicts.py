@@ -51,19 +51,18 @@ def reason(mutant, explained):
 
 def report(found):
     done, explained = known(), reasons()
-    table, survivors, used = {}, [], set()
+    table, survivors = {}, []
     for mutant in found:
         counts = table.setdefault(mutant.group, [0] * 5)
         verdict = done.get(mutant.key)
-        if verdict is None:
-            counts[4] += 1
-        elif verdict.startswith("killed"):
+        if verdict and verdict.startswith("killed"):
             counts[0] += 1
-        elif verdict != "SURVIVED":
+        elif verdict == "does not compile":
             counts[3] += 1
-        elif why := reason(mutant, explained):
-            used.add(why)
+        elif reason(mutant, explained):
             counts[2] += 1
+        elif verdict is None:
+            counts[4] += 1
         else:
             counts[1] += 1
             survivors.append(mutant)
