@@ -214,3 +214,23 @@ impl<F: Lanes> Multiply<F> for F16c {
         Blocks::<F::Lane>::hit::<Ones, false>(self.0, seen, with.non_finite)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::F16c;
+    use crate::avx2::Avx2;
+
+    /// Asked, and told from memory.
+    #[test]
+    fn f16c_as_std_has_it() {
+        let Some(isa) = Avx2::detect() else {
+            std::println!("no AVX2 on this CPU, so F16C is not asked for");
+            return;
+        };
+        for _ in 0..2 {
+            assert_eq!(F16c::detect(isa).is_some(), std::is_x86_feature_detected!("f16c"));
+        }
+    }
+}

@@ -1,0 +1,295 @@
+"""Breaks the code on purpose, one place at a time, and sees whether the tests notice.
+
+    ci/mutants list [GROUP..]              what would be broken
+    ci/mutants run [GROUP..]               break, build, test; what has a verdict, or a reason in ci/mutants.tsv, is not run
+    ci/mutants run --survivors [GROUP..]   those that have no reason, once more and with all input
+    ci/mutants run --emulate arm64 neon    under ci/emulate/arm64; without it the paths of this CPU are tested
+    ci/mutants report [GROUP..]            what came out, survivors last
+
+Many mutants are compiled into one build, and the variable NONFINITE_MUTANT picks one (schema.py). What the compiler evaluates is
+built alone. Sources stay as they are: builds are of copies below target/mutants. A survivor must stand in ci/mutants.tsv with the
+reason why no test can notice it, else the exit code is 1. What does not compile is no mutant.
+"""
+
+import argparse
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field, replace
+
+import verdicts
+from edits import mutants_of, parse, read, write
+from place import PROBE, ROOT, WORK, Place
+from schema import Schema, candidates
+from thaw import Thawed
+
+BOTH = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
+
+
+@dataclass
+class Group:
+    """Files; the one hand-written path that is built, which is enough to notice; the tests that have to notice."""
+
+    files: list
+    path: str = "avx2"
+    tests: list = field(default_factory=lambda: [*BOTH, "--lib", "--test", "paths", "--test", "rules", "--test", "activate"])
+    # Whether the tables of formats and rules are computed at run time.
+    thaws: bool = False
+
+    def kind(self):
+        """Groups of one kind share builds."""
+        return self.path, *self.tests, self.thaws
+
+
+STRIDED = [*BOTH, "--lib", "--test", "paths", "--test", "guard_views"]
+STREAM = ["-p", "nonfinite-kernels", "--test", "stream", "--lib"]
+FRONT = ["-p", "nonfinite", "--all-features", "--lib", "--test", "paths", "--test", "ops", "--test", "par", "--test", "ndarray"]
+GROUPS = {
+    "table": Group(["src/format.rs", "src/predicate.rs"], thaws=True),
+    "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"], thaws=True),
+    "drive": Group(["kernels/src/drive.rs", "kernels/src/drive/*.rs", "kernels/src/isa.rs"]),
+    "sinks": Group(["kernels/src/sinks.rs", "kernels/src/short.rs", "kernels/src/path.rs", "kernels/src/out.rs"]),
+    "scalar": Group(["kernels/src/scalar.rs"]),
+    "portable": Group(["kernels/src/portable.rs", "kernels/src/portable/*.rs"], "portable"),
+    "avx2": Group(["kernels/src/avx2.rs", "kernels/src/avx2/*.rs"]),
+    "avx512": Group(["kernels/src/avx512.rs", "kernels/src/avx512/*.rs"], "avx512"),
+    "neon": Group(["kernels/src/neon.rs", "kernels/src/neon/*.rs"], "neon"),
+    "replace": Group(["kernels/src/replace.rs"]),
+    "scale": Group(["kernels/src/scale.rs", "kernels/src/scale/*.rs"]),
+    "strided": Group(["kernels/src/strided/*.rs"], tests=STRIDED),
+    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs"], tests=STREAM),
+    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"], tests=FRONT),
+}
+# A place that the compiler refuses is widened so often; then the mutant is built alone.
+WIDEN = 4
+
+
+def mutants(groups):
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    found, seen = [], set()
+    for group in groups:
+        for file in tracked:
+            matches = any(fnmatch.fnmatch(file, p) and file.count("/") == p.count("/") for p in GROUPS[group].files)
+            if matches and (group != "front" or file not in ("src/format.rs", "src/predicate.rs")) and file not in seen:
+                seen.add(file)
+                found += mutants_of(group, file, read(ROOT / file))
+    return found
+
+
+class Refused(Exception):
+    """The compiler's errors, which tell no place."""
+
+
+class Run:
+    """The mutants of groups that differ in their files only."""
+
+    def __init__(self, group, options):
+        self.group, self.options = group, options
+        self.place = Place(options.emulate)
+        self.path = self.group.path
+        self.place.prepare(self.path)
+        self.place.require([self.path])
+        if options.survivors:
+            del self.place.environment["NONFINITE_REDUCED"]
+        self.suite = list(self.group.tests)
+        if "nonfinite" in self.suite and "--all-features" not in self.suite and self.path == "portable":
+            self.suite += ["--features", "nonfinite/portable"]
+        self.texts = {}
+        self.seconds = None
+
+    def source(self, file):
+        """A file of the copy without mutants: as it stands, and thawed."""
+        if file not in self.texts:
+            text = read(self.place.root / file)
+            self.texts[file] = text, Thawed(file, text, self.group.thaws)
+        return self.texts[file]
+
+    def places(self, mutant):
+        """What may be wrapped for a mutant: nothing if it can only be built alone."""
+        _, thawed = self.source(mutant.file)
+        moved = thawed.moved(mutant.begin, mutant.end)
+        if moved is None:
+            return None, []
+        mutant = replace(mutant, begin=moved[0], end=moved[1])
+        return mutant, list(candidates(thawed.text, thawed.root, mutant))[:WIDEN]
+
+    def owner(self, text):
+        return next((name for name in ("Avx2", "Avx512", "Neon") if f"impl {name} {{ $(" in text), None)
+
+    def batch(self, chosen):
+        """Builds the mutants into one program. What cannot be there is judged alone."""
+        numbers = {mutant: number for number, mutant in enumerate(chosen, 1)}
+        by_number = {number: mutant for mutant, number in numbers.items()}
+        thawed, places = {}, {}
+        for m in chosen:
+            thawed[m], places[m] = self.places(m)
+        alone, absent = [m for m in chosen if not places[m]], []
+        files = [str(path.relative_to(self.place.root)) for path in (self.place.root / "kernels/src").rglob("*.rs")]
+        files = {m.file for m in chosen} | {*files, "src/format.rs"}
+        command = "check"
+        while True:
+            present = [m for m in chosen if places[m] and m not in absent]
+            schemas = {}
+            for file in files:
+                text = self.source(file)[1].text
+                mine = [(numbers[m], thawed[m], places[m][0]) for m in present if m.file == file]
+                schemas[file] = Schema(text, mine, self.owner(text))
+                write(self.place.root / file, schemas[file].out)
+            code, errors, programs, output = self.place.cargo(command, self.suite)
+            if code == 0 and command == "check":
+                command = "test"
+                continue
+            if code == 0:
+                present = [m for m in present if places[m]]
+                return [(numbers[m], m) for m in present], alone, absent, programs
+            refused = {}
+            for error in errors:
+                for number, broken in self.blamed(error, schemas):
+                    unknown = (error.get("code") or {}).get("code") in ("E0425", "E0433", "E0080")
+                    refused[number] = refused.get(number, False) or (broken and unknown)
+            if not refused:
+                raise Refused("\n".join(e["rendered"] for e in errors) + output[-3000:])
+            for number, unknown in refused.items():
+                mutant = by_number[number]
+                if unknown:
+                    absent.append(mutant)
+                    continue
+                places[mutant].pop(0)
+                if not places[mutant]:
+                    alone.append(mutant)
+            print(f"  {command}: {len(refused)} refused, {len(alone)} alone, {len(absent)} unknown names", flush=True)
+
+    def blamed(self, error, schemas):
+        """The mutants that an error of the compiler is about."""
+        notes = [error, *error["children"]]
+        spans = [s for n in notes for s in n["spans"]]
+        for span in sorted(spans, key=lambda s: not s["is_primary"]):
+            while span:
+                schema = schemas.get(span["file_name"])
+                numbers, broken = schema.at_offset(span["byte_start"]) if schema else ([], False)
+                if numbers:
+                    return [(number, broken) for number in numbers]
+                span = (span.get("expansion") or {}).get("span")
+        # Immediates of intrinsics are judged late, and without a place.
+        for name, value in re.findall(r"(\w+)::<(\d+)>::\{constant", error["rendered"]):
+            numbers = [n for schema in schemas.values() for n in schema.calling(name, int(value))]
+            if numbers:
+                return [(number, True) for number in numbers]
+        return []
+
+    def whole(self):
+        for file in self.texts:
+            write(self.place.root / file, self.source(file)[0])
+
+    def judge(self, programs, number):
+        failed, _ = self.place.run(programs, number, self.seconds)
+        return f"killed: {failed}" if failed else "SURVIVED"
+
+    def ordered(self, programs):
+        first = ["paths", "stream"]
+        return sorted(programs, key=lambda p: (first.index(p[0]) if p[0] in first else len(first), p[0]))
+
+    def time_it(self, programs):
+        """How long the tests run without a mutant; they must pass, and the switch must work."""
+        failed, used = self.place.run(programs, 0, 3600)
+        if failed:
+            sys.exit(f"the tests fail without a mutant: {failed}")
+        if not self.place.run(programs[:1], PROBE, 60)[0]:
+            sys.exit("NONFINITE_MUTANT switches nothing")
+        self.seconds = int(20 + 8 * used)
+
+    def alone(self, mutant):
+        """Builds one mutant as it stands."""
+        text, _ = self.source(mutant.file)
+        write(self.place.root / mutant.file, text[: mutant.begin] + mutant.new + text[mutant.end :])
+        try:
+            for command in ("check", "test"):
+                code, _, programs, _ = self.place.cargo(command, self.suite)
+                if code != 0:
+                    return "does not compile"
+            return self.judge(self.ordered(programs), 0)
+        finally:
+            write(self.place.root / mutant.file, text)
+
+    def all(self, todo):
+        later, count = [], 0
+
+        def tell(mutant, verdict):
+            nonlocal count
+            count += 1
+            verdicts.note(mutant, verdict)
+            print(f"{count:5}/{len(todo)} {verdict:40} {mutant}", flush=True)
+
+        batches = [todo[first : first + self.options.batch] for first in range(0, len(todo), self.options.batch)]
+        while batches:
+            begin, chosen = time.monotonic(), batches.pop(0)
+            try:
+                built, alone, absent, programs = self.batch(chosen)
+            except Refused as errors:
+                if len(chosen) == 1:
+                    tell(chosen[0], "does not compile")
+                else:
+                    print(f"{errors}\n  refused without a place: in two halves", flush=True)
+                    batches[:0] = [chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :]]
+                continue
+            programs = self.ordered(programs)
+            print(f"  built {len(built)} in {time.monotonic() - begin:.0f} s, {len(alone)} to be built alone", flush=True)
+            later += alone
+            for mutant in absent:
+                tell(mutant, "does not compile")
+            if built:
+                self.time_it(programs)
+                for number, mutant in built:
+                    tell(mutant, self.judge(programs, number))
+        self.whole()
+        if self.seconds is None:
+            self.seconds = 300
+        if self.options.skip_alone:
+            print(f"  {len(later)} left out, which are to be built alone")
+            return
+        for mutant in later:
+            tell(mutant, self.alone(mutant))
+
+
+def main():
+    options = argparse.ArgumentParser(prog="ci/mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("command", choices=["list", "run", "report"])
+    options.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; all but neon without --emulate arm64")
+    options.add_argument("--survivors", action="store_true", help="those without a reason only, with all input")
+    options.add_argument("--batch", type=int, default=150, help="most mutants of a build")
+    options.add_argument("--skip-alone", action="store_true", help="leave out what must be built alone")
+    options.add_argument("--emulate", choices=["arm64"], help="run the tests under this emulator")
+    options = options.parse_intermixed_args()
+    native = [group for group in GROUPS if group != "neon"]
+    groups = options.groups or (["neon"] if options.emulate else list(GROUPS) if options.command == "report" else native)
+    unknown = set(groups) - set(GROUPS)
+    if unknown:
+        sys.exit(f"mutants: no group {', '.join(sorted(unknown))}")
+    WORK.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("EMU", str(ROOT / ".emu"))
+    found = mutants(groups)
+    if options.command == "list":
+        for mutant in found:
+            print(f"{mutant.group:9} {mutant}\n          {mutant.line}")
+        print(f"{len(found)} mutants")
+        return 0
+    if options.command == "run":
+        done, explained, alike = verdicts.known(), verdicts.reasons(), {}
+        for group in groups:
+            mine = [m for m in found if m.group == group]
+            todo = [m for m in mine if m.key not in done and not verdicts.reason(m, explained)]
+            if options.survivors:
+                todo = [m for m in mine if done.get(m.key) == "SURVIVED" and not verdicts.reason(m, explained)]
+            print(f"{group}: {len(mine)} mutants, {len(todo)} to run", flush=True)
+            if todo:
+                alike.setdefault(GROUPS[group].kind(), []).extend(todo)
+        for todo in alike.values():
+            Run(GROUPS[todo[0].group], options).all(todo)
+    return verdicts.report(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
