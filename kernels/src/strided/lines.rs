@@ -97,7 +97,7 @@ impl Sink for Mask {
     }
 }
 
-/// What the output is for the first hit.
+/// What the output is for the first hit; or, with a place for that, whether each line has one.
 pub(super) struct Position;
 
 impl Position {
@@ -109,7 +109,7 @@ impl Position {
 
 impl Sink for Position {
     const TESTS: Tests = Tests::All;
-    type Out<'o> = Grid<'o>;
+    type Out<'o> = (Grid<'o>, Option<&'o mut [bool]>);
     type Output = Option<usize>;
 
     #[inline(always)]
@@ -117,14 +117,20 @@ impl Sink for Position {
         isa: I,
         x: &[L::Raw],
         test: &Test,
-        grid: Grid<'_>,
+        (grid, mut out): (Grid<'_>, Option<&mut [bool]>),
     ) -> Option<usize> {
         let mut walk = Walk::lines(grid);
+        let mut line = 0;
         loop {
             let row = row(x, walk.input, grid.line().size);
-            if let Some(hit) = sinks::Position::vector::<L, I, O, NEGATE>(isa, row, test, ()) {
+            let hit = sinks::Position::vector::<L, I, O, NEGATE>(isa, row, test, ());
+            if let (None, Some(hit)) = (&out, hit) {
                 return Some(Self::of_line(grid, &walk, hit));
             }
+            if let Some(slot) = out.as_mut().and_then(|out| out.get_mut(line)) {
+                *slot = hit.is_some();
+            }
+            line += 1;
             if !walk.next() {
                 return None;
             }
@@ -132,13 +138,23 @@ impl Sink for Position {
     }
 
     #[inline(always)]
-    fn scalar<L: Lane>(x: &[L::Raw], test: &Test, grid: Grid<'_>) -> Option<usize> {
+    fn scalar<L: Lane>(
+        x: &[L::Raw],
+        test: &Test,
+        (grid, mut out): (Grid<'_>, Option<&mut [bool]>),
+    ) -> Option<usize> {
         let mut walk = Walk::lines(grid);
+        let mut line = 0;
         loop {
             let row = row(x, walk.input, grid.line().size);
-            if let Some(hit) = sinks::Position::scalar::<L>(row, test, ()) {
+            let hit = sinks::Position::scalar::<L>(row, test, ());
+            if let (None, Some(hit)) = (&out, hit) {
                 return Some(Self::of_line(grid, &walk, hit));
             }
+            if let Some(slot) = out.as_mut().and_then(|out| out.get_mut(line)) {
+                *slot = hit.is_some();
+            }
+            line += 1;
             if !walk.next() {
                 return None;
             }
@@ -196,40 +212,6 @@ impl Sink for Count {
             if !walk.next() {
                 return all;
             }
-        }
-    }
-}
-
-/// Whether each line has a hit.
-pub(super) struct Any;
-
-impl Sink for Any {
-    const TESTS: Tests = Tests::All;
-    type Out<'o> = (Grid<'o>, &'o mut [bool]);
-    type Output = ();
-
-    #[inline(always)]
-    fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
-        isa: I,
-        x: &[L::Raw],
-        test: &Test,
-        (grid, out): (Grid<'_>, &mut [bool]),
-    ) {
-        let mut walk = Walk::lines(grid);
-        for slot in out {
-            let row = row(x, walk.input, grid.line().size);
-            *slot = sinks::Position::vector::<L, I, O, NEGATE>(isa, row, test, ()).is_some();
-            walk.next();
-        }
-    }
-
-    #[inline(always)]
-    fn scalar<L: Lane>(x: &[L::Raw], test: &Test, (grid, out): (Grid<'_>, &mut [bool])) {
-        let mut walk = Walk::lines(grid);
-        for slot in out {
-            let row = row(x, walk.input, grid.line().size);
-            *slot = sinks::Position::scalar::<L>(row, test, ()).is_some();
-            walk.next();
         }
     }
 }

@@ -141,7 +141,7 @@ pub fn position(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> Op
         Rule::Test(test) => {
             let path = path.unwrap_or_else(Path::active);
             if lines::are(&grid) {
-                return Path::run::<lines::Position>(Some(path), x, test, grid);
+                return Path::run::<lines::Position>(Some(path), x, test, (grid, None));
             }
             let mut gather = Gather::new(grid);
             let mut room = [0; ROOM];

@@ -24,7 +24,7 @@ pub fn any_rows(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [bool], gri
         Rule::Test(test) => {
             let path = path.unwrap_or_else(Path::active);
             if lines::are(&grid) {
-                Path::run::<lines::Any>(Some(path), x, test, (grid, out));
+                Path::run::<lines::Position>(Some(path), x, test, (grid, Some(out)));
             } else if grid.line().size < BLOCK {
                 short_lines(path, x, test, grid, out, |bits| bits != 0);
             } else {
