@@ -1,8 +1,8 @@
 //! What refusals say, each from an operation that refuses, and what views and elements tell about themselves.
 
 use nonfinite::{
-    Elements, ElementsMut, Error, F8E4M3, Format, Predicate, Replacement, TensorView, TensorViewMut, ViewError,
-    bytes, scale,
+    Elements, ElementsMut, Error, F8E4M3, Format, Predicate, Replacement, TensorView, TensorViewMut,
+    ViewError, bytes, scale,
 };
 
 /// Text of an error that nothing lies behind.
@@ -45,13 +45,10 @@ fn of_refused_views() {
         "with dimension 0 there are more elements than a usize can count",
     );
     says(view(6, &[1], &[1]), "offset 6 is outside of the 6 elements given");
-    says(
-        view(0, &[2, 3], &[4, 1]),
-        "dimension 0 (size 2, stride 4) leads outside of the 6 elements given",
-    );
+    says(view(0, &[2, 3], &[4, 1]), "dimension 1 (size 3, stride 1) leads outside of the 6 elements given");
     says(
         TensorViewMut::new(&mut [0u8; 6][..], 0, &[2, 2], &[1, 1]).map(|_| ()),
-        "dimension 0 of the output (stride 1) may name bytes that others name: \
+        "dimension 1 of the output (stride 1) may name bytes that others name: \
          its stride must be at least 2, forwards or backwards",
     );
 }
@@ -67,10 +64,7 @@ fn of_refused_operations() {
     let mut out = TensorViewMut::contiguous(&mut room[..], &[2, 2]).unwrap();
     says(view.mask_into(Predicate::Nan, &mut out), "dimension 1 has size 3, but size 2 in the output");
     says(view.mask(Predicate::Nan, &mut room[..5]), "6 elements, but an output for 5");
-    says(
-        view.bits(Predicate::Nan, &mut room[..1], 3),
-        "6 elements from bit 3 on, but an output of 1 bytes",
-    );
+    says(view.bits(Predicate::Nan, &mut room[..1], 3), "6 elements from bit 3 on, but an output of 1 bytes");
     says(view.any_rows(Predicate::Nan, &mut [false; 3]), "2 rows, but an output for 3");
     says(view.count_rows(Predicate::Nan, &mut [0; 1]), "2 rows, but an output for 1");
     says(view.coordinate(6, &mut [0; 2]), "no element 6 in a tensor of 6");
