@@ -45,10 +45,10 @@ fn of_refused_views() {
         "with dimension 0 there are more elements than a usize can count",
     );
     says(view(6, &[1], &[1]), "offset 6 is outside of the 6 elements given");
-    says(view(0, &[2, 3], &[4, 1]), "dimension 0 (size 2, stride 4) leads outside of the 6 elements given");
+    says(view(0, &[2, 3], &[4, 1]), "dimension 1 (size 3, stride 1) leads outside of the 6 elements given");
     says(
         TensorViewMut::new(&mut [0u8; 6][..], 0, &[2, 2], &[1, 1]).map(|_| ()),
-        "dimension 0 of the output (stride 1) may name bytes that others name: \
+        "dimension 1 of the output (stride 1) may name bytes that others name: \
          its stride must be at least 2, forwards or backwards",
     );
 }

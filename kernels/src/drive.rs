@@ -128,7 +128,7 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
         if left.x.is_empty() {
             break;
         }
-        if O::OP != Operation::Equal {
+        if unites::<O>() {
             // A tensor of nothing but NaN: as long as it goes on.
             let mut full = 0;
             for (group, out) in left.x.iter().zip(left.out.iter_mut()) {
@@ -152,10 +152,17 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     last_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
 }
 
+/// Whether [`Blocks::all_hit`] can be asked, if the test has a screen or is `Ones`: equality with one number tells nothing about what
+/// has more bits than that.
+#[inline(always)]
+const fn unites<O: Op>() -> bool {
+    matches!(O::OP, Operation::Ones | Operation::Greater)
+}
+
 /// Groups of blocks, the one with a hit among them, that are compared before one is screened again.
 const AFTER_HIT: usize = 8;
 
-/// The same, when that one has a hit too.
+/// The same, when the group that is screened right after those has a hit too.
 const AFTER_HITS: usize = 64;
 
 /// What is left of an input and of its output, in groups.

@@ -80,9 +80,9 @@ pub(crate) trait Blocks<L: Lane>: Isa {
     /// Whether a hit was among the blocks folded in.
     fn hit<O: Op, const NEGATE: bool>(self, seen: Self::Seen, with: Self::Constants) -> bool;
 
-    /// Whether all elements of some blocks are hits, told from the bits that all of them have: never if one is not, and
-    /// not always if they are. `O` must hold for an element that has more bits than one it holds for: `Ones`, and `Greater`
-    /// with a mask that leaves the sign out.
+    /// Whether all elements of some blocks are hits, told from the bits that all of them have. `O` must hold for every element
+    /// that has more bits than one it holds for: `Ones` does, and `Greater` with a mask that leaves the sign out (it has a
+    /// screen then); `Equal` does not. Never true if one is no hit, and not always if all are.
     fn all_hit<O: Op>(self, blocks: &[Block<L>], with: Self::Constants) -> bool;
 
     /// Nothing counted yet.

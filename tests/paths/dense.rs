@@ -52,6 +52,23 @@ fn one_among_many() {
     }
 }
 
+/// Nothing but one kind, long enough to be taken for granted, and then one element of each code at the edges: a NaN has all bits of
+/// the infinity, and more.
+#[test]
+fn one_of_another_code() {
+    for format in Format::ALL {
+        let size = format.size_in_bytes();
+        let elements = 10_240 / size + 3;
+        // In a later run, where all that came before were hits.
+        let at = 8_000 / size;
+        for all in kinds(format) {
+            for one in oracle::edges(format) {
+                check(format, &tensor(format, elements, |i| if i == at { one } else { all }));
+            }
+        }
+    }
+}
+
 /// Stretches of hits between clean ones, of every kind, at several addresses.
 #[test]
 fn dense_and_sparse_in_turns() {

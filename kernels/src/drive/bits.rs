@@ -1,6 +1,6 @@
 //! Packed bits.
 
-use super::{AFTER_HIT, AFTER_HITS, Left, merge, until_aligned};
+use super::{AFTER_HIT, AFTER_HITS, Left, merge, unites, until_aligned};
 use crate::isa::Blocks;
 use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Op, Operation, Pair};
@@ -167,7 +167,7 @@ fn groups_of<
         if left.x.is_empty() {
             break;
         }
-        if S::OP == Operation::Ones && O::OP != Operation::Equal {
+        if S::OP == Operation::Ones && unites::<O>() {
             // A tensor of nothing but NaN: as long as it goes on.
             let mut full = 0;
             for (group, words) in left.x.iter().zip(left.out.iter_mut()) {

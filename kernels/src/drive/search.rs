@@ -3,7 +3,7 @@
 
 use core::marker::PhantomData;
 
-use super::{again, until_aligned};
+use super::{again, unites, until_aligned};
 use crate::isa::{Blocks, RUN};
 use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Equal, Greater, Ones, Op, Operation, Pair};
@@ -30,7 +30,12 @@ pub(crate) fn tally<L: Lane, I: Blocks<L>, S: Op, O: Op>(
     pair: Pair<L>,
 ) -> Class {
     let exact = Exact::<L, I, O, false>::new(isa, pair);
-    let mut count = Count { exact, monotone: S::OP == Operation::Ones, full: false, class: Class::default() };
+    let mut count = Count {
+        exact,
+        monotone: S::OP == Operation::Ones && unites::<O>(),
+        full: false,
+        class: Class::default(),
+    };
     search::<L, I, S, false>(isa, x, screen, &mut count);
     count.class
 }
@@ -288,7 +293,7 @@ impl<L: Lane, I: Blocks<L>, O: Op> Visitor<L> for Count<L, I, O> {
     #[inline(always)]
     fn visit_run(&mut self, index: usize, blocks: &[Block<L>]) -> Next {
         let elements = blocks.as_flattened().len();
-        if self.full && self.exact.all(blocks) {
+        if unites::<O>() && self.full && self.exact.all(blocks) {
             self.class.count += elements;
             return Next::Visit;
         }
