@@ -43,22 +43,35 @@ def part(n):
 
 
 LABEL = {"format": part(1), "predicate": part(2), "input": part(3)}
+# These have no predicate.
+SANITISE = ("replace", "copying", "unscale")
+
+
+def with_data(found, *data):
+    return sorted((c for c in found if c.parts[-1] in data and c.sink not in (*SANITISE, "strided")), key=order)
 
 
 def clean(found):
-    chosen = sorted((c for c in found if c.parts[-1] == "clean"), key=order)
+    chosen = with_data(found, "clean")
     for sink, group in groupby(chosen, lambda cell: cell.sink):
         yield f"## {sink}, all elements finite: GB/s of input\n\n" + speed_table(list(group), LABEL)
 
 
 def unclean(found):
-    chosen = sorted((c for c in found if c.parts[-1] in ("dirty", "allnan")), key=order)
+    chosen = with_data(found, "dirty", "allnan")
     if chosen:
         label = {"sink": part(0), **LABEL, "data": part(4)}
         yield (
             "## One element in a thousand not finite (dirty), or all NaN: GB/s of input\n\n"
             + speed_table(chosen, label)
         )
+
+
+def sanitise(found):
+    chosen = [c for c in found if c.sink in SANITISE]
+    if chosen:
+        label = {"what": part(0), "format": part(1), "input": part(2), "data": part(3)}
+        yield "## Replacing and scaling: GB/s of input\n\n" + speed_table(chosen, label)
 
 
 def first_hit(found):
@@ -203,7 +216,7 @@ def header(found, cpu, notes):
 def text(found, cpu, notes, folder):
     found = list(found.values())
     parts = [header(found, cpu, notes), *bars.sections(found)]
-    for section in (clean, unclean, first_hit, offsets, parallel, short, formats):
+    for section in (clean, unclean, sanitise, first_hit, offsets, parallel, short, formats):
         parts += section(found)
     parts += merged(folder, "peers.json", "Other libraries")
     parts += merged(folder, "frameworks.json", "Frameworks")
