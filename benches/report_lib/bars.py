@@ -51,7 +51,7 @@ BARS = (
     Bar("bits", 0.6, 0.9, lambda c: clean(c, ("bits",), ALL) or small(c, ("bits",))),
     Bar("all and position", 0.9, 0.95, lambda c: clean(c, ("all", "position"), ALL) or small(c, ("all",))),
     Bar("count and census", 0.85, 0.95, lambda c: clean(c, ("count", "census"), ALL) or small(c, ("census",))),
-    Bar("dirty and all NaN", 0.4, 0.4, lambda c: c.parts[-1] in ("dirty", "allnan")),
+    Bar("dirty and all NaN", 0.4, 0.4, lambda c: c.sink in ("count", "census") and c.parts[-1] in ("dirty", "allnan")),
 )
 
 
