@@ -9,6 +9,7 @@
 
 mod column;
 mod pages;
+mod schema;
 mod thrift;
 
 use std::fmt;
@@ -23,7 +24,6 @@ use nonfinite::Format;
 
 use self::column::Chunk;
 use self::pages::Codec;
-use self::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift, Value};
 use crate::source::Input;
 use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
@@ -48,9 +48,11 @@ pub enum Error {
     Panic,
     /// The schema is not what the format has there, or claims more columns than it has.
     Schema,
+    /// Groups of the schema are nested too deeply.
+    Depth,
     /// A length or an offset is negative or too large.
     Length(&'static str),
-    /// Names of columns are far longer than the footer.
+    /// Names of columns, with those of the groups they are in, are far longer than the footer.
     Names,
     /// The data of a column lies outside of the file.
     Outside(String),
@@ -66,6 +68,7 @@ impl fmt::Display for Error {
             Self::Encrypted => f.write_str("the footer of the Parquet file is encrypted"),
             Self::Metadata(error) => write!(f, "bad Parquet footer: {error}"),
             Self::Schema => f.write_str("bad Parquet footer: a schema that is not whole"),
+            Self::Depth => f.write_str("bad Parquet footer: groups that are nested too deeply"),
             Self::Panic => f.write_str("bad Parquet footer: its reader gave up"),
             Self::Length(what) => write!(f, "bad Parquet footer: the {what} cannot be"),
             Self::Names => f.write_str("bad Parquet footer: names that are far longer than it"),
@@ -99,64 +102,13 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let start = rest.len().checked_sub(length).ok_or(Error::Truncated)?;
     // A copy, since another process may write to the map.
     let footer = rest[start..].to_vec();
-    if !schema_is_whole(&footer) {
-        return Err(Error::Schema);
-    }
+    schema::verify(&footer)?;
     let metadata = unwinding(|| ParquetMetaDataReader::decode_metadata(&footer)).ok_or(Error::Panic)?;
     let metadata = metadata.map_err(Error::Metadata)?;
 
-    let columns = metadata.file_metadata().schema_descr().columns();
-    let paths: usize =
-        columns.iter().map(|column| column.path().parts().iter().map(String::len).sum::<usize>()).sum();
-    if paths > 64 * length {
-        return Err(Error::Names);
-    }
     let mut used = 0usize;
-    let columns = columns.iter().enumerate();
+    let columns = metadata.file_metadata().schema_descr().columns().iter().enumerate();
     columns.map(|(index, column)| tensor(&metadata, index, column, input.bytes.len(), &mut used)).collect()
-}
-
-/// Whether the schema of a footer has as many elements as its groups claim to have members. The crate `parquet` allocates
-/// what they claim, up to 16 GiB.
-///
-/// Kinds of fields are those of the format, since that crate reads some by their numbers alone, and would read others
-/// than these here if they differed.
-fn schema_is_whole(footer: &[u8]) -> bool {
-    const MEMBERS: i64 = 5;
-    let mut whole = true;
-    let read = Thrift { rest: footer }.fields(&mut |thrift, number, kind, value| {
-        let expected = match number {
-            1 => I32,
-            2 | 4 | 5 | 7 => LIST,
-            3 => I64,
-            6 | 9 => BINARY,
-            8 => STRUCT,
-            _ => kind,
-        };
-        let (2, Value::List(STRUCT, count)) = (number, value) else {
-            return (kind == expected && number != 2).then_some(false);
-        };
-        let mut members = 0i64;
-        for _ in 0..count {
-            thrift.fields(&mut |_, number, kind, value| {
-                let expected = match number {
-                    4 => BINARY,
-                    10 => STRUCT,
-                    1..=9 => I32,
-                    _ => kind,
-                };
-                if let (MEMBERS, Value::Number(claimed)) = (number, value) {
-                    whole &= claimed >= 0;
-                    members = members.saturating_add(claimed);
-                }
-                (kind == expected).then_some(false)
-            })?;
-        }
-        // All but the first are members of another.
-        whole &= members.unsigned_abs() < count;
-        Some(true)
-    });
-    read.is_some() && whole
 }
 
 /// What a function returns, unless it panics.
