@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use nonfinite_check::{FileFormat, LookedAt, Report};
+use nonfinite_check::{Error, FileFormat, LookedAt, Report, check_bytes};
 use parquet::basic::Encoding;
 use parquet::data_type::{ByteArray, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use crate::{DTYPES, Dtype, GROUPS, PLACES, assert_one, damaged, is_null};
+use crate::{DTYPES, Dtype, GROUPS, PLACES, Watch, assert_one, damaged, is_null};
 
 fn report(bytes: &[u8]) -> Report {
     crate::report(bytes, FileFormat::Parquet)
@@ -109,6 +109,50 @@ fn rows_of_lists() {
         assert_eq!((&tensor.shape[..], tensor.elements), (&[8][..], 12));
         assert_one(&tensor, 1, &[7], 0x7F80_0000, "lists");
     }
+}
+
+/// One of each kind in one run, whose rows are asked for in another order than they lie in.
+#[test]
+fn rows_are_found_in_any_order() {
+    let kinds = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
+        // Fifty times the rows [null, 1], [], [1, 1, null]; kinds are planted in the last number of rows 5, 74 and 149.
+        let definition = [2, 3, 1, 3, 3, 2].repeat(50);
+        let repetition = [0, 1, 0, 0, 1, 1].repeat(50);
+        let mut values = vec![1.0; 150];
+        let places = [5, 74, 149];
+        for (place, kind) in places.into_iter().zip(order) {
+            values[place] = kinds[kind];
+        }
+        let group = [Column::<FloatType> {
+            values: &values,
+            definition: Some(&definition),
+            repetition: Some(&repetition),
+        }];
+        let properties = WriterProperties::builder().build();
+        let tensor = report(&write(LISTS, properties, &group)).tensors.remove(0);
+        let found = [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf];
+        for (place, kind) in places.into_iter().zip(order) {
+            assert_eq!(found[kind].first.as_ref().map(|first| &*first.coordinate), Some(&[place][..]));
+        }
+    }
+}
+
+/// A few bytes may stand for any number of nulls, so there must be a way out.
+#[test]
+fn nulls_can_be_stopped() {
+    let definition = vec![0; 200_000];
+    let group = [Column::<FloatType> { values: &[], definition: Some(&definition), repetition: None }];
+    let properties = WriterProperties::builder().set_data_page_row_count_limit(usize::MAX).build();
+    let bytes = write("message table { optional float x; }", properties, &group);
+    assert!(bytes.len() < 2000, "{} bytes", bytes.len());
+    let (watch, options) = Watch::new(usize::MAX);
+    check_bytes(&bytes, FileFormat::Parquet, &options).expect("a good file");
+    assert!(watch.asked() > 10, "asked {} times", watch.asked());
+    let (watch, options) = Watch::new(3);
+    let stopped = check_bytes(&bytes, FileFormat::Parquet, &options);
+    assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+    assert_eq!(watch.asked(), 4);
 }
 
 #[test]

@@ -4,8 +4,13 @@
 //! In lists the coordinate is the row, since their lengths vary. Nulls have no bytes in this format and are not looked at.
 //! Metadata and encodings are read by the crate `parquet`. It is not meant for hostile files: if it panics, the panic ends
 //! here and becomes [`Error::Panic`] or an error of the column (the process must unwind, which is Rust's default, and the
-//! message of the panic still goes to standard error). Headers of pages are read here, and so pages are decompressed into no
-//! more memory than 256 MiB.
+//! message of the panic still goes to standard error). A stack that overflows and an allocation that fails do not unwind but
+//! end the process, and so the schema, headers of pages and lengths are read and verified here first. A page is decompressed
+//! into no more memory than 256 MiB; each thread has one, and a dictionary. The time that this takes is bounded by the
+//! numbers and nulls that there are, not by the bytes of the file: a few bytes can be a page of many equal ones.
+//!
+//! On machines of big-endian byte order only FLOAT16 is read, and FLOAT and DOUBLE are reported as unreadable: that crate
+//! hands their bytes over in the order of the file.
 
 mod column;
 mod pages;
@@ -28,7 +33,7 @@ use crate::source::Input;
 use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
 /// How a file begins and ends.
-pub const MAGIC: &[u8] = b"PAR1";
+pub const MAGIC: &[u8] = super::PARQUET_FILE;
 /// The end of a file whose footer is encrypted.
 const ENCRYPTED: &[u8] = b"PARE";
 
@@ -126,7 +131,8 @@ fn tensor(
     let name = column.path().string();
     let format = format(column);
     let (mut chunks, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
-    let mut unreadable = None;
+    let big = cfg!(target_endian = "big") && matches!(format, Some(Format::F32 | Format::F64));
+    let mut unreadable = big.then(|| "not supported on machines of big-endian byte order".to_owned());
     for group in metadata.row_groups() {
         let count = usize::try_from(group.num_rows()).map_err(|_| Error::Length("number of rows"))?;
         let first = rows;
