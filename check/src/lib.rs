@@ -139,7 +139,9 @@ fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Repo
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
-        observer.started(scanned.map(|tensor| tensor.data.length() as u64).sum());
+        // A column may claim to be long without any data: each can be counted, but not all together.
+        let total = scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
+        observer.started(total);
     }
     let tallies = scan::scan(input.bytes, &tensors, options)?;
     let reports = tensors.into_iter().zip(&tallies);

@@ -151,15 +151,16 @@ pub trait Column: Send + Sync {
     /// Bytes of the numbers of each part, nulls too. The sum of all must not overflow: readers refuse that.
     fn parts(&self) -> Vec<usize>;
 
-    /// Shows the numbers of a part in their order, run by run, and leaves the nulls out. Memory is that of a page or of a
-    /// buffer, whatever the file claims.
+    /// Shows the numbers of a part in their order, run by run, and leaves the nulls out. Where many are left out, it shows
+    /// runs of no numbers, so that it can be stopped there. Memory is that of a page, or of what tells the nulls and the
+    /// lists of the part: some hundred MiB at most for each thread, whatever the file claims.
     ///
     /// # Errors
     /// Whatever keeps the numbers from being read, and what `see` returns.
     fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError>;
 }
 
-/// Sees a run of numbers. The function tells the element of the tensor that the number at a place of the run belongs to; it
+/// Sees a run of numbers, which may be none. The function tells the element of the tensor that the number at a place of the run belongs to; it
 /// rises with the place.
 pub type See<'a> = dyn FnMut(&[u8], &dyn Fn(usize) -> usize) -> Result<(), Error> + 'a;
 

@@ -133,7 +133,7 @@ static READERS: &[Reader] = &[
         format: FileFormat::Arrow,
         name: "arrow",
         endings: &[".arrow", ".arrows", ".feather", ".ipc"],
-        begins: arrow::begins,
+        begins: begins_arrow,
         tensors: |input| arrow::tensors(input).map_err(Error::Arrow),
         stream: None,
     },
@@ -148,11 +148,32 @@ static READERS: &[Reader] = &[
     },
 ];
 
+// Builds without the readers know their files, too.
+/// How a file of Arrow begins.
+const ARROW_FILE: &[u8] = b"ARROW1\0\0";
+/// How each message of a stream of Arrow begins.
+const ARROW_MESSAGE: &[u8] = b"\xFF\xFF\xFF\xFF";
+/// How a Parquet file begins.
+const PARQUET_FILE: &[u8] = b"PAR1";
+
+/// Whether a file begins as a file or a stream of Arrow does: the first message of a stream is a schema.
+fn begins_arrow(bytes: &[u8]) -> bool {
+    let stream = || {
+        let length = bytes.strip_prefix(ARROW_MESSAGE)?.first_chunk()?;
+        Some((1..1 << 30).contains(&i32::from_le_bytes(*length)))
+    };
+    bytes.starts_with(ARROW_FILE) || stream().unwrap_or(false)
+}
+
 /// The feature whose reader would read this file, if this build has none.
 pub(crate) fn not_built(bytes: &[u8]) -> Option<&'static str> {
-    let known: [(&[u8], bool, &str); 2] =
-        [(b"ARROW1\0\0", cfg!(feature = "arrow"), "arrow"), (b"PAR1", cfg!(feature = "parquet"), "parquet")];
-    known.into_iter().find(|(magic, built, _)| !built && bytes.starts_with(magic)).map(|(.., name)| name)
+    if !cfg!(feature = "arrow") && begins_arrow(bytes) {
+        Some("arrow")
+    } else if !cfg!(feature = "parquet") && bytes.starts_with(PARQUET_FILE) {
+        Some("parquet")
+    } else {
+        None
+    }
 }
 
 impl FileFormat {
@@ -207,5 +228,25 @@ impl FileFormat {
     pub(crate) fn describe_stream(self, stream: &mut dyn Read) -> Result<Described, Error> {
         let describe = self.reader().stream.ok_or(Error::NoStream(self))?;
         describe(stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With a reader there is a format, without it there is the name of its feature, and never both.
+    #[test]
+    fn tables_are_known_without_their_readers() {
+        let arrow: [&[u8]; 2] = [b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x80\0\0\0"];
+        let known = arrow.map(|bytes| (bytes, "arrow", cfg!(feature = "arrow")));
+        let parquet: (&[u8], _, _) = (b"PAR1", "parquet", cfg!(feature = "parquet"));
+        for (bytes, name, built) in known.into_iter().chain([parquet]) {
+            let format = FileFormat::detect(bytes, None).map(FileFormat::name);
+            let expected = if built { (Some(name), None) } else { (None, Some(name)) };
+            assert_eq!((format, not_built(bytes)), expected);
+        }
+        assert_eq!(not_built(b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), None);
+        assert_eq!(not_built(b""), None);
     }
 }

@@ -1,8 +1,8 @@
 use arrow_ipc::Precision;
-use nonfinite_check::{FileFormat, LookedAt, Report};
+use nonfinite_check::{FileFormat, LookedAt, Report, check_bytes};
 
-use crate::write::{Field, Kind, Message, Node, arrow, bits, field, numbers};
-use crate::{DTYPES, Dtype, GROUPS, PLACES, assert_one, damaged, is_null};
+use crate::write::{Field, Kind, Message, Node, arrow, bits, field, numbers, repeating};
+use crate::{DTYPES, Dtype, GROUPS, PLACES, Watch, assert_one, damaged, is_null};
 
 const PRECISIONS: [Precision; 3] = [Precision::HALF, Precision::SINGLE, Precision::DOUBLE];
 const NAN: u64 = 0x7FC0_0000;
@@ -213,6 +213,26 @@ fn files_that_lie() {
     refused(&list([0, -2, 4]), "do not rise");
     refused(&list([3, 2, 4]), "do not rise");
     refused(&[&list([0, 2, 4])[..], b"more"].concat(), "goes on behind");
+}
+
+/// A footer is small beside what it names if it names one batch again and again: the rest is not read.
+#[test]
+fn batches_that_are_repeated() {
+    let batch = || Message::Batch(4, vec![numbers(&[ONE; 4], 4, None)]);
+    refused(&repeating(&[f32s("x")], batch(), 1), "offset of a batch cannot be");
+    refused(&repeating(&[f32s("x")], batch(), 1500), "data that overlaps");
+}
+
+#[test]
+fn columns_that_claim_too_much_together() {
+    let claimed = 1 << 59;
+    let fields = vec![field("x", Kind::Float(Precision::DOUBLE)); 5];
+    let nodes = vec![Node { length: claimed, ..numbers(&[0], 8, None) }; 5];
+    let (watch, options) = Watch::new(usize::MAX);
+    let bytes = arrow(&fields, &[Message::Batch(claimed, nodes)], true);
+    let error = check_bytes(&bytes, FileFormat::Arrow, &options).expect_err("there is no such data");
+    assert!(error.to_string().contains("tensor \"x\""), "{error}");
+    assert_eq!(watch.started(), u64::MAX);
 }
 
 #[test]

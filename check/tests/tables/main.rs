@@ -6,8 +6,11 @@ mod parquet;
 mod write;
 
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use nonfinite_check::{Error, FileFormat, Finding, Options, Report, TensorReport, check_bytes};
+use nonfinite_check::{Error, FileFormat, Finding, Observer, Options, Report, TensorReport, check_bytes};
 
 /// Rows of the batches or row groups of a table.
 const GROUPS: [usize; 3] = [400, 1, 599];
@@ -84,6 +87,44 @@ fn refused(bytes: &[u8], format: FileFormat, message: &str) {
     match check_bytes(bytes, format, &Options::default()) {
         Ok(report) => panic!("{message}: accepted with {} tensors", report.tensors.len()),
         Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),
+    }
+}
+
+/// Counts how often it is asked whether to go on, and says no after so many times.
+#[derive(Debug)]
+struct Watch {
+    started: AtomicU64,
+    asked: AtomicUsize,
+    most: usize,
+}
+
+impl Watch {
+    /// It, and options to be watched by it, of one thread.
+    fn new(most: usize) -> (Arc<Self>, Options) {
+        let watch = Arc::new(Self { started: AtomicU64::new(0), asked: AtomicUsize::new(0), most });
+        let observer: Arc<dyn Observer> = Arc::<Self>::clone(&watch);
+        let options =
+            Options { threads: NonZeroUsize::new(1), observer: Some(observer), ..Options::default() };
+        (watch, options)
+    }
+
+    fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl Observer for Watch {
+    fn started(&self, bytes: u64) {
+        self.started.store(bytes, Ordering::Relaxed);
+    }
+
+    fn advanced(&self, _: u64) -> ControlFlow<()> {
+        let before = self.asked.fetch_add(1, Ordering::Relaxed);
+        if before < self.most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 

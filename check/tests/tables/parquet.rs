@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use nonfinite_check::{FileFormat, LookedAt, Report};
+use nonfinite_check::{Error, FileFormat, LookedAt, Report, check_bytes};
 use parquet::basic::Encoding;
 use parquet::data_type::{ByteArray, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use crate::{DTYPES, Dtype, GROUPS, PLACES, assert_one, damaged, is_null};
+use crate::{DTYPES, Dtype, GROUPS, PLACES, Watch, assert_one, damaged, is_null};
 
 fn report(bytes: &[u8]) -> Report {
     crate::report(bytes, FileFormat::Parquet)
@@ -111,6 +111,50 @@ fn rows_of_lists() {
     }
 }
 
+/// One of each kind in one run, whose rows are asked for in another order than they lie in.
+#[test]
+fn rows_are_found_in_any_order() {
+    let kinds = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
+        // Fifty times the rows [null, 1], [], [1, 1, null]; kinds are planted in the last number of rows 5, 74 and 149.
+        let definition = [2, 3, 1, 3, 3, 2].repeat(50);
+        let repetition = [0, 1, 0, 0, 1, 1].repeat(50);
+        let mut values = vec![1.0; 150];
+        let places = [5, 74, 149];
+        for (place, kind) in places.into_iter().zip(order) {
+            values[place] = kinds[kind];
+        }
+        let group = [Column::<FloatType> {
+            values: &values,
+            definition: Some(&definition),
+            repetition: Some(&repetition),
+        }];
+        let properties = WriterProperties::builder().build();
+        let tensor = report(&write(LISTS, properties, &group)).tensors.remove(0);
+        let found = [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf];
+        for (place, kind) in places.into_iter().zip(order) {
+            assert_eq!(found[kind].first.as_ref().map(|first| &*first.coordinate), Some(&[place][..]));
+        }
+    }
+}
+
+/// A few bytes may stand for any number of nulls, so there must be a way out.
+#[test]
+fn nulls_can_be_stopped() {
+    let definition = vec![0; 200_000];
+    let group = [Column::<FloatType> { values: &[], definition: Some(&definition), repetition: None }];
+    let properties = WriterProperties::builder().set_data_page_row_count_limit(usize::MAX).build();
+    let bytes = write("message table { optional float x; }", properties, &group);
+    assert!(bytes.len() < 2000, "{} bytes", bytes.len());
+    let (watch, options) = Watch::new(usize::MAX);
+    check_bytes(&bytes, FileFormat::Parquet, &options).expect("a good file");
+    assert!(watch.asked() > 10, "asked {} times", watch.asked());
+    let (watch, options) = Watch::new(3);
+    let stopped = check_bytes(&bytes, FileFormat::Parquet, &options);
+    assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+    assert_eq!(watch.asked(), 4);
+}
+
 #[test]
 fn other_columns_are_skipped() {
     let column = Column::<Int32Type> { values: &[-1, 0x7FC0_0000], definition: None, repetition: None };
@@ -137,6 +181,40 @@ fn encodings_that_are_not_read() {
     );
 }
 
+/// An integer as Thrift's compact protocol has it.
+fn varint(mut value: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+fn zigzag(value: i32) -> Vec<u8> {
+    varint(((value << 1) ^ (value >> 31)) as u32)
+}
+
+/// A required element of a schema, of a name and so many members.
+fn group(name: &str, members: i32) -> Vec<u8> {
+    let name = [&varint(name.len() as u32)[..], name.as_bytes()].concat();
+    [b"\x35\0\x18", &name[..], b"\x15", &zigzag(members), b"\0"].concat()
+}
+
+/// A required column of floats.
+fn leaf(name: &str) -> Vec<u8> {
+    let name = [&varint(name.len() as u32)[..], name.as_bytes()].concat();
+    [b"\x15\x08\x25\0\x18", &name[..], b"\0"].concat()
+}
+
+/// A file without rows, of these elements.
+fn schema(elements: &[Vec<u8>]) -> Vec<u8> {
+    let count = varint(elements.len() as u32);
+    let footer = [b"\x15\x02\x19\xFC", &count[..], &elements.concat(), b"\x16\0\x19\x0C\0"].concat();
+    [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
+}
+
 #[test]
 fn files_that_lie() {
     let refused = |bytes: &[u8], message| crate::refused(bytes, FileFormat::Parquet, message);
@@ -147,15 +225,18 @@ fn files_that_lie() {
     refused(b"PAR1\0\0\0\0PAR1", "a schema that is not whole");
     refused(b"PAR1\x15\x02\x04\0\0\0PARE", "encrypted");
     refused(&good[..good.len() - 1], "does not end with its footer");
-    // The root of the schema: a struct of its name and of the number of its members, here two billions.
-    let footer = |members: &[u8]| {
-        let root = [b"\x48\x01m\x15", members, b"\0"].concat();
-        let footer = [b"\x15\x02\x19\x1C", &root[..], b"\x16\0\x19\x0C\0"].concat();
-        [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
-    };
-    assert_eq!(report(&footer(b"\0")).tensors, []);
-    refused(&footer(b"\xFE\xFF\xFF\xFF\x0F"), "a schema that is not whole");
-    refused(&footer(b"\x01"), "a schema that is not whole");
+    assert_eq!(report(&schema(&[group("", 0)])).tensors, []);
+    assert_eq!(report(&schema(&[group("", 1), leaf("x")])).tensors.len(), 1);
+    for elements in [
+        vec![],
+        vec![group("", i32::MAX)],
+        vec![group("", -1)],
+        vec![group("", 2), leaf("x")],
+        vec![group("", 1), leaf("x"), leaf("y")],
+        vec![group("", 1), group("g", 1)],
+    ] {
+        refused(&schema(&elements), "a schema that is not whole");
+    }
     // The header of the first page: kind, then the two lengths, each a byte in this small file.
     let page = 4;
     assert_eq!((good[page], good[page + 2]), (0x15, 0x15), "a field of an integer, and the next");
@@ -165,6 +246,38 @@ fn files_that_lie() {
     let mut bytes = good;
     bytes[page + 3] ^= 2;
     refused(&bytes, "tensor \"l.list.element\"");
+}
+
+/// The decoder of footers calls itself for every level, and a stack that overflows ends the process.
+#[test]
+fn groups_nested_too_deeply() {
+    let nested = |depth: usize| {
+        let mut elements = vec![group("g", 1); depth];
+        elements.push(leaf("x"));
+        schema(&elements)
+    };
+    let tensors = report(&nested(64)).tensors;
+    assert_eq!(tensors[0].name.as_deref(), Some(&*("g.".repeat(63) + "x")));
+    for depth in [65, 100_000] {
+        crate::refused(&nested(depth), FileFormat::Parquet, "nested too deeply");
+    }
+}
+
+/// The path of each column has the names of all groups above it.
+#[test]
+fn names_that_grow() {
+    let wide = |name: &str, count: usize| {
+        let mut elements = vec![group("", 1), group(name, count as i32)];
+        elements.resize(count + 2, leaf("x"));
+        schema(&elements)
+    };
+    assert_eq!(report(&wide("group", 2000)).tensors.len(), 2000);
+    crate::refused(&wide(&"a".repeat(200_000), 2000), FileFormat::Parquet, "names that are far longer");
+    // Also of empty ones, since each has a length and a place.
+    let mut elements = vec![group("", 1); 64];
+    elements[63] = group("", 2000);
+    elements.resize(2064, leaf(""));
+    crate::refused(&schema(&elements), FileFormat::Parquet, "names that are far longer");
 }
 
 #[test]

@@ -55,7 +55,26 @@ pub(crate) enum Message {
 
 /// A stream of messages, or a file with them.
 pub(crate) fn arrow(fields: &[Field], messages: &[Message], file: bool) -> Vec<u8> {
-    let mut bytes = if file { b"ARROW1\0\0".to_vec() } else { Vec::new() };
+    let begin: &[u8] = if file { b"ARROW1\0\0" } else { b"" };
+    let (mut bytes, batches, dictionaries) = framed(begin, fields, messages);
+    if file {
+        close(&mut bytes, fields, &batches, &dictionaries);
+    }
+    bytes
+}
+
+/// A file of one batch, which its footer names so many times, and then one before the begin of the file.
+pub(crate) fn repeating(fields: &[Field], message: Message, times: usize) -> Vec<u8> {
+    let (mut bytes, mut batches, _) = framed(b"ARROW1\0\0", fields, &[message]);
+    batches.resize(times, batches[0]);
+    batches.push(fb::Block::new(-1, 0, 0));
+    close(&mut bytes, fields, &batches, &[]);
+    bytes
+}
+
+/// The messages, and the blocks of batches and of dictionaries.
+fn framed(begin: &[u8], fields: &[Field], messages: &[Message]) -> (Vec<u8>, Vec<fb::Block>, Vec<fb::Block>) {
+    let mut bytes = begin.to_vec();
     let mut builder = FlatBufferBuilder::new();
     let schema = schema(&mut builder, fields);
     finish(&mut builder, fb::MessageHeader::Schema, schema.as_union_value(), 0);
@@ -80,13 +99,15 @@ pub(crate) fn arrow(fields: &[Field], messages: &[Message], file: bool) -> Vec<u
         blocks.push(fb::Block::new(at as i64, metadata as i32, body.len() as i64));
     }
     bytes.extend(b"\xFF\xFF\xFF\xFF\0\0\0\0");
-    if file {
-        let footer = footer(fields, &batches, &dictionaries);
-        bytes.extend_from_slice(&footer);
-        bytes.extend((footer.len() as i32).to_le_bytes());
-        bytes.extend(b"ARROW1");
-    }
-    bytes
+    (bytes, batches, dictionaries)
+}
+
+/// Ends a file.
+fn close(bytes: &mut Vec<u8>, fields: &[Field], batches: &[fb::Block], dictionaries: &[fb::Block]) {
+    let footer = footer(fields, batches, dictionaries);
+    bytes.extend_from_slice(&footer);
+    bytes.extend((footer.len() as i32).to_le_bytes());
+    bytes.extend(b"ARROW1");
 }
 
 /// The buffers, each at a multiple of 8.

@@ -1,13 +1,13 @@
 //! The numbers of a column, batch by batch, without those that are null.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::Error;
 use super::batch::Batch;
-use super::compression::{Opened, load, open};
+use super::compression::{MAX_IN_MEMORY, Opened, load, open};
 use super::schema::{self, Fields, Step};
 use crate::tensor::{self, ByteOrder, Content, Data, Layout, See, ShowError, Tensor};
 
@@ -108,7 +108,8 @@ impl tensor::Column for Column {
     fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError> {
         let Part { batch, rows, .. } = &self.parts[part];
         let batch = &self.table.batches[*batch];
-        let levels = self.chain.iter().map(|&node| Level::load(&self.table, batch, node, input));
+        let mut left = MAX_IN_MEMORY;
+        let levels = self.chain.iter().map(|&node| Level::load(&self.table, batch, node, input, &mut left));
         let levels = levels.collect::<io::Result<Vec<_>>>()?;
         let Some(&leaf) = self.chain.last() else { return Ok(()) };
         let mut numbers = Numbers::open(&input[batch.buffer(leaf, 1)], batch, self.size)?;
@@ -144,11 +145,17 @@ struct Level<'a> {
 }
 
 impl<'a> Level<'a> {
-    fn load(table: &Table, batch: &Batch, node: usize, input: &'a [u8]) -> io::Result<Self> {
+    fn load(
+        table: &Table,
+        batch: &Batch,
+        node: usize,
+        input: &'a [u8],
+        left: &mut usize,
+    ) -> io::Result<Self> {
         let data = &batch.nodes[node];
         let buffer = |index| &input[batch.buffer(node, index)];
         let valid = match data.nulls {
-            true => Some(load(buffer(0), batch.codec, data.length.div_ceil(8))?),
+            true => Some(load(buffer(0), batch.codec, data.length.div_ceil(8), left)?),
             false => None,
         };
         let step = table.fields.nodes[node].step;
@@ -159,7 +166,7 @@ impl<'a> Level<'a> {
             if data.length > 0 {
                 let count = data.length.checked_add(1).and_then(|count| count.checked_mul(offsets.size()));
                 let length = count.ok_or(io::ErrorKind::InvalidData)?;
-                offsets.bytes = load(buffer(1), batch.codec, length)?;
+                offsets.bytes = load(buffer(1), batch.codec, length, left)?;
                 let child = batch.nodes[node + 1].length;
                 offsets.verify(data.length, child)?;
             }
@@ -297,21 +304,63 @@ impl<'a> Numbers<'a> {
                 see(bytes.get(start..stop).ok_or_else(end)?, run.start).map_err(ShowError::Seen)
             }
             Opened::Stream(stream) => {
-                let gap = run.start.checked_sub(self.at).ok_or_else(end)? as u64 * self.size as u64;
-                if io::copy(&mut stream.by_ref().take(gap), &mut io::sink())? < gap {
+                if run.start < self.at {
                     return Err(end().into());
                 }
-                self.at = run.start;
                 self.buffer.resize(CHUNK, 0);
                 while self.at < run.end {
-                    let count = (CHUNK / self.size).min(run.end - self.at);
+                    // What is between the runs is decompressed, and seen as nothing: whoever sees it may want to stop.
+                    let skipped = self.at < run.start;
+                    let stop = if skipped { run.start } else { run.end };
+                    let count = (CHUNK / self.size).min(stop - self.at);
                     let bytes = &mut self.buffer[..count * self.size];
                     stream.read_exact(bytes)?;
-                    see(bytes, self.at).map_err(ShowError::Seen)?;
+                    see(if skipped { &[] } else { bytes }, self.at).map_err(ShowError::Seen)?;
                     self.at += count;
                 }
                 Ok(())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// Numbers that are never ready as a whole.
+    fn numbers(count: usize) -> Numbers<'static> {
+        let stream = io::repeat(1).take(count as u64 * 4);
+        Numbers { opened: Opened::Stream(Box::new(stream)), size: 4, at: 0, buffer: Vec::new() }
+    }
+
+    #[test]
+    fn gaps_are_shown_as_nothing() {
+        let far = 10 * CHUNK;
+        let (mut nothing, mut seen) = (0, Vec::new());
+        let shown = numbers(far + 2).show(far..far + 2, &mut |bytes, first| {
+            match bytes {
+                [] => nothing += 1,
+                _ => seen.push((bytes.to_vec(), first)),
+            }
+            Ok(())
+        });
+        shown.expect("all is there");
+        assert_eq!((nothing, seen), (40, vec![(vec![1; 8], far)]));
+    }
+
+    #[test]
+    fn gaps_can_be_stopped() {
+        let mut calls = 0;
+        let shown = numbers(usize::MAX >> 4).show(usize::MAX >> 4..usize::MAX >> 3, &mut |_, _| {
+            calls += 1;
+            Err(crate::Error::Stopped)
+        });
+        assert!(matches!(shown, Err(ShowError::Seen(crate::Error::Stopped))), "{shown:?}");
+        assert_eq!(calls, 1);
+        let shown = numbers(10).show(CHUNK..CHUNK + 1, &mut |_, _| Ok(()));
+        assert!(matches!(shown, Err(ShowError::Data(_))), "{shown:?}");
     }
 }

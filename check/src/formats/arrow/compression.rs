@@ -14,8 +14,8 @@ pub(super) enum Codec {
     Zstd,
 }
 
-/// The longest buffer of bits or offsets that is decompressed into memory.
-const MAX_IN_MEMORY: usize = 256 << 20;
+/// How much of bits and offsets is decompressed into memory, of all levels of a column together.
+pub(super) const MAX_IN_MEMORY: usize = 256 << 20;
 
 /// The data of a buffer, as it lies in the file or as a stream.
 pub(super) enum Opened<'a> {
@@ -43,19 +43,48 @@ pub(super) fn open(buffer: &[u8], codec: Option<Codec>) -> io::Result<Opened<'_>
     Ok(Opened::Stream(Box::new(stream.take(length))))
 }
 
-/// The first bytes of a buffer, all of which must be there.
-pub(super) fn load(buffer: &[u8], codec: Option<Codec>, length: usize) -> io::Result<Cow<'_, [u8]>> {
+/// The first bytes of a buffer, all of which must be there. `left` is what may still be decompressed into memory.
+pub(super) fn load<'a>(
+    buffer: &'a [u8],
+    codec: Option<Codec>,
+    length: usize,
+    left: &mut usize,
+) -> io::Result<Cow<'a, [u8]>> {
     let end = || io::Error::from(io::ErrorKind::UnexpectedEof);
     match open(buffer, codec)? {
         Opened::Here(bytes) => bytes.get(..length).map(Cow::Borrowed).ok_or_else(end),
-        Opened::Stream(_) if length > MAX_IN_MEMORY => {
-            Err(io::Error::new(io::ErrorKind::Unsupported, "too many rows in a compressed batch"))
-        }
         Opened::Stream(stream) => {
+            *left = left.checked_sub(length).ok_or_else(|| {
+                io::Error::new(io::ErrorKind::Unsupported, "too many rows in a compressed batch")
+            })?;
             // Grows with what is there, not with what is claimed.
             let mut bytes = Vec::new();
             stream.take(length as u64).read_to_end(&mut bytes)?;
             if bytes.len() == length { Ok(Cow::Owned(bytes)) } else { Err(end()) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use lz4_flex::frame::FrameEncoder;
+
+    use super::*;
+
+    #[test]
+    fn levels_share_what_memory_there_is() {
+        let mut encoder = FrameEncoder::new(Vec::new());
+        encoder.write_all(&[7; 64]).expect("a vector takes all");
+        let buffer = [&64i64.to_le_bytes()[..], &encoder.finish().expect("a whole frame")].concat();
+        let mut left = 100;
+        let loaded = load(&buffer, Some(Codec::Lz4), 64, &mut left).expect("there is enough");
+        assert_eq!((&loaded[..], left), (&[7; 64][..], 36));
+        let refused = load(&buffer, Some(Codec::Lz4), 64, &mut left).expect_err("there is too little");
+        assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
+        // What is not compressed takes none.
+        load(&[7; 64], None, 64, &mut left).expect("it is there");
+        load(&buffer, Some(Codec::Lz4), 36, &mut left).expect("there is enough");
     }
 }

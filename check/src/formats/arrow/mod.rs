@@ -7,7 +7,9 @@
 //! unions, of runs and of list views are reported as unreadable if they hold floats.
 //!
 //! Metadata is read through the tables of `arrow-ipc`, after their verifier; what they say of the data is verified here, and
-//! data is read where it lies. Compressed buffers (LZ4, Zstandard) are decompressed as streams.
+//! data is read where it lies. Compressed numbers (LZ4, Zstandard) are decompressed as streams; the bits of nulls and the
+//! offsets of lists into memory, no more than 256 MiB for the part of a column that a thread looks at. The time that this
+//! takes is bounded by the numbers that there are, not by the bytes of the file: little data can decompress to much.
 
 mod batch;
 mod column;
@@ -29,9 +31,9 @@ use crate::source::Input;
 use crate::tensor::Tensor;
 
 /// How a file begins.
-pub const MAGIC: &[u8] = b"ARROW1\0\0";
+pub const MAGIC: &[u8] = super::ARROW_FILE;
 /// How each message of a stream begins.
-pub const CONTINUATION: &[u8] = b"\xFF\xFF\xFF\xFF";
+pub const CONTINUATION: &[u8] = super::ARROW_MESSAGE;
 /// How a file ends.
 const END: &[u8] = b"ARROW1";
 
@@ -95,15 +97,6 @@ impl From<InvalidFlatbuffer> for Error {
     fn from(error: InvalidFlatbuffer) -> Self {
         Self::Metadata(error)
     }
-}
-
-/// Whether a file begins as a file or a stream of Arrow does: the first message of a stream is a schema.
-pub(super) fn begins(bytes: &[u8]) -> bool {
-    let stream = || {
-        let length = bytes.strip_prefix(CONTINUATION)?.first_chunk()?;
-        Some((1..1 << 30).contains(&i32::from_le_bytes(*length)))
-    };
-    bytes.starts_with(MAGIC) || stream().unwrap_or(false)
 }
 
 /// The columns of all batches, in the order of the schema, and behind them the dictionaries.
@@ -184,6 +177,8 @@ struct Reader {
     dictionaries: BTreeMap<i64, Vec<Batch>>,
     /// Where the messages lie, with their bodies.
     used: Vec<Range<usize>>,
+    /// Bytes of all of them.
+    total: usize,
 }
 
 impl Reader {
@@ -232,6 +227,11 @@ impl Reader {
         let message = framed.message()?;
         let body = framed.body(&message, bytes)?;
         self.used.push(at..body.end);
+        // A block may be repeated as often as the footer is long, so this does not wait for the last.
+        self.total = self.total.saturating_add(body.end - at);
+        if self.total > bytes.len() {
+            return Err(Error::Overlap);
+        }
         let end = body.end;
         let old = message.version() == MetadataVersion::V4;
         match message.header_type() {

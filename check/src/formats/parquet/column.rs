@@ -1,5 +1,6 @@
 //! The numbers of a column, row group by row group and page by page.
 
+use std::cell::Cell;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,6 +93,7 @@ impl Column {
             definition: Vec::new(),
             repetition: Vec::new(),
             levels: 0,
+            last: Cell::default(),
         };
         let (mut rows, mut left) = (0, chunk.values);
         while let Some((page, count)) = pages.next().map_err(failed)? {
@@ -115,11 +117,9 @@ impl Column {
                 let begin = rows;
                 let end = batch.rows(begin, lists).filter(|&end| end <= chunk.rows);
                 rows = end.ok_or_else(|| bad("more rows than its footer says"))?;
-                if !batch.values.is_empty() {
-                    let element =
-                        |index| chunk.first + batch.row(index, begin, lists, self.descriptor.max_def_level());
-                    show(&batch.values, &mut |bytes| see(bytes, &element)).map_err(ShowError::Seen)?;
-                }
+                let element = |index| chunk.first + batch.row(index, begin, self.descriptor.max_def_level());
+                // Of nulls alone too: whoever sees them may want to stop.
+                show(&batch.values, &mut |bytes| see(bytes, &element)).map_err(ShowError::Seen)?;
             }
         }
         if left == 0 && rows == chunk.rows {
@@ -140,6 +140,17 @@ struct Batch<T: DataType> {
     /// The same, if there may be lists: zero begins a row.
     repetition: Vec<i16>,
     levels: usize,
+    /// Where the last search for a row ended.
+    last: Cell<Place>,
+}
+
+/// A place among the levels of a batch, with what lies before it.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    level: usize,
+    values: usize,
+    /// Rows that begin.
+    rows: usize,
 }
 
 impl<T: DataType> Batch<T> {
@@ -151,6 +162,7 @@ impl<T: DataType> Batch<T> {
         let read = unwinding(|| reader.read_records(records, Some(definition), Some(repetition), values));
         let (_, _, levels) = read.ok_or_else(|| bad("its decoder gave up"))?.map_err(failed)?;
         self.levels = levels;
+        self.last.take();
         Ok(())
     }
 
@@ -164,21 +176,29 @@ impl<T: DataType> Batch<T> {
         if orphan { None } else { begin.checked_add(starts) }
     }
 
-    /// The row of a value, counted in the row group.
-    fn row(&self, value: usize, begin: usize, lists: bool, max: i16) -> usize {
-        let level = match max {
-            0 => value,
-            _ => {
-                let mut values = self.definition.iter().enumerate().filter(|(_, level)| **level == max);
-                values.nth(value).map_or(0, |(level, _)| level)
-            }
-        };
-        if !lists {
-            return begin + level;
+    /// The row of a value, counted in the row group. The search goes on from where the last one ended, in either
+    /// direction, since the values that are asked for lie close to one another.
+    fn row(&self, value: usize, begin: usize, max: i16) -> usize {
+        if max == 0 {
+            return begin + value;
         }
-        let starts = self.repetition[..=level].iter().filter(|&&level| level == 0).count();
+        let is_value = |level: usize| self.definition[level] == max;
+        // Without lists every level begins a row.
+        let begins = |level: usize| self.repetition.get(level).is_none_or(|&level| level == 0);
+        let Place { mut level, mut values, mut rows } = self.last.get();
+        while values <= value && level < self.definition.len() {
+            values += usize::from(is_value(level));
+            rows += usize::from(begins(level));
+            level += 1;
+        }
+        while values > value + 1 || level > 0 && !is_value(level - 1) {
+            level -= 1;
+            values -= usize::from(is_value(level));
+            rows -= usize::from(begins(level));
+        }
+        self.last.set(Place { level, values, rows });
         // That which began before, if none has begun since.
-        (begin + starts).saturating_sub(1)
+        (begin + rows).saturating_sub(1)
     }
 }
 

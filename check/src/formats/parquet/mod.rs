@@ -4,11 +4,17 @@
 //! In lists the coordinate is the row, since their lengths vary. Nulls have no bytes in this format and are not looked at.
 //! Metadata and encodings are read by the crate `parquet`. It is not meant for hostile files: if it panics, the panic ends
 //! here and becomes [`Error::Panic`] or an error of the column (the process must unwind, which is Rust's default, and the
-//! message of the panic still goes to standard error). Headers of pages are read here, and so pages are decompressed into no
-//! more memory than 256 MiB.
+//! message of the panic still goes to standard error). A stack that overflows and an allocation that fails do not unwind but
+//! end the process, and so the schema, headers of pages and lengths are read and verified here first. A page is decompressed
+//! into no more memory than 256 MiB; each thread has one, and a dictionary. The time that this takes is bounded by the
+//! numbers and nulls that there are, not by the bytes of the file: a few bytes can be a page of many equal ones.
+//!
+//! On machines of big-endian byte order only FLOAT16 is read, and FLOAT and DOUBLE are reported as unreadable: that crate
+//! hands their bytes over in the order of the file.
 
 mod column;
 mod pages;
+mod schema;
 mod thrift;
 
 use std::fmt;
@@ -23,12 +29,11 @@ use nonfinite::Format;
 
 use self::column::Chunk;
 use self::pages::Codec;
-use self::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift, Value};
 use crate::source::Input;
 use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
 
 /// How a file begins and ends.
-pub const MAGIC: &[u8] = b"PAR1";
+pub const MAGIC: &[u8] = super::PARQUET_FILE;
 /// The end of a file whose footer is encrypted.
 const ENCRYPTED: &[u8] = b"PARE";
 
@@ -48,9 +53,11 @@ pub enum Error {
     Panic,
     /// The schema is not what the format has there, or claims more columns than it has.
     Schema,
+    /// Groups of the schema are nested too deeply.
+    Depth,
     /// A length or an offset is negative or too large.
     Length(&'static str),
-    /// Names of columns are far longer than the footer.
+    /// Names of columns, with those of the groups they are in, are far longer than the footer.
     Names,
     /// The data of a column lies outside of the file.
     Outside(String),
@@ -66,6 +73,7 @@ impl fmt::Display for Error {
             Self::Encrypted => f.write_str("the footer of the Parquet file is encrypted"),
             Self::Metadata(error) => write!(f, "bad Parquet footer: {error}"),
             Self::Schema => f.write_str("bad Parquet footer: a schema that is not whole"),
+            Self::Depth => f.write_str("bad Parquet footer: groups that are nested too deeply"),
             Self::Panic => f.write_str("bad Parquet footer: its reader gave up"),
             Self::Length(what) => write!(f, "bad Parquet footer: the {what} cannot be"),
             Self::Names => f.write_str("bad Parquet footer: names that are far longer than it"),
@@ -99,64 +107,13 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let start = rest.len().checked_sub(length).ok_or(Error::Truncated)?;
     // A copy, since another process may write to the map.
     let footer = rest[start..].to_vec();
-    if !schema_is_whole(&footer) {
-        return Err(Error::Schema);
-    }
+    schema::verify(&footer)?;
     let metadata = unwinding(|| ParquetMetaDataReader::decode_metadata(&footer)).ok_or(Error::Panic)?;
     let metadata = metadata.map_err(Error::Metadata)?;
 
-    let columns = metadata.file_metadata().schema_descr().columns();
-    let paths: usize =
-        columns.iter().map(|column| column.path().parts().iter().map(String::len).sum::<usize>()).sum();
-    if paths > 64 * length {
-        return Err(Error::Names);
-    }
     let mut used = 0usize;
-    let columns = columns.iter().enumerate();
+    let columns = metadata.file_metadata().schema_descr().columns().iter().enumerate();
     columns.map(|(index, column)| tensor(&metadata, index, column, input.bytes.len(), &mut used)).collect()
-}
-
-/// Whether the schema of a footer has as many elements as its groups claim to have members. The crate `parquet` allocates
-/// what they claim, up to 16 GiB.
-///
-/// Kinds of fields are those of the format, since that crate reads some by their numbers alone, and would read others
-/// than these here if they differed.
-fn schema_is_whole(footer: &[u8]) -> bool {
-    const MEMBERS: i64 = 5;
-    let mut whole = true;
-    let read = Thrift { rest: footer }.fields(&mut |thrift, number, kind, value| {
-        let expected = match number {
-            1 => I32,
-            2 | 4 | 5 | 7 => LIST,
-            3 => I64,
-            6 | 9 => BINARY,
-            8 => STRUCT,
-            _ => kind,
-        };
-        let (2, Value::List(STRUCT, count)) = (number, value) else {
-            return (kind == expected && number != 2).then_some(false);
-        };
-        let mut members = 0i64;
-        for _ in 0..count {
-            thrift.fields(&mut |_, number, kind, value| {
-                let expected = match number {
-                    4 => BINARY,
-                    10 => STRUCT,
-                    1..=9 => I32,
-                    _ => kind,
-                };
-                if let (MEMBERS, Value::Number(claimed)) = (number, value) {
-                    whole &= claimed >= 0;
-                    members = members.saturating_add(claimed);
-                }
-                (kind == expected).then_some(false)
-            })?;
-        }
-        // All but the first are members of another.
-        whole &= members.unsigned_abs() < count;
-        Some(true)
-    });
-    read.is_some() && whole
 }
 
 /// What a function returns, unless it panics.
@@ -174,7 +131,8 @@ fn tensor(
     let name = column.path().string();
     let format = format(column);
     let (mut chunks, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
-    let mut unreadable = None;
+    let big = cfg!(target_endian = "big") && matches!(format, Some(Format::F32 | Format::F64));
+    let mut unreadable = big.then(|| "not supported on machines of big-endian byte order".to_owned());
     for group in metadata.row_groups() {
         let count = usize::try_from(group.num_rows()).map_err(|_| Error::Length("number of rows"))?;
         let first = rows;

@@ -57,6 +57,13 @@ impl Thrift<'_> {
         None
     }
 
+    /// Skips bytes or text; returns their length.
+    pub(super) fn binary(&mut self) -> Option<usize> {
+        let length = self.varint()?;
+        self.skip(length)?;
+        usize::try_from(length).ok()
+    }
+
     fn zigzag(&mut self) -> Option<i64> {
         let value = self.varint()?;
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
@@ -125,10 +132,7 @@ impl Thrift<'_> {
             1..=3 => self.skip(1),
             4..=I64 => self.varint().map(drop),
             7 => self.skip(8),
-            BINARY => {
-                let length = self.varint()?;
-                self.skip(length)
-            }
+            BINARY => self.binary().map(drop),
             LIST | 10 => {
                 let (element, count) = self.list()?;
                 self.elements(element, count, depth)
