@@ -74,6 +74,13 @@ def sanitise(found):
         yield "## Replacing and scaling: GB/s of input\n\n" + speed_table(chosen, label)
 
 
+def strided(found):
+    chosen = sorted((c for c in found if c.sink == "strided"), key=lambda cell: cell.parts[1:])
+    if chosen:
+        label = {"layout": part(1), "format": part(2), "input": part(3)}
+        yield "## Masks of strided tensors: GB/s of input\n\n" + speed_table(chosen, label)
+
+
 def first_hit(found):
     chosen = sorted((c for c in found if c.parts[-1] == "firsthit"), key=order)
     paths = paths_of(chosen)
@@ -216,7 +223,7 @@ def header(found, cpu, notes):
 def text(found, cpu, notes, folder):
     found = list(found.values())
     parts = [header(found, cpu, notes), *bars.sections(found)]
-    for section in (clean, unclean, sanitise, first_hit, offsets, parallel, short, formats):
+    for section in (clean, unclean, sanitise, strided, first_hit, offsets, parallel, short, formats):
         parts += section(found)
     parts += merged(folder, "peers.json", "Other libraries")
     parts += merged(folder, "frameworks.json", "Frameworks")

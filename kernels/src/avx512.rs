@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
 use crate::lane::{BLOCK, Block, Lane};
-use crate::rule::{Op, Operation, Pair, Test};
+use crate::rule::{Op, Operation, Pair, Test, screens};
 
 mod layout;
 
@@ -249,7 +249,7 @@ impl<L: Layout> Blocks<L> for Avx512 {
         match size_of::<L>() {
             1 => false,
             8 => true,
-            _ => !NEGATE && O::OP != Operation::Ones,
+            _ => screens::<O, NEGATE>(),
         }
     }
 

@@ -152,8 +152,8 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     last_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
 }
 
-/// Whether [`Blocks::all_hit`] can be asked, if the test has a screen or is `Ones`: equality with one number tells nothing about what
-/// has more bits than that.
+/// Whether [`Blocks::all_hit`] can be asked, if the test has a screen or is `Ones`: equality with one number tells nothing about
+/// what has more bits than that.
 #[inline(always)]
 const fn unites<O: Op>() -> bool {
     matches!(O::OP, Operation::Ones | Operation::Greater)

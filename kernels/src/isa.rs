@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 
 use crate::lane::{BLOCK, Block, Lane};
-use crate::rule::{Op, Operation, Pair, Test};
+use crate::rule::{Op, Pair, Test, screens};
 use crate::stream::Stream;
 
 /// A token that proves that the CPU can run the instructions behind it.
@@ -45,7 +45,7 @@ pub(crate) trait Blocks<L: Lane>: Isa {
     /// Whether masks gain from it too. `Ones` is compared as fast as it is screened, and so are narrow lanes.
     #[inline(always)]
     fn screens_masks<O: Op, const NEGATE: bool>() -> bool {
-        !NEGATE && O::OP != Operation::Ones && size_of::<L>() > 1
+        screens::<O, NEGATE>() && size_of::<L>() > 1
     }
 
     /// Mask and bound as the comparisons want them.

@@ -25,10 +25,9 @@ impl Portable {
 }
 
 impl Isa for Portable {
-    // No instructions that might not be there.
-
+    /// No instructions that might not be there. Not inlined: every unit of code would have loops of its own.
     #[cfg(feature = "portable")]
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
         struct Run<'a, 'o, K: Kernel<Portable>> {
             x: &'a [u8],
@@ -45,8 +44,9 @@ impl Isa for Portable {
         pulp::Arch::new().dispatch(Run::<K> { x, test, out })
     }
 
+    /// As above.
     #[cfg(not(feature = "portable"))]
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
         K::run(Self(()), x, test, out)
     }

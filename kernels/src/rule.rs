@@ -255,6 +255,12 @@ pub(crate) struct Pair<L> {
     pub(crate) one: i8,
 }
 
+/// Whether a screen can be cheaper than the test.
+#[inline(always)]
+pub(crate) fn screens<O: Op, const NEGATE: bool>() -> bool {
+    !NEGATE && O::OP != Operation::Ones
+}
+
 /// The rule itself, for one lane. This is what every path must agree with.
 #[inline(always)]
 pub(crate) fn holds<L: Lane>(operation: Operation, pair: Pair<L>, lane: L) -> bool {

@@ -9,7 +9,7 @@ use crate::isa::Blocks;
 use crate::lane::{BLOCK, Lane};
 use crate::out::MaskOut;
 use crate::path::{Path, Sink, Tests, scalar};
-use crate::rule::{Least, Ones, Op, Operation, Pair, Rule, Test, Width};
+use crate::rule::{Least, Ones, Op, Operation, Pair, Rule, Test, Width, screens};
 use crate::scalar;
 use crate::stream::{self, Streamed};
 
@@ -244,12 +244,6 @@ fn short<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
             }
         }
     }
-}
-
-/// Whether a screen can be cheaper than the test.
-#[inline(always)]
-fn screens<O: Op, const NEGATE: bool>() -> bool {
-    !NEGATE && O::OP != Operation::Ones
 }
 
 /// Whether a minimum finds the hits.

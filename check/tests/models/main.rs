@@ -3,6 +3,8 @@
 
 mod onnx;
 mod pytorch;
+#[path = "../common/varint.rs"]
+mod varint;
 
 use nonfinite_check::{FileFormat, Options, Report, TensorReport, check_bytes};
 

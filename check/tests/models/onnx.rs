@@ -2,17 +2,8 @@ use std::fs;
 
 use nonfinite_check::{FileFormat, LookedAt, Options, check_file};
 
+use crate::varint::varint;
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
-
-fn varint(mut value: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-    bytes
-}
 
 /// A field that is a number.
 fn number(field: u64, value: u64) -> Vec<u8> {

@@ -3,6 +3,8 @@
 
 mod arrow;
 mod parquet;
+#[path = "../common/varint.rs"]
+mod varint;
 mod write;
 
 use std::num::NonZeroUsize;

@@ -7,6 +7,7 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
+use crate::varint::varint;
 use crate::{DTYPES, Dtype, GROUPS, PLACES, Watch, assert_one, damaged, is_null};
 
 fn report(bytes: &[u8]) -> Report {
@@ -181,36 +182,25 @@ fn encodings_that_are_not_read() {
     );
 }
 
-/// An integer as Thrift's compact protocol has it.
-fn varint(mut value: u32) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-    bytes
-}
-
 fn zigzag(value: i32) -> Vec<u8> {
-    varint(((value << 1) ^ (value >> 31)) as u32)
+    varint(u64::from(((value << 1) ^ (value >> 31)) as u32))
 }
 
 /// A required element of a schema, of a name and so many members.
 fn group(name: &str, members: i32) -> Vec<u8> {
-    let name = [&varint(name.len() as u32)[..], name.as_bytes()].concat();
+    let name = [&varint(name.len() as u64)[..], name.as_bytes()].concat();
     [b"\x35\0\x18", &name[..], b"\x15", &zigzag(members), b"\0"].concat()
 }
 
 /// A required column of floats.
 fn leaf(name: &str) -> Vec<u8> {
-    let name = [&varint(name.len() as u32)[..], name.as_bytes()].concat();
+    let name = [&varint(name.len() as u64)[..], name.as_bytes()].concat();
     [b"\x15\x08\x25\0\x18", &name[..], b"\0"].concat()
 }
 
 /// A file without rows, of these elements.
 fn schema(elements: &[Vec<u8>]) -> Vec<u8> {
-    let count = varint(elements.len() as u32);
+    let count = varint(elements.len() as u64);
     let footer = [b"\x15\x02\x19\xFC", &count[..], &elements.concat(), b"\x16\0\x19\x0C\0"].concat();
     [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
 }
