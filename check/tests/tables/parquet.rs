@@ -1,6 +1,7 @@
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use nonfinite_check::{Error, FileFormat, LookedAt, Report, check_bytes};
+use nonfinite_check::{Error, FileFormat, LookedAt, Options, Report, check_bytes};
 use parquet::basic::Encoding;
 use parquet::data_type::{ByteArray, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -154,6 +155,64 @@ fn nulls_can_be_stopped() {
     let stopped = check_bytes(&bytes, FileFormat::Parquet, &options);
     assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
     assert_eq!(watch.asked(), 4);
+}
+
+/// A few hundred bytes that say they are sixteen billion nulls: refused by default, with what the file claims.
+#[test]
+fn claims_are_bounded() {
+    let (pages, count) = (8, i32::MAX);
+    let levels = [varint(u64::from(count as u32) << 1), vec![0]].concat();
+    let levels = [&(levels.len() as u32).to_le_bytes()[..], &levels].concat();
+    let size = zigzag(levels.len() as i32);
+    // Kind and lengths of a data page, and in it its values, which are plain, and levels, which are runs.
+    let page = [
+        b"\x15\0\x15",
+        &size[..],
+        b"\x15",
+        &size,
+        b"\x2C\x15",
+        &zigzag(count),
+        b"\x15\0\x15\x06\x15\x06\0\0",
+    ];
+    let page = [&page.concat()[..], &levels].concat();
+    let data = page.repeat(pages);
+    let long = |value: u64| varint(value << 1);
+    let (values, bytes) = (long(pages as u64 * count as u64), long(data.len() as u64));
+    let leaf = b"\x15\x08\x25\x02\x18\x01x\0".to_vec();
+    let chunk = [
+        b"\x15\x08\x19\x15\x06\x19\x18\x01x\x15\0\x16",
+        &values[..],
+        b"\x16",
+        &bytes,
+        b"\x16",
+        &bytes,
+        b"\x26\x08\0",
+    ];
+    let group =
+        [b"\x19\x1C\x26\x08\x1C", &chunk.concat()[..], b"\0\x16", &bytes, b"\x16", &values, b"\0"].concat();
+    let schema = [b"\x15\x02\x19\x2C", &self::group("", 1)[..], &leaf].concat();
+    let footer = [&schema[..], b"\x16", &values, b"\x19\x1C", &group, b"\0"].concat();
+    let file = [b"PAR1", &data[..], &footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat();
+    assert!(file.len() < 500, "{} bytes", file.len());
+
+    let claimed = pages as u64 * count as u64 * 4;
+    match check_bytes(&file, FileFormat::Parquet, &Options::default()) {
+        Err(Error::Expansion { decoded, file: length, most }) => {
+            assert_eq!((decoded, length, most), (claimed, file.len() as u64, Options::EXPANSION.get()));
+        }
+        other => panic!("{other:?}"),
+    }
+    // Just enough; and no bound. It is begun then.
+    let enough = NonZeroU64::new(claimed.div_ceil(file.len() as u64));
+    for expansion in [enough, None] {
+        let (watch, options) = Watch::new(3);
+        let stopped = check_bytes(&file, FileFormat::Parquet, &Options { expansion, ..options });
+        assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+        assert_eq!((watch.started(), watch.asked()), (claimed, 4));
+    }
+    let less = enough.and_then(|most| NonZeroU64::new(most.get() - 1));
+    let refused = check_bytes(&file, FileFormat::Parquet, &Options { expansion: less, ..Options::default() });
+    assert!(matches!(refused, Err(Error::Expansion { .. })), "{refused:?}");
 }
 
 #[test]
