@@ -23,6 +23,9 @@ pub(crate) struct Described {
     pub(crate) end: usize,
 }
 
+/// Tensors, and what was found in each.
+pub(crate) type Scanned = Vec<(Tensor, Tally)>;
+
 /// Checks a file that comes as a stream, with one thread and little memory, reading it once and to its end.
 ///
 /// # Errors
@@ -50,7 +53,7 @@ fn described(
     Described { tensors, header, end }: Described,
     stream: &mut dyn Read,
     options: &Options,
-) -> Result<Vec<(Tensor, Tally)>, Error> {
+) -> Result<Scanned, Error> {
     if let Some(observer) = &options.observer {
         observer.started((end - header) as u64);
     }

@@ -27,7 +27,7 @@ use crate::Options;
 use crate::source::Input;
 use crate::stream::Described;
 #[cfg(feature = "arrow")]
-use crate::tally::Tally;
+use crate::stream::Scanned;
 use crate::tensor::Tensor;
 
 /// A file format.
@@ -78,7 +78,7 @@ pub(crate) enum Stream {
     Described(fn(&mut dyn Read) -> Result<Described, Error>),
     /// It tells this in parts between the data: this reads all of it.
     #[cfg(feature = "arrow")]
-    InParts(fn(&mut dyn Read, &Options) -> Result<Vec<(Tensor, Tally)>, Error>),
+    InParts(fn(&mut dyn Read, &Options) -> Result<Scanned, Error>),
 }
 
 /// In the order of the enum.

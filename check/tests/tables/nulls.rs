@@ -79,7 +79,8 @@ fn nulls_on_every_level() {
             numbers(&values, 4, Some(&valid)),
         ];
         for file in [true, false] {
-            let bytes = arrow(&[list.clone()], &[Message::Batch(lists.into(), nodes.clone())], file);
+            let bytes =
+                arrow(std::slice::from_ref(&list), &[Message::Batch(lists.into(), nodes.clone())], file);
             let report = report(&bytes, FileFormat::Arrow);
             assert_one(&report.tensors[0], 0, &[list_of(place)], NAN, "lists of structs");
         }

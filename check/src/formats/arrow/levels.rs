@@ -82,14 +82,12 @@ impl<'a> Levels<'a> {
     }
 }
 
+/// Gets the bits of the leaf, if some of it is null, and a run of its elements.
+type OfRun<'a> = dyn FnMut(Option<&[u8]>, Range<usize>) + 'a;
+
 /// Calls with the elements of the last level, and its bits, that belong to those of the first and to no null, as far as they
 /// are within what is asked for (which is told from the last level on).
-fn mark(
-    levels: &[Level<'_>],
-    within: &[Range<usize>],
-    elements: Range<usize>,
-    of_run: &mut dyn FnMut(Option<&[u8]>, Range<usize>),
-) {
+fn mark(levels: &[Level<'_>], within: &[Range<usize>], elements: Range<usize>, of_run: &mut OfRun<'_>) {
     let (Some((level, below)), Some((bounds, within))) = (levels.split_first(), within.split_last()) else {
         return;
     };

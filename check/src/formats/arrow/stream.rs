@@ -13,6 +13,7 @@ use super::{CONTINUATION, Error, Framed, NO_COLUMN, NO_SCHEMA, batch};
 use crate::Options;
 use crate::formats::FileFormat;
 use crate::scan::Scanner;
+use crate::stream::Scanned;
 use crate::tally::Tally;
 use crate::tensor::{self, Content, See, ShowError, Tensor};
 use arrow_ipc::MetadataVersion;
@@ -24,7 +25,7 @@ const MAX_METADATA: usize = 256 << 20;
 ///
 /// # Errors
 /// [`crate::Error::NoStream`] for the file format; otherwise as [`super::tensors`].
-pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Vec<(Tensor, Tally)>, crate::Error> {
+pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Scanned, crate::Error> {
     let mut source = Source { stream, at: 0 };
     let first = match source.message(true)? {
         Next::File => return Err(crate::Error::NoStream(FileFormat::Arrow)),
@@ -199,8 +200,7 @@ impl Table {
     ) -> Result<(), crate::Error> {
         let mut held: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
         let mut left = MAX_IN_MEMORY;
-        let columns = self.fields.columns.iter().zip(&mut self.seen);
-        let mut columns = columns.map(|(column, seen)| (column, seen)).peekable();
+        let mut columns = self.fields.columns.iter().zip(&mut self.seen).peekable();
         for (node, data) in batch.nodes.iter().enumerate() {
             let list = matches!(self.fields.nodes[node].step, Step::List { .. }) && data.length > 0;
             for (index, needed) in [data.nulls, list].into_iter().enumerate() {
