@@ -121,7 +121,8 @@ impl fmt::Display for Error {
             Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
             Self::Expansion { decoded, file, most } => write!(
                 f,
-                "claims {decoded} bytes of numbers in {file} bytes, more than {most} for each: not decoded"
+                "claims {decoded} bytes of numbers in {file} bytes, more than {most} for each: not decoded without \
+                 --max-expansion 0"
             ),
             Self::Census(error) => error.fmt(f),
             Self::Stopped => f.write_str("stopped"),

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! [`check_file`] maps a file and looks at it with all cores; [`check_bytes`] does the same with bytes that are in
-//! memory already, and [`check_stream`] with a stream, for formats that begin with what lies where. Files are told apart
-//! by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims.
+//! memory already, and [`check_stream`] with a stream, for formats that tell what data is before it comes. Files are told
+//! apart by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims, nor time
+//! beyond [`Options::expansion`].
 //!
 //! Tables are read if it is asked for: the feature `arrow` is for Arrow IPC (.arrow, .feather, streams), `parquet` for Parquet.
 //! Each brings along the crates of its project.

@@ -1,6 +1,7 @@
 """Writes files of all formats by the reference packages and compares the command's reports with numpy: see ../checker-oracle."""
 
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -77,6 +78,16 @@ def npz(folder, program):
         assert report["integers"]["looked_at"] == "not_float"
         for name, array in arrays.items():
             check(f"{save.__name__} {name}", report[name], array)
+
+
+def expansion(folder, program):
+    """Zeros that are deflated to a hundredth and less: refused only where that is asked for."""
+    path = os.path.join(folder, "zeros.npz")
+    np.savez_compressed(path, x=np.zeros(1 << 16, np.float32))
+    for most, status in (("10", 2), ("10000", 0), ("0", 0)):
+        result = subprocess.run([program, "check", "--max-expansion", most, path], capture_output=True, text=True)
+        if result.returncode != status or ("claims 262144 bytes" in result.stderr) != (status == 2):
+            failures.append(f"--max-expansion {most}: {result}")
 
 
 def st(folder, program):
@@ -249,7 +260,7 @@ def raw(folder, program):
 
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
-        for part in (npy, npz, raw, st, gguf_floats, gguf_scales, arrow, parquet):
+        for part in (npy, npz, expansion, raw, st, gguf_floats, gguf_scales, arrow, parquet):
             before = compared
             part(folder, program)
             print(f"{part.__name__}: {compared - before} tensors")

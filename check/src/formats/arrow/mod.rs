@@ -11,8 +11,8 @@
 //!
 //! Metadata is read through the tables of `arrow-ipc`, after their verifier; what they say of the data is verified here, and
 //! data is read where it lies. Compressed numbers (LZ4, Zstandard) are decompressed as streams; the bits of nulls and the
-//! offsets of lists into memory, no more than 256 MiB for the part of a column that a thread looks at. The time that this
-//! takes is bounded by the numbers that there are, not by the bytes of the file: little data can decompress to much.
+//! offsets of lists into memory, no more than 256 MiB for the part of a column that a thread looks at. Little data can
+//! decompress to much: how much is taken is bounded by [`crate::Options::expansion`].
 
 mod batch;
 mod column;
