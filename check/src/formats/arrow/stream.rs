@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
 
+use arrow_ipc::MetadataVersion;
+
 use super::batch::Batch;
 use super::column::{self, Floats};
 use super::compression::{MAX_IN_MEMORY, open_stream};
@@ -15,8 +17,7 @@ use crate::formats::FileFormat;
 use crate::scan::Scanner;
 use crate::stream::Scanned;
 use crate::tally::Tally;
-use crate::tensor::{self, Content, See, ShowError, Tensor};
-use arrow_ipc::MetadataVersion;
+use crate::tensor::{self, ByteOrder, Content, See, ShowError, Tensor};
 
 /// The longest metadata of a message, which is in memory as a whole.
 const MAX_METADATA: usize = 256 << 20;
@@ -193,7 +194,7 @@ impl Table {
     fn scan(
         &mut self,
         batch: &Batch,
-        order: tensor::ByteOrder,
+        order: ByteOrder,
         source: &mut Source<'_>,
         scanner: &mut Scanner,
         options: &Options,
@@ -250,7 +251,7 @@ impl Table {
     }
 
     /// The tensors of all columns.
-    fn finish(self, order: tensor::ByteOrder) -> impl Iterator<Item = Result<(Tensor, Tally), crate::Error>> {
+    fn finish(self, order: ByteOrder) -> impl Iterator<Item = Result<(Tensor, Tally), crate::Error>> {
         let Self { fields, rows, seen, .. } = self;
         fields.columns.into_iter().zip(seen).map(move |(column, Seen { bytes, tally })| {
             let tensor = column::tensor(column, rows, order, |_| Ok(Box::new(Gone(bytes))))?;
@@ -267,7 +268,7 @@ fn show(
     batch: &Batch,
     floats: &Floats,
     held: &BTreeMap<usize, Vec<u8>>,
-    order: tensor::ByteOrder,
+    order: ByteOrder,
     source: &mut Source<'_>,
     range: Range<usize>,
     see: &mut See<'_>,
