@@ -169,10 +169,8 @@ impl<'a> Level<'a> {
         let end = elements.end.min(self.length);
         let elements = elements.start.min(end)..end;
         let Some(valid) = &self.valid else { return elements };
-        let start = find(valid, elements.clone(), true);
-        let is_null = |index: &usize| valid[index / 8] >> (index % 8) & 1 == 0;
-        let nulls = (start..elements.end).rev().take_while(is_null).count();
-        start..elements.end - nulls
+        let start = find(valid, elements, true);
+        start..last(valid, start..end)
     }
 }
 
@@ -241,6 +239,21 @@ fn find(bits: &[u8], range: Range<usize>, value: bool) -> usize {
     range.end
 }
 
+/// Behind the last bit that is 1, or the start.
+fn last(bits: &[u8], range: Range<usize>) -> usize {
+    let mut end = range.end;
+    while end > range.start {
+        if end.is_multiple_of(8) && end - range.start >= 8 && bits[end / 8 - 1] == 0 {
+            end -= 8;
+        } else if bits[(end - 1) / 8] >> ((end - 1) % 8) & 1 == 1 {
+            return end;
+        } else {
+            end -= 1;
+        }
+    }
+    range.start
+}
+
 /// 64 bits from a bit on; those behind the end are 0.
 fn word(bits: &[u8], at: usize) -> u64 {
     let rest = &bits[(at / 8).min(bits.len())..];
@@ -277,6 +290,21 @@ fn put(word: u64, count: usize, to: &mut [u64], at: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bits_are_found() {
+        let bits = [0, 0, 0b0100_1000, 0, 0b0000_0001, 0, 0];
+        let ones = [19, 22, 32];
+        for (start, end) in (0..56).flat_map(|start| (start..=56).map(move |end| (start, end))) {
+            let within = || ones.into_iter().filter(|bit| (start..end).contains(bit));
+            assert_eq!(find(&bits, start..end, true), within().min().unwrap_or(end), "{start}..{end}");
+            assert_eq!(
+                last(&bits, start..end),
+                within().max().map_or(start, |bit| bit + 1),
+                "{start}..{end}"
+            );
+        }
+    }
 
     /// Every begin and length of bits, at every place, against bit after bit.
     #[test]
