@@ -288,10 +288,22 @@ def replacements():
         yield codes + tensor(form, 0, elements(size, values), 3, repeats=60, at=500, value=0xFF)
 
 
-def kept():
-    """Nothing but what is in corpora/, which pyarrow has written there: tables of a few rows, with nulls and lists, as they
-    are and compressed."""
-    return []
+def arrow_files():
+    return written("arrow_files")
+
+
+def parquet_files():
+    return written("parquet_files")
+
+
+def written(files):
+    """What pyarrow writes, where it is installed; corpora/ has some such files anyway."""
+    try:
+        import tables
+    except ImportError as error:
+        print(f"seeds.py: no {files} but those of corpora/: {error}", file=sys.stderr)
+        return []
+    return getattr(tables, files)()
 
 
 def bare():
@@ -310,12 +322,12 @@ SEEDS = {
     "capi_views": bare,
     "descriptors": bare,
     "masks": tensors,
-    "read_arrow": kept,
+    "read_arrow": arrow_files,
     "read_gguf": gguf_files,
     "read_npy": npy_files,
     "read_npz": npz_files,
     "read_onnx": onnx_files,
-    "read_parquet": kept,
+    "read_parquet": parquet_files,
     "read_pytorch": pytorch_files,
     "read_safetensors": safetensors_files,
     "reductions": tensors,

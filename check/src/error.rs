@@ -67,6 +67,15 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The data is far longer, decoded, than the file: [`Options::expansion`](crate::Options::expansion).
+    Expansion {
+        /// Bytes of the numbers that the file claims to hold.
+        decoded: u64,
+        /// Bytes of the file, or of a stream as far as it has been read.
+        file: u64,
+        /// Bytes for each byte that would be taken.
+        most: u64,
+    },
     /// The library refused a tensor.
     Census(nonfinite::Error),
     /// The observer asked to stop.
@@ -87,6 +96,10 @@ impl fmt::Display for Error {
             Self::NotBuilt(feature) => {
                 write!(f, "this build reads no {feature} files: install it with --features {feature}")
             }
+            #[cfg(feature = "arrow")]
+            Self::NoStream(FileFormat::Arrow) => f.write_str(
+                "an arrow file cannot be read from a stream, but arrow's streaming format can: give the path of a file",
+            ),
             Self::NoStream(format) => {
                 write!(f, "{} cannot be read from a stream: give the path of a file", format.name())
             }
@@ -106,6 +119,11 @@ impl fmt::Display for Error {
             Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
             Self::Other { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
+            Self::Expansion { decoded, file, most } => write!(
+                f,
+                "claims {decoded} bytes of numbers in {file} bytes, more than {most} for each: not decoded without \
+                 --max-expansion 0"
+            ),
             Self::Census(error) => error.fmt(f),
             Self::Stopped => f.write_str("stopped"),
         }
@@ -134,6 +152,7 @@ impl std::error::Error for Error {
             | Self::NoStream(_)
             | Self::NoFolder(_)
             | Self::Outside(_)
+            | Self::Expansion { .. }
             | Self::Trailing(_) => None,
         }
     }

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! [`check_file`] maps a file and looks at it with all cores; [`check_bytes`] does the same with bytes that are in
-//! memory already, and [`check_stream`] with a stream, for formats that begin with what lies where. Files are told apart
-//! by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims.
+//! memory already, and [`check_stream`] with a stream, for formats that tell what data is before it comes. Files are told
+//! apart by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims, nor time
+//! beyond [`Options::expansion`].
 //!
 //! Tables are read if it is asked for: the feature `arrow` is for Arrow IPC (.arrow, .feather, streams), `parquet` for Parquet.
 //! Each brings along the crates of its project.
@@ -25,6 +26,7 @@ pub mod protobuf;
 mod raw;
 mod report;
 mod scan;
+mod selection;
 pub mod source;
 mod stats;
 mod stream;
@@ -33,7 +35,7 @@ pub mod tensor;
 pub mod zip;
 
 use std::fmt;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,6 +62,10 @@ pub struct Options {
     pub allow: Vec<Allow>,
     /// What elements are that numpy saved as raw bytes. Without an entry for them they are unreadable.
     pub raw: Vec<RawDtype>,
+    /// Most bytes of numbers for each byte of a file that holds them compressed, repeated or shown several times (tables,
+    /// archives, views of a storage): a file that claims more is refused with [`Error::Expansion`] before anything is
+    /// decoded, since a few bytes of a table can stand for billions of equal numbers. None means as many as there are.
+    pub expansion: Option<NonZeroU64>,
     /// Threads to use; none means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
     /// Who is told how far the check is.
@@ -73,6 +79,7 @@ impl Default for Options {
             fail_on: Kinds::ALL,
             allow: Vec::new(),
             raw: Vec::new(),
+            expansion: Some(Self::EXPANSION),
             threads: None,
             observer: None,
         }
@@ -80,6 +87,20 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The [`Options::expansion`] of the default: a mebibyte for each byte. Columns of nothing but nulls or one number, as writers
+    /// write them in pages of a mebibyte, stay far below.
+    pub const EXPANSION: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
+
+    /// Refuses to decode this much of a file of so many bytes, if that is more than is wanted.
+    pub(crate) fn bound(&self, decoded: u64, file: u64) -> Result<(), Error> {
+        match self.expansion {
+            Some(most) if decoded > file.saturating_mul(most.get()) => {
+                Err(Error::Expansion { decoded, file, most: most.get() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn threads(&self) -> usize {
         self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
     }
@@ -101,7 +122,8 @@ impl Options {
 
 /// Is told how far a check is, from all of its threads.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// So many bytes of tensors are to be looked at in this file.
+    /// So many bytes of tensors are to be looked at in this file; so many more, if it is called again: of a stream, not all are
+    /// known at the begin.
     fn started(&self, bytes: u64) {
         let _ = bytes;
     }
@@ -137,6 +159,9 @@ pub(crate) fn detect(bytes: &[u8], path: Option<&Path>) -> Result<FileFormat, Er
 fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Report, Error> {
     let mut tensors = format.tensors(input)?;
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
+    let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
+    let decoded = decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
+    options.bound(decoded, input.bytes.len() as u64)?;
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
         // A column may claim to be long without any data: each can be counted, but not all together.

@@ -5,11 +5,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use nonfinite::Format;
+use nonfinite::{Format, Predicate};
 
 use crate::blocks::Blocks;
+use crate::selection::Selection;
 use crate::tally::Tally;
-use crate::tensor::{ByteOrder, Column, Content, Data, ShowError, Tensor};
+use crate::tensor::{ByteOrder, Column, Content, Data, Run, ShowError, Tensor};
 use crate::{Error, Options};
 
 /// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads end together.
@@ -142,10 +143,10 @@ impl<'a> Work<'a> {
     ) -> Result<Tally, Error> {
         let Content::Floats { format, order, .. } = tensor.content else { return Ok(Tally::default()) };
         let (mut tally, mut seen) = (Tally::default(), 0);
-        let shown = column.show(self.input, piece.start, &mut |numbers, place| {
-            scanner.floats(numbers, format, order, place, &mut tally)?;
-            seen += numbers.len();
-            self.options.advance(numbers.len())
+        let shown = column.show(self.input, piece.start, &mut |run| {
+            scanner.run(run, format, order, &mut tally)?;
+            seen += run.numbers.len();
+            self.options.advance(run.numbers.len())
         });
         match shown {
             Ok(()) => {
@@ -189,11 +190,12 @@ pub(crate) struct Scanner {
     buffer: Vec<u8>,
     /// Scales of blocks, or numbers in the byte order of the machine.
     numbers: Vec<u8>,
+    selection: Selection,
 }
 
 impl Scanner {
     pub(crate) fn new(stats: bool) -> Self {
-        Self { stats, buffer: Vec::new(), numbers: Vec::new() }
+        Self { stats, buffer: Vec::new(), numbers: Vec::new(), selection: Selection::default() }
     }
 
     /// Looks at whole units; `unit` is the place of the first of them in the tensor.
@@ -238,6 +240,41 @@ impl Scanner {
                 turn(&mut self.numbers, size);
                 tally.numbers(&self.numbers, format, &place, self.stats)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Looks at a run of a column. Nulls are looked at with all others first, since in most chunks everything is finite; only
+    /// where something is not is it asked which of the numbers count.
+    pub(crate) fn run(
+        &mut self,
+        run: Run<'_>,
+        format: Format,
+        order: ByteOrder,
+        tally: &mut Tally,
+    ) -> Result<(), nonfinite::Error> {
+        let Run { numbers, place, valid: Some(valid) } = run else {
+            return self.floats(run.numbers, format, order, run.place, tally);
+        };
+        let size = format.size_in_bytes();
+        let native = order == ByteOrder::NATIVE;
+        let screened = native && !self.stats;
+        for (chunk, bytes) in numbers.chunks(CHUNK).enumerate() {
+            if screened && !nonfinite::bytes::any(bytes, format, Predicate::NonFinite)? {
+                continue;
+            }
+            let first = chunk * (CHUNK / size);
+            let count = bytes.len() / size;
+            self.selection.select(count, |bits| valid(first..first + count, bits));
+            if screened {
+                self.selection.keep(bytes, format, Predicate::NonFinite)?;
+            }
+            self.selection.gather(bytes, size, &mut self.numbers);
+            if !native {
+                turn(&mut self.numbers, size);
+            }
+            let place = |index| place(first + self.selection.nth(index));
+            tally.numbers(&self.numbers, format, &place, self.stats)?;
         }
         Ok(())
     }

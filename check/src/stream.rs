@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use crate::formats::{FileFormat, Stream};
 use crate::raw;
 use crate::report::{Report, TensorReport};
 use crate::scan::Scanner;
@@ -22,10 +23,13 @@ pub(crate) struct Described {
     pub(crate) end: usize,
 }
 
+/// Tensors, and what was found in each.
+pub(crate) type Scanned = Vec<(Tensor, Tally)>;
+
 /// Checks a file that comes as a stream, with one thread and little memory, reading it once and to its end.
 ///
 /// # Errors
-/// [`Error::NoStream`] for formats in which the header is not at the begin; otherwise as [`crate::check_file`].
+/// [`Error::NoStream`] for formats that do not tell what data is before it comes; otherwise as [`crate::check_file`].
 pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, Error> {
     let mut beginning = Vec::new();
     stream.by_ref().take(BEGINNING as u64).read_to_end(&mut beginning).map_err(Error::Io)?;
@@ -34,35 +38,50 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     }
     let format = crate::detect(&beginning, None)?;
     let mut stream = beginning.chain(stream);
-    let Described { tensors, header, end } = format.describe_stream(&mut stream)?;
+    let tensors = match format.stream()? {
+        Stream::Described(describe) => described(format, describe(&mut stream)?, &mut stream, options)?,
+        #[cfg(feature = "arrow")]
+        Stream::InParts(scan) => scan(&mut stream, options)?,
+    };
+    let report = |(tensor, tally)| TensorReport::new(tensor, &tally, options);
+    Ok(Report { format, tensors: tensors.into_iter().map(report).collect() })
+}
+
+/// The tensors of a stream whose header has been read, and what is found in them.
+fn described(
+    format: FileFormat,
+    Described { tensors, header, end }: Described,
+    stream: &mut dyn Read,
+    options: &Options,
+) -> Result<Scanned, Error> {
     if let Some(observer) = &options.observer {
         observer.started((end - header) as u64);
     }
     let mut scanner = Scanner::new(options.stats);
-    let (mut at, mut reports) = (header, Vec::new());
+    let (mut at, mut scanned) = (header, Vec::new());
     for mut tensor in tensors {
         raw::apply(&mut tensor, &options.raw);
         let Data::Input(range) = &tensor.data else { return Err(Error::NoStream(format)) };
         let range = range.clone();
-        skip(&mut stream, range.start.saturating_sub(at), options)?;
+        skip(stream, range.start.saturating_sub(at), options)?;
         let tally = if tensor.is_scanned() {
-            scanner.stream(&mut stream, range.len(), &tensor, options)?
+            scanner.stream(stream, range.len(), &tensor, options)?
         } else {
-            skip(&mut stream, range.len(), options)?;
+            skip(stream, range.len(), options)?;
             Tally::default()
         };
         at = range.end;
-        reports.push(TensorReport::new(tensor, &tally, options));
+        scanned.push((tensor, tally));
     }
-    skip(&mut stream, end - at, options)?;
+    skip(stream, end - at, options)?;
     match stream.read(&mut [0]).map_err(Error::Io)? {
-        0 => Ok(Report { format, tensors: reports }),
+        0 => Ok(scanned),
         _ => Err(Error::Trailing(end)),
     }
 }
 
 /// Reads over bytes that must be there.
-fn skip(stream: &mut dyn Read, length: usize, options: &Options) -> Result<(), Error> {
+pub(crate) fn skip(stream: &mut dyn Read, length: usize, options: &Options) -> Result<(), Error> {
     let skipped = io::copy(&mut stream.take(length as u64), &mut io::sink()).map_err(Error::Io)?;
     if skipped < length as u64 {
         return Err(Error::Io(io::ErrorKind::UnexpectedEof.into()));

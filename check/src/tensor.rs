@@ -132,6 +132,16 @@ impl Data {
             Self::Column(column) => column.parts().iter().sum(),
         }
     }
+
+    /// Bytes that are decoded to look at it: of data that lies in a file as it is, none.
+    #[must_use]
+    pub fn decoded(&self) -> usize {
+        match self {
+            Self::Input(_) | Self::Other { .. } | Self::Owned(_) => 0,
+            Self::Decoded(decode) => decode.length(),
+            Self::Column(column) => column.decoded(),
+        }
+    }
 }
 
 /// Data that has to be decoded: inflated, or freed of nulls.
@@ -151,18 +161,44 @@ pub trait Column: Send + Sync {
     /// Bytes of the numbers of each part, nulls too. The sum of all must not overflow: readers refuse that.
     fn parts(&self) -> Vec<usize>;
 
-    /// Shows the numbers of a part in their order, run by run, and leaves the nulls out. Where many are left out, it shows
-    /// runs of no numbers, so that it can be stopped there. Memory is that of a page, or of what tells the nulls and the
-    /// lists of the part: some hundred MiB at most for each thread, whatever the file claims.
+    /// Bytes that are decoded to show all parts, with those that tell the nulls and the lists.
+    fn decoded(&self) -> usize {
+        self.parts().iter().sum()
+    }
+
+    /// Shows the numbers of a part in their order, run by run. Where many nulls are left out, it shows runs of no numbers, so
+    /// that it can be stopped there. Memory is that of a page, or of what tells the nulls and the lists of the part: some
+    /// hundred MiB at most for each thread, whatever the file claims.
     ///
     /// # Errors
     /// Whatever keeps the numbers from being read, and what `see` returns.
     fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError>;
 }
 
-/// Sees a run of numbers, which may be none. The function tells the element of the tensor that the number at a place of the run belongs to; it
-/// rises with the place.
-pub type See<'a> = dyn FnMut(&[u8], &dyn Fn(usize) -> usize) -> Result<(), Error> + 'a;
+/// Numbers of a column that follow one another.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// Their bytes; there may be none.
+    pub numbers: &'a [u8],
+    /// The element of the tensor that the number at an index belongs to; it rises with the index.
+    pub place: &'a dyn Fn(usize) -> usize,
+    /// Which of them count, if not all do: those that are null may be anything.
+    pub valid: Option<&'a Valid<'a>>,
+}
+
+impl fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Run");
+        text.field("bytes", &self.numbers.len()).field("nulls", &self.valid.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// Sets the bits of those numbers of a range that count, the first of the range the lowest bit of the first word. All bits
+/// must be 0 before, and no fewer than there are numbers.
+pub type Valid<'a> = dyn Fn(Range<usize>, &mut [u64]) + 'a;
+
+/// Sees a run of numbers.
+pub type See<'a> = dyn FnMut(Run<'_>) -> Result<(), Error> + 'a;
 
 /// Why a part of a column was not seen to its end.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 """What numpy and ml_dtypes find in an array, in the words of the command's JSON, and how to compare the two."""
 
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -50,9 +51,11 @@ def of_report(tensor):
     return found
 
 
-def run(program, *arguments):
-    """The tensors that the command reports, by name, and its exit code."""
-    result = subprocess.run([program, "check", "--json", "--stats", *map(str, arguments)], capture_output=True)
+def run(program, *arguments, stats=True, stdin=None):
+    """The tensors that the command reports, by name; the exit code must agree. `stdin` is the path of what it reads there."""
+    command = [program, "check", "--json", *(["--stats"] if stats else []), *map(str, arguments)]
+    with open(stdin or os.devnull, "rb") as file:
+        result = subprocess.run(command, stdin=file, capture_output=True)
     if result.returncode not in (0, 1):
         raise SystemExit(f"{arguments}: exit code {result.returncode}: {result.stderr.decode()}")
     document = json.loads(result.stdout)

@@ -1,6 +1,7 @@
 """Writes files of all formats by the reference packages and compares the command's reports with numpy: see ../checker-oracle."""
 
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -77,6 +78,16 @@ def npz(folder, program):
         assert report["integers"]["looked_at"] == "not_float"
         for name, array in arrays.items():
             check(f"{save.__name__} {name}", report[name], array)
+
+
+def expansion(folder, program):
+    """Zeros that are deflated to a hundredth and less: refused only where that is asked for."""
+    path = os.path.join(folder, "zeros.npz")
+    np.savez_compressed(path, x=np.zeros(1 << 16, np.float32))
+    for most, status in (("10", 2), ("10000", 0), ("0", 0)):
+        result = subprocess.run([program, "check", "--max-expansion", most, path], capture_output=True, text=True)
+        if result.returncode != status or ("claims 262144 bytes" in result.stderr) != (status == 2):
+            failures.append(f"--max-expansion {most}: {result}")
 
 
 def st(folder, program):
@@ -193,8 +204,14 @@ def check_rows(what, report, values, rows):
         failures.append(f"{what}: ours {of_report(report)}, numpy {found}")
 
 
-def check_table(what, path, program, expected, rename=lambda name: name, fixed_lists=True):
+def check_table(what, path, program, expected, rename=lambda name: name, fixed_lists=True, stream=False):
     report = run(program, path)
+    # Without statistics nulls are looked at with all others first: the counts must be the same.
+    bounds = lambda report: {name: {k: v for k, v in tensor.items() if k not in ("min", "max")} for name, tensor in report.items()}
+    if bounds(report) != run(program, path, stats=False):
+        failures.append(f"{what}: not the same without --stats")
+    if stream and report != run(program, "-", stdin=path):
+        failures.append(f"{what}: not the same from standard input")
     assert report["integers"]["looked_at"] == report["text"]["looked_at"] == "not_float", what
     for name, array in expected.items():
         tensor = report[rename(name)]
@@ -213,7 +230,8 @@ def arrow(folder, program):
         for new in (pa.ipc.new_file, pa.ipc.new_stream):
             with new(path, table_of_rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
                 writer.write_table(table_of_rows, max_chunksize=7000)
-            check_table(f"arrow {new.__name__} {compression}", path, program, expected)
+            stream = new is pa.ipc.new_stream
+            check_table(f"arrow {new.__name__} {compression}", path, program, expected, stream=stream)
     pa.feather.write_feather(table_of_rows, path)
     check_table("feather", path, program, expected)
 
@@ -242,7 +260,7 @@ def raw(folder, program):
 
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
-        for part in (npy, npz, raw, st, gguf_floats, gguf_scales, arrow, parquet):
+        for part in (npy, npz, expansion, raw, st, gguf_floats, gguf_scales, arrow, parquet):
             before = compared
             part(folder, program)
             print(f"{part.__name__}: {compared - before} tensors")

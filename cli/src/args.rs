@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use nonfinite_check::{Allow, Kinds, RawDtype};
+use nonfinite_check::{Allow, Kinds, Options, RawDtype};
 
 use crate::fix::Fix;
 
@@ -73,7 +73,7 @@ Examples:
 #[derive(Debug, Args)]
 pub struct Check {
     /// Files, folders (searched for files by their names), patterns (*, ?, [..], **), model.safetensors.index.json for
-    /// a sharded set, or - for standard input (.npy and .safetensors)
+    /// a sharded set, or - for standard input (.npy, .safetensors; streams of Arrow if built with them)
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// How results are printed; `auto` is a table on a terminal and lines elsewhere
@@ -105,6 +105,10 @@ pub struct Check {
     /// Print no more than this many tensors; the summary counts all. Not for JSON
     #[arg(long, value_name = "N")]
     pub max_reports: Option<usize>,
+    /// Refuse files whose numbers, decoded, are more than N bytes for each byte of the file: a few bytes of a table can stand
+    /// for billions of equal numbers. 0 takes them all
+    #[arg(long, value_name = "N", default_value_t = Options::EXPANSION.get())]
+    pub max_expansion: u64,
     /// Threads to use, instead of as many as the machine runs at a time
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -145,6 +146,7 @@ impl<'a> Run<'a> {
             threads: check.threads,
             observer: Some(Arc::new(Watch(progress.clone()))),
             raw: check.raw_dtype.clone(),
+            expansion: NonZeroU64::new(check.max_expansion),
         };
         Self {
             check,

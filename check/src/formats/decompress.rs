@@ -1,6 +1,6 @@
 //! Decoders of what tables are compressed with, for their readers.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 #[cfg(feature = "arrow")]
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
@@ -12,30 +12,36 @@ const WINDOW: u64 = 32 << 20;
 
 /// LZ4 in frames.
 #[cfg(feature = "arrow")]
-pub(super) fn lz4_frame<'a>(data: &'a [u8]) -> impl Read + 'a {
+pub(super) fn lz4_frame(data: impl Read) -> impl Read {
     Lz4Decoder::new(data)
 }
 
 /// Zstandard, one frame after the other.
-pub(super) fn zstd(data: &[u8]) -> io::Result<Zstd<'_>> {
-    let frame = StreamingDecoder::new_with_max_window_size(data, WINDOW).map_err(io::Error::other)?;
-    Ok(Zstd { frame })
+pub(super) fn zstd<R: BufRead>(data: R) -> io::Result<Zstd<R>> {
+    frame(data).map(|frame| Zstd { frame: Some(frame) })
+}
+
+fn frame<R: BufRead>(data: R) -> io::Result<StreamingDecoder<R, FrameDecoder>> {
+    StreamingDecoder::new_with_max_window_size(data, WINDOW).map_err(io::Error::other)
 }
 
 /// See [`zstd`].
-pub(super) struct Zstd<'a> {
-    frame: StreamingDecoder<&'a [u8], FrameDecoder>,
+pub(super) struct Zstd<R: BufRead> {
+    /// None behind an error.
+    frame: Option<StreamingDecoder<R, FrameDecoder>>,
 }
 
-impl Read for Zstd<'_> {
+impl<R: BufRead> Read for Zstd<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
-            let count = self.frame.read(out)?;
-            let rest = *self.frame.get_ref();
-            if count > 0 || out.is_empty() || rest.is_empty() {
+            let mut now = self.frame.take().ok_or(io::ErrorKind::InvalidData)?;
+            let count = now.read(out)?;
+            let over = count == 0 && !out.is_empty() && !now.get_mut().fill_buf()?.is_empty();
+            if !over {
+                self.frame = Some(now);
                 return Ok(count);
             }
-            *self = zstd(rest)?;
+            self.frame = Some(frame(now.into_inner())?);
         }
     }
 }

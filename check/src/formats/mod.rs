@@ -22,8 +22,12 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::Error;
+#[cfg(feature = "arrow")]
+use crate::Options;
 use crate::source::Input;
 use crate::stream::Described;
+#[cfg(feature = "arrow")]
+use crate::stream::Scanned;
 use crate::tensor::Tensor;
 
 /// A file format.
@@ -63,11 +67,19 @@ struct Reader {
     begins: fn(&[u8]) -> bool,
     /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and content say.
     tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
-    /// Reads the header from a stream, for formats that begin with it.
-    stream: Option<DescribeStream>,
+    /// How a stream is read, for formats that can come as one.
+    stream: Option<Stream>,
 }
 
-type DescribeStream = fn(&mut dyn Read) -> Result<Described, Error>;
+/// How a file that comes as a stream is read.
+#[derive(Clone, Copy)]
+pub(crate) enum Stream {
+    /// It begins with what lies where: this reads it.
+    Described(fn(&mut dyn Read) -> Result<Described, Error>),
+    /// It tells this in parts between the data: this reads all of it.
+    #[cfg(feature = "arrow")]
+    InParts(fn(&mut dyn Read, &Options) -> Result<Scanned, Error>),
+}
 
 /// In the order of the enum.
 static READERS: &[Reader] = &[
@@ -77,7 +89,7 @@ static READERS: &[Reader] = &[
         endings: &[".npy"],
         begins: |bytes| bytes.starts_with(npy::MAGIC),
         tensors: |input| npy::tensors(input.bytes).map_err(Error::Npy),
-        stream: Some(|stream| npy::describe_stream(stream).map_err(Error::Npy)),
+        stream: Some(Stream::Described(|stream| npy::describe_stream(stream).map_err(Error::Npy))),
     },
     Reader {
         format: FileFormat::Pytorch,
@@ -118,7 +130,9 @@ static READERS: &[Reader] = &[
         endings: &[".safetensors"],
         begins: |bytes| bytes.get(8) == Some(&b'{'),
         tensors: |input| safetensors::tensors(input.bytes).map_err(Error::Safetensors),
-        stream: Some(|stream| safetensors::describe_stream(stream).map_err(Error::Safetensors)),
+        stream: Some(Stream::Described(|stream| {
+            safetensors::describe_stream(stream).map_err(Error::Safetensors)
+        })),
     },
     Reader {
         format: FileFormat::Onnx,
@@ -135,7 +149,7 @@ static READERS: &[Reader] = &[
         endings: &[".arrow", ".arrows", ".feather", ".ipc"],
         begins: begins_arrow,
         tensors: |input| arrow::tensors(input).map_err(Error::Arrow),
-        stream: None,
+        stream: Some(Stream::InParts(arrow::scan)),
     },
     #[cfg(feature = "parquet")]
     Reader {
@@ -224,10 +238,9 @@ impl FileFormat {
         (self.reader().tensors)(input)
     }
 
-    /// Reads the header of a file of this format from a stream.
-    pub(crate) fn describe_stream(self, stream: &mut dyn Read) -> Result<Described, Error> {
-        let describe = self.reader().stream.ok_or(Error::NoStream(self))?;
-        describe(stream)
+    /// How a file of this format is read from a stream.
+    pub(crate) fn stream(self) -> Result<Stream, Error> {
+        self.reader().stream.ok_or(Error::NoStream(self))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Archives that are not as the others, and such that lie.
 
-use nonfinite_check::{FileFormat, LookedAt};
+use std::num::NonZeroU64;
+
+use nonfinite_check::{Error, FileFormat, LookedAt, Options, check_bytes};
 
 use crate::write::{Member, npy, zip};
 use crate::{refused, report};
@@ -40,6 +42,26 @@ fn members_of_other_kinds() {
     assert_eq!(report.tensors[2].looked_at, LookedAt::NotFloat);
     assert_eq!(report.tensors[3].looked_at, LookedAt::NotFloat);
     assert!(!report.is_complete());
+}
+
+/// How far archives may be inflated is up to the caller; what is stored is not counted.
+#[test]
+fn inflation_is_bounded() {
+    let check = |deflate, expansion| {
+        let options = Options { expansion: NonZeroU64::new(expansion), ..Options::default() };
+        check_bytes(&one(&array(), deflate), FileFormat::Npz, &options)
+    };
+    let file = one(&array(), true).len() as u64;
+    let most = 1200 / file;
+    assert!(most > 1, "{file} bytes for 1200");
+    let refused = check(true, most);
+    assert!(
+        matches!(refused, Err(Error::Expansion { decoded: 1200, file: length, .. }) if length == file),
+        "{refused:?}"
+    );
+    for (deflate, expansion) in [(true, most + 1), (true, 0), (false, 1)] {
+        assert_eq!(check(deflate, expansion).expect("within the bound").tensors.len(), 1);
+    }
 }
 
 #[test]

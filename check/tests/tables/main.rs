@@ -2,17 +2,21 @@
 //! `ci/checker-oracle`.
 
 mod arrow;
+mod nulls;
 mod parquet;
 #[path = "../common/varint.rs"]
 mod varint;
 mod write;
 
+use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use nonfinite_check::{Error, FileFormat, Finding, Observer, Options, Report, TensorReport, check_bytes};
+use nonfinite_check::{
+    Error, FileFormat, Finding, Observer, Options, Report, TensorReport, check_bytes, check_stream,
+};
 
 /// Rows of the batches or row groups of a table.
 const GROUPS: [usize; 3] = [400, 1, 599];
@@ -72,23 +76,54 @@ fn assert_one(tensor: &TensorReport, kind: usize, coordinate: &[usize], bits: u6
     }
 }
 
-/// The report of all cores, which must be that of one.
+/// The report of all cores, which must be that of one, and of a stream, where the format can be one.
 #[track_caller]
 fn report(bytes: &[u8], format: FileFormat) -> Report {
     assert_eq!(FileFormat::detect(bytes, None), Some(format));
-    let [all, one] = [None, NonZeroUsize::new(1)].map(|threads| {
-        let options = Options { stats: true, threads, ..Options::default() };
-        check_bytes(bytes, format, &options).unwrap_or_else(|error| panic!("{}: {error}", format.name()))
-    });
+    let [all, one, plain] =
+        [(true, None), (true, NonZeroUsize::new(1)), (false, None)].map(|(stats, threads)| {
+            let options = Options { stats, threads, ..Options::default() };
+            check_bytes(bytes, format, &options).unwrap_or_else(|error| panic!("{}: {error}", format.name()))
+        });
     assert_eq!(all, one);
+    for stats in [true, false] {
+        let options = Options { stats, ..Options::default() };
+        match check_stream(Slowly(bytes), &options) {
+            Ok(stream) => assert_eq!(&stream, if stats { &all } else { &plain }),
+            Err(error) => assert!(matches!(error, Error::NoStream(_)) && !is_stream(bytes), "{error}"),
+        }
+    }
+    let mut without_stats = all.tensors.clone();
+    without_stats.iter_mut().for_each(|tensor| tensor.range = None);
+    assert_eq!(plain.tensors, without_stats);
     all
+}
+
+/// Whether it is of a format that can come as a stream.
+fn is_stream(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xFF\xFF\xFF\xFF")
+}
+
+/// A stream that has no more than some bytes at a time.
+struct Slowly<'a>(&'a [u8]);
+
+impl Read for Slowly<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = out.len().min(1021);
+        self.0.read(&mut out[..count])
+    }
 }
 
 #[track_caller]
 fn refused(bytes: &[u8], format: FileFormat, message: &str) {
-    match check_bytes(bytes, format, &Options::default()) {
+    // Whatever it claims.
+    let options = Options { expansion: None, ..Options::default() };
+    match check_bytes(bytes, format, &options) {
         Ok(report) => panic!("{message}: accepted with {} tensors", report.tensors.len()),
         Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),
+    }
+    if let Ok(report) = check_stream(bytes, &options) {
+        panic!("{message}: accepted as a stream, with {} tensors", report.tensors.len());
     }
 }
 
@@ -101,12 +136,16 @@ struct Watch {
 }
 
 impl Watch {
-    /// It, and options to be watched by it, of one thread.
+    /// It, and options to be watched by it, of one thread, that take any claim.
     fn new(most: usize) -> (Arc<Self>, Options) {
         let watch = Arc::new(Self { started: AtomicU64::new(0), asked: AtomicUsize::new(0), most });
         let observer: Arc<dyn Observer> = Arc::<Self>::clone(&watch);
-        let options =
-            Options { threads: NonZeroUsize::new(1), observer: Some(observer), ..Options::default() };
+        let options = Options {
+            threads: NonZeroUsize::new(1),
+            observer: Some(observer),
+            expansion: None,
+            ..Options::default()
+        };
         (watch, options)
     }
 
@@ -142,6 +181,15 @@ fn damaged(bytes: &[u8], format: FileFormat) {
             }
         }
         Ok(())
+    };
+    // As a stream it is the same report or an error, too.
+    let check = |bytes: &[u8]| {
+        let whole = check(bytes);
+        if is_stream(bytes) {
+            let stream = check_stream(bytes, &options);
+            assert_eq!(stream.is_err(), whole.is_err(), "{stream:?}, whole {whole:?}");
+        }
+        whole
     };
     for length in 0..bytes.len() {
         assert!(check(&bytes[..length]).is_err() || format == FileFormat::Arrow, "cut at {length}");

@@ -48,6 +48,7 @@ pub(crate) fn bits(valid: Option<&[bool]>) -> Vec<u8> {
     valid.unwrap_or_default().chunks(8).map(byte).collect()
 }
 
+#[derive(Clone)]
 pub(crate) enum Message {
     Batch(i64, Vec<Node>),
     Dictionary(i64, i64, Vec<Node>),

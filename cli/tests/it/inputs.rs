@@ -163,6 +163,8 @@ fn damaged_streams() {
     stream(&[&good[..], &[0]].concat(), "goes on behind byte ");
     stream(b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{'descr'", "4294967295 bytes are too many");
     stream(b"\x93NUMPY\x02\0\xFF\xFF\0\0{'descr'", "ends before its header");
+    #[cfg(feature = "arrow")]
+    stream(b"ARROW1\0\0 and what belongs to it", "but arrow's streaming format can");
     let model = tensor("x", 1.0);
     stream(&model[..model.len() - 4], "failed to fill whole buffer");
     stream(&model[..20], "ends before its header of ");

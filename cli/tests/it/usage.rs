@@ -16,9 +16,15 @@ fn help_and_version() {
     }
     let help = |arguments: &[&str]| run(arguments).out;
     assert!(help(&["--help"]).contains("NONFINITE_PATH"));
-    for word in
-        ["<FILE>...", "Exit status: 0", "--allow <PATTERN:KINDS>", "--jsonl", "--stats", "--max-reports"]
-    {
+    for word in [
+        "<FILE>...",
+        "Exit status: 0",
+        "--allow <PATTERN:KINDS>",
+        "--jsonl",
+        "--stats",
+        "--max-reports",
+        "--max-expansion",
+    ] {
         assert!(help(&["check", "--help"]).contains(word), "{word}");
     }
     for argument in ["--version", "-V"] {
@@ -30,7 +36,7 @@ fn help_and_version() {
 
 #[test]
 fn wrong_usage() {
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 13] = [
         (&NONE, "no command"),
         (&["check"], "required arguments were not provided: <FILE>..."),
         (&["chek", "a.npy"], "unrecognized subcommand 'chek' tip: a similar subcommand exists: 'check'"),
@@ -43,6 +49,7 @@ fn wrong_usage() {
         (&["check", "--fail-on", "zero", "a.npy"], "is none of nan, inf, +inf, -inf and all"),
         (&["check", "--json", "--quiet", "a.npy"], "cannot be used with"),
         (&["check", "--threads", "0", "a.npy"], "'--threads <N>'"),
+        (&["check", "--max-expansion", "-1", "a.npy"], "'-1'"),
     ];
     for (arguments, message) in cases {
         let run = run(arguments);

@@ -1,7 +1,7 @@
 //! Buffers that are compressed: each begins with its length, decompressed, in 8 bytes; -1 says that it is not.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use super::super::decompress;
 
@@ -23,24 +23,57 @@ pub(super) enum Opened<'a> {
     Stream(Box<dyn Read + 'a>),
 }
 
+fn bad(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
 /// Opens a buffer.
 pub(super) fn open(buffer: &[u8], codec: Option<Codec>) -> io::Result<Opened<'_>> {
-    let Some(codec) = codec else { return Ok(Opened::Here(buffer)) };
-    if buffer.is_empty() {
-        return Ok(Opened::Here(buffer));
+    let Some(codec) = codec.filter(|_| !buffer.is_empty()) else { return Ok(Opened::Here(buffer)) };
+    let (&length, data) = buffer.split_first_chunk().ok_or_else(|| bad(NO_LENGTH))?;
+    Ok(match decompressed(length)? {
+        None => Opened::Here(data),
+        Some(0) => Opened::Here(&[]),
+        Some(length) => Opened::Stream(codec.decompress(data, length)?),
+    })
+}
+
+/// Opens a buffer of this many bytes, which a stream is at the begin of.
+pub(super) fn open_stream<'a>(
+    mut stream: impl Read + 'a,
+    length: usize,
+    codec: Option<Codec>,
+) -> io::Result<Opened<'a>> {
+    let Some(codec) = codec.filter(|_| length > 0) else { return Ok(Opened::Stream(Box::new(stream))) };
+    let mut prefix = [0; 8];
+    if length < prefix.len() {
+        return Err(bad(NO_LENGTH));
     }
-    let bad = |why| io::Error::new(io::ErrorKind::InvalidData, why);
-    let (length, data) = buffer.split_first_chunk().ok_or_else(|| bad("a buffer without its length"))?;
-    let length = match i64::from_le_bytes(*length) {
-        -1 => return Ok(Opened::Here(data)),
-        0 => return Ok(Opened::Here(&[])),
-        length => u64::try_from(length).map_err(|_| bad("a buffer of negative length"))?,
-    };
-    let stream: Box<dyn Read> = match codec {
-        Codec::Lz4 => Box::new(decompress::lz4_frame(data)),
-        Codec::Zstd => Box::new(decompress::zstd(data)?),
-    };
-    Ok(Opened::Stream(Box::new(stream.take(length))))
+    stream.read_exact(&mut prefix)?;
+    Ok(match decompressed(prefix)? {
+        None => Opened::Stream(Box::new(stream)),
+        Some(0) => Opened::Here(&[]),
+        Some(length) => Opened::Stream(codec.decompress(BufReader::new(stream), length)?),
+    })
+}
+
+const NO_LENGTH: &str = "a buffer without its length";
+
+/// The length behind the prefix of a buffer; none if it is not compressed.
+fn decompressed(prefix: [u8; 8]) -> io::Result<Option<u64>> {
+    match i64::from_le_bytes(prefix) {
+        -1 => Ok(None),
+        length => u64::try_from(length).map(Some).map_err(|_| bad("a buffer of negative length")),
+    }
+}
+
+impl Codec {
+    fn decompress<'a>(self, data: impl BufRead + 'a, length: u64) -> io::Result<Box<dyn Read + 'a>> {
+        Ok(match self {
+            Self::Lz4 => Box::new(decompress::lz4_frame(data).take(length)),
+            Self::Zstd => Box::new(decompress::zstd(data)?.take(length)),
+        })
+    }
 }
 
 /// The first bytes of a buffer, all of which must be there. `left` is what may still be decompressed into memory.

@@ -6,27 +6,34 @@
 //! neither is what lies under a null row of a struct or a list. A dictionary of floats is a tensor of its own. Columns of
 //! unions, of runs and of list views are reported as unreadable if they hold floats.
 //!
+//! In a stream what tells the nulls and lists of a batch comes before its numbers, which so need not be in memory: see
+//! [`crate::check_stream`]. A file need not be in this order, and cannot come as a stream.
+//!
 //! Metadata is read through the tables of `arrow-ipc`, after their verifier; what they say of the data is verified here, and
 //! data is read where it lies. Compressed numbers (LZ4, Zstandard) are decompressed as streams; the bits of nulls and the
-//! offsets of lists into memory, no more than 256 MiB for the part of a column that a thread looks at. The time that this
-//! takes is bounded by the numbers that there are, not by the bytes of the file: little data can decompress to much.
+//! offsets of lists into memory, no more than 256 MiB for the part of a column that a thread looks at. Little data can
+//! decompress to much: how much is taken is bounded by [`crate::Options::expansion`].
 
 mod batch;
 mod column;
 mod compression;
+mod levels;
+mod numbers;
 mod schema;
+mod stream;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_ipc::{Message, MessageHeader, MetadataVersion};
+use arrow_ipc::{Message, MessageHeader, MetadataVersion, RecordBatch};
 use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
 use self::batch::Batch;
 use self::column::Table;
 use self::schema::Schema;
+pub(crate) use self::stream::scan;
 use crate::source::Input;
 use crate::tensor::Tensor;
 
@@ -65,6 +72,8 @@ pub enum Error {
     Codec(i8),
     /// It goes on behind its end, which is here.
     Trailing(usize),
+    /// What tells the nulls and lists of a batch is more than a stream may have of it.
+    Held,
 }
 
 impl fmt::Display for Error {
@@ -81,6 +90,7 @@ impl fmt::Display for Error {
             Self::Length(what) => write!(f, "bad Arrow metadata: the {what} cannot be"),
             Self::Missing(what) => write!(f, "bad Arrow metadata: a batch has too few {what}"),
             Self::Codec(codec) => write!(f, "Arrow compression {codec} is not known"),
+            Self::Held => f.write_str("a batch of too many rows for a stream: give the path of a file"),
             Self::Trailing(end) => write!(f, "goes on behind byte {end}, where the Arrow stream ends"),
         }
     }
@@ -160,11 +170,37 @@ impl Framed {
         }
     }
 
-    /// Where the body lies.
-    fn body(&self, message: &Message<'_>, bytes: &[u8]) -> Result<Range<usize>, Error> {
+    /// Where the body should lie.
+    fn body(&self, message: &Message<'_>) -> Result<Range<usize>, Error> {
         let length = usize::try_from(message.bodyLength()).map_err(|_| Error::Length("length of a body"))?;
         let end = self.body.checked_add(length).ok_or(Error::Length("length of a body"))?;
-        if end > bytes.len() { Err(Error::Truncated("data")) } else { Ok(self.body..end) }
+        Ok(self.body..end)
+    }
+
+    /// The schema that a stream begins with.
+    fn schema(&self, message: &Message<'_>) -> Result<Schema, Error> {
+        let schema = message.header_as_schema().ok_or(NO_SCHEMA)?;
+        Schema::read(schema, self.metadata.len())
+    }
+}
+
+const NO_SCHEMA: Error = Error::Message("a stream without a schema");
+const NO_COLUMN: Error = Error::Message("a dictionary that no column has");
+
+/// The batch of a message, and the id of its dictionary if it is of one.
+fn batch<'a>(message: &Message<'a>) -> Result<(Option<i64>, RecordBatch<'a>), Error> {
+    match message.header_type() {
+        MessageHeader::RecordBatch => {
+            let batch = message.header_as_record_batch().ok_or(Error::Message("a batch without one"))?;
+            Ok((None, batch))
+        }
+        MessageHeader::DictionaryBatch => {
+            let dictionary = message.header_as_dictionary_batch();
+            let dictionary = dictionary.ok_or(Error::Message("a dictionary without one"))?;
+            let batch = dictionary.data().ok_or(Error::Message("a dictionary without values"))?;
+            Ok((Some(dictionary.id()), batch))
+        }
+        _ => Err(Error::Message("a message that is no batch")),
     }
 }
 
@@ -206,11 +242,13 @@ impl Reader {
     }
 
     fn stream(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let first = Framed::read(bytes, 0)?.ok_or(Error::Message("a stream without a schema"))?;
+        let first = Framed::read(bytes, 0)?.ok_or(NO_SCHEMA)?;
         let message = first.message()?;
-        let schema = message.header_as_schema().ok_or(Error::Message("a stream without a schema"))?;
-        self.schema = Schema::read(schema, first.metadata.len())?;
-        let mut at = first.body(&message, bytes)?.end;
+        self.schema = first.schema(&message)?;
+        let mut at = first.body(&message)?.end;
+        if at > bytes.len() {
+            return Err(Error::Truncated("data"));
+        }
         // The end may be marked or not.
         while at < bytes.len() {
             let Some(framed) = Framed::read(bytes, at)? else {
@@ -225,7 +263,10 @@ impl Reader {
     /// A batch of rows or of a dictionary; returns where its body ends.
     fn message(&mut self, framed: &Framed, at: usize, bytes: &[u8]) -> Result<usize, Error> {
         let message = framed.message()?;
-        let body = framed.body(&message, bytes)?;
+        let body = framed.body(&message)?;
+        if body.end > bytes.len() {
+            return Err(Error::Truncated("data"));
+        }
         self.used.push(at..body.end);
         // A block may be repeated as often as the footer is long, so this does not wait for the last.
         self.total = self.total.saturating_add(body.end - at);
@@ -234,25 +275,16 @@ impl Reader {
         }
         let end = body.end;
         let old = message.version() == MetadataVersion::V4;
-        match message.header_type() {
-            MessageHeader::RecordBatch => {
-                let batch = message.header_as_record_batch().ok_or(Error::Message("a batch without one"))?;
-                let first = self.batches.last().map_or(0, Batch::end);
-                self.batches.push(Batch::read(batch, body, first, &self.schema.fields, old)?);
-            }
-            MessageHeader::DictionaryBatch => {
-                let dictionary = message.header_as_dictionary_batch();
-                let dictionary = dictionary.ok_or(Error::Message("a dictionary without one"))?;
-                let batch = dictionary.data().ok_or(Error::Message("a dictionary without values"))?;
-                let id = dictionary.id();
+        let (dictionary, batch) = batch(&message)?;
+        let (fields, batches) = match dictionary {
+            None => (&self.schema.fields, &mut self.batches),
+            Some(id) => {
                 let fields = self.schema.dictionaries.get(&id);
-                let fields = fields.ok_or(Error::Message("a dictionary that no column has"))?;
-                let batches = self.dictionaries.entry(id).or_default();
-                let first = batches.last().map_or(0, Batch::end);
-                batches.push(Batch::read(batch, body, first, fields, old)?);
+                (fields.ok_or(NO_COLUMN)?, self.dictionaries.entry(id).or_default())
             }
-            _ => return Err(Error::Message("a message that is no batch")),
-        }
+        };
+        let first = batches.last().map_or(0, Batch::end);
+        batches.push(Batch::read(batch, body, first, fields, old)?);
         Ok(end)
     }
 
@@ -269,7 +301,7 @@ impl Reader {
             let columns = std::mem::take(&mut fields.columns);
             let table = Arc::new(Table { fields, batches, order: self.schema.order });
             for column in columns {
-                tensors.push(column::tensor(&table, column)?);
+                tensors.push(column::of_table(&table, column)?);
             }
         }
         Ok(tensors)

@@ -73,6 +73,16 @@ pub(super) struct Column {
     pub(super) content: Content,
 }
 
+impl Column {
+    /// The format of its numbers, if they are looked at.
+    pub(super) fn format(&self) -> Option<Format> {
+        match self.content {
+            Content::Floats(format) => Some(format),
+            Content::NotFloat | Content::Unreadable(_) => None,
+        }
+    }
+}
+
 /// What a leaf holds.
 pub(super) enum Content {
     Floats(Format),

@@ -14,7 +14,7 @@ use zerocopy::IntoBytes;
 
 use super::pages::{Codec, Pages, Slot};
 use super::unwinding;
-use crate::tensor::{self, See, ShowError};
+use crate::tensor::{self, Run, See, ShowError};
 
 /// Rows that are decoded at a time where they are no lists.
 const ROWS: usize = 16 << 10;
@@ -119,7 +119,8 @@ impl Column {
                 rows = end.ok_or_else(|| bad("more rows than its footer says"))?;
                 let element = |index| chunk.first + batch.row(index, begin, self.descriptor.max_def_level());
                 // Of nulls alone too: whoever sees them may want to stop.
-                show(&batch.values, &mut |bytes| see(bytes, &element)).map_err(ShowError::Seen)?;
+                show(&batch.values, &mut |numbers| see(Run { numbers, place: &element, valid: None }))
+                    .map_err(ShowError::Seen)?;
             }
         }
         if left == 0 && rows == chunk.rows {

@@ -6,8 +6,8 @@
 //! here and becomes [`Error::Panic`] or an error of the column (the process must unwind, which is Rust's default, and the
 //! message of the panic still goes to standard error). A stack that overflows and an allocation that fails do not unwind but
 //! end the process, and so the schema, headers of pages and lengths are read and verified here first. A page is decompressed
-//! into no more memory than 256 MiB; each thread has one, and a dictionary. The time that this takes is bounded by the
-//! numbers and nulls that there are, not by the bytes of the file: a few bytes can be a page of many equal ones.
+//! into no more memory than 256 MiB; each thread has one, and a dictionary. A few bytes can be a page of
+//! many equal numbers or nulls: how many are taken is bounded by [`crate::Options::expansion`].
 //!
 //! On machines of big-endian byte order only FLOAT16 is read, and FLOAT and DOUBLE are reported as unreadable: that crate
 //! hands their bytes over in the order of the file.

@@ -1,0 +1,335 @@
+//! Which elements of a leaf belong to rows, and which of them are null or lie under a null.
+
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+
+use super::batch::Batch;
+use super::compression::{MAX_IN_MEMORY, load};
+use super::schema::{Fields, Step};
+use crate::tensor::ByteOrder;
+
+/// The nodes of a batch from a field down to its numbers.
+pub(super) struct Levels<'a>(Vec<Level<'a>>);
+
+/// A node on the way down.
+struct Level<'a> {
+    step: Step,
+    length: usize,
+    /// Bits, of which those of nulls are 0; none if nothing is null.
+    valid: Option<Cow<'a, [u8]>>,
+    offsets: Offsets<'a>,
+}
+
+impl<'a> Levels<'a> {
+    /// Those of a chain of nodes. `buffer` has the bytes of a buffer that is asked for by its place.
+    pub(super) fn load(
+        fields: &Fields,
+        order: ByteOrder,
+        batch: &Batch,
+        chain: &[usize],
+        buffer: &dyn Fn(Range<usize>) -> &'a [u8],
+    ) -> io::Result<Self> {
+        let mut left = MAX_IN_MEMORY;
+        let level = |&node: &usize| {
+            let step = fields.nodes[node].step;
+            let buffer = |index| buffer(batch.buffer(node, index));
+            Level::load(batch, node, step, order, &buffer, &mut left)
+        };
+        chain.iter().map(level).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// Whether some of the elements are null.
+    pub(super) fn has_nulls(&self) -> bool {
+        self.0.iter().any(|level| level.valid.is_some())
+    }
+
+    /// The elements of the leaf from the first to the last that may belong to these rows. If nothing is null, they all do.
+    pub(super) fn cover(&self, rows: Range<usize>) -> Range<usize> {
+        let Some((leaf, above)) = self.0.split_last() else { return 0..0 };
+        let elements = above.iter().fold(rows, |elements, level| level.down(level.trim(elements)));
+        leaf.trim(elements)
+    }
+
+    /// The row of an element of the leaf.
+    pub(super) fn row_of(&self, element: usize) -> usize {
+        self.0.iter().rev().skip(1).fold(element, |element, level| level.parent_of(element))
+    }
+
+    /// Sets the bits of those of the elements of the leaf, which the first bit begins with, that are not null and belong to
+    /// something that is not; all bits were 0.
+    pub(super) fn valid(&self, elements: Range<usize>, bits: &mut [u64]) {
+        if elements.is_empty() {
+            return;
+        }
+        // What holds them, on each level from the leaf up: nothing else is looked at, however long it is.
+        let mut within = Vec::with_capacity(self.0.len());
+        let (mut first, mut last) = (elements.start, elements.end - 1);
+        for (index, level) in self.0.iter().enumerate().rev() {
+            if index + 1 < self.0.len() {
+                (first, last) = (level.parent_of(first), level.parent_of(last));
+            }
+            within.push(first..last.saturating_add(1));
+        }
+        let whole = 0..usize::MAX;
+        mark(&self.0, &within, whole, &mut |valid, run| {
+            let at = run.start - elements.start;
+            match valid {
+                Some(valid) => copy(valid, run, bits, at),
+                None => fill(bits, at..at + run.len()),
+            }
+        });
+    }
+}
+
+/// Gets the bits of the leaf, if some of it is null, and a run of its elements.
+type OfRun<'a> = dyn FnMut(Option<&[u8]>, Range<usize>) + 'a;
+
+/// Calls with the elements of the last level, and its bits, that belong to those of the first and to no null, as far as they
+/// are within what is asked for (which is told from the last level on).
+fn mark(levels: &[Level<'_>], within: &[Range<usize>], elements: Range<usize>, of_run: &mut OfRun<'_>) {
+    let (Some((level, below)), Some((bounds, within))) = (levels.split_first(), within.split_last()) else {
+        return;
+    };
+    let end = elements.end.min(bounds.end).min(level.length);
+    let elements = elements.start.max(bounds.start)..end;
+    if elements.is_empty() {
+        return;
+    }
+    if below.is_empty() {
+        return of_run(level.valid.as_deref(), elements);
+    }
+    let Some(valid) = &level.valid else { return mark(below, within, level.down(elements), of_run) };
+    let mut at = elements.start;
+    loop {
+        let start = find(valid, at..end, true);
+        if start == end {
+            return;
+        }
+        at = find(valid, start..end, false);
+        mark(below, within, level.down(start..at), of_run);
+    }
+}
+
+impl<'a> Level<'a> {
+    fn load(
+        batch: &Batch,
+        node: usize,
+        step: Step,
+        order: ByteOrder,
+        buffer: &dyn Fn(usize) -> &'a [u8],
+        left: &mut usize,
+    ) -> io::Result<Self> {
+        let data = &batch.nodes[node];
+        let valid = match data.nulls {
+            true => Some(load(buffer(0), batch.codec, data.length.div_ceil(8), left)?),
+            false => None,
+        };
+        let mut offsets = Offsets { bytes: Cow::Borrowed(&[]), wide: false, order };
+        if let Step::List { wide } = step {
+            offsets.wide = wide;
+            // Of no lists, even the first may be missing.
+            if data.length > 0 {
+                let count = data.length.checked_add(1).and_then(|count| count.checked_mul(offsets.size()));
+                let length = count.ok_or(io::ErrorKind::InvalidData)?;
+                offsets.bytes = load(buffer(1), batch.codec, length, left)?;
+                let child = batch.nodes[node + 1].length;
+                offsets.verify(data.length, child)?;
+            }
+        }
+        Ok(Self { step, length: data.length, valid, offsets })
+    }
+
+    /// The element of this level to which one of the next belongs.
+    fn parent_of(&self, child: usize) -> usize {
+        match self.step {
+            Step::Same | Step::Other => child,
+            Step::Fixed(size) => child / size.max(1),
+            Step::List { .. } => self.offsets.list_of(child, self.length),
+        }
+    }
+
+    /// The elements of the next level that belong to some of this.
+    fn down(&self, elements: Range<usize>) -> Range<usize> {
+        match self.step {
+            _ if elements.is_empty() => 0..0,
+            Step::Same | Step::Other => elements,
+            Step::Fixed(size) => elements.start * size..elements.end * size,
+            // A map that another process writes to could make them fall after all.
+            Step::List { .. } => {
+                let start = self.offsets.get(elements.start);
+                start..self.offsets.get(elements.end).max(start)
+            }
+        }
+    }
+
+    /// Without the nulls at both ends, and without what the level does not have (if a map that another process writes to says
+    /// so).
+    fn trim(&self, elements: Range<usize>) -> Range<usize> {
+        let end = elements.end.min(self.length);
+        let elements = elements.start.min(end)..end;
+        let Some(valid) = &self.valid else { return elements };
+        let start = find(valid, elements, true);
+        start..last(valid, start..end)
+    }
+}
+
+/// The offsets of lists.
+struct Offsets<'a> {
+    bytes: Cow<'a, [u8]>,
+    wide: bool,
+    order: ByteOrder,
+}
+
+impl Offsets<'_> {
+    fn size(&self) -> usize {
+        if self.wide { 8 } else { 4 }
+    }
+
+    /// One of them; a negative one is more than any length.
+    fn get(&self, index: usize) -> usize {
+        fn number<const SIZE: usize>(bytes: &[u8], index: usize) -> [u8; SIZE] {
+            bytes.as_chunks().0[index]
+        }
+        let value = match (self.wide, self.order) {
+            (false, ByteOrder::Little) => i64::from(i32::from_le_bytes(number(&self.bytes, index))),
+            (false, ByteOrder::Big) => i64::from(i32::from_be_bytes(number(&self.bytes, index))),
+            (true, ByteOrder::Little) => i64::from_le_bytes(number(&self.bytes, index)),
+            (true, ByteOrder::Big) => i64::from_be_bytes(number(&self.bytes, index)),
+        };
+        usize::try_from(value).unwrap_or(usize::MAX)
+    }
+
+    /// They rise, and end within the child.
+    fn verify(&self, lists: usize, child: usize) -> io::Result<()> {
+        let rise = (0..lists).all(|index| self.get(index) <= self.get(index + 1));
+        if rise && self.get(lists) <= child {
+            Ok(())
+        } else {
+            Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "offsets of lists that do not rise or lead outside",
+            ))
+        }
+    }
+
+    /// The list that holds an element: the last that does not begin behind it.
+    fn list_of(&self, element: usize, lists: usize) -> usize {
+        let (mut low, mut high) = (0, lists);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if self.get(middle) <= element { low = middle } else { high = middle }
+        }
+        low
+    }
+}
+
+/// The first bit of this value, or the end.
+fn find(bits: &[u8], range: Range<usize>, value: bool) -> usize {
+    let (mut at, other) = (range.start, if value { 0x00 } else { 0xFF });
+    while at < range.end {
+        if at % 8 == 0 && range.end - at >= 8 && bits[at / 8] == other {
+            at += 8;
+        } else if (bits[at / 8] >> (at % 8) & 1 == 1) == value {
+            return at;
+        } else {
+            at += 1;
+        }
+    }
+    range.end
+}
+
+/// Behind the last bit that is 1, or the start.
+fn last(bits: &[u8], range: Range<usize>) -> usize {
+    let mut end = range.end;
+    while end > range.start {
+        if end.is_multiple_of(8) && end - range.start >= 8 && bits[end / 8 - 1] == 0 {
+            end -= 8;
+        } else if bits[(end - 1) / 8] >> ((end - 1) % 8) & 1 == 1 {
+            return end;
+        } else {
+            end -= 1;
+        }
+    }
+    range.start
+}
+
+/// 64 bits from a bit on; those behind the end are 0.
+fn word(bits: &[u8], at: usize) -> u64 {
+    let rest = &bits[(at / 8).min(bits.len())..];
+    let mut bytes = [0; 16];
+    let count = rest.len().min(9);
+    bytes[..count].copy_from_slice(&rest[..count]);
+    (u128::from_le_bytes(bytes) >> (at % 8)) as u64
+}
+
+/// Adds bits of bytes to words, from bit `at` on.
+fn copy(from: &[u8], range: Range<usize>, to: &mut [u64], at: usize) {
+    for done in (0..range.len()).step_by(64) {
+        let count = (range.len() - done).min(64);
+        put(word(from, range.start + done), count, to, at + done);
+    }
+}
+
+fn fill(to: &mut [u64], range: Range<usize>) {
+    for at in range.clone().step_by(64) {
+        put(u64::MAX, (range.end - at).min(64), to, at);
+    }
+}
+
+/// Adds the lowest bits, up to 64, of a word.
+fn put(word: u64, count: usize, to: &mut [u64], at: usize) {
+    let word = if count < 64 { word & ((1 << count) - 1) } else { word };
+    let (index, shift) = (at / 64, at % 64);
+    to[index] |= word << shift;
+    if shift + count > 64 {
+        to[index + 1] |= word >> (64 - shift);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_found() {
+        let bits = [0, 0, 0b0100_1000, 0, 0b0000_0001, 0, 0];
+        let ones = [19, 22, 32];
+        for (start, end) in (0..56).flat_map(|start| (start..=56).map(move |end| (start, end))) {
+            let within = || ones.into_iter().filter(|bit| (start..end).contains(bit));
+            assert_eq!(find(&bits, start..end, true), within().min().unwrap_or(end), "{start}..{end}");
+            assert_eq!(
+                last(&bits, start..end),
+                within().max().map_or(start, |bit| bit + 1),
+                "{start}..{end}"
+            );
+        }
+    }
+
+    /// Every begin and length of bits, at every place, against bit after bit.
+    #[test]
+    fn bits_are_copied() {
+        let from: Vec<u8> = (0..40u8).map(|byte| byte.wrapping_mul(151) ^ 0x5A).collect();
+        let is_set = |bits: &[u8], at: usize| bits[at / 8] >> (at % 8) & 1 == 1;
+        for (start, length, at) in (0..70)
+            .flat_map(|start| [0, 1, 7, 63, 64, 65, 129, 200].map(|length| (start, length, start * 7 % 67)))
+        {
+            let (mut copied, mut filled) = ([0u64; 6], [0u64; 6]);
+            copy(&from, start..start + length, &mut copied, at);
+            fill(&mut filled, at..at + length);
+            for bit in 0..384 {
+                let inside = (at..at + length).contains(&bit);
+                let [copied, filled] = [&copied, &filled].map(|words| words[bit / 64] >> (bit % 64) & 1 == 1);
+                assert_eq!(filled, inside, "{at} and {length}: bit {bit}");
+                assert_eq!(
+                    copied,
+                    inside && is_set(&from, start + bit - at),
+                    "{start}, {at}, {length}: {bit}"
+                );
+            }
+        }
+        // The last bits have no word of their own.
+        assert_eq!(word(&[0xFF; 2], 9), 0x7F);
+        assert_eq!(word(&[0xFF; 2], 16), 0);
+    }
+}

@@ -1,0 +1,98 @@
+//! The numbers of a batch, as they lie there or as they come out of a stream.
+
+use std::io;
+use std::ops::Range;
+
+use super::compression::Opened;
+use crate::tensor::ShowError;
+
+/// Bytes that are decompressed at a time.
+const CHUNK: usize = 64 << 10;
+
+/// Sees a run of numbers, of which the first is this element of the leaf.
+pub(super) type SeeFrom<'a> = dyn FnMut(&[u8], usize) -> Result<(), crate::Error> + 'a;
+
+/// The numbers of a batch.
+pub(super) struct Numbers<'a> {
+    opened: Opened<'a>,
+    size: usize,
+    /// The number that the stream is at.
+    at: usize,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Numbers<'a> {
+    pub(super) fn new(opened: Opened<'a>, size: usize) -> Self {
+        Self { opened, size, at: 0, buffer: Vec::new() }
+    }
+
+    /// Shows a run of numbers behind the last, in pieces, with the place of the first of each.
+    pub(super) fn show(&mut self, run: Range<usize>, see: &mut SeeFrom<'_>) -> Result<(), ShowError> {
+        let end = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        match &mut self.opened {
+            Opened::Here(bytes) => {
+                let start = run.start.checked_mul(self.size).ok_or_else(end)?;
+                let stop = run.end.checked_mul(self.size).ok_or_else(end)?;
+                see(bytes.get(start..stop).ok_or_else(end)?, run.start).map_err(ShowError::Seen)
+            }
+            Opened::Stream(stream) => {
+                if run.start < self.at {
+                    return Err(end().into());
+                }
+                self.buffer.resize(CHUNK, 0);
+                while self.at < run.end {
+                    // What is between the runs is decompressed, and seen as nothing: whoever sees it may want to stop.
+                    let skipped = self.at < run.start;
+                    let stop = if skipped { run.start } else { run.end };
+                    let count = (CHUNK / self.size).min(stop - self.at);
+                    let bytes = &mut self.buffer[..count * self.size];
+                    stream.read_exact(bytes)?;
+                    see(if skipped { &[] } else { bytes }, self.at).map_err(ShowError::Seen)?;
+                    self.at += count;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// Numbers that are never ready as a whole.
+    fn numbers(count: usize) -> Numbers<'static> {
+        let stream = io::repeat(1).take(count as u64 * 4);
+        Numbers::new(Opened::Stream(Box::new(stream)), 4)
+    }
+
+    #[test]
+    fn gaps_are_shown_as_nothing() {
+        let far = 10 * CHUNK;
+        let (mut nothing, mut seen) = (0, Vec::new());
+        let shown = numbers(far + 2).show(far..far + 2, &mut |bytes, first| {
+            match bytes {
+                [] => nothing += 1,
+                _ => seen.push((bytes.to_vec(), first)),
+            }
+            Ok(())
+        });
+        shown.expect("all is there");
+        assert_eq!((nothing, seen), (40, vec![(vec![1; 8], far)]));
+    }
+
+    #[test]
+    fn gaps_can_be_stopped() {
+        let mut calls = 0;
+        let shown = numbers(usize::MAX >> 4).show(usize::MAX >> 4..usize::MAX >> 3, &mut |_, _| {
+            calls += 1;
+            Err(crate::Error::Stopped)
+        });
+        assert!(matches!(shown, Err(ShowError::Seen(crate::Error::Stopped))), "{shown:?}");
+        assert_eq!(calls, 1);
+        let shown = numbers(10).show(CHUNK..CHUNK + 1, &mut |_, _| Ok(()));
+        assert!(matches!(shown, Err(ShowError::Data(_))), "{shown:?}");
+    }
+}

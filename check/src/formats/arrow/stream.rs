@@ -1,0 +1,294 @@
+//! Streams that are not in memory: batch after batch, and of each buffer after buffer.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::ops::Range;
+
+use arrow_ipc::MetadataVersion;
+
+use super::batch::Batch;
+use super::column::{self, Floats};
+use super::compression::{MAX_IN_MEMORY, open_stream};
+use super::levels::Levels;
+use super::schema::{Fields, Schema, Step};
+use super::{CONTINUATION, Error, Framed, NO_COLUMN, NO_SCHEMA, batch};
+use crate::Options;
+use crate::formats::FileFormat;
+use crate::scan::Scanner;
+use crate::stream::Scanned;
+use crate::tally::Tally;
+use crate::tensor::{self, ByteOrder, Content, See, ShowError, Tensor};
+
+/// The longest metadata of a message, which is in memory as a whole.
+const MAX_METADATA: usize = 256 << 20;
+
+/// The columns of a stream, as [`super::tensors`] has them, and what is found in them.
+///
+/// # Errors
+/// [`crate::Error::NoStream`] for the file format; otherwise as [`super::tensors`].
+pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Scanned, crate::Error> {
+    let mut source = Source { stream, at: 0 };
+    let first = match source.message(true)? {
+        Next::File => return Err(crate::Error::NoStream(FileFormat::Arrow)),
+        Next::Message(first) => first,
+        Next::End => return Err(NO_SCHEMA.into()),
+    };
+    let message = first.message()?;
+    let schema = first.schema(&message)?;
+    source.skip_to(first.body(&message)?.end, options)?;
+    let Schema { fields, dictionaries, order } = schema;
+    let mut rows = Table::new(fields);
+    let mut dictionaries: BTreeMap<_, _> =
+        dictionaries.into_iter().map(|(id, fields)| (id, Table::new(fields))).collect();
+    let (mut scanner, mut decoded) = (Scanner::new(options.stats), 0u64);
+    while let Next::Message(framed) = source.message(false)? {
+        let message = framed.message()?;
+        let body = framed.body(&message)?;
+        let (dictionary, batch) = batch(&message)?;
+        let table = match dictionary {
+            None => &mut rows,
+            Some(id) => dictionaries.get_mut(&id).ok_or(NO_COLUMN)?,
+        };
+        let old = message.version() == MetadataVersion::V4;
+        let end = body.end;
+        let batch = Batch::read(batch, body, table.rows, &table.fields, old)?;
+        table.rows = batch.end();
+        // What this body is going to be counts, too.
+        let claimed = table.decoded(&batch)?;
+        decoded = decoded.saturating_add(claimed);
+        options.bound(decoded, end as u64)?;
+        table.scan(&batch, order, &mut source, &mut scanner, options)?;
+        source.skip_to(end, options)?;
+    }
+    let tables = [rows].into_iter().chain(dictionaries.into_values());
+    tables.flat_map(|table| table.finish(order)).collect()
+}
+
+impl From<Error> for crate::Error {
+    fn from(error: Error) -> Self {
+        Self::Arrow(error)
+    }
+}
+
+/// What a stream has next.
+enum Next {
+    /// The begin of a file of the other format.
+    File,
+    Message(Framed),
+    End,
+}
+
+/// A stream, and how much of it has been read.
+struct Source<'a> {
+    stream: &'a mut dyn Read,
+    at: usize,
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(out)?;
+        self.at = self.at.saturating_add(count);
+        Ok(count)
+    }
+}
+
+impl Source<'_> {
+    /// So many bytes, or what there is before the end. Memory grows with what is there.
+    fn bytes(&mut self, count: usize) -> Result<Vec<u8>, crate::Error> {
+        let mut bytes = Vec::new();
+        self.take(count as u64).read_to_end(&mut bytes).map_err(crate::Error::Io)?;
+        Ok(bytes)
+    }
+
+    /// So many bytes.
+    fn exactly(&mut self, count: usize, what: &'static str) -> Result<Vec<u8>, crate::Error> {
+        let bytes = self.bytes(count)?;
+        if bytes.len() == count { Ok(bytes) } else { Err(Error::Truncated(what).into()) }
+    }
+
+    /// The four bytes of a length.
+    fn length(&mut self) -> Result<Option<[u8; 4]>, crate::Error> {
+        let bytes = self.bytes(4)?;
+        match bytes.first_chunk() {
+            Some(length) => Ok(Some(*length)),
+            None if bytes.is_empty() => Ok(None),
+            None => Err(Error::Truncated("messages").into()),
+        }
+    }
+
+    /// The message that begins here. The end may be marked or not.
+    fn message(&mut self, first: bool) -> Result<Next, crate::Error> {
+        let truncated = || Error::Truncated("messages");
+        let Some(mut length) = self.length()? else { return Ok(Next::End) };
+        if first && super::MAGIC.starts_with(&length) {
+            return Ok(Next::File);
+        }
+        // Before version 0.15 the length came first.
+        if length == CONTINUATION {
+            length = self.length()?.ok_or_else(truncated)?;
+        }
+        match usize::try_from(i32::from_le_bytes(length)) {
+            Ok(0) => {
+                let end = self.at;
+                if self.bytes(1)?.is_empty() { Ok(Next::End) } else { Err(Error::Trailing(end).into()) }
+            }
+            Ok(length @ ..=MAX_METADATA) => {
+                let metadata = self.exactly(length, "messages")?;
+                Ok(Next::Message(Framed { metadata, body: self.at }))
+            }
+            _ => Err(Error::Length("length of a message").into()),
+        }
+    }
+
+    /// Reads up to here.
+    fn skip_to(&mut self, end: usize, options: &Options) -> Result<(), crate::Error> {
+        // In steps, so that it can be stopped.
+        while self.at < end {
+            let step = (end - self.at).min(1 << 20);
+            let skipped = io::copy(&mut self.take(step as u64), &mut io::sink()).map_err(crate::Error::Io)?;
+            if skipped < step as u64 {
+                return Err(Error::Truncated("data").into());
+            }
+            options.advance(0)?;
+        }
+        Ok(())
+    }
+}
+
+/// A table as far as it has come.
+struct Table {
+    fields: Fields,
+    rows: usize,
+    /// Of each column.
+    seen: Vec<Seen>,
+    /// Whether what tells the nulls and the lists of a node is needed.
+    held: Vec<bool>,
+}
+
+#[derive(Clone, Default)]
+struct Seen {
+    /// Bytes of the numbers, those that are null too.
+    bytes: usize,
+    tally: Tally,
+}
+
+impl Table {
+    fn new(fields: Fields) -> Self {
+        let mut held = vec![false; fields.nodes.len()];
+        let floats = fields.columns.iter().filter(|column| column.format().is_some());
+        floats.flat_map(|column| &column.chain).for_each(|&node| held[node] = true);
+        Self { rows: 0, seen: vec![Seen::default(); fields.columns.len()], held, fields }
+    }
+
+    /// Bytes that are decoded of a batch.
+    fn decoded(&self, batch: &Batch) -> Result<u64, Error> {
+        self.fields.columns.iter().try_fold(0u64, |all, column| {
+            let floats = Floats::of(column, self.rows)?;
+            let bytes = floats.map_or(0, |floats| floats.decoded(&self.fields, batch));
+            Ok(all.saturating_add(bytes as u64))
+        })
+    }
+
+    /// Looks at a batch. Its buffers follow one another in the order of their nodes, so that what tells the nulls and the
+    /// lists above numbers comes before them.
+    fn scan(
+        &mut self,
+        batch: &Batch,
+        order: ByteOrder,
+        source: &mut Source<'_>,
+        scanner: &mut Scanner,
+        options: &Options,
+    ) -> Result<(), crate::Error> {
+        let mut held: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
+        let mut left = MAX_IN_MEMORY;
+        let mut columns = self.fields.columns.iter().zip(&mut self.seen).peekable();
+        for (node, data) in batch.nodes.iter().enumerate() {
+            let list = matches!(self.fields.nodes[node].step, Step::List { .. }) && data.length > 0;
+            for (index, needed) in [data.nulls, list].into_iter().enumerate() {
+                if !(needed && self.held[node]) {
+                    continue;
+                }
+                let range = batch.buffer(node, index);
+                left = left.checked_sub(range.len()).ok_or(Error::Held)?;
+                source.skip_to(range.start, options)?;
+                held.insert(range.start, source.exactly(range.len(), "buffers")?);
+            }
+            // A node is the last of one chain, or of none.
+            let Some((column, seen)) = columns.next_if(|(column, _)| column.chain.last() == Some(&node))
+            else {
+                continue;
+            };
+            let floats = Floats::of(column, self.rows)?;
+            let (Some(floats), Some(format)) = (floats, column.format()) else { continue };
+            let bytes = floats.bytes(batch).ok_or_else(column::too_large)?;
+            let total = seen.bytes.checked_add(bytes).filter(|&total| total <= isize::MAX as usize);
+            seen.bytes = total.ok_or_else(column::too_large)?;
+            if bytes == 0 {
+                continue;
+            }
+            if let Some(observer) = &options.observer {
+                observer.started(bytes as u64);
+            }
+            let range = batch.buffer(node, 1);
+            source.skip_to(range.start, options)?;
+            let mut shown = 0;
+            let Seen { tally, .. } = seen;
+            let result = show(&self.fields, batch, &floats, &held, order, source, range, &mut |run| {
+                scanner.run(run, format, order, tally)?;
+                shown += run.numbers.len();
+                options.advance(run.numbers.len())
+            });
+            match result {
+                // Nulls count for the progress, too.
+                Ok(()) => options.advance(bytes.saturating_sub(shown))?,
+                Err(ShowError::Seen(error)) => return Err(error),
+                Err(ShowError::Data(error)) => {
+                    return Err(crate::Error::Decode { tensor: column.name.clone(), error });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The tensors of all columns.
+    fn finish(self, order: ByteOrder) -> impl Iterator<Item = Result<(Tensor, Tally), crate::Error>> {
+        let Self { fields, rows, seen, .. } = self;
+        fields.columns.into_iter().zip(seen).map(move |(column, Seen { bytes, tally })| {
+            let tensor = column::tensor(column, rows, order, |_| Ok(Box::new(Gone(bytes))))?;
+            debug_assert!(matches!(tensor.content, Content::Floats { .. }) || bytes == 0);
+            Ok((tensor, tally))
+        })
+    }
+}
+
+/// Shows the numbers of a column in a batch, which the source is at.
+#[expect(clippy::too_many_arguments, reason = "what is read, and how")]
+fn show(
+    fields: &Fields,
+    batch: &Batch,
+    floats: &Floats,
+    held: &BTreeMap<usize, Vec<u8>>,
+    order: ByteOrder,
+    source: &mut Source<'_>,
+    range: Range<usize>,
+    see: &mut See<'_>,
+) -> Result<(), ShowError> {
+    let buffer = |range: Range<usize>| held.get(&range.start).filter(|_| !range.is_empty());
+    let buffer = |range| buffer(range).map_or(&[][..], |bytes| &bytes[..]);
+    let levels = Levels::load(fields, order, batch, floats.chain(), &buffer)?;
+    let numbers = open_stream(source.take(range.len() as u64), range.len(), batch.codec)?;
+    floats.show(batch, 0..batch.rows, &levels, numbers, see)
+}
+
+/// Numbers that have been seen.
+struct Gone(usize);
+
+impl tensor::Column for Gone {
+    fn parts(&self) -> Vec<usize> {
+        vec![self.0]
+    }
+
+    fn show(&self, _: &[u8], _: usize, _: &mut See<'_>) -> Result<(), ShowError> {
+        Ok(())
+    }
+}
