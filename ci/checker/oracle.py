@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from random import Random
 
 import gguf
 import ml_dtypes
@@ -14,6 +15,7 @@ import pyarrow.parquet
 import safetensors.numpy
 from gguf import GGMLQuantizationType as Type
 
+import nested
 from expected import compare, of_array, of_report, run
 
 RNG = np.random.default_rng(20261121)
@@ -236,6 +238,28 @@ def arrow(folder, program):
     check_table("feather", path, program, expected)
 
 
+def nested_arrow(folder, program):
+    global compared
+    path = os.path.join(folder, "nested.arrow")
+    rng = Random(20261121)
+    for number in range(40):
+        column, counts = nested.column(rng.choice([1, 9, 100, 3000]), rng.choice([0, 1, 2, 3]), rng)
+        batch = pa.record_batch([column], ["c"])
+        codec, file = rng.choice([None, "lz4", "zstd"]), rng.random() < 0.5
+        new = pa.ipc.new_file if file else pa.ipc.new_stream
+        with new(path, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
+            writer.write_batch(batch)
+            writer.write_batch(batch)
+        expected = nested.expected(counts + counts)
+        for stats in (False, True):
+            for what, stdin in ((path, None), ("-", path))[: 1 if file else 2]:
+                compared += 1
+                ((name, tensor),) = run(program, what, stats=stats, stdin=stdin).items()
+                found = nested.reported(tensor)
+                if found != expected:
+                    failures.append(f"nested {number} {column.type} {codec} {what} {stats}: ours {found}, Python {expected}")
+
+
 def parquet(folder, program):
     table_of_rows, expected = table(20_001)
     path = os.path.join(folder, "x.parquet")
@@ -260,7 +284,7 @@ def raw(folder, program):
 
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
-        for part in (npy, npz, expansion, raw, st, gguf_floats, gguf_scales, arrow, parquet):
+        for part in (npy, npz, expansion, raw, st, gguf_floats, gguf_scales, arrow, nested_arrow, parquet):
             before = compared
             part(folder, program)
             print(f"{part.__name__}: {compared - before} tensors")
