@@ -3,6 +3,7 @@
     ci/mutants list [GROUP..]              what would be broken
     ci/mutants run [GROUP..]               break, build, test; what has a verdict, or a reason in ci/mutants.tsv, is not run
     ci/mutants run --survivors [GROUP..]   those that have no reason, once more and with all input
+    ci/mutants run GROUP/4 [GROUP..]       about every fourth of a group, the same ones whenever asked
     ci/mutants run --emulate arm64 neon    under ci/emulate/arm64; without it the paths of this CPU are tested
     ci/mutants report [GROUP..]            what came out, survivors last
 
@@ -44,12 +45,13 @@ class Group:
         return self.path, *self.tests, self.thaws
 
 
-STRIDED = [*BOTH, "--lib", "--test", "paths", "--test", "guard_views"]
-STREAM = ["-p", "nonfinite-kernels", "--test", "stream", "--lib"]
-FRONT = ["-p", "nonfinite", "--all-features", "--lib", "--test", "paths", "--test", "ops", "--test", "par", "--test", "ndarray"]
+# What lies above the kernels' loops, and beside them: all tests but those of guard pages around slices.
+WIDE = [*BOTH, "--all-features", "--lib"]
+for name in ("paths", "rules", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
+    WIDE += ["--test", name]
 GROUPS = {
-    "table": Group(["src/format.rs", "src/predicate.rs"], thaws=True),
-    "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"], thaws=True),
+    "table": Group(["src/format.rs", "src/predicate.rs"], tests=WIDE, thaws=True),
+    "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"], tests=WIDE, thaws=True),
     "drive": Group(["kernels/src/drive.rs", "kernels/src/drive/*.rs", "kernels/src/isa.rs"]),
     "sinks": Group(["kernels/src/sinks.rs", "kernels/src/short.rs", "kernels/src/path.rs", "kernels/src/out.rs"]),
     "scalar": Group(["kernels/src/scalar.rs"]),
@@ -59,9 +61,9 @@ GROUPS = {
     "neon": Group(["kernels/src/neon.rs", "kernels/src/neon/*.rs"], "neon"),
     "replace": Group(["kernels/src/replace.rs"]),
     "scale": Group(["kernels/src/scale.rs", "kernels/src/scale/*.rs"]),
-    "strided": Group(["kernels/src/strided/*.rs"], tests=STRIDED),
-    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs"], tests=STREAM),
-    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"], tests=FRONT),
+    "strided": Group(["kernels/src/strided/*.rs"], tests=WIDE, thaws=True),
+    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs"], tests=WIDE, thaws=True),
+    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"], tests=WIDE, thaws=True),
 }
 # A place that the compiler refuses is widened so often; then the mutant is built alone.
 WIDEN = 4
@@ -150,6 +152,8 @@ class Run:
                 for number, broken in self.blamed(error, schemas):
                     unknown = (error.get("code") or {}).get("code") in ("E0425", "E0433", "E0080")
                     refused[number] = refused.get(number, False) or (broken and unknown)
+            if not errors:
+                sys.exit(f"cargo failed, and not for an error in the code:\n{output[-3000:]}")
             if not refused:
                 raise Refused("\n".join(e["rendered"] for e in errors) + output[-3000:])
             for number, unknown in refused.items():
@@ -197,9 +201,10 @@ class Run:
         failed, used = self.place.run(programs, 0, 3600)
         if failed:
             sys.exit(f"the tests fail without a mutant: {failed}")
+        self.seconds = int(20 + 8 * used)
+        print(f"  {used:.0f} s of CPU time without a mutant", flush=True)
         if not self.place.run(programs[:1], PROBE, 60)[0]:
             sys.exit("NONFINITE_MUTANT switches nothing")
-        self.seconds = int(20 + 8 * used)
 
     def alone(self, mutant):
         """Builds one mutant as it stands."""
@@ -207,7 +212,9 @@ class Run:
         write(self.place.root / mutant.file, text[: mutant.begin] + mutant.new + text[mutant.end :])
         try:
             for command in ("check", "test"):
-                code, _, programs, _ = self.place.cargo(command, self.suite)
+                code, errors, programs, output = self.place.cargo(command, self.suite)
+                if code != 0 and not errors:
+                    sys.exit(f"cargo failed, and not for an error in the code:\n{output[-3000:]}")
                 if code != 0:
                     return "does not compile"
             return self.judge(self.ordered(programs), 0)
@@ -257,7 +264,7 @@ class Run:
 def main():
     options = argparse.ArgumentParser(prog="ci/mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("command", choices=["list", "run", "report"])
-    options.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; all but neon without --emulate arm64")
+    options.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; all but neon without --emulate arm64; /K: one of K")
     options.add_argument("--survivors", action="store_true", help="those without a reason only, with all input")
     options.add_argument("--batch", type=int, default=150, help="most mutants of a build")
     options.add_argument("--skip-alone", action="store_true", help="leave out what must be built alone")
@@ -265,6 +272,8 @@ def main():
     options = options.parse_intermixed_args()
     native = [group for group in GROUPS if group != "neon"]
     groups = options.groups or (["neon"] if options.emulate else list(GROUPS) if options.command == "report" else native)
+    steps = {group: int(step or 1) for group, _, step in (name.partition("/") for name in groups)}
+    groups = list(steps)
     unknown = set(groups) - set(GROUPS)
     if unknown:
         sys.exit(f"mutants: no group {', '.join(sorted(unknown))}")
@@ -280,9 +289,11 @@ def main():
         done, explained, alike = verdicts.known(), verdicts.reasons(), {}
         for group in groups:
             mine = [m for m in found if m.group == group]
-            todo = [m for m in mine if m.key not in done and not verdicts.reason(m, explained)]
+            wanted = [m for m in mine if not verdicts.reason(m, explained)]
             if options.survivors:
-                todo = [m for m in mine if done.get(m.key) == "SURVIVED" and not verdicts.reason(m, explained)]
+                todo = [m for m in wanted if done.get(m.key) == "SURVIVED"]
+            else:
+                todo = [m for m in wanted if m.key not in done and m.sampled(steps[group])]
             print(f"{group}: {len(mine)} mutants, {len(todo)} to run", flush=True)
             if todo:
                 alike.setdefault(GROUPS[group].kind(), []).extend(todo)
