@@ -201,7 +201,7 @@ class Run:
         failed, used = self.place.run(programs, 0, 3600)
         if failed:
             sys.exit(f"the tests fail without a mutant: {failed}")
-        self.seconds = int(20 + 8 * used)
+        self.seconds = int(5 + 4 * used)
         print(f"  {used:.0f} s of CPU time without a mutant", flush=True)
         if not self.place.run(programs[:1], PROBE, 60)[0]:
             sys.exit("NONFINITE_MUTANT switches nothing")
