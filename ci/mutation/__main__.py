@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import verdicts
 from edits import mutants_of, parse, read, write
@@ -30,30 +30,27 @@ from thaw import Thawed
 BOTH = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
 
 
+# All tests but those of guard pages around slices, and of what is built on the crate.
+TESTS = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--all-features", "--lib"]
+for name in ("paths", "rules", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
+    TESTS += ["--test", name]
+# Under emulators.
+FEW = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--lib", "--test", "paths", "--test", "rules"]
+# Tests of `paths` to begin with, by the end of a file's name: what they notice need not wait for the others.
+FIRST = {"replace.rs": "replace::", "scale.rs": "scale::", "view.rs": "views::r"}
+
+
 @dataclass
 class Group:
-    """Files; the one hand-written path that is built, which is enough to notice; the tests that have to notice."""
+    """Files; the one hand-written path that is built, which is enough to notice."""
 
     files: list
     path: str = "avx2"
-    tests: list = field(default_factory=lambda: [*BOTH, "--lib", "--test", "paths", "--test", "rules", "--test", "stream", "--test", "activate"])
-    # Whether the tables of formats and rules are computed at run time.
-    thaws: bool = False
-    # Tests of `paths` to begin with: what they notice need not wait for the others.
-    first: str = ""
-
-    def kind(self):
-        """Groups of one kind share builds."""
-        return self.path, *self.tests, self.thaws
 
 
-# What lies above the kernels' loops, and beside them: all tests but those of guard pages around slices.
-WIDE = [*BOTH, "--all-features", "--lib"]
-for name in ("paths", "rules", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
-    WIDE += ["--test", name]
 GROUPS = {
-    "table": Group(["src/format.rs", "src/predicate.rs"], tests=WIDE, thaws=True),
-    "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"], tests=WIDE, thaws=True),
+    "table": Group(["src/format.rs", "src/predicate.rs"]),
+    "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"]),
     "drive": Group(["kernels/src/drive.rs", "kernels/src/drive/*.rs", "kernels/src/isa.rs"]),
     "sinks": Group(["kernels/src/sinks.rs", "kernels/src/short.rs", "kernels/src/path.rs", "kernels/src/out.rs"]),
     "scalar": Group(["kernels/src/scalar.rs"]),
@@ -61,11 +58,11 @@ GROUPS = {
     "avx2": Group(["kernels/src/avx2.rs", "kernels/src/avx2/*.rs"]),
     "avx512": Group(["kernels/src/avx512.rs", "kernels/src/avx512/*.rs"], "avx512"),
     "neon": Group(["kernels/src/neon.rs", "kernels/src/neon/*.rs"], "neon"),
-    "replace": Group(["kernels/src/replace.rs"], first="replace::"),
-    "scale": Group(["kernels/src/scale.rs", "kernels/src/scale/*.rs"], first="scale::"),
-    "strided": Group(["kernels/src/strided/*.rs"], tests=WIDE, thaws=True, first="views::r"),
-    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs"], tests=WIDE, thaws=True),
-    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"], tests=WIDE, thaws=True),
+    "replace": Group(["kernels/src/replace.rs"]),
+    "scale": Group(["kernels/src/scale.rs", "kernels/src/scale/*.rs"]),
+    "strided": Group(["kernels/src/strided/*.rs"]),
+    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs"]),
+    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"]),
 }
 # A place that the compiler refuses is widened so often; then the mutant is built alone.
 WIDEN = 4
@@ -88,19 +85,16 @@ class Refused(Exception):
 
 
 class Run:
-    """The mutants of groups that differ in their files only."""
+    """The mutants of groups of one path."""
 
-    def __init__(self, group, options):
-        self.group, self.options = group, options
+    def __init__(self, path, options):
+        self.path, self.options = path, options
         self.place = Place(options.emulate)
-        self.path = self.group.path
         self.place.prepare(self.path)
         self.place.require([self.path])
         if options.survivors:
             del self.place.environment["NONFINITE_REDUCED"]
-        self.suite = list(self.group.tests)
-        if "nonfinite" in self.suite and "--all-features" not in self.suite and self.path == "portable":
-            self.suite += ["--features", "nonfinite/portable"]
+        self.suite = FEW if options.emulate else TESTS
         self.texts = {}
         self.seconds = None
 
@@ -108,7 +102,7 @@ class Run:
         """A file of the copy without mutants: as it stands, and thawed."""
         if file not in self.texts:
             text = read(self.place.root / file)
-            self.texts[file] = text, Thawed(file, text, self.group.thaws)
+            self.texts[file] = text, Thawed(file, text)
         return self.texts[file]
 
     def places(self, mutant):
@@ -190,23 +184,31 @@ class Run:
         for file in self.texts:
             write(self.place.root / file, self.source(file)[0])
 
-    def judge(self, programs, number, group):
-        first = GROUPS[group].first
-        failed = self.place.run(programs[:1], number, self.seconds, [first])[0] if first else None
+    def judge(self, programs, number, mutant):
+        first = next((tests for end, tests in FIRST.items() if mutant.file.endswith(end)), None)
+        [paths] = [p for p in programs if p[0] == "paths"]
+        failed = self.place.run([paths], number, self.seconds, [first])[0] if first else None
         failed = failed or self.place.run(programs, number, self.seconds)[0]
         return f"killed: {failed}" if failed else "SURVIVED"
 
     def ordered(self, programs):
-        first = ["paths", "stream"]
+        # The first two take no time; the third notices most.
+        first = ["activate", "nonfinite_kernels", "paths"]
         return sorted(programs, key=lambda p: (first.index(p[0]) if p[0] in first else len(first), p[0]))
 
     def time_it(self, programs):
         """How long the tests run without a mutant; they must pass, and the switch must work."""
+        all_input = self.place.environment.pop("NONFINITE_REDUCED", None) is None
+        self.place.environment["NONFINITE_REDUCED"] = "1"
         failed, used = self.place.run(programs, 0, 3600)
         if failed:
             sys.exit(f"the tests fail without a mutant: {failed}")
         self.seconds = int(5 + 4 * used)
-        print(f"  {used:.0f} s of CPU time without a mutant", flush=True)
+        print(f"  {used:.0f} s of CPU time without a mutant, with reduced input", flush=True)
+        if all_input:
+            # Ten times as much, and more.
+            self.seconds *= 15
+            del self.place.environment["NONFINITE_REDUCED"]
         if not self.place.run(programs[:1], PROBE, 60)[0]:
             sys.exit("NONFINITE_MUTANT switches nothing")
 
@@ -221,7 +223,7 @@ class Run:
                     sys.exit(f"cargo failed, and not for an error in the code:\n{output[-3000:]}")
                 if code != 0:
                     return "does not compile"
-            return self.judge(self.ordered(programs), 0, mutant.group)
+            return self.judge(self.ordered(programs), 0, mutant)
         finally:
             write(self.place.root / mutant.file, text)
 
@@ -254,7 +256,7 @@ class Run:
             if built:
                 self.time_it(programs)
                 for number, mutant in built:
-                    tell(mutant, self.judge(programs, number, mutant.group))
+                    tell(mutant, self.judge(programs, number, mutant))
         self.whole()
         if self.seconds is None:
             self.seconds = 300
@@ -297,12 +299,13 @@ def main():
             if options.survivors:
                 todo = [m for m in wanted if done.get(m.key) == "SURVIVED"]
             else:
-                todo = [m for m in wanted if m.key not in done and m.sampled(steps[group])]
+                todo = [m for m in wanted if m.key not in done and m.checksum % steps[group] == 0]
             print(f"{group}: {len(mine)} mutants, {len(todo)} to run", flush=True)
             if todo:
-                alike.setdefault(GROUPS[group].kind(), []).extend(todo)
-        for todo in alike.values():
-            Run(GROUPS[todo[0].group], options).all(todo)
+                alike.setdefault(GROUPS[group].path, []).extend(todo)
+        for path, todo in alike.items():
+            # Mixed, so that whoever stops early has seen something of all.
+            Run(path, options).all(sorted(todo, key=lambda m: m.checksum))
     return verdicts.report(found)
 
 

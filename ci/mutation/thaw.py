@@ -33,11 +33,11 @@ def evaluated(text, root):
     return names
 
 
-def splices(file, text, constant_functions):
+def splices(file, text):
     """(begin, end, new) each, in order, none within another."""
     root = parse(text)
     called = evaluated(text, root) if file.startswith("kernels/") else set()
-    constant_functions &= file == "kernels/src/rule.rs" or file.startswith("src/")
+    constant_functions = file == "kernels/src/rule.rs" or file.startswith("src/")
     found, taken = [], []
     for node in walk(root):
         if node.type == "const_item":
@@ -91,8 +91,8 @@ def splices(file, text, constant_functions):
 class Thawed:
     """A text with the splices made."""
 
-    def __init__(self, file, text, constant_functions):
-        self.splices = splices(file, text, constant_functions)
+    def __init__(self, file, text):
+        self.splices = splices(file, text)
         pieces, at = [], 0
         for begin, end, new in self.splices:
             pieces += [text[at:begin], new]

@@ -1,6 +1,9 @@
 //! Rules that no format has: every path must agree with the scalar one all the same.
 
-use nonfinite_kernels::{Census, Class, MaskOut, Path, Rule, bits, census, count, mask, position, tally};
+use nonfinite_kernels::{
+    Census, Class, MaskOut, Path, Rule, Values, bits, census, count, mask, position, replace, replace_into,
+    tally,
+};
 use quickcheck::{TestResult, quickcheck};
 
 /// All sinks on one path.
@@ -141,4 +144,30 @@ fn room_for_masks() {
     assert_eq!(room, [0, 0, 1, 1, 1]);
     let (none, all) = MaskOut::from(&mut room[..]).split_at(0);
     assert_eq!((none.len(), none.is_empty(), all.len()), (0, true, 5));
+}
+
+/// With rules for NaN that hold for everything and for nothing.
+#[test]
+fn replacing_all_or_none() {
+    const NAN: u64 = 0x1122_3344_5566_7788;
+    let values = Values { nan: NAN, pos_inf: 1, neg_inf: 2 };
+    let mut paths = vec![None];
+    paths.extend(Path::all().filter_map(|(_, path)| path).map(Some));
+    for (path, size) in paths.iter().flat_map(|path| [1, 2, 4, 8].map(|size| (*path, size))) {
+        for elements in [0, 1, 63, 64, 65, 500] {
+            let x: Vec<u8> = (0..elements * size).map(|i| i as u8).collect();
+            for answer in [false, true] {
+                let want = if answer { NAN.to_le_bytes()[..size].repeat(elements) } else { x.clone() };
+                let rule = Rule::Constant { answer, size };
+                let (mut here, mut there) = (x.clone(), vec![0; x.len()]);
+                let found = [
+                    replace(path, &mut here, &rule, values),
+                    replace_into(path, &x, &mut there, &rule, values),
+                ];
+                let at = format!("{path:?} {rule:?} {elements} elements");
+                assert_eq!(found, [usize::from(answer) * elements; 2], "{at}");
+                assert!(here == want && there == want, "{at}");
+            }
+        }
+    }
 }
