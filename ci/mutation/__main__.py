@@ -125,8 +125,8 @@ class Run:
         for m in chosen:
             thawed[m], places[m] = self.places(m)
         alone, absent = [m for m in chosen if not places[m]], []
-        files = [str(path.relative_to(self.place.root)) for path in (self.place.root / "kernels/src").rglob("*.rs")]
-        files = {m.file for m in chosen} | {*files, "src/format.rs"}
+        sources = [path for top in ("kernels/src", "src") for path in (self.place.root / top).rglob("*.rs")]
+        files = [str(path.relative_to(self.place.root)) for path in sources]
         command = "check"
         while True:
             present = [m for m in chosen if places[m] and m not in absent]
@@ -137,7 +137,7 @@ class Run:
                 schemas[file] = Schema(text, mine, self.owner(text))
                 write(self.place.root / file, schemas[file].out)
             code, errors, programs, output = self.place.cargo(command, self.suite)
-            if code == 0 and command == "check":
+            if code == 0 and command == "check" and chosen:
                 command = "test"
                 continue
             if code == 0:
@@ -236,6 +236,10 @@ class Run:
             verdicts.note(mutant, verdict)
             print(f"{count:5}/{len(todo)} {verdict:40} {mutant}", flush=True)
 
+        try:
+            self.batch([])
+        except Refused as errors:
+            sys.exit(f"the copy does not compile without a mutant:\n{errors}")
         batches = [todo[first : first + self.options.batch] for first in range(0, len(todo), self.options.batch)]
         while batches:
             begin, chosen = time.monotonic(), batches.pop(0)
