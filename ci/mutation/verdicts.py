@@ -45,7 +45,7 @@ def fits(pattern, text):
 def reason(mutant, explained):
     kinds = mutant.what, f"{mutant.what}@{mutant.column}"
     for file, line, what, why in explained:
-        if mutant.file == file and fits(line, mutant.line) and any(fits(w, kind) for w in what.split(", ") for kind in kinds):
+        if file in (mutant.file, f"{mutant.file} {mutant.scope}") and fits(line, mutant.line) and any(fits(w, kind) for w in what.split(", ") for kind in kinds):
             return why
     return None
 
