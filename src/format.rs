@@ -248,6 +248,12 @@ mod tests {
 
     use super::*;
 
+    /// The tables hold what their functions make when they run: the compiler and the CPU agree.
+    #[test]
+    fn made_at_run_time() {
+        assert_eq!((super::rules(false), super::rules(true)), (*RULES, *OPPOSITES));
+    }
+
     /// Prints every rule as the kernels have it: `ci/prove` takes them from here.
     #[test]
     fn rules() {

@@ -1,4 +1,7 @@
-//! A path that was activated is the one that is used. Alone in its program: the choice is that of all threads.
+//! A path that was activated is the one that is used; before that it is the one that the environment names, or the best. The
+//! choice is that of all threads, so one test activates, and the other asks processes of their own.
+
+use std::process::Command;
 
 use nonfinite::{Path, Predicate, paths};
 
@@ -20,5 +23,26 @@ fn every_path_can_be_activated() {
         for (j, b) in all.iter().enumerate() {
             assert_eq!(a == b, i == j, "{} and {}", a.name(), b.name());
         }
+    }
+}
+
+/// `NONFINITE_PATH` is heard, and what names no path of this CPU leaves the choice to the crate.
+#[test]
+fn the_environment_names_a_path() {
+    const EXPECTED: &str = "NONFINITE_TEST_EXPECTED";
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        return assert_eq!(Path::active().name(), expected);
+    }
+    let best = Path::available().next().unwrap().name();
+    let names = Path::available().map(|path| (path.name(), path.name()));
+    for (named, expected) in names.chain([("sse9", best), ("", best)]) {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", "the_environment_names_a_path"]);
+        let output = child.env("NONFINITE_PATH", named).env(EXPECTED, expected).output().unwrap();
+        assert!(output.status.success(), "{named:?}: {}", String::from_utf8_lossy(&output.stdout));
+        assert!(
+            String::from_utf8_lossy(&output.stdout).contains("1 passed"),
+            "{named:?}: the child ran nothing"
+        );
     }
 }

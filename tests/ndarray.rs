@@ -62,6 +62,16 @@ fn layouts() {
     check(x.slice(s![.., 3..3, ..]).into_dyn(), "empty");
 }
 
+/// A single hit, in parts that do not lie in one piece.
+#[test]
+fn one_hit() {
+    for at in 0..12 {
+        let x = Array::from_shape_fn((3, 8), |(i, j)| if 4 * i + j / 2 == at { f32::NAN } else { 1.0 });
+        check(x.slice(s![.., ..;2]).into_dyn(), "one of two dimensions");
+        check(x.slice(s![at / 4, ..;2]).into_dyn(), "one of a row");
+    }
+}
+
 #[test]
 fn shapes_that_differ() {
     let x = Array2::<f64>::zeros((2, 3));

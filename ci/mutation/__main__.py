@@ -3,6 +3,7 @@
     ci/mutants list [GROUP..]              what would be broken
     ci/mutants run [GROUP..]               break, build, test; what has a verdict, or a reason in ci/mutants.tsv, is not run
     ci/mutants run --survivors [GROUP..]   those that have no reason, once more and with all input
+    ci/mutants run GROUP/4 [GROUP..]       about every fourth of a group, the same ones whenever asked
     ci/mutants run --emulate arm64 neon    under ci/emulate/arm64; without it the paths of this CPU are tested
     ci/mutants report [GROUP..]            what came out, survivors last
 
@@ -18,7 +19,7 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import verdicts
 from edits import mutants_of, parse, read, write
@@ -29,27 +30,27 @@ from thaw import Thawed
 BOTH = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
 
 
+# All tests but those of guard pages around slices, and of what is built on the crate.
+TESTS = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--all-features", "--lib"]
+for name in ("paths", "rules", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
+    TESTS += ["--test", name]
+# Under emulators.
+FEW = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--lib", "--test", "paths", "--test", "rules"]
+# Tests of `paths` to begin with, by the end of a file's name: what they notice need not wait for the others.
+FIRST = {"replace.rs": "replace::", "scale.rs": "scale::", "view.rs": "views::r"}
+
+
 @dataclass
 class Group:
-    """Files; the one hand-written path that is built, which is enough to notice; the tests that have to notice."""
+    """Files; the one hand-written path that is built, which is enough to notice."""
 
     files: list
     path: str = "avx2"
-    tests: list = field(default_factory=lambda: [*BOTH, "--lib", "--test", "paths", "--test", "rules", "--test", "activate"])
-    # Whether the tables of formats and rules are computed at run time.
-    thaws: bool = False
-
-    def kind(self):
-        """Groups of one kind share builds."""
-        return self.path, *self.tests, self.thaws
 
 
-STRIDED = [*BOTH, "--lib", "--test", "paths", "--test", "guard_views"]
-STREAM = ["-p", "nonfinite-kernels", "--test", "stream", "--lib"]
-FRONT = ["-p", "nonfinite", "--all-features", "--lib", "--test", "paths", "--test", "ops", "--test", "par", "--test", "ndarray"]
 GROUPS = {
-    "table": Group(["src/format.rs", "src/predicate.rs"], thaws=True),
-    "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"], thaws=True),
+    "table": Group(["src/format.rs", "src/predicate.rs"]),
+    "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"]),
     "drive": Group(["kernels/src/drive.rs", "kernels/src/drive/*.rs", "kernels/src/isa.rs"]),
     "sinks": Group(["kernels/src/sinks.rs", "kernels/src/short.rs", "kernels/src/path.rs", "kernels/src/out.rs"]),
     "scalar": Group(["kernels/src/scalar.rs"]),
@@ -59,9 +60,9 @@ GROUPS = {
     "neon": Group(["kernels/src/neon.rs", "kernels/src/neon/*.rs"], "neon"),
     "replace": Group(["kernels/src/replace.rs"]),
     "scale": Group(["kernels/src/scale.rs", "kernels/src/scale/*.rs"]),
-    "strided": Group(["kernels/src/strided/*.rs"], tests=STRIDED),
-    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs"], tests=STREAM),
-    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"], tests=FRONT),
+    "strided": Group(["kernels/src/strided/*.rs"]),
+    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs"]),
+    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"]),
 }
 # A place that the compiler refuses is widened so often; then the mutant is built alone.
 WIDEN = 4
@@ -84,19 +85,16 @@ class Refused(Exception):
 
 
 class Run:
-    """The mutants of groups that differ in their files only."""
+    """The mutants of groups of one path."""
 
-    def __init__(self, group, options):
-        self.group, self.options = group, options
+    def __init__(self, path, options):
+        self.path, self.options = path, options
         self.place = Place(options.emulate)
-        self.path = self.group.path
         self.place.prepare(self.path)
         self.place.require([self.path])
         if options.survivors:
             del self.place.environment["NONFINITE_REDUCED"]
-        self.suite = list(self.group.tests)
-        if "nonfinite" in self.suite and "--all-features" not in self.suite and self.path == "portable":
-            self.suite += ["--features", "nonfinite/portable"]
+        self.suite = FEW if options.emulate else TESTS
         self.texts = {}
         self.seconds = None
 
@@ -104,7 +102,7 @@ class Run:
         """A file of the copy without mutants: as it stands, and thawed."""
         if file not in self.texts:
             text = read(self.place.root / file)
-            self.texts[file] = text, Thawed(file, text, self.group.thaws)
+            self.texts[file] = text, Thawed(file, text)
         return self.texts[file]
 
     def places(self, mutant):
@@ -127,8 +125,8 @@ class Run:
         for m in chosen:
             thawed[m], places[m] = self.places(m)
         alone, absent = [m for m in chosen if not places[m]], []
-        files = [str(path.relative_to(self.place.root)) for path in (self.place.root / "kernels/src").rglob("*.rs")]
-        files = {m.file for m in chosen} | {*files, "src/format.rs"}
+        sources = [path for top in ("kernels/src", "src") for path in (self.place.root / top).rglob("*.rs")]
+        files = [str(path.relative_to(self.place.root)) for path in sources]
         command = "check"
         while True:
             present = [m for m in chosen if places[m] and m not in absent]
@@ -139,7 +137,7 @@ class Run:
                 schemas[file] = Schema(text, mine, self.owner(text))
                 write(self.place.root / file, schemas[file].out)
             code, errors, programs, output = self.place.cargo(command, self.suite)
-            if code == 0 and command == "check":
+            if code == 0 and command == "check" and chosen:
                 command = "test"
                 continue
             if code == 0:
@@ -150,6 +148,8 @@ class Run:
                 for number, broken in self.blamed(error, schemas):
                     unknown = (error.get("code") or {}).get("code") in ("E0425", "E0433", "E0080")
                     refused[number] = refused.get(number, False) or (broken and unknown)
+            if not errors:
+                sys.exit(f"cargo failed, and not for an error in the code:\n{output[-3000:]}")
             if not refused:
                 raise Refused("\n".join(e["rendered"] for e in errors) + output[-3000:])
             for number, unknown in refused.items():
@@ -184,22 +184,33 @@ class Run:
         for file in self.texts:
             write(self.place.root / file, self.source(file)[0])
 
-    def judge(self, programs, number):
-        failed, _ = self.place.run(programs, number, self.seconds)
+    def judge(self, programs, number, mutant):
+        first = next((tests for end, tests in FIRST.items() if mutant.file.endswith(end)), None)
+        [paths] = [p for p in programs if p[0] == "paths"]
+        failed = self.place.run([paths], number, self.seconds, [first])[0] if first else None
+        failed = failed or self.place.run(programs, number, self.seconds)[0]
         return f"killed: {failed}" if failed else "SURVIVED"
 
     def ordered(self, programs):
-        first = ["paths", "stream"]
+        # The first two take no time; the third notices most.
+        first = ["activate", "nonfinite_kernels", "paths"]
         return sorted(programs, key=lambda p: (first.index(p[0]) if p[0] in first else len(first), p[0]))
 
     def time_it(self, programs):
         """How long the tests run without a mutant; they must pass, and the switch must work."""
+        all_input = self.place.environment.pop("NONFINITE_REDUCED", None) is None
+        self.place.environment["NONFINITE_REDUCED"] = "1"
         failed, used = self.place.run(programs, 0, 3600)
         if failed:
             sys.exit(f"the tests fail without a mutant: {failed}")
+        self.seconds = int(5 + 4 * used)
+        print(f"  {used:.0f} s of CPU time without a mutant, with reduced input", flush=True)
+        if all_input:
+            # Ten times as much, and more.
+            self.seconds *= 15
+            del self.place.environment["NONFINITE_REDUCED"]
         if not self.place.run(programs[:1], PROBE, 60)[0]:
             sys.exit("NONFINITE_MUTANT switches nothing")
-        self.seconds = int(20 + 8 * used)
 
     def alone(self, mutant):
         """Builds one mutant as it stands."""
@@ -207,10 +218,12 @@ class Run:
         write(self.place.root / mutant.file, text[: mutant.begin] + mutant.new + text[mutant.end :])
         try:
             for command in ("check", "test"):
-                code, _, programs, _ = self.place.cargo(command, self.suite)
+                code, errors, programs, output = self.place.cargo(command, self.suite)
+                if code != 0 and not errors:
+                    sys.exit(f"cargo failed, and not for an error in the code:\n{output[-3000:]}")
                 if code != 0:
                     return "does not compile"
-            return self.judge(self.ordered(programs), 0)
+            return self.judge(self.ordered(programs), 0, mutant)
         finally:
             write(self.place.root / mutant.file, text)
 
@@ -223,6 +236,10 @@ class Run:
             verdicts.note(mutant, verdict)
             print(f"{count:5}/{len(todo)} {verdict:40} {mutant}", flush=True)
 
+        try:
+            self.batch([])
+        except Refused as errors:
+            sys.exit(f"the copy does not compile without a mutant:\n{errors}")
         batches = [todo[first : first + self.options.batch] for first in range(0, len(todo), self.options.batch)]
         while batches:
             begin, chosen = time.monotonic(), batches.pop(0)
@@ -243,7 +260,7 @@ class Run:
             if built:
                 self.time_it(programs)
                 for number, mutant in built:
-                    tell(mutant, self.judge(programs, number))
+                    tell(mutant, self.judge(programs, number, mutant))
         self.whole()
         if self.seconds is None:
             self.seconds = 300
@@ -257,7 +274,7 @@ class Run:
 def main():
     options = argparse.ArgumentParser(prog="ci/mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("command", choices=["list", "run", "report"])
-    options.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; all but neon without --emulate arm64")
+    options.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; all but neon without --emulate arm64; /K: one of K")
     options.add_argument("--survivors", action="store_true", help="those without a reason only, with all input")
     options.add_argument("--batch", type=int, default=150, help="most mutants of a build")
     options.add_argument("--skip-alone", action="store_true", help="leave out what must be built alone")
@@ -265,6 +282,8 @@ def main():
     options = options.parse_intermixed_args()
     native = [group for group in GROUPS if group != "neon"]
     groups = options.groups or (["neon"] if options.emulate else list(GROUPS) if options.command == "report" else native)
+    steps = {group: int(step or 1) for group, _, step in (name.partition("/") for name in groups)}
+    groups = list(steps)
     unknown = set(groups) - set(GROUPS)
     if unknown:
         sys.exit(f"mutants: no group {', '.join(sorted(unknown))}")
@@ -280,14 +299,17 @@ def main():
         done, explained, alike = verdicts.known(), verdicts.reasons(), {}
         for group in groups:
             mine = [m for m in found if m.group == group]
-            todo = [m for m in mine if m.key not in done and not verdicts.reason(m, explained)]
+            wanted = [m for m in mine if not verdicts.reason(m, explained)]
             if options.survivors:
-                todo = [m for m in mine if done.get(m.key) == "SURVIVED" and not verdicts.reason(m, explained)]
+                todo = [m for m in wanted if done.get(m.key) == "SURVIVED"]
+            else:
+                todo = [m for m in wanted if m.key not in done and m.checksum % steps[group] == 0]
             print(f"{group}: {len(mine)} mutants, {len(todo)} to run", flush=True)
             if todo:
-                alike.setdefault(GROUPS[group].kind(), []).extend(todo)
-        for todo in alike.values():
-            Run(GROUPS[todo[0].group], options).all(todo)
+                alike.setdefault(GROUPS[group].path, []).extend(todo)
+        for path, todo in alike.items():
+            # Mixed, so that whoever stops early has seen something of all.
+            Run(path, options).all(sorted(todo, key=lambda m: m.checksum))
     return verdicts.report(found)
 
 

@@ -1,6 +1,7 @@
 """What is broken: all ways to break a file, one place at a time."""
 
 import re
+import zlib
 from dataclasses import dataclass, field
 
 import tree_sitter
@@ -81,6 +82,11 @@ class Mutant:
     @property
     def key(self):
         return self.file, self.scope, self.line, str(self.column), self.what, str(self.nth)
+
+    @property
+    def checksum(self):
+        """Orders and samples mutants, whatever stands beside them."""
+        return zlib.crc32("\t".join(self.key).encode())
 
     def __str__(self):
         return f"{self.file}:{self.number}:{self.column} {self.what}"

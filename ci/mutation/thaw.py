@@ -23,10 +23,21 @@ def span(node):
     return node.start_byte, node.end_byte
 
 
-def splices(file, text, constant_functions):
+def evaluated(text, root):
+    """The functions that constants call which stay constants: these stay `const` too."""
+    names = set()
+    for node in walk(root):
+        value = node.child_by_field_name("value") if node.type in ("const_item", "static_item") else None
+        if value and text[slice(*span(node.child_by_field_name("name")))] not in FUNCTIONS | STATICS:
+            names |= set(re.findall(r"\b(\w+)(?:::<[^;()]*>)?\(", text[slice(*span(value))]))
+    return names
+
+
+def splices(file, text):
     """(begin, end, new) each, in order, none within another."""
     root = parse(text)
-    constant_functions &= file == "kernels/src/rule.rs" or file.startswith("src/")
+    called = evaluated(text, root) if file.startswith("kernels/") else set()
+    constant_functions = file == "kernels/src/rule.rs" or file.startswith("src/")
     found, taken = [], []
     for node in walk(root):
         if node.type == "const_item":
@@ -60,6 +71,8 @@ def splices(file, text, constant_functions):
         elif node.type == "line_comment":
             taken.append(span(node))
         elif node.type == "function_item" and (constant_functions or file.startswith("kernels/") and file != "kernels/src/rule.rs"):
+            if text[slice(*span(node.child_by_field_name("name")))] in called:
+                continue
             match = re.compile(r"\bconst ").search(text, *span(node)[:1], node.child_by_field_name("name").start_byte)
             if match:
                 found.append((*match.span(), ""))
@@ -78,8 +91,8 @@ def splices(file, text, constant_functions):
 class Thawed:
     """A text with the splices made."""
 
-    def __init__(self, file, text, constant_functions):
-        self.splices = splices(file, text, constant_functions)
+    def __init__(self, file, text):
+        self.splices = splices(file, text)
         pieces, at = [], 0
         for begin, end, new in self.splices:
             pieces += [text[at:begin], new]

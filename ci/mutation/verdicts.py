@@ -28,7 +28,7 @@ def note(mutant, verdict):
 
 
 def reasons():
-    """Rows of ci/mutants.tsv: file, the line or its beginning and *, mutations or their beginnings and *, reason."""
+    """Rows of ci/mutants.tsv: file, the line or its beginning and *, mutations or their beginnings and * (or @ and the column), reason."""
     found = []
     for row in rows(EXPLAINED):
         if row and not row[0].startswith("#"):
@@ -43,8 +43,9 @@ def fits(pattern, text):
 
 
 def reason(mutant, explained):
+    kinds = mutant.what, f"{mutant.what}@{mutant.column}"
     for file, line, what, why in explained:
-        if mutant.file == file and fits(line, mutant.line) and any(fits(w, mutant.what) for w in what.split(", ")):
+        if file in (mutant.file, f"{mutant.file} {mutant.scope}") and fits(line, mutant.line) and any(fits(w, kind) for w in what.split(", ") for kind in kinds):
             return why
     return None
 

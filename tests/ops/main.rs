@@ -15,6 +15,7 @@ mod openvino_shapes;
 mod pytorch;
 mod rten;
 mod stablehlo;
+mod texts;
 mod webnn;
 
 use nonfinite::ops::{Dense, Operator, TypeOf};

@@ -109,6 +109,36 @@ fn edges_of_f32_and_f64() {
     every_code(Format::F64);
 }
 
+#[test]
+fn one_special() {
+    specials(&FORMATS);
+}
+
+/// Every infinity, NaNs with one bit of a payload, and what lacks one bit of an exponent, each alone among finite elements: no
+/// other may be found for it.
+fn specials(formats: &[Format]) {
+    for &format in formats {
+        let (infinity, payload) = match format {
+            Format::F64 => (0x7FF0_0000_0000_0000, 52),
+            Format::F32 => (0x7F80_0000, 23),
+            Format::F16 => (0x7C00, 10),
+            _ => (0x7F80, 7),
+        };
+        let sign: u64 = 1 << (8 * format.size_in_bytes() - 1);
+        let nans = (0..payload).map(|bit| infinity | 1 << bit);
+        let finite = (payload..sign.trailing_zeros()).map(|bit| (sign - 1) & !(1 << bit));
+        for (i, code) in [infinity].into_iter().chain(nans).chain(finite).enumerate() {
+            for code in [code, code | sign] {
+                let mut input = Vec::new();
+                (0..200).for_each(|at| {
+                    oracle::write(format, if at == i * 37 % 200 { code } else { 1 }, &mut input)
+                });
+                check(format, &input, 0.5);
+            }
+        }
+    }
+}
+
 /// Infinite factors, and NaN: the check is on what was there before.
 #[test]
 fn factors_that_are_not_finite() {
@@ -204,6 +234,11 @@ mod rounds_to_f16 {
     #[test]
     fn every_code_of_f16() {
         every_code(Format::F16);
+    }
+
+    #[test]
+    fn one_special() {
+        specials(&[Format::F16]);
     }
 
     #[test]
