@@ -8,6 +8,8 @@ use crate::tensor::ShowError;
 
 /// Bytes that are decompressed at a time.
 const CHUNK: usize = 64 << 10;
+/// Bytes that are shown at a time where they lie: who sees them may want to stop.
+const PIECE: usize = 4 << 20;
 
 /// Sees a run of numbers, of which the first is this element of the leaf.
 pub(super) type SeeFrom<'a> = dyn FnMut(&[u8], usize) -> Result<(), crate::Error> + 'a;
@@ -33,7 +35,9 @@ impl<'a> Numbers<'a> {
             Opened::Here(bytes) => {
                 let start = run.start.checked_mul(self.size).ok_or_else(end)?;
                 let stop = run.end.checked_mul(self.size).ok_or_else(end)?;
-                see(bytes.get(start..stop).ok_or_else(end)?, run.start).map_err(ShowError::Seen)
+                let pieces = bytes.get(start..stop).ok_or_else(end)?.chunks(PIECE);
+                let firsts = run.step_by(PIECE / self.size);
+                pieces.zip(firsts).try_for_each(|(piece, first)| see(piece, first)).map_err(ShowError::Seen)
             }
             Opened::Stream(stream) => {
                 if run.start < self.at {
