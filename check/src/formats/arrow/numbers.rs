@@ -87,6 +87,27 @@ mod tests {
         assert_eq!((nothing, seen), (40, vec![(vec![1; 8], far)]));
     }
 
+    /// What lies there is shown in pieces, too.
+    #[test]
+    fn pieces_can_be_stopped() {
+        let bytes = vec![7; 2 * PIECE + 48];
+        let mut numbers = Numbers::new(Opened::Here(&bytes), 4);
+        let mut seen = Vec::new();
+        let shown = numbers.show(2..bytes.len() / 4, &mut |bytes, first| {
+            seen.push((bytes.len(), first));
+            Ok(())
+        });
+        shown.expect("all is there");
+        assert_eq!(seen, [(PIECE, 2), (PIECE, 2 + PIECE / 4), (40, 2 + PIECE / 2)]);
+        let mut calls = 0;
+        let shown = numbers.show(0..bytes.len() / 4, &mut |_, _| {
+            calls += 1;
+            Err(crate::Error::Stopped)
+        });
+        assert!(matches!(shown, Err(ShowError::Seen(crate::Error::Stopped))), "{shown:?}");
+        assert_eq!(calls, 1);
+    }
+
     #[test]
     fn gaps_can_be_stopped() {
         let mut calls = 0;
