@@ -141,7 +141,7 @@ fn lists_of_lists() {
     let offsets =
         |offsets: &[i32]| offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect::<Vec<u8>>();
     // [[1], [], [1, 1]], [], [[NaN]], [[1]]
-    let nodes = vec![
+    let nodes = [
         Node { length: 4, nulls: 0, buffers: vec![vec![], offsets(&[0, 3, 3, 4, 5])] },
         Node { length: 5, nulls: 0, buffers: vec![vec![], offsets(&[0, 1, 1, 3, 4, 5])] },
         numbers(&[ONE, ONE, ONE, NAN, ONE], 4, None),

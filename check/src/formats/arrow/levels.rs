@@ -135,7 +135,7 @@ impl<'a> Level<'a> {
             true => Some(load(batch.buffer(node, 0), data.length.div_ceil(8), left)?),
             false => None,
         };
-        let left = left - valid.as_ref().map_or(0, in_memory);
+        let left = left - in_memory(&valid);
         let mut offsets = Offsets { bytes: Cow::Borrowed(&[]), wide: false, order };
         if let Step::List { wide } = step {
             offsets.wide = wide;
@@ -153,7 +153,7 @@ impl<'a> Level<'a> {
 
     /// Bytes of it that do not lie in the file.
     fn in_memory(&self) -> usize {
-        self.valid.as_ref().map_or(0, in_memory) + in_memory(&self.offsets.bytes)
+        in_memory(self.valid.iter().chain([&self.offsets.bytes]))
     }
 
     /// The element of this level to which one of the next belongs.
@@ -190,11 +190,10 @@ impl<'a> Level<'a> {
     }
 }
 
-fn in_memory(bytes: &Cow<'_, [u8]>) -> usize {
-    match bytes {
-        Cow::Borrowed(_) => 0,
-        Cow::Owned(bytes) => bytes.len(),
-    }
+/// Bytes of those that do not lie in the file.
+fn in_memory<'a>(buffers: impl IntoIterator<Item = &'a Cow<'a, [u8]>>) -> usize {
+    let owned = buffers.into_iter().filter(|buffer| matches!(buffer, Cow::Owned(_)));
+    owned.map(|buffer| buffer.len()).sum()
 }
 
 /// The offsets of lists.
