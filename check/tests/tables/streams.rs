@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use arrow_ipc::{CompressionType, Precision};
 use lz4_flex::frame::FrameEncoder;
-use nonfinite_check::{Error, FileFormat, Options, check_bytes, check_stream};
+use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes, check_stream};
 
 use crate::write::{Field, Form, Kind, Message, Node, arrow, field, numbers};
 use crate::{Slowly, Watch, assert_one, damaged, refused, report};
@@ -120,14 +120,33 @@ fn what_is_there_is_not_bounded() {
     let child = numbers(&vec![ONE; rows as usize], 4, None);
     let nodes: Vec<_> = [parent].into_iter().chain(vec![child; 8]).collect();
     let fields = [field("s", Kind::Struct(vec![f32s("x"); 8]))];
-    let options = Options { expansion: NonZeroU64::new(1), ..Options::default() };
-    for file in [true, false] {
-        let bytes = arrow(&fields, &[Message::Batch(rows, nodes.clone())], file);
-        check_bytes(&bytes, FileFormat::Arrow, &options).expect("nothing is decoded");
-        if !file {
-            check_stream(&bytes[..], &options).expect("nothing is decoded");
-        }
+    for result in bounded(&fields, &Message::Batch(rows, nodes), 1) {
+        assert_eq!(result.expect("nothing is decoded").tensors.len(), 8);
     }
+}
+
+/// What tells lists and is longer than what is in them counts for each of the columns that share it.
+#[test]
+fn lists_that_are_shared_are_bounded() {
+    let lists = 1 << 17;
+    let parent = Node { length: lists, nulls: 0, buffers: vec![vec![], vec![0; (lists as usize + 1) * 4]] };
+    let row = Node { length: 1, nulls: 0, buffers: vec![vec![]] };
+    let nodes: Vec<_> = [parent, row].into_iter().chain(vec![numbers(&[ONE], 4, None); 8]).collect();
+    let fields = [list(field("s", Kind::Struct(vec![f32s("x"); 8])))];
+    let batch = Message::Batch(lists, nodes);
+    for result in bounded(&fields, &batch, 1) {
+        assert!(matches!(result, Err(Error::Expansion { .. })), "{result:?}");
+    }
+    for result in bounded(&fields, &batch, 9) {
+        assert_eq!(result.expect("within the bound").tensors.len(), 8);
+    }
+}
+
+/// What comes of a batch with this bound, of a file and of a stream.
+fn bounded(fields: &[Field], batch: &Message, most: u64) -> [Result<Report, Error>; 2] {
+    let options = Options { expansion: NonZeroU64::new(most), ..Options::default() };
+    let [file, stream] = [true, false].map(|file| arrow(fields, std::slice::from_ref(batch), file));
+    [check_bytes(&file, FileFormat::Arrow, &options), check_stream(&stream[..], &options)]
 }
 
 /// Compressed nodes of every kind are what they are when they are not, as files and as streams.
