@@ -69,11 +69,12 @@ pub enum Error {
     },
     /// The data is far longer, decoded, than the file: [`Options::expansion`](crate::Options::expansion).
     Expansion {
-        /// Bytes of the numbers that the file claims to hold.
+        /// Bytes of the numbers that the file claims to hold, and of what tells their nulls and lists, as far as they are
+        /// compressed, repeated or not there.
         decoded: u64,
-        /// Bytes of the file, or of a stream as far as it has been read.
+        /// Bytes of the file; of a stream, up to the end that the batch claims to have, or of what has come before a column.
         file: u64,
-        /// Bytes for each byte that would be taken.
+        /// Bytes for each byte that would be taken; of less than 64 KiB, for each of 64 KiB.
         most: u64,
     },
     /// The library refused a tensor.
@@ -121,8 +122,7 @@ impl fmt::Display for Error {
             Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
             Self::Expansion { decoded, file, most } => write!(
                 f,
-                "claims {decoded} bytes of numbers in {file} bytes, more than {most} for each: not decoded without \
-                 --max-expansion 0"
+                "claims {decoded} bytes of numbers in {file} bytes, more than the {most} for each that are taken"
             ),
             Self::Census(error) => error.fmt(f),
             Self::Stopped => f.write_str("stopped"),

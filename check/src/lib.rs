@@ -11,7 +11,7 @@
 //! [`check_file`] maps a file and looks at it with all cores; [`check_bytes`] does the same with bytes that are in
 //! memory already, and [`check_stream`] with a stream, for formats that tell what data is before it comes. Files are told
 //! apart by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims, nor time
-//! beyond [`Options::expansion`].
+//! beyond the bound of [`Options::expansion`].
 //!
 //! Tables are read if it is asked for: the feature `arrow` is for Arrow IPC (.arrow, .feather, streams), `parquet` for Parquet.
 //! Each brings along the crates of its project.
@@ -62,9 +62,17 @@ pub struct Options {
     pub allow: Vec<Allow>,
     /// What elements are that numpy saved as raw bytes. Without an entry for them they are unreadable.
     pub raw: Vec<RawDtype>,
-    /// Most bytes of numbers for each byte of a file that holds them compressed, repeated or shown several times (tables,
-    /// archives, views of a storage): a file that claims more is refused with [`Error::Expansion`] before anything is
-    /// decoded, since a few bytes of a table can stand for billions of equal numbers. None means as many as there are.
+    /// Most bytes of numbers for each byte of a file that holds them compressed, repeated or left out (tables, archives, views
+    /// of a compressed storage): a file that claims more is refused with [`Error::Expansion`], since a few bytes of a table can
+    /// stand for billions of equal numbers. A file of less than 64 KiB counts as one of 64 KiB, since much of it is not
+    /// data. Numbers that lie in the file as they are do not count, however often they are shown.
+    ///
+    /// Of a file the sum over all tensors is bounded, before anything is decoded; of a stream, which tells batch by batch what
+    /// there is, the sum up to each batch, by the bytes up to the end of it, and the sum up to each column, by the bytes that
+    /// have come: earlier ones have been decoded then, and a stream can be refused at a part that is denser than the whole.
+    ///
+    /// None takes all that is claimed here; the fixed bounds of some formats stay (ONNX and PyTorch: how often tensors may
+    /// refer to the same bytes, names, depth).
     pub expansion: Option<NonZeroU64>,
     /// Threads to use; none means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
@@ -87,14 +95,17 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The [`Options::expansion`] of the default: a mebibyte for each byte. Columns of nothing but nulls or one number, as writers
-    /// write them in pages of a mebibyte, stay far below.
+    /// The [`Options::expansion`] of the default: a mebibyte for each byte, so 64 GiB of any file. Nulls take some bytes for
+    /// each page, however many rows it has, so that only columns of nothing but nulls or one number, in pages of many millions
+    /// of rows, come near.
     pub const EXPANSION: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
 
     /// Refuses to decode this much of a file of so many bytes, if that is more than is wanted.
     pub(crate) fn bound(&self, decoded: u64, file: u64) -> Result<(), Error> {
+        /// Shorter files count as such.
+        const SHORT: u64 = 64 << 10;
         match self.expansion {
-            Some(most) if decoded > file.saturating_mul(most.get()) => {
+            Some(most) if decoded > file.max(SHORT).saturating_mul(most.get()) => {
                 Err(Error::Expansion { decoded, file, most: most.get() })
             }
             _ => Ok(()),

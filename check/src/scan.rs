@@ -10,7 +10,7 @@ use nonfinite::{Format, Predicate};
 use crate::blocks::Blocks;
 use crate::selection::Selection;
 use crate::tally::Tally;
-use crate::tensor::{ByteOrder, Column, Content, Data, Run, ShowError, Tensor};
+use crate::tensor::{ByteOrder, Column, Content, Data, Run, See, ShowError, Tensor};
 use crate::{Error, Options};
 
 /// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads end together.
@@ -142,21 +142,12 @@ impl<'a> Work<'a> {
         scanner: &mut Scanner,
     ) -> Result<Tally, Error> {
         let Content::Floats { format, order, .. } = tensor.content else { return Ok(Tally::default()) };
-        let (mut tally, mut seen) = (Tally::default(), 0);
-        let shown = column.show(self.input, piece.start, &mut |run| {
-            scanner.run(run, format, order, &mut tally)?;
-            seen += run.numbers.len();
-            self.options.advance(run.numbers.len())
+        let mut tally = Tally::default();
+        let shown = scanner.shown(format, order, piece.length, &mut tally, self.options, |see| {
+            column.show(self.input, piece.start, see)
         });
-        match shown {
-            Ok(()) => {
-                // Nulls count for the progress, too.
-                self.options.advance(piece.length.saturating_sub(seen))?;
-                Ok(tally)
-            }
-            Err(ShowError::Data(error)) => Err(Error::Decode { tensor: label(tensor), error }),
-            Err(ShowError::Seen(error)) => Err(error),
-        }
+        shown.map_err(|error| error.of(|| label(tensor)))?;
+        Ok(tally)
     }
 
     fn fail(&self, tensor: usize, error: Error) {
@@ -244,9 +235,29 @@ impl Scanner {
         Ok(())
     }
 
+    /// Looks at what is shown of a column: so many bytes of numbers, less those of nulls that are left out.
+    pub(crate) fn shown(
+        &mut self,
+        format: Format,
+        order: ByteOrder,
+        length: usize,
+        tally: &mut Tally,
+        options: &Options,
+        show: impl FnOnce(&mut See<'_>) -> Result<(), ShowError>,
+    ) -> Result<(), ShowError> {
+        let mut seen = 0;
+        show(&mut |run| {
+            self.run(run, format, order, tally)?;
+            seen += run.numbers.len();
+            options.advance(run.numbers.len())
+        })?;
+        // Nulls count for the progress, too.
+        options.advance(length.saturating_sub(seen)).map_err(ShowError::Seen)
+    }
+
     /// Looks at a run of a column. Nulls are looked at with all others first, since in most chunks everything is finite; only
     /// where something is not is it asked which of the numbers count.
-    pub(crate) fn run(
+    fn run(
         &mut self,
         run: Run<'_>,
         format: Format,

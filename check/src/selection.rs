@@ -34,14 +34,14 @@ impl Selection {
         Ok(())
     }
 
-    /// Puts those that are selected, of `size` bytes each, one behind the other.
+    /// Puts those that are selected, of 2, 4 or 8 bytes each, one behind the other.
     pub(crate) fn gather(&self, numbers: &[u8], size: usize, out: &mut Vec<u8>) {
         out.clear();
         match size {
             2 => self.gather_each::<2>(numbers, out),
             4 => self.gather_each::<4>(numbers, out),
-            8 => self.gather_each::<8>(numbers, out),
-            _ => self.gather_each::<1>(numbers, out),
+            // Tables have no others.
+            _ => self.gather_each::<8>(numbers, out),
         }
     }
 

@@ -26,7 +26,10 @@ pub(crate) struct Described {
 /// Tensors, and what was found in each.
 pub(crate) type Scanned = Vec<(Tensor, Tally)>;
 
-/// Checks a file that comes as a stream, with one thread and little memory, reading it once and to its end.
+/// Checks a file that comes as a stream, with one thread, reading it once and to its end. Memory is that of a header and some
+/// chunks of data. With Arrow it is that of the metadata of a batch (up to 256 MiB, as long as they really are) and, while a column
+/// is looked at, of what tells its nulls and lists in a batch (up to 256 MiB, decompressed): if that is more, the stream is
+/// refused, and the path of the file has to be given.
 ///
 /// # Errors
 /// [`Error::NoStream`] for formats that do not tell what data is before it comes; otherwise as [`crate::check_file`].

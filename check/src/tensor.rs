@@ -133,7 +133,7 @@ impl Data {
         }
     }
 
-    /// Bytes that are decoded to look at it: of data that lies in a file as it is, none.
+    /// Bytes that are decoded to look at it, or are said to be there and are not: of data that lies in a file as it is, none.
     #[must_use]
     pub fn decoded(&self) -> usize {
         match self {
@@ -161,7 +161,8 @@ pub trait Column: Send + Sync {
     /// Bytes of the numbers of each part, nulls too. The sum of all must not overflow: readers refuse that.
     fn parts(&self) -> Vec<usize>;
 
-    /// Bytes that are decoded to show all parts, with those that tell the nulls and the lists.
+    /// Bytes that are decoded to show all parts, or are said to be there and are not, with those that tell the nulls and the
+    /// lists.
     fn decoded(&self) -> usize {
         self.parts().iter().sum()
     }
@@ -207,6 +208,16 @@ pub enum ShowError {
     Data(io::Error),
     /// Who sees it does not want more.
     Seen(Error),
+}
+
+impl ShowError {
+    /// The error of a check, of a tensor of this name.
+    pub(crate) fn of(self, name: impl FnOnce() -> String) -> Error {
+        match self {
+            Self::Data(error) => Error::Decode { tensor: name(), error },
+            Self::Seen(error) => error,
+        }
+    }
 }
 
 impl From<io::Error> for ShowError {

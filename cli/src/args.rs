@@ -106,7 +106,8 @@ pub struct Check {
     #[arg(long, value_name = "N")]
     pub max_reports: Option<usize>,
     /// Refuse files whose numbers, decoded, are more than N bytes for each byte of the file: a few bytes of a table can stand
-    /// for billions of equal numbers. 0 takes them all
+    /// for billions of equal numbers. Less than 64 KiB count as 64 KiB; numbers that lie there as they are do not count. 0 is no
+    /// bound, but for those of ONNX and PyTorch on how often tensors refer to the same bytes
     #[arg(long, value_name = "N", default_value_t = Options::EXPANSION.get())]
     pub max_expansion: u64,
     /// Threads to use, instead of as many as the machine runs at a time

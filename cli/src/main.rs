@@ -219,7 +219,8 @@ impl<'a> Run<'a> {
             Ok(report) => self.count(path, report),
             Err(error) => {
                 self.totals.failed += 1;
-                self.complain(format_args!("{}: {}", OneLine(path.display()), OneLine(error)));
+                let option = if matches!(error, Error::Expansion { .. }) { " (--max-expansion)" } else { "" };
+                self.complain(format_args!("{}: {}{option}", OneLine(path.display()), OneLine(error)));
             }
         }
         let text = match (&result, self.form) {

@@ -148,7 +148,7 @@ static READERS: &[Reader] = &[
         name: "arrow",
         endings: &[".arrow", ".arrows", ".feather", ".ipc"],
         begins: begins_arrow,
-        tensors: |input| arrow::tensors(input).map_err(Error::Arrow),
+        tensors: arrow::tensors,
         stream: Some(Stream::InParts(arrow::scan)),
     },
     #[cfg(feature = "parquet")]

@@ -47,21 +47,33 @@ fn members_of_other_kinds() {
 /// How far archives may be inflated is up to the caller; what is stored is not counted.
 #[test]
 fn inflation_is_bounded() {
-    let check = |deflate, expansion| {
+    let file = |elements, deflate| one(&npy("<f4", &[elements], false, &vec![0; elements * 4]), deflate);
+    let check = |file: &[u8], expansion| {
         let options = Options { expansion: NonZeroU64::new(expansion), ..Options::default() };
-        check_bytes(&one(&array(), deflate), FileFormat::Npz, &options)
+        check_bytes(file, FileFormat::Npz, &options)
     };
-    let file = one(&array(), true).len() as u64;
-    let most = 1200 / file;
-    assert!(most > 1, "{file} bytes for 1200");
-    let refused = check(true, most);
-    assert!(
-        matches!(refused, Err(Error::Expansion { decoded: 1200, file: length, .. }) if length == file),
-        "{refused:?}"
-    );
-    for (deflate, expansion) in [(true, most + 1), (true, 0), (false, 1)] {
-        assert_eq!(check(deflate, expansion).expect("within the bound").tensors.len(), 1);
+    let refused = |file: &[u8], expansion, elements: usize| match check(file, expansion) {
+        Err(Error::Expansion { decoded, file: length, most }) => {
+            assert_eq!((decoded, length, most), (elements as u64 * 4, file.len() as u64, expansion));
+        }
+        other => panic!("{other:?}"),
+    };
+    // A short one counts as one of 64 KiB.
+    let most = 3 << 14;
+    check(&file(most, true), 3).expect("within the bound");
+    let over = file(most + 1, true);
+    assert!(over.len() < 1 << 16, "{} bytes", over.len());
+    refused(&over, 3, most + 1);
+    for (file, expansion) in [(&over, 4), (&over, 0), (&file(most + 1, false), 1)] {
+        check(file, expansion).expect("within the bound");
     }
+    // A long one counts as it is.
+    let elements = 1 << 25;
+    let long = file(elements, true);
+    assert!(long.len() > 1 << 16, "{} bytes", long.len());
+    let enough = (elements as u64 * 4).div_ceil(long.len() as u64);
+    refused(&long, enough - 1, elements);
+    check(&long, enough).expect("within the bound");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use arrow_ipc::Precision;
 use nonfinite_check::{FileFormat, LookedAt, Report, check_bytes};
 
-use crate::write::{Field, Kind, Message, Node, arrow, bits, field, numbers, repeating};
+use crate::write::{Field, Form, Kind, Message, Node, arrow, bits, field, numbers, repeating};
 use crate::{DTYPES, Dtype, GROUPS, PLACES, Watch, assert_one, damaged, is_null};
 
 const PRECISIONS: [Precision; 3] = [Precision::HALF, Precision::SINGLE, Precision::DOUBLE];
@@ -15,6 +15,14 @@ fn report(bytes: &[u8]) -> Report {
 #[track_caller]
 fn refused(bytes: &[u8], message: &str) {
     crate::refused(bytes, FileFormat::Arrow, message);
+}
+
+/// As a file and as a stream.
+#[track_caller]
+fn refused_as_both(fields: &[Field], messages: &[Message], message: &str) {
+    for file in [true, false] {
+        refused(&arrow(fields, messages, file), message);
+    }
 }
 
 fn f32s(name: &'static str) -> Field {
@@ -42,22 +50,26 @@ fn groups() -> impl Iterator<Item = std::ops::Range<usize>> {
 fn planted() {
     for (dtype, precision) in DTYPES.iter().zip(PRECISIONS) {
         for (kind, place) in (0..3).flat_map(|kind| PLACES.map(|place| (kind, place))) {
+            let fields = [field("text", Kind::Text), field("x", Kind::Float(precision))];
             let batches = groups().map(|rows| {
                 let count = rows.len() as i64;
                 let values: Vec<_> = rows.clone().map(|row| value(dtype, row, place, kind)).collect();
                 let valid: Vec<_> = rows.map(|row| !is_null(row, place)).collect();
                 let text = Node { length: count, nulls: 0, buffers: vec![vec![]; 3] };
-                Message::Batch(count, vec![text, numbers(&values, dtype.size, Some(&valid))])
+                (count, [text, numbers(&values, dtype.size, Some(&valid))])
             });
-            let fields = [field("text", Kind::Text), field("x", Kind::Float(precision))];
             let batches: Vec<_> = batches.collect();
-            for file in [true, false] {
-                let report = report(&arrow(&fields, &batches, file));
+            for form in Form::all() {
+                let turned = |nodes: &[Node; 2]| {
+                    nodes.iter().map(|node| form.turned(node.clone(), dtype.size)).collect()
+                };
+                let batches = batches.iter().map(|(count, nodes)| Message::Batch(*count, turned(nodes)));
+                let report = report(&form.arrow(&fields, &batches.collect::<Vec<_>>()));
                 assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
                 let tensor = &report.tensors[1];
                 assert_eq!((tensor.name.as_deref(), &*tensor.dtype), (Some("x"), dtype.arrow));
                 assert_eq!((&tensor.shape[..], tensor.elements), (&[crate::ROWS][..], crate::ROWS));
-                let context = format!("{}, row {place}, file {file}", dtype.arrow);
+                let context = format!("{}, row {place}, {form:?}", dtype.arrow);
                 assert_one(tensor, kind, &[place], dtype.special[kind], &context);
             }
         }
@@ -109,10 +121,11 @@ fn what_lies_under_nulls() {
             numbers(&[NAN, ONE, ONE, NAN, NAN, last, NAN], 4, None),
         ]
     };
-    for file in [true, false] {
+    for form in Form::all() {
+        let nodes = |last| nodes(last).into_iter().map(|node| form.turned(node, 4)).collect();
         let batches = |last| [Message::Batch(3, nodes(ONE)), Message::Batch(3, nodes(last))];
-        assert!(!report(&arrow(&fields, &batches(ONE), file)).is_bad());
-        let report = report(&arrow(&fields, &batches(NAN), file));
+        assert!(!report(&form.arrow(&fields, &batches(ONE))).is_bad());
+        let report = report(&form.arrow(&fields, &batches(NAN)));
         let expected = [("fixed", vec![5, 1]), ("struct.x", vec![5]), ("list", vec![5])];
         for (tensor, (name, coordinate)) in report.tensors.iter().zip(expected) {
             assert_eq!(tensor.name.as_deref(), Some(name));
@@ -128,14 +141,20 @@ fn lists_of_lists() {
     let offsets =
         |offsets: &[i32]| offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect::<Vec<u8>>();
     // [[1], [], [1, 1]], [], [[NaN]], [[1]]
-    let nodes = vec![
+    let nodes = [
         Node { length: 4, nulls: 0, buffers: vec![vec![], offsets(&[0, 3, 3, 4, 5])] },
         Node { length: 5, nulls: 0, buffers: vec![vec![], offsets(&[0, 1, 1, 3, 4, 5])] },
         numbers(&[ONE, ONE, ONE, NAN, ONE], 4, None),
     ];
-    let tensor = &report(&arrow(&fields, &[Message::Batch(4, nodes)], true)).tensors[0];
-    assert_eq!((&*tensor.dtype, &tensor.shape[..], tensor.elements), ("list<list<float32>>", &[4][..], 5));
-    assert_one(tensor, 0, &[2], NAN, "list of lists");
+    for form in Form::all() {
+        let nodes = nodes.iter().map(|node| form.turned(node.clone(), 4)).collect();
+        let tensor = &report(&form.arrow(&fields, &[Message::Batch(4, nodes)])).tensors[0];
+        assert_eq!(
+            (&*tensor.dtype, &tensor.shape[..], tensor.elements),
+            ("list<list<float32>>", &[4][..], 5)
+        );
+        assert_one(tensor, 0, &[2], NAN, "list of lists");
+    }
 }
 
 #[test]
@@ -182,26 +201,29 @@ fn tables_without_rows() {
 
 #[test]
 fn files_that_lie() {
-    let column = |rows: i64, node: Node| arrow(&[f32s("x")], &[Message::Batch(rows, vec![node])], true);
+    let column = |rows: i64, node: Node, message: &str| {
+        refused_as_both(&[f32s("x")], &[Message::Batch(rows, vec![node])], message);
+    };
     let good = numbers(&[ONE; 4], 4, Some(&[true, false, true, true]));
     let with = |change: &dyn Fn(&mut Node)| {
         let mut node = good.clone();
         change(&mut node);
         node
     };
-    assert!(!report(&column(4, good.clone())).is_bad());
+    let batch = || [Message::Batch(4, vec![good.clone()])];
+    assert!(!report(&arrow(&[f32s("x")], &batch(), true)).is_bad());
     refused(b"ARROW1\0\0", "ends before its footer");
-    refused(&column(-1, good.clone()), "length of a batch cannot be");
-    refused(&column(i64::MAX, good.clone()), "length of a node cannot be");
-    refused(&column(5, good.clone()), "length of a node cannot be");
-    refused(&column(4, with(&|node| node.length = -4)), "length of a node cannot be");
-    refused(&column(i64::MAX, with(&|node| node.length = i64::MAX)), "size of a column cannot be");
-    refused(&column(1 << 40, with(&|node| node.length = 1 << 40)), "tensor \"x\"");
-    refused(&column(4, with(&|node| node.buffers[1].truncate(15))), "tensor \"x\"");
-    refused(&column(4, with(&|node| node.buffers[0].clear())), "tensor \"x\"");
-    refused(&column(4, with(&|node| drop(node.buffers.pop()))), "too few buffers");
-    refused(&arrow(&[f32s("x"), f32s("y")], &[Message::Batch(4, vec![good.clone()])], true), "too few nodes");
-    refused(&arrow(&[field("x", Kind::Fixed(-1, Box::new(f32s("item"))))], &[], true), "the type of \"x\"");
+    column(-1, good.clone(), "length of a batch cannot be");
+    column(i64::MAX, good.clone(), "length of a node cannot be");
+    column(5, good.clone(), "length of a node cannot be");
+    column(4, with(&|node| node.length = -4), "length of a node cannot be");
+    column(i64::MAX, with(&|node| node.length = i64::MAX), "size of a column cannot be");
+    column(1 << 40, with(&|node| node.length = 1 << 40), "tensor \"x\"");
+    column(4, with(&|node| node.buffers[1].truncate(15)), "tensor \"x\"");
+    column(4, with(&|node| node.buffers[0].clear()), "tensor \"x\"");
+    column(4, with(&|node| drop(node.buffers.pop())), "too few buffers");
+    refused_as_both(&[f32s("x"), f32s("y")], &batch(), "too few nodes");
+    refused_as_both(&[field("x", Kind::Fixed(-1, Box::new(f32s("item"))))], &[], "the type of \"x\"");
     let list = |offsets: [i32; 3]| {
         let offsets = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
         let list = Node { length: 2, nulls: 0, buffers: vec![vec![], offsets] };

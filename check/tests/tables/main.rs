@@ -4,6 +4,7 @@
 mod arrow;
 mod nulls;
 mod parquet;
+mod streams;
 #[path = "../common/varint.rs"]
 mod varint;
 mod write;
@@ -114,6 +115,7 @@ impl Read for Slowly<'_> {
     }
 }
 
+/// Refused with this message, as a stream too, where the bytes are one.
 #[track_caller]
 fn refused(bytes: &[u8], format: FileFormat, message: &str) {
     // Whatever it claims.
@@ -122,8 +124,12 @@ fn refused(bytes: &[u8], format: FileFormat, message: &str) {
         Ok(report) => panic!("{message}: accepted with {} tensors", report.tensors.len()),
         Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),
     }
-    if let Ok(report) = check_stream(bytes, &options) {
-        panic!("{message}: accepted as a stream, with {} tensors", report.tensors.len());
+    match check_stream(bytes, &options) {
+        Ok(report) => panic!("{message}: accepted as a stream, with {} tensors", report.tensors.len()),
+        Err(error) if is_stream(bytes) => {
+            assert!(error.to_string().contains(message), "{message:?} is not in {error}, as a stream");
+        }
+        Err(_) => {}
     }
 }
 

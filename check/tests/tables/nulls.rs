@@ -1,7 +1,7 @@
-//! Nulls of Arrow: what lies in their places may be anything, and is looked at with all others first. And streams.
+//! Nulls of Arrow: what lies in their places may be anything, and is looked at with all others first.
 
 use arrow_ipc::Precision;
-use nonfinite_check::{Error, FileFormat, Options, check_bytes, check_stream};
+use nonfinite_check::{FileFormat, Range};
 
 use crate::write::{Kind, Message, Node, arrow, bits, field, numbers};
 use crate::{DTYPES, assert_one, report};
@@ -102,34 +102,34 @@ fn nothing_but_nulls() {
     }
 }
 
+/// What lies in the places of nulls does not count for the range, be it a number or a NaN.
 #[test]
-fn files_are_no_streams() {
-    let fields = [field("x", Kind::Float(Precision::SINGLE))];
-    let batch = [Message::Batch(1, vec![numbers(&[NAN], 4, None)])];
-    let error = check_stream(&arrow(&fields, &batch, true)[..], &Options::default()).expect_err("a file");
-    assert!(matches!(error, Error::NoStream(FileFormat::Arrow)), "{error:?}");
-    assert!(error.to_string().contains("streaming format can"), "{error}");
-    let stream = arrow(&fields, &batch, false);
-    assert!(check_stream(&stream[..], &Options::default()).expect("a stream").is_bad());
-    // The mark of the end may be missing, but nothing may follow it.
-    let (open, _) = stream.split_last_chunk::<8>().expect("a mark");
-    assert!(check_stream(open, &Options::default()).expect("a stream").is_bad());
-    let error = check_stream(&[&stream[..], b"x"].concat()[..], &Options::default()).expect_err("more");
-    assert!(error.to_string().contains("goes on behind byte"), "{error}");
-}
-
-/// What a stream claims is bounded by what has come of it, as what a file claims is.
-#[test]
-fn claims_are_bounded() {
-    let claimed = 1 << 40;
-    let node = Node { length: claimed, nulls: claimed, buffers: vec![vec![0; 8], vec![]] };
-    let fields = [field("x", Kind::Float(Precision::SINGLE))];
-    for file in [true, false] {
-        let bytes = arrow(&fields, &[Message::Batch(claimed, vec![node.clone()])], file);
-        let result = match file {
-            true => check_bytes(&bytes, FileFormat::Arrow, &Options::default()),
-            false => check_stream(&bytes[..], &Options::default()),
+fn ranges_without_nulls() {
+    let precisions = [Precision::HALF, Precision::SINGLE, Precision::DOUBLE];
+    // 0.5, 2 and 6e4 of each.
+    let bits = [
+        [0x3800, 0x4000, 0x7B53],
+        [0x3F00_0000, 0x4000_0000, 0x476A_6000],
+        [0x3FE0 << 48, 0x4000 << 48, 0x40ED_4C00_0000_0000],
+    ];
+    for ((dtype, precision), [half, two, large]) in DTYPES.iter().zip(precisions).zip(bits) {
+        let valid: Vec<_> = (0..ROWS).map(|row| !is_null(row)).collect();
+        let values = |null: &dyn Fn(usize) -> u64| -> Vec<u64> {
+            let value = |row| if row % 2 == 0 { half } else { two };
+            (0..ROWS).map(|row| if is_null(row) { null(row) } else { value(row) }).collect()
         };
-        assert!(matches!(result, Err(Error::Expansion { decoded, .. }) if decoded == 33 << 37), "{result:?}");
+        let values = [
+            values(&|_| large),
+            values(&|_| dtype.special[0]),
+            values(&|row| [large, dtype.special[1]][row % 2]),
+        ];
+        let batches = values
+            .map(|values| Message::Batch(ROWS as i64, vec![numbers(&values, dtype.size, Some(&valid))]));
+        for file in [true, false] {
+            let bytes = arrow(&[field("x", Kind::Float(precision))], &batches, file);
+            let tensor = &report(&bytes, FileFormat::Arrow).tensors[0];
+            assert_eq!(tensor.range, Some(Range { min: 0.5, max: 2.0 }), "{}", dtype.arrow);
+            assert!(!tensor.is_bad(), "{}", dtype.arrow);
+        }
     }
 }

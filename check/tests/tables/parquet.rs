@@ -166,11 +166,11 @@ fn nulls_can_be_stopped() {
     assert_eq!(watch.asked(), 4);
 }
 
-/// A few hundred bytes that say they are sixteen billion nulls: refused by default, with what the file claims.
+/// A few hundred bytes that say they are nineteen billion nulls: refused by default, with what the file claims.
 #[test]
 #[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
 fn claims_are_bounded() {
-    let (pages, count) = (8, i32::MAX);
+    let (pages, count) = (9, i32::MAX);
     let levels = [varint(u64::from(count as u32) << 1), vec![0]].concat();
     let levels = [&(levels.len() as u32).to_le_bytes()[..], &levels].concat();
     let size = zigzag(levels.len() as i32);
@@ -213,7 +213,7 @@ fn claims_are_bounded() {
         other => panic!("{other:?}"),
     }
     // Just enough; and no bound. It is begun then.
-    let enough = NonZeroU64::new(claimed.div_ceil(file.len() as u64));
+    let enough = NonZeroU64::new(claimed.div_ceil(64 << 10));
     for expansion in [enough, None] {
         let (watch, options) = Watch::new(3);
         let stopped = check_bytes(&file, FileFormat::Parquet, &Options { expansion, ..options });

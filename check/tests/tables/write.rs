@@ -54,30 +54,68 @@ pub(crate) enum Message {
     Dictionary(i64, i64, Vec<Node>),
 }
 
-/// A stream of messages, or a file with them.
+/// How a table is written. What it says of buffers has to be true of those of the messages, if it is to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// A file, or a stream.
+    pub(crate) file: bool,
+    pub(crate) order: fb::Endianness,
+    pub(crate) codec: Option<fb::CompressionType>,
+    /// How much longer bodies are said to be than they are.
+    pub(crate) excess: i64,
+}
+
+/// A stream of messages, or a file with them, plain and in the little order.
 pub(crate) fn arrow(fields: &[Field], messages: &[Message], file: bool) -> Vec<u8> {
-    let begin: &[u8] = if file { b"ARROW1\0\0" } else { b"" };
-    let (mut bytes, batches, dictionaries) = framed(begin, fields, messages);
-    if file {
-        close(&mut bytes, fields, &batches, &dictionaries);
+    Form::plain(file).arrow(fields, messages)
+}
+
+impl Form {
+    pub(crate) fn plain(file: bool) -> Self {
+        Self { file, order: fb::Endianness::Little, codec: None, excess: 0 }
     }
-    bytes
+
+    /// Files and streams, in both orders.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let orders = [fb::Endianness::Little, fb::Endianness::Big];
+        let forms = [true, false].map(|file| orders.map(|order| Self { order, ..Self::plain(file) }));
+        forms.into_iter().flatten()
+    }
+
+    /// A node whose second buffer is of offsets or numbers of this many bytes each, in the little order, in that of the form.
+    pub(crate) fn turned(self, mut node: Node, size: usize) -> Node {
+        if self.order == fb::Endianness::Big
+            && let Some(buffer) = node.buffers.get_mut(1)
+        {
+            buffer.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        }
+        node
+    }
+
+    pub(crate) fn arrow(self, fields: &[Field], messages: &[Message]) -> Vec<u8> {
+        let (mut bytes, batches, dictionaries) = framed(self, fields, messages);
+        if self.file {
+            close(&mut bytes, self, fields, &batches, &dictionaries);
+        }
+        bytes
+    }
 }
 
 /// A file of one batch, which its footer names so many times, and then one before the begin of the file.
 pub(crate) fn repeating(fields: &[Field], message: Message, times: usize) -> Vec<u8> {
-    let (mut bytes, mut batches, _) = framed(b"ARROW1\0\0", fields, &[message]);
+    let form = Form::plain(true);
+    let (mut bytes, mut batches, _) = framed(form, fields, &[message]);
     batches.resize(times, batches[0]);
     batches.push(fb::Block::new(-1, 0, 0));
-    close(&mut bytes, fields, &batches, &[]);
+    close(&mut bytes, form, fields, &batches, &[]);
     bytes
 }
 
 /// The messages, and the blocks of batches and of dictionaries.
-fn framed(begin: &[u8], fields: &[Field], messages: &[Message]) -> (Vec<u8>, Vec<fb::Block>, Vec<fb::Block>) {
-    let mut bytes = begin.to_vec();
+fn framed(form: Form, fields: &[Field], messages: &[Message]) -> (Vec<u8>, Vec<fb::Block>, Vec<fb::Block>) {
+    let mut bytes = if form.file { b"ARROW1\0\0".to_vec() } else { Vec::new() };
     let mut builder = FlatBufferBuilder::new();
-    let schema = schema(&mut builder, fields);
+    let schema = schema(&mut builder, form, fields);
     finish(&mut builder, fb::MessageHeader::Schema, schema.as_union_value(), 0);
     frame(&mut bytes, builder.finished_data(), &[]);
     let (mut batches, mut dictionaries) = (Vec::new(), Vec::new());
@@ -86,7 +124,7 @@ fn framed(begin: &[u8], fields: &[Field], messages: &[Message]) -> (Vec<u8>, Vec
         let (Message::Batch(rows, nodes) | Message::Dictionary(_, rows, nodes)) = message;
         let body = body(nodes);
         let mut builder = FlatBufferBuilder::new();
-        let batch = batch(&mut builder, *rows, nodes);
+        let batch = batch(&mut builder, form, *rows, nodes);
         let (kind, header, blocks) = match message {
             Message::Batch(..) => (fb::MessageHeader::RecordBatch, batch.as_union_value(), &mut batches),
             Message::Dictionary(id, ..) => {
@@ -95,7 +133,7 @@ fn framed(begin: &[u8], fields: &[Field], messages: &[Message]) -> (Vec<u8>, Vec
                 (fb::MessageHeader::DictionaryBatch, dictionary.as_union_value(), &mut dictionaries)
             }
         };
-        finish(&mut builder, kind, header, body.len());
+        finish(&mut builder, kind, header, body.len() as i64 + form.excess);
         let metadata = frame(&mut bytes, builder.finished_data(), &body);
         blocks.push(fb::Block::new(at as i64, metadata as i32, body.len() as i64));
     }
@@ -104,8 +142,14 @@ fn framed(begin: &[u8], fields: &[Field], messages: &[Message]) -> (Vec<u8>, Vec
 }
 
 /// Ends a file.
-fn close(bytes: &mut Vec<u8>, fields: &[Field], batches: &[fb::Block], dictionaries: &[fb::Block]) {
-    let footer = footer(fields, batches, dictionaries);
+fn close(
+    bytes: &mut Vec<u8>,
+    form: Form,
+    fields: &[Field],
+    batches: &[fb::Block],
+    dictionaries: &[fb::Block],
+) {
+    let footer = footer(form, fields, batches, dictionaries);
     bytes.extend_from_slice(&footer);
     bytes.extend((footer.len() as i32).to_le_bytes());
     bytes.extend(b"ARROW1");
@@ -138,24 +182,24 @@ fn finish(
     builder: &mut Builder<'_>,
     kind: fb::MessageHeader,
     header: WIPOffset<flatbuffers::UnionWIPOffset>,
-    body: usize,
+    body: i64,
 ) {
     let arguments = fb::MessageArgs {
         version: fb::MetadataVersion::V5,
         header_type: kind,
         header: Some(header),
-        bodyLength: body as i64,
+        bodyLength: body,
         custom_metadata: None,
     };
     let message = fb::Message::create(builder, &arguments);
     builder.finish(message, None);
 }
 
-fn footer(fields: &[Field], batches: &[fb::Block], dictionaries: &[fb::Block]) -> Vec<u8> {
+fn footer(form: Form, fields: &[Field], batches: &[fb::Block], dictionaries: &[fb::Block]) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let arguments = fb::FooterArgs {
         version: fb::MetadataVersion::V5,
-        schema: Some(schema(&mut builder, fields)),
+        schema: Some(schema(&mut builder, form, fields)),
         dictionaries: Some(builder.create_vector(dictionaries)),
         recordBatches: Some(builder.create_vector(batches)),
         custom_metadata: None,
@@ -165,10 +209,11 @@ fn footer(fields: &[Field], batches: &[fb::Block], dictionaries: &[fb::Block]) -
     builder.finished_data().to_vec()
 }
 
-fn schema<'a>(builder: &mut Builder<'a>, fields: &[Field]) -> WIPOffset<fb::Schema<'a>> {
+fn schema<'a>(builder: &mut Builder<'a>, form: Form, fields: &[Field]) -> WIPOffset<fb::Schema<'a>> {
     let fields: Vec<_> = fields.iter().map(|field| write(builder, field)).collect();
     let fields = Some(builder.create_vector(&fields));
-    fb::Schema::create(builder, &fb::SchemaArgs { fields, ..fb::SchemaArgs::default() })
+    let endianness = form.order;
+    fb::Schema::create(builder, &fb::SchemaArgs { fields, endianness, ..fb::SchemaArgs::default() })
 }
 
 fn write<'a>(builder: &mut Builder<'a>, field: &Field) -> WIPOffset<fb::Field<'a>> {
@@ -220,7 +265,12 @@ fn write<'a>(builder: &mut Builder<'a>, field: &Field) -> WIPOffset<fb::Field<'a
     fb::Field::create(builder, &arguments)
 }
 
-fn batch<'a>(builder: &mut Builder<'a>, rows: i64, nodes: &[Node]) -> WIPOffset<fb::RecordBatch<'a>> {
+fn batch<'a>(
+    builder: &mut Builder<'a>,
+    form: Form,
+    rows: i64,
+    nodes: &[Node],
+) -> WIPOffset<fb::RecordBatch<'a>> {
     let mut at = 0;
     let buffers = nodes.iter().flat_map(|node| &node.buffers).map(|buffer| {
         let entry = fb::Buffer::new(at as i64, buffer.len() as i64);
@@ -229,8 +279,13 @@ fn batch<'a>(builder: &mut Builder<'a>, rows: i64, nodes: &[Node]) -> WIPOffset<
     });
     let buffers: Vec<_> = buffers.collect();
     let nodes: Vec<_> = nodes.iter().map(|node| fb::FieldNode::new(node.length, node.nulls)).collect();
+    let compression = form.codec.map(|codec| {
+        let arguments = fb::BodyCompressionArgs { codec, ..fb::BodyCompressionArgs::default() };
+        fb::BodyCompression::create(builder, &arguments)
+    });
     let arguments = fb::RecordBatchArgs {
         length: rows,
+        compression,
         nodes: Some(builder.create_vector(&nodes)),
         buffers: Some(builder.create_vector(&buffers)),
         ..fb::RecordBatchArgs::default()

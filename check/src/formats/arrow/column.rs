@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Error;
 use super::batch::Batch;
-use super::compression::{Opened, open};
+use super::compression::{Opened, load, open};
 use super::levels::Levels;
 use super::numbers::Numbers;
 use super::schema::{self, Fields, Step};
@@ -44,6 +44,20 @@ pub(super) struct Floats {
     size: usize,
     /// Numbers in a row, if all have as many.
     per_row: Option<usize>,
+}
+
+/// Bytes that are decoded or not there.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Decoded {
+    pub(super) numbers: u64,
+    /// Of what tells the nulls and the lists.
+    pub(super) levels: u64,
+}
+
+impl Decoded {
+    pub(super) fn sum(self) -> u64 {
+        self.numbers.saturating_add(self.levels)
+    }
 }
 
 /// The tensor of a column of a table.
@@ -117,8 +131,20 @@ impl Floats {
         numbers.checked_mul(self.size)
     }
 
-    /// Bytes of the numbers in a batch, and of what tells the nulls and the lists.
-    pub(super) fn decoded(&self, fields: &Fields, batch: &Batch) -> usize {
+    /// Bytes of a batch that are decoded or not there: of its numbers, and of what tells the nulls and the lists. None if the
+    /// numbers lie there as they are and are no fewer bytes than the rest, which columns can share.
+    pub(super) fn decoded(&self, fields: &Fields, batch: &Batch) -> Decoded {
+        let numbers = self.bytes(batch).unwrap_or(usize::MAX);
+        let levels = self.levels(fields, batch);
+        if numbers >= levels && self.are_there(batch, numbers) {
+            Decoded::default()
+        } else {
+            Decoded { numbers: numbers as u64, levels: levels as u64 }
+        }
+    }
+
+    /// Bytes of what tells the nulls and the lists in a batch.
+    fn levels(&self, fields: &Fields, batch: &Batch) -> usize {
         let levels = self.chain.iter().map(|&node| {
             let data = &batch.nodes[node];
             let offset = match fields.nodes[node].step {
@@ -128,18 +154,23 @@ impl Floats {
             };
             data.length.saturating_mul(offset).saturating_add(if data.nulls { data.length / 8 } else { 0 })
         });
-        levels.fold(self.bytes(batch).unwrap_or(usize::MAX), usize::saturating_add)
+        levels.fold(0, usize::saturating_add)
+    }
+
+    /// Whether so many bytes of numbers lie in a batch as they are.
+    fn are_there(&self, batch: &Batch, bytes: usize) -> bool {
+        let there = |&leaf| batch.codec.is_none() && batch.buffer(leaf, 1).len() >= bytes;
+        self.chain.last().is_some_and(there)
     }
 
     /// All batches, cut where their numbers lie in the file as they are; none if they are too large to be counted.
     fn parts(&self, table: &Table) -> Option<Vec<Part>> {
-        let leaf = *self.chain.last()?;
         let (mut parts, mut total) = (Vec::new(), 0usize);
         for (index, batch) in table.batches.iter().enumerate().filter(|(_, batch)| batch.rows > 0) {
             let bytes = self.bytes(batch)?;
             total = total.checked_add(bytes).filter(|&total| total <= isize::MAX as usize)?;
             // No more parts than the buffer has bytes for, whatever the batch claims.
-            let there = batch.codec.is_none() && batch.buffer(leaf, 1).len() >= bytes;
+            let there = self.are_there(batch, bytes);
             let step = match self.per_row {
                 Some(per_row) if there => (PART / (per_row * self.size).max(1)).max(1),
                 _ => batch.rows,
@@ -191,14 +222,18 @@ impl tensor::Column for Column {
 
     fn decoded(&self) -> usize {
         let Table { fields, batches, .. } = &*self.table;
-        batches.iter().fold(0, |all, batch| all.saturating_add(self.floats.decoded(fields, batch)))
+        let decoded = batches.iter().map(|batch| self.floats.decoded(fields, batch).sum());
+        usize::try_from(decoded.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
     }
 
     fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError> {
         let Part { batch, rows, .. } = &self.parts[part];
         let (Table { fields, order, .. }, batch) = (&*self.table, &self.table.batches[*batch]);
         let Some(&leaf) = self.floats.chain.last() else { return Ok(()) };
-        let levels = Levels::load(fields, *order, batch, &self.floats.chain, &|range| &input[range])?;
+        let mut levels = Levels::default();
+        levels.load(fields, *order, batch, &self.floats.chain, &mut |range, length, left| {
+            Ok(load(open(&input[range], batch.codec)?, length, left)?)
+        })?;
         let numbers = open(&input[batch.buffer(leaf, 1)], batch.codec)?;
         self.floats.show(batch, rows.clone(), &levels, numbers, see)
     }

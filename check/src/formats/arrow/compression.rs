@@ -14,7 +14,8 @@ pub(super) enum Codec {
     Zstd,
 }
 
-/// How much of bits and offsets is decompressed into memory, of all levels of a column together.
+/// How much of bits and offsets is in memory, of all levels of the part of a column that a thread looks at: what is decompressed,
+/// and from a stream all.
 pub(super) const MAX_IN_MEMORY: usize = 256 << 20;
 
 /// The data of a buffer, as it lies in the file or as a stream.
@@ -76,20 +77,18 @@ impl Codec {
     }
 }
 
-/// The first bytes of a buffer, all of which must be there. `left` is what may still be decompressed into memory.
-pub(super) fn load<'a>(
-    buffer: &'a [u8],
-    codec: Option<Codec>,
-    length: usize,
-    left: &mut usize,
-) -> io::Result<Cow<'a, [u8]>> {
+/// The first bytes of a buffer, all of which must be there. `left` is how many may be read into memory.
+pub(super) fn load(opened: Opened<'_>, length: usize, left: usize) -> io::Result<Cow<'_, [u8]>> {
     let end = || io::Error::from(io::ErrorKind::UnexpectedEof);
-    match open(buffer, codec)? {
+    match opened {
         Opened::Here(bytes) => bytes.get(..length).map(Cow::Borrowed).ok_or_else(end),
         Opened::Stream(stream) => {
-            *left = left.checked_sub(length).ok_or_else(|| {
-                io::Error::new(io::ErrorKind::Unsupported, "too many rows in a compressed batch")
-            })?;
+            if length > left {
+                return Err(io::Error::new(
+                    io::ErrorKind::Unsupported,
+                    "too many rows in a compressed batch",
+                ));
+            }
             // Grows with what is there, not with what is claimed.
             let mut bytes = Vec::new();
             stream.take(length as u64).read_to_end(&mut bytes)?;
@@ -107,17 +106,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_share_what_memory_there_is() {
+    fn memory_is_bounded() {
         let mut encoder = FrameEncoder::new(Vec::new());
         encoder.write_all(&[7; 64]).expect("a vector takes all");
         let buffer = [&64i64.to_le_bytes()[..], &encoder.finish().expect("a whole frame")].concat();
-        let mut left = 100;
-        let loaded = load(&buffer, Some(Codec::Lz4), 64, &mut left).expect("there is enough");
-        assert_eq!((&loaded[..], left), (&[7; 64][..], 36));
-        let refused = load(&buffer, Some(Codec::Lz4), 64, &mut left).expect_err("there is too little");
+        let opened = || open(&buffer, Some(Codec::Lz4)).expect("a length and a frame");
+        for (length, left) in [(64, 64), (36, 36), (0, 0)] {
+            assert_eq!(load(opened(), length, left).expect("there is enough"), &[7; 64][..length]);
+        }
+        let refused = load(opened(), 64, 63).expect_err("there is too little");
         assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
+        let short = load(opened(), 65, 100).expect_err("there are no more");
+        assert_eq!(short.kind(), io::ErrorKind::UnexpectedEof);
         // What is not compressed takes none.
-        load(&[7; 64], None, 64, &mut left).expect("it is there");
-        load(&buffer, Some(Codec::Lz4), 36, &mut left).expect("there is enough");
+        assert!(matches!(load(Opened::Here(&[7; 64]), 64, 0), Ok(Cow::Borrowed([7, ..]))));
     }
 }

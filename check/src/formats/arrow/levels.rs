@@ -5,15 +5,21 @@ use std::io;
 use std::ops::Range;
 
 use super::batch::Batch;
-use super::compression::{MAX_IN_MEMORY, load};
+use super::compression::MAX_IN_MEMORY;
 use super::schema::{Fields, Step};
-use crate::tensor::ByteOrder;
+use crate::tensor::{ByteOrder, ShowError};
 
 /// The nodes of a batch from a field down to its numbers.
+#[derive(Default)]
 pub(super) struct Levels<'a>(Vec<Level<'a>>);
+
+/// Loads so many bytes of a buffer of a node. The last is how many may be in memory.
+pub(super) type LoadBuffer<'a, 'f> =
+    dyn FnMut(Range<usize>, usize, usize) -> Result<Cow<'a, [u8]>, ShowError> + 'f;
 
 /// A node on the way down.
 struct Level<'a> {
+    node: usize,
     step: Step,
     length: usize,
     /// Bits, of which those of nulls are 0; none if nothing is null.
@@ -22,21 +28,25 @@ struct Level<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Those of a chain of nodes. `buffer` has the bytes of a buffer that is asked for by its place.
+    /// Makes them those of a chain of nodes, in the same batch. What the last chain shares with this one is kept, and what it
+    /// does not is given back. Buffers are asked for by their places, in the order in which they lie.
     pub(super) fn load(
+        &mut self,
         fields: &Fields,
         order: ByteOrder,
         batch: &Batch,
         chain: &[usize],
-        buffer: &dyn Fn(Range<usize>) -> &'a [u8],
-    ) -> io::Result<Self> {
-        let mut left = MAX_IN_MEMORY;
-        let level = |&node: &usize| {
-            let step = fields.nodes[node].step;
-            let buffer = |index| buffer(batch.buffer(node, index));
-            Level::load(batch, node, step, order, &buffer, &mut left)
-        };
-        chain.iter().map(level).collect::<io::Result<_>>().map(Self)
+        load: &mut LoadBuffer<'a, '_>,
+    ) -> Result<(), ShowError> {
+        let shared = self.0.iter().zip(chain).take_while(|(level, node)| level.node == **node).count();
+        self.0.truncate(shared);
+        let mut left = self.0.iter().fold(MAX_IN_MEMORY, |left, level| left - level.in_memory());
+        for &node in &chain[shared..] {
+            let level = Level::load(batch, node, fields.nodes[node].step, order, left, load)?;
+            left -= level.in_memory();
+            self.0.push(level);
+        }
+        Ok(())
     }
 
     /// Whether some of the elements are null.
@@ -117,27 +127,33 @@ impl<'a> Level<'a> {
         node: usize,
         step: Step,
         order: ByteOrder,
-        buffer: &dyn Fn(usize) -> &'a [u8],
-        left: &mut usize,
-    ) -> io::Result<Self> {
+        left: usize,
+        load: &mut LoadBuffer<'a, '_>,
+    ) -> Result<Self, ShowError> {
         let data = &batch.nodes[node];
         let valid = match data.nulls {
-            true => Some(load(buffer(0), batch.codec, data.length.div_ceil(8), left)?),
+            true => Some(load(batch.buffer(node, 0), data.length.div_ceil(8), left)?),
             false => None,
         };
+        let left = left - in_memory(&valid);
         let mut offsets = Offsets { bytes: Cow::Borrowed(&[]), wide: false, order };
         if let Step::List { wide } = step {
             offsets.wide = wide;
             // Of no lists, even the first may be missing.
             if data.length > 0 {
                 let count = data.length.checked_add(1).and_then(|count| count.checked_mul(offsets.size()));
-                let length = count.ok_or(io::ErrorKind::InvalidData)?;
-                offsets.bytes = load(buffer(1), batch.codec, length, left)?;
+                let length = count.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+                offsets.bytes = load(batch.buffer(node, 1), length, left)?;
                 let child = batch.nodes[node + 1].length;
                 offsets.verify(data.length, child)?;
             }
         }
-        Ok(Self { step, length: data.length, valid, offsets })
+        Ok(Self { node, step, length: data.length, valid, offsets })
+    }
+
+    /// Bytes of it that do not lie in the file.
+    fn in_memory(&self) -> usize {
+        in_memory(self.valid.iter().chain([&self.offsets.bytes]))
     }
 
     /// The element of this level to which one of the next belongs.
@@ -172,6 +188,12 @@ impl<'a> Level<'a> {
         let start = find(valid, elements, true);
         start..last(valid, start..end)
     }
+}
+
+/// Bytes of those that do not lie in the file.
+fn in_memory<'a>(buffers: impl IntoIterator<Item = &'a Cow<'a, [u8]>>) -> usize {
+    let owned = buffers.into_iter().filter(|buffer| matches!(buffer, Cow::Owned(_)));
+    owned.map(|buffer| buffer.len()).sum()
 }
 
 /// The offsets of lists.

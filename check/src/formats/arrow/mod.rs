@@ -7,7 +7,8 @@
 //! unions, of runs and of list views are reported as unreadable if they hold floats.
 //!
 //! In a stream what tells the nulls and lists of a batch comes before its numbers, which so need not be in memory: see
-//! [`crate::check_stream`]. A file need not be in this order, and cannot come as a stream.
+//! [`crate::check_stream`]. What is held of a column is given back behind the last that it is shared with; more than 256 MiB of
+//! a column and a batch (2^26 lists, or 2^31 nulls) are refused. A file need not be in this order, and cannot come as a stream.
 //!
 //! Metadata is read through the tables of `arrow-ipc`, after their verifier; what they say of the data is verified here, and
 //! data is read where it lies. Compressed numbers (LZ4, Zstandard) are decompressed as streams; the bits of nulls and the
@@ -70,9 +71,7 @@ pub enum Error {
     Missing(&'static str),
     /// A batch is compressed in a way that is not known.
     Codec(i8),
-    /// It goes on behind its end, which is here.
-    Trailing(usize),
-    /// What tells the nulls and lists of a batch is more than a stream may have of it.
+    /// What tells the nulls and lists of a column in a batch is more than a stream may have of it.
     Held,
 }
 
@@ -91,7 +90,6 @@ impl fmt::Display for Error {
             Self::Missing(what) => write!(f, "bad Arrow metadata: a batch has too few {what}"),
             Self::Codec(codec) => write!(f, "Arrow compression {codec} is not known"),
             Self::Held => f.write_str("a batch of too many rows for a stream: give the path of a file"),
-            Self::Trailing(end) => write!(f, "goes on behind byte {end}, where the Arrow stream ends"),
         }
     }
 }
@@ -103,6 +101,12 @@ fn first_line(error: &InvalidFlatbuffer) -> String {
 
 impl std::error::Error for Error {}
 
+impl From<Error> for crate::Error {
+    fn from(error: Error) -> Self {
+        Self::Arrow(error)
+    }
+}
+
 impl From<InvalidFlatbuffer> for Error {
     fn from(error: InvalidFlatbuffer) -> Self {
         Self::Metadata(error)
@@ -112,8 +116,8 @@ impl From<InvalidFlatbuffer> for Error {
 /// The columns of all batches, in the order of the schema, and behind them the dictionaries.
 ///
 /// # Errors
-/// [`enum@Error`] for anything but a whole, good file or stream.
-pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
+/// [`crate::Error::Arrow`] for anything but a whole, good file or stream, and [`crate::Error::Trailing`].
+pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, crate::Error> {
     let bytes = input.bytes;
     let mut reader = Reader::default();
     if bytes.starts_with(MAGIC) {
@@ -121,9 +125,9 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     } else if bytes.starts_with(CONTINUATION) {
         reader.stream(bytes)?;
     } else {
-        return Err(Error::Magic);
+        return Err(Error::Magic.into());
     }
-    reader.finish()
+    Ok(reader.finish()?)
 }
 
 /// How far the verifier of tables goes: not farther than metadata of this length that was not made to keep it busy.
@@ -241,19 +245,19 @@ impl Reader {
         if overlap { Err(Error::Overlap) } else { Ok(()) }
     }
 
-    fn stream(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn stream(&mut self, bytes: &[u8]) -> Result<(), crate::Error> {
         let first = Framed::read(bytes, 0)?.ok_or(NO_SCHEMA)?;
         let message = first.message()?;
         self.schema = first.schema(&message)?;
         let mut at = first.body(&message)?.end;
         if at > bytes.len() {
-            return Err(Error::Truncated("data"));
+            return Err(Error::Truncated("data").into());
         }
         // The end may be marked or not.
         while at < bytes.len() {
             let Some(framed) = Framed::read(bytes, at)? else {
                 let end = at + if bytes[at..].starts_with(CONTINUATION) { 8 } else { 4 };
-                return if end == bytes.len() { Ok(()) } else { Err(Error::Trailing(end)) };
+                return if end == bytes.len() { Ok(()) } else { Err(crate::Error::Trailing(end)) };
             };
             at = self.message(&framed, at, bytes)?;
         }

@@ -8,6 +8,8 @@ use crate::tensor::ShowError;
 
 /// Bytes that are decompressed at a time.
 const CHUNK: usize = 64 << 10;
+/// Bytes that are shown at a time where they lie: who sees them may want to stop.
+const PIECE: usize = 4 << 20;
 
 /// Sees a run of numbers, of which the first is this element of the leaf.
 pub(super) type SeeFrom<'a> = dyn FnMut(&[u8], usize) -> Result<(), crate::Error> + 'a;
@@ -33,7 +35,9 @@ impl<'a> Numbers<'a> {
             Opened::Here(bytes) => {
                 let start = run.start.checked_mul(self.size).ok_or_else(end)?;
                 let stop = run.end.checked_mul(self.size).ok_or_else(end)?;
-                see(bytes.get(start..stop).ok_or_else(end)?, run.start).map_err(ShowError::Seen)
+                let pieces = bytes.get(start..stop).ok_or_else(end)?.chunks(PIECE);
+                let firsts = run.step_by(PIECE / self.size);
+                pieces.zip(firsts).try_for_each(|(piece, first)| see(piece, first)).map_err(ShowError::Seen)
             }
             Opened::Stream(stream) => {
                 if run.start < self.at {
@@ -81,6 +85,27 @@ mod tests {
         });
         shown.expect("all is there");
         assert_eq!((nothing, seen), (40, vec![(vec![1; 8], far)]));
+    }
+
+    /// What lies there is shown in pieces, too.
+    #[test]
+    fn pieces_can_be_stopped() {
+        let bytes = vec![7; 2 * PIECE + 48];
+        let mut numbers = Numbers::new(Opened::Here(&bytes), 4);
+        let mut seen = Vec::new();
+        let shown = numbers.show(2..bytes.len() / 4, &mut |bytes, first| {
+            seen.push((bytes.len(), first));
+            Ok(())
+        });
+        shown.expect("all is there");
+        assert_eq!(seen, [(PIECE, 2), (PIECE, 2 + PIECE / 4), (40, 2 + PIECE / 2)]);
+        let mut calls = 0;
+        let shown = numbers.show(0..bytes.len() / 4, &mut |_, _| {
+            calls += 1;
+            Err(crate::Error::Stopped)
+        });
+        assert!(matches!(shown, Err(ShowError::Seen(crate::Error::Stopped))), "{shown:?}");
+        assert_eq!(calls, 1);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Streams that are not in memory: batch after batch, and of each buffer after buffer.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -8,9 +9,9 @@ use arrow_ipc::MetadataVersion;
 
 use super::batch::Batch;
 use super::column::{self, Floats};
-use super::compression::{MAX_IN_MEMORY, open_stream};
+use super::compression::{Opened, load, open_stream};
 use super::levels::Levels;
-use super::schema::{Fields, Schema, Step};
+use super::schema::{Fields, Schema};
 use super::{CONTINUATION, Error, Framed, NO_COLUMN, NO_SCHEMA, batch};
 use crate::Options;
 use crate::formats::FileFormat;
@@ -40,7 +41,7 @@ pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Scanned, 
     let mut rows = Table::new(fields);
     let mut dictionaries: BTreeMap<_, _> =
         dictionaries.into_iter().map(|(id, fields)| (id, Table::new(fields))).collect();
-    let (mut scanner, mut decoded) = (Scanner::new(options.stats), 0u64);
+    let mut look = Look { order, options, scanner: Scanner::new(options.stats), decoded: 0 };
     while let Next::Message(framed) = source.message(false)? {
         let message = framed.message()?;
         let body = framed.body(&message)?;
@@ -53,21 +54,13 @@ pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Scanned, 
         let end = body.end;
         let batch = Batch::read(batch, body, table.rows, &table.fields, old)?;
         table.rows = batch.end();
-        // What this body is going to be counts, too.
-        let claimed = table.decoded(&batch)?;
-        decoded = decoded.saturating_add(claimed);
-        options.bound(decoded, end as u64)?;
-        table.scan(&batch, order, &mut source, &mut scanner, options)?;
+        // What this body is going to be counts, too: if it never comes, column by column it does not.
+        options.bound(look.decoded.saturating_add(table.decoded(&batch)?), end as u64)?;
+        table.scan(&batch, &mut source, &mut look)?;
         source.skip_to(end, options)?;
     }
     let tables = [rows].into_iter().chain(dictionaries.into_values());
     tables.flat_map(|table| table.finish(order)).collect()
-}
-
-impl From<Error> for crate::Error {
-    fn from(error: Error) -> Self {
-        Self::Arrow(error)
-    }
 }
 
 /// What a stream has next.
@@ -130,7 +123,7 @@ impl Source<'_> {
         match usize::try_from(i32::from_le_bytes(length)) {
             Ok(0) => {
                 let end = self.at;
-                if self.bytes(1)?.is_empty() { Ok(Next::End) } else { Err(Error::Trailing(end).into()) }
+                if self.bytes(1)?.is_empty() { Ok(Next::End) } else { Err(crate::Error::Trailing(end)) }
             }
             Ok(length @ ..=MAX_METADATA) => {
                 let metadata = self.exactly(length, "messages")?;
@@ -138,6 +131,51 @@ impl Source<'_> {
             }
             _ => Err(Error::Length("length of a message").into()),
         }
+    }
+
+    /// The first bytes of a buffer of a batch, into memory. `left` is how many that may be.
+    fn load(
+        &mut self,
+        batch: &Batch,
+        range: Range<usize>,
+        length: usize,
+        left: usize,
+        options: &Options,
+    ) -> Result<Cow<'static, [u8]>, ShowError> {
+        let plain = batch.codec.is_none() || range.is_empty();
+        if plain && range.len() < length {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        let opened = self.open(batch, range, options)?;
+        if length > left {
+            return Err(ShowError::Seen(Error::Held.into()));
+        }
+        Ok(Cow::Owned(load(opened, length, left)?.into_owned()))
+    }
+
+    /// Shows the numbers of a column in a batch.
+    fn show(
+        &mut self,
+        batch: &Batch,
+        floats: &Floats,
+        levels: &Levels<'_>,
+        options: &Options,
+        see: &mut See<'_>,
+    ) -> Result<(), ShowError> {
+        let Some(&leaf) = floats.chain().last() else { return Ok(()) };
+        let numbers = self.open(batch, batch.buffer(leaf, 1), options)?;
+        floats.show(batch, 0..batch.rows, levels, numbers, see)
+    }
+
+    /// Opens a buffer of a batch, which lies behind the last that was opened.
+    fn open(
+        &mut self,
+        batch: &Batch,
+        range: Range<usize>,
+        options: &Options,
+    ) -> Result<Opened<'_>, ShowError> {
+        self.skip_to(range.start, options).map_err(ShowError::Seen)?;
+        Ok(open_stream(self.take(range.len() as u64), range.len(), batch.codec)?)
     }
 
     /// Reads up to here.
@@ -161,8 +199,15 @@ struct Table {
     rows: usize,
     /// Of each column.
     seen: Vec<Seen>,
-    /// Whether what tells the nulls and the lists of a node is needed.
-    held: Vec<bool>,
+}
+
+/// How batches are looked at, and how far.
+struct Look<'a> {
+    order: ByteOrder,
+    options: &'a Options,
+    scanner: Scanner,
+    /// Bytes that have been decoded, or were said to be there and were not.
+    decoded: u64,
 }
 
 #[derive(Clone, Default)]
@@ -174,50 +219,29 @@ struct Seen {
 
 impl Table {
     fn new(fields: Fields) -> Self {
-        let mut held = vec![false; fields.nodes.len()];
-        let floats = fields.columns.iter().filter(|column| column.format().is_some());
-        floats.flat_map(|column| &column.chain).for_each(|&node| held[node] = true);
-        Self { rows: 0, seen: vec![Seen::default(); fields.columns.len()], held, fields }
+        Self { rows: 0, seen: vec![Seen::default(); fields.columns.len()], fields }
     }
 
-    /// Bytes that are decoded of a batch.
+    /// Bytes of a batch that are to be decoded, or are not there.
     fn decoded(&self, batch: &Batch) -> Result<u64, Error> {
         self.fields.columns.iter().try_fold(0u64, |all, column| {
             let floats = Floats::of(column, self.rows)?;
-            let bytes = floats.map_or(0, |floats| floats.decoded(&self.fields, batch));
-            Ok(all.saturating_add(bytes as u64))
+            let bytes = floats.map_or(0, |floats| floats.decoded(&self.fields, batch).sum());
+            Ok(all.saturating_add(bytes))
         })
     }
 
     /// Looks at a batch. Its buffers follow one another in the order of their nodes, so that what tells the nulls and the
-    /// lists above numbers comes before them.
+    /// lists above numbers comes before them, and is given back when the last of their columns has been looked at.
     fn scan(
         &mut self,
         batch: &Batch,
-        order: ByteOrder,
         source: &mut Source<'_>,
-        scanner: &mut Scanner,
-        options: &Options,
+        look: &mut Look<'_>,
     ) -> Result<(), crate::Error> {
-        let mut held: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
-        let mut left = MAX_IN_MEMORY;
-        let mut columns = self.fields.columns.iter().zip(&mut self.seen).peekable();
-        for (node, data) in batch.nodes.iter().enumerate() {
-            let list = matches!(self.fields.nodes[node].step, Step::List { .. }) && data.length > 0;
-            for (index, needed) in [data.nulls, list].into_iter().enumerate() {
-                if !(needed && self.held[node]) {
-                    continue;
-                }
-                let range = batch.buffer(node, index);
-                left = left.checked_sub(range.len()).ok_or(Error::Held)?;
-                source.skip_to(range.start, options)?;
-                held.insert(range.start, source.exactly(range.len(), "buffers")?);
-            }
-            // A node is the last of one chain, or of none.
-            let Some((column, seen)) = columns.next_if(|(column, _)| column.chain.last() == Some(&node))
-            else {
-                continue;
-            };
+        let Look { order, options, scanner, decoded } = look;
+        let mut levels = Levels::default();
+        for (column, seen) in self.fields.columns.iter().zip(&mut self.seen) {
             let floats = Floats::of(column, self.rows)?;
             let (Some(floats), Some(format)) = (floats, column.format()) else { continue };
             let bytes = floats.bytes(batch).ok_or_else(column::too_large)?;
@@ -229,23 +253,19 @@ impl Table {
             if let Some(observer) = &options.observer {
                 observer.started(bytes as u64);
             }
-            let range = batch.buffer(node, 1);
-            source.skip_to(range.start, options)?;
-            let mut shown = 0;
-            let Seen { tally, .. } = seen;
-            let result = show(&self.fields, batch, &floats, &held, order, source, range, &mut |run| {
-                scanner.run(run, format, order, tally)?;
-                shown += run.numbers.len();
-                options.advance(run.numbers.len())
+            let loaded =
+                levels.load(&self.fields, *order, batch, floats.chain(), &mut |range, length, left| {
+                    source.load(batch, range, length, left, options)
+                });
+            loaded.map_err(|error| error.of(|| column.name.clone()))?;
+            // By what has really come.
+            let claimed = floats.decoded(&self.fields, batch);
+            options.bound(decoded.saturating_add(claimed.levels), source.at as u64)?;
+            *decoded = decoded.saturating_add(claimed.sum());
+            let shown = scanner.shown(format, *order, bytes, &mut seen.tally, options, |see| {
+                source.show(batch, &floats, &levels, options, see)
             });
-            match result {
-                // Nulls count for the progress, too.
-                Ok(()) => options.advance(bytes.saturating_sub(shown))?,
-                Err(ShowError::Seen(error)) => return Err(error),
-                Err(ShowError::Data(error)) => {
-                    return Err(crate::Error::Decode { tensor: column.name.clone(), error });
-                }
-            }
+            shown.map_err(|error| error.of(|| column.name.clone()))?;
         }
         Ok(())
     }
@@ -259,25 +279,6 @@ impl Table {
             Ok((tensor, tally))
         })
     }
-}
-
-/// Shows the numbers of a column in a batch, which the source is at.
-#[expect(clippy::too_many_arguments, reason = "what is read, and how")]
-fn show(
-    fields: &Fields,
-    batch: &Batch,
-    floats: &Floats,
-    held: &BTreeMap<usize, Vec<u8>>,
-    order: ByteOrder,
-    source: &mut Source<'_>,
-    range: Range<usize>,
-    see: &mut See<'_>,
-) -> Result<(), ShowError> {
-    let buffer = |range: Range<usize>| held.get(&range.start).filter(|_| !range.is_empty());
-    let buffer = |range| buffer(range).map_or(&[][..], |bytes| &bytes[..]);
-    let levels = Levels::load(fields, order, batch, floats.chain(), &buffer)?;
-    let numbers = open_stream(source.take(range.len() as u64), range.len(), batch.codec)?;
-    floats.show(batch, 0..batch.rows, &levels, numbers, see)
 }
 
 /// Numbers that have been seen.
