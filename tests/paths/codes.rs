@@ -76,3 +76,22 @@ pub(crate) fn lone_finites(visit: Visit<'_>) {
         }
     }
 }
+
+/// The same for a search, which folds groups of blocks: a finite element at either end of a block, among elements whose bits are all
+/// set, which a load at a wrong place cannot tell from each other.
+#[test]
+fn one_finite_element_of_a_group() {
+    for format in Format::ALL {
+        let edges = oracle::edges(format);
+        let all_set = edges.iter().copied().max().unwrap();
+        if oracle::kind(format, all_set) == oracle::Kind::Finite {
+            continue;
+        }
+        let elements = 3 * 1024 / format.size_in_bytes();
+        let step = if reduced() { 512 } else { 64 };
+        for at in (0..elements).step_by(step).flat_map(|block| [block, block + 62, block + 63]) {
+            let codes = (0..elements).map(|i| if i == at { 0 } else { all_set });
+            check(format, &tensor(format, codes));
+        }
+    }
+}
