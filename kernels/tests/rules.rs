@@ -171,3 +171,31 @@ fn replacing_all_or_none() {
         }
     }
 }
+
+/// Rules that are no rule for NaN are refused before anything is written: other masks and bounds, and whatever negates.
+#[test]
+#[cfg(not(target_family = "wasm"))]
+fn replacing_by_other_rules_is_refused() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    let values = Values { nan: 9, pos_inf: 9, neg_inf: 9 };
+    let x = [0xFF; 800];
+    for size in [1, 2, 4, 8] {
+        let sign = 1 << (8 * size - 1);
+        let rules = [
+            Rule::greater(size, sign - 1, 5),
+            Rule::greater(size, sign | (sign - 1), sign >> 1),
+            Rule::greater(size, sign - 1, sign >> 1).not(),
+            Rule::equal(size, sign >> 1, sign >> 1).not(),
+        ];
+        for rule in rules.iter().chain((size > 1).then_some(&Rule::equal(size, sign - 1, 5))) {
+            let (mut here, mut there) = (x, [0; 800]);
+            let refused = [
+                catch_unwind(AssertUnwindSafe(|| replace(None, &mut here, rule, values))).is_err(),
+                catch_unwind(AssertUnwindSafe(|| replace_into(None, &x, &mut there, rule, values))).is_err(),
+            ];
+            assert_eq!(refused, [true; 2], "{rule:?}");
+            assert!(here == x && there == [0; 800], "{rule:?}");
+        }
+    }
+}
