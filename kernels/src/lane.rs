@@ -12,10 +12,12 @@ pub(crate) trait Lane: Copy + Eq + Ord + 'static {
     /// The lanes that some bytes hold.
     fn lanes(bytes: &[u8]) -> &[Self::Raw];
     /// The bytes of some lanes.
+    #[allow(dead_code, reason = "for hand-written paths: s390x and wasm have none")]
     fn bytes(lanes: &[Self::Raw]) -> &[u8];
     /// As [`Lane::lanes`], to be written to.
     fn lanes_mut(bytes: &mut [u8]) -> &mut [Self::Raw];
     /// As [`Lane::bytes`], to be written to.
+    #[allow(dead_code, reason = "for hand-written paths: s390x and wasm have none")]
     fn bytes_mut(lanes: &mut [Self::Raw]) -> &mut [u8];
     /// Reads a lane.
     fn read(raw: Self::Raw) -> Self;

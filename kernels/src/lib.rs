@@ -9,15 +9,6 @@
 //! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the environment variable
 //! `NONFINITE_PATH`.
 #![no_std]
-// Builds for the other targets tell what is dead.
-#![cfg_attr(
-    not(any(
-        target_arch = "x86",
-        target_arch = "x86_64",
-        all(target_arch = "aarch64", target_endian = "little")
-    )),
-    allow(dead_code, reason = "some of it is for hand-written paths")
-)]
 
 #[cfg(feature = "std")]
 extern crate std;

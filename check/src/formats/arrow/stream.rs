@@ -54,7 +54,7 @@ pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Scanned, 
         let end = body.end;
         let batch = Batch::read(batch, body, table.rows, &table.fields, old)?;
         table.rows = batch.end();
-        // What this body is going to be counts, too: if it never comes, column by column it does not.
+        // By the length that the message claims; `scan` asks again, column by column, by what has come.
         options.bound(look.decoded.saturating_add(table.decoded(&batch)?), end as u64)?;
         table.scan(&batch, &mut source, &mut look)?;
         source.skip_to(end, options)?;
