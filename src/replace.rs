@@ -52,11 +52,8 @@ impl Replacement<u64> {
 #[inline]
 fn bits<T: Element>(x: T) -> u64 {
     let (mut bits, bytes) = ([0; 8], x.as_bytes());
-    if cfg!(target_endian = "little") {
-        bits[..bytes.len()].copy_from_slice(bytes);
-    } else {
-        bits[8 - bytes.len()..].copy_from_slice(bytes);
-    }
+    let first = if cfg!(target_endian = "little") { 0 } else { 8 - bytes.len() };
+    bits[first..][..bytes.len()].copy_from_slice(bytes);
     u64::from_ne_bytes(bits)
 }
 

@@ -88,18 +88,15 @@ pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
 pub(crate) fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
     let words = out.len();
     assert!(words == elements.div_ceil(64), "{elements} elements, but an output of {words} words of 64 bits");
-    swap_on_big_endian(out);
+    low_bytes_first(out);
     write(out.as_mut_bytes());
-    swap_on_big_endian(out);
+    low_bytes_first(out);
 }
 
+/// Brings the low byte of each word to the front, and back again; where it is in front, nothing is done.
 #[inline]
-fn swap_on_big_endian(words: &mut [u64]) {
-    if cfg!(target_endian = "big") {
-        for word in words {
-            *word = word.swap_bytes();
-        }
-    }
+fn low_bytes_first(words: &mut [u64]) {
+    words.iter_mut().for_each(|word| *word = word.to_le());
 }
 
 /// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` tells whether `predicate` holds for `x[i]`: the order of Apache

@@ -63,6 +63,18 @@ fn layouts() {
 }
 
 /// A single hit, in parts that do not lie in one piece.
+/// Every other element of one dimension: these are copied, 64 at a time.
+#[test]
+fn steps() {
+    for elements in 0..200 {
+        let x: Vec<f32> = (0..2 * elements)
+            .map(|i| [f32::NAN, f32::NAN, 1.0, 1.0, f32::INFINITY, 1.0, 1.0][i % 7])
+            .collect();
+        let x = Array::from(x);
+        check(x.slice(s![..;2]).into_dyn(), &format!("{elements} in steps of 2"));
+    }
+}
+
 #[test]
 fn one_hit() {
     for at in 0..12 {

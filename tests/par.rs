@@ -232,6 +232,17 @@ fn slices_and_bytes() {
         assert_eq!(par::position(&x, Predicate::Nan), first);
         assert_eq!(par::census(&x).nan, Class { count, first });
 
+        let finite = vec![1f32; elements];
+        for path in Path::available() {
+            assert!(path.par_all(&finite[..], Predicate::Finite), "{} all of {elements}", path.name());
+        }
+
+        // Room behind the last result, from a bit far behind the first on.
+        let mut long = vec![0u8; 10 * bitmap.len() + 3000];
+        par::bits_at(&x, Predicate::Nan, &mut long, 805);
+        assert!(long[..100].iter().chain(&long[100 + bitmap.len()..]).all(|&byte| byte == 0));
+        assert!(long[100..][..bitmap.len()] == bitmap);
+
         let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
         let f32s = Format::F32;
         let mut mask = vec![7u8; elements];
@@ -245,6 +256,35 @@ fn slices_and_bytes() {
         assert_eq!(par::bytes::count(&bytes, f32s, Predicate::Nan), Ok(count));
         assert_eq!(par::bytes::position(&bytes, f32s, Predicate::Nan), Ok(first));
         assert_eq!(par::bytes::census(&bytes, f32s).map(|census| census.nan), Ok(Class { count, first }));
+    }
+}
+
+/// What is larger than the last-level cache is written past it.
+#[test]
+fn masks_larger_than_the_cache() {
+    let Some(elements) =
+        (20..30).map(|power| 1 << power).find(|&results| nonfinite_kernels::streams(results))
+    else {
+        println!("no mask of less than 2^30 results is written past the caches here");
+        return;
+    };
+    println!("{elements} results are written past the caches");
+    let format = Format::F8E5M2;
+    // One more than all codes, so that the pattern moves.
+    let codes: Vec<u8> = (0..=255).chain([0x7F]).collect();
+    let x: Vec<u8> = codes.iter().copied().cycle().take(elements).collect();
+    let hits: Vec<u8> = codes.iter().map(|&code| u8::from(kind(format, code.into()) == Kind::Nan)).collect();
+    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    for threads in [false, true] {
+        let mut mask = vec![0xA5; elements];
+        let written = if threads {
+            pool.install(|| par::bytes::mask(&x, format, Predicate::Nan, &mut mask))
+        } else {
+            nonfinite::bytes::mask(&x, format, Predicate::Nan, &mut mask)
+        };
+        assert_eq!(written, Ok(()));
+        let wrong = mask.chunks(hits.len()).position(|piece| *piece != hits[..piece.len()]);
+        assert_eq!(wrong, None, "piece of {} results, threads: {threads}", hits.len());
     }
 }
 
@@ -265,7 +305,7 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(par::bytes::mask(&bytes, Format::F32, Predicate::Nan, &mut mask), Err(error));
         assert!(mask.iter().all(|&byte| byte == 0), "nothing is written");
     }
-    for (room, offset) in [(ALONE / 8, 1), (ALONE / 8 - 1, 0), (ALONE / 8, usize::MAX)] {
+    for (room, offset) in [(ALONE / 8, 1), (ALONE / 8, 7), (ALONE / 8 - 1, 0), (ALONE / 8, usize::MAX)] {
         let mut bitmap = vec![0; room];
         let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             par::bits_at(&x, Predicate::Nan, &mut bitmap, offset);

@@ -27,10 +27,12 @@ begin() {
   fi
 }
 
-# The arguments of `cargo` when the user gave none: the path tests, which then must run on the path named.
+# path_tests PATH [PROGRAM...]: the arguments of `cargo` when the user gave none: the path tests, which then must run on the
+# path named, and test programs of the kernels.
 path_tests() {
   export NONFINITE_REQUIRE=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
-  ARGS=(test -p nonfinite --features portable --test paths -- --show-output)
+  shift
+  ARGS=(test -p nonfinite -p nonfinite-kernels --features nonfinite/portable --test paths "${@/#/--test=}" -- --show-output)
 }
 
 # apt get|cache ARGS...: on the private state.

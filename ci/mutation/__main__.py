@@ -4,6 +4,7 @@
     ci/mutants run [GROUP..]               break, build, test; what has a verdict, or a reason in ci/mutants.tsv, is not run
     ci/mutants run --survivors [GROUP..]   those that have no reason, once more and with all input
     ci/mutants run GROUP/4 [GROUP..]       about every fourth of a group, the same ones whenever asked
+    ci/mutants run --path avx512 stream    in a build with this path instead of the group's
     ci/mutants run --emulate arm64 neon    under ci/emulate/arm64; without it the paths of this CPU are tested
     ci/mutants report [GROUP..]            what came out, survivors last
 
@@ -13,6 +14,7 @@ reason why no test can notice it, else the exit code is 1. What does not compile
 """
 
 import argparse
+import fcntl
 import fnmatch
 import os
 import re
@@ -32,10 +34,12 @@ BOTH = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
 
 # All tests but those of guard pages around slices, and of what is built on the crate.
 TESTS = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--all-features", "--lib"]
-for name in ("paths", "rules", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
+for name in ("paths", "rules", "grids", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
     TESTS += ["--test", name]
 # Under emulators.
 FEW = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--lib", "--test", "paths", "--test", "rules"]
+# Programs to begin with, by the beginning of a file's name.
+PREFERRED = {"src/ops/": "ops", "src/par": "par", "src/ndarray": "ndarray", "src/view": "paths", "kernels/src/strided/": "grids", "kernels/src/stream.rs": "stream"}
 # Tests of `paths` to begin with, by the end of a file's name: what they notice need not wait for the others.
 FIRST = {"replace.rs": "replace::", "scale.rs": "scale::", "view.rs": "views::r"}
 
@@ -186,6 +190,8 @@ class Run:
 
     def judge(self, programs, number, mutant):
         first = next((tests for end, tests in FIRST.items() if mutant.file.endswith(end)), None)
+        preferred = next((name for begin, name in PREFERRED.items() if mutant.file.startswith(begin)), None)
+        programs = sorted(programs, key=lambda p: p[0] != preferred)
         [paths] = [p for p in programs if p[0] == "paths"]
         failed = self.place.run([paths], number, self.seconds, [first])[0] if first else None
         failed = failed or self.place.run(programs, number, self.seconds)[0]
@@ -278,6 +284,7 @@ def main():
     options.add_argument("--survivors", action="store_true", help="those without a reason only, with all input")
     options.add_argument("--batch", type=int, default=150, help="most mutants of a build")
     options.add_argument("--skip-alone", action="store_true", help="leave out what must be built alone")
+    options.add_argument("--path", choices=["avx2", "avx512", "portable"], help="the hand-written path of the build, if not that of the group")
     options.add_argument("--emulate", choices=["arm64"], help="run the tests under this emulator")
     options = options.parse_intermixed_args()
     native = [group for group in GROUPS if group != "neon"]
@@ -296,6 +303,9 @@ def main():
         print(f"{len(found)} mutants")
         return 0
     if options.command == "run":
+        # Two at a time would build into each other's copy.
+        lock = (WORK / "lock").open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
         done, explained, alike = verdicts.known(), verdicts.reasons(), {}
         for group in groups:
             mine = [m for m in found if m.group == group]
@@ -306,7 +316,7 @@ def main():
                 todo = [m for m in wanted if m.key not in done and m.checksum % steps[group] == 0]
             print(f"{group}: {len(mine)} mutants, {len(todo)} to run", flush=True)
             if todo:
-                alike.setdefault(GROUPS[group].path, []).extend(todo)
+                alike.setdefault(options.path or GROUPS[group].path, []).extend(todo)
         for path, todo in alike.items():
             # Mixed, so that whoever stops early has seen something of all.
             Run(path, options).all(sorted(todo, key=lambda m: m.checksum))

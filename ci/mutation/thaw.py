@@ -10,7 +10,7 @@ from edits import parse, walk
 FUNCTIONS = {
     "NON_FINITE", "REBIAS", "LEAST_NORMAL", "TOO_LARGE", "AFTER_HIT", "AFTER_HITS", "ALIGN_FROM", "PARTS", "BLEND_TO_SEARCH",
     "SCREENS_BITS", "UNKNOWN", "INTEL", "AMD", "INSTRUCTIONS", "LEAST", "STREAMS", "RUN", "ALL",
-    "GROUP",
+    "GROUP", "AT_ONCE",
 }  # fmt: skip
 # Of these a reference is wanted that lives for ever.
 LEAKED = {"NON_FINITE"}

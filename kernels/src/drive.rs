@@ -12,7 +12,7 @@ mod search;
 
 pub(crate) use bits::bits;
 pub use search::{Census, Class};
-pub(crate) use search::{GROUP, census, position, tally};
+pub(crate) use search::{Group, census, position, tally};
 
 /// One result per element into `out`, which is as long as `x`.
 #[inline(always)]

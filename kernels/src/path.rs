@@ -322,3 +322,6 @@ impl Path {
         self.0.scale(x, float, factor)
     }
 }
+
+#[cfg(test)]
+mod tests;

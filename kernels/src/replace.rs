@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 
-use crate::drive::GROUP;
+use crate::drive::Group;
 use crate::isa::Blocks;
 use crate::lane::{BLOCK, Block, Lane};
 use crate::path::{Path, Sink, Tests, scalar};
@@ -170,11 +170,6 @@ pub(crate) trait Select<L: Lane>: Blocks<L> {
     ) -> Self::Seen;
 }
 
-/// Blocks that are searched before a look at what was seen.
-const fn group<L: Lane>() -> usize {
-    GROUP / size_of::<Block<L>>()
-}
-
 /// Replaces in a group that holds a hit.
 #[inline(always)]
 fn fix<L: Lane, I: Select<L>, O: Op>(
@@ -252,7 +247,7 @@ impl Sink for InPlace {
         let special = test.pair();
         let with = isa.constants(special);
         let (blocks, rest) = L::lanes_mut(x).as_chunks_mut::<BLOCK>();
-        let mut groups = blocks.chunks_exact_mut(const { group::<L>() });
+        let mut groups = blocks.chunks_exact_mut(Group::<L>::AT_ONCE);
         let mut found = 0;
         for group in &mut groups {
             let mut seen = isa.unseen::<O, false>();
@@ -292,8 +287,8 @@ impl Sink for Copying {
         let with = isa.constants(special);
         let (blocks, rest) = x.as_chunks::<BLOCK>();
         let (out_blocks, out_rest) = L::lanes_mut(out).as_chunks_mut::<BLOCK>();
-        let groups = blocks.chunks_exact(const { group::<L>() });
-        let mut out_groups = out_blocks.chunks_exact_mut(const { group::<L>() });
+        let groups = blocks.chunks_exact(Group::<L>::AT_ONCE);
+        let mut out_groups = out_blocks.chunks_exact_mut(Group::<L>::AT_ONCE);
         let singles = groups.remainder();
         let mut found = 0;
         for (group, out) in groups.zip(&mut out_groups) {

@@ -182,3 +182,25 @@ fn mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     }
     isa.fence();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What paths have that say no more.
+    #[derive(Clone, Copy)]
+    struct Plain;
+    impl Stream for Plain {}
+
+    #[test]
+    fn lines_without_such_stores() {
+        const { assert!(!Plain::STREAMS) };
+        let results = core::array::from_fn(|i| MaybeUninit::new(i % 3 == 0));
+        let mut line = Line([MaybeUninit::new(true); BLOCK]);
+        Plain.stream(&results, &mut line);
+        Plain.fence();
+        // SAFETY: all of both were written.
+        let read = |slot: &MaybeUninit<bool>| unsafe { slot.assume_init() };
+        assert_eq!(line.0.each_ref().map(read), results.each_ref().map(read));
+    }
+}

@@ -18,6 +18,18 @@ fn answers(path: Path, x: &[u8], rule: &Rule) -> impl PartialEq + std::fmt::Debu
     (bytes, packed, searches)
 }
 
+/// The low bytes of a number, as an element has them in memory.
+fn element(code: u64, size: usize) -> Vec<u8> {
+    let (little, big) = (code.to_le_bytes(), code.to_be_bytes());
+    if cfg!(target_endian = "little") { little[..size].to_vec() } else { big[8 - size..].to_vec() }
+}
+
+/// And back.
+fn code(element: &[u8]) -> u64 {
+    let up = |code: u64, &byte: &u8| code << 8 | u64::from(byte);
+    if cfg!(target_endian = "little") { element.iter().rev().fold(0, up) } else { element.iter().fold(0, up) }
+}
+
 /// Masks and bounds like those of formats, and others.
 fn shaped(size: usize, mask: u64, bound: u64, shape: u8) -> [u64; 2] {
     let keep = u64::MAX >> (64 - 8 * size);
@@ -65,9 +77,9 @@ quickcheck! {
         // Hits of the rule, what has a bit more than those, and anything.
         for all in [rule[1], rule[1] | 1, rule[0] | rule[1], all] {
             for other in [rule[1], all | 1 << (other % 64), all & !(1 << (other % 64)), other] {
-                let mut x: Vec<u8> = all.to_le_bytes()[..size].iter().copied().cycle().take(elements * size).collect();
+                let mut x = element(all, size).repeat(elements);
                 for at in [at as usize % elements, elements - 1 - at as usize % (elements / 4)] {
-                    x[at * size..][..size].copy_from_slice(&other.to_le_bytes()[..size]);
+                    x[at * size..][..size].copy_from_slice(&element(other, size));
                 }
                 let result = agree(&x, size, rule);
                 if result.is_failure() {
@@ -83,9 +95,7 @@ quickcheck! {
 fn class(x: &[u8], size: usize, holds: impl Fn(u64) -> bool) -> Class {
     let mut found = Class::default();
     for (index, element) in x.chunks_exact(size).enumerate() {
-        let mut code = [0; 8];
-        code[..size].copy_from_slice(element);
-        if holds(u64::from_le_bytes(code)) {
+        if holds(code(element)) {
             found.count += 1;
             found.first.get_or_insert(index);
         }
@@ -101,18 +111,22 @@ fn loops_agree() {
     for size in [1, 2, 4, 8] {
         for elements in [0, 1, 15, 16, 17, 63, 64, 65, 129, 300] {
             // Every other element is 3, the rest count.
-            let codes = (0..elements).flat_map(|i| [(i as u8).wrapping_mul(7), 3][i % 2].to_le_bytes());
-            let mut x: Vec<u8> =
-                codes.flat_map(|low| std::iter::once(low).chain(vec![0; size - 1])).collect();
+            let codes = (0..elements).map(|i| [(i as u8).wrapping_mul(7), 3][i % 2]);
+            let mut x: Vec<u8> = codes.flat_map(|code| element(code.into(), size)).collect();
             let whole = x.len();
             // Bytes of an element that is not whole are left out.
             x.resize(whole + size - 1, 3);
             type Holds = fn(u64) -> bool;
-            let questions: [(Rule, Holds); 4] = [
+            let questions: [(Rule, Holds); 5] = [
                 (Rule::Constant { answer: true, size }, |_| true),
                 (Rule::Constant { answer: false, size }, |_| false),
                 (Rule::equal(size, 0x7F, 3), |code| code % 128 == 3),
                 (Rule::greater(size, 0x7F, 100), |code| code % 128 > 100),
+                // Like that of an IEEE format, but with an exponent of no bits.
+                (
+                    Rule::greater(size, (1 << (8 * size - 1)) - 1, 0),
+                    if size == 1 { |code| code % 128 > 0 } else { |code| code > 0 },
+                ),
             ];
             for (rule, holds) in questions {
                 let (yes, no) = (class(&x, size, holds), class(&x, size, |code| !holds(code)));
@@ -127,6 +141,90 @@ fn loops_agree() {
                         assert_eq!(census(*path, &x, &rule), nan, "{at}");
                     }
                 }
+            }
+        }
+    }
+}
+
+/// All bytes, by masks and bounds of one bit, of all but one, and of runs from either end.
+#[test]
+fn bytes_by_many_rules() {
+    let shapes = || (0..8).flat_map(|bit| [1 << bit, !(1 << bit), 0xFF << bit, 0xFF >> bit]).chain([0u8]);
+    let x: Vec<u8> = (0..=255).collect();
+    for (mask, bound) in shapes().flat_map(|mask| shapes().map(move |bound| (mask, bound))) {
+        let found = [
+            class(&x, 1, |code| code as u8 & mask == bound),
+            class(&x, 1, |code| (code as u8 & mask).cast_signed() > bound.cast_signed()),
+        ];
+        let rules = [Rule::equal, Rule::greater].map(|rule| rule(1, u64::from(mask), u64::from(bound)));
+        for (rule, want) in rules.iter().zip(found) {
+            // One hit in a run of one code, long enough to be searched in groups.
+            let holds = |code: &u8| {
+                let masked = code & mask;
+                if *rule == rules[0] { masked == bound } else { masked.cast_signed() > bound.cast_signed() }
+            };
+            let plain = (0..=255).find(|code| !holds(code));
+            for (plain, hit) in plain.into_iter().zip((0..=255).rev().find(holds)) {
+                let mut x = [plain; 3000];
+                x[1500] = hit;
+                for path in Path::all().filter_map(|(_, path)| path).map(Some) {
+                    let one = Class { count: 1, first: Some(1500) };
+                    assert_eq!(tally(path, &x, rule), one, "{path:?} {rule:?} {hit} in {plain}");
+                    assert_eq!(position(path, &x, rule), Some(1500), "{path:?} {rule:?} {hit} in {plain}");
+                }
+            }
+            for path in Path::all().filter_map(|(_, path)| path).map(Some) {
+                let at = format!("{path:?} {rule:?}");
+                assert_eq!(tally(path, &x, rule), want, "{at}");
+                assert_eq!(count(path, &x, rule), want.count, "{at}");
+                assert_eq!(position(path, &x, rule), want.first, "{at}");
+            }
+        }
+    }
+}
+
+/// Exponents of all lengths: rules for NaN that a census knows infinities of, and for what has all ones. And rules whose bits
+/// are far apart.
+#[test]
+fn wide_rules() {
+    for size in [1, 2, 4, 8] {
+        let sign = 1u64 << (8 * size - 1);
+        let ones = |bits: usize| (sign - 1) & !((sign - 1) >> bits);
+        let lengths = 1..=15.min(8 * size - 2);
+        let mut questions: Vec<(Rule, u64, bool)> =
+            lengths.map(|bits| (Rule::greater(size, sign - 1, ones(bits)), ones(bits), true)).collect();
+        // All of the top of a lane, and what no path may look for there only.
+        for ones in (1..=15).map(ones).chain([sign >> 1 | 1]) {
+            questions.push((Rule::equal(size, ones, ones), ones, false));
+        }
+        for (rule, ones, nan) in questions {
+            // What lacks one bit after another, in every place of a block.
+            let lacking = (0..16).map(|bit| ones & !(sign >> bit));
+            let codes: Vec<u64> = lacking
+                .chain([ones, ones | sign, ones + 1, sign | (ones + 1), ones - 1, sign - 1, sign, 0, 5])
+                .collect();
+            let x: Vec<u8> =
+                (0..1700).flat_map(|i| element(codes[(i + i / 64) % codes.len()], size)).collect();
+            let mask_of = if nan { sign - 1 } else { ones };
+            let holds = |code: u64| if nan { code & mask_of > ones } else { code & mask_of == ones };
+            let mut want = Census { nan: class(&x, size, holds), ..Census::default() };
+            if nan {
+                want.pos_inf = class(&x, size, |code| code == ones);
+                want.neg_inf = class(&x, size, |code| code == ones | sign);
+            }
+            for path in Path::all().filter_map(|(_, path)| path).map(Some) {
+                let at = format!("{path:?} {rule:?}");
+                for (rule, want) in [(rule, true), (rule.not(), false)] {
+                    let mut out = vec![7u8; x.len() / size];
+                    mask(path, &x, &rule, MaskOut::from(&mut out[..]));
+                    let wrong = x
+                        .chunks_exact(size)
+                        .zip(out)
+                        .find(|(x, hit)| *hit != u8::from(holds(code(x)) == want));
+                    assert_eq!(wrong, None, "{at}");
+                }
+                assert_eq!(tally(path, &x, &rule), want.nan, "{at}");
+                assert_eq!(census(path, &x, &rule), want, "{at}");
             }
         }
     }
@@ -157,7 +255,7 @@ fn replacing_all_or_none() {
         for elements in [0, 1, 63, 64, 65, 500] {
             let x: Vec<u8> = (0..elements * size).map(|i| i as u8).collect();
             for answer in [false, true] {
-                let want = if answer { NAN.to_le_bytes()[..size].repeat(elements) } else { x.clone() };
+                let want = if answer { element(NAN, size).repeat(elements) } else { x.clone() };
                 let rule = Rule::Constant { answer, size };
                 let (mut here, mut there) = (x.clone(), vec![0; x.len()]);
                 let found = [
@@ -168,6 +266,17 @@ fn replacing_all_or_none() {
                 assert_eq!(found, [usize::from(answer) * elements; 2], "{at}");
                 assert!(here == want && there == want, "{at}");
             }
+        }
+    }
+}
+
+/// Elements have 1, 2, 4 or 8 bytes.
+#[test]
+#[cfg(not(target_family = "wasm"))]
+fn other_sizes_are_refused() {
+    for size in [3, 5, 6, 7] {
+        for rule in [Rule::equal, Rule::greater] {
+            assert!(std::panic::catch_unwind(|| rule(size, 1, 1)).is_err(), "{size} bytes");
         }
     }
 }

@@ -123,7 +123,9 @@ fn check_operator(
     from: &BufferTensorDesc<'_>,
     to: &BufferTensorDesc<'_>,
 ) {
-    assert_eq!(operator.predicate(), predicate);
+    let is_nan = predicate == Predicate::Nan;
+    let name = if is_nan { "ELEMENT_WISE_IS_NAN" } else { "ELEMENT_WISE_IS_INFINITY" };
+    assert_eq!((operator.name(), operator.predicate()), (name, predicate));
     let x = input(format, from.total_tensor_size_in_bytes);
     let (size, width) = (format.size_in_bytes(), to.data_type.bits() as usize / 8);
     // The range is bound in the middle of a buffer; what is not a result must stay.
@@ -167,6 +169,9 @@ fn packed_tensors() {
 fn padded_rows() {
     check(&[2, 3], Some(&[5, 1]), None);
     check(&[2, 3], None, Some(&[5, 1]));
+    // Rows one element longer than they are read or written.
+    check(&[9, 4], Some(&[5, 1]), None);
+    check(&[9, 4], None, Some(&[5, 1]));
     check(&[4, 100], Some(&[128, 1]), Some(&[104, 1]));
     check(&[2, 3, 70], Some(&[300, 90, 1]), Some(&[280, 72, 1]));
     check(&[5, 3], Some(&[21, 7]), Some(&[9, 3]));
@@ -239,4 +244,28 @@ fn values() {
     assert_eq!(IsInfinityMode::try_from(1), Ok(IsInfinityMode::Positive));
     assert_eq!(IsInfinityMode::try_from(2), Ok(IsInfinityMode::Negative));
     assert!(IsInfinityMode::try_from(3).is_err());
+}
+
+/// What a description says that is made without more than a type and a shape.
+#[test]
+fn descriptions() {
+    let desc = BufferTensorDesc::new(Float16, &[2, 3], None);
+    assert_eq!(
+        (desc.flags, desc.guaranteed_base_offset_alignment, desc.total_tensor_size_in_bytes),
+        (0, 0, 12)
+    );
+    for sizes in [&[0, 3][..], &[u32::MAX; 8]] {
+        assert_eq!(BufferTensorDesc::new(Float16, sizes, None).total_tensor_size_in_bytes, 0, "{sizes:?}");
+    }
+    assert_eq!(BufferTensorDesc::new(TensorDataType::Unknown, &[2, 3], None).total_tensor_size_in_bytes, 0);
+}
+
+/// A buffer without a range stands for all of it.
+#[test]
+fn whole_buffers() {
+    let mut bytes = [1, 2, 3];
+    let input = BufferBinding::from(&bytes[..]);
+    assert_eq!((input.buffer, input.offset, input.size_in_bytes), (&[1u8, 2, 3][..], 0, 3));
+    let output = BufferBindingMut::from(&mut bytes[..]);
+    assert_eq!((&*output.buffer, output.offset, output.size_in_bytes), (&[1u8, 2, 3][..], 0, 3));
 }

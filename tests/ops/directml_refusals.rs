@@ -162,6 +162,7 @@ fn too_many_elements() {
     assert_eq!(refused(&[u32::MAX; 8], Some(&[u32::MAX; 8])), sizes(1, u32::MAX.into()));
     let expected = error(Tensor::Input, Property::Strides, Some(1), u32::MAX.into(), rule);
     assert_eq!(refused(&[2, 2], Some(&[1, u32::MAX])), expected);
+    assert_eq!(refused(&[1, 2], Some(&[1, u32::MAX])), expected);
     // The largest there are.
     assert_eq!(refused(&[u32::MAX, 1], None), None);
     assert_eq!(refused(&[2, 1], Some(&[u32::MAX - 1, 7])), None);
@@ -233,6 +234,7 @@ fn bindings() {
         ((141, 0), Offset, 141, Rule::WithinBuffer(140)),
         ((u64::MAX, 1), Offset, u64::MAX, Rule::WithinBuffer(140)),
         ((128, 13), SizeInBytes, 13, Rule::WithinBuffer(140)),
+        ((140, 1), SizeInBytes, 1, Rule::WithinBuffer(140)),
         ((0, u64::MAX), SizeInBytes, u64::MAX, Rule::WithinBuffer(140)),
         ((16, 12), Offset, 16, Rule::OffsetAlignment(64)),
         ((4, 12), Offset, 4, Rule::OffsetAlignment(64)),

@@ -4,7 +4,7 @@ use std::error::Error as Any;
 
 use nonfinite::ops::directml::{Error, FeatureLevel, Property, Rule, Tensor, TensorDataType};
 use nonfinite::ops::openvino::{Dimension, ShapeError};
-use nonfinite::ops::{DenseError, onnx, openvino, stablehlo, webnn};
+use nonfinite::ops::{DenseError, Operator, onnx, openvino, stablehlo, webnn};
 
 fn says(error: &dyn Any, text: &str) {
     assert_eq!(error.to_string(), text);
@@ -42,6 +42,83 @@ fn of_names() {
     says(&"f7".parse::<webnn::DataType>().unwrap_err(), "WebNN has no data type of this name");
 }
 
+/// The first number in a name of a type.
+fn number(name: &str) -> u32 {
+    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().unwrap()
+}
+
+/// Element types say themselves how many bits they have.
+#[test]
+fn of_types() {
+    for (code, element_type) in openvino::ElementType::ALL.into_iter().enumerate() {
+        let bits = match element_type.name() {
+            "dynamic" => 0,
+            "boolean" => 8,
+            // std::string.
+            "string" => 256,
+            name => number(name),
+        };
+        assert_eq!((element_type.code() as usize, element_type.bits()), (code, bits), "{element_type}");
+    }
+    for data_type in TensorDataType::ALL {
+        let bits = if data_type == TensorDataType::Unknown { 0 } else { number(data_type.name()) };
+        assert_eq!(data_type.bits(), bits, "{data_type}");
+        let format = data_type.name().strip_prefix("FLOAT").map(|_| bits as usize / 8);
+        assert_eq!(data_type.format().map(|format| format.size_in_bytes()), format, "{data_type}");
+    }
+}
+
+#[test]
+fn of_operators() {
+    let (is_nan, is_inf) = (onnx::IsNan::for_opset(20).unwrap(), onnx::IsInf::for_opset(20).unwrap());
+    let names = [
+        (is_nan.name(), "IsNaN"),
+        (is_inf.name(), "IsInf"),
+        (onnx::IsFinite::fuse(is_nan, is_inf).unwrap().name(), "Not(Or(IsNaN, IsInf))"),
+        (openvino::IsFinite.name(), "IsFinite"),
+        (openvino::IsNan.name(), "IsNaN"),
+        (stablehlo::IsFinite.name(), "stablehlo.is_finite"),
+        (webnn::IsNan.name(), "isNaN"),
+        (webnn::IsInfinite.name(), "isInfinite"),
+    ];
+    for (name, want) in names {
+        assert_eq!(name, want);
+    }
+}
+
+#[test]
+fn of_feature_levels() {
+    let names = "1_0 2_0 2_1 3_0 3_1 4_0 4_1 5_0 5_1 5_2 6_0 6_1 6_2 6_3 6_4";
+    let levels = FeatureLevel::ALL.map(|level| level.to_string());
+    assert_eq!(levels.join(" ").replace("DML_FEATURE_LEVEL_", ""), names);
+}
+
+#[test]
+fn of_attributes() {
+    use onnx::{AttributeError, AttributeRule::*};
+    let rules = [
+        (Unknown, "Unrecognized attribute: a for operator IsInf"),
+        (NotInt { found: 1 }, "attribute a must be of type INT, not of attribute type 1"),
+        (Repeated, "attribute a is there more than once"),
+    ];
+    for (rule, text) in rules {
+        let error = AttributeError { op: "IsInf", since_version: 20, name: "a", rule };
+        says(&error, &format!("IsInf-20: {text}"));
+    }
+    let rules = [
+        (openvino::AttributeRule::Unknown, "IsInf-10 has no attribute a"),
+        (
+            openvino::AttributeRule::NotBoolean,
+            "IsInf-10: attribute a is \"2\", neither \"true\" nor \"false\"",
+        ),
+    ];
+    for (rule, text) in rules {
+        says(&openvino::AttributeError { op: "IsInf", name: "a", value: "2", rule }, text);
+    }
+}
+
 #[test]
 fn of_openvino() {
     let dynamic = openvino::Error::Dynamic { op: "IsInf" };
@@ -50,6 +127,10 @@ fn of_openvino() {
         &"x".parse::<Dimension>().unwrap_err(),
         "a dimension is a size such as 37, ? if it is dynamic, or an interval such as 2..4, 2.. or ..4",
     );
+    for (text, min, max) in [("37", 37, Some(37)), ("?", 0, None), ("2..4", 2, Some(4)), ("2..", 2, None)] {
+        let dimension: Dimension = text.parse().unwrap();
+        assert_eq!((dimension.min(), dimension.max()), (min, max), "{text}");
+    }
     says(&"4..2".parse::<Dimension>().unwrap_err(), "no size is in the interval 4..2");
     says(&ShapeError::Rank { expected: 2, found: 3 }, "rank 3 where the model has rank 2");
     let expected = "2..4".parse().unwrap();

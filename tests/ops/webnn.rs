@@ -1,9 +1,20 @@
 //! WebNN: WPT's webnn/conformance_tests for isNaN and isInfinite (VECTORS, section 4), types and shapes (CONTRACTS, section 5).
 
 use nonfinite::ops::webnn::{DataType, Error, IsInfinite, IsNan};
-use nonfinite::ops::{Dense, Operator};
+use nonfinite::ops::{Dense, DenseError, Operator};
 
 use crate::{check, elements};
+
+/// Memory that the shape is not of.
+#[test]
+fn lengths() {
+    let mut out = [7; 3];
+    let x = Dense { element_type: DataType::Float32, shape: &[2], bytes: &[0; 7] };
+    let error = DenseError::InputBytes { needed: 8, found: 7 };
+    let data_type = DataType::Float32;
+    assert_eq!(IsNan.run(x, &mut out[..]), Err(Error::Memory { op: "isNaN", data_type, error }));
+    assert_eq!(out, [7; 3]);
+}
 
 type Row = (&'static [usize], &'static str, &'static str);
 

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use half::{bf16, f16};
-use nonfinite::{Class, Error, F8E4M3Fn, Format, Predicate, bytes};
+use nonfinite::{Class, Elements, ElementsMut, Error, F8E4M3Fn, Format, Predicate, bytes};
 
 #[test]
 fn typed_slices() {
@@ -45,6 +45,11 @@ fn empty() {
         assert_eq!(nonfinite::position::<f32>(&[], predicate), None);
     }
     assert_eq!(nonfinite::census::<f32>(&[]), nonfinite::Census::default());
+    for (mut bytes, empty) in [(vec![], true), (vec![0; 8], false)] {
+        assert_eq!(Elements::from_bytes(&bytes, Format::F64).unwrap().is_empty(), empty);
+        let x = ElementsMut::from_bytes(&mut bytes, Format::F64).unwrap();
+        assert_eq!((x.is_empty(), x.len()), (empty, usize::from(!empty)));
+    }
 }
 
 /// Words keep the bits behind the last element, and number bits alike on machines of either byte order.

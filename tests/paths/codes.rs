@@ -90,8 +90,13 @@ fn one_finite_element_of_a_group() {
         let elements = 3 * 1024 / format.size_in_bytes();
         let step = if reduced() { 512 } else { 64 };
         for at in (0..elements).step_by(step).flat_map(|block| [block, block + 62, block + 63]) {
-            let codes = (0..elements).map(|i| if i == at { 0 } else { all_set });
-            check(format, &tensor(format, codes));
+            // Zero, and what lacks few bits.
+            for one in
+                [format.min_bits(), 0, format.max_bits()].into_iter().step_by(if reduced() { 2 } else { 1 })
+            {
+                let codes = (0..elements).map(|i| if i == at { one } else { all_set });
+                check(format, &tensor(format, codes));
+            }
         }
     }
 }

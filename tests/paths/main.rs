@@ -15,6 +15,7 @@ mod lengths;
 mod patterns;
 mod properties;
 mod replace;
+mod rows;
 mod scale;
 mod views;
 

@@ -111,6 +111,20 @@ fn one_among_clean() {
     }
 }
 
+/// Nothing but one special code, in whole groups: where all are replaced, none is not.
+#[test]
+fn nothing_finite() {
+    for format in Format::ALL {
+        let edges = oracle::edges(format);
+        for wanted in [Kind::Nan, Kind::PosInf, Kind::NegInf] {
+            let Some(&special) = edges.iter().find(|&&bits| kind(format, bits) == wanted) else { continue };
+            let mut input = Vec::new();
+            (0..2 * 1024 + 71).for_each(|_| oracle::write(format, special, &mut input));
+            check(format, &input, Replacement::finite_bits(format));
+        }
+    }
+}
+
 #[test]
 fn every_length() {
     let most = if reduced() { 140 } else { 300 };

@@ -110,6 +110,30 @@ fn edges_of_f32_and_f64() {
 }
 
 #[test]
+fn ties_of_bf16() {
+    ties(Format::Bf16);
+}
+
+/// Halfway between two halves, and the least above, normal and subnormal.
+fn ties(format: Format) {
+    let one = if format == Format::F16 { 0x3C00 } else { 0x3F80 };
+    let mut input = Vec::new();
+    for code in [one, one + 1, one | 0x8000, one + 3].into_iter().cycle().take(70) {
+        oracle::write(format, code, &mut input);
+    }
+    // From 2 on in threes are the last bits of f16 (11), of bf16 (8), and of f16 at 2^-20 (5).
+    let (first, step) = if reduced() { (2, 3) } else { (1, 1) };
+    for exponent in [0, -15, -14, -20, -16, -24, -25].into_iter().step_by(step) {
+        for half in (first..=23).step_by(step) {
+            for beyond in (half + 1..=23).map(|bit| 2f64.powi(-bit)).chain([0.0]) {
+                let factor = 1.0 + 2f64.powi(-half) + beyond;
+                check(format, &input, factor * 2f64.powi(exponent));
+            }
+        }
+    }
+}
+
+#[test]
 fn one_special() {
     specials(&FORMATS);
 }
@@ -230,6 +254,11 @@ fn random<const F16: bool>() {
 
 mod rounds_to_f16 {
     use super::*;
+
+    #[test]
+    fn ties() {
+        super::ties(Format::F16);
+    }
 
     #[test]
     fn every_code_of_f16() {

@@ -122,7 +122,10 @@ trait Visitor<L: Lane> {
     fn visit(&mut self, index: usize, blocks: &[Block<L>]) -> Next;
 
     /// Visits [`RUN`] bytes or less that were not screened.
-    fn visit_run(&mut self, index: usize, blocks: &[Block<L>]) -> Next;
+    #[inline(always)]
+    fn visit_run(&mut self, index: usize, blocks: &[Block<L>]) -> Next {
+        self.visit(index, blocks)
+    }
 
     /// Visits the elements of a block whose bits are set in `keep`. `index` is that of the first element of the block.
     fn visit_part(&mut self, index: usize, keep: u64, block: &Block<L>) -> Next;
@@ -145,7 +148,7 @@ fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
     }
     let (blocks, rest) = x[head..].as_chunks::<BLOCK>();
     let mut left = blocks;
-    while let Some((group, after)) = left.split_at_checked(const { GROUP / size_of::<Block<L>>() }) {
+    while let Some((group, after)) = left.split_at_checked(Group::<L>::AT_ONCE) {
         let mut seen = isa.unseen::<O, NEGATE>();
         for block in group {
             seen = isa.fold::<O, NEGATE>(seen, block, with);
@@ -175,7 +178,14 @@ fn search<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
 }
 
 /// Bytes that are folded before a look at what was seen.
-pub(crate) const GROUP: usize = 1024;
+const GROUP: usize = 1024;
+
+/// The same in blocks.
+pub(crate) struct Group<L>(PhantomData<L>);
+
+impl<L: Lane> Group<L> {
+    pub(crate) const AT_ONCE: usize = GROUP / size_of::<Block<L>>();
+}
 
 /// The comparison that decides, behind the one that screens.
 struct Exact<L, I, O, const NEGATE: bool> {
@@ -260,11 +270,6 @@ impl<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool> Visitor<L> for Find<L, I,
     }
 
     #[inline(always)]
-    fn visit_run(&mut self, index: usize, blocks: &[Block<L>]) -> Next {
-        self.visit(index, blocks)
-    }
-
-    #[inline(always)]
     fn visit_part(&mut self, index: usize, keep: u64, block: &Block<L>) -> Next {
         let bits = self.exact.part(keep, block);
         if bits == 0 {
@@ -287,11 +292,6 @@ struct Count<L, I, O> {
 impl<L: Lane, I: Blocks<L>, O: Op> Visitor<L> for Count<L, I, O> {
     #[inline(always)]
     fn visit(&mut self, index: usize, blocks: &[Block<L>]) -> Next {
-        self.visit_run(index, blocks)
-    }
-
-    #[inline(always)]
-    fn visit_run(&mut self, index: usize, blocks: &[Block<L>]) -> Next {
         let elements = blocks.as_flattened().len();
         if unites::<O>() && self.full && self.exact.all(blocks) {
             self.class.count += elements;

@@ -5,6 +5,7 @@
 //! `gather` for the dense kernels. Masks whose output runs another way than the input go through `tile`.
 
 mod gather;
+mod interleave;
 mod lines;
 mod rows;
 mod tile;

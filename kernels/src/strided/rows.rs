@@ -99,8 +99,8 @@ fn short_lines<T>(
         } else {
             gather.fill_some(x, element, &mut room, out.len() * size)
         };
-        // A line is read as 8 bytes and one more.
-        let mut bits = [0; ROOM / 8 + 9];
+        // A line is read as 8 bytes and one more: the last begins in byte ROOM / 8 - 1 or before.
+        let mut bits = [0; ROOM / 8 + 8];
         crate::bits(Some(path), bytes, &rule, &mut bits, 0);
         for (i, slot) in out.iter_mut().enumerate() {
             let first = i * size;

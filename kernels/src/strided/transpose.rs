@@ -2,6 +2,7 @@
 
 use core::mem::MaybeUninit;
 
+use super::interleave::{Row, bytes_of, interleave, row_of};
 use super::results;
 use super::tile::{Target, put};
 
@@ -110,94 +111,3 @@ fn turn(mut square: [Row; SIDE]) -> [Row; SIDE] {
     }
     square
 }
-
-#[cfg(target_feature = "sse2")]
-mod row {
-    #[cfg(target_arch = "x86")]
-    use core::arch::x86::{__m128i, _mm_unpackhi_epi8, _mm_unpacklo_epi8};
-    #[cfg(target_arch = "x86_64")]
-    use core::arch::x86_64::{__m128i, _mm_unpackhi_epi8, _mm_unpacklo_epi8};
-
-    pub(super) type Row = __m128i;
-
-    #[inline(always)]
-    pub(super) fn row_of(bytes: [u8; 16]) -> Row {
-        // SAFETY: both are 16 bytes of which every pattern is valid.
-        unsafe { core::mem::transmute(bytes) }
-    }
-
-    #[inline(always)]
-    pub(super) fn bytes_of(row: Row) -> [u8; 16] {
-        // SAFETY: both are 16 bytes of which every pattern is valid.
-        unsafe { core::mem::transmute(row) }
-    }
-
-    #[inline(always)]
-    pub(super) fn interleave(a: Row, b: Row) -> [Row; 2] {
-        // SAFETY: the whole build has SSE2, which is all that these intrinsics ask for.
-        unsafe { [_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b)] }
-    }
-}
-
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-mod row {
-    use core::arch::aarch64::{uint8x16_t, vzip1q_u8, vzip2q_u8};
-
-    pub(super) type Row = uint8x16_t;
-
-    #[inline(always)]
-    pub(super) fn row_of(bytes: [u8; 16]) -> Row {
-        // SAFETY: both are 16 bytes of which every pattern is valid.
-        unsafe { core::mem::transmute(bytes) }
-    }
-
-    #[inline(always)]
-    pub(super) fn bytes_of(row: Row) -> [u8; 16] {
-        // SAFETY: both are 16 bytes of which every pattern is valid.
-        unsafe { core::mem::transmute(row) }
-    }
-
-    #[inline(always)]
-    pub(super) fn interleave(a: Row, b: Row) -> [Row; 2] {
-        // SAFETY: the whole build has NEON, which is all that these intrinsics ask for.
-        unsafe { [vzip1q_u8(a, b), vzip2q_u8(a, b)] }
-    }
-}
-
-#[cfg(not(any(
-    target_feature = "sse2",
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
-)))]
-mod row {
-    /// Little-endian, so that byte 0 is the lowest.
-    pub(super) type Row = [u64; 2];
-
-    #[inline(always)]
-    pub(super) fn row_of(bytes: [u8; 16]) -> Row {
-        let bits = u128::from_le_bytes(bytes);
-        [bits as u64, (bits >> 64) as u64]
-    }
-
-    #[inline(always)]
-    pub(super) fn bytes_of([low, high]: Row) -> [u8; 16] {
-        (u128::from(low) | u128::from(high) << 64).to_le_bytes()
-    }
-
-    #[inline(always)]
-    pub(super) fn interleave(a: Row, b: Row) -> [Row; 2] {
-        let half = |i: usize, part: u32| {
-            let (a, b) = (a[i] >> part & 0xFFFF_FFFF, b[i] >> part & 0xFFFF_FFFF);
-            spread(a) | spread(b) << 8
-        };
-        [[half(0, 0), half(0, 32)], [half(1, 0), half(1, 32)]]
-    }
-
-    /// Four bytes, each with a zero byte behind it.
-    #[inline(always)]
-    fn spread(four: u64) -> u64 {
-        let pairs = (four | four << 16) & 0x0000_FFFF_0000_FFFF;
-        (pairs | pairs << 8) & 0x00FF_00FF_00FF_00FF
-    }
-}
-
-use row::{Row, bytes_of, interleave, row_of};
