@@ -199,7 +199,7 @@ def in_type(root, begin, end):
     """Whether a place belongs to a type or a bound: to break it is for the compiler to notice."""
     node = root.named_descendant_for_byte_range(begin, end)
     while node is not None and node.type not in ("block", "token_tree"):
-        if node.type in ("trait_bounds", "generic_type", "where_clause", "const_parameter"):
+        if node.type in ("trait_bounds", "generic_type", "where_clause", "const_parameter", "bounded_type", "function_signature_item"):
             return True
         node = node.parent
     return False
@@ -225,15 +225,21 @@ def name_of(node):
     return name.start_byte, name.end_byte
 
 
+def mutant_at(group, file, root, text, seen, edit):
+    """`seen` counts the keys of the file."""
+    begin, end, new, what = edit
+    start = text.rfind("\n", 0, begin) + 1
+    line = text[start : text.find("\n", begin)].strip()
+    column = begin - start - (len(text[start:]) - len(text[start:].lstrip(" ")))
+    key = (scope_of(root, begin, text), line.encode("latin-1").decode(), column, what)
+    nth = seen[key] = seen.get(key, -1) + 1
+    return Mutant(group, file, *key, nth, begin, end, new, text.count("\n", 0, begin) + 1)
+
+
 def mutants_of(group, file, text):
     root, seen, found = parse(text), {}, []
     for begin, end, new, what in sorted(set(edits(text, root))):
         if begin < end and in_type(root, begin, end):
             continue
-        start = text.rfind("\n", 0, begin) + 1
-        line = text[start : text.find("\n", begin)].strip()
-        column = begin - start - (len(text[start:]) - len(text[start:].lstrip(" ")))
-        key = (scope_of(root, begin, text), line.encode("latin-1").decode(), column, what)
-        nth = seen[key] = seen.get(key, -1) + 1
-        found.append(Mutant(group, file, *key, nth, begin, end, new, text.count("\n", 0, begin) + 1))
+        found.append(mutant_at(group, file, root, text, seen, (begin, end, new, what)))
     return found

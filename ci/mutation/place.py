@@ -111,8 +111,8 @@ class Place:
         return text[:begin] + table + text[end:]
 
     def cargo(self, command, suite):
-        """Runs cargo; gives its exit code, the compiler's errors, and the programs it built."""
-        tool = [str(self.root / "ci" / "emulate" / self.emulate)] if self.emulate else ["cargo"]
+        """Runs cargo; gives its exit code (124 if it took 20 minutes), the compiler's errors, and the programs it built."""
+        tool = ["timeout", "1200", str(self.root / "ci" / "emulate" / self.emulate) if self.emulate else "cargo"]
         flags = ["--message-format", "json", *(["--no-run"] if command == "test" else [])]
         done = subprocess.run(
             [*tool, command, *flags, *suite], cwd=self.root, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
