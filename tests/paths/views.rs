@@ -223,7 +223,7 @@ fn random_layouts() {
 fn layouts_of_engines() {
     let scale = if reduced() { 1 } else { 4 };
     for format in [Format::F32, Format::F16, Format::F64, Format::F8E5M2] {
-        for channels in [1, 2, 3, 4, 5, 8, 13, 16, 31, 64, 65, 130] {
+        for (turn, channels) in [1, 2, 3, 4, 5, 8, 13, 16, 31, 64, 65, 130].into_iter().enumerate() {
             let pixels = (scale * 700 / channels).max(70);
             // Batch of two, NHWC read as NCHW.
             let (n, c, p) = (2, channels, pixels);
@@ -234,9 +234,14 @@ fn layouts_of_engines() {
             let rows = Layout::new(&sizes, &[(c * (p + 3)) as isize, p as isize + 3, 1]);
             let steps = Layout::new(&sizes, &[(2 * p * c) as isize, 2 * p as isize, 2]);
             let backwards = Layout::new(&sizes, &[-((p * c) as isize), p as isize, -1]);
-            for from in [&nhwc, &padded, &rows, &steps, &backwards] {
-                for to in [&nchw, &nhwc, &rows, &steps, &backwards] {
-                    check(format, &mixed(format, from.memory, 7), from, to);
+            let inputs = [&nhwc, &padded, &rows, &steps, &backwards];
+            let outputs = [&nchw, &nhwc, &rows, &steps, &backwards];
+            for (i, from) in inputs.into_iter().enumerate() {
+                for (k, to) in outputs.into_iter().enumerate() {
+                    // With less input each pair for every third number of channels.
+                    if !reduced() || (i + k + turn) % 3 == 0 {
+                        check(format, &mixed(format, from.memory, 7), from, to);
+                    }
                 }
             }
         }
