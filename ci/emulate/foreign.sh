@@ -3,6 +3,9 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+# The packages whose tests run there.
+PACKAGES=(-p nonfinite -p nonfinite-kernels --features nonfinite/portable)
+
 # Unpacks the compiler and the source of std; ends in the files rustc and rustc-web.version.
 rustc_web() {
   local v=$EMU/rustc-web.version

@@ -27,12 +27,11 @@ begin() {
   fi
 }
 
-# path_tests PATH [PROGRAM...]: the arguments of `cargo` when the user gave none: the path tests, which then must run on the
-# path named, and test programs of the kernels.
+# path_tests PATH ARGS...: what `cargo test` gets when the user gave nothing: the path tests, which then must run on the path
+# named, and ARGS.
 path_tests() {
   export NONFINITE_REQUIRE=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
-  shift
-  ARGS=(test -p nonfinite -p nonfinite-kernels --features nonfinite/portable --test paths "${@/#/--test=}" -- --show-output)
+  ARGS=(test "${@:2}" --test paths -- --show-output)
 }
 
 # apt get|cache ARGS...: on the private state.
