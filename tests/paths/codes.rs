@@ -46,8 +46,9 @@ pub(crate) fn lone_specials(visit: Visit<'_>) {
         let special =
             edges.iter().copied().filter(|&bits| oracle::kind(format, bits) != oracle::Kind::Finite);
         let special: Vec<u64> = special.step_by(if reduced() { 11 } else { 3 }).collect();
-        let step = if reduced() { 23 } else { 1 };
         for (i, bits) in special.iter().enumerate() {
+            // The first in every place, whatever the input.
+            let step = if reduced() && i > 0 { 23 } else { 1 };
             for at in ((i % step)..200).step_by(step) {
                 visit(format, &tensor(format, (0..200).map(|j| if j == at { *bits } else { 0 })));
             }
@@ -67,8 +68,9 @@ pub(crate) fn lone_finites(visit: Visit<'_>) {
         let (finite, special): (Vec<u64>, Vec<u64>) =
             edges.iter().partition(|&&bits| oracle::kind(format, bits) == oracle::Kind::Finite);
         let special: Vec<u64> = special.into_iter().step_by(if reduced() { 31 } else { 11 }).collect();
-        let step = if reduced() { 23 } else { 1 };
         for (i, bits) in special.iter().enumerate() {
+            // The first in every place, whatever the input.
+            let step = if reduced() && i > 0 { 23 } else { 1 };
             for at in ((i % step)..200).step_by(step) {
                 let one = finite[(7 * at + i) % finite.len()];
                 visit(format, &tensor(format, (0..200).map(|j| if j == at { one } else { *bits })));
