@@ -102,3 +102,22 @@ fn one_finite_element_of_a_group() {
         }
     }
 }
+
+/// One special element in every place of 128 bytes, all within a group of blocks that a search folds into one register.
+#[test]
+fn one_special_element_of_a_group() {
+    // A rule and a width of lanes each.
+    let few = [Format::F8E4M3FnUz, Format::F8E5M2, Format::F16, Format::F32, Format::F64];
+    for &format in if reduced() { &few[..] } else { &Format::ALL[..] } {
+        let edges = oracle::edges(format);
+        let special: Vec<u64> =
+            edges.into_iter().filter(|&bits| oracle::kind(format, bits) != oracle::Kind::Finite).collect();
+        let size = format.size_in_bytes();
+        let elements = 2304 / size;
+        for at in 1152 / size..1280 / size {
+            let Some(&bits) = special.get(at % special.len().max(1)) else { continue };
+            let codes = (0..elements).map(|i| if i == at { bits } else { 0 });
+            check(format, &tensor(format, codes));
+        }
+    }
+}
