@@ -62,7 +62,6 @@ fn layouts() {
     check(x.slice(s![.., 3..3, ..]).into_dyn(), "empty");
 }
 
-/// A single hit, in parts that do not lie in one piece.
 /// Every other element of one dimension: these are copied, 64 at a time.
 #[test]
 fn steps() {
@@ -75,6 +74,7 @@ fn steps() {
     }
 }
 
+/// A single hit, in parts that do not lie in one piece.
 #[test]
 fn one_hit() {
     for at in 0..12 {

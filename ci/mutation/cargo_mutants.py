@@ -7,12 +7,10 @@ import sys
 from edits import mutant_at, parse, read
 from place import ROOT
 
-PACKAGES = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
 
-
-def listed():
+def listed(packages):
     """By file: where cargo-mutants edits it, and how."""
-    command = ["cargo", "mutants", *PACKAGES, "--list", "--json"]
+    command = ["cargo", "mutants", *packages, "--list", "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: is cargo-mutants installed?\n{done.stderr}")
