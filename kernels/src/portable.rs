@@ -1,6 +1,5 @@
 //! The portable path: plain loops over blocks, for the compiler to vectorise. It serves where no hand-written file
-//! exists, wasm among them. With the feature `portable` it stands beside the others, and pulp runs it with the
-//! widest vectors it knows.
+//! exists, wasm among them. With the feature `portable` it stands beside the others, on x86 with AVX2 by pulp.
 
 mod replace;
 mod scale;
@@ -25,30 +24,34 @@ impl Portable {
 }
 
 impl Isa for Portable {
-    /// No instructions that might not be there. Not inlined: every unit of code would have loops of its own.
-    #[cfg(feature = "portable")]
+    /// On x86 with AVX2 where the CPU has it, by what pulp detects; elsewhere with what the target has. Not inlined: every unit
+    /// of code would have loops of its own.
     #[inline(never)]
     unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-        struct Run<'a, 'o, K: Kernel<Portable>> {
-            x: &'a [u8],
-            test: &'a Test,
-            out: K::Out<'o>,
+        // Not `pulp::Arch`, which has a case, and so all loops once more, for each feature of pulp that any other crate turns on.
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            return pulp::Simd::vectorize(simd, Run::<K> { x, test, out });
         }
-        impl<K: Kernel<Portable>> pulp::WithSimd for Run<'_, '_, K> {
-            type Output = K::Output;
-            #[inline(always)]
-            fn with_simd<S: pulp::Simd>(self, _: S) -> K::Output {
-                K::run(Portable(()), self.x, self.test, self.out)
-            }
-        }
-        pulp::Arch::new().dispatch(Run::<K> { x, test, out })
-    }
-
-    /// As above.
-    #[cfg(not(feature = "portable"))]
-    #[inline(never)]
-    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
         K::run(Self(()), x, test, out)
+    }
+}
+
+/// The arguments of a loop, for pulp.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+struct Run<'a, 'o, K: Kernel<Portable>> {
+    x: &'a [u8],
+    test: &'a Test,
+    out: K::Out<'o>,
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+impl<K: Kernel<Portable>> pulp::WithSimd for Run<'_, '_, K> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> K::Output {
+        K::run(Portable(()), self.x, self.test, self.out)
     }
 }
 
