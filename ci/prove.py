@@ -1,4 +1,4 @@
-"""Reads the rules that `cargo test -p nonfinite --lib rules -- --show-output` prints and proves, over all bit patterns:
+"""Reads the rules that `cargo test --lib format::tests::rules -- --show-output` prints and proves, over all bit patterns:
 
 - for every IEEE-like format, each rule and its opposite hold exactly where IEEE 754 (as z3's theory of floating-point
   numbers has it) says so;

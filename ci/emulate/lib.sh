@@ -27,11 +27,11 @@ begin() {
   fi
 }
 
-# path_tests PATH ARGS...: what `cargo test` gets when the user gave nothing: the path tests, which then must run on the path
-# named, and ARGS.
+# path_tests PATHS ARGS...: what `cargo test` gets when the user gave nothing: the path tests, which then must run on the paths
+# named, with a comma between them, and no others, and ARGS. Left out is what tests the tests and knows no path.
 path_tests() {
-  export NONFINITE_REQUIRE=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
-  ARGS=(test "${@:2}" --test paths -- --show-output)
+  export NONFINITE_REQUIRE=$1 NONFINITE_ONLY=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
+  ARGS=(test "${@:2}" --test paths -- --show-output --skip known_bad)
 }
 
 # apt get|cache ARGS...: on the private state.

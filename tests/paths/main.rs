@@ -1,7 +1,7 @@
 //! Every path against oracles that know nothing of its rule. One binary, so that an emulator boots once.
 //!
-//! `NONFINITE_REQUIRE=avx2,scalar` makes `required_paths` fail unless those paths can run. `NONFINITE_REDUCED=1` cuts
-//! the input for emulators.
+//! `NONFINITE_REQUIRE=avx2,scalar` makes `required_paths` fail unless those paths can run. For emulators `NONFINITE_REDUCED=1`
+//! cuts the input, and `NONFINITE_ONLY=avx512` leaves the other paths out, which are tested elsewhere.
 
 mod api;
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -27,22 +27,31 @@ fn reduced() -> bool {
     std::env::var_os("NONFINITE_REDUCED").is_some()
 }
 
-/// The paths to test: all that this CPU can run.
+/// The paths to test: all that this CPU can run, or of these the ones that are asked for.
 fn paths() -> Vec<Path> {
-    Path::available().collect()
+    let only = std::env::var("NONFINITE_ONLY").ok();
+    let wanted = |name| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == name));
+    Path::available().filter(|path| wanted(path.name())).collect()
 }
 
 #[test]
 fn required_paths() {
-    let available: Vec<_> = paths().iter().map(|path| path.name()).collect();
+    let available: Vec<_> = Path::available().map(Path::name).collect();
+    let tested: Vec<_> = paths().iter().map(|path| path.name()).collect();
     let active = Path::active().name();
     println!("paths that run here: {}; active: {active}", available.join(" "));
     for info in nonfinite::paths() {
-        println!("path {}: {}", info.name, if info.available { "ran" } else { "not on this CPU" });
+        let ran = match (info.available, tested.contains(&info.name)) {
+            (true, true) => "ran",
+            (true, false) => "left out by NONFINITE_ONLY",
+            (false, _) => "not on this CPU",
+        };
+        println!("path {}: {ran}", info.name);
         assert_eq!(info.available, available.contains(&info.name));
         assert_eq!(info.active, info.name == active);
     }
     assert_eq!(available.last(), Some(&"scalar"));
+    assert!(!tested.is_empty(), "NONFINITE_ONLY names no path of this CPU");
     oracle::require(&paths());
     if let Ok(forced) = std::env::var("NONFINITE_PATH") {
         assert_eq!(active, forced, "NONFINITE_PATH names a path that is not used");
