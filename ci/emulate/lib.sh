@@ -27,8 +27,11 @@ begin() {
   fi
 }
 
-# path_tests PATHS ARGS...: what `cargo test` gets when the user gave nothing: the path tests, which then must run on the paths
-# named, with a comma between them, and no others, and ARGS. Left out is what tests the tests and knows no path.
+# Tests besides those of paths: guard pages.
+GUARD=(--test guard --test guard_views)
+
+# path_tests PATHS ARGS...: what `cargo test` gets when the user gave nothing: ARGS, and the path tests, which then must run on
+# the paths named, with a comma between them, and no others. Left out is what tests the tests and knows no path.
 path_tests() {
   export NONFINITE_REQUIRE=$1 NONFINITE_ONLY=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
   ARGS=(test "${@:2}" --test paths -- --show-output --skip known_bad)

@@ -52,6 +52,15 @@ impl Subject for Path {
     }
 }
 
+/// The paths to test: all that this CPU can run; of these, if there is the environment variable `NONFINITE_ONLY`, those that it
+/// names, with commas. For emulators, which are there for one path and slow.
+#[must_use]
+pub fn paths() -> Vec<Path> {
+    let only = std::env::var("NONFINITE_ONLY").ok();
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == name));
+    Path::available().filter(|path| wanted(path.name())).collect()
+}
+
 /// Checks that the paths named in the environment variable `NONFINITE_REQUIRE`, with commas, are among those that run:
 /// else a test would pass on a machine, or in an emulator, that lacks them.
 ///

@@ -10,6 +10,6 @@ mod check;
 mod kind;
 
 pub use check::{
-    CANARY, Subject, check, check_bits, check_census, check_mask, check_searches, kinds, require,
+    CANARY, Subject, check, check_bits, check_census, check_mask, check_searches, kinds, paths, require,
 };
 pub use kind::{Kind, edges, holds, kind, read, write};

@@ -1,8 +1,8 @@
 //! Input and output between pages that must not be touched: whoever reads or writes a byte outside ends the process.
 //!
 //! Every length from 0 to 1100 elements, for every format, predicate, sink and path, at both ends of the memory and as many
-//! bytes away from them as an element has. `NONFINITE_REDUCED=1` cuts lengths for emulators, and `NONFINITE_REQUIRE` fails
-//! the test if a path cannot run.
+//! bytes away from them as an element has. `NONFINITE_REDUCED=1` cuts lengths for emulators, `NONFINITE_ONLY` names the paths
+//! to test, and `NONFINITE_REQUIRE` fails the test if a path cannot run.
 #![cfg(unix)]
 
 #[path = "../common/child.rs"]
@@ -53,8 +53,9 @@ impl Tensor {
     }
 }
 
-/// A tensor in memory, and outputs, each at one end of pages of its own.
+/// The paths to test; a tensor in memory and outputs, each at one end of pages of its own.
 struct Place {
+    paths: Vec<Path>,
     input: Guarded,
     mask: Guarded,
     bits: Guarded,
@@ -70,6 +71,7 @@ enum End {
 impl Place {
     fn new() -> Self {
         Self {
+            paths: oracle::paths(),
             input: Guarded::new(8 * MOST + 16),
             mask: Guarded::new(MOST),
             bits: Guarded::new(MOST / 8 + 2),
@@ -87,7 +89,7 @@ impl Place {
             let hits: Vec<u8> = kinds.iter().map(|&kind| oracle::holds(predicate, kind).into()).collect();
             let first = hits.iter().position(|&hit| hit == 1);
             let count = hits.iter().filter(|&&hit| hit == 1).count();
-            for path in Path::available() {
+            for &path in &self.paths {
                 let at =
                     || format!("{} {} {predicate:?} {n} elements at {end:?}", path.name(), tensor.format);
                 let mask = end.of(self.mask.bytes(), n);
@@ -104,7 +106,7 @@ impl Place {
                 assert!((0..n).all(is_right), "bits from {offset} {}", at());
             }
         }
-        for path in Path::available() {
+        for path in &self.paths {
             let nan = path.census(x).nan.count;
             assert_eq!(
                 nan,
@@ -129,9 +131,8 @@ impl End {
 
 #[test]
 fn nothing_outside_is_touched() {
-    let paths: Vec<Path> = Path::available().collect();
-    oracle::require(&paths);
     let mut place = Place::new();
+    oracle::require(&place.paths);
     let lengths = lengths();
     for format in Format::ALL {
         let size = format.size_in_bytes();
@@ -145,7 +146,7 @@ fn nothing_outside_is_touched() {
             }
         }
     }
-    let names: Vec<_> = paths.iter().map(|path| path.name()).collect();
+    let names: Vec<_> = place.paths.iter().map(|path| path.name()).collect();
     println!("{} lengths, {} formats; paths {}", lengths.len(), Format::ALL.len(), names.join(" "));
 }
 

@@ -20,18 +20,11 @@ mod scale;
 mod views;
 
 use nonfinite::{Format, Path};
-use nonfinite_oracle::{self as oracle, CANARY};
+use nonfinite_oracle::{self as oracle, CANARY, paths};
 
 /// Whether an emulator asks for less input.
 fn reduced() -> bool {
     std::env::var_os("NONFINITE_REDUCED").is_some()
-}
-
-/// The paths to test: all that this CPU can run, or of these the ones that are asked for.
-fn paths() -> Vec<Path> {
-    let only = std::env::var("NONFINITE_ONLY").ok();
-    let wanted = |name| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == name));
-    Path::available().filter(|path| wanted(path.name())).collect()
 }
 
 #[test]
