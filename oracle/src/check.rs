@@ -54,11 +54,16 @@ impl Subject for Path {
 
 /// The paths to test: all that this CPU can run; of these, if there is the environment variable `NONFINITE_ONLY`, those that it
 /// names, with commas. For emulators, which are there for one path and slow.
+///
+/// # Panics
+/// If none is left.
 #[must_use]
 pub fn paths() -> Vec<Path> {
     let only = std::env::var("NONFINITE_ONLY").ok();
     let wanted = |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == name));
-    Path::available().filter(|path| wanted(path.name())).collect()
+    let paths: Vec<_> = Path::available().filter(|path| wanted(path.name())).collect();
+    assert!(!paths.is_empty(), "NONFINITE_ONLY={} names no path of this CPU", only.unwrap_or_default());
+    paths
 }
 
 /// Checks that the paths named in the environment variable `NONFINITE_REQUIRE`, with commas, are among those that run:

@@ -44,7 +44,6 @@ fn required_paths() {
         assert_eq!(info.active, info.name == active);
     }
     assert_eq!(available.last(), Some(&"scalar"));
-    assert!(!tested.is_empty(), "NONFINITE_ONLY names no path of this CPU");
     oracle::require(&paths());
     if let Ok(forced) = std::env::var("NONFINITE_PATH") {
         assert_eq!(active, forced, "NONFINITE_PATH names a path that is not used");
