@@ -3,8 +3,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# The packages whose tests run there. Optimised as for users, which compiles no slower and leaves the emulators less to do; so
-# ci/hot-loops --neon finds the kernels that it reads.
+# The packages whose tests run there. Built as for users, so that ci/hot-loops --neon finds the kernels that it reads.
 PACKAGES=(--release -p nonfinite -p nonfinite-kernels)
 
 # Unpacks the compiler and the source of std; ends in the files rustc and rustc-web.version.
