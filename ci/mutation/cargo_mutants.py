@@ -40,9 +40,15 @@ def mutants_of(group, file, entries):
             node = root.descendant_for_byte_range(begin, end)
             while node.type != "function_item":
                 node = node.parent
-            begin = end = node.child_by_field_name("body").start_byte + 1
+            body = node.child_by_field_name("body")
+            begin = end = body.start_byte + 1
             what = f"answers {new if new != '()' else 'at once'}"
-            new = f" return {new};" if new != "()" else " return;"
+            returns = node.child_by_field_name("return_type")
+            if returns and "impl " in text[returns.start_byte : returns.end_byte]:
+                # `impl Trait` is one type: what is returned early would have to be of the body's.
+                end, new = body.end_byte - 1, f" {new} "
+            else:
+                new = f" return {new};" if new != "()" else " return;"
         else:
             what = f"{' '.join(text[begin:end].encode('latin-1').decode().split())} to {new}" if new else f"{genre} dropped"
         found.append(mutant_at(group, file, root, text, seen, (begin, end, new.encode().decode("latin-1"), what)))

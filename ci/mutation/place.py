@@ -7,6 +7,7 @@ import resource
 import select
 import signal
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from edits import read, write
@@ -49,8 +50,26 @@ SKIPPED = ["--skip", "known_bad"]
 ASLEEP = 3600
 
 
+@dataclass
+class Emulator:
+    """What is built for, the program that runs tests on it, and what of them is left out, as ci/emulate does."""
+
+    flags: str
+    runner: str
+    target: str = ""
+    skipped: tuple = ()
+
+
+EMULATORS = {
+    "arm64": Emulator("", "{emu}/run-aarch64"),
+    # A target that is named keeps the flags from what the host runs.
+    "avx512": Emulator(" -C target-cpu=cannonlake", "{root}/ci/emulate/bochs/run", "x86_64-unknown-linux-gnu", ("--skip", "scale::rounds_to_f16")),
+}
+
+
 class Place:
     def __init__(self, emulate):
+        self.emulator = EMULATORS.get(emulate)
         self.emulate = emulate
         self.root = WORK / f"copy-{emulate or 'native'}"
         self.target = WORK / f"build-{emulate or 'native'}"
@@ -59,8 +78,11 @@ class Place:
             CARGO_PROFILE_TEST_DEBUG="0", CARGO_PROFILE_TEST_OPT_LEVEL="1", CARGO_PROFILE_TEST_CODEGEN_UNITS="16",
             NONFINITE_REDUCED="1", RUST_BACKTRACE="0",
             # A mutant may shift by too much: that is for the tests to find.
-            RUSTFLAGS="--cap-lints=allow" + ("" if emulate else " -C target-cpu=native"),
+            RUSTFLAGS="--cap-lints=allow" + (self.emulator.flags if emulate else " -C target-cpu=native"),
+            BOCHS_SECONDS=str(ASLEEP),
         )  # fmt: skip
+        if emulate and self.emulator.target:
+            self.environment["CARGO_BUILD_TARGET"] = self.emulator.target
         for name in ("NONFINITE_PATH", "NONFINITE_REQUIRE", "NONFINITE_MUTANT"):
             self.environment.pop(name, None)
 
@@ -134,8 +156,9 @@ class Place:
         if number:
             environment["NONFINITE_MUTANT"] = str(number)
         for _, program in programs:
-            command = [os.environ["EMU"] + "/run-aarch64"] if self.emulate else []
-            command += [program, *tests, *SKIPPED]
+            command = [program, *tests, *SKIPPED]
+            if self.emulate:
+                command = [self.emulator.runner.format(emu=os.environ["EMU"], root=ROOT), *command, *self.emulator.skipped]
             verdict, more = watch(command, environment, self.root, seconds)
             used += more
             if verdict:
@@ -171,7 +194,7 @@ def watch(command, environment, folder, seconds):
     finally:
         if verdict:
             try:
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGTERM)
             except ProcessLookupError:
                 pass
         _, status, usage = os.wait4(process.pid, 0)

@@ -244,6 +244,12 @@ fn values() {
     assert_eq!(IsInfinityMode::try_from(1), Ok(IsInfinityMode::Positive));
     assert_eq!(IsInfinityMode::try_from(2), Ok(IsInfinityMode::Negative));
     assert!(IsInfinityMode::try_from(3).is_err());
+    let levels = [
+        0x1000, 0x2000, 0x2100, 0x3000, 0x3100, 0x4000, 0x4100, 0x5000, 0x5100, 0x5200, 0x6000, 0x6100,
+        0x6200, 0x6300, 0x6400,
+    ];
+    assert_eq!(FeatureLevel::ALL.map(|level| level as u32), levels);
+    assert_eq!(levels.map(|value| FeatureLevel::try_from(value).unwrap()), FeatureLevel::ALL);
 }
 
 /// What a description says that is made without more than a type and a shape.

@@ -88,6 +88,8 @@ fn wpt_is_infinite() {
 
 #[test]
 fn types() {
+    let names = "float32 float16 int32 uint32 int64 uint64 int8 uint8 int4 uint4";
+    assert_eq!(DataType::ALL.map(DataType::name).join(" "), names);
     for data_type in DataType::ALL {
         assert_eq!(data_type.name().parse(), Ok(data_type));
         let expected = match data_type {
