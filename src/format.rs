@@ -128,8 +128,6 @@ impl Format {
     #[must_use]
     pub const fn max_bits(self) -> u64 {
         match self {
-            // 2 to the power of 127.
-            Self::F8E8M0Fnu => 0xFE,
             Self::F4E2M1Fn => 0x07,
             Self::F6E2M3Fn | Self::F6E3M2Fn => 0x1F,
             _ => match self.row().2 {

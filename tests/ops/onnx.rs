@@ -208,10 +208,16 @@ fn fused_is_finite() {
     assert!(IsFinite::fuse(is_nan, is_inf(20, 2, -1)).is_some());
 }
 
+/// TensorProto.DataType in onnx.proto, whose codes begin with 0.
 #[test]
 fn data_types() {
-    for data_type in DataType::ALL {
-        assert_eq!(DataType::try_from(data_type.code()), Ok(data_type));
+    let names = "UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 \
+        COMPLEX128 BFLOAT16 FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ UINT4 INT4 FLOAT4E2M1 FLOAT8E8M0 UINT2 INT2 \
+        FLOAT6E2M3 FLOAT6E3M2";
+    assert_eq!(DataType::ALL.map(DataType::name).join(" "), names);
+    for (code, data_type) in (0..).zip(DataType::ALL) {
+        assert_eq!(data_type.code(), code);
+        assert_eq!(DataType::try_from(code), Ok(data_type));
         assert_eq!(data_type.name().parse(), Ok(data_type));
         assert_eq!(data_type.type_string().parse(), Ok(data_type));
         if let Some(format) = data_type.format() {

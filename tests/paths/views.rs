@@ -107,6 +107,17 @@ fn check_path(path: Path, format: Format, bytes: &[u8], from: &Layout, to: &Layo
     }
 }
 
+/// Answers are alike on all paths: only the text of a view tells.
+#[test]
+fn views_take_the_path_given() {
+    let view = TensorView::contiguous(&[1.0f32][..], &[1]).unwrap();
+    assert!(format!("{view:?}").contains("path: None"), "{view:?}");
+    for path in paths() {
+        let taken = format!("{:?}", view.with_path(path));
+        assert!(taken.contains(&format!("path: Some({path:?})")), "{taken}");
+    }
+}
+
 fn check_rows(view: &TensorView<'_>, predicate: Predicate, hits: &[bool], at: &dyn Fn() -> String) {
     let columns = view.sizes().last().copied().unwrap_or(1);
     let rows: usize = view.sizes().iter().rev().skip(1).product();
