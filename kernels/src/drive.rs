@@ -8,7 +8,10 @@ use crate::lane::{BLOCK, Block, Lane};
 use crate::rule::{Ones, Op, Operation, Pair};
 
 mod bits;
+mod screened;
 mod search;
+
+use screened::{Results, screened};
 
 pub(crate) use bits::bits;
 pub use search::{Census, Class};
@@ -76,24 +79,9 @@ fn mask_by<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool
     let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<BLOCKS>();
     let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<BLOCKS>();
     for (group, out) in groups.iter().zip(out_groups) {
-        store_all::<BLOCKS, L, I, O, NEGATE>(isa, group, with, out);
+        Bytes.compare::<O, NEGATE>(isa, group, with, out);
     }
-    for (block, out) in rest.iter().zip(out_rest) {
-        isa.store::<O, NEGATE>(block, with, out);
-    }
-}
-
-/// The mask of a group of blocks.
-#[inline(always)]
-fn store_all<const BLOCKS: usize, L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
-    isa: I,
-    group: &[Block<L>; BLOCKS],
-    with: I::Constants,
-    out: &mut [MaskBlock; BLOCKS],
-) {
-    for (block, out) in group.iter().zip(out) {
-        isa.store::<O, NEGATE>(block, with, out);
-    }
+    Bytes.compare::<O, NEGATE>(isa, rest, with, out_rest);
 }
 
 /// As [`mask`] for hits that are rare: looks for them first, which is cheaper, and compares only where there are some.
@@ -107,49 +95,35 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
 ) {
     let (screen, with) = (isa.constants(screen), isa.constants(pair));
     let (x, out) = head_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
+    let (blocks, places) = (x.as_chunks().0, out.as_chunks_mut().0);
     // Few, so that reading does not wait for long while results are written.
-    let (groups, rest) = x.as_chunks::<BLOCK>().0.as_chunks::<2>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<BLOCK>().0.as_chunks_mut::<2>();
-    let mut left = Left { x: groups, out: out_groups };
-    loop {
-        let mut clean = 0;
-        for (group, out) in left.x.iter().zip(left.out.iter_mut()) {
-            let mut seen = isa.unseen::<Ones, false>();
-            for block in group {
-                seen = isa.fold::<Ones, false>(seen, block, screen);
-            }
-            if isa.hit::<Ones, false>(seen, screen) {
-                break;
-            }
-            out.as_flattened_mut().fill(MaybeUninit::new(NEGATE));
-            clean += 1;
-        }
-        left.take(clean);
-        if left.x.is_empty() {
-            break;
-        }
-        if unites::<O>() {
-            // A tensor of nothing but NaN: as long as it goes on.
-            let mut full = 0;
-            for (group, out) in left.x.iter().zip(left.out.iter_mut()) {
-                if !isa.all_hit::<O>(group, with) {
-                    break;
-                }
-                out.as_flattened_mut().fill(MaybeUninit::new(!NEGATE));
-                full += 1;
-            }
-            left.take(full);
-        }
-        // Where one is, more may be: a branch that cannot be foretold costs more than comparing.
-        let (groups, out) = left.take(if clean == 0 { AFTER_HITS } else { AFTER_HIT });
-        for (group, out) in groups.iter().zip(out) {
-            store_all::<2, L, I, O, NEGATE>(isa, group, with, out);
-        }
-    }
-    for (block, out) in rest.iter().zip(out_rest) {
-        isa.store::<O, NEGATE>(block, with, out);
-    }
+    screened::<2, L, I, Ones, O, _, NEGATE>(isa, blocks, screen, with, places, &mut Bytes);
     last_of_mask::<L, I, O, NEGATE>(isa, x, with, out);
+}
+
+/// The blocks of a mask.
+struct Bytes;
+
+impl<L: Lane, I: Blocks<L>> Results<L, I> for Bytes {
+    type Place = MaskBlock;
+
+    #[inline(always)]
+    fn compare<O: Op, const NEGATE: bool>(
+        &mut self,
+        isa: I,
+        blocks: &[Block<L>],
+        with: I::Constants,
+        out: &mut [MaskBlock],
+    ) {
+        for (block, out) in blocks.iter().zip(out) {
+            isa.store::<O, NEGATE>(block, with, out);
+        }
+    }
+
+    #[inline(always)]
+    fn fill<const BLOCKS: usize>(&mut self, answer: bool, out: &mut [MaskBlock; BLOCKS]) {
+        out.as_flattened_mut().fill(MaybeUninit::new(answer));
+    }
 }
 
 /// Whether [`Blocks::all_hit`] can be asked, if the test has a screen or is `Ones`: equality with one number tells nothing about
@@ -157,30 +131,6 @@ pub(crate) fn screened_mask<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool>(
 #[inline(always)]
 const fn unites<O: Op>() -> bool {
     matches!(O::OP, Operation::Ones | Operation::Greater)
-}
-
-/// Groups of blocks, the one with a hit among them, that are compared before one is screened again.
-const AFTER_HIT: usize = 8;
-
-/// The same, when the group that is screened right after those has a hit too.
-const AFTER_HITS: usize = 64;
-
-/// What is left of an input and of its output, in groups.
-struct Left<'x, 'o, X, O> {
-    x: &'x [X],
-    out: &'o mut [O],
-}
-
-impl<'x, 'o, X, O> Left<'x, 'o, X, O> {
-    /// The first `count`, if there are as many, which are left no longer.
-    #[inline(always)]
-    fn take(&mut self, count: usize) -> (&'x [X], &'o mut [O]) {
-        let count = count.min(self.x.len());
-        let (x, x_left) = self.x.split_at_checked(count).unwrap_or_default();
-        let (out, out_left) = core::mem::take(&mut self.out).split_at_mut_checked(count).unwrap_or_default();
-        (self.x, self.out) = (x_left, out_left);
-        (x, out)
-    }
 }
 
 /// Overwrites the low `count` (0..128) bits of the little-endian bytes in `out`, as many as there are.

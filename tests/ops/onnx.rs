@@ -119,6 +119,8 @@ fn attributes_by_name() {
     // As onnx.checker and onnxruntime have it.
     assert!(error.to_string().contains("Unrecognized attribute: detect_both for operator IsInf"));
 
+    // AttributeProto.AttributeType: FLOAT is 1, INT is 2.
+    assert_eq!(positive.attribute_type, 2);
     let float = Attribute { name: "detect_positive", attribute_type: 1, i: 0 };
     assert_eq!(parse(&[float]).unwrap_err().rule, AttributeRule::NotInt { found: 1 });
     assert_eq!(parse(&[positive, negative, positive]).unwrap_err().rule, AttributeRule::Repeated);

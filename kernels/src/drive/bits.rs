@@ -1,9 +1,10 @@
 //! Packed bits.
 
-use super::{AFTER_HIT, AFTER_HITS, Left, merge, unites, until_aligned};
+use super::screened::{Results, screened};
+use super::{merge, until_aligned};
 use crate::isa::Blocks;
 use crate::lane::{BLOCK, Block, Lane};
-use crate::rule::{Op, Operation, Pair};
+use crate::rule::{Op, Pair};
 
 /// One bit per element, least significant first, from bit `offset` (0..8) of `out` on, which ends with the byte of
 /// the last result. Bits before and behind stay. With a screen, hits of the positive test are looked for first.
@@ -64,36 +65,45 @@ impl Carry {
         *self = Self { bits: (all >> (total / 8 * 8)) as u64, offset: total % 8 };
         out
     }
+}
+
+/// The words of a bit string. `SHIFTED` says whether bits are carried from one to the next.
+struct Words<const SHIFTED: bool>(Carry);
+
+impl<const SHIFTED: bool> Words<SHIFTED> {
+    #[inline(always)]
+    fn put(&mut self, bits: u64, word: &mut [u8; 8]) {
+        if SHIFTED {
+            let Carry { bits: carried, offset } = self.0;
+            *word = (carried | bits << offset).to_le_bytes();
+            self.0.bits = bits >> (BLOCK as u32 - offset);
+        } else {
+            *word = bits.to_le_bytes();
+        }
+    }
+}
+
+impl<L: Lane, I: Blocks<L>, const SHIFTED: bool> Results<L, I> for Words<SHIFTED> {
+    type Place = [u8; 8];
 
     #[inline(always)]
-    fn put_all<L: Lane, I: Blocks<L>, O: Op, const NEGATE: bool, const SHIFTED: bool>(
+    fn compare<O: Op, const NEGATE: bool>(
         &mut self,
         isa: I,
         blocks: &[Block<L>],
         with: I::Constants,
-        words: &mut [[u8; 8]],
+        out: &mut [[u8; 8]],
     ) {
-        for (block, word) in blocks.iter().zip(words) {
-            self.put::<SHIFTED>(isa.bits::<O, NEGATE>(block, with), word);
+        for (block, word) in blocks.iter().zip(out) {
+            self.put(isa.bits::<O, NEGATE>(block, with), word);
         }
     }
 
-    /// 64 times the same answer a word.
     #[inline(always)]
-    fn fill<const WORDS: usize, const SHIFTED: bool>(&mut self, answer: bool, words: &mut [[u8; 8]; WORDS]) {
+    fn fill<const BLOCKS: usize>(&mut self, answer: bool, out: &mut [[u8; 8]; BLOCKS]) {
         let all = if answer { u64::MAX } else { 0 };
-        self.put::<SHIFTED>(all, &mut words[0]);
-        words[1..].fill(all.to_le_bytes());
-    }
-
-    #[inline(always)]
-    fn put<const SHIFTED: bool>(&mut self, bits: u64, word: &mut [u8; 8]) {
-        if SHIFTED {
-            *word = (self.bits | bits << self.offset).to_le_bytes();
-            self.bits = bits >> (BLOCK as u32 - self.offset);
-        } else {
-            *word = bits.to_le_bytes();
-        }
+        self.put(all, &mut out[0]);
+        out[1..].fill(all.to_le_bytes());
     }
 }
 
@@ -112,77 +122,20 @@ fn words_of<
     blocks: &[Block<L>],
     screen: Pair<L>,
     pair: Pair<L>,
-    words: &mut [[u8; 8]],
-    mut carry: Carry,
+    out: &mut [[u8; 8]],
+    carry: Carry,
 ) -> Carry {
     let (screen, with) = (isa.constants(screen), isa.constants(pair));
+    let mut words = Words::<SHIFTED>(carry);
     if !SCREENED {
-        carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, blocks, with, words);
-        return carry;
+        words.compare::<O, NEGATE>(isa, blocks, with, out);
+        return words.0;
     }
     match size_of::<L>() {
-        1 => groups_of::<16, L, I, S, O, NEGATE, SHIFTED>(isa, blocks, screen, with, words, &mut carry),
-        2 => groups_of::<8, L, I, S, O, NEGATE, SHIFTED>(isa, blocks, screen, with, words, &mut carry),
-        4 => groups_of::<4, L, I, S, O, NEGATE, SHIFTED>(isa, blocks, screen, with, words, &mut carry),
-        _ => groups_of::<2, L, I, S, O, NEGATE, SHIFTED>(isa, blocks, screen, with, words, &mut carry),
+        1 => screened::<16, L, I, S, O, _, NEGATE>(isa, blocks, screen, with, out, &mut words),
+        2 => screened::<8, L, I, S, O, _, NEGATE>(isa, blocks, screen, with, out, &mut words),
+        4 => screened::<4, L, I, S, O, _, NEGATE>(isa, blocks, screen, with, out, &mut words),
+        _ => screened::<2, L, I, S, O, _, NEGATE>(isa, blocks, screen, with, out, &mut words),
     }
-    carry
-}
-
-/// The words of whole blocks, `BLOCKS` screened at a time.
-#[inline(always)]
-fn groups_of<
-    const BLOCKS: usize,
-    L: Lane,
-    I: Blocks<L>,
-    S: Op,
-    O: Op,
-    const NEGATE: bool,
-    const SHIFTED: bool,
->(
-    isa: I,
-    blocks: &[Block<L>],
-    screen: I::Constants,
-    with: I::Constants,
-    words: &mut [[u8; 8]],
-    carry: &mut Carry,
-) {
-    let (groups, rest) = blocks.as_chunks::<BLOCKS>();
-    let (word_groups, word_rest) = words.as_chunks_mut::<BLOCKS>();
-    let mut left = Left { x: groups, out: word_groups };
-    loop {
-        let mut clean = 0;
-        for (group, words) in left.x.iter().zip(left.out.iter_mut()) {
-            let mut seen = isa.unseen::<S, false>();
-            for block in group {
-                seen = isa.fold::<S, false>(seen, block, screen);
-            }
-            if isa.hit::<S, false>(seen, screen) {
-                break;
-            }
-            carry.fill::<BLOCKS, SHIFTED>(NEGATE, words);
-            clean += 1;
-        }
-        left.take(clean);
-        if left.x.is_empty() {
-            break;
-        }
-        if S::OP == Operation::Ones && unites::<O>() {
-            // A tensor of nothing but NaN: as long as it goes on.
-            let mut full = 0;
-            for (group, words) in left.x.iter().zip(left.out.iter_mut()) {
-                if !isa.all_hit::<O>(group, with) {
-                    break;
-                }
-                carry.fill::<BLOCKS, SHIFTED>(!NEGATE, words);
-                full += 1;
-            }
-            left.take(full);
-        }
-        let (groups, words) = left.take(if clean == 0 { AFTER_HITS } else { AFTER_HIT });
-        for (group, words) in groups.iter().zip(words) {
-            carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, group, with, words);
-        }
-    }
-    carry.put_all::<L, I, O, NEGATE, SHIFTED>(isa, rest, with, word_rest);
+    words.0
 }

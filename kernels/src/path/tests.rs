@@ -3,8 +3,11 @@
 use super::*;
 use crate::rule::{Operation, Rule};
 
-/// Tells which loop it is: the bytes of a lane, the operation, and whether the answer is negated.
+/// Tells which loop it is.
 struct Told<const TESTS: usize>;
+
+/// Whether a loop is not the scalar one, its bytes of a lane, its operation, and whether its answer is negated.
+type Which = (bool, usize, Operation, bool);
 
 impl<const TESTS: usize> Sink for Told<TESTS> {
     const TESTS: Tests = match TESTS {
@@ -14,7 +17,7 @@ impl<const TESTS: usize> Sink for Told<TESTS> {
         _ => Tests::Masked,
     };
     type Out<'o> = ();
-    type Output = (usize, Operation, bool);
+    type Output = Which;
 
     #[inline(always)]
     fn vector<L: Lane, I: Select<L>, O: Op, const NEGATE: bool>(
@@ -23,16 +26,16 @@ impl<const TESTS: usize> Sink for Told<TESTS> {
         _: &Test,
         (): (),
     ) -> Self::Output {
-        (size_of::<L>(), O::OP, NEGATE)
+        (true, size_of::<L>(), O::OP, NEGATE)
     }
 
     fn scalar<L: Lane>(_: &[L::Raw], test: &Test, (): ()) -> Self::Output {
-        (size_of::<L>(), test.operation(), test.negate())
+        (false, size_of::<L>(), test.operation(), test.negate())
     }
 }
 
 /// Gives a test to a sink, which tells the loop it got.
-type Ask<'a> = &'a dyn Fn(&Test) -> (usize, Operation, bool);
+type Ask<'a> = &'a dyn Fn(&Test) -> Which;
 
 /// Of elements of this size, a test of each operation.
 fn tests_of(size: usize) -> [(Test, Operation); 3] {
@@ -51,9 +54,9 @@ fn tests_of(size: usize) -> [(Test, Operation); 3] {
 /// Whether all kinds of sinks that ask for a test get its loop, and the first kind that of the opposite too.
 fn has_loops(test: Test, operation: Operation, loops: [Ask<'_>; 4], name: &str) {
     let [all, positive, greater, masked] = loops;
-    let size = test.size();
-    let want = (size, operation, false);
-    assert_eq!([all(&test), all(&test.not())], [want, (size, operation, true)], "{name}");
+    let (vector, size) = (name != "scalar", test.size());
+    let want = (vector, size, operation, false);
+    assert_eq!([all(&test), all(&test.not())], [want, (vector, size, operation, true)], "{name}");
     assert_eq!(positive(&test), want, "{name}");
     if operation == Operation::Greater {
         assert_eq!(greater(&test), want, "{name}");
@@ -83,7 +86,7 @@ fn each_test_has_its_loop() {
 #[test]
 #[cfg(feature = "portable")]
 fn rows_at_run_time() {
-    fn filled<const TESTS: usize>(test: &Test) -> (usize, Operation, bool) {
+    fn filled<const TESTS: usize>(test: &Test) -> Which {
         type Portable<S> = Loops<S, crate::portable::Portable>;
         let row = match test.size() {
             1 => Portable::<Told<TESTS>>::of::<i8>(),
