@@ -190,6 +190,8 @@ fn permuted() {
     check(&[4, 1, 3, 2], Some(&[3, 9, 1, 12]), None);
     check(&[65, 66], Some(&[1, 65]), None);
     check(&[700, 2], Some(&[1, 700]), Some(&[2, 1]));
+    check(&[2, 2], None, Some(&[1, 2]));
+    check(&[3, 4], None, Some(&[1, 3]));
 }
 
 /// Strides of 0, and others that overlap: inputs only.
