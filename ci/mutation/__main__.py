@@ -243,7 +243,8 @@ class Run:
             first = ["--config", "profile.test.package.nonfinite.opt-level=0", *BOTH, "--all-features", "--test", preferred(mutant) or "paths"]
             for suite in [first, self.suite]:
                 code, errors, programs, output = self.place.cargo("test", suite)
-                if errors:
+                # 124: what is to be evaluated has no end.
+                if errors or code == 124:
                     return "does not compile"
                 if code != 0:
                     sys.exit(f"cargo failed, and not for an error in the code:\n{output[-3000:]}")
