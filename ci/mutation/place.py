@@ -7,7 +7,7 @@ import resource
 import select
 import signal
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from edits import read, write
@@ -56,12 +56,19 @@ class Emulator:
 
     flags: str
     runner: str
+    environment: dict = field(default_factory=dict)
     skipped: tuple = ()
 
 
 EMULATORS = {
     "arm64": Emulator("", "{emu}/run-aarch64"),
-    "avx512": Emulator(" -C target-cpu=cannonlake", "{root}/ci/emulate/bochs/run", ("--skip", "scale::rounds_to_f16")),
+    "avx512": Emulator(
+        " -C target-cpu=cannonlake",
+        "{root}/ci/emulate/bochs/run",
+        # A target that is named keeps the flags from what the host runs. Bochs takes longer than the compiler.
+        {"CARGO_BUILD_TARGET": "x86_64-unknown-linux-gnu", "CARGO_PROFILE_TEST_OPT_LEVEL": "3"},
+        ("--skip", "scale::rounds_to_f16"),
+    ),
 }
 
 
@@ -78,9 +85,8 @@ class Place:
             RUSTFLAGS="--cap-lints=allow" + (self.emulator.flags if emulate else " -C target-cpu=native"),
             BOCHS_SECONDS=str(ASLEEP),
         )  # fmt: skip
-        if emulate == "avx512":
-            # Bochs takes longer than the compiler, and a target that is named keeps the flags from what the host runs.
-            self.environment |= {"CARGO_BUILD_TARGET": "x86_64-unknown-linux-gnu", "CARGO_PROFILE_TEST_OPT_LEVEL": "3"}
+        if emulate:
+            self.environment |= self.emulator.environment
         for name in ("NONFINITE_PATH", "NONFINITE_REQUIRE", "NONFINITE_ONLY", "NONFINITE_MUTANT"):
             self.environment.pop(name, None)
 
