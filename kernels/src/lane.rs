@@ -1,85 +1,123 @@
-//! Lanes: the raw bits of one element, 8, 16, 32 or 64 wide, at any byte address.
+//! The four widths of elements, each with the loops for it.
 
-/// Elements of a block, on every path. One `u64` of bits, one cache line of mask.
-pub(crate) const BLOCK: usize = 64;
+use core::mem::MaybeUninit;
 
-/// The raw bits of one element, read as a signed integer.
-///
-/// In memory a lane is a byte array, so that it may stand at any address.
-pub(crate) trait Lane: Copy + Eq + Ord + 'static {
-    /// The lane as it stands in memory, in the byte order of the machine.
-    type Raw: Copy + 'static;
-    /// The lanes that some bytes hold.
-    fn lanes(bytes: &[u8]) -> &[Self::Raw];
-    /// The bytes of some lanes.
-    #[allow(dead_code, reason = "for hand-written paths: s390x and wasm have none")]
-    fn bytes(lanes: &[Self::Raw]) -> &[u8];
-    /// As [`Lane::lanes`], to be written to.
-    fn lanes_mut(bytes: &mut [u8]) -> &mut [Self::Raw];
-    /// As [`Lane::bytes`], to be written to.
-    #[allow(dead_code, reason = "for hand-written paths: s390x and wasm have none")]
-    fn bytes_mut(lanes: &mut [Self::Raw]) -> &mut [u8];
-    /// Reads a lane.
-    fn read(raw: Self::Raw) -> Self;
-    /// The lane as it goes to memory.
-    fn raw(self) -> Self::Raw;
-    /// Keeps the low bits.
-    fn truncate(bits: u64) -> Self;
-    /// Bitwise and.
-    fn and(self, other: Self) -> Self;
-    /// The upper 32 bits of a lane of 64; others as they are.
-    fn upper(self) -> i32;
+use crate::loops::bits::Bits;
+use crate::loops::census::{Census, Taken};
+use crate::loops::count::{Count, Counted};
+use crate::loops::mask::Mask;
+use crate::loops::position::Position;
+use crate::loops::stream::Streamed;
+use crate::path::{Path, Question, Row, row};
+use crate::rule::Test;
+use crate::scalar;
+
+impl<const W: usize> Question for Mask<W> {
+    fn scalar(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+        scalar::mask::<W>(x, test, out);
+    }
 }
 
-macro_rules! lane {
-    ($($lane:ident $upper:literal;)*) => { $(
+impl<const W: usize> Question for Streamed<W> {
+    fn scalar(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+        scalar::mask::<W>(x, test, out);
+    }
+}
+
+impl<const W: usize> Question for Bits<W> {
+    fn scalar(x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+        scalar::bits::<W>(x, test, out)
+    }
+}
+
+impl<const W: usize> Question for Position<W> {
+    fn scalar(x: &[u8], test: &Test, (): ()) -> Option<usize> {
+        scalar::position::<W>(x, test)
+    }
+}
+
+impl<const W: usize> Question for Count<W> {
+    fn scalar(x: &[u8], test: &Test, (): ()) -> Counted {
+        scalar::count::<W>(x, test)
+    }
+}
+
+impl<const W: usize> Question for Census<W> {
+    fn scalar(x: &[u8], nan: &Test, (): ()) -> Taken {
+        scalar::census::<W>(x, nan)
+    }
+}
+
+mod sealed {
+    use super::{Counted, Path, Taken, Test};
+    use core::mem::MaybeUninit;
+
+    /// Runs the loops of one width: a caller links no others.
+    pub trait Loops {
+        fn mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);
+        fn streamed(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);
+        fn bits(path: Option<Path>, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64;
+        fn position(path: Option<Path>, x: &[u8], test: &Test) -> Option<usize>;
+        fn count(path: Option<Path>, x: &[u8], test: &Test) -> Counted;
+        fn census(path: Option<Path>, x: &[u8], nan: &Test) -> Taken;
+    }
+}
+pub(crate) use sealed::Loops;
+
+/// An unsigned integer as wide as an element: `u8`, `u16`, `u32` or `u64`.
+pub trait Lane: Loops {
+    /// Bytes of an element.
+    const SIZE: usize;
+}
+
+/// The rows are statics, so that the loops are compiled in this crate, once.
+macro_rules! lanes {
+    ($($lane:ident $width:literal;)*) => { $(
         impl Lane for $lane {
-            type Raw = [u8; size_of::<$lane>()];
-            #[inline(always)]
-            fn lanes(bytes: &[u8]) -> &[Self::Raw] {
-                bytes.as_chunks().0
+            const SIZE: usize = $width;
+        }
+
+        impl Loops for $lane {
+            #[inline]
+            fn mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+                static ROW: Row<Mask<$width>> = row::<Mask<$width>>();
+                Path::run::<Mask<$width>>(path, &ROW, x, test, out);
             }
-            #[inline(always)]
-            fn bytes(lanes: &[Self::Raw]) -> &[u8] {
-                lanes.as_flattened()
+
+            fn streamed(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+                static ROW: Row<Streamed<$width>> = row::<Streamed<$width>>();
+                Path::run::<Streamed<$width>>(path, &ROW, x, test, out);
             }
-            #[inline(always)]
-            fn lanes_mut(bytes: &mut [u8]) -> &mut [Self::Raw] {
-                bytes.as_chunks_mut().0
+
+            #[inline]
+            fn bits(path: Option<Path>, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+                static ROW: Row<Bits<$width>> = row::<Bits<$width>>();
+                Path::run::<Bits<$width>>(path, &ROW, x, test, out)
             }
-            #[inline(always)]
-            fn bytes_mut(lanes: &mut [Self::Raw]) -> &mut [u8] {
-                lanes.as_flattened_mut()
+
+            #[inline]
+            fn position(path: Option<Path>, x: &[u8], test: &Test) -> Option<usize> {
+                static ROW: Row<Position<$width>> = row::<Position<$width>>();
+                Path::run::<Position<$width>>(path, &ROW, x, test, ())
             }
-            #[inline(always)]
-            fn read(raw: Self::Raw) -> Self {
-                Self::from_ne_bytes(raw)
+
+            #[inline]
+            fn count(path: Option<Path>, x: &[u8], test: &Test) -> Counted {
+                static ROW: Row<Count<$width>> = row::<Count<$width>>();
+                Path::run::<Count<$width>>(path, &ROW, x, test, ())
             }
-            #[inline(always)]
-            fn raw(self) -> Self::Raw {
-                self.to_ne_bytes()
-            }
-            #[inline(always)]
-            fn truncate(bits: u64) -> Self {
-                bits as Self
-            }
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-            #[inline(always)]
-            fn upper(self) -> i32 {
-                (self >> $upper) as i32
+
+            #[inline]
+            fn census(path: Option<Path>, x: &[u8], nan: &Test) -> Taken {
+                static ROW: Row<Census<$width>> = row::<Census<$width>>();
+                Path::run::<Census<$width>>(path, &ROW, x, nan, ())
             }
         }
     )* };
 }
-lane! {
-    i8 0;
-    i16 0;
-    i32 0;
-    i64 32;
+lanes! {
+    u8 1;
+    u16 2;
+    u32 4;
+    u64 8;
 }
-
-/// 64 elements in memory.
-pub(crate) type Block<L> = [<L as Lane>::Raw; BLOCK];

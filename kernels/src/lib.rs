@@ -1,52 +1,53 @@
 //! The SIMD kernels of the crate `nonfinite`, which is what you want unless you write another front end.
 //!
-//! A kernel asks one question of every element of a tensor, a [`Rule`], and gives the answers to a sink: [`mask`],
-//! [`bits`], [`position`], [`count`], [`tally`] or [`census`]. Elements are lanes of 8, 16, 32 or 64 bits at any byte
-//! address, in the byte order of the machine; what a floating-point format makes of them is not known here. No floating-point
-//! instruction touches them, but in [`scale()`]. Kernels allocate nothing, take no lock, and read and write nothing outside the slices; only the first choice of
-//! a path reads `NONFINITE_PATH`, once.
+//! A kernel asks one question of every element of a tensor, a [`Rule`]: [`mask`], [`bits`], [`position`], [`count`],
+//! [`tally`] or [`census`]. Elements have 8, 16, 32 or 64 bits and stand at any byte address, in the byte order of
+//! the machine; what a floating-point format makes of them is not known here. No floating-point instruction
+//! touches them, except in [`scale()`]. Kernels allocate nothing, take no lock, and read and write nothing
+//! outside the slices; only the first choice of a path reads `NONFINITE_PATH`, once.
 //!
-//! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the environment variable
-//! `NONFINITE_PATH`.
+//! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the environment
+//! variable `NONFINITE_PATH`.
 #![no_std]
 
-#[cfg(feature = "std")]
+#[cfg(any(feature = "std", test))]
 extern crate std;
 
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod avx2;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod avx512;
+mod bytes;
 mod cache;
-mod drive;
-mod isa;
+mod entry;
 mod lane;
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod loops;
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 mod neon;
 mod out;
 mod path;
 #[cfg(any(
     feature = "portable",
     not(any(
-        target_arch = "x86",
-        target_arch = "x86_64",
-        all(target_arch = "aarch64", target_endian = "little")
+        all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
     ))
 ))]
 mod portable;
-mod replace;
 mod rule;
 mod scalar;
-mod scale;
-mod sinks;
+mod simd;
 mod stream;
-pub mod strided;
 
-pub use drive::{Census, Class};
+pub use bytes::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
+pub use entry::{Census, Class};
+pub use lane::Lane;
 pub use out::MaskOut;
 pub use path::Path;
-pub use replace::{Values, replace, replace_into};
 pub use rule::{Rule, Test};
-pub use scale::{Float, scale};
-pub use sinks::{bits, census, count, mask, mask_uninit, position, tally};
-pub use stream::{mask_streamed, streams};
+pub use stream::streams;
+
+/// The entries for elements whose width the caller knows: only the loops of that width are linked.
+pub mod typed {
+    pub use crate::entry::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
+}

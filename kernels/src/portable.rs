@@ -1,12 +1,12 @@
-//! The portable path: plain loops over blocks, for the compiler to vectorise. It serves where no hand-written file
-//! exists, wasm among them. With the feature `portable` it stands beside the others, on x86 with AVX2 by pulp.
+//! The portable backend: plain loops over blocks, for the compiler to vectorise. It serves where no
+//! hand-written file exists, wasm among them. With the feature `portable` it stands beside the others, on x86
+//! with AVX2 by pulp.
 
-mod replace;
-mod scale;
+use core::mem::MaybeUninit;
 
-use crate::isa::{Blocks, Isa, Kernel, MaskBlock};
-use crate::lane::{Block, Lane};
-use crate::rule::{Op, Pair, Test, holds};
+use crate::rule::{Operation, Screen, Test};
+use crate::scalar;
+use crate::simd::{Block, Line, Loop, Simd, Slots, op};
 
 /// Runs everywhere.
 #[derive(Clone, Copy, Debug)]
@@ -16,74 +16,121 @@ impl Portable {
     pub(crate) fn detect() -> Option<Self> {
         Some(Self(()))
     }
-
-    #[inline(always)]
-    pub(crate) fn detected() -> Option<Self> {
-        Self::detect()
-    }
-}
-
-impl Isa for Portable {
-    /// On x86 with AVX2 where the CPU has it, by what pulp detects; elsewhere with what the target has. Not inlined: every unit
-    /// of code would have loops of its own.
-    #[inline(never)]
-    unsafe fn vectorize<K: Kernel<Self>>(x: &[u8], test: &Test, out: K::Out<'_>) -> K::Output {
-        // Not `pulp::Arch`, which has a case, and so all loops once more, for each feature of pulp that any other crate turns on.
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        if let Some(simd) = pulp::x86::V3::try_new() {
-            return pulp::Simd::vectorize(simd, Run::<K> { x, test, out });
-        }
-        K::run(Self(()), x, test, out)
-    }
 }
 
 /// The arguments of a loop, for pulp.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-struct Run<'a, 'o, K: Kernel<Portable>> {
+struct Run<'a, 'o, L: Loop> {
     x: &'a [u8],
     test: &'a Test,
-    out: K::Out<'o>,
+    out: L::Out<'o>,
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-impl<K: Kernel<Portable>> pulp::WithSimd for Run<'_, '_, K> {
-    type Output = K::Output;
+impl<L: Loop> pulp::WithSimd for Run<'_, '_, L> {
+    type Output = L::Output;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> K::Output {
-        K::run(Portable(()), self.x, self.test, self.out)
+    fn with_simd<S: pulp::Simd>(self, _: S) -> L::Output {
+        L::vector(Portable(()), self.x, self.test, self.out)
     }
+}
+
+/// The elements of some lines.
+#[inline(always)]
+fn elements<const W: usize>(lines: &[Line]) -> &[[u8; W]] {
+    lines.as_flattened().as_chunks().0
+}
+
+/// The low bytes of mask and bound are those of an element.
+#[derive(Clone, Copy)]
+pub(crate) struct With {
+    mask: u64,
+    bound: u64,
+    negate: bool,
+}
+
+/// The comparison, in integers as wide as the element, of which the compiler makes vectors.
+#[inline(always)]
+fn hit<const W: usize, const OP: u8>(element: &[u8; W], with: With) -> bool {
+    let (mask, bound) = (with.mask, with.bound);
+    match W {
+        1 => compare::<_, OP>(i8::from_ne_bytes(lane(element)) & mask as i8, bound as i8),
+        2 => compare::<_, OP>(i16::from_ne_bytes(lane(element)) & mask as i16, bound as i16),
+        4 => compare::<_, OP>(i32::from_ne_bytes(lane(element)) & mask as i32, bound as i32),
+        _ => compare::<_, OP>(i64::from_ne_bytes(lane(element)) & mask as i64, bound as i64),
+    }
+}
+
+/// The bytes of an element whose width is `N`.
+#[inline(always)]
+fn lane<const N: usize>(element: &[u8]) -> [u8; N] {
+    let mut lane = [0; N];
+    lane.copy_from_slice(element);
+    lane
 }
 
 #[inline(always)]
-fn hit<L: Lane, O: Op, const NEGATE: bool>(raw: L::Raw, pair: Pair<L>) -> bool {
-    holds(O::OP, pair, L::read(raw)) != NEGATE
+fn compare<T: Ord, const OP: u8>(masked: T, bound: T) -> bool {
+    match OP {
+        op::GREATER => masked > bound,
+        op::ONES_NOT => masked != bound,
+        _ => masked == bound,
+    }
 }
 
-impl<L: Lane> Blocks<L> for Portable {
-    const SCREENS_BITS: bool = false;
+/// How many elements of two lines are hits: at most 128.
+#[inline(always)]
+fn hits<const W: usize, const OP: u8>(lines: &[Line; 2], with: With) -> usize {
+    let hits = elements::<W>(lines).iter().map(|element| u8::from(hit::<W, OP>(element, with)));
+    usize::from(hits.sum::<u8>())
+}
 
-    type Constants = Pair<L>;
-    type Seen = bool;
-    type Counts = usize;
+impl Simd for Portable {
+    /// On x86 with AVX2 where the CPU has it, by what pulp detects; elsewhere with what the target has. Not
+    /// inlined: every unit of code would have loops of its own.
+    #[inline(never)]
+    unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
+        // Not `pulp::Arch`, which has a case, and so all loops once more, for each feature of pulp that any
+        // other crate turns on.
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            return pulp::Simd::vectorize(simd, Run::<L> { x, test, out });
+        }
+        L::vector(Self(()), x, test, out)
+    }
+
+    type With = With;
 
     #[inline(always)]
-    fn constants(self, pair: Pair<L>) -> Pair<L> {
-        pair
+    fn with<const W: usize>(self, test: &Test) -> With {
+        With { mask: test.mask(), bound: test.bound(), negate: test.negate() }
     }
 
     #[inline(always)]
-    fn store<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>, out: &mut MaskBlock) {
-        for (out, &raw) in out.iter_mut().zip(block) {
-            out.write(hit::<L, O, NEGATE>(raw, pair));
+    fn stores_negated<const W: usize>() -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
+        // `ONES_NOT` negates by itself.
+        let negate = with.negate && OP != op::ONES_NOT;
+        for (slot, element) in out.iter_mut().zip(elements::<W>(block)) {
+            slot.write(hit::<W, OP>(element, with) != negate);
         }
     }
 
     #[inline(always)]
-    fn bits<O: Op, const NEGATE: bool>(self, block: &Block<L>, pair: Pair<L>) -> u64 {
+    fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+        scalar::mask::<W>(x, test, out);
+    }
+
+    #[inline(always)]
+    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
         let mut bytes = [0; 64];
-        for (byte, &raw) in bytes.iter_mut().zip(block) {
-            *byte = u8::from(hit::<L, O, NEGATE>(raw, pair));
+        for (byte, element) in bytes.iter_mut().zip(elements::<W>(block)) {
+            *byte = u8::from(hit::<W, OP>(element, with));
         }
         // The product has bit 0 of byte `i` at bit `56 + i`, and no two of its terms meet there.
         let mut packed = [0; 8];
@@ -94,25 +141,59 @@ impl<L: Lane> Blocks<L> for Portable {
     }
 
     #[inline(always)]
-    fn unseen<O: Op, const NEGATE: bool>(self) -> bool {
+    fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64 {
+        scalar::bits_few::<W>(x, test)
+    }
+
+    #[inline(always)]
+    fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
+        let line = elements::<W>(core::slice::from_ref(line));
+        let found = match test.operation() {
+            Operation::Greater => line.iter().position(|element| hit::<W, { op::GREATER }>(element, with)),
+            Operation::Ones | Operation::Equal => {
+                line.iter().position(|element| hit::<W, { op::EQUAL }>(element, with))
+            }
+        };
+        found.unwrap_or(64)
+    }
+
+    /// A test that holds where the screen does.
+    type Screen = With;
+
+    #[inline(always)]
+    fn screen<const W: usize>(self, screen: Screen) -> With {
+        let (mask, bound) = match screen {
+            Screen::None => (0, 0),
+            Screen::Masked { mask, least } => (mask, least.wrapping_sub(1)),
+            Screen::Flipped { flip } => (0xFF, !flip & 0xFF),
+        };
+        With { mask, bound, negate: false }
+    }
+
+    type Seen = bool;
+
+    #[inline(always)]
+    fn unseen(self) -> bool {
         false
     }
 
     #[inline(always)]
-    fn fold<O: Op, const NEGATE: bool>(self, seen: bool, block: &Block<L>, pair: Pair<L>) -> bool {
-        block.iter().fold(seen, |seen, &raw| seen | hit::<L, O, NEGATE>(raw, pair))
+    fn look<const W: usize, const FLIP: bool>(self, seen: bool, lines: &[Line; 2], screen: With) -> bool {
+        elements::<W>(lines).iter().fold(seen, |seen, element| {
+            seen | if FLIP {
+                hit::<W, { op::EQUAL }>(element, screen)
+            } else {
+                hit::<W, { op::GREATER }>(element, screen)
+            }
+        })
     }
 
     #[inline(always)]
-    fn hit<O: Op, const NEGATE: bool>(self, seen: bool, _: Pair<L>) -> bool {
+    fn reaches<const W: usize>(self, seen: bool, _: With) -> bool {
         seen
     }
 
-    #[inline(always)]
-    fn all_hit<O: Op>(self, blocks: &[Block<L>], pair: Pair<L>) -> bool {
-        let common = blocks.as_flattened().iter().fold(pair.mask, |common, &raw| common.and(L::read(raw)));
-        holds(O::OP, pair, common)
-    }
+    type Counts = usize;
 
     #[inline(always)]
     fn uncounted(self) -> usize {
@@ -120,13 +201,48 @@ impl<L: Lane> Blocks<L> for Portable {
     }
 
     #[inline(always)]
-    fn count<O: Op>(self, counts: usize, block: &Block<L>, pair: Pair<L>) -> usize {
-        let hits = block.iter().fold(0u8, |hits, &raw| hits + u8::from(hit::<L, O, false>(raw, pair)));
-        counts + usize::from(hits)
+    fn count<const W: usize, const OP: u8>(self, counts: usize, lines: &[Line; 2], with: With) -> usize {
+        counts + hits::<W, OP>(lines, with)
+    }
+
+    type Sums = usize;
+
+    #[inline(always)]
+    fn no_sums(self) -> usize {
+        0
     }
 
     #[inline(always)]
-    fn total(self, counts: usize) -> usize {
-        counts
+    fn add(self, sums: usize, counts: usize) -> usize {
+        sums + counts
+    }
+
+    #[inline(always)]
+    fn total(self, sums: usize) -> usize {
+        sums
+    }
+
+    /// The tests for NaN, for infinities and for -Inf.
+    type Classes = [With; 3];
+
+    #[inline(always)]
+    fn classes<const W: usize>(self, nan: &Test) -> [With; 3] {
+        let with = self.with::<W>(nan);
+        let neg = With { mask: u64::MAX, bound: with.bound | with.mask + 1, negate: false };
+        [with, with, neg]
+    }
+
+    #[inline(always)]
+    fn classify<const W: usize>(
+        self,
+        [nan, inf, neg]: [usize; 3],
+        lines: &[Line; 2],
+        [of_nan, of_inf, of_neg]: [With; 3],
+    ) -> [usize; 3] {
+        [
+            nan + hits::<W, { op::GREATER }>(lines, of_nan),
+            inf + hits::<W, { op::EQUAL }>(lines, of_inf),
+            neg + hits::<W, { op::EQUAL }>(lines, of_neg),
+        ]
     }
 }

@@ -1,48 +1,48 @@
 //! The one question every kernel answers: `(bits & mask) == bound` or `(bits & mask) > bound`, signed.
 
-use crate::lane::Lane;
-
-/// One masked comparison of lanes of one width.
+/// One masked comparison of elements of one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     mask: u64,
     bound: u64,
-    /// The mask of an `Operation::Ones` that holds wherever this test does, or 0.
-    screen: u64,
-    width: Width,
+    screen: Screen,
+    width: u8,
     operation: Operation,
     negate: bool,
-    /// See [`Test::index`].
-    index: u8,
     one: One,
 }
 
-/// The number 1, which the compiler must not know: it would make two instructions of `min(x, 1)`.
+/// The number 1, hidden from the compiler, which would make two instructions of `min(x, 1)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct One(i8);
+struct One(u8);
 
-/// Bytes of a lane.
+/// How the masked bits of an element are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Width {
-    One,
-    Two,
-    Four,
-    Eight,
-}
-
-/// How the masked bits of a lane are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Operation {
-    /// `(bits & mask) == mask`, with a mask for which the top 16 bits of a lane are enough.
+    /// `(bits & mask) == mask`, with a mask that lies in the top 16 bits of an element.
     Ones,
     /// `(bits & mask) == bound`
     Equal,
     /// `(bits & mask) > bound`, signed
     Greater,
-    /// `bits == bound`, with the least signed number as bound. Only to screen: a minimum finds it.
-    Least,
+}
+
+/// A cheaper question that holds wherever the test does: whether no element of a group can be a hit.
+///
+/// The largest of the masked (or flipped) elements of a group, compared as unsigned integers,
+/// answers the question for the whole group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Screen {
+    /// No cheaper question is known.
+    None,
+    /// An element can be a hit only if `(bits & mask) >= least`.
+    Masked {
+        /// Never contains the sign bit.
+        mask: u64,
+        least: u64,
+    },
+    /// Elements of one byte: an element is a hit only if `bits ^ flip` is 0xFF.
+    Flipped { flip: u64 },
 }
 
 /// What to ask of every element.
@@ -52,7 +52,7 @@ pub enum Rule {
     Constant {
         /// The answer.
         answer: bool,
-        /// Bytes of an element: 1, 2, 4 or 8. Every sink panics if it is 0.
+        /// Bytes of an element: 1, 2, 4 or 8. Every entry panics if it is 0.
         size: usize,
     },
     /// A comparison.
@@ -60,33 +60,44 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// `(bits & mask) == bound` for elements of `size` bytes; of mask and bound the low `size` bytes count.
+    /// `(bits & mask) == bound` for elements of `size` bytes; the low `size` bytes of mask and bound count.
     ///
     /// # Panics
     /// If `size` is not 1, 2, 4 or 8.
     #[must_use]
     pub const fn equal(size: usize, mask: u64, bound: u64) -> Self {
-        let bits = 8 * size as u32;
-        let operation =
-            if mask == bound && mask & !top(bits) == 0 { Operation::Ones } else { Operation::Equal };
-        let run = run_of_ones(bits, bound);
-        let screen = if mask & run == run { run } else { 0 };
-        Self::Test(Test::new(mask, bound, screen, width(size), operation))
+        let (mask, bound) = (mask & all_ones(size), bound & all_ones(size));
+        let operation = if mask == bound && mask & !top(size) == 0 && size > 1 {
+            Operation::Ones
+        } else {
+            Operation::Equal
+        };
+        let run = run_of_ones(size, bound);
+        let screen = if size == 1 && mask == 0xFF {
+            Screen::Flipped { flip: !bound & 0xFF }
+        } else if run != 0 && mask & run == run {
+            Screen::Masked { mask: run, least: run }
+        } else {
+            Screen::None
+        };
+        Self::Test(Test::new(mask, bound, screen, size, operation))
     }
 
-    /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that size; of mask and bound
-    /// the low `size` bytes count.
+    /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that size; the
+    /// low `size` bytes of mask and bound count.
     ///
     /// # Panics
     /// If `size` is not 1, 2, 4 or 8.
     #[must_use]
     pub const fn greater(size: usize, mask: u64, bound: u64) -> Self {
-        let bits = 8 * size as u32;
-        let run = run_of_ones(bits, bound);
-        // Without the sign bit nothing is above a run of ones from the top, so what is greater has the run too.
-        let unsigned = (mask | bound) >> (bits - 1) & 1 == 0;
-        let screen = if unsigned && mask & run == run { run } else { 0 };
-        Self::Test(Test::new(mask, bound, screen, width(size), Operation::Greater))
+        let (mask, bound) = (mask & all_ones(size), bound & all_ones(size));
+        // Without a sign, comparing as unsigned integers is the same.
+        let screen = if (mask | bound) & sign(size) == 0 {
+            Screen::Masked { mask, least: bound + 1 }
+        } else {
+            Screen::None
+        };
+        Self::Test(Test::new(mask, bound, screen, size, Operation::Greater))
     }
 
     /// The opposite answer for every element.
@@ -109,66 +120,69 @@ impl Rule {
     }
 }
 
-const fn width(size: usize) -> Width {
+const fn all_ones(size: usize) -> u64 {
     match size {
-        1 => Width::One,
-        2 => Width::Two,
-        4 => Width::Four,
-        8 => Width::Eight,
+        1 | 2 | 4 | 8 => u64::MAX >> (64 - 8 * size),
         _ => panic!("elements of 1, 2, 4 or 8 bytes"),
     }
 }
 
-/// The bits that `Operation::Ones` may look at.
-const fn top(bits: u32) -> u64 {
-    match bits {
-        8 => 0xFF,
-        _ => 0x7FFF << (bits - 16),
-    }
+const fn sign(size: usize) -> u64 {
+    1 << (8 * size - 1)
 }
 
-/// The ones of `bound` from the bit below the sign to the first zero, as far as `Operation::Ones` may look.
-const fn run_of_ones(bits: u32, bound: u64) -> u64 {
-    let below_sign = bound << (u64::BITS - bits) << 1;
+/// The top 16 bits of an element, without the sign.
+const fn top(size: usize) -> u64 {
+    (sign(size) - 1) & !(all_ones(size) >> 16)
+}
+
+/// The ones of `bound` from the bit below the sign to the first zero.
+const fn run_of_ones(size: usize, bound: u64) -> u64 {
+    let below_sign = bound << (64 - 8 * size) << 1;
     let ones = match below_sign.leading_ones() {
         0 => 0,
         run => u64::MAX << (u64::BITS - run),
     };
-    ones >> 1 >> (u64::BITS - bits) & top(bits)
+    ones >> 1 >> (64 - 8 * size)
 }
 
 impl Test {
-    /// Combinations of width, operation and negation.
-    pub(crate) const INDICES: usize = 24;
-
-    #[inline(always)]
-    const fn new(mask: u64, bound: u64, screen: u64, width: Width, operation: Operation) -> Self {
-        let index = (width as u8 * 3 + operation as u8) * 2;
-        Self { mask, bound, screen, width, operation, negate: false, index, one: One(1) }
+    const fn new(mask: u64, bound: u64, screen: Screen, size: usize, operation: Operation) -> Self {
+        Self { mask, bound, screen, width: size as u8, operation, negate: false, one: One(1) }
     }
 
     /// The opposite answer for every element.
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn not(self) -> Self {
-        Self { negate: !self.negate, index: self.index ^ 1, ..self }
+        Self { negate: !self.negate, ..self }
     }
 
     /// Bytes of an element.
     #[inline(always)]
     pub(crate) const fn size(&self) -> usize {
-        1 << self.width as u8
-    }
-
-    /// The place of this test among all combinations of width, operation and negation, in this order. It is kept, as
-    /// short inputs would feel its calculation.
-    #[inline(always)]
-    pub(crate) fn index(&self) -> usize {
-        usize::from(self.index)
+        self.width as usize
     }
 
     #[inline(always)]
-    pub(crate) fn width(&self) -> Width {
-        self.width
+    pub(crate) fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    #[inline(always)]
+    pub(crate) fn bound(&self) -> u64 {
+        self.bound
+    }
+
+    /// The top 16 bits of the mask, or the whole mask of a byte.
+    #[inline(always)]
+    pub(crate) fn top(&self) -> u64 {
+        self.mask >> (8 * self.size()).saturating_sub(16)
+    }
+
+    /// The number 1, which the compiler does not know.
+    #[inline(always)]
+    pub(crate) fn one(&self) -> u8 {
+        self.one.0
     }
 
     #[inline(always)]
@@ -181,119 +195,56 @@ impl Test {
         self.negate
     }
 
+    /// The screen of the test, or of the test that this one negates.
     #[inline(always)]
-    pub(crate) fn pair<L: Lane>(&self) -> Pair<L> {
-        Pair { mask: L::truncate(self.mask), bound: L::truncate(self.bound), one: self.one.0 }
+    pub(crate) fn screen(&self) -> Screen {
+        self.screen
     }
 
-    /// Bits that are set in every lane for which this test, or the one it negates, holds, to be searched for first: that
-    /// is cheaper than the test.
+    /// The screen, unless hits are where the screen does not hold.
     #[inline(always)]
-    pub(crate) fn screen<L: Lane>(&self) -> Option<Pair<L>> {
-        let mask = L::truncate(self.screen);
-        (self.screen != 0).then_some(Pair { mask, bound: mask, one: self.one.0 })
+    pub(crate) fn search_screen(&self) -> Screen {
+        if self.negate { Screen::None } else { self.screen }
     }
 
-    /// Whether this test, or the one it negates, holds for the least signed byte and nothing else.
-    #[inline(always)]
-    pub(crate) fn is_least_byte(&self) -> bool {
-        self.width == Width::One
-            && self.operation == Operation::Equal
-            && self.mask as u8 == u8::MAX
-            && self.bound as i8 == i8::MIN
-    }
-}
-
-impl Test {
-    /// What the test for NaN of an IEEE format, `(bits & !sign) > exponent`, tells about its infinities: the tests for
-    /// +Inf and -Inf.
-    #[inline(always)]
-    pub(crate) fn infinities(&self) -> Option<[Self; 2]> {
-        let sign = 1 << (8 * self.size() - 1);
-        let equal = |bound| Self::new(u64::MAX, bound, self.screen, self.width, Operation::Equal);
-        self.is_ieee().then(|| [equal(self.bound), equal(self.bound | sign)])
+    /// What the test for NaN of an IEEE format, `(bits & !sign) > exponent`, says about its infinities: the
+    /// tests for the exponent, +Inf and -Inf.
+    #[inline]
+    pub(crate) const fn infinities(&self) -> Option<[Self; 3]> {
+        if !self.is_ieee() {
+            return None;
+        }
+        let (size, bound) = (self.size(), self.bound);
+        let (Rule::Test(special), Rule::Test(pos), Rule::Test(neg)) = (
+            Rule::equal(size, bound, bound),
+            Rule::equal(size, u64::MAX, bound),
+            Rule::equal(size, u64::MAX, bound | sign(size)),
+        ) else {
+            unreachable!()
+        };
+        Some([special, pos, neg])
     }
 
-    /// Whether this is `(bits & !sign) > exponent`.
-    #[inline(always)]
+    /// Whether this is `(bits & !sign) > exponent`, the exponent being ones from below the sign on.
     const fn is_ieee(&self) -> bool {
-        let sign = 1 << (8 * self.size() - 1);
         matches!(self.operation, Operation::Greater)
             && !self.negate
-            && self.mask == sign - 1
+            && self.mask == sign(self.size()) - 1
             && self.bound != 0
-            && self.bound == self.screen
+            && self.bound == run_of_ones(self.size(), self.bound)
     }
 
-    /// Where an element is to be replaced if this is the test for NaN, and the codes of +Inf and -Inf if there are any.
+    /// The rule itself, for the bits of one element. Every backend must agree with it.
     #[inline(always)]
-    pub(crate) const fn special(&self) -> (Self, Option<[u64; 2]>) {
-        let sign = 1 << (8 * self.size() - 1);
-        if !self.is_ieee() {
-            return (*self, None);
-        }
-        let Rule::Test(special) = Rule::equal(self.size(), self.bound, self.bound) else { unreachable!() };
-        (special, Some([self.bound, self.bound | sign]))
+    pub(crate) fn holds(&self, bits: u64) -> bool {
+        let masked = bits & self.mask;
+        let holds = match self.operation {
+            Operation::Ones | Operation::Equal => masked == self.bound,
+            Operation::Greater => {
+                let up = 64 - 8 * u32::from(self.width);
+                (masked << up).cast_signed() > (self.bound << up).cast_signed()
+            }
+        };
+        holds != self.negate
     }
-
-    /// Of a test that has infinities: where the exponent is all ones, where NaN is, where +Inf is, where -Inf is.
-    #[inline(always)]
-    pub(crate) fn census_pairs<L: Lane>(&self) -> [Pair<L>; 4] {
-        let nan = self.pair::<L>();
-        let equal = |bound: u64| Pair { mask: L::truncate(u64::MAX), bound: L::truncate(bound), ..nan };
-        let sign = 1 << (8 * self.size() - 1);
-        [Pair { mask: nan.bound, ..nan }, nan, equal(self.bound), equal(self.bound | sign)]
-    }
-}
-
-/// Mask and bound in the width of a lane.
-#[derive(Clone, Copy)]
-pub(crate) struct Pair<L> {
-    pub(crate) mask: L,
-    pub(crate) bound: L,
-    /// 1, see `One`.
-    #[allow(dead_code, reason = "for hand-written paths: s390x and wasm have none")]
-    pub(crate) one: i8,
-}
-
-/// Whether a screen can be cheaper than the test.
-#[inline(always)]
-pub(crate) fn screens<O: Op, const NEGATE: bool>() -> bool {
-    !NEGATE && O::OP != Operation::Ones
-}
-
-/// The rule itself, for one lane. This is what every path must agree with.
-#[inline(always)]
-pub(crate) fn holds<L: Lane>(operation: Operation, pair: Pair<L>, lane: L) -> bool {
-    match operation {
-        Operation::Ones | Operation::Equal | Operation::Least => lane.and(pair.mask) == pair.bound,
-        Operation::Greater => lane.and(pair.mask) > pair.bound,
-    }
-}
-
-/// An operation as a type, so that each loop is compiled for one.
-pub(crate) trait Op: Copy {
-    const OP: Operation;
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Ones;
-#[derive(Clone, Copy)]
-pub(crate) struct Equal;
-#[derive(Clone, Copy)]
-pub(crate) struct Greater;
-#[derive(Clone, Copy)]
-pub(crate) struct Least;
-
-impl Op for Ones {
-    const OP: Operation = Operation::Ones;
-}
-impl Op for Equal {
-    const OP: Operation = Operation::Equal;
-}
-impl Op for Greater {
-    const OP: Operation = Operation::Greater;
-}
-impl Op for Least {
-    const OP: Operation = Operation::Least;
 }

@@ -1,214 +1,153 @@
-//! How the lanes of each width are loaded, compared and counted on `Avx2`.
+//! How the answers of 32 elements come together from their registers.
 
-use super::{Avx2, Constants, Layout, V};
-use crate::rule::{Op, Operation, Pair};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
 
-impl Layout for i8 {
-    const PARTS: usize = 2;
-    const BLEND_TO_SEARCH: bool = true;
+use super::{Avx2, V, With};
+use crate::simd::op;
 
+// SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
+impl Avx2 {
+    /// One byte for each element of half a block. `ONES` gives the bits of the top 16 of the mask that the
+    /// element lacks, so that zero is a hit; the others give -1 for a hit.
     #[inline(always)]
-    fn subtract(isa: Avx2, a: V, b: V) -> V {
-        isa.subtract_i8(a, b)
-    }
-
-    #[inline(always)]
-    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
-        let mask = isa.splat_i8(pair.mask);
-        Constants { mask, bound: isa.splat_i8(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
-    }
-
-    #[inline(always)]
-    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V {
-        isa.load(bytes, 32 * part)
-    }
-
-    #[inline(always)]
-    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V {
-        match O::OP {
-            Operation::Greater => isa.greater_i8(lanes, with.bound),
-            _ => isa.equal_i8(lanes, with.bound),
+    pub(super) fn packed<const W: usize, const OP: u8>(self, bytes: &[u8], half: usize, with: With) -> V {
+        let at = 32 * W * half;
+        if OP == op::ONES || OP == op::ONES_NOT {
+            return self.lacking::<W>(bytes, at, with.top);
+        }
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => self.hits::<W, OP>(bytes, at, with),
+                2 => in_order(_mm256_packs_epi16(
+                    self.hits::<W, OP>(bytes, at, with),
+                    self.hits::<W, OP>(bytes, at + 32, with),
+                )),
+                4 => {
+                    let low = self.two_hits::<OP>(bytes, at, with);
+                    let high = self.two_hits::<OP>(bytes, at + 64, with);
+                    let index = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+                    _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), index)
+                }
+                _ => {
+                    let low = self.four_hits::<OP>(bytes, at, with);
+                    let high = self.four_hits::<OP>(bytes, at + 128, with);
+                    self.in_fours(_mm256_packs_epi16(low, high))
+                }
+            }
         }
     }
 
+    /// Two registers of 32-bit lanes, packed.
     #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
-        Self::verdict::<O>(isa, bytes, 32 * part, with)
+    fn two_hits<const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
+        let (low, high) = (self.hits::<4, OP>(bytes, at, with), self.hits::<4, OP>(bytes, at + 32, with));
+        // SAFETY: see above.
+        unsafe { _mm256_packs_epi32(low, high) }
     }
 
+    /// Four registers of 64-bit lanes, blended.
     #[inline(always)]
-    fn max_tops(isa: Avx2, a: V, b: V) -> V {
-        isa.max_u8(a, b)
-    }
-
-    #[inline(always)]
-    fn equal_tops(isa: Avx2, a: V, b: V) -> V {
-        isa.equal_i8(a, b)
-    }
-
-    #[inline(always)]
-    fn packed<O: Op>(isa: Avx2, bytes: &[u8], half: usize, with: Constants) -> V {
-        match O::OP {
-            Operation::Ones => isa.not_and(Self::tops(isa, bytes, half), with.top),
-            _ => Self::verdicts::<O>(isa, bytes, half, with),
+    fn four_hits<const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
+        // SAFETY: see above.
+        unsafe {
+            blend(
+                self.hits::<8, OP>(bytes, at, with),
+                self.hits::<8, OP>(bytes, at + 32, with),
+                self.hits::<8, OP>(bytes, at + 64, with),
+                self.hits::<8, OP>(bytes, at + 96, with),
+            )
         }
     }
 
+    /// ```text
+    /// W = 4:  loaded 2 bytes further on  h0 l1 h1 l2 ..    every other 16-bit lane of two loads:
+    ///         the next 32 bytes          m0 k0 m1 k1 ..    h0 k0 h1 k1 ..
+    /// ```
     #[inline(always)]
-    fn restore<O: Op>(_: Avx2, packed: V) -> V {
-        packed
+    fn lacking<const W: usize>(self, bytes: &[u8], at: usize, top: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm256_andnot_si256(self.load(bytes, at), top),
+                2 => in_order(pack(self.load(bytes, at), self.load(bytes, at + 32), top)),
+                4 => {
+                    let packed = pack(self.two_tops(bytes, at), self.two_tops(bytes, at + 64), top);
+                    let twos = self.halves([0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]);
+                    _mm256_shuffle_epi8(in_order(packed), twos)
+                }
+                _ => {
+                    let (low, high) = (self.four_tops(bytes, at), self.four_tops(bytes, at + 128));
+                    self.in_fours(pack(low, high, top))
+                }
+            }
+        }
+    }
+
+    /// The tops of two registers of 32-bit lanes.
+    #[inline(always)]
+    fn two_tops(self, bytes: &[u8], at: usize) -> V {
+        let (first, second) = (self.load(bytes, at + 2), self.load(bytes, at + 32));
+        // SAFETY: see above.
+        unsafe { _mm256_blend_epi16::<0b1010_1010>(first, second) }
+    }
+
+    /// The tops of four registers of 64-bit lanes. The offset of each load brings the top of lane `k` to 16-bit
+    /// lane `4 * k + i`.
+    #[inline(always)]
+    fn four_tops(self, bytes: &[u8], at: usize) -> V {
+        // SAFETY: see above.
+        unsafe {
+            blend(
+                self.load(bytes, at + 6),
+                self.load(bytes, at + 36),
+                self.load(bytes, at + 66),
+                self.load(bytes, at + 96),
+            )
+        }
+    }
+
+    /// Sorts what four registers of 64-bit lanes each gave to two packed registers.
+    #[inline(always)]
+    fn in_fours(self, packed: V) -> V {
+        let fours = self.halves([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
+        // SAFETY: see above.
+        unsafe { _mm256_shuffle_epi8(in_order(packed), fours) }
+    }
+
+    /// The same 16 bytes in both halves.
+    #[inline(always)]
+    fn halves(self, bytes: [i8; 16]) -> V {
+        // SAFETY: see above; `bytes` has 16 bytes, and the load asks for no alignment.
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
     }
 }
 
-impl Layout for i16 {
-    const PARTS: usize = 4;
-    const BLEND_TO_SEARCH: bool = true;
-
-    #[inline(always)]
-    fn subtract(isa: Avx2, a: V, b: V) -> V {
-        isa.subtract_i16(a, b)
-    }
-
-    #[inline(always)]
-    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
-        let mask = isa.splat_i16(pair.mask);
-        Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
-    }
-
-    #[inline(always)]
-    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V {
-        isa.load(bytes, 32 * part)
-    }
-
-    #[inline(always)]
-    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V {
-        match O::OP {
-            Operation::Greater => isa.greater_i16(lanes, with.bound),
-            _ => isa.equal_i16(lanes, with.bound),
-        }
-    }
-
-    #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
-        Self::verdict::<O>(isa, bytes, 32 * part, with)
-    }
-
-    #[inline(always)]
-    fn restore<O: Op>(isa: Avx2, packed: V) -> V {
-        isa.unpack_halves(packed)
-    }
+/// Undoes the interleaving of a pack: quarters 0 2 1 3.
+#[inline(always)]
+unsafe fn in_order(packed: V) -> V {
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(packed) }
 }
 
-impl Layout for i32 {
-    const PARTS: usize = 4;
-    const BLEND_TO_SEARCH: bool = true;
-
-    #[inline(always)]
-    fn subtract(isa: Avx2, a: V, b: V) -> V {
-        isa.subtract_i32(a, b)
-    }
-
-    #[inline(always)]
-    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
-        let top = isa.splat_i16((pair.mask >> 16) as i16);
-        Constants {
-            mask: isa.splat_i32(pair.mask),
-            bound: isa.splat_i32(pair.bound),
-            top,
-            one: isa.splat_i8(pair.one),
-        }
-    }
-
-    /// Elements 0 8 1 9 .. 7 15. An even 16-bit lane of a load two bytes further on is the top of a 32-bit lane; an odd
-    /// one is that without an offset.
-    #[inline(always)]
-    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V {
-        isa.blend_odd(isa.load(bytes, 64 * part + 2), isa.load(bytes, 64 * part + 32))
-    }
-
-    #[inline(always)]
-    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V {
-        match O::OP {
-            Operation::Greater => isa.greater_i32(lanes, with.bound),
-            _ => isa.equal_i32(lanes, with.bound),
-        }
-    }
-
-    #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
-        let at = 64 * part;
-        isa.pack_i32(Self::verdict::<O>(isa, bytes, at, with), Self::verdict::<O>(isa, bytes, at + 32, with))
-    }
-
-    #[inline(always)]
-    fn restore<O: Op>(isa: Avx2, packed: V) -> V {
-        if O::OP != Operation::Ones {
-            return isa.permute_i32(packed, isa.lanes_i32([0, 4, 1, 5, 2, 6, 3, 7]));
-        }
-        isa.shuffle(
-            isa.unpack_halves(packed),
-            isa.bytes16([0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]),
-        )
-    }
+/// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so saturation keeps what
+/// is not zero from becoming zero.
+#[inline(always)]
+unsafe fn pack(a: V, b: V, top: V) -> V {
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_packus_epi16(_mm256_andnot_si256(a, top), _mm256_andnot_si256(b, top)) }
 }
 
-impl Layout for i64 {
-    const PARTS: usize = 4;
-    const BLEND_TO_SEARCH: bool = false;
-
-    #[inline(always)]
-    fn subtract(isa: Avx2, a: V, b: V) -> V {
-        isa.subtract_i64(a, b)
-    }
-
-    #[inline(always)]
-    fn constants(isa: Avx2, pair: Pair<Self>) -> Constants {
-        let top = isa.splat_i16((pair.mask >> 48) as i16);
-        Constants {
-            mask: isa.splat_i64(pair.mask),
-            bound: isa.splat_i64(pair.bound),
-            top,
-            one: isa.splat_i8(pair.one),
-        }
-    }
-
-    /// Elements 0 4 8 12, 1 5 9 13, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`, brought
-    /// into place by the offset of the load.
-    #[inline(always)]
-    fn tops(isa: Avx2, bytes: &[u8], part: usize) -> V {
-        let at = 128 * part;
-        let a = isa.blend_second(isa.load(bytes, at + 6), isa.load(bytes, at + 36));
-        let b = isa.blend_fourth(isa.load(bytes, at + 66), isa.load(bytes, at + 96));
-        isa.blend_upper(a, b)
-    }
-
-    #[inline(always)]
-    fn compare<O: Op>(isa: Avx2, lanes: V, with: Constants) -> V {
-        match O::OP {
-            Operation::Greater => isa.greater_i64(lanes, with.bound),
-            _ => isa.equal_i64(lanes, with.bound),
-        }
-    }
-
-    #[inline(always)]
-    fn verdicts<O: Op>(isa: Avx2, bytes: &[u8], part: usize, with: Constants) -> V {
-        let at = 128 * part;
-        let a = isa.blend_second(
-            Self::verdict::<O>(isa, bytes, at, with),
-            Self::verdict::<O>(isa, bytes, at + 32, with),
-        );
-        let b = isa.blend_fourth(
-            Self::verdict::<O>(isa, bytes, at + 64, with),
-            Self::verdict::<O>(isa, bytes, at + 96, with),
-        );
-        isa.blend_upper(a, b)
-    }
-
-    #[inline(always)]
-    fn restore<O: Op>(isa: Avx2, packed: V) -> V {
-        isa.shuffle(
-            isa.unpack_halves(packed),
-            isa.bytes16([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]),
-        )
+/// 16-bit lane `4 * k + i` of register `i`, for every `k`.
+#[inline(always)]
+unsafe fn blend(first: V, second: V, third: V, fourth: V) -> V {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let low = _mm256_blend_epi16::<0b0010_0010>(first, second);
+        let high = _mm256_blend_epi16::<0b1000_1000>(third, fourth);
+        _mm256_blend_epi16::<0b1100_1100>(low, high)
     }
 }

@@ -1,199 +1,132 @@
-//! How the lanes of each width are loaded, compared and counted on `Avx512`.
+//! How the answers of a block come together from its registers.
 
-use super::{Avx512, Constants, Layout, V};
-use crate::rule::{Op, Operation, Pair};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
 
-impl Layout for i8 {
+use super::{Avx512, V};
+use crate::simd::Block;
+
+// SAFETY of all blocks below: `self` proves the features that the intrinsics ask for; each load reads one array
+// of 16 or 64 bytes and asks for no alignment.
+impl Avx512 {
+    /// One byte for each element of a block: the bits of the top 16 of the mask that the element lacks. Zero
+    /// is a hit of `ONES`. A byte takes part as a whole.
+    ///
+    /// ```text
+    /// W = 4:  line 0  h0 l0 h1 l1 ..      select the high halves of two lines:  h0 k0 h1 k1 ..
+    ///         line 1  k0 m0 k1 m1 ..      two such registers, packed to bytes, then sorted
+    /// ```
     #[inline(always)]
-    fn count(isa: Avx512, counts: V, hits: u64) -> V {
-        isa.count_i8(counts, hits, counts, isa.splat_i8(-1))
-    }
-
-    #[inline(always)]
-    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
-        let mask = isa.splat_i8(pair.mask);
-        Constants { mask, bound: isa.splat_i8(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
-    }
-
-    #[inline(always)]
-    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
-        isa.load(bytes, 64 * part)
-    }
-
-    #[inline(always)]
-    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        match (O::OP, NEGATE) {
-            (Operation::Greater, false) => isa.greater_i8(lanes, with.bound),
-            (Operation::Greater, true) => isa.at_most_i8(lanes, with.bound),
-            (_, false) => isa.equal_i8(lanes, with.bound),
-            (_, true) => isa.unequal_i8(lanes, with.bound),
+    pub(super) fn lacking<const W: usize>(self, block: &Block<W>, top: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm512_andnot_si512(self.load(&block[0]), top),
+                2 => {
+                    let packed = pack(self.load(&block[0]), self.load(&block[1]), top);
+                    _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed)
+                }
+                4 => {
+                    let packed = pack(self.two_tops(block, 0), self.two_tops(block, 2), top);
+                    let fours = quarters([0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
+                    let index =
+                        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+                    _mm512_permutexvar_epi32(index, _mm512_shuffle_epi8(packed, fours))
+                }
+                _ => {
+                    let packed = pack(self.four_tops(block, 0), self.four_tops(block, 4), top);
+                    let twos = quarters([0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]);
+                    _mm512_permutexvar_epi16(sixteens(), _mm512_shuffle_epi8(packed, twos))
+                }
+            }
         }
     }
 
+    /// The tops of two lines of 32-bit lanes.
     #[inline(always)]
-    fn max_tops(isa: Avx512, a: V, b: V) -> V {
-        isa.max_u8(a, b)
+    fn two_tops<const W: usize>(self, block: &Block<W>, i: usize) -> V {
+        // SAFETY: see above.
+        unsafe {
+            let low = _mm512_srli_epi32::<16>(self.load(&block[i]));
+            select(_mm512_set1_epi32(!0 << 16), self.load(&block[i + 1]), low)
+        }
     }
 
+    /// The tops of four lines of 64-bit lanes: 16-bit lane `4 * k + j` is the top of lane `k` of line `i + j`.
     #[inline(always)]
-    fn equal_tops(isa: Avx512, a: V, b: V) -> bool {
-        isa.equal_i8(a, b) != 0
+    fn four_tops<const W: usize>(self, block: &Block<W>, i: usize) -> V {
+        // SAFETY: see above.
+        unsafe {
+            let first = _mm512_srli_epi64::<48>(self.load(&block[i]));
+            let second = _mm512_srli_epi64::<32>(self.load(&block[i + 1]));
+            let third = _mm512_srli_epi64::<16>(self.load(&block[i + 2]));
+            let low = select(_mm512_set1_epi64(0xFFFF_0000), second, first);
+            let high = select(_mm512_set1_epi64(!0 << 48), self.load(&block[i + 3]), third);
+            select(_mm512_set1_epi64(!0 << 32), high, low)
+        }
     }
 
+    /// The bits of the registers of a block, one behind the other.
     #[inline(always)]
-    fn lacking(isa: Avx512, bytes: &[u8], with: Constants) -> V {
-        isa.not_and(Self::tops(isa, bytes, 0), with.top)
-    }
-
-    #[inline(always)]
-    fn restore(_: Avx512, packed: V) -> V {
-        packed
+    pub(super) fn join<const W: usize>(self, hits: [u64; W]) -> u64 {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => hits[0],
+                2 => _mm512_kunpackd(hits[1], hits[0]),
+                4 => four(hits[0], hits[1], hits[2], hits[3]),
+                _ => four(
+                    u64::from(_mm512_kunpackb(hits[1] as u16, hits[0] as u16)),
+                    u64::from(_mm512_kunpackb(hits[3] as u16, hits[2] as u16)),
+                    u64::from(_mm512_kunpackb(hits[5] as u16, hits[4] as u16)),
+                    u64::from(_mm512_kunpackb(hits[7] as u16, hits[6] as u16)),
+                ),
+            }
+        }
     }
 }
 
-impl Layout for i16 {
-    #[inline(always)]
-    fn count(isa: Avx512, counts: V, hits: u64) -> V {
-        isa.count_i16(counts, hits as u32, counts, isa.splat_i8(-1))
-    }
-
-    #[inline(always)]
-    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
-        let mask = isa.splat_i16(pair.mask);
-        Constants { mask, bound: isa.splat_i16(pair.bound), top: mask, one: isa.splat_i8(pair.one) }
-    }
-
-    #[inline(always)]
-    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
-        isa.load(bytes, 64 * part)
-    }
-
-    #[inline(always)]
-    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match (O::OP, NEGATE) {
-            (Operation::Greater, false) => isa.greater_i16(lanes, with.bound),
-            (Operation::Greater, true) => isa.at_most_i16(lanes, with.bound),
-            (_, false) => isa.equal_i16(lanes, with.bound),
-            (_, true) => isa.unequal_i16(lanes, with.bound),
-        })
-    }
-
-    /// Each quarter of `packed` has 8 elements of either part.
-    #[inline(always)]
-    fn restore(isa: Avx512, packed: V) -> V {
-        let index = isa.lanes_i32([0, 0, 2, 0, 4, 0, 6, 0, 1, 0, 3, 0, 5, 0, 7, 0]);
-        isa.permute_i64(index, packed)
+/// Four times 16 bits, the first lowest.
+#[inline(always)]
+unsafe fn four(a: u64, b: u64, c: u64, d: u64) -> u64 {
+    // SAFETY: the caller has AVX-512 BW.
+    unsafe {
+        let (low, high) = (_mm512_kunpackw(b as u32, a as u32), _mm512_kunpackw(d as u32, c as u32));
+        _mm512_kunpackd(high.into(), low.into())
     }
 }
 
-impl Layout for i32 {
-    #[inline(always)]
-    fn count(isa: Avx512, counts: V, hits: u64) -> V {
-        isa.count_i32(counts, hits as u16, counts, isa.splat_i8(-1))
-    }
-
-    #[inline(always)]
-    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
-        let top = isa.splat_i16((pair.mask >> 16) as i16);
-        Constants {
-            mask: isa.splat_i32(pair.mask),
-            bound: isa.splat_i32(pair.bound),
-            top,
-            one: isa.splat_i8(pair.one),
-        }
-    }
-
-    /// Elements 0 16 1 17 .. 15 31: the odd 16-bit lanes of two registers, those of the first shifted down. (A load two
-    /// bytes further on would do without the shift, but each such load crosses cache lines.)
-    #[inline(always)]
-    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
-        let at = 128 * part;
-        isa.select(isa.splat_i32(!0 << 16), isa.load(bytes, at + 64), isa.down_16(isa.load(bytes, at)))
-    }
-
-    #[inline(always)]
-    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match (O::OP, NEGATE) {
-            (Operation::Greater, false) => isa.greater_i32(lanes, with.bound),
-            (Operation::Greater, true) => isa.at_most_i32(lanes, with.bound),
-            (_, false) => isa.equal_i32(lanes, with.bound),
-            (_, true) => isa.unequal_i32(lanes, with.bound),
-        })
-    }
-
-    /// Quarter `k` of `packed` has elements `4 * k ..` and `16 + 4 * k ..` of either part, four each, alternating.
-    #[inline(always)]
-    fn restore(isa: Avx512, packed: V) -> V {
-        let fours = isa.quarters([0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
-        let index = isa.lanes_i32([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
-        isa.permute_i32(index, isa.shuffle(packed, fours))
-    }
+/// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so saturation keeps what
+/// is not zero from becoming zero.
+#[inline(always)]
+unsafe fn pack(a: V, b: V, top: V) -> V {
+    // SAFETY: the caller has AVX-512 BW.
+    unsafe { _mm512_packus_epi16(_mm512_andnot_si512(a, top), _mm512_andnot_si512(b, top)) }
 }
 
-impl Layout for i64 {
-    #[inline(always)]
-    fn count(isa: Avx512, counts: V, hits: u64) -> V {
-        isa.count_i64(counts, hits as u8, counts, isa.splat_i8(-1))
-    }
+/// Bits of `a` where those of `mask` are set, else of `b`.
+#[inline(always)]
+unsafe fn select(mask: V, a: V, b: V) -> V {
+    // SAFETY: the caller has AVX-512 F.
+    unsafe { _mm512_ternarylogic_epi32::<0b1100_1010>(mask, a, b) }
+}
 
-    #[inline(always)]
-    fn constants(isa: Avx512, pair: Pair<Self>) -> Constants {
-        let top = isa.splat_i16((pair.mask >> 48) as i16);
-        Constants {
-            mask: isa.splat_i64(pair.mask),
-            bound: isa.splat_i64(pair.bound),
-            top,
-            one: isa.splat_i8(pair.one),
-        }
-    }
+/// The same 16 bytes in each quarter.
+#[inline(always)]
+unsafe fn quarters(bytes: [i8; 16]) -> V {
+    // SAFETY: the caller has AVX-512 F; `bytes` has 16 bytes.
+    unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }
+}
 
-    /// Elements 0 8 16 24, 1 9 17 25, ..: 16-bit lane `4 * i + j` is the top of 64-bit lane `i` of register `j`, shifted
-    /// into place.
-    #[inline(always)]
-    fn tops(isa: Avx512, bytes: &[u8], part: usize) -> V {
-        let at = 256 * part;
-        let first = isa.down_48(isa.load(bytes, at));
-        let second = isa.down_32(isa.load(bytes, at + 64));
-        let third = isa.down_16_of_64(isa.load(bytes, at + 128));
-        isa.select(
-            isa.splat_i64(!0 << 32),
-            isa.select(isa.splat_i64(!0 << 48), isa.load(bytes, at + 192), third),
-            isa.select(isa.splat_i64(0xFFFF_0000), second, first),
-        )
-    }
-
-    #[inline(always)]
-    fn compare<O: Op, const NEGATE: bool>(isa: Avx512, lanes: V, with: Constants) -> u64 {
-        u64::from(match (O::OP, NEGATE) {
-            (Operation::Greater, false) => isa.greater_i64(lanes, with.bound),
-            (Operation::Greater, true) => isa.at_most_i64(lanes, with.bound),
-            (_, false) => isa.equal_i64(lanes, with.bound),
-            (_, true) => isa.unequal_i64(lanes, with.bound),
-        })
-    }
-
-    /// Eight masks of 8 results are joined in mask registers; left to itself the compiler takes them out one by one.
-    #[inline(always)]
-    fn bits<O: Op, const NEGATE: bool>(isa: Avx512, bytes: &[u8], with: Constants) -> u64 {
-        let mut pairs = [0; 4];
-        for (i, pair) in pairs.iter_mut().enumerate() {
-            let low = Self::register::<O, NEGATE>(isa, bytes, 2 * i, with);
-            let high = Self::register::<O, NEGATE>(isa, bytes, 2 * i + 1, with);
-            *pair = isa.join_8(high as u16, low as u16);
-        }
-        let low = isa.join_16(u32::from(pairs[1]), u32::from(pairs[0]));
-        let high = isa.join_16(u32::from(pairs[3]), u32::from(pairs[2]));
-        isa.join_32(u64::from(high), u64::from(low))
-    }
-
-    /// Quarter `k` of `packed` has elements `2 * k + 8 * j` and the next of either part, `j` fastest.
-    #[inline(always)]
-    fn restore(isa: Avx512, packed: V) -> V {
-        let twos = isa.quarters([0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]);
-        let index = isa.lanes_i16([
-            0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27, //
-            4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31,
-        ]);
-        isa.permute_i16(index, isa.shuffle(packed, twos))
-    }
+/// Where the pairs of bytes of a block of `W = 8` go.
+#[inline(always)]
+unsafe fn sixteens() -> V {
+    const INDEX: [i16; 32] = [
+        0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27, //
+        4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31,
+    ];
+    // SAFETY: the caller has AVX-512 F; `INDEX` has 64 bytes.
+    unsafe { _mm512_loadu_si512(INDEX.as_ptr().cast()) }
 }

@@ -1,0 +1,114 @@
+//! The entries for elements whose width is known at run time only: that of the rule.
+
+use core::mem::MaybeUninit;
+
+use crate::entry::{self, Census, Class};
+use crate::out::MaskOut;
+use crate::path::Path;
+use crate::rule::Rule;
+
+/// [`crate::typed::mask`].
+///
+/// # Panics
+/// If `out` is not as long as `x` has whole elements; nothing is written then.
+#[track_caller]
+pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
+    match rule.size() {
+        1 => entry::mask::<u8>(path, x, rule, out),
+        2 => entry::mask::<u16>(path, x, rule, out),
+        4 => entry::mask::<u32>(path, x, rule, out),
+        _ => entry::mask::<u64>(path, x, rule, out),
+    }
+}
+
+/// [`crate::typed::mask_streamed`].
+///
+/// # Panics
+/// As [`mask`].
+#[doc(hidden)]
+#[track_caller]
+pub fn mask_streamed(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
+    match rule.size() {
+        1 => entry::mask_streamed::<u8>(path, x, rule, out),
+        2 => entry::mask_streamed::<u16>(path, x, rule, out),
+        4 => entry::mask_streamed::<u32>(path, x, rule, out),
+        _ => entry::mask_streamed::<u64>(path, x, rule, out),
+    }
+}
+
+/// [`crate::typed::mask_uninit`].
+///
+/// # Panics
+/// As [`mask`].
+#[track_caller]
+pub fn mask_uninit<'o>(
+    path: Option<Path>,
+    x: &[u8],
+    rule: &Rule,
+    out: &'o mut [MaybeUninit<bool>],
+) -> &'o mut [bool] {
+    match rule.size() {
+        1 => entry::mask_uninit::<u8>(path, x, rule, out),
+        2 => entry::mask_uninit::<u16>(path, x, rule, out),
+        4 => entry::mask_uninit::<u32>(path, x, rule, out),
+        _ => entry::mask_uninit::<u64>(path, x, rule, out),
+    }
+}
+
+/// [`crate::typed::bits`].
+///
+/// # Panics
+/// If `out` ends before the last result, or before bit `offset`; nothing is written then.
+#[track_caller]
+pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
+    match rule.size() {
+        1 => entry::bits::<u8>(path, x, rule, out, offset),
+        2 => entry::bits::<u16>(path, x, rule, out, offset),
+        4 => entry::bits::<u32>(path, x, rule, out, offset),
+        _ => entry::bits::<u64>(path, x, rule, out, offset),
+    }
+}
+
+/// [`crate::typed::position`].
+#[must_use]
+pub fn position(path: Option<Path>, x: &[u8], rule: &Rule) -> Option<usize> {
+    match rule.size() {
+        1 => entry::position::<u8>(path, x, rule),
+        2 => entry::position::<u16>(path, x, rule),
+        4 => entry::position::<u32>(path, x, rule),
+        _ => entry::position::<u64>(path, x, rule),
+    }
+}
+
+/// [`crate::typed::count`].
+#[must_use]
+pub fn count(path: Option<Path>, x: &[u8], rule: &Rule) -> usize {
+    match rule.size() {
+        1 => entry::count::<u8>(path, x, rule),
+        2 => entry::count::<u16>(path, x, rule),
+        4 => entry::count::<u32>(path, x, rule),
+        _ => entry::count::<u64>(path, x, rule),
+    }
+}
+
+/// [`crate::typed::tally`].
+#[must_use]
+pub fn tally(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
+    match rule.size() {
+        1 => entry::tally::<u8>(path, x, rule),
+        2 => entry::tally::<u16>(path, x, rule),
+        4 => entry::tally::<u32>(path, x, rule),
+        _ => entry::tally::<u64>(path, x, rule),
+    }
+}
+
+/// [`crate::typed::census`].
+#[must_use]
+pub fn census(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
+    match nan.size() {
+        1 => entry::census::<u8>(path, x, nan),
+        2 => entry::census::<u16>(path, x, nan),
+        4 => entry::census::<u32>(path, x, nan),
+        _ => entry::census::<u64>(path, x, nan),
+    }
+}

@@ -1,0 +1,261 @@
+//! The entry of each question: what can be wrong with the arguments is checked here, and constant rules are
+//! answered.
+//!
+//! An entry is generic over the width of an element, so that a caller that knows the width links the loops
+//! of that width only. [`crate::bytes`] has the same entries for callers that do not.
+
+use core::mem::MaybeUninit;
+
+use crate::lane::Lane;
+use crate::out::MaskOut;
+use crate::path::Path;
+use crate::rule::{Rule, Test};
+use crate::stream;
+
+/// The elements of one class: how many, and the index of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Class {
+    /// How many elements belong to the class.
+    pub count: usize,
+    /// The index of the first of them.
+    pub first: Option<usize>,
+}
+
+/// What a tensor holds besides finite elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Census {
+    /// NaN, quiet or signalling, of either sign.
+    pub nan: Class,
+    /// Positive infinity.
+    pub pos_inf: Class,
+    /// Negative infinity.
+    pub neg_inf: Class,
+}
+
+/// The bytes of the whole elements.
+#[inline(always)]
+fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
+    assert!(rule.size() == L::SIZE, "a rule for elements of another width");
+    let elements = x.len() / L::SIZE;
+    (&x[..elements * L::SIZE], elements)
+}
+
+/// One byte per element of `x`: 1 where the rule holds, else 0. `path` is the active one if `None`.
+///
+/// # Panics
+/// If `out` is not as long as `x` has whole elements, or if the rule is for elements of another width; nothing
+/// is written then.
+#[inline]
+#[track_caller]
+pub fn mask<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
+    let (x, elements) = whole::<L>(x, rule);
+    if elements != out.len() {
+        wrong_length(elements, out.len());
+    }
+    match rule {
+        Rule::Constant { answer, .. } => out.fill(*answer),
+        Rule::Test(test) if elements >= stream::LEAST => large_mask::<L>(path, x, test, out.slots()),
+        Rule::Test(test) => L::mask(path, x, test, out.slots()),
+    }
+}
+
+/// Apart, lest short masks pay for asking how large the caches are.
+#[cold]
+fn large_mask<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    if stream::streams(out.len()) {
+        L::streamed(path, x, test, out);
+    } else {
+        L::mask(path, x, test, out);
+    }
+}
+
+/// [`mask`] written past the caches, however short it is: for parts of a mask that [`crate::streams`].
+///
+/// # Panics
+/// As [`mask`].
+#[doc(hidden)]
+#[track_caller]
+pub fn mask_streamed<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
+    match rule {
+        Rule::Test(test) if out.len() == x.len() / L::SIZE && rule.size() == L::SIZE => {
+            L::streamed(path, &x[..out.len() * L::SIZE], test, out.slots());
+        }
+        _ => mask::<L>(path, x, rule, out),
+    }
+}
+
+/// As [`mask`], into memory that need not be initialised; returns it initialised.
+///
+/// # Panics
+/// As [`mask`].
+#[inline]
+#[track_caller]
+pub fn mask_uninit<'o, L: Lane>(
+    path: Option<Path>,
+    x: &[u8],
+    rule: &Rule,
+    out: &'o mut [MaybeUninit<bool>],
+) -> &'o mut [bool] {
+    mask::<L>(path, x, rule, MaskOut::from(&mut *out));
+    // SAFETY: same length, size and alignment; `mask` has checked that `out` is as long as `x` has elements and
+    // has written a result for every element.
+    unsafe { &mut *(core::ptr::from_mut(out) as *mut [bool]) }
+}
+
+/// One bit per element of `x`, least significant bit of a byte first, from bit `offset` of `out` on. All other
+/// bits of `out` stay as they are. `path` is the active one if `None`.
+///
+/// # Panics
+/// If `out` ends before the last result, or before bit `offset`, or if the rule is for elements of another
+/// width; nothing is written then.
+#[inline]
+#[track_caller]
+pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
+    let (x, elements) = whole::<L>(x, rule);
+    // In bytes, so that nothing overflows.
+    let (first, shift) = (offset / 8, offset % 8);
+    let end = first.saturating_add(elements / 8).saturating_add((elements % 8 + shift).div_ceil(8));
+    let bytes = out.len();
+    let Some(out) = out.get_mut(first..end) else { short_bitmap(elements, offset, bytes) };
+    match rule {
+        Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
+        Rule::Test(test) if shift == 0 => {
+            let (words, last) = out.as_chunks_mut();
+            // A whole byte of the last word may be the eighth: then it is a word as well.
+            let (words, rest) = words.split_at_mut(elements / 64);
+            let bits = L::bits(path, x, test, words);
+            if elements % 64 != 0 {
+                merge(if rest.is_empty() { last } else { rest.as_flattened_mut() }, bits, 0, elements % 64);
+            }
+        }
+        Rule::Test(test) => shifted_bits::<L>(path, x, test, out, shift),
+    }
+}
+
+/// [`bits`] that do not begin with a byte: by way of a buffer.
+fn shifted_bits<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, mut out: &mut [u8], shift: usize) {
+    const WORDS: usize = 64;
+    for x in x.chunks(WORDS * 64 * L::SIZE) {
+        let elements = x.len() / L::SIZE;
+        let mut words = [[0; 8]; WORDS];
+        let words = &mut words[..elements.div_ceil(64)];
+        let bits = L::bits(path, x, test, &mut words[..elements / 64]);
+        if !elements.is_multiple_of(64) {
+            words[elements / 64] = bits.to_le_bytes();
+        }
+        for (i, word) in words.iter().enumerate() {
+            let count = (elements - 64 * i).min(64);
+            merge(out, u64::from_le_bytes(*word), shift, count);
+            out = out.get_mut(8..).unwrap_or_default();
+        }
+    }
+}
+
+/// Overwrites `count` bits, at most 64, from bit `shift`, below 8, of the first byte on, as far as there are bytes.
+#[inline]
+fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
+    let here = !(u128::MAX << count) << shift;
+    let new = (u128::from(bits) << shift & here).to_le_bytes();
+    for ((byte, new), here) in out.iter_mut().zip(new).zip(here.to_le_bytes()) {
+        *byte = *byte & !here | new;
+    }
+}
+
+/// The same answer `elements` times, from bit `shift` of the first byte on.
+fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift: usize) {
+    let bits = if answer { u64::MAX } else { 0 };
+    for done in (0..elements).step_by(64) {
+        merge(out, bits, shift, (elements - done).min(64));
+        out = out.get_mut(8..).unwrap_or_default();
+    }
+}
+
+/// The index of the first element of `x` for which the rule holds. `path` is the active one if `None`.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+#[inline]
+#[must_use]
+pub fn position<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule) -> Option<usize> {
+    let (x, elements) = whole::<L>(x, rule);
+    match rule {
+        Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
+        Rule::Test(test) => L::position(path, x, test),
+    }
+}
+
+/// How many elements of `x` the rule holds for. `path` is the active one if `None`.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+#[inline]
+#[must_use]
+pub fn count<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule) -> usize {
+    let (x, elements) = whole::<L>(x, rule);
+    match rule {
+        Rule::Constant { answer, .. } => usize::from(*answer) * elements,
+        // What is rare is found faster.
+        Rule::Test(test) if test.negate() => elements - L::count(path, x, &test.not()).hits,
+        Rule::Test(test) => L::count(path, x, test).hits,
+    }
+}
+
+/// How many elements of `x` the rule holds for, and the first. `path` is the active one if `None`.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+#[inline]
+#[must_use]
+pub fn tally<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
+    if let Rule::Test(test) = rule
+        && !test.negate()
+    {
+        let (x, _) = whole::<L>(x, rule);
+        let counted = L::count(path, x, test);
+        return class::<L>(path, x, test, counted.hits, counted.from);
+    }
+    Class { count: count::<L>(path, x, rule), first: position::<L>(path, x, rule) }
+}
+
+/// A class of so many elements, of which none stands before element `from`.
+#[inline]
+fn class<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, count: usize, from: usize) -> Class {
+    let find = || L::position(path, &x[from * L::SIZE..], test).map(|first| from + first);
+    Class { count, first: if count == 0 { None } else { find() } }
+}
+
+/// NaN, +Inf and -Inf in one pass, by the rule for NaN. If that is [`Rule::greater`], `(bits & !sign) > exponent`,
+/// the elements that equal the exponent are infinite; else none is. `path` is the active one if `None`.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+#[inline]
+#[must_use]
+pub fn census<L: Lane>(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
+    if let Rule::Test(test) = nan
+        && let Some([_, pos_inf, neg_inf]) = test.infinities()
+    {
+        let (x, _) = whole::<L>(x, nan);
+        let taken = L::census(path, x, test);
+        if taken.three == [0; 3] {
+            return Census::default();
+        }
+        let class = |i: usize, test: &Test| class::<L>(path, x, test, taken.three[i], taken.from[i]);
+        return Census { nan: class(0, test), pos_inf: class(1, &pos_inf), neg_inf: class(2, &neg_inf) };
+    }
+    Census { nan: tally::<L>(path, x, nan), ..Census::default() }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn wrong_length(elements: usize, results: usize) -> ! {
+    panic!("{elements} elements, but an output for {results}")
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn short_bitmap(elements: usize, offset: usize, bytes: usize) -> ! {
+    panic!("{elements} elements from bit {offset} on, but an output of {bytes} bytes")
+}

@@ -1,0 +1,120 @@
+//! Packed bits, in words of 64 elements. The answers of the last, shorter word are returned.
+
+use super::mask::{AFTER_HIT, SCREEN_FROM};
+use super::skip::may_hit;
+use crate::rule::{Operation, Screen, Test};
+use crate::simd::{Block, Loop, Simd, last_block, lines, op};
+
+/// The bits of a word, all ones where the test is negated: what is xored with the bits of the positive test.
+#[inline(always)]
+fn usual(test: &Test) -> u64 {
+    if test.negate() { u64::MAX } else { 0 }
+}
+
+/// Compares every element.
+pub(crate) struct Plain<const W: usize>;
+
+impl<const W: usize> Loop for Plain<W> {
+    /// One word for each 64 elements.
+    type Out<'o> = &'o mut [[u8; 8]];
+    /// The bits of the elements behind the last whole word.
+    type Output = u64;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+        match test.operation() {
+            Operation::Ones => plain::<I, W, { op::ONES }>(isa, x, test, out),
+            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, test, out),
+            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, test, out),
+        }
+        rest::<I, W>(isa, x, test)
+    }
+}
+
+#[inline(always)]
+fn plain<I: Simd, const W: usize, const OP: u8>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) {
+    let (with, usual) = (isa.with::<W>(test), usual(test));
+    for (block, word) in lines(x).0.as_chunks().0.iter().zip(out) {
+        *word = (isa.bits::<W, OP>(block, with) ^ usual).to_le_bytes();
+    }
+}
+
+/// The bits of the elements behind the last whole word.
+#[inline(always)]
+fn rest<I: Simd, const W: usize>(isa: I, x: &[u8], test: &Test) -> u64 {
+    let few = x.len() / W % 64;
+    if few == 0 {
+        return 0;
+    }
+    let bits = match last_block(x) {
+        Some(last) => by_run_time::<I, W>(isa, last, test) >> (64 - few),
+        None => isa.bits_few::<W>(x, test),
+    };
+    bits ^ usual(test) & !(u64::MAX << few)
+}
+
+/// The bits of a block, where one branch more costs nothing.
+#[inline(always)]
+fn by_run_time<I: Simd, const W: usize>(isa: I, block: &Block<W>, test: &Test) -> u64 {
+    let with = isa.with::<W>(test);
+    match test.operation() {
+        Operation::Greater => isa.bits::<W, { op::GREATER }>(block, with),
+        Operation::Ones | Operation::Equal => isa.bits::<W, { op::EQUAL }>(block, with),
+    }
+}
+
+/// Skips what holds no hit.
+pub(crate) struct Bits<const W: usize>;
+
+impl<const W: usize> Loop for Bits<W> {
+    type Out<'o> = &'o mut [[u8; 8]];
+    type Output = u64;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+        let screen = test.screen();
+        match (screen, W) {
+            _ if x.len() < SCREEN_FROM => isa.run::<Plain<W>>(x, test, out),
+            (Screen::Masked { .. }, 1) => screened::<I, W, 8, false>(isa, x, test, out),
+            (Screen::Flipped { .. }, 1) => screened::<I, W, 8, true>(isa, x, test, out),
+            (Screen::Masked { .. }, 2) => screened::<I, W, 4, false>(isa, x, test, out),
+            (Screen::Masked { .. }, _) => screened::<I, W, 2, false>(isa, x, test, out),
+            _ => isa.run::<Plain<W>>(x, test, out),
+        }
+    }
+}
+
+/// Groups of `GROUP` words.
+#[inline(always)]
+fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
+    isa: I,
+    mut x: &[u8],
+    test: &Test,
+    mut out: &mut [[u8; 8]],
+) -> u64 {
+    let usual = usual(test).to_ne_bytes();
+    loop {
+        let screen = isa.screen::<W>(test.screen());
+        let groups: &[[Block<W>; GROUP]] = lines(x).0.as_chunks::<W>().0.as_chunks().0;
+        let places: &mut [[[u8; 8]; GROUP]] = out.as_chunks_mut().0;
+        let mut clean = 0;
+        for (group, place) in groups.iter().zip(places) {
+            if may_hit::<I, W, FLIP>(isa, group.as_flattened(), screen) {
+                break;
+            }
+            *place = [usual; GROUP];
+            clean += 1;
+        }
+        // The rest, or where a hit is.
+        let done = clean * GROUP;
+        let run = (out.len() - done).min(AFTER_HIT / 64 / W);
+        let (place, rest) = out[done..].split_at_mut(run);
+        let bytes = if rest.is_empty() { x.len() - done * 64 * W } else { run * 64 * W };
+        let (here, after) = x[done * 64 * W..].split_at(bytes);
+        let last = isa.run::<Plain<W>>(here, test, place);
+        if rest.is_empty() {
+            return last;
+        }
+        (x, out) = (after, rest);
+    }
+}

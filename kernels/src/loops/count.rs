@@ -1,0 +1,91 @@
+//! How many hits there are.
+
+use super::skip::{GROUP, skip};
+use crate::rule::{Operation, Test};
+use crate::simd::{COUNTED, Loop, Simd, lines, op, until_line};
+
+/// Counts the hits of a positive test, element by element.
+pub(crate) struct Exact<const W: usize>;
+
+impl<const W: usize> Loop for Exact<W> {
+    type Out<'o> = ();
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> usize {
+        match test.operation() {
+            Operation::Greater => exact::<I, W, { op::GREATER }>(isa, x, test),
+            Operation::Ones | Operation::Equal => exact::<I, W, { op::EQUAL }>(isa, x, test),
+        }
+    }
+}
+
+#[inline(always)]
+fn exact<I: Simd, const W: usize, const OP: u8>(isa: I, x: &[u8], test: &Test) -> usize {
+    let with = isa.with::<W>(test);
+    let (pairs, _) = lines(x).0.as_chunks::<2>();
+    let mut sums = isa.no_sums();
+    for part in pairs.chunks(COUNTED / 128) {
+        let mut counts = isa.uncounted();
+        for pair in part {
+            counts = isa.count::<W, OP>(counts, pair, with);
+        }
+        sums = isa.add(sums, counts);
+    }
+    let mut total = isa.total(sums);
+    for few in x[pairs.len() * 128..].chunks(63 * W) {
+        total += isa.bits_few::<W>(few, test).count_ones() as usize;
+    }
+    total
+}
+
+/// How many hits there are, and where a run of bytes begins that holds the first.
+#[derive(Clone, Copy)]
+pub struct Counted {
+    pub(crate) hits: usize,
+    /// In elements. Only with a hit.
+    pub(crate) from: usize,
+}
+
+/// Skips what holds no hit. The test must not be negated.
+pub(crate) struct Count<const W: usize>;
+
+impl<const W: usize> Loop for Count<W> {
+    type Out<'o> = ();
+    type Output = Counted;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> Counted {
+        let mut counted = Counted { hits: 0, from: 0 };
+        let mut done = until_line::<W>(x);
+        if done != 0 {
+            counted.hits = isa.run::<Exact<W>>(&x[..done], test, ());
+        }
+        let mut run = GROUP;
+        loop {
+            let clean = skip::<I, W>(isa, &x[done..], test.screen());
+            done += clean;
+            if clean != 0 {
+                run = GROUP;
+            }
+            let end = (done + run).min(x.len());
+            if done == end {
+                return counted;
+            }
+            let hits = isa.run::<Exact<W>>(&x[done..end], test, ());
+            if hits != 0 && counted.hits == 0 {
+                counted.from = done / W;
+            }
+            counted.hits += hits;
+            // Where hits are dense, to look for them first is in vain.
+            run = if hits * DENSE > (end - done) / W { DENSE_RUN } else { GROUP };
+            done = end;
+        }
+    }
+}
+
+/// Hits are dense where more than one element in so many is one.
+pub(super) const DENSE: usize = 64;
+
+/// Bytes that are compared without a screen where hits are dense.
+pub(super) const DENSE_RUN: usize = 16 << 10;

@@ -1,0 +1,162 @@
+//! Byte masks.
+//!
+//! ```text
+//! Mask:    short, or no cheap screen? -> Plain
+//!          +--> groups of 512 bytes without a hit: the usual answer is written, nothing is compared
+//!          +--- a hit: the next 16 KiB go to Plain
+//! Plain:   block by block: 64 elements are compared, 64 bytes are written;
+//!          the last block overlaps the one before
+//! ```
+//!
+//! Where hits are dense, a screen only costs. Where they are rare, 16 KiB of plain work cost little.
+
+use core::mem::MaybeUninit;
+
+use super::skip::may_hit;
+use crate::rule::{Operation, Screen, Test};
+use crate::simd::{Block, Loop, Simd, Slots, first_block, last_block, lines, op, until_line};
+
+/// Compares every element.
+pub(crate) struct Plain<const W: usize>;
+
+impl<const W: usize> Loop for Plain<W> {
+    type Out<'o> = &'o mut [MaybeUninit<bool>];
+    type Output = ();
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+        if out.len() < 64 {
+            return isa.store_few::<W>(x, test, out);
+        }
+        let negate = test.negate();
+        match test.operation() {
+            Operation::Ones if negate => return plain::<I, W, { op::ONES_NOT }>(isa, x, test, out),
+            Operation::Ones => return plain::<I, W, { op::ONES }>(isa, x, test, out),
+            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, test, out),
+            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, test, out),
+        }
+        if negate && !I::stores_negated::<W>() {
+            invert(out);
+        }
+    }
+}
+
+#[inline(always)]
+fn plain<I: Simd, const W: usize, const OP: u8>(
+    isa: I,
+    mut x: &[u8],
+    test: &Test,
+    mut out: &mut [MaybeUninit<bool>],
+) {
+    let with = isa.with::<W>(test);
+    let head = until_line::<W>(x);
+    if let (1.., Some(first), Some(slots)) = (head, first_block(x), out.first_chunk_mut()) {
+        isa.store::<W, OP>(first, with, slots);
+        (x, out) = (&x[head..], &mut out[head / W..]);
+    }
+    if W <= 2 {
+        blocks::<I, W, OP, 4>(isa, x, with, out);
+    } else {
+        blocks::<I, W, OP, 2>(isa, x, with, out);
+    }
+    if let (1.., Some(last), Some(slots)) = (out.len() % 64, last_block(x), out.last_chunk_mut()) {
+        isa.store::<W, OP>(last, with, slots);
+    }
+}
+
+/// The whole blocks, `ROUND` at once.
+#[inline(always)]
+fn blocks<I: Simd, const W: usize, const OP: u8, const ROUND: usize>(
+    isa: I,
+    x: &[u8],
+    with: I::With,
+    out: &mut [MaybeUninit<bool>],
+) {
+    let (rounds, rest) = lines(x).0.as_chunks::<W>().0.as_chunks::<ROUND>();
+    let (places, rest_places) = out.as_chunks_mut::<64>().0.as_chunks_mut::<ROUND>();
+    for (round, place) in rounds.iter().zip(places) {
+        for (block, slots) in round.iter().zip(place) {
+            isa.store::<W, OP>(block, with, slots);
+        }
+    }
+    for (block, slots) in rest.iter().zip(rest_places) {
+        isa.store::<W, OP>(block, with, slots);
+    }
+}
+
+/// Turns every answer around, for rules that no format has.
+#[cold]
+#[inline(never)]
+fn invert(out: &mut [MaybeUninit<bool>]) {
+    for slot in out {
+        // SAFETY: the caller has written all of `out`.
+        let answer = unsafe { slot.assume_init() };
+        slot.write(!answer);
+    }
+}
+
+/// Skips what holds no hit.
+pub(crate) struct Mask<const W: usize>;
+
+impl<const W: usize> Loop for Mask<W> {
+    type Out<'o> = &'o mut [MaybeUninit<bool>];
+    type Output = ();
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+        match test.screen() {
+            // Bytes are compared as fast as they are screened.
+            Screen::Masked { .. } if W > 1 && x.len() >= SCREEN_FROM => match W {
+                2 => screened::<I, W, 4>(isa, x, test, out),
+                4 => screened::<I, W, 2>(isa, x, test, out),
+                _ => screened::<I, W, 1>(isa, x, test, out),
+            },
+            _ => isa.run::<Plain<W>>(x, test, out),
+        }
+    }
+}
+
+/// `GROUP` blocks are 512 bytes.
+#[inline(always)]
+fn screened<I: Simd, const W: usize, const GROUP: usize>(
+    isa: I,
+    mut x: &[u8],
+    test: &Test,
+    mut out: &mut [MaybeUninit<bool>],
+) {
+    let head = until_line::<W>(x);
+    if head != 0 {
+        let (first, rest) = out.split_at_mut(head / W);
+        isa.run::<Plain<W>>(&x[..head], test, first);
+        (x, out) = (&x[head..], rest);
+    }
+    let usual = MaybeUninit::new(test.negate());
+    loop {
+        let screen = isa.screen::<W>(test.screen());
+        let groups: &[[Block<W>; GROUP]] = lines(x).0.as_chunks::<W>().0.as_chunks().0;
+        let places: &mut [[Slots; GROUP]] = out.as_chunks_mut::<64>().0.as_chunks_mut().0;
+        let mut clean = 0;
+        for (group, place) in groups.iter().zip(places) {
+            if may_hit::<I, W, false>(isa, group.as_flattened(), screen) {
+                break;
+            }
+            place.as_flattened_mut().fill(usual);
+            clean += 1;
+        }
+        // The rest, or where a hit is.
+        let done = clean * 64 * GROUP;
+        let run = (out.len() - done).min(AFTER_HIT / W);
+        let (place, rest) = out[done..].split_at_mut(run);
+        if run == 0 {
+            return;
+        }
+        isa.run::<Plain<W>>(&x[done * W..(done + run) * W], test, place);
+        (x, out) = (&x[(done + run) * W..], rest);
+    }
+}
+
+/// Bytes of an input from which on a screen pays.
+pub(super) const SCREEN_FROM: usize = 2048;
+
+/// Bytes that are compared without a screen, from a hit on.
+pub(super) const AFTER_HIT: usize = 16 << 10;

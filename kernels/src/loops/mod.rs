@@ -1,0 +1,9 @@
+//! The loops, one module a question. Each is compiled once for each instruction set and width.
+
+pub(crate) mod bits;
+pub(crate) mod census;
+pub(crate) mod count;
+pub(crate) mod mask;
+pub(crate) mod position;
+mod skip;
+pub(crate) mod stream;

@@ -1,0 +1,204 @@
+//! What an instruction set offers. The loops are written once, over this trait.
+//!
+//! Memory is read in lines of 64 bytes. `W` is the width of an element in bytes: 1, 2, 4 or 8. `W` lines make
+//! a block of 64 elements: one line of mask bytes, one `u64` of packed bits.
+
+use core::mem::MaybeUninit;
+
+use crate::rule::{Screen, Test};
+
+/// A cache line of input, at any address.
+pub(crate) type Line = [u8; 64];
+
+/// 64 elements of `W` bytes.
+pub(crate) type Block<const W: usize> = [Line; W];
+
+/// The mask of a block. Whoever writes to it writes all of it.
+pub(crate) type Slots = [MaybeUninit<bool>; 64];
+
+/// How a loop compares: [`crate::rule::Operation`] as a constant, so that each loop is compiled for one.
+/// `ONES_NOT` is the opposite of `ONES`; the other comparisons are negated afterwards.
+pub(crate) mod op {
+    pub(crate) const ONES: u8 = 0;
+    pub(crate) const ONES_NOT: u8 = 1;
+    pub(crate) const EQUAL: u8 = 2;
+    pub(crate) const GREATER: u8 = 3;
+}
+
+/// A loop to be compiled for each instruction set, as a function of its own. Its arguments fit into registers.
+pub(crate) trait Loop: 'static {
+    /// Where results go, unless they are returned.
+    type Out<'o>;
+    /// What is returned.
+    type Output;
+
+    /// Must be `#[inline(always)]`, as must be all that it calls with vectors.
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: Self::Out<'_>) -> Self::Output;
+}
+
+/// A token that proves that the CPU can run the instructions behind it.
+///
+/// Methods take lines or blocks, never a pointer. All of them are `#[inline(always)]`.
+pub(crate) trait Simd: Copy + 'static {
+    /// Runs a loop where the compiler may use the instructions. It takes no token, so that loops of all
+    /// instruction sets are functions of one type.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions that a token of this type proves.
+    unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output;
+
+    /// Calls a loop. The call is not inlined.
+    #[inline(always)]
+    fn run<L: Loop>(self, x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
+        // SAFETY: `self` is a token.
+        unsafe { Self::vectorize::<L>(x, test, out) }
+    }
+
+    /// A test as the comparisons want it: registers.
+    type With: Copy;
+
+    /// To be called once, outside of a loop.
+    fn with<const W: usize>(self, test: &Test) -> Self::With;
+
+    /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` as the test says. If not, the caller does.
+    fn stores_negated<const W: usize>() -> bool;
+
+    /// The mask of a block: a byte of 0 or 1 for each element.
+    fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: Self::With, out: &mut Slots);
+
+    /// The mask of fewer than 64 elements, negated as the test says.
+    fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);
+
+    /// Bit `i` for element `i` of a block. `OP` is never `ONES_NOT`.
+    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: Self::With) -> u64;
+
+    /// Bit `i` for element `i` of fewer than 64 elements. The test is not negated.
+    fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64;
+
+    /// The index of the first hit in a line, or something at or above 64. The test is not negated.
+    fn find<const W: usize>(self, line: &Line, test: &Test, with: Self::With) -> usize;
+
+    /// Mask (or flip) and least hit of a [`Screen`], in registers.
+    type Screen: Copy;
+
+    /// To be called once, outside of a loop. For `Screen::None` anything will do.
+    fn screen<const W: usize>(self, screen: Screen) -> Self::Screen;
+
+    /// The largest elements seen so far.
+    type Seen: Copy;
+
+    /// Nothing seen yet.
+    fn unseen(self) -> Self::Seen;
+
+    /// Looks at two lines. `FLIP` is for `Screen::Flipped`.
+    fn look<const W: usize, const FLIP: bool>(
+        self,
+        seen: Self::Seen,
+        lines: &[Line; 2],
+        screen: Self::Screen,
+    ) -> Self::Seen;
+
+    /// Whether the largest elements reach the least hit.
+    fn reaches<const W: usize>(self, seen: Self::Seen, screen: Self::Screen) -> bool;
+
+    /// Hits, counted lane by lane.
+    type Counts: Copy;
+
+    /// Nothing counted yet.
+    fn uncounted(self) -> Self::Counts;
+
+    /// Adds the hits of two lines. `OP` is `EQUAL` or `GREATER`. The counter of a lane may be a byte: no
+    /// more than [`COUNTED`] bytes may be counted together.
+    fn count<const W: usize, const OP: u8>(
+        self,
+        counts: Self::Counts,
+        lines: &[Line; 2],
+        with: Self::With,
+    ) -> Self::Counts;
+
+    /// Sums of counters.
+    type Sums: Copy;
+
+    /// Nothing summed yet.
+    fn no_sums(self) -> Self::Sums;
+
+    /// Adds all counters.
+    fn add(self, sums: Self::Sums, counts: Self::Counts) -> Self::Sums;
+
+    /// The sum of all.
+    fn total(self, sums: Self::Sums) -> usize;
+
+    /// The test for NaN, the code of infinity and that of the negative one, in registers.
+    type Classes: Copy;
+
+    /// To be called once, outside of a loop. `nan` is the test for NaN of a format that has infinities.
+    fn classes<const W: usize>(self, nan: &Test) -> Self::Classes;
+
+    /// Adds the elements of two lines to the counters of NaN, of infinities and of -Inf among these.
+    fn classify<const W: usize>(
+        self,
+        counts: [Self::Counts; 3],
+        lines: &[Line; 2],
+        with: Self::Classes,
+    ) -> [Self::Counts; 3];
+
+    /// Whether [`Simd::stream`] writes past the caches.
+    const STREAMS: bool = false;
+
+    /// Copies a line of mask bytes, past the caches where there is an instruction for that.
+    #[inline(always)]
+    fn stream(self, from: &Slots, to: &mut Aligned) {
+        to.0 = *from;
+    }
+
+    /// Keeps later stores behind those of [`Simd::stream`].
+    #[inline(always)]
+    fn fence(self) {}
+}
+
+/// A line of mask bytes that is a line of the cache.
+#[repr(C, align(64))]
+pub(crate) struct Aligned(pub(crate) Slots);
+
+/// Bytes that one set of counters may count: 256 registers of 16 bytes on two counters of one byte.
+pub(crate) const COUNTED: usize = 4096;
+
+/// How many bytes stand before the first cache line of a long input whose elements are aligned: loads
+/// that cross lines take twice the time.
+#[inline(always)]
+pub(crate) fn until_line<const W: usize>(x: &[u8]) -> usize {
+    if x.len() < ALIGN_FROM {
+        return 0;
+    }
+    let head = x.as_ptr().addr().wrapping_neg() % 64;
+    if head.is_multiple_of(W) { head } else { 0 }
+}
+
+/// Bytes of an input from which on it is read from a cache line on.
+const ALIGN_FROM: usize = 4096;
+
+/// The lines of an input, and the bytes behind the last.
+#[inline(always)]
+pub(crate) fn lines(x: &[u8]) -> (&[Line], &[u8]) {
+    x.as_chunks()
+}
+
+/// The first 64 elements of an input that has as many.
+#[inline(always)]
+pub(crate) fn first_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
+    x.as_chunks().0.first_chunk()
+}
+
+/// The last 64 elements of an input that has as many.
+#[inline(always)]
+pub(crate) fn last_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
+    x.as_rchunks().1.last_chunk()
+}
+
+/// Fewer than 64 elements as a block, with zeros behind them.
+#[inline(always)]
+pub(crate) fn padded<const W: usize>(x: &[u8]) -> Block<W> {
+    let mut block = [[0; 64]; W];
+    block.as_flattened_mut()[..x.len()].copy_from_slice(x);
+    block
+}
