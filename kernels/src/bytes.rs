@@ -2,7 +2,8 @@
 
 use core::mem::MaybeUninit;
 
-use crate::entry::{self, Census, Class};
+use crate::entry::{self, Census};
+use crate::loops::census::Class;
 use crate::out::MaskOut;
 use crate::path::Path;
 use crate::rule::Rule;

@@ -7,19 +7,11 @@
 use core::mem::MaybeUninit;
 
 use crate::lane::Lane;
+use crate::loops::census::Class;
 use crate::out::MaskOut;
 use crate::path::Path;
 use crate::rule::{Rule, Test};
 use crate::stream;
-
-/// The elements of one class: how many, and the index of the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Class {
-    /// How many elements belong to the class.
-    pub count: usize,
-    /// The index of the first of them.
-    pub first: Option<usize>,
-}
 
 /// What a tensor holds besides finite elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -218,7 +210,7 @@ pub fn tally<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
 }
 
 /// A class of so many elements, of which none stands before element `from`.
-#[inline]
+#[inline(never)]
 fn class<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, count: usize, from: usize) -> Class {
     let find = || L::position(path, &x[from * L::SIZE..], test).map(|first| from + first);
     Class { count, first: if count == 0 { None } else { find() } }
@@ -232,18 +224,14 @@ fn class<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, count: usize, from:
 #[inline]
 #[must_use]
 pub fn census<L: Lane>(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
-    if let Rule::Test(test) = nan
-        && let Some([_, pos_inf, neg_inf]) = test.infinities()
-    {
-        let (x, _) = whole::<L>(x, nan);
-        let taken = L::census(path, x, test);
-        if taken.three == [0; 3] {
-            return Census::default();
+    match nan {
+        Rule::Test(test) if test.is_ieee() => {
+            let (x, _) = whole::<L>(x, nan);
+            let taken = L::census(path, x, test);
+            Census { nan: taken.class(0), pos_inf: taken.class(1), neg_inf: taken.class(2) }
         }
-        let class = |i: usize, test: &Test| class::<L>(path, x, test, taken.three[i], taken.from[i]);
-        return Census { nan: class(0, test), pos_inf: class(1, &pos_inf), neg_inf: class(2, &neg_inf) };
+        _ => Census { nan: tally::<L>(path, x, nan), ..Census::default() },
     }
-    Census { nan: tally::<L>(path, x, nan), ..Census::default() }
 }
 
 #[cold]

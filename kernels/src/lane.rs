@@ -7,8 +7,10 @@ use crate::loops::census::{Census, Taken};
 use crate::loops::count::{Count, Counted};
 use crate::loops::mask::Mask;
 use crate::loops::position::Position;
+use crate::loops::replace::{Copying, InPlace};
 use crate::loops::stream::Streamed;
 use crate::path::{Path, Question, Row, row};
+use crate::replace::Codes;
 use crate::rule::Test;
 use crate::scalar;
 
@@ -48,8 +50,21 @@ impl<const W: usize> Question for Census<W> {
     }
 }
 
+impl<const W: usize> Question for InPlace<W> {
+    fn scalar(_: &[u8], test: &Test, (x, codes): (&mut [u8], &Codes)) -> usize {
+        scalar::replace::<W>(x, test, codes)
+    }
+}
+
+impl<const W: usize> Question for Copying<W> {
+    fn scalar(x: &[u8], test: &Test, (out, codes): (&mut [u8], &Codes)) -> usize {
+        out.copy_from_slice(x);
+        scalar::replace::<W>(out, test, codes)
+    }
+}
+
 mod sealed {
-    use super::{Counted, Path, Taken, Test};
+    use super::{Codes, Counted, Path, Taken, Test};
     use core::mem::MaybeUninit;
 
     /// Runs the loops of one width: a caller links no others.
@@ -60,6 +75,8 @@ mod sealed {
         fn position(path: Option<Path>, x: &[u8], test: &Test) -> Option<usize>;
         fn count(path: Option<Path>, x: &[u8], test: &Test) -> Counted;
         fn census(path: Option<Path>, x: &[u8], nan: &Test) -> Taken;
+        fn replace(path: Option<Path>, x: &mut [u8], test: &Test, codes: &Codes) -> usize;
+        fn replace_into(path: Option<Path>, x: &[u8], test: &Test, out: &mut [u8], codes: &Codes) -> usize;
     }
 }
 pub(crate) use sealed::Loops;
@@ -111,6 +128,22 @@ macro_rules! lanes {
             fn census(path: Option<Path>, x: &[u8], nan: &Test) -> Taken {
                 static ROW: Row<Census<$width>> = row::<Census<$width>>();
                 Path::run::<Census<$width>>(path, &ROW, x, nan, ())
+            }
+
+            fn replace(path: Option<Path>, x: &mut [u8], test: &Test, codes: &Codes) -> usize {
+                static ROW: Row<InPlace<$width>> = row::<InPlace<$width>>();
+                Path::run::<InPlace<$width>>(path, &ROW, &[], test, (x, codes))
+            }
+
+            fn replace_into(
+                path: Option<Path>,
+                x: &[u8],
+                test: &Test,
+                out: &mut [u8],
+                codes: &Codes,
+            ) -> usize {
+                static ROW: Row<Copying<$width>> = row::<Copying<$width>>();
+                Path::run::<Copying<$width>>(path, &ROW, x, test, (out, codes))
             }
         }
     )* };

@@ -34,17 +34,22 @@ mod path;
     ))
 ))]
 mod portable;
+mod replace;
 mod rule;
 mod scalar;
+mod scale;
 mod simd;
 mod stream;
 
 pub use bytes::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
-pub use entry::{Census, Class};
+pub use entry::Census;
+pub use loops::census::Class;
 pub use lane::Lane;
 pub use out::MaskOut;
 pub use path::Path;
+pub use replace::{Values, replace, replace_into};
 pub use rule::{Rule, Test};
+pub use scale::{Float, scale};
 pub use stream::streams;
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.

@@ -48,6 +48,7 @@ impl<'a> MaskOut<'a> {
 
     /// [`MaskOut::slots`] for a while.
     #[inline(always)]
+    #[allow(dead_code, reason = "for strided views")]
     pub(crate) fn slots_mut(&mut self) -> &mut [MaybeUninit<bool>] {
         self.0
     }

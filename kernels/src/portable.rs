@@ -4,8 +4,10 @@
 
 use core::mem::MaybeUninit;
 
+use crate::replace::Codes;
 use crate::rule::{Operation, Screen, Test};
 use crate::scalar;
+use crate::scale::{format, multiply};
 use crate::simd::{Block, Line, Loop, Simd, Slots, op};
 
 /// Runs everywhere.
@@ -163,7 +165,8 @@ impl Simd for Portable {
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> With {
         let (mask, bound) = match screen {
-            Screen::None => (0, 0),
+            // Always.
+            Screen::None => (0, u64::MAX),
             Screen::Masked { mask, least } => (mask, least.wrapping_sub(1)),
             Screen::Flipped { flip } => (0xFF, !flip & 0xFF),
         };
@@ -244,5 +247,40 @@ impl Simd for Portable {
             inf + hits::<W, { op::EQUAL }>(lines, of_inf),
             neg + hits::<W, { op::EQUAL }>(lines, of_neg),
         ]
+    }
+
+    type Codes = (Test, Codes);
+
+    #[inline(always)]
+    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> (Test, Codes) {
+        (*test, *codes)
+    }
+
+    #[inline(always)]
+    fn replace<const W: usize>(self, line: &mut Line, (test, codes): (Test, Codes)) -> usize {
+        scalar::replace::<W>(line, &test, &codes)
+    }
+
+    type Factor = f64;
+
+    #[inline(always)]
+    fn factor<const F: u8>(self, factor: f64) -> f64 {
+        factor
+    }
+
+    #[inline(always)]
+    fn multiply<const F: u8>(self, line: &mut Line, factor: f64) {
+        match F {
+            format::F64 => multiply_all::<F, 8>(line, factor),
+            format::F32 => multiply_all::<F, 4>(line, factor),
+            _ => multiply_all::<F, 2>(line, factor),
+        }
+    }
+}
+
+#[inline(always)]
+fn multiply_all<const F: u8, const W: usize>(line: &mut Line, factor: f64) {
+    for element in line.as_chunks_mut::<W>().0 {
+        scalar::write(element, multiply::<F>(scalar::read(element), factor));
     }
 }

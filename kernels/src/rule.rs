@@ -9,12 +9,25 @@ pub struct Test {
     width: u8,
     operation: Operation,
     negate: bool,
-    one: One,
+    /// Whether this is `(bits & !sign) > exponent`, the exponent being ones from below the sign on.
+    ieee: bool,
+    registers: Registers,
 }
 
-/// The number 1, hidden from the compiler, which would make two instructions of `min(x, 1)`.
+/// What is the same in every lane of a register, as 32 bits that are loaded without a calculation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct One(u8);
+pub(crate) struct Registers {
+    /// The top 16 bits of the mask, twice.
+    pub(crate) top: u32,
+    /// The answer for an element that is no hit, in bytes.
+    pub(crate) usual: u32,
+    /// The other answer.
+    pub(crate) other: u32,
+    /// 1 in bytes. The compiler must not know it: it would make two instructions of `min(x, 1)`.
+    pub(crate) ones: u32,
+    /// 1, hidden for a like reason: of a masked addition of 1 the compiler makes two instructions.
+    pub(crate) one: u64,
+}
 
 /// How the masked bits of an element are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,13 +161,22 @@ const fn run_of_ones(size: usize, bound: u64) -> u64 {
 
 impl Test {
     const fn new(mask: u64, bound: u64, screen: Screen, size: usize, operation: Operation) -> Self {
-        Self { mask, bound, screen, width: size as u8, operation, negate: false, one: One(1) }
+        let top = (mask >> (8 * size).saturating_sub(16)) as u32 & 0xFFFF;
+        let ieee = matches!(operation, Operation::Greater)
+            && mask == sign(size) - 1
+            && bound != 0
+            && bound == run_of_ones(size, bound);
+        let registers =
+            Registers { top: top << 16 | top, usual: 0, other: 0x0101_0101, ones: 0x0101_0101, one: 1 };
+        Self { mask, bound, screen, width: size as u8, operation, negate: false, ieee, registers }
     }
 
     /// The opposite answer for every element.
     #[inline]
     pub(crate) const fn not(self) -> Self {
-        Self { negate: !self.negate, ..self }
+        let Registers { usual, other, .. } = self.registers;
+        let registers = Registers { usual: other, other: usual, ..self.registers };
+        Self { negate: !self.negate, ieee: false, registers, ..self }
     }
 
     /// Bytes of an element.
@@ -173,16 +195,9 @@ impl Test {
         self.bound
     }
 
-    /// The top 16 bits of the mask, or the whole mask of a byte.
     #[inline(always)]
-    pub(crate) fn top(&self) -> u64 {
-        self.mask >> (8 * self.size()).saturating_sub(16)
-    }
-
-    /// The number 1, which the compiler does not know.
-    #[inline(always)]
-    pub(crate) fn one(&self) -> u8 {
-        self.one.0
+    pub(crate) fn registers(&self) -> &Registers {
+        &self.registers
     }
 
     #[inline(always)]
@@ -193,6 +208,12 @@ impl Test {
     #[inline(always)]
     pub(crate) fn negate(&self) -> bool {
         self.negate
+    }
+
+    /// The bits of elements that are no hits.
+    #[inline(always)]
+    pub(crate) fn usual_bits(&self) -> u64 {
+        if self.negate { u64::MAX } else { 0 }
     }
 
     /// The screen of the test, or of the test that this one negates.
@@ -207,44 +228,36 @@ impl Test {
         if self.negate { Screen::None } else { self.screen }
     }
 
-    /// What the test for NaN of an IEEE format, `(bits & !sign) > exponent`, says about its infinities: the
-    /// tests for the exponent, +Inf and -Inf.
-    #[inline]
-    pub(crate) const fn infinities(&self) -> Option<[Self; 3]> {
-        if !self.is_ieee() {
-            return None;
-        }
-        let (size, bound) = (self.size(), self.bound);
-        let (Rule::Test(special), Rule::Test(pos), Rule::Test(neg)) = (
-            Rule::equal(size, bound, bound),
-            Rule::equal(size, u64::MAX, bound),
-            Rule::equal(size, u64::MAX, bound | sign(size)),
-        ) else {
-            unreachable!()
-        };
-        Some([special, pos, neg])
+    /// Whether this is the test for NaN of an IEEE format, `(bits & !sign) > exponent`.
+    #[inline(always)]
+    pub(crate) fn is_ieee(&self) -> bool {
+        self.ieee
     }
 
-    /// Whether this is `(bits & !sign) > exponent`, the exponent being ones from below the sign on.
-    const fn is_ieee(&self) -> bool {
-        matches!(self.operation, Operation::Greater)
-            && !self.negate
-            && self.mask == sign(self.size()) - 1
-            && self.bound != 0
-            && self.bound == run_of_ones(self.size(), self.bound)
+    /// What the test for NaN of an IEEE format says about its infinities: the tests for the exponent, +Inf and
+    /// -Inf.
+    #[inline]
+    pub(crate) fn infinities(&self) -> [Self; 3] {
+        let special = Self {
+            mask: self.bound,
+            screen: Screen::Masked { mask: self.bound, least: self.bound },
+            operation: Operation::Equal,
+            ieee: false,
+            ..*self
+        };
+        let pos_inf = Self { mask: all_ones(self.size()), ..special };
+        [special, pos_inf, Self { bound: self.bound | sign(self.size()), ..pos_inf }]
     }
 
     /// The rule itself, for the bits of one element. Every backend must agree with it.
     #[inline(always)]
     pub(crate) fn holds(&self, bits: u64) -> bool {
         let masked = bits & self.mask;
-        let holds = match self.operation {
-            Operation::Ones | Operation::Equal => masked == self.bound,
-            Operation::Greater => {
-                let up = 64 - 8 * u32::from(self.width);
-                (masked << up).cast_signed() > (self.bound << up).cast_signed()
-            }
-        };
+        let up = 64 - 8 * u32::from(self.width);
+        let above = (masked << up).cast_signed() > (self.bound << up).cast_signed();
+        // Without a branch: a loop over elements is compiled once, not once for each operation.
+        let greater = matches!(self.operation, Operation::Greater);
+        let holds = above & greater | (masked == self.bound) & !greater;
         holds != self.negate
     }
 }

@@ -2,9 +2,11 @@
 
 use core::mem::MaybeUninit;
 
-use crate::loops::census::{Taken, Three};
+use crate::loops::census::Taken;
 use crate::loops::count::Counted;
+use crate::replace::Codes;
 use crate::rule::Test;
+use crate::scale::multiply;
 
 /// The bits of the elements of `x`.
 #[inline(always)]
@@ -25,6 +27,7 @@ pub(crate) fn read<const W: usize>(element: &[u8; W]) -> u64 {
 }
 
 /// A byte for each element.
+#[inline(never)]
 pub(crate) fn mask<const W: usize>(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
     for (bits, slot) in elements::<W>(x).zip(out) {
         slot.write(test.holds(bits));
@@ -58,16 +61,58 @@ pub(crate) fn count<const W: usize>(x: &[u8], test: &Test) -> Counted {
 
 /// NaN and infinities, by the test for NaN.
 pub(crate) fn census<const W: usize>(x: &[u8], nan: &Test) -> Taken {
-    let mut three: Three = [0; 3];
-    for bits in elements::<W>(x) {
-        let magnitude = bits & nan.mask();
-        if magnitude > nan.bound() {
-            three[0] += 1;
-        } else if magnitude == nan.bound() {
-            three[if bits == magnitude { 1 } else { 2 }] += 1;
+    let mut taken = Taken::default();
+    for (i, bits) in elements::<W>(x).enumerate() {
+        if bits & nan.bound() == nan.bound() {
+            let class = class(bits, nan);
+            if taken.three[class] == 0 {
+                taken.first[class] = i;
+            }
+            taken.three[class] += 1;
         }
     }
-    Taken { three, from: [0; 3] }
+    taken
+}
+
+/// Whether an element that is not finite is NaN (0), +Inf (1) or -Inf (2), by the test for NaN.
+#[inline(always)]
+fn class(bits: u64, nan: &Test) -> usize {
+    let magnitude = bits & nan.mask();
+    usize::from(magnitude == nan.bound()) << usize::from(bits != magnitude)
+}
+
+/// Replaces every hit. Returns how many there were.
+#[inline(always)]
+pub(crate) fn replace<const W: usize>(x: &mut [u8], test: &Test, codes: &Codes) -> usize {
+    let mut found = 0;
+    for element in x.as_chunks_mut::<W>().0 {
+        let bits = read(element);
+        if test.holds(bits) {
+            write(element, codes.instead_of(bits));
+            found += 1;
+        }
+    }
+    found
+}
+
+/// Multiplies every element. Returns whether the test held for one before.
+#[inline(always)]
+pub(crate) fn scale<const F: u8, const W: usize>(x: &mut [u8], test: &Test, factor: f64) -> bool {
+    let mut seen = false;
+    for element in x.as_chunks_mut::<W>().0 {
+        let bits = read(element);
+        seen |= test.holds(bits);
+        write(element, multiply::<F>(bits, factor));
+    }
+    seen
+}
+
+/// The low bytes of a number as an element.
+#[inline(always)]
+pub(crate) fn write<const W: usize>(element: &mut [u8; W], bits: u64) {
+    let bytes = bits.to_ne_bytes();
+    let from = if cfg!(target_endian = "little") { 0 } else { 8 - W };
+    element.copy_from_slice(&bytes[from..from + W]);
 }
 
 /// Bit `i` as byte `i`, for at most 64 of them.

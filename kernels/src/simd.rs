@@ -5,6 +5,7 @@
 
 use core::mem::MaybeUninit;
 
+use crate::replace::Codes;
 use crate::rule::{Screen, Test};
 
 /// A cache line of input, at any address.
@@ -69,10 +70,10 @@ pub(crate) trait Simd: Copy + 'static {
     /// The mask of fewer than 64 elements, negated as the test says.
     fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);
 
-    /// Bit `i` for element `i` of a block. `OP` is never `ONES_NOT`.
+    /// Bit `i` for element `i` of a block, not negated. `OP` is never `ONES_NOT`.
     fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: Self::With) -> u64;
 
-    /// Bit `i` for element `i` of fewer than 64 elements. The test is not negated.
+    /// Bit `i` for element `i` of fewer than 64 elements, negated as the test says.
     fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64;
 
     /// The index of the first hit in a line, or something at or above 64. The test is not negated.
@@ -81,7 +82,7 @@ pub(crate) trait Simd: Copy + 'static {
     /// Mask (or flip) and least hit of a [`Screen`], in registers.
     type Screen: Copy;
 
-    /// To be called once, outside of a loop. For `Screen::None` anything will do.
+    /// To be called once, outside of a loop. What is made of `Screen::None` is reached by all elements.
     fn screen<const W: usize>(self, screen: Screen) -> Self::Screen;
 
     /// The largest elements seen so far.
@@ -141,6 +142,24 @@ pub(crate) trait Simd: Copy + 'static {
         lines: &[Line; 2],
         with: Self::Classes,
     ) -> [Self::Counts; 3];
+
+    /// The test for what is to be replaced, and [`Codes`], in registers.
+    type Codes: Copy;
+
+    /// To be called once, outside of a loop. The test is that for `EQUAL`.
+    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> Self::Codes;
+
+    /// Replaces the hits in a line. Returns how many there were.
+    fn replace<const W: usize>(self, line: &mut Line, codes: Self::Codes) -> usize;
+
+    /// A factor in registers.
+    type Factor: Copy;
+
+    /// To be called once, outside of a loop. `F` is a [`crate::scale::format`].
+    fn factor<const F: u8>(self, factor: f64) -> Self::Factor;
+
+    /// Multiplies the elements of a line.
+    fn multiply<const F: u8>(self, line: &mut Line, factor: Self::Factor);
 
     /// Whether [`Simd::stream`] writes past the caches.
     const STREAMS: bool = false;

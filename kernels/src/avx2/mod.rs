@@ -1,6 +1,7 @@
 //! AVX2: 32 bytes a register, comparisons into lanes of all ones.
 
 mod layout;
+mod scale;
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -8,19 +9,30 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
+use crate::replace::Codes;
 use crate::rule::{Operation, Screen, Test};
+use crate::scale::format;
 use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, op, padded};
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 
-/// Proves that the CPU has AVX2, POPCNT, BMI1 and BMI2.
+/// Proves that the CPU has AVX2, F16C, POPCNT, BMI1 and BMI2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
     pub(crate) fn detect() -> Option<Self> {
-        cpu::get().then_some(Self(()))
+        (cpu::get() && has_f16c()).then_some(Self(()))
     }
+}
+
+/// F16C, which `cpufeatures` cannot ask for. No CPU with AVX2 is known that lacks it.
+fn has_f16c() -> bool {
+    // Leaf 1, ECX, bit 29 (Intel SDM volume 2A, CPUID). That the system keeps the registers is known of AVX2.
+    #[allow(unused_unsafe, reason = "an unsafe function in older versions of Rust")]
+    // SAFETY: a CPU with AVX2 has the instruction, and the leaf.
+    let features = unsafe { __cpuid(1) }.ecx;
+    features >> 29 & 1 != 0
 }
 
 type V = __m256i;
@@ -35,7 +47,7 @@ pub(crate) struct With {
     /// The answer for an element that is no hit, in bytes.
     usual: V,
     /// 1 in every byte.
-    one: V,
+    ones: V,
 }
 
 // SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics ask for.
@@ -141,6 +153,21 @@ impl Avx2 {
         }
     }
 
+    /// The bytes of `b` where those of `hits` are -1, else those of `a`.
+    #[inline(always)]
+    fn blend(self, a: V, b: V, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm256_blendv_epi8(a, b, hits) }
+    }
+
+    /// Writes 32 bytes at `at`.
+    #[inline(always)]
+    fn write(self, v: V, bytes: &mut [u8], at: usize) {
+        let bytes: &mut [u8; 32] = bytes[at..].first_chunk_mut().unwrap();
+        // SAFETY: see above.
+        unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
+    }
+
     /// The sign of every byte.
     #[inline(always)]
     fn signs(self, v: V) -> u64 {
@@ -149,9 +176,19 @@ impl Avx2 {
     }
 }
 
+/// The registers of a replacement: a test, and each code with what takes its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Replace {
+    special: With,
+    nan: V,
+    pos_inf: [V; 2],
+    neg_inf: [V; 2],
+}
+
 impl Simd for Avx2 {
-    /// `detect` asks for these four features.
-    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+    /// `detect` asks for these five features.
+    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
+    #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, test, out)
     }
@@ -163,9 +200,9 @@ impl Simd for Avx2 {
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<2>(test.top()),
-            usual: self.splat::<1>(test.negate().into()),
-            one: self.splat::<1>(test.one().into()),
+            top: self.splat::<4>(test.registers().top.into()),
+            usual: self.splat::<4>(test.registers().usual.into()),
+            ones: self.splat::<4>(test.registers().ones.into()),
         }
     }
 
@@ -185,10 +222,10 @@ impl Simd for Avx2 {
             unsafe {
                 let answers = match OP {
                     // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                    op::ONES => _mm256_subs_epu8(with.one, packed),
-                    op::ONES_NOT => _mm256_min_epu8(packed, with.one),
-                    _ if W == 1 => _mm256_xor_si256(with.usual, self.and(packed, with.one)),
-                    _ => self.and(packed, with.one),
+                    op::ONES => _mm256_subs_epu8(with.ones, packed),
+                    op::ONES_NOT => _mm256_min_epu8(packed, with.ones),
+                    _ if W == 1 => _mm256_xor_si256(with.usual, self.and(packed, with.ones)),
+                    _ => self.and(packed, with.ones),
                 };
                 _mm256_storeu_si256(to.as_mut_ptr().cast(), answers);
             }
@@ -197,9 +234,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        let bits = self.bits_few::<W>(x, test);
-        let bits = if test.negate() { !bits } else { bits };
-        crate::scalar::spread(bits, out);
+        crate::scalar::spread(self.bits_few::<W>(x, test), out);
     }
 
     #[inline(always)]
@@ -224,7 +259,7 @@ impl Simd for Avx2 {
             Operation::Greater => self.bits::<W, { op::GREATER }>(&block, with),
             Operation::Ones | Operation::Equal => self.bits::<W, { op::EQUAL }>(&block, with),
         };
-        bits & !u64::MAX.unbounded_shl((x.len() / W) as u32)
+        (bits ^ test.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
 
     #[inline(always)]
@@ -361,6 +396,51 @@ impl Simd for Avx2 {
             neg[i] = self.subtract::<W>(neg[i], self.equal::<W>(lanes, neg_code));
         }
         [nan, inf, neg]
+    }
+
+    type Codes = Replace;
+
+    #[inline(always)]
+    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> Replace {
+        Replace {
+            special: self.with::<W>(test),
+            nan: self.splat::<W>(codes.values.nan),
+            pos_inf: [self.splat::<W>(codes.pos_inf), self.splat::<W>(codes.values.pos_inf)],
+            neg_inf: [self.splat::<W>(codes.neg_inf), self.splat::<W>(codes.values.neg_inf)],
+        }
+    }
+
+    #[inline(always)]
+    fn replace<const W: usize>(self, line: &mut Line, codes: Replace) -> usize {
+        let [pos_inf, for_pos] = codes.pos_inf;
+        let [neg_inf, for_neg] = codes.neg_inf;
+        let mut signs = 0;
+        for at in [0, 32] {
+            let lanes = self.load(line, at);
+            let special = self.hits::<W, { op::EQUAL }>(line, at, codes.special);
+            let mut value = self.blend(codes.nan, for_neg, self.equal::<W>(lanes, neg_inf));
+            value = self.blend(value, for_pos, self.equal::<W>(lanes, pos_inf));
+            self.write(self.blend(lanes, value, special), line, at);
+            signs += self.signs(special).count_ones() as usize;
+        }
+        signs / W
+    }
+
+    type Factor = V;
+
+    #[inline(always)]
+    fn factor<const F: u8>(self, factor: f64) -> V {
+        match F {
+            format::F64 => self.splat::<8>(factor.to_bits()),
+            _ => self.splat::<4>((factor as f32).to_bits().into()),
+        }
+    }
+
+    #[inline(always)]
+    fn multiply<const F: u8>(self, line: &mut Line, factor: V) {
+        for at in [0, 32] {
+            self.write(self.times::<F>(self.load(line, at), factor), line, at);
+        }
     }
 
     const STREAMS: bool = true;

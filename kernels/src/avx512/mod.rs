@@ -1,6 +1,7 @@
 //! AVX-512 (F, BW, VL and DQ): 64 bytes a register, comparisons into mask registers.
 
 mod layout;
+mod scale;
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -8,7 +9,9 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
+use crate::replace::Codes;
 use crate::rule::{Operation, Screen, Test};
+use crate::scale::format;
 use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, op};
 
 cpufeatures::new!(
@@ -37,7 +40,8 @@ pub(crate) struct With {
     /// The answer for an element that is no hit, and the other one, in bytes.
     usual: V,
     other: V,
-    /// 1 in every byte.
+    /// 1 in every byte, and 1 in every lane.
+    ones: V,
     one: V,
 }
 
@@ -126,17 +130,16 @@ impl Avx512 {
         }
     }
 
-    /// Adds 1 to the lanes whose bits are set.
+    /// Adds `one` to the lanes whose bits are set.
     #[inline(always)]
-    fn increment<const W: usize>(self, counts: V, hits: u64) -> V {
+    fn increment<const W: usize>(self, counts: V, hits: u64, one: V) -> V {
         // SAFETY: see above.
         unsafe {
-            let minus = _mm512_set1_epi8(-1);
             match W {
-                1 => _mm512_mask_sub_epi8(counts, hits, counts, minus),
-                2 => _mm512_mask_sub_epi16(counts, hits as u32, counts, minus),
-                4 => _mm512_mask_sub_epi32(counts, hits as u16, counts, minus),
-                _ => _mm512_mask_sub_epi64(counts, hits as u8, counts, minus),
+                1 => _mm512_mask_add_epi8(counts, hits, counts, one),
+                2 => _mm512_mask_add_epi16(counts, hits as u32, counts, one),
+                4 => _mm512_mask_add_epi32(counts, hits as u16, counts, one),
+                _ => _mm512_mask_add_epi64(counts, hits as u8, counts, one),
             }
         }
     }
@@ -194,6 +197,26 @@ impl Avx512 {
         }
     }
 
+    /// Lane `i` of `b` where bit `i` is set, else that of `a`.
+    #[inline(always)]
+    fn blend<const W: usize>(self, hits: u64, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm512_mask_blend_epi8(hits, a, b),
+                2 => _mm512_mask_blend_epi16(hits as u32, a, b),
+                4 => _mm512_mask_blend_epi32(hits as u16, a, b),
+                _ => _mm512_mask_blend_epi64(hits as u8, a, b),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn write_line(self, lanes: V, line: &mut Line) {
+        // SAFETY: see above; `line` has 64 bytes.
+        unsafe { _mm512_storeu_si512(line.as_mut_ptr().cast(), lanes) }
+    }
+
     /// Writes 64 bytes.
     #[inline(always)]
     fn write(self, answers: V, out: &mut Slots) {
@@ -230,10 +253,20 @@ impl Avx512 {
     }
 }
 
+/// The registers of a replacement: a test, and each code with what takes its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Replace {
+    special: With,
+    nan: V,
+    pos_inf: [V; 2],
+    neg_inf: [V; 2],
+}
+
 impl Simd for Avx512 {
     /// `detect` asks for these features, and for FMA, which the compiler takes AVX-512 F to imply. The
     /// compiler takes it to imply F16C too, which `cpufeatures` cannot ask for; no CPU with AVX-512 F lacks it.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
+    #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, test, out)
     }
@@ -242,14 +275,15 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn with<const W: usize>(self, test: &Test) -> With {
-        let usual = u64::from(test.negate());
+        let registers = test.registers();
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<2>(test.top()),
-            usual: self.splat::<1>(usual),
-            other: self.splat::<1>(usual ^ 1),
-            one: self.splat::<1>(test.one().into()),
+            top: self.splat::<4>(registers.top.into()),
+            usual: self.splat::<4>(registers.usual.into()),
+            other: self.splat::<4>(registers.other.into()),
+            ones: self.splat::<4>(registers.ones.into()),
+            one: self.splat::<W>(registers.one),
         }
     }
 
@@ -264,8 +298,8 @@ impl Simd for Avx512 {
         unsafe {
             match OP {
                 // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                op::ONES => self.write(_mm512_subs_epu8(with.one, self.lacking(block, with.top)), out),
-                op::ONES_NOT => self.write(_mm512_min_epu8(with.one, self.lacking(block, with.top)), out),
+                op::ONES => self.write(_mm512_subs_epu8(with.ones, self.lacking(block, with.top)), out),
+                op::ONES_NOT => self.write(_mm512_min_epu8(with.ones, self.lacking(block, with.top)), out),
                 _ => self.store_compared::<W, OP>(block, with, out),
             }
         }
@@ -309,7 +343,7 @@ impl Simd for Avx512 {
         if !few.is_empty() {
             bits |= self.hits_of::<W>(self.load_few(few), test, with) << (lines.len() * (64 / W));
         }
-        bits & !u64::MAX.unbounded_shl((x.len() / W) as u32)
+        (bits ^ test.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
 
     #[inline(always)]
@@ -365,8 +399,8 @@ impl Simd for Avx512 {
         [even, odd]: &[Line; 2],
         with: With,
     ) -> [V; 2] {
-        let a = self.increment::<W>(a, self.hits::<W, OP>(self.load(even), with));
-        [a, self.increment::<W>(b, self.hits::<W, OP>(self.load(odd), with))]
+        let a = self.increment::<W>(a, self.hits::<W, OP>(self.load(even), with), with.one);
+        [a, self.increment::<W>(b, self.hits::<W, OP>(self.load(odd), with), with.one)]
     }
 
     type Sums = V;
@@ -392,13 +426,14 @@ impl Simd for Avx512 {
         unsafe { _mm512_reduce_add_epi64(sums) as usize }
     }
 
-    /// The mask without the sign, and the codes of infinity and of the negative one.
-    type Classes = [V; 3];
+    /// The mask without the sign, the codes of infinity and of the negative one, and 1.
+    type Classes = [V; 4];
 
     #[inline(always)]
-    fn classes<const W: usize>(self, nan: &Test) -> [V; 3] {
+    fn classes<const W: usize>(self, nan: &Test) -> [V; 4] {
         let (mask, inf) = (nan.mask(), nan.bound());
-        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | mask + 1)]
+        let one = self.splat::<W>(nan.registers().one);
+        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | mask + 1), one]
     }
 
     #[inline(always)]
@@ -406,16 +441,55 @@ impl Simd for Avx512 {
         self,
         [mut nan, mut inf, mut neg]: [[V; 2]; 3],
         lines: &[Line; 2],
-        [mask, code, neg_code]: [V; 3],
+        [mask, code, neg_code, one]: [V; 4],
     ) -> [[V; 2]; 3] {
         for (i, line) in lines.iter().enumerate() {
             let lanes = self.load(line);
             let magnitude = self.and(lanes, mask);
-            nan[i] = self.increment::<W>(nan[i], self.greater::<W>(magnitude, code));
-            inf[i] = self.increment::<W>(inf[i], self.equal::<W>(magnitude, code));
-            neg[i] = self.increment::<W>(neg[i], self.equal::<W>(lanes, neg_code));
+            nan[i] = self.increment::<W>(nan[i], self.greater::<W>(magnitude, code), one);
+            inf[i] = self.increment::<W>(inf[i], self.equal::<W>(magnitude, code), one);
+            neg[i] = self.increment::<W>(neg[i], self.equal::<W>(lanes, neg_code), one);
         }
         [nan, inf, neg]
+    }
+
+    type Codes = Replace;
+
+    #[inline(always)]
+    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> Replace {
+        Replace {
+            special: self.with::<W>(test),
+            nan: self.splat::<W>(codes.values.nan),
+            pos_inf: [self.splat::<W>(codes.pos_inf), self.splat::<W>(codes.values.pos_inf)],
+            neg_inf: [self.splat::<W>(codes.neg_inf), self.splat::<W>(codes.values.neg_inf)],
+        }
+    }
+
+    #[inline(always)]
+    fn replace<const W: usize>(self, line: &mut Line, codes: Replace) -> usize {
+        let lanes = self.load(line);
+        let special = self.hits::<W, { op::EQUAL }>(lanes, codes.special);
+        let [pos_inf, for_pos] = codes.pos_inf;
+        let [neg_inf, for_neg] = codes.neg_inf;
+        let mut value = self.blend::<W>(self.equal::<W>(lanes, neg_inf), codes.nan, for_neg);
+        value = self.blend::<W>(self.equal::<W>(lanes, pos_inf), value, for_pos);
+        self.write_line(self.blend::<W>(special, lanes, value), line);
+        special.count_ones() as usize
+    }
+
+    type Factor = V;
+
+    #[inline(always)]
+    fn factor<const F: u8>(self, factor: f64) -> V {
+        match F {
+            format::F64 => self.splat::<8>(factor.to_bits()),
+            _ => self.splat::<4>((factor as f32).to_bits().into()),
+        }
+    }
+
+    #[inline(always)]
+    fn multiply<const F: u8>(self, line: &mut Line, factor: V) {
+        self.write_line(self.times::<F>(self.load(line), factor), line);
     }
 
     const STREAMS: bool = true;

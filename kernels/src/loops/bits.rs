@@ -5,12 +5,6 @@ use super::skip::may_hit;
 use crate::rule::{Operation, Screen, Test};
 use crate::simd::{Block, Loop, Simd, last_block, lines, op};
 
-/// The bits of a word, all ones where the test is negated: what is xored with the bits of the positive test.
-#[inline(always)]
-fn usual(test: &Test) -> u64 {
-    if test.negate() { u64::MAX } else { 0 }
-}
-
 /// Compares every element.
 pub(crate) struct Plain<const W: usize>;
 
@@ -33,7 +27,7 @@ impl<const W: usize> Loop for Plain<W> {
 
 #[inline(always)]
 fn plain<I: Simd, const W: usize, const OP: u8>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) {
-    let (with, usual) = (isa.with::<W>(test), usual(test));
+    let (with, usual) = (isa.with::<W>(test), test.usual_bits());
     for (block, word) in lines(x).0.as_chunks().0.iter().zip(out) {
         *word = (isa.bits::<W, OP>(block, with) ^ usual).to_le_bytes();
     }
@@ -46,11 +40,10 @@ fn rest<I: Simd, const W: usize>(isa: I, x: &[u8], test: &Test) -> u64 {
     if few == 0 {
         return 0;
     }
-    let bits = match last_block(x) {
-        Some(last) => by_run_time::<I, W>(isa, last, test) >> (64 - few),
+    match last_block(x) {
+        Some(last) => (by_run_time::<I, W>(isa, last, test) ^ test.usual_bits()) >> (64 - few),
         None => isa.bits_few::<W>(x, test),
-    };
-    bits ^ usual(test) & !(u64::MAX << few)
+    }
 }
 
 /// The bits of a block, where one branch more costs nothing.
@@ -72,14 +65,31 @@ impl<const W: usize> Loop for Bits<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
-        let screen = test.screen();
-        match (screen, W) {
-            _ if x.len() < SCREEN_FROM => isa.run::<Plain<W>>(x, test, out),
-            (Screen::Masked { .. }, 1) => screened::<I, W, 8, false>(isa, x, test, out),
-            (Screen::Flipped { .. }, 1) => screened::<I, W, 8, true>(isa, x, test, out),
-            (Screen::Masked { .. }, 2) => screened::<I, W, 4, false>(isa, x, test, out),
-            (Screen::Masked { .. }, _) => screened::<I, W, 2, false>(isa, x, test, out),
-            _ => isa.run::<Plain<W>>(x, test, out),
+        if x.len() < SCREEN_FROM || test.screen() == Screen::None {
+            isa.run::<Plain<W>>(x, test, out)
+        } else {
+            isa.run::<Screened<W>>(x, test, out)
+        }
+    }
+}
+
+/// Apart from [`Bits`], whose short inputs would wait for the registers that this one saves.
+struct Screened<const W: usize>;
+
+impl<const W: usize> Loop for Screened<W> {
+    type Out<'o> = &'o mut [[u8; 8]];
+    type Output = u64;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+        match W {
+            1 if matches!(test.screen(), Screen::Flipped { .. }) => {
+                screened::<I, W, 16, true>(isa, x, test, out)
+            }
+            1 => screened::<I, W, 16, false>(isa, x, test, out),
+            2 => screened::<I, W, 8, false>(isa, x, test, out),
+            4 => screened::<I, W, 4, false>(isa, x, test, out),
+            _ => screened::<I, W, 2, false>(isa, x, test, out),
         }
     }
 }
@@ -92,7 +102,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
     test: &Test,
     mut out: &mut [[u8; 8]],
 ) -> u64 {
-    let usual = usual(test).to_ne_bytes();
+    let usual = test.usual_bits().to_ne_bytes();
     loop {
         let screen = isa.screen::<W>(test.screen());
         let groups: &[[Block<W>; GROUP]] = lines(x).0.as_chunks::<W>().0.as_chunks().0;

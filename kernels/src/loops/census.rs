@@ -1,6 +1,9 @@
 //! NaN, +Inf and -Inf, counted in one pass.
 
-use super::count::{DENSE, DENSE_RUN};
+use core::hint::black_box;
+
+use super::count::next_run;
+use super::position::Find;
 use super::skip::{GROUP, may_hit, skip};
 use crate::rule::{Screen, Test};
 use crate::simd::{COUNTED, Loop, Simd, lines, until_line};
@@ -19,10 +22,10 @@ impl<const W: usize> Loop for Classify<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Test, (): ()) -> Three {
         let with = isa.classes::<W>(nan);
         let pairs = lines(x).0.as_chunks::<2>().0;
-        let screen = isa.screen::<W>(special(nan));
-        // Where hits are sparse, most pairs of pairs hold none.
-        let sparse = x.len() <= GROUP;
         let mut sums = [isa.no_sums(); 3];
+        // Where hits are sparse, most fours of lines hold none. (Hidden, or the loop would be compiled twice.)
+        let sparse = black_box(x.len() <= GROUP);
+        let screen = isa.screen::<W>(special(nan));
         for part in pairs.chunks(COUNTED / 128) {
             let mut counts = [isa.uncounted(); 3];
             for four in part.chunks(2) {
@@ -49,7 +52,7 @@ impl<const W: usize> Loop for Classify<W> {
 /// Fewer than 64 elements.
 #[inline(always)]
 fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Test, three: &mut Three) {
-    let Some([special, _, neg]) = nan.infinities() else { return };
+    let [special, _, neg] = nan.infinities();
     let special = isa.bits_few::<W>(x, &special);
     if special != 0 {
         let nan = isa.bits_few::<W>(x, nan);
@@ -71,11 +74,43 @@ fn special(nan: &Test) -> Screen {
     Screen::Masked { mask: nan.bound(), least: nan.bound() }
 }
 
-/// The numbers, and for each class where a run of bytes begins that holds the first, in elements.
+/// The elements of one class: how many, and the index of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Class {
+    /// How many elements belong to the class.
+    pub count: usize,
+    /// The index of the first of them.
+    pub first: Option<usize>,
+}
+
+/// The numbers, and the index of the first of each class that is there.
+#[derive(Clone, Copy, Default)]
 pub struct Taken {
     pub(crate) three: Three,
-    /// Only for a class that is there.
-    pub(crate) from: Three,
+    pub(crate) first: Three,
+}
+
+impl Taken {
+    #[inline(always)]
+    pub(crate) fn class(&self, class: usize) -> Class {
+        let count = self.three[class];
+        Class { count, first: if count == 0 { None } else { Some(self.first[class]) } }
+    }
+}
+
+/// Adds the elements of `x`, which begin `start` bytes behind the first. Returns how many are not finite.
+#[inline(always)]
+fn take<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Test, start: usize, taken: &mut Taken) -> usize {
+    let three = isa.run::<Classify<W>>(x, nan, ());
+    for (class, more) in three.into_iter().enumerate() {
+        if more != 0 && taken.three[class] == 0 {
+            let [_, pos_inf, neg_inf] = nan.infinities();
+            let first = isa.run::<Find<W>>(x, [nan, &pos_inf, &neg_inf][class], ());
+            taken.first[class] = start / W + first.unwrap_or(0);
+        }
+        taken.three[class] += more;
+    }
+    three.into_iter().sum()
 }
 
 /// Skips what is finite.
@@ -87,34 +122,26 @@ impl<const W: usize> Loop for Census<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Test, (): ()) -> Taken {
-        let mut taken = Taken { three: [0; 3], from: [0; 3] };
+        let mut taken = Taken::default();
         let screen = special(nan);
-        let (mut done, mut run) = (0, until_line::<W>(x));
-        if run == 0 {
-            done = skip::<I, W>(isa, x, screen);
-            run = GROUP;
+        let mut done = until_line::<W>(x);
+        if done != 0 {
+            take::<I, W>(isa, &x[..done], nan, 0, &mut taken);
         }
+        let mut run = GROUP;
         loop {
-            let end = (done + run).min(x.len());
-            if done == end {
-                return taken;
-            }
-            let three = isa.run::<Classify<W>>(&x[done..end], nan, ());
-            for ((class, from), more) in taken.three.iter_mut().zip(&mut taken.from).zip(three) {
-                if *class == 0 {
-                    *from = done / W;
-                }
-                *class += more;
-            }
-            // Where hits are dense, to look for them first is in vain.
-            let dense = (three[0] + three[1] + three[2]) * DENSE > (end - done) / W;
-            run = if dense { DENSE_RUN } else { GROUP };
-            done = end;
-            let clean = skip::<I, W>(isa, &x[done..], screen);
+            let clean = skip::<I, W, GROUP>(isa, &x[done..], screen);
             done += clean;
             if clean != 0 {
                 run = GROUP;
             }
+            let end = (done + run).min(x.len());
+            if done == end {
+                return taken;
+            }
+            let hits = take::<I, W>(isa, &x[done..end], nan, done, &mut taken);
+            run = next_run(hits, end - done);
+            done = end;
         }
     }
 }

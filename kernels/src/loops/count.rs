@@ -63,7 +63,7 @@ impl<const W: usize> Loop for Count<W> {
         }
         let mut run = GROUP;
         loop {
-            let clean = skip::<I, W>(isa, &x[done..], test.screen());
+            let clean = skip::<I, W, GROUP>(isa, &x[done..], test.screen());
             done += clean;
             if clean != 0 {
                 run = GROUP;
@@ -77,15 +77,15 @@ impl<const W: usize> Loop for Count<W> {
                 counted.from = done / W;
             }
             counted.hits += hits;
-            // Where hits are dense, to look for them first is in vain.
-            run = if hits * DENSE > (end - done) / W { DENSE_RUN } else { GROUP };
+            run = next_run(hits, end - done);
             done = end;
         }
     }
 }
 
-/// Hits are dense where more than one element in so many is one.
-pub(super) const DENSE: usize = 64;
-
-/// Bytes that are compared without a screen where hits are dense.
-pub(super) const DENSE_RUN: usize = 16 << 10;
+/// How many bytes to compare without a screen, behind some bytes with so many hits. Where most groups have a
+/// hit, to look for hits first is in vain, and a branch that cannot be foretold costs as much as a group.
+#[inline(always)]
+pub(super) fn next_run(hits: usize, bytes: usize) -> usize {
+    if hits * GROUP > bytes { (bytes * 4).clamp(GROUP, 16 * GROUP) } else { GROUP }
+}

@@ -14,7 +14,7 @@ use core::mem::MaybeUninit;
 
 use super::skip::may_hit;
 use crate::rule::{Operation, Screen, Test};
-use crate::simd::{Block, Loop, Simd, Slots, first_block, last_block, lines, op, until_line};
+use crate::simd::{Block, Loop, Simd, Slots, first_block, lines, op, until_line};
 
 /// Compares every element.
 pub(crate) struct Plain<const W: usize>;
@@ -44,44 +44,45 @@ impl<const W: usize> Loop for Plain<W> {
 #[inline(always)]
 fn plain<I: Simd, const W: usize, const OP: u8>(
     isa: I,
-    mut x: &[u8],
+    x: &[u8],
     test: &Test,
-    mut out: &mut [MaybeUninit<bool>],
+    out: &mut [MaybeUninit<bool>],
 ) {
     let with = isa.with::<W>(test);
-    let head = until_line::<W>(x);
-    if let (1.., Some(first), Some(slots)) = (head, first_block(x), out.first_chunk_mut()) {
-        isa.store::<W, OP>(first, with, slots);
-        (x, out) = (&x[head..], &mut out[head / W..]);
-    }
-    if W <= 2 {
-        blocks::<I, W, OP, 4>(isa, x, with, out);
-    } else {
-        blocks::<I, W, OP, 2>(isa, x, with, out);
-    }
-    if let (1.., Some(last), Some(slots)) = (out.len() % 64, last_block(x), out.last_chunk_mut()) {
-        isa.store::<W, OP>(last, with, slots);
+    let head = until_line::<W>(x) / W;
+    let done = head
+        + match W {
+            1 | 2 => rounds::<I, W, OP, 4>(isa, &x[head * W..], with, &mut out[head..]),
+            _ => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
+        };
+    // What stands before and behind those, in blocks that overlap them: one loop, so that the code of a block
+    // stands here once.
+    let mut at = if head == 0 { done } else { 0 };
+    while at < out.len() {
+        let here = at.min(out.len() - 64);
+        if let (Some(block), Some(slots)) = (first_block(&x[here * W..]), out[here..].first_chunk_mut()) {
+            isa.store::<W, OP>(block, with, slots);
+        }
+        at = if at == 0 && head != 0 { done } else { at + 64 };
     }
 }
 
-/// The whole blocks, `ROUND` at once.
+/// Blocks, as many as make whole rounds of `ROUND`. Returns the number of elements.
 #[inline(always)]
-fn blocks<I: Simd, const W: usize, const OP: u8, const ROUND: usize>(
+fn rounds<I: Simd, const W: usize, const OP: u8, const ROUND: usize>(
     isa: I,
     x: &[u8],
     with: I::With,
     out: &mut [MaybeUninit<bool>],
-) {
-    let (rounds, rest) = lines(x).0.as_chunks::<W>().0.as_chunks::<ROUND>();
-    let (places, rest_places) = out.as_chunks_mut::<64>().0.as_chunks_mut::<ROUND>();
+) -> usize {
+    let rounds = lines(x).0.as_chunks::<W>().0.as_chunks::<ROUND>().0;
+    let places = out.as_chunks_mut::<64>().0.as_chunks_mut::<ROUND>().0;
     for (round, place) in rounds.iter().zip(places) {
         for (block, slots) in round.iter().zip(place) {
             isa.store::<W, OP>(block, with, slots);
         }
     }
-    for (block, slots) in rest.iter().zip(rest_places) {
-        isa.store::<W, OP>(block, with, slots);
-    }
+    rounds.len() * ROUND * 64
 }
 
 /// Turns every answer around, for rules that no format has.
@@ -106,12 +107,27 @@ impl<const W: usize> Loop for Mask<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
         match test.screen() {
             // Bytes are compared as fast as they are screened.
-            Screen::Masked { .. } if W > 1 && x.len() >= SCREEN_FROM => match W {
-                2 => screened::<I, W, 4>(isa, x, test, out),
-                4 => screened::<I, W, 2>(isa, x, test, out),
-                _ => screened::<I, W, 1>(isa, x, test, out),
-            },
+            Screen::Masked { .. } if W > 1 && x.len() >= SCREEN_FROM => {
+                isa.run::<Screened<W>>(x, test, out);
+            }
             _ => isa.run::<Plain<W>>(x, test, out),
+        }
+    }
+}
+
+/// Apart from [`Mask`], whose short inputs would wait for the registers that this one saves.
+struct Screened<const W: usize>;
+
+impl<const W: usize> Loop for Screened<W> {
+    type Out<'o> = &'o mut [MaybeUninit<bool>];
+    type Output = ();
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+        match W {
+            2 => screened::<I, W, 4>(isa, x, test, out),
+            4 => screened::<I, W, 2>(isa, x, test, out),
+            _ => screened::<I, W, 1>(isa, x, test, out),
         }
     }
 }

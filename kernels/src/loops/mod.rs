@@ -5,5 +5,7 @@ pub(crate) mod census;
 pub(crate) mod count;
 pub(crate) mod mask;
 pub(crate) mod position;
+pub(crate) mod replace;
+pub(crate) mod scale;
 mod skip;
 pub(crate) mod stream;

@@ -2,7 +2,7 @@
 
 use super::bits;
 use super::skip::{GROUP, skip};
-use crate::rule::Test;
+use crate::rule::{Screen, Test};
 use crate::simd::{Loop, Simd, lines, until_line};
 
 /// Compares every element until one is a hit.
@@ -66,8 +66,8 @@ impl<const W: usize> Loop for Position<W> {
         let screen = test.search_screen();
         let mut done = if test.negate() { 0 } else { until_line::<W>(x) };
         loop {
-            done += skip::<I, W>(isa, &x[done..], screen);
-            let run = if test.search_screen() == crate::rule::Screen::None { usize::MAX } else { GROUP };
+            done += skip::<I, W, GROUP>(isa, &x[done..], screen);
+            let run = if screen == Screen::None { usize::MAX } else { GROUP };
             let end = done.saturating_add(run).min(x.len());
             if done == end {
                 return None;

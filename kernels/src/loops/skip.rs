@@ -27,28 +27,33 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.reaches::<W>(seen, screen)
 }
 
-/// Bytes at the beginning of `x` that hold no hit: whole groups of [`GROUP`] bytes.
+/// Bytes at the beginning of `x` that hold no hit: whole groups of `GROUP` bytes, 512 or 1024.
 #[inline(always)]
-pub(super) fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], screen: Screen) -> usize {
-    match screen {
-        Screen::None => 0,
-        Screen::Masked { .. } => skip_by::<I, W, false>(isa, x, screen),
-        Screen::Flipped { .. } if W == 1 => skip_by::<I, W, true>(isa, x, screen),
-        Screen::Flipped { .. } => 0,
+pub(super) fn skip<I: Simd, const W: usize, const GROUP: usize>(isa: I, x: &[u8], screen: Screen) -> usize {
+    match (screen, GROUP) {
+        (Screen::Masked { .. }, 512) => skip_lines::<I, W, 8, false>(isa, x, screen),
+        (Screen::Masked { .. }, _) => skip_lines::<I, W, 16, false>(isa, x, screen),
+        (Screen::Flipped { .. }, _) if W == 1 => skip_lines::<I, W, 16, true>(isa, x, screen),
+        _ => 0,
     }
 }
 
+/// Groups of `LINES` lines.
 #[inline(always)]
-fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: Screen) -> usize {
+fn skip_lines<I: Simd, const W: usize, const LINES: usize, const FLIP: bool>(
+    isa: I,
+    x: &[u8],
+    screen: Screen,
+) -> usize {
     let with = isa.screen::<W>(screen);
-    let groups = lines(x).0.as_chunks::<{ GROUP / 64 }>().0;
+    let groups = lines(x).0.as_chunks::<LINES>().0;
     // A closure would not be inlined, and so not be compiled for the instruction set.
     for (i, group) in groups.iter().enumerate() {
         if may_hit::<I, W, FLIP>(isa, group, with) {
-            return i * GROUP;
+            return i * LINES * 64;
         }
     }
-    groups.len() * GROUP
+    groups.len() * LINES * 64
 }
 
 /// Bytes that are looked at before a branch.

@@ -3,7 +3,7 @@
 
 /// Exact.
 #[inline(always)]
-pub(super) fn widen_f16(half: u16) -> f32 {
+pub(crate) fn widen_f16(half: u16) -> f32 {
     // What the exponent of an f32 is above that of an f16 of the same value.
     const REBIAS: u32 = (127 - 15) << 23;
     const LEAST_NORMAL: u32 = REBIAS + (1 << 23);
@@ -21,7 +21,7 @@ pub(super) fn widen_f16(half: u16) -> f32 {
 }
 
 #[inline(always)]
-pub(super) fn narrow_f16(wide: f32) -> u16 {
+pub(crate) fn narrow_f16(wide: f32) -> u16 {
     const REBIAS: u32 = (127 - 15) << 23;
     // 2^16, above which there is only infinity; what rounds up to it below comes out right by itself.
     const TOO_LARGE: u32 = (127 + 16) << 23;
@@ -43,12 +43,12 @@ pub(super) fn narrow_f16(wide: f32) -> u16 {
 
 /// Exact.
 #[inline(always)]
-pub(super) fn widen_bf16(half: u16) -> f32 {
+pub(crate) fn widen_bf16(half: u16) -> f32 {
     f32::from_bits(u32::from(half) << 16)
 }
 
 #[inline(always)]
-pub(super) fn narrow_bf16(wide: f32) -> u16 {
+pub(crate) fn narrow_bf16(wide: f32) -> u16 {
     let bits = wide.to_bits();
     let rounded =
         if bits & 0x7FFF_FFFF > 0x7F80_0000 { bits | 0x40_0000 } else { bits + 0x7FFF + (bits >> 16 & 1) };

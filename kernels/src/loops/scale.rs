@@ -1,0 +1,50 @@
+//! Multiplying in place, with a look at what was there before.
+
+use crate::rule::Test;
+use crate::scale::format;
+use crate::simd::{Loop, Simd};
+
+/// Multiplies every element of a [`format`].
+pub(crate) struct Scale<const F: u8>;
+
+impl<const F: u8> Loop for Scale<F> {
+    type Out<'o> = (&'o mut [u8], f64);
+    /// Whether an element was not finite.
+    type Output = bool;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, _: &[u8], test: &Test, (x, factor): (&mut [u8], f64)) -> bool {
+        match F {
+            format::F64 => scale::<I, F, 8>(isa, test, x, factor),
+            format::F32 => scale::<I, F, 4>(isa, test, x, factor),
+            _ => scale::<I, F, 2>(isa, test, x, factor),
+        }
+    }
+}
+
+#[inline(always)]
+fn scale<I: Simd, const F: u8, const W: usize>(isa: I, test: &Test, x: &mut [u8], factor: f64) -> bool {
+    let (factor, screen) = (isa.factor::<F>(factor), isa.screen::<W>(test.screen()));
+    let (pairs, few) = x.as_chunks_mut::<128>();
+    let mut seen = isa.unseen();
+    for pair in pairs {
+        let lines = pair.as_chunks_mut().0;
+        if let Some(lines) = lines.first_chunk_mut::<2>() {
+            seen = isa.look::<W, false>(seen, lines, screen);
+            for line in lines {
+                isa.multiply::<F>(line, factor);
+            }
+        }
+    }
+    if !few.is_empty() {
+        // Zeros are finite, and what becomes of them is thrown away.
+        let mut lines = [[0; 64]; 2];
+        lines.as_flattened_mut()[..few.len()].copy_from_slice(few);
+        seen = isa.look::<W, false>(seen, &lines, screen);
+        for line in &mut lines {
+            isa.multiply::<F>(line, factor);
+        }
+        few.copy_from_slice(&lines.as_flattened()[..few.len()]);
+    }
+    isa.reaches::<W>(seen, screen)
+}

@@ -1,0 +1,99 @@
+//! Multiplying in place, with a look at what was there before.
+//!
+//! The one module with floating-point arithmetic. Whether an element is finite is decided by its bits, before it is
+//! multiplied, as everywhere; the products raise flags as products do, and where the thread flushes subnormals to
+//! zero (x86 DAZ and FTZ, Arm FZ), those of f32, f64 and bf16 are flushed. f16 is not touched by that: its
+//! subnormals are normal as f32. Rust code may assume that the rounding mode is to nearest, and so does this.
+
+pub(crate) mod halves;
+
+use crate::loops::scale::Scale;
+use crate::path::{Path, Question, Row, row};
+use crate::rule::{Rule, Test};
+use crate::scalar;
+
+/// The formats that can be multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Float {
+    /// IEEE 754 binary16: widened to f32, multiplied, rounded to nearest, ties to even.
+    F16,
+    /// bfloat16: likewise.
+    Bf16,
+    /// IEEE 754 binary32.
+    F32,
+    /// IEEE 754 binary64.
+    F64,
+}
+
+/// [`Float`] as a constant, so that each loop is compiled for one.
+pub(crate) mod format {
+    pub(crate) const F16: u8 = 0;
+    pub(crate) const BF16: u8 = 1;
+    pub(crate) const F32: u8 = 2;
+    pub(crate) const F64: u8 = 3;
+}
+
+/// Multiplies every element of `x` by `factor`, which is rounded to f32 except for [`Float::F64`], and returns
+/// whether one was NaN or infinite before. NaN stays NaN, made quiet, with its sign and the upper bits of its
+/// payload. `path` is the active one if `None`. Bytes behind the last whole element stay.
+pub fn scale(path: Option<Path>, x: &mut [u8], float: Float, factor: f64) -> bool {
+    match float {
+        Float::F16 => {
+            static ROW: Row<Scale<{ format::F16 }>> = row::<Scale<{ format::F16 }>>();
+            run::<{ format::F16 }>(path, &ROW, x, &const { special(2, 0x7C00) }, factor)
+        }
+        Float::Bf16 => {
+            static ROW: Row<Scale<{ format::BF16 }>> = row::<Scale<{ format::BF16 }>>();
+            run::<{ format::BF16 }>(path, &ROW, x, &const { special(2, 0x7F80) }, factor)
+        }
+        Float::F32 => {
+            static ROW: Row<Scale<{ format::F32 }>> = row::<Scale<{ format::F32 }>>();
+            run::<{ format::F32 }>(path, &ROW, x, &const { special(4, 0x7F80_0000) }, factor)
+        }
+        Float::F64 => {
+            static ROW: Row<Scale<{ format::F64 }>> = row::<Scale<{ format::F64 }>>();
+            run::<{ format::F64 }>(path, &ROW, x, &const { special(8, 0x7FF0_0000_0000_0000) }, factor)
+        }
+    }
+}
+
+/// The test for elements whose exponent is all ones.
+const fn special(size: usize, exponent: u64) -> Test {
+    match Rule::equal(size, exponent, exponent) {
+        Rule::Test(test) => test,
+        Rule::Constant { .. } => unreachable!(),
+    }
+}
+
+fn run<const F: u8>(
+    path: Option<Path>,
+    row: &Row<Scale<F>>,
+    x: &mut [u8],
+    test: &Test,
+    factor: f64,
+) -> bool {
+    let whole = x.len() / test.size() * test.size();
+    Path::run::<Scale<F>>(path, row, &[], test, (&mut x[..whole], factor))
+}
+
+impl<const F: u8> Question for Scale<F> {
+    fn scalar(_: &[u8], test: &Test, (x, factor): (&mut [u8], f64)) -> bool {
+        match F {
+            format::F64 => scalar::scale::<F, 8>(x, test, factor),
+            format::F32 => scalar::scale::<F, 4>(x, test, factor),
+            _ => scalar::scale::<F, 2>(x, test, factor),
+        }
+    }
+}
+
+/// The bits of a product.
+#[inline(always)]
+pub(crate) fn multiply<const F: u8>(bits: u64, factor: f64) -> u64 {
+    let narrow = factor as f32;
+    match F {
+        format::F64 => (f64::from_bits(bits) * factor).to_bits(),
+        format::F32 => (f32::from_bits(bits as u32) * narrow).to_bits().into(),
+        format::F16 => halves::narrow_f16(halves::widen_f16(bits as u16) * narrow).into(),
+        _ => halves::narrow_bf16(halves::widen_bf16(bits as u16) * narrow).into(),
+    }
+}
