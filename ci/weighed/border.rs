@@ -1,0 +1,7 @@
+//! A library that can panic and catches it: what any such library carries of std.
+use std::panic::catch_unwind;
+
+#[unsafe(no_mangle)]
+pub extern "C" fn checked(index: usize) -> u8 {
+    catch_unwind(|| [1, 2, 3][index]).unwrap_or(0)
+}

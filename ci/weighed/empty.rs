@@ -1,0 +1,2 @@
+//! What every program has.
+fn main() {}

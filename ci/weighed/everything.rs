@@ -1,0 +1,95 @@
+//! Every public function, except those of `ops` and of other crates' arrays and threads; generic
+//! ones for five types.
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+
+use nonfinite::scale::{Scalable, unscale_and_check, unscale_and_check_bytes};
+use nonfinite::{
+    Element, Elements, F8E4M3Fn, Format, Path, Predicate, Replacement, TensorView, TensorViewMut, bytes,
+};
+
+fn typed<T: Element>(x: &mut [T]) {
+    let (x, p) = (black_box(x), black_box(Predicate::Nan));
+    let mut out = vec![false; x.len()];
+    nonfinite::is_nan(x, &mut out);
+    nonfinite::is_inf(x, &mut out);
+    nonfinite::is_finite(x, &mut out);
+    nonfinite::mask(x, p, &mut out);
+    black_box(nonfinite::mask_uninit(x, p, &mut vec![MaybeUninit::uninit(); x.len()]));
+    nonfinite::bits(x, p, black_box(&mut [0; 2]));
+    nonfinite::bits_at(x, p, black_box(&mut [0; 20]), black_box(3));
+    black_box((nonfinite::any(x, p), nonfinite::all(x, p), nonfinite::count(x, p)));
+    black_box((nonfinite::position(x, p), nonfinite::census(x)));
+    nonfinite::any_rows(x, 10, p, &mut out[..10]);
+    nonfinite::count_rows(x, 10, p, black_box(&mut [0; 10]));
+    black_box(out);
+    let (with, mut copy) = (black_box(Replacement::finite()), x.to_vec());
+    black_box(nonfinite::replace_non_finite(x, with));
+    black_box(nonfinite::replace_non_finite_into(x, &mut copy, with));
+    black_box(copy);
+}
+
+fn scaled<T: Scalable>(x: &mut [T]) {
+    typed(x);
+    black_box(unscale_and_check(black_box(x), 0.5));
+}
+
+fn untyped(x: &mut [u8], format: Format) {
+    let (x, format, p) = (black_box(x), black_box(format), black_box(Predicate::Nan));
+    let (mut out, mut copy) = (vec![0; x.len()], x.to_vec());
+    let with = Replacement::finite_bits(format);
+    let _ = black_box(bytes::mask(x, format, p, &mut out));
+    let _ = black_box(bytes::bits(x, format, p, &mut out, 3));
+    let _ = black_box((bytes::any(x, format, p), bytes::all(x, format, p), bytes::count(x, format, p)));
+    let _ = black_box((bytes::position(x, format, p), bytes::census(x, format)));
+    let _ = black_box(bytes::replace_non_finite(x, format, with));
+    let _ = black_box(bytes::replace_non_finite_into(x, format, &mut copy, with));
+    let _ = black_box(bytes::any_rows(x, format, 10, p, &mut [false; 10]));
+    let _ = black_box(bytes::count_rows(x, format, 10, p, &mut [0; 10]));
+    let _ = black_box(unscale_and_check_bytes(x, format, 0.5));
+}
+
+fn view(x: &[f32], path: Path) {
+    let (sizes, strides, p) = ([10, 10], [1, 10], black_box(Predicate::Nan));
+    let view = black_box(TensorView::new(x, 0, black_box(&sizes), black_box(&strides)).unwrap());
+    let (mut out, mut rows) = (vec![false; x.len()], [0; 10]);
+    let _ = black_box(view.mask(p, &mut out[..]));
+    let _ = black_box(TensorView::contiguous(x, &sizes).unwrap().with_path(path).mask(p, &mut out[..]));
+    let mut to = TensorViewMut::new(&mut out[..], 0, &sizes, &strides).unwrap();
+    let _ = black_box(view.mask_into(p, &mut to));
+    let _ = black_box(TensorViewMut::contiguous(&mut out[..], &sizes));
+    let _ = black_box(view.bits(p, &mut [0; 20], 3));
+    black_box((view.any(p), view.all(p), view.count(p), view.position(p), view.census()));
+    let _ = black_box(view.coordinate(7, &mut rows));
+    let _ = black_box(view.any_rows(p, &mut [false; 10]));
+    let _ = black_box(view.count_rows(p, &mut rows));
+}
+
+fn on(path: Path, x: &mut [f32]) {
+    let (path, p) = (black_box(path), black_box(Predicate::Nan));
+    let with = Replacement::finite_bits(Format::F32);
+    let (first, rest) = Elements::from(&*x).split_at(x.len() / 2);
+    path.mask(first, p, &mut [0_u8; 50][..]);
+    path.bits(rest, p, &mut [0; 20], 3);
+    black_box((path.any(first, p), path.all(first, p), path.count(first, p), path.position(first, p)));
+    black_box(path.census(first));
+    let _ = black_box(path.replace_non_finite_into(first, &mut [0; 200], with));
+    let _ = black_box(path.replace_non_finite(&mut *x, with));
+    let _ = black_box(path.unscale_and_check(&mut *x, 0.5));
+}
+
+fn main() {
+    let mut singles = [1.0_f32; 100];
+    scaled(&mut singles);
+    scaled(&mut [1.0_f64; 100]);
+    scaled(&mut [half::f16::ONE; 100]);
+    scaled(&mut [half::bf16::ONE; 100]);
+    typed(&mut [F8E4M3Fn::default(); 100]);
+    untyped(&mut [0; 100], Format::F8E5M2);
+    let path = black_box("scalar").parse::<String>().ok().and_then(|name| Path::by_name(&name));
+    view(&singles, path.unwrap_or_else(Path::active));
+    Path::available().for_each(|path| on(path, &mut singles));
+    Path::active().activate();
+    let _ = black_box(black_box("f32").parse::<Format>());
+    black_box(nonfinite::paths().count());
+}

@@ -1,0 +1,43 @@
+//! Every function of the kernels, with rules and paths that only show at run time.
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+
+use nonfinite_kernels::strided::{self, Dim, Grid};
+use nonfinite_kernels::{self as kernels, Float, MaskOut, Path, Rule, Values};
+
+fn dense(path: Option<Path>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
+    kernels::mask(path, x, rule, MaskOut::from(&mut *out));
+    kernels::mask_streamed(path, x, rule, MaskOut::from(&mut *out));
+    black_box(kernels::mask_uninit(path, x, rule, black_box(&mut [MaybeUninit::uninit(); 100][..])));
+    kernels::bits(path, x, rule, out, 3);
+    black_box((kernels::position(path, x, rule), kernels::count(path, x, rule)));
+    black_box((kernels::tally(path, x, rule), kernels::census(path, x, rule)));
+    let values = black_box(Values { nan: 0, pos_inf: 1, neg_inf: 2 });
+    black_box(kernels::replace(path, x, rule, values));
+    black_box(kernels::replace_into(path, x, out, rule, values));
+    black_box(kernels::scale(path, x, black_box(Float::F16), 0.5));
+}
+
+fn strides(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8]) {
+    let dims = [10, 10].map(|size| Dim { size, input: 1, output: 1 });
+    let grid = black_box(Grid { input: 0, output: 0, dims: black_box(&dims) });
+    strided::mask(path, x, rule, &mut MaskOut::from(&mut *out), grid);
+    strided::bits(path, x, rule, out, 3, grid);
+    black_box((strided::position(path, x, rule, grid), strided::count(path, x, rule, grid)));
+    black_box(strided::census(path, x, rule, grid));
+    strided::any_rows(path, x, rule, black_box(&mut [false; 10][..]), grid);
+    strided::count_rows(path, x, rule, black_box(&mut [0; 10][..]), grid);
+}
+
+fn main() {
+    // Of lengths that do not show, so that no call is known to panic.
+    let (mut x, mut out) = (vec![0; black_box(400)], vec![0; black_box(400)]);
+    let name = std::env::args().next().unwrap_or_default();
+    let path = black_box(Path::by_name(&name));
+    for rule in [Rule::greater(4, 7, 3), Rule::equal(1, 7, 7), Rule::equal(8, 7, 3).not()] {
+        dense(path, black_box(&mut x), black_box(&rule), black_box(&mut out));
+        strides(path, black_box(&x), black_box(&rule), black_box(&mut out));
+    }
+    Path::active().activate();
+    black_box((&out, kernels::streams(name.len()), Path::all().count(), Path::active().name()));
+}

@@ -1,0 +1,117 @@
+//! Slices of plain types as the bytes that kernels take.
+
+use core::slice::{from_raw_parts, from_raw_parts_mut};
+
+mod sealed {
+    /// Implemented in this module only.
+    pub trait Sealed {}
+}
+
+/// The unsigned integer that holds the bits of one element: `u8`, `u16`, `u32` or `u64`. Sealed.
+pub trait Lane: Bits {
+    /// Bytes of an element.
+    const SIZE: usize = size_of::<Self>();
+}
+
+/// A type that is all bits: `bytes` and `bytes_mut` show slices of it as bytes. Sealed.
+///
+/// # Safety
+/// It must have no padding and no byte that may be uninitialised, and every bit pattern must be a value.
+pub unsafe trait Bits: Copy + Default + sealed::Sealed + 'static {}
+
+macro_rules! bits {
+    ($($type:ty)*) => { $(
+        impl sealed::Sealed for $type {}
+        // SAFETY: a primitive integer or float, or a transparent wrapper of `u8`: no padding, and all patterns are values.
+        unsafe impl Bits for $type {}
+    )* };
+}
+bits! { u8 u16 u32 u64 f32 f64 }
+
+impl Lane for u8 {}
+impl Lane for u16 {}
+impl Lane for u32 {}
+impl Lane for u64 {}
+
+/// The bytes of some elements.
+#[must_use]
+#[inline]
+pub fn bytes<T: Bits>(x: &[T]) -> &[u8] {
+    // SAFETY: `Bits` has no padding, so all `size_of_val(x)` bytes of the slice are initialised; any address will do for
+    // `u8`, and the borrow is that of `x`.
+    unsafe { from_raw_parts(x.as_ptr().cast(), size_of_val(x)) }
+}
+
+/// The bytes of some elements, to be written to.
+#[must_use]
+#[inline]
+pub fn bytes_mut<T: Bits>(x: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in `bytes`; and whatever is written, every bit pattern is a value of `Bits`.
+    unsafe { from_raw_parts_mut(x.as_mut_ptr().cast(), size_of_val(x)) }
+}
+
+/// One type for each format of a byte: the code of an element, without arithmetic.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+            #[repr(transparent)]
+            pub struct $name(u8);
+
+            impl $name {
+                /// The element with this code.
+                #[must_use]
+                pub const fn from_bits(bits: u8) -> Self {
+                    Self(bits)
+                }
+
+                /// The code.
+                #[must_use]
+                pub const fn to_bits(self) -> u8 {
+                    self.0
+                }
+            }
+        )*
+        bits! { $($name)* }
+    };
+}
+codes! {
+    /// An element of the format `F8E4M3Fn`. Equality is that of codes.
+    F8E4M3Fn;
+    /// An element of the format `F8E4M3FnUz`. Equality is that of codes.
+    F8E4M3FnUz;
+    /// An element of the format `F8E5M2`. Equality is that of codes.
+    F8E5M2;
+    /// An element of the format `F8E5M2FnUz`. Equality is that of codes.
+    F8E5M2FnUz;
+    /// An element of the format `F8E4M3`. Equality is that of codes.
+    F8E4M3;
+    /// An element of the format `F8E3M4`. Equality is that of codes.
+    F8E3M4;
+    /// An element of the format `F8E4M3B11FnUz`. Equality is that of codes.
+    F8E4M3B11FnUz;
+    /// An element of the format `F8E8M0Fnu`. Equality is that of codes.
+    F8E8M0Fnu;
+    /// An element of the format `F4E2M1Fn` in the low 4 bits. Equality is that of codes.
+    F4E2M1Fn;
+    /// An element of the format `F6E2M3Fn` in the low 6 bits. Equality is that of codes.
+    F6E2M3Fn;
+    /// An element of the format `F6E3M2Fn` in the low 6 bits. Equality is that of codes.
+    F6E3M2Fn;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{F8E5M2, bytes, bytes_mut};
+
+    #[test]
+    fn slices_and_bytes_are_the_same_memory() {
+        let mut x = [1.0_f64, -2.0];
+        assert_eq!(bytes(&x), [1.0_f64.to_ne_bytes(), (-2.0_f64).to_ne_bytes()].as_flattened());
+        bytes_mut(&mut x)[8..].copy_from_slice(&f64::NAN.to_ne_bytes());
+        assert_eq!((x[0], x[1].to_bits()), (1.0, f64::NAN.to_bits()));
+        assert_eq!(bytes::<u32>(&[]), []);
+        assert_eq!(bytes(&[F8E5M2::from_bits(0x7C), F8E5M2::default()]), [0x7C, 0]);
+    }
+}
