@@ -5,8 +5,7 @@ use std::hint::black_box;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Inf, Nan, NanBits, NegativeInf, PositiveInf};
-use nonfinite_benches::{Data, Sample, limits};
-use zerocopy::IntoBytes;
+use nonfinite_benches::{Data, Sample, bytes_of, limits};
 
 fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_name: &str) {
     let x: Vec<T> = data.make(bytes);
@@ -41,9 +40,9 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
     }
     let mut slots = vec![false; x.len()];
     for (width, load, floor) in nonfinite_benches::limits_for::<T>() {
-        group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(x.as_bytes()))));
+        group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(bytes_of(&x)))));
         group.bench_function(format!("limit mask {width}"), |b| {
-            b.iter(|| floor(black_box(x.as_bytes()), black_box(&mut slots)));
+            b.iter(|| floor(black_box(bytes_of(&x)), black_box(&mut slots)));
         });
     }
     if bytes >= nonfinite_benches::BEYOND_CACHES {
@@ -51,13 +50,13 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
         for (width, past) in nonfinite_benches::past_for::<T>() {
             let slots = &mut slots[begin..begin + x.len()];
             group.bench_function(format!("limit stream {width}"), |b| {
-                b.iter(|| past(black_box(x.as_bytes()), black_box(slots)));
+                b.iter(|| past(black_box(bytes_of(&x)), black_box(slots)));
             });
         }
     }
     let mut copied = vec![0; bytes];
     group.bench_function("limit copy", |b| {
-        b.iter(|| limits::copy(black_box(x.as_bytes()), black_box(&mut copied)));
+        b.iter(|| limits::copy(black_box(bytes_of(&x)), black_box(&mut copied)));
     });
     group.finish();
 }

@@ -6,9 +6,8 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use nonfinite::{Elements, Path, Predicate};
 use nonfinite_benches::limits::{Floor, Load};
-use nonfinite_benches::{Data, Sample};
+use nonfinite_benches::{Data, Sample, bytes_of};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use zerocopy::IntoBytes;
 
 const THREADS: usize = 2;
 
@@ -138,7 +137,7 @@ fn format<T: Sample>(c: &mut Criterion) {
             group.bench_function(format!("nonfinite {}, {THREADS} threads", path.name()), |b| {
                 b.iter(|| pool.install(|| several(path, black_box(x), black_box(&mut out))));
             });
-            limits::<T>(&mut group, &pool, typed.as_bytes(), sink == "mask");
+            limits::<T>(&mut group, &pool, bytes_of(&typed), sink == "mask");
             group.finish();
         }
     }

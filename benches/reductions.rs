@@ -6,8 +6,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use nonfinite::{Path, Predicate};
 use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Nan, NanBits};
-use nonfinite_benches::{Data, Sample};
-use zerocopy::IntoBytes;
+use nonfinite_benches::{Data, Sample, bytes_of};
 
 /// Times a function of the tensor.
 fn time<T: Sample, R>(
@@ -40,7 +39,7 @@ fn operation<T: Sample, R>(
         }
     }
     for (width, load, _) in nonfinite_benches::limits_for::<T>() {
-        time(&mut group, &format!("limit load {width}"), x, |x| load(x.as_bytes()));
+        time(&mut group, &format!("limit load {width}"), x, |x| load(bytes_of(x)));
     }
     group.finish();
 }

@@ -6,8 +6,7 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use nonfinite::scale::{Scalable, unscale_and_check};
 use nonfinite::{Path, Replacement, replace_non_finite, replace_non_finite_into};
-use nonfinite_benches::{Data, Sample};
-use zerocopy::IntoBytes;
+use nonfinite_benches::{Data, Sample, bytes_of};
 
 /// As a user would write it.
 #[inline(never)]
@@ -58,7 +57,7 @@ fn format<T: Sample + Scalable>(c: &mut Criterion) {
             });
             for (width, load, _) in nonfinite_benches::limits_for::<T>() {
                 group.bench_function(format!("limit load {width}"), |b| {
-                    b.iter(|| load(black_box(&x).as_bytes()))
+                    b.iter(|| load(bytes_of(black_box(&x))))
                 });
             }
             group.finish();

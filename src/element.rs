@@ -1,89 +1,102 @@
 //! Element types: typed slices onto a [`Format`].
 
-use zerocopy::{FromBytes, Immutable, IntoBytes};
+pub use nonfinite_kernels::{
+    F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz,
+    F8E8M0Fnu,
+};
+use nonfinite_kernels::{Lane, bytes, bytes_mut};
 
 use crate::{Error, Format};
 
-mod sealed {
+pub(crate) mod sealed {
     /// Plain bits without padding.
-    pub trait Bits: Copy + zerocopy::FromBytes + zerocopy::IntoBytes + zerocopy::Immutable {}
+    pub trait Bytes: Copy + Default + 'static {
+        /// The bytes of some elements.
+        fn bytes(x: &[Self]) -> &[u8];
+        /// The bytes of some elements, to be written to.
+        fn bytes_mut(x: &mut [Self]) -> &mut [u8];
+    }
 }
 
-/// A type whose slices can be checked: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and the small formats of
-/// this crate. Sealed: there is one type for each [`Format`].
-pub trait Element: sealed::Bits {
+/// A type whose slices can be checked: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and
+/// the small formats of this crate. Sealed: there is one type for each [`Format`].
+pub trait Element: sealed::Bytes {
     /// How its bits are read.
     const FORMAT: Format;
+    /// The integer that holds its bits: `u8`, `u16`, `u32` or `u64`.
+    type Lane: Lane;
 }
 
 macro_rules! element {
-    ($($type:ty => $format:ident;)*) => { $(
-        impl sealed::Bits for $type {}
+    ($bytes:path, $bytes_mut:path, $lane:ident: $($type:ty => $format:ident;)*) => { $(
+        impl sealed::Bytes for $type {
+            #[inline]
+            fn bytes(x: &[Self]) -> &[u8] {
+                $bytes(x)
+            }
+            #[inline]
+            fn bytes_mut(x: &mut [Self]) -> &mut [u8] {
+                $bytes_mut(x)
+            }
+        }
         impl Element for $type {
             const FORMAT: Format = Format::$format;
+            type Lane = $lane;
         }
-        const _: () = assert!(size_of::<$type>() == Format::$format.size_in_bytes());
+        const _: () = {
+            assert!(size_of::<$type>() == Format::$format.size_in_bytes());
+            assert!(size_of::<$type>() == <$lane as Lane>::SIZE);
+        };
     )* };
 }
-element! {
+element! { bytes, bytes_mut, u32:
     f32 => F32;
+}
+element! { bytes, bytes_mut, u64:
     f64 => F64;
 }
+element! { bytes, bytes_mut, u8:
+    F8E4M3Fn => F8E4M3Fn;
+    F8E4M3FnUz => F8E4M3FnUz;
+    F8E5M2 => F8E5M2;
+    F8E5M2FnUz => F8E5M2FnUz;
+    F8E4M3 => F8E4M3;
+    F8E3M4 => F8E3M4;
+    F8E4M3B11FnUz => F8E4M3B11FnUz;
+    F8E8M0Fnu => F8E8M0Fnu;
+    F4E2M1Fn => F4E2M1Fn;
+    F6E2M3Fn => F6E2M3Fn;
+    F6E3M2Fn => F6E3M2Fn;
+}
+
+/// The elements of the crate `half`, which shows their bits.
 #[cfg(feature = "half")]
-element! {
-    half::f16 => F16;
-    half::bf16 => Bf16;
-}
+mod halves {
+    use half::slice::HalfFloatSliceExt;
+    use half::{bf16, f16};
 
-/// One type a format: the code of an element, with no arithmetic.
-macro_rules! code {
-    ($($(#[$doc:meta])* $name:ident;)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, FromBytes, IntoBytes, Immutable)]
-            #[repr(transparent)]
-            pub struct $name(u8);
+    use super::{Element, Format, Lane, bytes, bytes_mut, sealed};
 
-            impl $name {
-                /// The element with this code.
-                #[must_use]
-                pub const fn from_bits(bits: u8) -> Self {
-                    Self(bits)
-                }
+    #[inline]
+    fn halves<T>(x: &[T]) -> &[u8]
+    where
+        [T]: HalfFloatSliceExt,
+    {
+        bytes(x.reinterpret_cast())
+    }
 
-                /// The code.
-                #[must_use]
-                pub const fn to_bits(self) -> u8 {
-                    self.0
-                }
-            }
-        )*
-        element! { $($name => $name;)* }
-    };
-}
-code! {
-    /// An element of [`Format::F8E4M3Fn`]. Equality is that of codes.
-    F8E4M3Fn;
-    /// An element of [`Format::F8E4M3FnUz`]. Equality is that of codes.
-    F8E4M3FnUz;
-    /// An element of [`Format::F8E5M2`]. Equality is that of codes.
-    F8E5M2;
-    /// An element of [`Format::F8E5M2FnUz`]. Equality is that of codes.
-    F8E5M2FnUz;
-    /// An element of [`Format::F8E4M3`]. Equality is that of codes.
-    F8E4M3;
-    /// An element of [`Format::F8E3M4`]. Equality is that of codes.
-    F8E3M4;
-    /// An element of [`Format::F8E4M3B11FnUz`]. Equality is that of codes.
-    F8E4M3B11FnUz;
-    /// An element of [`Format::F8E8M0Fnu`]. Equality is that of codes.
-    F8E8M0Fnu;
-    /// An element of [`Format::F4E2M1Fn`] in the low 4 bits. Equality is that of codes.
-    F4E2M1Fn;
-    /// An element of [`Format::F6E2M3Fn`] in the low 6 bits. Equality is that of codes.
-    F6E2M3Fn;
-    /// An element of [`Format::F6E3M2Fn`] in the low 6 bits. Equality is that of codes.
-    F6E3M2Fn;
+    #[inline]
+    fn halves_mut<T>(x: &mut [T]) -> &mut [u8]
+    where
+        [T]: HalfFloatSliceExt,
+    {
+        bytes_mut(x.reinterpret_cast_mut())
+    }
+
+    element! { halves, halves_mut, u16:
+        f16 => F16;
+        bf16 => Bf16;
+    }
 }
 
 /// A run of elements of one format: a typed slice, or bytes at any address in the byte order of the machine.
@@ -143,6 +156,8 @@ impl<'a> Elements<'a> {
     #[inline]
     #[track_caller]
     pub fn split_at(self, count: usize) -> (Self, Self) {
+        // More than all may be more bytes than a `usize` counts.
+        assert!(count <= self.len(), "split at element {count} of {}", self.len());
         let (first, rest) = self.bytes.split_at(count * self.format.size_in_bytes());
         (Self { bytes: first, ..self }, Self { bytes: rest, ..self })
     }
@@ -151,7 +166,7 @@ impl<'a> Elements<'a> {
 impl<'a, T: Element> From<&'a [T]> for Elements<'a> {
     #[inline]
     fn from(x: &'a [T]) -> Self {
-        Self { format: T::FORMAT, bytes: x.as_bytes() }
+        Self { format: T::FORMAT, bytes: T::bytes(x) }
     }
 }
 
@@ -204,6 +219,6 @@ impl<'a> ElementsMut<'a> {
 impl<'a, T: Element> From<&'a mut [T]> for ElementsMut<'a> {
     #[inline]
     fn from(x: &'a mut [T]) -> Self {
-        Self { format: T::FORMAT, bytes: x.as_mut_bytes() }
+        Self { format: T::FORMAT, bytes: T::bytes_mut(x) }
     }
 }

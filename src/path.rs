@@ -1,7 +1,5 @@
 //! The paths that can run here, and the sinks over [`Elements`] on a path of one's choice.
 
-use core::mem::MaybeUninit;
-
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::MaskOut;
 
@@ -39,8 +37,11 @@ pub fn paths() -> impl ExactSizeIterator<Item = PathInfo> {
 
 impl Path {
     /// The path that the functions of this crate use: the one given to [`Path::activate`], else (feature `std`) the one
-    /// that the environment variable `NONFINITE_PATH` names, else the best. A name that is unknown, or that this CPU
-    /// cannot run, is passed over: [`paths`] tells what is used.
+    /// that the environment variable `NONFINITE_PATH` names, else the best.
+    ///
+    /// # Panics
+    /// The first use of any function of this crate panics if `NONFINITE_PATH` is set, is not empty, and names no
+    /// path of this build that this CPU can run: whoever pins a path must not get another.
     #[must_use]
     pub fn active() -> Self {
         Self(kernels::Path::active())
@@ -155,10 +156,9 @@ impl Path {
     }
 }
 
-// What typed slices, bytes and paths have in common. Without a path the active one is used, and only if the input is
-// long enough to need one.
+// What bytes and paths have in common. Without a path the active one is used.
 
-#[inline(always)]
+#[inline]
 #[track_caller]
 pub(crate) fn mask(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
     kernels::mask(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
@@ -176,44 +176,33 @@ pub(crate) fn mask_streamed(path: Option<Path>, x: Elements<'_>, predicate: Pred
     kernels::mask_streamed(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
 }
 
-/// The output as initialised by [`mask`].
-#[inline(always)]
-#[track_caller]
-pub(crate) fn mask_uninit<'o>(
-    x: Elements<'_>,
-    predicate: Predicate,
-    out: &'o mut [MaybeUninit<bool>],
-) -> &'o mut [bool] {
-    kernels::mask_uninit(None, x.as_bytes(), x.format().rule(predicate), out)
-}
-
-#[inline(always)]
+#[inline]
 #[track_caller]
 pub(crate) fn bits(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
     kernels::bits(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out, offset);
 }
 
-#[inline(always)]
+#[inline]
 pub(crate) fn position(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
     kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate))
 }
 
-#[inline(always)]
+#[inline]
 pub(crate) fn any(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
     position(path, x, predicate).is_some()
 }
 
-#[inline(always)]
+#[inline]
 pub(crate) fn all(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
     kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().opposite(predicate)).is_none()
 }
 
-#[inline(always)]
+#[inline]
 pub(crate) fn count(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> usize {
     kernels::count(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate))
 }
 
-#[inline(always)]
+#[inline]
 pub(crate) fn census(path: Option<Path>, x: Elements<'_>) -> Census {
     kernels::census(path.map(Path::kernel), x.as_bytes(), x.format().rule(Predicate::Nan))
 }

@@ -1,7 +1,6 @@
 //! Replacing what is not finite: `nan_to_num`.
 
 use nonfinite_kernels as kernels;
-use zerocopy::IntoBytes;
 
 use crate::path::Path;
 use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
@@ -51,7 +50,8 @@ impl Replacement<u64> {
 /// The code of an element: its bytes as the low bytes of a number.
 #[inline]
 fn bits<T: Element>(x: T) -> u64 {
-    let (mut bits, bytes) = ([0; 8], x.as_bytes());
+    let (mut bits, x) = ([0; 8], [x]);
+    let bytes = T::bytes(&x);
     let first = if cfg!(target_endian = "little") { 0 } else { 8 - bytes.len() };
     bits[first..][..bytes.len()].copy_from_slice(bytes);
     u64::from_ne_bytes(bits)
@@ -62,7 +62,9 @@ fn element<T: Element>(code: u64) -> T {
     let bytes = code.to_ne_bytes();
     let size = size_of::<T>();
     let bytes = if cfg!(target_endian = "little") { &bytes[..size] } else { &bytes[8 - size..] };
-    T::read_from_bytes(bytes).unwrap_or_else(|_| unreachable!("as many bytes as an element has"))
+    let mut x = [T::default()];
+    T::bytes_mut(&mut x).copy_from_slice(bytes);
+    x[0]
 }
 
 /// Replaces every NaN and infinity of `x`, and tells how many there were: `nan_to_num` in place.
@@ -80,7 +82,7 @@ fn element<T: Element>(code: u64) -> T {
 /// ```
 #[inline]
 pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usize {
-    kernels::replace(None, x.as_mut_bytes(), T::FORMAT.rule(Predicate::Nan), with.bits().values())
+    kernels::typed::replace::<T::Lane>(None, T::bytes_mut(x), T::FORMAT.rule(Predicate::Nan), with.bits().values())
 }
 
 /// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` but for what is replaced.
@@ -91,7 +93,7 @@ pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usiz
 #[track_caller]
 pub fn replace_non_finite_into<T: Element>(x: &[T], out: &mut [T], with: Replacement<T>) -> usize {
     let nan = T::FORMAT.rule(Predicate::Nan);
-    kernels::replace_into(None, x.as_bytes(), out.as_mut_bytes(), nan, with.bits().values())
+    kernels::typed::replace_into::<T::Lane>(None, T::bytes(x), T::bytes_mut(out), nan, with.bits().values())
 }
 
 /// The codes, if they fit into elements of the format.

@@ -14,7 +14,6 @@
 
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::Float;
-use zerocopy::IntoBytes;
 
 use crate::path::Path;
 use crate::{Element, ElementsMut, Error, Format};
@@ -60,7 +59,7 @@ scalable! {
 /// ```
 #[inline]
 pub fn unscale_and_check<T: Scalable>(x: &mut [T], factor: f64) -> bool {
-    kernels::scale(None, x.as_mut_bytes(), T::FLOAT, factor)
+    kernels::scale(None, T::bytes_mut(x), T::FLOAT, factor)
 }
 
 /// As [`unscale_and_check`], over bytes at any address.

@@ -2,11 +2,10 @@
 
 use core::mem::MaybeUninit;
 
-use nonfinite_kernels::MaskOut;
-use zerocopy::IntoBytes;
+use nonfinite_kernels::typed;
+use nonfinite_kernels::{MaskOut, bytes_mut};
 
-use crate::path;
-use crate::{Census, Element, Elements, Predicate};
+use crate::{Census, Element, Predicate};
 
 /// `out[i]` tells whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML ELEMENT_WISE_IS_NAN.
 ///
@@ -15,7 +14,7 @@ use crate::{Census, Element, Elements, Predicate};
 #[inline]
 #[track_caller]
 pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
-    path::mask(None, Elements::from(x), Predicate::Nan, MaskOut::from(out));
+    typed::mask::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(Predicate::Nan), MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10 with their default
@@ -26,7 +25,7 @@ pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
 #[inline]
 #[track_caller]
 pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
-    path::mask(None, Elements::from(x), Predicate::Inf, MaskOut::from(out));
+    typed::mask::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(Predicate::Inf), MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
@@ -36,7 +35,7 @@ pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
 #[inline]
 #[track_caller]
 pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
-    path::mask(None, Elements::from(x), Predicate::Finite, MaskOut::from(out));
+    typed::mask::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(Predicate::Finite), MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `predicate` holds for `x[i]`.
@@ -53,7 +52,7 @@ pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
 #[inline]
 #[track_caller]
 pub fn mask<T: Element>(x: &[T], predicate: Predicate, out: &mut [bool]) {
-    path::mask(None, Elements::from(x), predicate, MaskOut::from(out));
+    typed::mask::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(predicate), MaskOut::from(out));
 }
 
 /// As [`mask`], into memory that need not be initialised; returns it initialised.
@@ -67,7 +66,7 @@ pub fn mask_uninit<'o, T: Element>(
     predicate: Predicate,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    path::mask_uninit(Elements::from(x), predicate, out)
+    typed::mask_uninit::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(predicate), out)
 }
 
 /// Bit `i % 64` of `out[i / 64]` tells whether `predicate` holds for `x[i]`. The bits of the last word behind the last
@@ -78,7 +77,7 @@ pub fn mask_uninit<'o, T: Element>(
 #[inline]
 #[track_caller]
 pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
-    bitmap(x.len(), out, |out| path::bits(None, Elements::from(x), predicate, out, 0));
+    bitmap(x.len(), out, |out| bits_at(x, predicate, out, 0));
 }
 
 /// Shows words of bits for so many elements as bytes, bit `i % 8` of byte `i / 8`: the same bits where the low byte comes
@@ -89,7 +88,7 @@ pub(crate) fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [
     let words = out.len();
     assert!(words == elements.div_ceil(64), "{elements} elements, but an output of {words} words of 64 bits");
     low_bytes_first(out);
-    write(out.as_mut_bytes());
+    write(bytes_mut(out));
     low_bytes_first(out);
 }
 
@@ -107,35 +106,35 @@ fn low_bytes_first(words: &mut [u64]) {
 #[inline]
 #[track_caller]
 pub fn bits_at<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
-    path::bits(None, Elements::from(x), predicate, out, offset);
+    typed::bits::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(predicate), out, offset);
 }
 
 /// Whether `predicate` holds for an element. Stops soon after the first.
 #[must_use]
 #[inline]
 pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    path::any(None, Elements::from(x), predicate)
+    position(x, predicate).is_some()
 }
 
 /// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which it does not.
 #[must_use]
 #[inline]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    path::all(None, Elements::from(x), predicate)
+    typed::position::<T::Lane>(None, T::bytes(x), T::FORMAT.opposite(predicate)).is_none()
 }
 
 /// For how many elements `predicate` holds.
 #[must_use]
 #[inline]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
-    path::count(None, Elements::from(x), predicate)
+    typed::count::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(predicate))
 }
 
 /// The index of the first element for which `predicate` holds.
 #[must_use]
 #[inline]
 pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
-    path::position(None, Elements::from(x), predicate)
+    typed::position::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(predicate))
 }
 
 /// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
@@ -149,5 +148,5 @@ pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
 #[must_use]
 #[inline]
 pub fn census<T: Element>(x: &[T]) -> Census {
-    path::census(None, Elements::from(x))
+    typed::census::<T::Lane>(None, T::bytes(x), T::FORMAT.rule(Predicate::Nan))
 }

@@ -108,3 +108,16 @@ fn elements_tell_what_they_are() {
         Err(Error::PartialElement { bytes: 3, format: Format::F16 })
     );
 }
+
+#[test]
+#[should_panic(expected = "split at element 4611686018427387904 of 4")]
+#[cfg(target_pointer_width = "64")]
+fn a_split_behind_the_end_is_refused_where_its_bytes_overflow() {
+    let _ = Elements::from(&[1.0f32; 4][..]).split_at(1 << 62);
+}
+
+#[test]
+#[should_panic(expected = "split at element 5 of 4")]
+fn a_split_behind_the_end_is_refused() {
+    let _ = Elements::from(&[1.0f32; 4][..]).split_at(5);
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
-use nonfinite::{Element, Path};
+use nonfinite::{Element, Elements, Path};
 
 /// Input sizes in bytes: in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks others.
 pub fn sizes() -> Vec<usize> {
@@ -128,6 +128,11 @@ impl Data {
         };
         (0..bytes / size_of::<T>()).map(|_| element(random())).collect()
     }
+}
+
+/// The bytes of some elements.
+pub fn bytes_of<T: Element>(x: &[T]) -> &[u8] {
+    Elements::from(x).as_bytes()
 }
 
 /// Elements that data is made of, and how the standard library (or `half`) asks the three questions.

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use nonfinite::{Elements, Format, Path, Predicate};
 use nonfinite_benches::loops::{self, Ask, Finite, Inf, Nan, PositiveInf};
-use nonfinite_benches::{Data, Sample, has_avx512, limits_of, paths, sizes};
-use zerocopy::IntoBytes;
+use nonfinite_benches::{Data, Sample, bytes_of, has_avx512, limits_of, paths, sizes};
+use nonfinite_kernels::bytes_mut;
 
 /// At the place in its page where large allocations begin, for all alike. Those that take turns write to the same output: which pages of
 /// memory it was given matters by a tenth.
@@ -125,7 +125,7 @@ impl Filter {
             })
         });
         let limits = limits_of(size_of::<T>()).into_iter().map(|(_, _, floor)| {
-            of("floor", move || floor(black_box(x.as_bytes()), black_box(&mut out.borrow_mut())))
+            of("floor", move || floor(black_box(bytes_of(x)), black_box(&mut out.borrow_mut())))
         });
         let mut others = vec![into("std avx2", loops::mask_avx2::<T, A>)];
         if has_avx512() {
@@ -143,7 +143,7 @@ impl Filter {
             let ours = paths().into_iter().map(|path| {
                 let out = placed(words + 1, 0u64);
                 of(path.name(), move || {
-                    path.bits(black_box(x), A::PREDICATE, black_box(out.as_mut_bytes()), offset)
+                    path.bits(black_box(x), A::PREDICATE, black_box(bytes_mut(&mut out)), offset)
                 })
             });
             let (a, b) = (placed(words, 0), placed(words, 0));
@@ -154,7 +154,7 @@ impl Filter {
                     loops::bits_avx512::<T, A>(black_box(x), black_box(&mut *b))
                 }));
             }
-            self.cell(&name, bytes, ours.collect(), loads(x.as_bytes(), size_of::<T>()), others);
+            self.cell(&name, bytes, ours.collect(), loads(bytes_of(x), size_of::<T>()), others);
         }
     }
 
@@ -173,7 +173,7 @@ impl Filter {
                 black_box(run(path, black_box(x)));
             })
         });
-        self.cell(&name, bytes, ours.collect(), loads(x.as_bytes(), size_of::<T>()), others);
+        self.cell(&name, bytes, ours.collect(), loads(bytes_of(x), size_of::<T>()), others);
     }
 
     fn format<T: Sample + 'static>(&self) {

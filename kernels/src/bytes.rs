@@ -6,6 +6,7 @@ use crate::entry::{self, Census};
 use crate::loops::census::Class;
 use crate::out::MaskOut;
 use crate::path::Path;
+use crate::replace::{self, Values};
 use crate::rule::Rule;
 
 /// [`crate::typed::mask`].
@@ -111,5 +112,32 @@ pub fn census(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
         2 => entry::census::<u16>(path, x, nan),
         4 => entry::census::<u32>(path, x, nan),
         _ => entry::census::<u64>(path, x, nan),
+    }
+}
+
+/// [`crate::typed::replace`].
+///
+/// # Panics
+/// If `nan` is no rule for NaN.
+pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
+    match nan.size() {
+        1 => replace::replace::<u8>(path, x, nan, values),
+        2 => replace::replace::<u16>(path, x, nan, values),
+        4 => replace::replace::<u32>(path, x, nan, values),
+        _ => replace::replace::<u64>(path, x, nan, values),
+    }
+}
+
+/// [`crate::typed::replace_into`].
+///
+/// # Panics
+/// If `out` is not as long as `x`, or if `nan` is no rule for NaN; nothing is written then.
+#[track_caller]
+pub fn replace_into(path: Option<Path>, x: &[u8], out: &mut [u8], nan: &Rule, values: Values) -> usize {
+    match nan.size() {
+        1 => replace::replace_into::<u8>(path, x, out, nan, values),
+        2 => replace::replace_into::<u16>(path, x, out, nan, values),
+        4 => replace::replace_into::<u32>(path, x, out, nan, values),
+        _ => replace::replace_into::<u64>(path, x, out, nan, values),
     }
 }

@@ -26,6 +26,7 @@ mod loops;
 mod neon;
 mod out;
 mod path;
+mod plain;
 #[cfg(any(
     feature = "portable",
     not(any(
@@ -41,13 +42,19 @@ mod scale;
 mod simd;
 mod stream;
 
-pub use bytes::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
+pub use bytes::{
+    bits, census, count, mask, mask_streamed, mask_uninit, position, replace, replace_into, tally,
+};
 pub use entry::Census;
-pub use loops::census::Class;
 pub use lane::Lane;
+pub use loops::census::Class;
 pub use out::MaskOut;
 pub use path::Path;
-pub use replace::{Values, replace, replace_into};
+pub use plain::{
+    Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz,
+    F8E8M0Fnu, bytes, bytes_mut,
+};
+pub use replace::Values;
 pub use rule::{Rule, Test};
 pub use scale::{Float, scale};
 pub use stream::streams;
@@ -55,4 +62,5 @@ pub use stream::streams;
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {
     pub use crate::entry::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
+    pub use crate::replace::{replace, replace_into};
 }

@@ -1,6 +1,6 @@
 //! Replacing what is not finite, by the bits alone: no floating-point instruction touches the data.
 
-use crate::lane::Loops;
+use crate::lane::Lane;
 use crate::path::Path;
 use crate::rule::{Operation, Rule, Test};
 
@@ -23,16 +23,12 @@ pub struct Values {
 /// # Panics
 /// If `nan` is none of: a constant; [`Rule::greater`] as [`crate::census`] has it; [`Rule::equal`] for elements
 /// of a byte; or, for wider ones, [`Rule::equal`] with `mask == bound` among the top 15 bits below the sign.
-pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
+#[inline]
+pub fn replace<L: Lane>(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
+    assert!(nan.size() == L::SIZE, "a rule for elements of another width");
     let Some((test, codes)) = Codes::new(nan, values) else { return 0 };
-    let whole = x.len() / test.size() * test.size();
-    let x = &mut x[..whole];
-    match test.size() {
-        1 => u8::replace(path, x, &test, &codes),
-        2 => u16::replace(path, x, &test, &codes),
-        4 => u32::replace(path, x, &test, &codes),
-        _ => u64::replace(path, x, &test, &codes),
-    }
+    let whole = x.len() / L::SIZE * L::SIZE;
+    L::replace(path, &mut x[..whole], &test, &codes)
 }
 
 /// As [`replace`], with the results in `out`, whose elements become a copy of those of `x` except for what is
@@ -40,23 +36,25 @@ pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> 
 ///
 /// # Panics
 /// If `out` is not as long as `x`, or as [`replace`] does; nothing is written then.
+#[inline]
 #[track_caller]
-pub fn replace_into(path: Option<Path>, x: &[u8], out: &mut [u8], nan: &Rule, values: Values) -> usize {
-    let (elements, results) = (x.len() / nan.size(), out.len() / nan.size());
+pub fn replace_into<L: Lane>(
+    path: Option<Path>,
+    x: &[u8],
+    out: &mut [u8],
+    nan: &Rule,
+    values: Values,
+) -> usize {
+    let (elements, results) = (x.len() / L::SIZE, out.len() / L::SIZE);
     assert!(x.len() == out.len(), "{elements} elements, but an output for {results}");
+    assert!(nan.size() == L::SIZE, "a rule for elements of another width");
     let Some((test, codes)) = Codes::new(nan, values) else {
         out.copy_from_slice(x);
         return 0;
     };
-    let whole = elements * test.size();
+    let whole = elements * L::SIZE;
     out[whole..].copy_from_slice(&x[whole..]);
-    let (x, out) = (&x[..whole], &mut out[..whole]);
-    match test.size() {
-        1 => u8::replace_into(path, x, &test, out, &codes),
-        2 => u16::replace_into(path, x, &test, out, &codes),
-        4 => u32::replace_into(path, x, &test, out, &codes),
-        _ => u64::replace_into(path, x, &test, out, &codes),
-    }
+    L::replace_into(path, &x[..whole], &test, &mut out[..whole], &codes)
 }
 
 /// What takes whose place, besides NaN wherever the test holds. Without infinities, `pos_inf` and `neg_inf` are
@@ -71,6 +69,7 @@ pub struct Codes {
 
 impl Codes {
     /// With the test for elements to be replaced; `None` if there are none.
+    #[inline(never)]
     fn new(nan: &Rule, values: Values) -> Option<(Test, Self)> {
         let test = match *nan {
             Rule::Constant { answer: false, .. } => return None,

@@ -7,38 +7,29 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The unsigned integer that holds the bits of one element: `u8`, `u16`, `u32` or `u64`. Sealed.
-pub trait Lane: Bits {
-    /// Bytes of an element.
-    const SIZE: usize = size_of::<Self>();
-}
-
 /// A type that is all bits: `bytes` and `bytes_mut` show slices of it as bytes. Sealed.
 ///
 /// # Safety
-/// It must have no padding and no byte that may be uninitialised, and every bit pattern must be a value.
+/// It must have no padding and no byte that may be uninitialised, and every bit pattern must be a
+/// value.
 pub unsafe trait Bits: Copy + Default + sealed::Sealed + 'static {}
 
 macro_rules! bits {
     ($($type:ty)*) => { $(
         impl sealed::Sealed for $type {}
-        // SAFETY: a primitive integer or float, or a transparent wrapper of `u8`: no padding, and all patterns are values.
+        // SAFETY: a primitive integer or float, or a transparent wrapper of `u8`: no padding, and
+        // all patterns are values.
         unsafe impl Bits for $type {}
     )* };
 }
 bits! { u8 u16 u32 u64 f32 f64 }
 
-impl Lane for u8 {}
-impl Lane for u16 {}
-impl Lane for u32 {}
-impl Lane for u64 {}
-
 /// The bytes of some elements.
 #[must_use]
 #[inline]
 pub fn bytes<T: Bits>(x: &[T]) -> &[u8] {
-    // SAFETY: `Bits` has no padding, so all `size_of_val(x)` bytes of the slice are initialised; any address will do for
-    // `u8`, and the borrow is that of `x`.
+    // SAFETY: `Bits` has no padding, so all `size_of_val(x)` bytes of the slice are initialised;
+    // any address will do for `u8`, and the borrow is that of `x`.
     unsafe { from_raw_parts(x.as_ptr().cast(), size_of_val(x)) }
 }
 
