@@ -116,7 +116,7 @@ pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], 
             // A whole byte of the last word may be the eighth: then it is a word as well.
             let (words, rest) = words.split_at_mut(elements / 64);
             let bits = L::bits(path, x, test, words);
-            if elements % 64 != 0 {
+            if !elements.is_multiple_of(64) {
                 merge(if rest.is_empty() { last } else { rest.as_flattened_mut() }, bits, 0, elements % 64);
             }
         }
@@ -144,7 +144,7 @@ fn shifted_bits<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, mut out: &mu
 }
 
 /// Overwrites `count` bits, at most 64, from bit `shift`, below 8, of the first byte on, as far as there are bytes.
-#[inline]
+#[inline(never)]
 fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
     let here = !(u128::MAX << count) << shift;
     let new = (u128::from(bits) << shift & here).to_le_bytes();

@@ -80,8 +80,8 @@ impl Codes {
             Rule::Test(test) => test,
         };
         if test.is_ieee() {
-            let [special, pos_inf, neg_inf] = test.infinities();
-            return Some((special, Self { values, pos_inf: pos_inf.bound(), neg_inf: neg_inf.bound() }));
+            let (pos_inf, neg_inf) = (test.class(1).bound(), test.class(2).bound());
+            return Some((test.special(), Self { values, pos_inf, neg_inf }));
         }
         let known = match test.operation() {
             Operation::Ones => true,

@@ -234,19 +234,22 @@ impl Test {
         self.ieee
     }
 
-    /// What the test for NaN of an IEEE format says about its infinities: the tests for the exponent, +Inf and
-    /// -Inf.
-    #[inline]
-    pub(crate) fn infinities(&self) -> [Self; 3] {
-        let special = Self {
-            mask: self.bound,
-            screen: Screen::Masked { mask: self.bound, least: self.bound },
-            operation: Operation::Equal,
-            ieee: false,
-            ..*self
-        };
-        let pos_inf = Self { mask: all_ones(self.size()), ..special };
-        [special, pos_inf, Self { bound: self.bound | sign(self.size()), ..pos_inf }]
+    /// Of the test for NaN of an IEEE format: the test for NaN and infinities.
+    #[inline(never)]
+    pub(crate) fn special(&self) -> Self {
+        let exponent = self.bound;
+        let screen = Screen::Masked { mask: exponent, least: exponent };
+        Self { mask: exponent, screen, operation: Operation::Equal, ieee: false, ..*self }
+    }
+
+    /// Of the test for NaN of an IEEE format: the test for NaN (0), +Inf (1) or -Inf (2).
+    #[inline(never)]
+    pub(crate) fn class(&self, class: usize) -> Self {
+        let sign = if class == 2 { sign(self.size()) } else { 0 };
+        match class {
+            0 => *self,
+            _ => Self { mask: all_ones(self.size()), bound: self.bound | sign, ..self.special() },
+        }
     }
 
     /// The rule itself, for the bits of one element. Every backend must agree with it.

@@ -48,8 +48,9 @@ pub(crate) trait Simd: Copy + 'static {
     /// The CPU must have the instructions that a token of this type proves.
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output;
 
-    /// Calls a loop. The call is not inlined.
-    #[inline(always)]
+    /// Calls a loop out of another one. It is not inlined there: `inline(never)` has no effect on functions with
+    /// target features (rustc 1.95), and a function without them cannot inline one that has them.
+    #[inline(never)]
     fn run<L: Loop>(self, x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
         // SAFETY: `self` is a token.
         unsafe { Self::vectorize::<L>(x, test, out) }

@@ -188,7 +188,6 @@ pub(crate) struct Replace {
 impl Simd for Avx2 {
     /// `detect` asks for these five features.
     #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
-    #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, test, out)
     }

@@ -266,7 +266,6 @@ impl Simd for Avx512 {
     /// `detect` asks for these features, and for FMA, which the compiler takes AVX-512 F to imply. The
     /// compiler takes it to imply F16C too, which `cpufeatures` cannot ask for; no CPU with AVX-512 F lacks it.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
-    #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, test, out)
     }

@@ -52,7 +52,7 @@ impl<const W: usize> Loop for Classify<W> {
 /// Fewer than 64 elements.
 #[inline(always)]
 fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Test, three: &mut Three) {
-    let [special, _, neg] = nan.infinities();
+    let (special, neg) = (nan.special(), nan.class(2));
     let special = isa.bits_few::<W>(x, &special);
     if special != 0 {
         let nan = isa.bits_few::<W>(x, nan);
@@ -98,21 +98,6 @@ impl Taken {
     }
 }
 
-/// Adds the elements of `x`, which begin `start` bytes behind the first. Returns how many are not finite.
-#[inline(always)]
-fn take<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Test, start: usize, taken: &mut Taken) -> usize {
-    let three = isa.run::<Classify<W>>(x, nan, ());
-    for (class, more) in three.into_iter().enumerate() {
-        if more != 0 && taken.three[class] == 0 {
-            let [_, pos_inf, neg_inf] = nan.infinities();
-            let first = isa.run::<Find<W>>(x, [nan, &pos_inf, &neg_inf][class], ());
-            taken.first[class] = start / W + first.unwrap_or(0);
-        }
-        taken.three[class] += more;
-    }
-    three.into_iter().sum()
-}
-
 /// Skips what is finite.
 pub(crate) struct Census<const W: usize>;
 
@@ -123,25 +108,28 @@ impl<const W: usize> Loop for Census<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Test, (): ()) -> Taken {
         let mut taken = Taken::default();
-        let screen = special(nan);
-        let mut done = until_line::<W>(x);
-        if done != 0 {
-            take::<I, W>(isa, &x[..done], nan, 0, &mut taken);
+        let (mut done, mut run) = (0, until_line::<W>(x));
+        if run == 0 {
+            run = GROUP;
+            done = skip::<I, W>(isa, x, special(nan));
         }
-        let mut run = GROUP;
-        loop {
-            let clean = skip::<I, W, GROUP>(isa, &x[done..], screen);
-            done += clean;
+        while done < x.len() {
+            let end = (done + run).min(x.len());
+            let three = isa.run::<Classify<W>>(&x[done..end], nan, ());
+            for (class, more) in three.into_iter().enumerate() {
+                if more != 0 && taken.three[class] == 0 {
+                    let first = isa.run::<Find<W>>(&x[done..end], &nan.class(class), ());
+                    taken.first[class] = done / W + first.unwrap_or(0);
+                }
+                taken.three[class] += more;
+            }
+            run = next_run(three.into_iter().sum(), end - done);
+            let clean = skip::<I, W>(isa, &x[end..], special(nan));
             if clean != 0 {
                 run = GROUP;
             }
-            let end = (done + run).min(x.len());
-            if done == end {
-                return taken;
-            }
-            let hits = take::<I, W>(isa, &x[done..end], nan, done, &mut taken);
-            run = next_run(hits, end - done);
-            done = end;
+            done = end + clean;
         }
+        taken
     }
 }

@@ -63,7 +63,7 @@ impl<const W: usize> Loop for Count<W> {
         }
         let mut run = GROUP;
         loop {
-            let clean = skip::<I, W, GROUP>(isa, &x[done..], test.screen());
+            let clean = skip::<I, W>(isa, &x[done..], test.screen());
             done += clean;
             if clean != 0 {
                 run = GROUP;

@@ -66,7 +66,7 @@ impl<const W: usize> Loop for Position<W> {
         let screen = test.search_screen();
         let mut done = if test.negate() { 0 } else { until_line::<W>(x) };
         loop {
-            done += skip::<I, W, GROUP>(isa, &x[done..], screen);
+            done += skip::<I, W>(isa, &x[done..], screen);
             let run = if screen == Screen::None { usize::MAX } else { GROUP };
             let end = done.saturating_add(run).min(x.len());
             if done == end {

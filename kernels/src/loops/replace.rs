@@ -1,9 +1,9 @@
 //! Replacing what is not finite. Where nothing is found, nothing is written in place.
 
-use super::skip::{GROUP, may_hit, skip};
+use super::skip::{GROUP, Skip};
 use crate::replace::Codes;
-use crate::rule::{Screen, Test};
-use crate::simd::{Line, Loop, Simd, lines};
+use crate::rule::Test;
+use crate::simd::{Line, Loop, Simd};
 
 /// Replaces every hit of the test. The input is the output.
 pub(crate) struct Exact<const W: usize>;
@@ -44,7 +44,7 @@ impl<const W: usize> Loop for InPlace<W> {
     fn vector<I: Simd>(isa: I, _: &[u8], test: &Test, (mut x, codes): (&mut [u8], &Codes)) -> usize {
         let mut found = 0;
         loop {
-            let clean = skip::<I, W, GROUP>(isa, x, test.screen());
+            let clean = isa.run::<Skip<W>>(x, test, ());
             x = &mut x[clean..];
             let (group, rest) = x.split_at_mut(x.len().min(GROUP));
             if group.is_empty() {
@@ -56,7 +56,7 @@ impl<const W: usize> Loop for InPlace<W> {
     }
 }
 
-/// Copies, and replaces in the copy.
+/// Copies, and replaces in the copy while it is in the nearest cache.
 pub(crate) struct Copying<const W: usize>;
 
 impl<const W: usize> Loop for Copying<W> {
@@ -66,32 +66,14 @@ impl<const W: usize> Loop for Copying<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (out, codes): (&mut [u8], &Codes)) -> usize {
-        match test.screen() {
-            Screen::Flipped { .. } if W == 1 => copying::<I, W, true>(isa, x, test, out, codes),
-            _ => copying::<I, W, false>(isa, x, test, out, codes),
+        let mut found = 0;
+        for (x, out) in x.chunks(PIECE).zip(out.chunks_mut(PIECE)) {
+            out.copy_from_slice(x);
+            found += isa.run::<InPlace<W>>(&[], test, (out, codes));
         }
+        found
     }
 }
 
-#[inline(always)]
-fn copying<I: Simd, const W: usize, const FLIP: bool>(
-    isa: I,
-    x: &[u8],
-    test: &Test,
-    out: &mut [u8],
-    codes: &Codes,
-) -> usize {
-    let mut found = 0;
-    let screen = isa.screen::<W>(test.screen());
-    let groups = lines(x).0.as_chunks::<{ GROUP / 64 }>().0;
-    let (out_groups, out_rest) = out.split_at_mut(groups.len() * GROUP);
-    let out_groups = out_groups.as_chunks_mut::<64>().0.as_chunks_mut::<{ GROUP / 64 }>().0;
-    for (group, out) in groups.iter().zip(out_groups) {
-        *out = *group;
-        if may_hit::<I, W, FLIP>(isa, group, screen) {
-            found += isa.run::<Exact<W>>(&[], test, (out.as_flattened_mut(), codes));
-        }
-    }
-    out_rest.copy_from_slice(&x[groups.len() * GROUP..]);
-    found + isa.run::<Exact<W>>(&[], test, (out_rest, codes))
-}
+/// Bytes that are copied before they are searched.
+const PIECE: usize = 8 << 10;

@@ -10,8 +10,8 @@
 //!
 //! One look at the largest masked element answers for the whole group.
 
-use crate::rule::Screen;
-use crate::simd::{Line, Simd, lines};
+use crate::rule::{Screen, Test};
+use crate::simd::{Line, Loop, Simd, lines};
 
 /// Whether one of the lines may hold a hit.
 #[inline(always)]
@@ -27,33 +27,40 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.reaches::<W>(seen, screen)
 }
 
-/// Bytes at the beginning of `x` that hold no hit: whole groups of `GROUP` bytes, 512 or 1024.
+/// Bytes at the beginning of `x` that hold no hit: whole groups of [`GROUP`] bytes.
 #[inline(always)]
-pub(super) fn skip<I: Simd, const W: usize, const GROUP: usize>(isa: I, x: &[u8], screen: Screen) -> usize {
-    match (screen, GROUP) {
-        (Screen::Masked { .. }, 512) => skip_lines::<I, W, 8, false>(isa, x, screen),
-        (Screen::Masked { .. }, _) => skip_lines::<I, W, 16, false>(isa, x, screen),
-        (Screen::Flipped { .. }, _) if W == 1 => skip_lines::<I, W, 16, true>(isa, x, screen),
+pub(super) fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], screen: Screen) -> usize {
+    match screen {
+        Screen::Masked { .. } => skip_by::<I, W, false>(isa, x, screen),
+        Screen::Flipped { .. } if W == 1 => skip_by::<I, W, true>(isa, x, screen),
         _ => 0,
     }
 }
 
-/// Groups of `LINES` lines.
+/// [`skip`] as a function of its own, for where a call does not count.
+pub(super) struct Skip<const W: usize>;
+
+impl<const W: usize> Loop for Skip<W> {
+    type Out<'o> = ();
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> usize {
+        skip::<I, W>(isa, x, test.screen())
+    }
+}
+
 #[inline(always)]
-fn skip_lines<I: Simd, const W: usize, const LINES: usize, const FLIP: bool>(
-    isa: I,
-    x: &[u8],
-    screen: Screen,
-) -> usize {
+fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: Screen) -> usize {
     let with = isa.screen::<W>(screen);
-    let groups = lines(x).0.as_chunks::<LINES>().0;
+    let groups = lines(x).0.as_chunks::<{ GROUP / 64 }>().0;
     // A closure would not be inlined, and so not be compiled for the instruction set.
     for (i, group) in groups.iter().enumerate() {
         if may_hit::<I, W, FLIP>(isa, group, with) {
-            return i * LINES * 64;
+            return i * GROUP;
         }
     }
-    groups.len() * LINES * 64
+    groups.len() * GROUP
 }
 
 /// Bytes that are looked at before a branch.

@@ -28,12 +28,25 @@ impl<const W: usize> Loop for Streamed<W> {
             let mut buffer: [Slots; LINES] = [[MaybeUninit::uninit(); 64]; LINES];
             let buffer = &mut buffer[..lines.len()];
             isa.run::<Mask<W>>(x, test, buffer.as_flattened_mut());
-            for (from, to) in buffer.iter().zip(lines) {
-                isa.stream(from, to);
-            }
+            isa.run::<Copy>(&[], test, (buffer, lines));
         }
         isa.run::<Mask<W>>(x_tail, test, tail);
         isa.fence();
+    }
+}
+
+/// Copies lines past the caches.
+struct Copy;
+
+impl Loop for Copy {
+    type Out<'o> = (&'o [Slots], &'o mut [Aligned]);
+    type Output = ();
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, _: &[u8], _: &Test, (from, to): (&[Slots], &mut [Aligned])) {
+        for (from, to) in from.iter().zip(to) {
+            isa.stream(from, to);
+        }
     }
 }
 
