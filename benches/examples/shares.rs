@@ -143,7 +143,7 @@ impl Filter {
             let ours = paths().into_iter().map(|path| {
                 let out = placed(words + 1, 0u64);
                 of(path.name(), move || {
-                    path.bits(black_box(x), A::PREDICATE, black_box(bytes_mut(&mut out)), offset)
+                    path.bits(black_box(x), A::PREDICATE, black_box(bytes_mut(out)), offset)
                 })
             });
             let (a, b) = (placed(words, 0), placed(words, 0));
