@@ -42,7 +42,20 @@ fn rest<I: Simd, const W: usize>(isa: I, x: &[u8], test: &Test) -> u64 {
     }
     match last_block(x) {
         Some(last) => (by_run_time::<I, W>(isa, last, test) ^ test.usual_bits()) >> (64 - few),
-        None => isa.bits_few::<W>(x, test),
+        None => isa.run::<Few<W>>(x, test, ()),
+    }
+}
+
+/// The bits of fewer than 64 elements: what is left over by all loops.
+pub(super) struct Few<const W: usize>;
+
+impl<const W: usize> Loop for Few<W> {
+    type Out<'o> = ();
+    type Output = u64;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> u64 {
+        isa.bits_few::<W>(x, test)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::hint::black_box;
 
+use super::bits::Few;
 use super::count::next_run;
 use super::position::Find;
 use super::skip::{GROUP, may_hit, skip};
@@ -53,10 +54,10 @@ impl<const W: usize> Loop for Classify<W> {
 #[inline(always)]
 fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Test, three: &mut Three) {
     let (special, neg) = (nan.special(), nan.class(2));
-    let special = isa.bits_few::<W>(x, &special);
+    let special = isa.run::<Few<W>>(x, &special, ());
     if special != 0 {
-        let nan = isa.bits_few::<W>(x, nan);
-        let neg = isa.bits_few::<W>(x, &neg);
+        let nan = isa.run::<Few<W>>(x, nan, ());
+        let neg = isa.run::<Few<W>>(x, &neg, ());
         add(three, [nan, special & !nan, neg].map(|bits: u64| bits.count_ones() as usize));
     }
 }

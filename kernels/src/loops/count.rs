@@ -1,5 +1,6 @@
 //! How many hits there are.
 
+use super::bits::Few;
 use super::skip::{GROUP, skip};
 use crate::rule::{Operation, Test};
 use crate::simd::{COUNTED, Loop, Simd, lines, op, until_line};
@@ -34,7 +35,7 @@ fn exact<I: Simd, const W: usize, const OP: u8>(isa: I, x: &[u8], test: &Test) -
     }
     let mut total = isa.total(sums);
     for few in x[pairs.len() * 128..].chunks(63 * W) {
-        total += isa.bits_few::<W>(few, test).count_ones() as usize;
+        total += isa.run::<Few<W>>(few, test, ()).count_ones() as usize;
     }
     total
 }

@@ -53,7 +53,9 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     let done = head
         + match W {
             1 | 2 => rounds::<I, W, OP, 4>(isa, &x[head * W..], with, &mut out[head..]),
-            _ => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
+            4 => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
+            // A block is long enough to be a round of the loop below.
+            _ => 0,
         };
     // What stands before and behind those, in blocks that overlap them: one loop, so that the code of a block
     // stands here once.

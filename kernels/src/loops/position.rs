@@ -1,6 +1,6 @@
 //! The first hit.
 
-use super::bits;
+use super::bits::{self, Few};
 use super::skip::{GROUP, skip};
 use crate::rule::{Screen, Test};
 use crate::simd::{Loop, Simd, lines, until_line};
@@ -25,7 +25,7 @@ impl<const W: usize> Loop for Find<W> {
                 return Some(i * (64 / W) + at);
             }
         }
-        let bits = if few.is_empty() { 0 } else { isa.bits_few::<W>(few, test) };
+        let bits = if few.is_empty() { 0 } else { isa.run::<Few<W>>(few, test, ()) };
         (bits != 0).then(|| lines.len() * (64 / W) + bits.trailing_zeros() as usize)
     }
 }
