@@ -4,6 +4,7 @@
 
 use nonfinite_kernels::MaskOut;
 
+use crate::strided::Rows;
 use crate::{Census, Elements, ElementsMut, Error, Format, Predicate, Replacement};
 use crate::{path, replace, rows};
 
@@ -142,7 +143,7 @@ pub fn any_rows(
     out: &mut [bool],
 ) -> Result<(), Error> {
     let x = whole_rows(x, format, columns, out.len())?;
-    rows::any(None, x, columns, predicate, out);
+    rows::ask(None, x, columns, predicate, Rows::Any(out));
     Ok(())
 }
 
@@ -158,7 +159,7 @@ pub fn count_rows(
     out: &mut [usize],
 ) -> Result<(), Error> {
     let x = whole_rows(x, format, columns, out.len())?;
-    rows::count(None, x, columns, predicate, out);
+    rows::ask(None, x, columns, predicate, Rows::Count(out));
     Ok(())
 }
 

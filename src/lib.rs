@@ -20,6 +20,7 @@ mod replace;
 mod rows;
 pub mod scale;
 mod slice;
+mod strided;
 mod view;
 
 pub use element::{
@@ -32,7 +33,7 @@ pub use nonfinite_kernels::{Census, Class, MaskOut};
 pub use path::{Path, PathInfo, paths};
 pub use predicate::Predicate;
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
-pub use rows::{any_rows, count_rows};
+pub use rows::{any_rows, census_rows, count_rows, position_rows};
 pub use slice::{
     all, any, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask, mask_uninit, position,
 };

@@ -1,22 +1,24 @@
 //! Arrays of the crate `ndarray` (feature `ndarray`): any dimension, any layout, any [`Element`] type.
 //!
-//! An array whose elements lie in one piece, in whatever order of the axes, is a [`TensorView`] at once. Others are taken
-//! apart along their axes until the parts are: safe code cannot see the memory between the elements of a view, which may
-//! belong to another one. Elements that lie apart along their last axis are copied, 64 at a time.
+//! An array is asked as a [`TensorView`](crate::TensorView) is, with one difference: what lies between its elements may belong to
+//! another array and is not read.
 //!
 //! ```
-//! use ::ndarray::array;
+//! use ::ndarray::{Axis, array};
 //! use nonfinite::{Predicate, ndarray};
 //!
 //! let x = array![[1.0, f32::NAN], [f32::INFINITY, 4.0]];
 //! assert_eq!(ndarray::mask(&x.t(), Predicate::Finite), array![[true, false], [false, true]]);
 //! assert_eq!(ndarray::count(&x, Predicate::NonFinite), 2);
 //! assert_eq!(ndarray::position(&x.t(), Predicate::Nan), Some(2));
+//! assert_eq!(ndarray::any_rows(&x, Axis(0), Predicate::Nan), array![false, true]);
 //! ```
 
-use ::ndarray::{Array, ArrayBase, ArrayView, ArrayViewMut, Axis, Data, Dimension, IxDyn};
+use ::ndarray::{Array, ArrayBase, ArrayViewMut, Axis, Data, Dimension, RemoveAxis};
+use nonfinite_kernels::strided::{Source, Target};
 
-use crate::{Census, Class, Element, Predicate, TensorView, TensorViewMut, ViewError};
+use crate::strided::{Asked, Rows};
+use crate::{Census, Element, Predicate, ViewError};
 
 /// An array of the same shape: whether `predicate` holds for each element.
 pub fn mask<T: Element, S: Data<Elem = T>, D: Dimension>(
@@ -24,7 +26,7 @@ pub fn mask<T: Element, S: Data<Elem = T>, D: Dimension>(
     predicate: Predicate,
 ) -> Array<bool, D> {
     let mut out = Array::from_elem(x.raw_dim(), false);
-    mask_parts(x.view().into_dyn(), predicate, out.view_mut().into_dyn());
+    asked(x).mask(predicate, Target::from(&mut out.view_mut()));
     out
 }
 
@@ -35,27 +37,21 @@ pub fn mask<T: Element, S: Data<Elem = T>, D: Dimension>(
 pub fn mask_into<T: Element, S: Data<Elem = T>, D: Dimension>(
     x: &ArrayBase<S, D>,
     predicate: Predicate,
-    out: ArrayViewMut<'_, bool, D>,
+    mut out: ArrayViewMut<'_, bool, D>,
 ) -> Result<(), ViewError> {
-    let (from, to) = (x.shape(), out.shape());
-    if from.len() != to.len() {
-        return Err(ViewError::OutputRank { input: from.len(), output: to.len() });
-    }
-    if let Some(dimension) = (0..from.len()).find(|&i| from[i] != to[i]) {
-        return Err(ViewError::OutputSize { dimension, input: from[dimension], output: to[dimension] });
-    }
-    mask_parts(x.view().into_dyn(), predicate, out.into_dyn());
+    ViewError::check_sizes(x.shape(), out.shape())?;
+    asked(x).mask(predicate, Target::from(&mut out));
     Ok(())
 }
 
-/// Whether `predicate` holds for an element.
+/// Whether `predicate` holds for an element. Stops soon after one was found.
 pub fn any<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>, predicate: Predicate) -> bool {
-    any_part(x.view().into_dyn(), predicate)
+    asked(x).any(predicate)
 }
 
-/// Whether `predicate` holds for all elements; true of none.
+/// Whether `predicate` holds for all elements; true of none. Stops soon after one was found for which it does not.
 pub fn all<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>, predicate: Predicate) -> bool {
-    count(x, predicate) == x.len()
+    asked(x).all(predicate)
 }
 
 /// For how many elements `predicate` holds.
@@ -63,7 +59,7 @@ pub fn count<T: Element, S: Data<Elem = T>, D: Dimension>(
     x: &ArrayBase<S, D>,
     predicate: Predicate,
 ) -> usize {
-    count_parts(x.view().into_dyn(), predicate)
+    asked(x).count(predicate)
 }
 
 /// The index, in row-major order, of the first element for which `predicate` holds.
@@ -71,131 +67,81 @@ pub fn position<T: Element, S: Data<Elem = T>, D: Dimension>(
     x: &ArrayBase<S, D>,
     predicate: Predicate,
 ) -> Option<usize> {
-    first_part(x.view().into_dyn(), predicate)
+    asked(x).position(predicate)
 }
 
 /// Counts NaN, +Inf and -Inf and finds the first of each, by row-major index.
 pub fn census<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>) -> Census {
-    let class = |predicate| Class { count: count(x, predicate), first: position(x, predicate) };
-    let mut census = Census::default();
-    if any(x, Predicate::NonFinite) {
-        census.nan = class(Predicate::Nan);
-        census.pos_inf = class(Predicate::PositiveInf);
-        census.neg_inf = class(Predicate::NegativeInf);
-    }
-    census
+    asked(x).census()
 }
 
-type Part<'x, T> = ArrayView<'x, T, IxDyn>;
-
-/// What lies in one piece, and where coordinate 0 is in it.
-fn piece<'x, T>(x: &Part<'x, T>) -> Option<(&'x [T], usize)> {
-    Some((x.to_slice_memory_order()?, offset(x.shape(), x.strides())))
+/// For each row along `axis`, whether `predicate` holds for an element: an array without that axis.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn any_rows<T: Element, S: Data<Elem = T>, D: RemoveAxis>(
+    x: &ArrayBase<S, D>,
+    axis: Axis,
+    predicate: Predicate,
+) -> Array<bool, D::Smaller> {
+    rows(x, axis, predicate, |out| Rows::Any(out))
 }
 
-/// How far the element at coordinate 0 is from that at the lowest address.
-fn offset(sizes: &[usize], strides: &[isize]) -> usize {
-    let backwards = sizes.iter().zip(strides).filter(|(_, stride)| **stride < 0);
-    backwards.map(|(size, stride)| size.saturating_sub(1) * stride.unsigned_abs()).sum()
+/// For each row along `axis`, for how many elements `predicate` holds: an array without that axis.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn count_rows<T: Element, S: Data<Elem = T>, D: RemoveAxis>(
+    x: &ArrayBase<S, D>,
+    axis: Axis,
+    predicate: Predicate,
+) -> Array<usize, D::Smaller> {
+    rows(x, axis, predicate, |out| Rows::Count(out))
 }
 
-/// A view of what lies in one piece, handed to `ask`.
-fn with_view<T: Element, R>(x: &Part<'_, T>, ask: impl FnOnce(TensorView<'_>) -> R) -> Option<R> {
-    let (elements, offset) = piece(x)?;
-    let view = TensorView::new(elements, offset, x.shape(), x.strides());
-    Some(ask(view.expect("ndarray gives the memory of all elements")))
+/// For each row along `axis`, the index along it of the first element for which `predicate` holds: an array without
+/// that axis.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn position_rows<T: Element, S: Data<Elem = T>, D: RemoveAxis>(
+    x: &ArrayBase<S, D>,
+    axis: Axis,
+    predicate: Predicate,
+) -> Array<Option<usize>, D::Smaller> {
+    rows(x, axis, predicate, |out| Rows::Position(out))
 }
 
-/// The axis along which elements are furthest apart.
-fn widest(x: &Part<'_, impl Element>) -> Axis {
-    let axes = (0..x.ndim()).filter(|&axis| x.shape()[axis] > 1);
-    Axis(axes.max_by_key(|&axis| x.strides()[axis].unsigned_abs()).unwrap_or(0))
+/// For each row along `axis`, how many elements are NaN, +Inf and -Inf, and the index along it of the first of each: an
+/// array without that axis.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn census_rows<T: Element, S: Data<Elem = T>, D: RemoveAxis>(
+    x: &ArrayBase<S, D>,
+    axis: Axis,
+) -> Array<Census, D::Smaller> {
+    rows(x, axis, Predicate::NonFinite, |out| Rows::Census(out))
 }
 
-fn mask_parts<T: Element>(x: Part<'_, T>, predicate: Predicate, mut out: ArrayViewMut<'_, bool, IxDyn>) {
-    let done = with_view(&x, |view| {
-        let (sizes, strides) = (out.shape().to_vec(), out.strides().to_vec());
-        let offset = offset(&sizes, &strides);
-        let Some(room) = out.as_slice_memory_order_mut() else { return false };
-        let out = TensorViewMut::new(room, offset, &sizes, &strides);
-        let mut out = out.expect("elements of a mutable view are apart");
-        view.mask_into(predicate, &mut out).expect("both have one shape");
-        true
-    });
-    if done == Some(true) {
-        return;
-    }
-    if x.ndim() == 1 {
-        let (mut from, mut to) = (x.iter(), out.iter_mut());
-        while from.len() > 0 {
-            let mut answers = [false; 64];
-            let count = lanes(&mut from, |lanes| {
-                crate::mask(lanes, predicate, &mut answers[..lanes.len()]);
-            });
-            for (answer, slot) in answers[..count].iter().zip(to.by_ref()) {
-                *slot = *answer;
-            }
-        }
-        return;
-    }
-    let axis = widest(&x);
-    for (x, out) in x.axis_iter(axis).zip(out.axis_iter_mut(axis)) {
-        mask_parts(x, predicate, out);
-    }
+#[track_caller]
+fn rows<T: Element, S: Data<Elem = T>, D: RemoveAxis, A: Clone + Default>(
+    x: &ArrayBase<S, D>,
+    axis: Axis,
+    predicate: Predicate,
+    places: impl FnOnce(&mut [A]) -> Rows<'_>,
+) -> Array<A, D::Smaller> {
+    let size = x.len_of(axis);
+    let mut out = Array::from_elem(x.raw_dim().remove_axis(axis), A::default());
+    let slots = out.as_slice_mut().expect("a new array is in row-major order");
+    asked(x).rows(x.ndim() - 1 - axis.index(), size, predicate, places(slots));
+    out
 }
 
-/// Copies the next 64 elements, or the last ones one at a time, and hands them to `ask`. How many they were.
-fn lanes<'x, T: Element + 'x>(
-    from: &mut impl ExactSizeIterator<Item = &'x T>,
-    ask: impl FnOnce(&[T]),
-) -> usize {
-    if from.len() >= 64 {
-        ask(&core::array::from_fn::<T, 64, _>(|_| *from.next().expect("64 elements")));
-        64
-    } else {
-        ask(&[*from.next().expect("an element")]);
-        1
-    }
-}
-
-fn any_part<T: Element>(x: Part<'_, T>, predicate: Predicate) -> bool {
-    if let Some(any) = with_view(&x, |view| view.any(predicate)) {
-        return any;
-    }
-    if x.ndim() == 1 {
-        return count_lanes(&x, predicate) > 0;
-    }
-    let axis = widest(&x);
-    x.axis_iter(axis).any(|x| any_part(x, predicate))
-}
-
-fn count_parts<T: Element>(x: Part<'_, T>, predicate: Predicate) -> usize {
-    if let Some(count) = with_view(&x, |view| view.count(predicate)) {
-        return count;
-    }
-    if x.ndim() == 1 {
-        return count_lanes(&x, predicate);
-    }
-    let axis = widest(&x);
-    x.axis_iter(axis).map(|x| count_parts(x, predicate)).sum()
-}
-
-fn count_lanes<T: Element>(x: &Part<'_, T>, predicate: Predicate) -> usize {
-    let (mut from, mut count) = (x.iter(), 0);
-    while from.len() > 0 {
-        lanes(&mut from, |lanes| count += crate::count(lanes, predicate));
-    }
-    count
-}
-
-fn first_part<T: Element>(x: Part<'_, T>, predicate: Predicate) -> Option<usize> {
-    if let Some(first) = with_view(&x, |view| view.position(predicate)) {
-        return first;
-    }
-    if x.ndim() == 1 {
-        return x.iter().position(|&x| crate::any(&[x], predicate));
-    }
-    let size = x.len() / x.shape()[0].max(1);
-    let mut parts = x.axis_iter(Axis(0)).enumerate();
-    parts.find_map(|(i, x)| Some(i * size + first_part(x, predicate)?))
+fn asked<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>) -> Asked<'_> {
+    Asked { source: Source::from(x), format: T::FORMAT, path: None }
 }

@@ -1,11 +1,12 @@
 //! One answer a row: `[rows, columns]` tensors, such as the logits of a batch.
 
-use nonfinite_kernels::strided::{self, Dim, Grid};
+use nonfinite_kernels::strided::Source;
 
-use crate::{Element, Elements, Path, Predicate};
+use crate::strided::{Asked, Rows};
+use crate::{Census, Element, Elements, Path, Predicate};
 
-/// `out[r]` tells whether `predicate` holds for an element of row `r`, which is `x[r * columns..][..columns]`. No mask is
-/// made. For rows with padding, or of more dimensions, see [`crate::TensorView::any_rows`].
+/// `out[r]` becomes whether `predicate` holds for an element of row `r`, which is `x[r * columns..][..columns]`. No mask is
+/// made. For rows with padding, of more dimensions, or along another one, see [`crate::TensorView::any_rows_along`].
 ///
 /// ```
 /// use nonfinite::{Predicate, any_rows};
@@ -20,7 +21,7 @@ use crate::{Element, Elements, Path, Predicate};
 #[track_caller]
 pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [bool]) {
     check(x.len(), columns, out.len());
-    any(None, Elements::from(x), columns, predicate, out);
+    ask(None, Elements::from(x), columns, predicate, Rows::Any(out));
 }
 
 /// `out[r]` becomes the number of elements of row `r` for which `predicate` holds; rows as in [`any_rows`].
@@ -38,7 +39,37 @@ pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: 
 #[track_caller]
 pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [usize]) {
     check(x.len(), columns, out.len());
-    count(None, Elements::from(x), columns, predicate, out);
+    ask(None, Elements::from(x), columns, predicate, Rows::Count(out));
+}
+
+/// `out[r]` becomes the index, counted along row `r`, of its first element for which `predicate` holds; rows as in
+/// [`any_rows`].
+///
+/// ```
+/// use nonfinite::{Predicate, position_rows};
+/// let logits = [0.5, f32::INFINITY, f32::NAN, f32::NAN, 1.0, 2.0];
+/// let mut first = [None; 2];
+/// position_rows(&logits, 3, Predicate::Nan, &mut first);
+/// assert_eq!(first, [Some(2), Some(0)]);
+/// ```
+///
+/// # Panics
+/// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
+#[track_caller]
+pub fn position_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [Option<usize>]) {
+    check(x.len(), columns, out.len());
+    ask(None, Elements::from(x), columns, predicate, Rows::Position(out));
+}
+
+/// `out[r]` becomes the census of row `r`: how many elements are NaN, +Inf and -Inf, and the index of the first of each,
+/// counted along the row; rows as in [`any_rows`].
+///
+/// # Panics
+/// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
+#[track_caller]
+pub fn census_rows<T: Element>(x: &[T], columns: usize, out: &mut [Census]) {
+    check(x.len(), columns, out.len());
+    ask(None, Elements::from(x), columns, Predicate::NonFinite, Rows::Census(out));
 }
 
 #[track_caller]
@@ -52,35 +83,14 @@ pub(crate) fn fits(elements: usize, columns: usize, rows: usize) -> bool {
 }
 
 /// For elements that fit.
-pub(crate) fn any(
+pub(crate) fn ask(
     path: Option<Path>,
     x: Elements<'_>,
     columns: usize,
     predicate: Predicate,
-    out: &mut [bool],
+    out: Rows<'_>,
 ) {
-    let rule = x.format().rule(predicate);
-    let dims = dims(columns, out.len());
-    strided::any_rows(path.map(Path::kernel), x.as_bytes(), rule, out, grid(&dims));
-}
-
-/// For elements that fit.
-pub(crate) fn count(
-    path: Option<Path>,
-    x: Elements<'_>,
-    columns: usize,
-    predicate: Predicate,
-    out: &mut [usize],
-) {
-    let rule = x.format().rule(predicate);
-    let dims = dims(columns, out.len());
-    strided::count_rows(path.map(Path::kernel), x.as_bytes(), rule, out, grid(&dims));
-}
-
-fn dims(columns: usize, rows: usize) -> [Dim; 2] {
-    [Dim { size: columns, input: 1, output: 0 }, Dim { size: rows, input: columns as isize, output: 0 }]
-}
-
-fn grid(dims: &[Dim; 2]) -> Grid<'_> {
-    Grid { input: 0, output: 0, dims }
+    let dims = [(columns, 1), (out.len(), columns as isize)];
+    let source = Source::new(x.as_bytes(), x.format().size_in_bytes(), 0, dims.into_iter());
+    Asked { source, format: x.format(), path }.rows(0, columns, predicate, out);
 }

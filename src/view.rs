@@ -3,7 +3,6 @@
 //! Strides are in elements, signed, and may be zero (a broadcast dimension); the layouts of numpy, DLPack, PyTorch and
 //! DirectML are all of this kind. A view is checked once, when it is made; after that no operation can reach outside it.
 
-mod collapse;
 mod error;
 mod layout;
 mod operations;

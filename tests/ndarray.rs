@@ -21,6 +21,20 @@ fn check(x: ArrayViewD<'_, f32>, name: &str) {
         assert_eq!(nonfinite::ndarray::any(&x, predicate), count > 0, "{name}");
         assert_eq!(nonfinite::ndarray::all(&x, predicate), count == x.len(), "{name}");
         assert_eq!(nonfinite::ndarray::position(&x, predicate), first, "{name}");
+        for axis in (0..x.ndim()).map(Axis) {
+            let along = |row: ndarray::ArrayView1<'_, bool>| row.iter().filter(|&&hit| hit).count();
+            let counts = want.map_axis(axis, along);
+            assert_eq!(nonfinite::ndarray::count_rows(&x, axis, predicate), counts, "{name}");
+            let any = counts.mapv(|count| count > 0);
+            assert_eq!(nonfinite::ndarray::any_rows(&x, axis, predicate), any, "{name}");
+            let first = want.map_axis(axis, |row| row.iter().position(|&hit| hit));
+            assert_eq!(nonfinite::ndarray::position_rows(&x, axis, predicate), first, "{name}");
+            if predicate == Predicate::Nan {
+                let nan = nonfinite::ndarray::census_rows(&x, axis).mapv(|census| census.nan);
+                assert_eq!(nan.mapv(|nan| nan.count), counts, "{name}");
+                assert_eq!(nan.mapv(|nan| nan.first), first, "{name}");
+            }
+        }
         // Into outputs of other layouts.
         let mut columns = ArrayD::from_elem(x.raw_dim().f(), true);
         nonfinite::ndarray::mask_into(&x, predicate, columns.view_mut()).unwrap();

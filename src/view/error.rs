@@ -84,6 +84,13 @@ pub enum ViewError {
         /// Length of the output.
         output: usize,
     },
+    /// The tensor has no such dimension to run rows along.
+    Axis {
+        /// The dimension asked for.
+        axis: usize,
+        /// Dimensions of the tensor.
+        dimensions: usize,
+    },
     /// The tensor has no element of this index.
     Index {
         /// The index.
@@ -98,6 +105,21 @@ pub enum ViewError {
         /// Length of the coordinate.
         coordinate: usize,
     },
+}
+
+impl ViewError {
+    /// Input and output must have the same sizes.
+    pub(crate) fn check_sizes(from: &[usize], to: &[usize]) -> Result<(), Self> {
+        if from.len() != to.len() {
+            return Err(Self::OutputRank { input: from.len(), output: to.len() });
+        }
+        match (0..from.len()).find(|&i| from[i] != to[i]) {
+            Some(dimension) => {
+                Err(Self::OutputSize { dimension, input: from[dimension], output: to[dimension] })
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for ViewError {
@@ -132,6 +154,9 @@ impl fmt::Display for ViewError {
                 write!(f, "{elements} elements from bit {offset} on, but an output of {bytes} bytes")
             }
             Self::Rows { rows, output } => write!(f, "{rows} rows, but an output for {output}"),
+            Self::Axis { axis, dimensions } => {
+                write!(f, "no axis {axis} in a tensor of {dimensions} dimensions")
+            }
             Self::Index { index, elements } => write!(f, "no element {index} in a tensor of {elements}"),
             Self::CoordinateLength { dimensions, coordinate } => {
                 write!(f, "{dimensions} dimensions, but a coordinate of {coordinate} places")

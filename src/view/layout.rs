@@ -3,7 +3,7 @@
 use super::ViewError;
 
 /// Dimensions of more than one element that a tensor can have: each doubles the number of elements at least.
-pub(super) const MOST: usize = usize::BITS as usize;
+const MOST: usize = usize::BITS as usize;
 
 /// Which elements a view names. They all exist, unless there are none.
 #[derive(Clone, Copy, Debug)]
@@ -110,15 +110,15 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Size, stride and the distance of indices in row-major order, of each dimension, innermost first. Only where there are elements.
-    pub(super) fn dimensions(&self) -> impl Iterator<Item = (usize, isize, isize)> + use<'a> {
+    /// Size and stride of each dimension, innermost first.
+    pub(super) fn dimensions(&self) -> impl Iterator<Item = (usize, isize)> + Clone + use<'a> {
         let (sizes, strides) = (self.sizes, self.strides);
-        // No product of sizes is more than the number of elements.
+        // Where there are elements, no product of sizes is more than their number.
         let mut distance = 1isize;
         (0..sizes.len()).rev().map(move |i| {
             let (size, here) = (sizes[i], distance);
             distance = distance.wrapping_mul(size as isize);
-            (size, strides.map_or(here, |strides| strides[i]), here)
+            (size, strides.map_or(here, |strides| strides[i]))
         })
     }
 }

@@ -1,10 +1,10 @@
 //! What can be asked of a view.
 
-use nonfinite_kernels::strided;
-use nonfinite_kernels::{MaskOut, Rule};
+use nonfinite_kernels::MaskOut;
+use nonfinite_kernels::strided::{Source, Target};
 
-use super::collapse::Dims;
 use super::{TensorView, TensorViewMut, ViewError};
+use crate::strided::{Asked, Rows};
 use crate::{Census, Predicate};
 
 impl TensorView<'_> {
@@ -14,14 +14,11 @@ impl TensorView<'_> {
     /// # Errors
     /// [`ViewError::OutputLength`] if `out` does not have one byte for each element; nothing is written then.
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), ViewError> {
-        let mut out = out.into();
+        let out = out.into();
         if out.len() != self.len() {
             return Err(ViewError::OutputLength { elements: self.len(), output: out.len() });
         }
-        if !self.is_empty() {
-            let dims = Dims::row_major(&self.layout);
-            strided::mask(self.kernel(), self.bytes(), self.rule(predicate), &mut out, dims.grid());
-        }
+        self.asked().mask(predicate, Target::contiguous(out));
         Ok(())
     }
 
@@ -31,18 +28,9 @@ impl TensorView<'_> {
     /// [`ViewError::OutputRank`] or [`ViewError::OutputSize`] if `out` does not have the sizes of the view; nothing is
     /// written then.
     pub fn mask_into(&self, predicate: Predicate, out: &mut TensorViewMut<'_>) -> Result<(), ViewError> {
-        let (from, to) = (self.sizes(), out.sizes());
-        if from.len() != to.len() {
-            return Err(ViewError::OutputRank { input: from.len(), output: to.len() });
-        }
-        if let Some(dimension) = (0..from.len()).find(|&i| from[i] != to[i]) {
-            let (input, output) = (from[dimension], to[dimension]);
-            return Err(ViewError::OutputSize { dimension, input, output });
-        }
-        if !self.is_empty() {
-            let dims = Dims::of_mask(&self.layout, &out.layout);
-            strided::mask(self.kernel(), self.bytes(), self.rule(predicate), &mut out.out, dims.grid());
-        }
+        ViewError::check_sizes(self.sizes(), out.sizes())?;
+        let layout = &out.layout;
+        self.asked().mask(predicate, Target::new(&mut out.out, layout.offset(), layout.dimensions()));
         Ok(())
     }
 
@@ -56,40 +44,33 @@ impl TensorView<'_> {
         if !fits {
             return Err(ViewError::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
-        if !self.is_empty() {
-            let dims = Dims::row_major(&self.layout);
-            strided::bits(self.kernel(), self.bytes(), self.rule(predicate), out, offset, dims.grid());
-        }
+        self.asked().bits(predicate, out, offset);
         Ok(())
     }
 
     /// Whether `predicate` holds for an element. Stops soon after one was found.
     #[must_use]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.holds_somewhere(self.rule(predicate))
+        self.asked().any(predicate)
     }
 
     /// Whether `predicate` holds for all elements; true of none. Stops soon after one was found for which it does not.
     #[must_use]
     pub fn all(&self, predicate: Predicate) -> bool {
-        !self.holds_somewhere(self.format().opposite(predicate))
+        self.asked().all(predicate)
     }
 
     /// For how many elements `predicate` holds; one that is broadcast counts as often as coordinates name it.
     #[must_use]
     pub fn count(&self, predicate: Predicate) -> usize {
-        if self.is_empty() {
-            return 0;
-        }
-        let (dims, repeats) = Dims::of_count(&self.layout);
-        repeats * strided::count(self.kernel(), self.bytes(), self.rule(predicate), dims.grid())
+        self.asked().count(predicate)
     }
 
     /// The index, in row-major order of the coordinates, of the first element for which `predicate` holds.
     /// [`TensorView::coordinate`] makes a coordinate of it.
     #[must_use]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        self.first(self.rule(predicate))
+        self.asked().position(predicate)
     }
 
     /// Writes the coordinate of the element with this row-major index, outermost dimension first.
@@ -124,42 +105,20 @@ impl TensorView<'_> {
         Ok(())
     }
 
-    /// Counts NaN, +Inf and -Inf and finds the first of each, by row-major index. One pass, and another one for the
-    /// indices where something was found and the layout is not row-major.
+    /// Counts NaN, +Inf and -Inf and finds the first of each, by row-major index. One pass, and another one for each of
+    /// the three that was found.
     #[must_use]
     pub fn census(&self) -> Census {
-        if self.is_empty() {
-            return Census::default();
-        }
-        let (dims, repeats) = Dims::of_count(&self.layout);
-        let nan = self.rule(Predicate::Nan);
-        let mut census = strided::census(self.kernel(), self.bytes(), nan, dims.grid());
-        let classes = [
-            (&mut census.nan, Predicate::Nan),
-            (&mut census.pos_inf, Predicate::PositiveInf),
-            (&mut census.neg_inf, Predicate::NegativeInf),
-        ];
-        for (class, predicate) in classes {
-            class.count *= repeats;
-            class.first = if class.count > 0 { self.position(predicate) } else { None };
-        }
-        census
+        self.asked().census()
     }
 
-    /// `out[r]` tells whether `predicate` holds for an element of row `r`. The rows run along the last dimension, and are numbered in
-    /// row-major order of the others; a tensor of rank 0 is one row of one element.
+    /// `out[r]` becomes whether `predicate` holds for an element of row `r`. The rows run along the last dimension, and
+    /// are numbered in row-major order of the others; a tensor of rank 0 is one row of one element.
     ///
     /// # Errors
     /// [`ViewError::Rows`] if `out` does not have one place for each row; nothing is written then.
     pub fn any_rows(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), ViewError> {
-        self.check_rows(out.len())?;
-        if self.is_empty() {
-            out.fill(false);
-        } else {
-            let (dims, _) = Dims::of_rows(&self.layout);
-            strided::any_rows(self.kernel(), self.bytes(), self.rule(predicate), out, dims.grid());
-        }
-        Ok(())
+        self.rows(None, predicate, Rows::Any(out))
     }
 
     /// `out[r]` becomes the number of elements of row `r` for which `predicate` holds; rows as in
@@ -168,59 +127,109 @@ impl TensorView<'_> {
     /// # Errors
     /// As [`TensorView::any_rows`].
     pub fn count_rows(&self, predicate: Predicate, out: &mut [usize]) -> Result<(), ViewError> {
-        self.check_rows(out.len())?;
-        if self.is_empty() {
-            out.fill(0);
-        } else {
-            let (dims, repeats) = Dims::of_rows(&self.layout);
-            strided::count_rows(self.kernel(), self.bytes(), self.rule(predicate), out, dims.grid());
-            if repeats != 1 {
-                out.iter_mut().for_each(|count| *count *= repeats);
-            }
+        self.rows(None, predicate, Rows::Count(out))
+    }
+
+    /// `out[r]` becomes the index, counted along row `r`, of its first element for which `predicate` holds; rows as in
+    /// [`TensorView::any_rows`].
+    ///
+    /// # Errors
+    /// As [`TensorView::any_rows`].
+    pub fn position_rows(&self, predicate: Predicate, out: &mut [Option<usize>]) -> Result<(), ViewError> {
+        self.rows(None, predicate, Rows::Position(out))
+    }
+
+    /// `out[r]` becomes the census of row `r`: how many elements are NaN, +Inf and -Inf, and the index of the first of
+    /// each, counted along the row; rows as in [`TensorView::any_rows`].
+    ///
+    /// # Errors
+    /// As [`TensorView::any_rows`].
+    pub fn census_rows(&self, out: &mut [Census]) -> Result<(), ViewError> {
+        self.rows(None, Predicate::NonFinite, Rows::Census(out))
+    }
+
+    /// [`TensorView::any_rows`] for rows that run along dimension `axis`.
+    ///
+    /// ```
+    /// # use nonfinite::{Predicate, TensorView, ViewError};
+    /// let x = [0.0f32, 1.0, f32::NAN, 3.0, 4.0, 5.0];
+    /// let view = TensorView::contiguous(&x[..], &[2, 3])?;
+    /// let mut columns = [false; 3];
+    /// view.any_rows_along(0, Predicate::Nan, &mut columns)?;
+    /// assert_eq!(columns, [false, false, true]);
+    /// # Ok::<(), ViewError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ViewError::Axis`] if there is no such dimension, or [`ViewError::Rows`] if `out` does not have one place for each
+    /// row; nothing is written then.
+    pub fn any_rows_along(
+        &self,
+        axis: usize,
+        predicate: Predicate,
+        out: &mut [bool],
+    ) -> Result<(), ViewError> {
+        self.rows(Some(axis), predicate, Rows::Any(out))
+    }
+
+    /// [`TensorView::count_rows`] for rows that run along dimension `axis`.
+    ///
+    /// # Errors
+    /// As [`TensorView::any_rows_along`].
+    pub fn count_rows_along(
+        &self,
+        axis: usize,
+        predicate: Predicate,
+        out: &mut [usize],
+    ) -> Result<(), ViewError> {
+        self.rows(Some(axis), predicate, Rows::Count(out))
+    }
+
+    /// [`TensorView::position_rows`] for rows that run along dimension `axis`.
+    ///
+    /// # Errors
+    /// As [`TensorView::any_rows_along`].
+    pub fn position_rows_along(
+        &self,
+        axis: usize,
+        predicate: Predicate,
+        out: &mut [Option<usize>],
+    ) -> Result<(), ViewError> {
+        self.rows(Some(axis), predicate, Rows::Position(out))
+    }
+
+    /// [`TensorView::census_rows`] for rows that run along dimension `axis`.
+    ///
+    /// # Errors
+    /// As [`TensorView::any_rows_along`].
+    pub fn census_rows_along(&self, axis: usize, out: &mut [Census]) -> Result<(), ViewError> {
+        self.rows(Some(axis), Predicate::NonFinite, Rows::Census(out))
+    }
+
+    /// Rows along an axis, or along the last if that is `None`.
+    fn rows(&self, axis: Option<usize>, predicate: Predicate, out: Rows<'_>) -> Result<(), ViewError> {
+        let sizes = self.sizes();
+        if let Some(axis) = axis.filter(|&axis| axis >= sizes.len()) {
+            return Err(ViewError::Axis { axis, dimensions: sizes.len() });
         }
+        let axis = axis.unwrap_or(sizes.len().saturating_sub(1));
+        let others = || sizes.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, &size)| size);
+        let rows = match others().any(|size| size == 0) {
+            true => 0,
+            false => others().fold(1, usize::saturating_mul),
+        };
+        if rows != out.len() {
+            return Err(ViewError::Rows { rows, output: out.len() });
+        }
+        let size = sizes.get(axis).copied().unwrap_or(1);
+        self.asked().rows(sizes.len().saturating_sub(axis + 1), size, predicate, out);
         Ok(())
     }
 
-    fn check_rows(&self, output: usize) -> Result<(), ViewError> {
-        let outer = self.sizes().split_last().map_or(&[][..], |(_, outer)| outer);
-        let rows = match outer.contains(&0) {
-            true => 0,
-            false => outer.iter().fold(1, |rows: usize, &size| rows.saturating_mul(size)),
-        };
-        if rows == output { Ok(()) } else { Err(ViewError::Rows { rows, output }) }
-    }
-
-    fn holds_somewhere(&self, rule: &Rule) -> bool {
-        if self.is_empty() {
-            return false;
-        }
-        let (dims, _) = Dims::of_count(&self.layout);
-        strided::position(self.kernel(), self.bytes(), rule, dims.grid()).is_some()
-    }
-
-    /// The row-major index of the first element that the rule holds for.
-    fn first(&self, rule: &Rule) -> Option<usize> {
-        if self.is_empty() {
-            return None;
-        }
-        let dims = Dims::of_search(&self.layout);
-        let grid = dims.grid();
-        // In the order of memory it is found faster that there is none.
-        if grid.dims.first().is_some_and(|dim| dim.input != 1) && !self.holds_somewhere(rule) {
-            return None;
-        }
-        strided::position(self.kernel(), self.bytes(), rule, grid)
-    }
-
-    fn kernel(&self) -> Option<nonfinite_kernels::Path> {
-        self.path.map(crate::Path::kernel)
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.elements.as_bytes()
-    }
-
-    fn rule(&self, predicate: Predicate) -> &'static Rule {
-        self.format().rule(predicate)
+    fn asked(&self) -> Asked<'_> {
+        let (elements, layout) = (&self.elements, &self.layout);
+        let (bytes, size) = (elements.as_bytes(), elements.format().size_in_bytes());
+        let source = Source::new(bytes, size, layout.offset(), layout.dimensions());
+        Asked { source, format: elements.format(), path: self.path }
     }
 }

@@ -111,6 +111,17 @@ fn check<const SIZE: usize>(
         assert_eq!((rows[row], counts[row]), (count > 0, count), "row {row} {}", at());
     }
 
+    let mut columns = vec![0; sizes[1]];
+    view.count_rows_along(0, Predicate::Nan, &mut columns).unwrap();
+    for (column, &count) in columns.iter().enumerate() {
+        let hits = hits.iter().skip(column).step_by(sizes[1]).filter(|&&hit| hit).count();
+        assert_eq!(count, hits, "column {column} {}", at());
+    }
+    let mut bitmap = vec![0; hits.len().div_ceil(8)];
+    view.bits(Predicate::Nan, &mut bitmap, 0).unwrap();
+    let bits = (0..hits.len()).map(|i| bitmap[i / 8] >> (i % 8) & 1 == 1);
+    assert!(bits.eq(hits.iter().copied()), "{}", at());
+
     let (offset, memory) = reach(to);
     let room = output.bytes();
     let range = part(room, memory);

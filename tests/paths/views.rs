@@ -98,6 +98,7 @@ fn check_path(path: Path, format: Format, bytes: &[u8], from: &Layout, to: &Layo
         view.bits(predicate, &mut out, offset).unwrap();
         assert!(out == want, "bits {predicate:?} {}", at());
     }
+    check_census_rows(&view, kinds, &at);
     let census = view.census();
     for (class, kind) in
         [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
@@ -119,21 +120,65 @@ fn views_take_the_path_given() {
 }
 
 fn check_rows(view: &TensorView<'_>, predicate: Predicate, hits: &[bool], at: &dyn Fn() -> String) {
-    let columns = view.sizes().last().copied().unwrap_or(1);
-    let rows: usize = view.sizes().iter().rev().skip(1).product();
-    let row = |r: usize| hits[r * columns..][..columns].iter().filter(|&&hit| hit).count();
-    let want: Vec<usize> = (0..rows).map(row).collect();
-    let (mut counts, mut any) = (vec![77; rows], vec![true; rows]);
-    view.count_rows(predicate, &mut counts).unwrap();
-    view.any_rows(predicate, &mut any).unwrap();
-    assert!(counts == want, "count_rows {predicate:?} {}: {counts:?} {want:?}", at());
-    assert!(
-        any.iter().zip(&want).all(|(&any, &count)| any == (count > 0)),
-        "any_rows {predicate:?} {}",
-        at()
-    );
+    let sizes = view.sizes();
+    for axis in (0..sizes.len()).map(Some).chain([None]) {
+        let number = axis.unwrap_or(sizes.len().saturating_sub(1));
+        let columns = sizes.get(number).copied().unwrap_or(1);
+        let inner: usize = sizes.iter().skip(number + 1).product();
+        let rows: usize = sizes.iter().take(number).product::<usize>() * inner;
+        let row = |r: usize| (0..columns).map(move |i| (r / inner * columns + i) * inner + r % inner);
+        let want: Vec<usize> = (0..rows).map(|r| row(r).filter(|&i| hits[i]).count()).collect();
+        let (mut counts, mut any) = (vec![77; rows], vec![true; rows]);
+        let mut first = vec![Some(77); rows];
+        match axis {
+            Some(axis) => {
+                view.count_rows_along(axis, predicate, &mut counts).unwrap();
+                view.any_rows_along(axis, predicate, &mut any).unwrap();
+                view.position_rows_along(axis, predicate, &mut first).unwrap();
+            }
+            None => {
+                view.count_rows(predicate, &mut counts).unwrap();
+                view.any_rows(predicate, &mut any).unwrap();
+                view.position_rows(predicate, &mut first).unwrap();
+            }
+        }
+        assert!(counts == want, "count_rows {axis:?} {predicate:?} {}: {counts:?} {want:?}", at());
+        let found = any.iter().zip(&want).all(|(&any, &count)| any == (count > 0));
+        assert!(found, "any_rows {axis:?} {predicate:?} {}", at());
+        let positions = (0..rows).map(|r| row(r).position(|i| hits[i]));
+        assert!(positions.eq(first), "position_rows {axis:?} {predicate:?} {}", at());
+    }
+    let rows: usize = sizes.iter().rev().skip(1).product();
     let wrong = ViewError::Rows { rows, output: rows + 1 };
     assert_eq!(view.count_rows(predicate, &mut vec![0; rows + 1]), Err(wrong));
+    let axis = sizes.len();
+    let wrong = ViewError::Axis { axis, dimensions: sizes.len() };
+    assert_eq!(view.any_rows_along(axis, predicate, &mut []), Err(wrong));
+}
+
+/// One census a row, along every axis.
+fn check_census_rows(view: &TensorView<'_>, kinds: &[Kind], at: &dyn Fn() -> String) {
+    let sizes = view.sizes();
+    for (axis, &columns) in sizes.iter().enumerate() {
+        let inner: usize = sizes.iter().skip(axis + 1).product();
+        let rows: usize = sizes.iter().take(axis).product::<usize>() * inner;
+        let row = |r: usize| (0..columns).map(move |i| kinds[(r / inner * columns + i) * inner + r % inner]);
+        let mut out = vec![nonfinite::Census::default(); rows];
+        view.census_rows_along(axis, &mut out).unwrap();
+        for (r, census) in out.iter().enumerate() {
+            for (class, kind) in
+                [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
+            {
+                assert_eq!(class.count, row(r).filter(|&k| k == kind).count(), "axis {axis} {}", at());
+                assert_eq!(class.first, row(r).position(|k| k == kind), "axis {axis} {}", at());
+            }
+        }
+        if axis + 1 == sizes.len() {
+            let mut last = vec![nonfinite::Census::default(); rows];
+            view.census_rows(&mut last).unwrap();
+            assert!(last == out, "{}", at());
+        }
+    }
 }
 
 /// `elements` of a format, one in `rare` not zero.

@@ -1,248 +1,321 @@
 //! Tensors that do not lie in one piece.
 //!
-//! The innermost dimension is a line. Where lines lie in one piece, `lines` has the loops, which choose the path
-//! once for all lines. Short lines (but for masks), and those with steps between their elements, are brought together by
-//! `gather` for the dense kernels. Masks whose output runs another way than the input go through `tile`.
+//! A [`Source`] names elements by a base and strides. What is asked of them is cut into tiles of a few thousand elements, and a
+//! dense kernel is asked about each tile. It gets a tile in one of two ways: with all that lies between its elements, whose
+//! results are left out afterwards, where elements are near to each other; or brought together in a buffer. There is no vector
+//! loop of its own here.
 
-mod gather;
+#[cfg(feature = "ndarray")]
+mod array;
+mod block;
+mod copy;
+mod dims;
 mod interleave;
-mod lines;
+mod mask;
 mod rows;
-mod tile;
-mod transpose;
-mod walk;
+mod tally;
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::drive::Census;
 use crate::out::MaskOut;
 use crate::path::Path;
 use crate::rule::Rule;
 
-use gather::{Gather, ROOM};
-pub use rows::{any_rows, count_rows};
-pub(crate) use tile::{Scatter, Target, scatter};
-use walk::Walk;
+use dims::{Dim, Dims};
+pub use rows::{Rows, rows};
 
-/// One dimension: how many coordinates, and how far one is from the next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dim {
-    /// Coordinates in this dimension.
-    pub size: usize,
-    /// From one coordinate to the next, in elements of the input.
-    pub input: isize,
-    /// From one coordinate to the next in the output: bytes of a mask, or what [`position`] is to tell.
-    pub output: isize,
-}
-
-impl Dim {
-    /// A dimension that changes nothing.
-    const ONE: Self = Self { size: 1, input: 1, output: 1 };
-}
-
-/// Which elements to look at, and in which order.
-#[derive(Clone, Copy, Debug)]
-pub struct Grid<'a> {
-    /// The element at coordinate 0.
-    pub input: usize,
-    /// Where coordinate 0 is in the output.
-    pub output: usize,
-    /// The dimensions, innermost first, at most [`Grid::MOST`]. Without any there is one element.
-    pub dims: &'a [Dim],
-}
-
-impl Grid<'_> {
-    /// Dimensions that a grid may have. As many of two elements each have more elements than there is memory.
-    pub const MOST: usize = 64;
-
-    /// The innermost dimension.
-    #[inline(always)]
-    fn line(&self) -> Dim {
-        self.dims.first().copied().unwrap_or(Dim::ONE)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.dims.iter().any(|dim| dim.size == 0)
-    }
-
-    /// What the output is for the element of this index, counted in order.
-    fn output_of(&self, mut index: usize) -> usize {
-        let mut output = self.output;
-        for dim in self.dims {
-            output = output.wrapping_add_signed(dim.output.wrapping_mul((index % dim.size) as isize));
-            index /= dim.size;
-        }
-        output
-    }
-
+/// The elements of a tensor, anywhere in memory: each exists, and nothing writes to it.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    /// What the input of `dims` counts from.
+    start: *const u8,
+    /// Bytes of an element.
+    element: usize,
+    /// In row-major order: the output is the row-major index, and `row` the number of the dimension.
+    dims: Dims,
     /// How many elements.
-    fn len(&self) -> usize {
-        self.dims.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
-    }
+    len: usize,
+    /// Whether all bytes from the first element to the last may be read.
+    gaps: bool,
+    lifetime: PhantomData<&'a [u8]>,
 }
 
-/// The byte at `output` for every element: 1 where the rule holds, else 0. Other bytes stay as they are. `path` is the
-/// active one if `None`.
-///
-/// It is fastest where the innermost dimension has the smallest steps in the output.
-///
-/// # Panics
-/// If the grid reaches outside of `x` or `out`, where some results may have been written, or has too many dimensions.
-pub fn mask(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut MaskOut<'_>, grid: Grid<'_>) {
-    let out = out.slots_mut();
-    if grid.is_empty() {
-        return;
+impl<'a> Source<'a> {
+    /// The tensor of these dimensions, innermost first, each with its size and its stride in elements of `element` bytes; its
+    /// coordinate 0 is element `offset` of `x`. A dimension of size 1 may have any stride, and a tensor without elements any offset and
+    /// strides.
+    ///
+    /// # Panics
+    /// If an element is not in `x`, if `element` is not 1, 2, 4 or 8, or if there are more elements than a `usize` counts.
+    #[must_use]
+    pub fn new(
+        x: &'a [u8],
+        element: usize,
+        offset: usize,
+        dims: impl Iterator<Item = (usize, isize)> + Clone,
+    ) -> Self {
+        check(x.len() / element, offset, dims.clone());
+        let start = x.as_ptr().wrapping_add(offset.wrapping_mul(element));
+        // SAFETY: every element is in `x` (just checked), and so is all between them.
+        unsafe { Self::from_raw(start, element, dims, true) }
     }
-    match rule {
-        Rule::Constant { answer, .. } => tile::fill(*answer, out, grid),
-        Rule::Test(test) => tile::mask(path.unwrap_or_else(Path::active), x, test, out, grid),
-    }
-}
 
-/// One bit an element, in order, from bit `offset` on, as [`crate::bits`] has it. `path` is the active one if `None`.
-///
-/// # Panics
-/// If the grid reaches outside of `x`, or the results outside of `out`, where some may have been written, or if the grid has too
-/// many dimensions.
-pub fn bits(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], mut offset: usize, grid: Grid<'_>) {
-    if grid.is_empty() {
-        return;
+    /// The tensor of these dimensions, as [`Source::new`] has them, whose coordinate 0 is at `start`. `gaps`: whether all bytes from
+    /// the first element to the last may be read, those between elements too.
+    ///
+    /// # Panics
+    /// If `element` is not 1, 2, 4 or 8, or if there are more elements than a `usize` counts.
+    ///
+    /// # Safety
+    /// During `'a` each element can be read, is initialised, and nothing writes to it; with `gaps` the same holds for all between
+    /// them. All of them are in one allocation.
+    #[must_use]
+    pub unsafe fn from_raw(
+        start: *const u8,
+        element: usize,
+        dims: impl Iterator<Item = (usize, isize)> + Clone,
+        gaps: bool,
+    ) -> Self {
+        assert!(matches!(element, 1 | 2 | 4 | 8), "elements of 1, 2, 4 or 8 bytes");
+        let (dims, len) = dims_of(dims);
+        Self { start, element, dims, len, gaps, lifetime: PhantomData }
     }
-    let path = Some(path.unwrap_or_else(Path::active));
-    if lines::are(&grid) {
-        let size = grid.line().size;
-        let mut walk = Walk::lines(grid);
-        loop {
-            crate::bits(path, row(x, rule.size(), walk.input, size), rule, out, offset);
-            offset += size;
-            if !walk.next() {
-                return;
+
+    /// The number of elements: the product of the sizes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether a size is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// For questions to which order means nothing: the elements in the order of memory, each that is broadcast once; and how
+    /// often each stands there.
+    fn unordered(&self) -> (Dims, usize) {
+        let mut repeats = 1;
+        let mut dims = Dims::new();
+        for dim in &*self.dims {
+            match dim.input {
+                0 => repeats *= dim.size,
+                _ => dims.push(Dim { output: 0, row: 0, ..*dim }),
             }
         }
-    }
-    let mut gather = Gather::new(grid);
-    let mut room = [0; ROOM];
-    while let Some(bytes) = gather.fill(x, rule.size(), &mut room) {
-        crate::bits(path, bytes, rule, out, offset);
-        offset += bytes.len() / rule.size();
+        dims.forwards();
+        dims.list_mut().sort_unstable_by_key(|dim| dim.input);
+        dims.merge();
+        (dims, repeats)
     }
 }
 
-/// What `output` is for the first element, in order, that the rule holds for. `path` is the active one if `None`.
+/// Where the mask of a tensor goes: one byte an element.
+#[derive(Debug)]
+pub struct Target<'o> {
+    /// Coordinate 0.
+    start: *mut u8,
+    /// The input is the place of a byte. Row-major without gaps if `None`.
+    dims: Option<Dims>,
+    len: usize,
+    lifetime: PhantomData<&'o mut [MaybeUninit<bool>]>,
+}
+
+impl<'o> Target<'o> {
+    /// The bytes of these dimensions, innermost first, each with its size and its stride in bytes; coordinate 0 is byte `offset`
+    /// of `out`.
+    ///
+    /// # Panics
+    /// If a byte is not in `out`, or if there are more than a `usize` counts.
+    #[must_use]
+    pub fn new(
+        out: &'o mut MaskOut<'_>,
+        offset: usize,
+        dims: impl Iterator<Item = (usize, isize)> + Clone,
+    ) -> Self {
+        check(out.len(), offset, dims.clone());
+        // SAFETY: every byte is in `out` (just checked), which is ours for as long.
+        unsafe { Self::from_raw(out.slots_mut().as_mut_ptr().wrapping_add(offset).cast(), dims) }
+    }
+
+    /// The bytes of these dimensions, as [`Target::new`] has them, with coordinate 0 at `start`.
+    ///
+    /// # Panics
+    /// If there are more bytes than a `usize` counts.
+    ///
+    /// # Safety
+    /// During `'o` each byte can be written, and nothing else uses it. All of them are in one allocation.
+    #[must_use]
+    pub unsafe fn from_raw(start: *mut u8, dims: impl Iterator<Item = (usize, isize)> + Clone) -> Self {
+        let (dims, len) = dims_of(dims);
+        Self { start, dims: Some(dims), len, lifetime: PhantomData }
+    }
+
+    /// All of `out`, in row-major order.
+    #[must_use]
+    pub fn contiguous(out: MaskOut<'o>) -> Self {
+        let out = out.slots();
+        Self { start: out.as_mut_ptr().cast(), dims: None, len: out.len(), lifetime: PhantomData }
+    }
+}
+
+/// The byte at each coordinate of `out` for the element there: 1 where the rule holds, else 0. Other bytes stay as they are.
+/// `path` is the active one if `None`.
 ///
 /// # Panics
-/// If the grid reaches outside of `x`, or has too many dimensions.
+/// If `x` and `out` have not the same sizes; nothing is written then.
+pub fn mask(path: Option<Path>, x: &Source<'_>, rule: &Rule, out: Target<'_>) {
+    let mut dims = x.dims.clone();
+    let same = out.dims.as_ref().is_none_or(|out| {
+        let to = dims.list_mut().iter_mut();
+        out.len() == to.len()
+            && to.zip(&**out).all(|(dim, out)| {
+                dim.output = out.input;
+                (dim.size, dim.row) == (out.size, out.row)
+            })
+    });
+    assert!(same && out.len == x.len, "a mask of {} for {} elements, or of other sizes", out.len, x.len);
+    dims.list_mut().iter_mut().for_each(|dim| dim.row = 0);
+    if !x.is_empty() {
+        // SAFETY: elements of `x`, and the place of each.
+        unsafe { mask::mask(path.unwrap_or_else(Path::active), x, dims, rule, out.start) }
+    }
+}
+
+/// One bit an element, in row-major order, from bit `offset` on, as [`crate::bits`] has it. `path` is the active one if `None`.
+///
+/// # Panics
+/// If `out` ends before the last result; some may have been written then.
+pub fn bits(path: Option<Path>, x: &Source<'_>, rule: &Rule, out: &mut [u8], offset: usize) {
+    if !x.is_empty() {
+        mask::bits(path.unwrap_or_else(Path::active), x, rule, out, offset);
+    }
+}
+
+/// Whether the rule holds for an element. `path` is the active one if `None`.
 #[must_use]
-pub fn position(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> Option<usize> {
-    if grid.is_empty() {
+pub fn any(path: Option<Path>, x: &Source<'_>, rule: &Rule) -> bool {
+    match rule {
+        Rule::Constant { answer, .. } => *answer && !x.is_empty(),
+        _ if x.is_empty() => false,
+        _ => tally::find(path.unwrap_or_else(Path::active), x, &x.unordered().0, rule).is_some(),
+    }
+}
+
+/// The row-major index of the first element that the rule holds for. `path` is the active one if `None`.
+#[must_use]
+pub fn position(path: Option<Path>, x: &Source<'_>, rule: &Rule) -> Option<usize> {
+    if let Rule::Constant { answer, .. } = rule {
+        return (*answer && !x.is_empty()).then_some(0);
+    }
+    if x.is_empty() {
         return None;
     }
-    match rule {
-        Rule::Constant { answer, .. } => answer.then_some(grid.output),
-        Rule::Test(test) => {
-            let path = path.unwrap_or_else(Path::active);
-            if lines::are(&grid) {
-                return Path::run::<lines::Position>(Some(path), x, test, (grid, None));
-            }
-            let mut gather = Gather::new(grid);
-            let mut room = [0; ROOM];
-            let mut before = 0;
-            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
-                if let Some(hit) = crate::position(Some(path), bytes, rule) {
-                    return Some(grid.output_of(before + hit));
-                }
-                before += bytes.len() / test.size();
-            }
-            None
-        }
+    // Where one coordinate of a broadcast dimension has a hit, its first has one.
+    let mut dims = Dims::new();
+    x.dims.iter().filter(|dim| dim.input != 0).for_each(|dim| dims.push(Dim { row: 0, ..*dim }));
+    dims.merge();
+    let mut reach = 0;
+    let in_order = dims.iter().all(|dim| {
+        let before = reach;
+        reach += (dim.size as isize - 1) * dim.input;
+        dim.input > before
+    });
+    let path = path.unwrap_or_else(Path::active);
+    if in_order {
+        return tally::find(path, x, &dims, rule).map(|index| index as usize);
     }
+    // In the order of memory it is found faster that there is none.
+    tally::find(path, x, &x.unordered().0, rule).and_then(|_| mask::position(path, x, &dims, rule))
 }
 
-/// How many elements the rule holds for. `path` is the active one if `None`.
-///
-/// # Panics
-/// If the grid reaches outside of `x`, or has too many dimensions.
+/// How many elements each rule holds for. Wherever one does, `search` must hold too. `path` is the active one if `None`.
 #[must_use]
-pub fn count(path: Option<Path>, x: &[u8], rule: &Rule, grid: Grid<'_>) -> usize {
-    if grid.is_empty() {
-        return 0;
+pub fn counts<const RULES: usize>(
+    path: Option<Path>,
+    x: &Source<'_>,
+    search: &Rule,
+    rules: [&Rule; RULES],
+) -> [usize; RULES] {
+    let mut counts = [0; RULES];
+    if !x.is_empty() {
+        let (dims, repeats) = x.unordered();
+        tally::tally(path.unwrap_or_else(Path::active), x, &dims, search, &rules, &mut counts);
+        counts = counts.map(|count| count * repeats);
     }
-    match rule {
-        Rule::Constant { answer, .. } => usize::from(*answer) * grid.len(),
-        // What is rare is found faster.
-        Rule::Test(test) if test.negate() => grid.len() - count(path, x, &rule.not(), grid),
-        Rule::Test(test) => {
-            let path = path.unwrap_or_else(Path::active);
-            if lines::are(&grid) {
-                return Path::run::<lines::Count>(Some(path), x, test, (grid, None));
-            }
-            let mut gather = Gather::new(grid);
-            let (mut room, mut all) = ([0; ROOM], 0);
-            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
-                all += crate::count(Some(path), bytes, rule);
-            }
-            all
-        }
-    }
+    counts
 }
 
-/// How many elements are NaN, +Inf and -Inf, by the rule for NaN, see [`crate::census`]. No `first` is told: see
-/// [`position`]. `path` is the active one if `None`.
+/// The dimensions of larger sizes than 1, in row-major order, and how many elements there are.
+fn dims_of(sizes: impl Iterator<Item = (usize, isize)> + Clone) -> (Dims, usize) {
+    let mut dims = Dims::new();
+    if sizes.clone().any(|(size, _)| size == 0) {
+        return (dims, 0);
+    }
+    let mut len = 1usize;
+    for (number, (size, input)) in sizes.enumerate() {
+        dims.push(Dim { size, input, output: len as isize, row: number as isize });
+        len = len.checked_mul(size).expect("elements that a usize counts");
+    }
+    (dims, len)
+}
+
+/// Every element must be among `elements`.
 ///
 /// # Panics
-/// If the grid reaches outside of `x`, or has too many dimensions.
-#[must_use]
-pub fn census(path: Option<Path>, x: &[u8], nan: &Rule, grid: Grid<'_>) -> Census {
-    let mut census = Census::default();
-    if grid.is_empty() {
-        return census;
+/// If one is not.
+fn check(elements: usize, offset: usize, dims: impl Iterator<Item = (usize, isize)> + Clone) {
+    if dims.clone().any(|(size, _)| size == 0) {
+        return;
     }
-    match nan {
-        Rule::Test(test) if test.infinities().is_some() => {
-            let path = path.unwrap_or_else(Path::active);
-            if lines::are(&grid) {
-                return Path::run::<lines::Take>(Some(path), x, test, grid);
-            }
-            let mut gather = Gather::new(grid);
-            let mut room = [0; ROOM];
-            while let Some(bytes) = gather.fill(x, test.size(), &mut room) {
-                lines::add(&mut census, crate::census(Some(path), bytes, nan));
-            }
-            census
-        }
-        _ => {
-            census.nan.count = count(path, x, nan, grid);
-            census
-        }
+    // 128 bits hold the product of a size and a stride beside a valid index.
+    let (mut first, mut last) = (offset as i128, offset as i128);
+    for (size, stride) in dims {
+        let reach = (size as i128 - 1) * stride as i128;
+        first += reach.min(0);
+        last += reach.max(0);
+        assert!(first >= 0 && last < elements as i128, "the tensor reaches outside of the slice");
     }
+    assert!(last < elements as i128, "the tensor reaches outside of the slice");
 }
 
-/// Elements `start..start + size` of `x`.
-///
-/// # Panics
-/// If they are not there.
-fn row(x: &[u8], element: usize, start: usize, size: usize) -> &[u8] {
-    let end = start.checked_add(size).and_then(|end| end.checked_mul(element));
-    match end.and_then(|end| x.get(start * element..end)) {
-        Some(row) => row,
-        None => outside(),
-    }
-}
+/// The dense kernels, each once.
+mod dense {
+    use core::mem::MaybeUninit;
 
-/// Results `start..start + size` of `out`.
-///
-/// # Panics
-/// If they are not there.
-#[inline(always)]
-fn results(out: &mut [MaybeUninit<bool>], start: usize, size: usize) -> &mut [MaybeUninit<bool>] {
-    match start.checked_add(size).and_then(|end| out.get_mut(start..end)) {
-        Some(results) => results,
-        None => outside(),
-    }
-}
+    use crate::drive::Class;
+    use crate::path::Path;
+    use crate::rule::Rule;
 
-#[cold]
-#[inline(never)]
-fn outside() -> ! {
-    panic!("the grid reaches outside of the slice")
+    #[inline(never)]
+    pub(super) fn mask<'o>(
+        path: Path,
+        x: &[u8],
+        rule: &Rule,
+        out: &'o mut [MaybeUninit<bool>],
+    ) -> &'o mut [bool] {
+        crate::mask_uninit(Some(path), x, rule, out)
+    }
+
+    #[inline(never)]
+    pub(super) fn bits(path: Path, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
+        crate::bits(Some(path), x, rule, out, offset);
+    }
+
+    #[inline(never)]
+    pub(super) fn position(path: Path, x: &[u8], rule: &Rule) -> Option<usize> {
+        crate::position(Some(path), x, rule)
+    }
+
+    #[inline(never)]
+    pub(super) fn tally(path: Path, x: &[u8], rule: &Rule) -> Class {
+        crate::tally(Some(path), x, rule)
+    }
+
+    #[inline(never)]
+    pub(super) fn count(path: Path, x: &[u8], rule: &Rule) -> usize {
+        crate::count(Some(path), x, rule)
+    }
 }

@@ -1,0 +1,244 @@
+//! Copies of elements from one layout to another.
+
+use super::dims::{Dim, each};
+use super::interleave::{Row, bytes_of, interleave, row_of};
+
+/// Copies the element at each coordinate. Elements have `element` bytes; steps are in elements.
+///
+/// # Safety
+/// Each element can be read, each place can be written, and none is both.
+#[inline(never)]
+pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[Dim]) {
+    // SAFETY: as the caller vouches. Arrays of bytes may have any address.
+    unsafe {
+        match element {
+            1 => planes::<[u8; 1]>(from.cast(), to.cast(), dims),
+            2 => planes::<[u8; 2]>(from.cast(), to.cast(), dims),
+            4 => planes::<[u8; 4]>(from.cast(), to.cast(), dims),
+            _ => planes::<[u8; 8]>(from.cast(), to.cast(), dims),
+        }
+    }
+}
+
+/// A dimension that is not there.
+const NONE: Dim = Dim { size: 1, input: 0, output: 0, row: 0 };
+
+/// Two dimensions at a time.
+///
+/// # Safety
+/// As [`copy`].
+unsafe fn planes<T: Copy>(from: *const T, to: *mut T, dims: &[Dim]) {
+    let mut inner = dims.first().copied().unwrap_or(NONE);
+    let mut outer = dims.get(1).copied().unwrap_or(NONE);
+    let lines = inner.input == 1 && inner.output == 1;
+    if !lines && outer.size > inner.size {
+        (inner, outer) = (outer, inner);
+    }
+    each(dims.get(2..).unwrap_or(&[]), |input, output| {
+        // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
+        unsafe {
+            let (from, to) = (from.offset(input), to.offset(output));
+            if lines {
+                copy_lines(from, to, inner.size, outer);
+            } else {
+                for i in 0..outer.size as isize {
+                    steps(from.offset(i * outer.input), to.offset(i * outer.output), inner);
+                }
+            }
+        }
+    });
+}
+
+/// One line, elements or places apart.
+///
+/// # Safety
+/// As [`copy`].
+#[inline(always)]
+unsafe fn steps<T: Copy>(from: *const T, to: *mut T, line: Dim) {
+    let size = line.size as isize;
+    // SAFETY: coordinates of the line.
+    let put = |i: isize| unsafe { *to.offset(i * line.output) = *from.offset(i * line.input) };
+    let mut i = 0;
+    while i + 4 <= size {
+        put(i);
+        put(i + 1);
+        put(i + 2);
+        put(i + 3);
+        i += 4;
+    }
+    while i < size {
+        put(i);
+        i += 1;
+    }
+}
+
+/// Lines in one piece on both sides.
+///
+/// # Safety
+/// As [`copy`].
+#[inline(always)]
+unsafe fn copy_lines<T>(from: *const T, to: *mut T, size: usize, lines: Dim) {
+    let element = size_of::<T>();
+    let step = element as isize;
+    let lines = Dim { input: lines.input * step, output: lines.output * step, ..lines };
+    // SAFETY: the same in bytes.
+    unsafe { byte_lines(from.cast(), to.cast(), size * element, lines) }
+}
+
+/// Lines of bytes.
+///
+/// # Safety
+/// As [`copy`].
+unsafe fn byte_lines(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
+    // SAFETY: each is as long as its lines are.
+    unsafe {
+        match size {
+            1 => pairs::<1>(from, to, size, lines),
+            2..4 => pairs::<2>(from, to, size, lines),
+            4..8 => pairs::<4>(from, to, size, lines),
+            8..16 => pairs::<8>(from, to, size, lines),
+            16..32 => pairs::<16>(from, to, size, lines),
+            32..64 => pairs::<32>(from, to, size, lines),
+            64..=128 => pairs::<64>(from, to, size, lines),
+            _ => {
+                for i in 0..lines.size as isize {
+                    let (from, to) = (from.offset(i * lines.input), to.offset(i * lines.output));
+                    core::ptr::copy_nonoverlapping(from, to, size);
+                }
+            }
+        }
+    }
+}
+
+/// Lines of `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap.
+///
+/// # Safety
+/// As [`copy`], with `size` in this range.
+unsafe fn pairs<const N: usize>(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
+    let last = size - N;
+    for i in 0..lines.size as isize {
+        // SAFETY: both pieces are in the line.
+        unsafe {
+            let (from, to) = (from.offset(i * lines.input), to.offset(i * lines.output));
+            let (first, second) = (*from.cast::<[u8; N]>(), *from.add(last).cast::<[u8; N]>());
+            *to.cast() = first;
+            *to.add(last).cast() = second;
+        }
+    }
+}
+
+/// Rows and columns of a square of mask bytes, and the bytes that must be readable behind a scratch of them.
+pub(super) const SIDE: usize = 16;
+
+/// Brings mask bytes from where a kernel wrote them to their places.
+///
+/// # Safety
+/// As [`copy`]; and [`SIDE`] bytes can be read behind the bytes named.
+#[inline(never)]
+pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
+    dims.sort_unstable_by_key(|dim| dim.output.unsigned_abs());
+    let [across, rest @ ..] = dims else {
+        // SAFETY: one byte.
+        return unsafe { *to = *from };
+    };
+    let forwards = across.output == 1;
+    if across.output.unsigned_abs() == 1 {
+        if across.input == 0 {
+            let back = if forwards { 0 } else { across.size - 1 };
+            return each(rest, |input, output| {
+                // SAFETY: the places of a line all get the byte that it repeats.
+                unsafe {
+                    to.offset(output).sub(back).write_bytes(*from.offset(input), across.size);
+                }
+            });
+        }
+        if !forwards && across.input == 1 {
+            // SAFETY: the bytes of a line and their places.
+            return each(rest, |input, output| unsafe {
+                reversed(from.offset(input), to.offset(output), across.size);
+            });
+        }
+        if across.input != 1
+            && across.size >= SIDE
+            && let Some(along) = rest.iter().position(|dim| dim.input == 1)
+        {
+            rest.swap(0, along);
+            let along = rest[0];
+            // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
+            return each(&rest[1..], |input, output| unsafe {
+                turn(from.offset(input), to.offset(output), along, *across);
+            });
+        }
+    }
+    // SAFETY: as the caller vouches.
+    unsafe { copy(1, from, to, dims) }
+}
+
+/// A line the other way around: byte `i` goes to `to - i`.
+///
+/// # Safety
+/// `size` bytes can be read from `from` on, and written up to `to`.
+#[inline(always)]
+unsafe fn reversed(from: *const u8, to: *mut u8, size: usize) {
+    let mut i = 0;
+    // SAFETY: below `size`.
+    unsafe {
+        while i + 16 <= size {
+            let bytes = u128::from_ne_bytes(*from.add(i).cast());
+            *to.sub(i + 15).cast() = bytes.swap_bytes().to_ne_bytes();
+            i += 16;
+        }
+        while i < size {
+            *to.sub(i) = *from.add(i);
+            i += 1;
+        }
+    }
+}
+
+/// Turns columns into rows: `along` has a step of 1 in the input, `across`, which has [`SIDE`] coordinates at least, one of 1 or -1 in
+/// the output. By squares, the last of which overlap those before.
+///
+/// # Safety
+/// As [`place`].
+#[inline(always)]
+unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
+    let mut column = 0;
+    while column < along.size {
+        let first = column.min(along.size.saturating_sub(SIDE));
+        let mut row = 0;
+        while row < across.size {
+            let top = row.min(across.size - SIDE) as isize;
+            // SAFETY: bytes of these rows, or, of fewer columns than a square has, some behind; places of these columns.
+            unsafe {
+                let from = from.offset(top * across.input).add(first);
+                let square = core::array::from_fn(|i| {
+                    row_of(*from.offset(i as isize * across.input).cast::<[u8; SIDE]>())
+                });
+                for (i, answers) in turned(square).into_iter().enumerate().take(along.size) {
+                    let to = to.offset(top * across.output + (first + i) as isize * along.output);
+                    if across.output == 1 {
+                        *to.cast() = bytes_of(answers);
+                    } else {
+                        let bytes = u128::from_ne_bytes(bytes_of(answers)).swap_bytes();
+                        *to.sub(SIDE - 1).cast() = bytes.to_ne_bytes();
+                    }
+                }
+            }
+            row += SIDE;
+        }
+        column += SIDE;
+    }
+}
+
+/// Each round interleaves the bytes of row `i` and row `i + 8`: of the eight bits of a byte's place, row and column, each moves
+/// up by one, and after four rounds row and column have changed places.
+#[inline(always)]
+fn turned(mut square: [Row; SIDE]) -> [Row; SIDE] {
+    for _ in 0..4 {
+        let before = square;
+        for i in 0..SIDE / 2 {
+            [square[2 * i], square[2 * i + 1]] = interleave(before[i], before[i + SIDE / 2]);
+        }
+    }
+    square
+}

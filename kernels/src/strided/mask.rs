@@ -1,0 +1,147 @@
+//! One result an element: masks, packed bits, and the first hit where the order of memory is another.
+
+use crate::path::Path;
+use crate::rule::Rule;
+
+use super::block::{Loader, ROOM, Room};
+use super::copy::{SIDE, place};
+use super::dims::{Cut, Dims, Limits, MOST, Tile, Tiles};
+use super::{Source, dense};
+
+/// Most results of a tile.
+const TILE: usize = 4096;
+/// Columns of the input that are read as one where they become rows: a cache line of the output at least.
+const COLUMNS: usize = 64;
+
+/// One mask byte an element at the places that `dims` has for them, from `out` on.
+///
+/// # Safety
+/// All elements that `dims` names are in the source, and nothing else uses their places.
+pub(super) unsafe fn mask(path: Path, x: &Source<'_>, mut dims: Dims, rule: &Rule, out: *mut u8) {
+    dims.forwards();
+    dims.list_mut().sort_unstable_by_key(|dim| dim.output.unsigned_abs());
+    dims.merge();
+    let element = x.element;
+    let gather = TILE.min(ROOM / element);
+    let limits = Limits { span: TILE, gather, element, gaps: x.gaps, once: false, lines: true };
+    let cut = cut(&dims, limits);
+    let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
+    let mut scratch = Room::<{ TILE + SIDE }>::new();
+    for mut tile in Tiles::new(&dims, &cut) {
+        let to = out.wrapping_offset(tile.output);
+        // SAFETY: a tile of elements that are in the source; its size is within the limits.
+        let block = unsafe { loader.load(&mut tile) };
+        let results = block.len() / element;
+        let mut here = 1;
+        let in_order = tile.iter().all(|dim| {
+            let goes_on = dim.input == here && dim.output == here;
+            here *= dim.size as isize;
+            goes_on
+        });
+        if in_order {
+            // SAFETY: the places of these elements, one after the other.
+            dense::mask(path, block, rule, unsafe { core::slice::from_raw_parts_mut(to.cast(), results) });
+            continue;
+        }
+        let slots = scratch.slots(results + SIDE);
+        slots[results..].fill(core::mem::MaybeUninit::new(false));
+        dense::mask(path, block, rule, &mut slots[..results]);
+        // SAFETY: each byte of the tile, and its place; there is more behind.
+        unsafe { place(slots.as_ptr().cast(), to, tile.list_mut()) };
+    }
+}
+
+/// Tiles that go along the output; where the input runs another way, they have enough of both.
+fn cut(dims: &Dims, limits: Limits) -> Cut {
+    let whole = |i: usize| (i, usize::MAX);
+    let along = (0..dims.len()).filter(|&i| dims[i].input != 0).min_by_key(|&i| dims[i].input);
+    match along {
+        Some(along) if along > 0 => {
+            let (columns, rows) = (dims[along].size, dims[0].size);
+            let rows = if dims[0].input == 0 { 1 } else { rows };
+            let most_rows = rows.min(limits.gather / columns.min(COLUMNS));
+            let most_columns = columns.min(limits.gather / most_rows.max(1));
+            let most_rows = if dims[0].input == 0 { usize::MAX } else { most_rows };
+            let others = (1..dims.len()).filter(move |&i| i != along).map(whole);
+            let order = [(along, most_columns), (0, most_rows)].into_iter().chain(others);
+            Cut::new(dims, order, Limits { lines: false, ..limits })
+        }
+        _ => Cut::new(dims, (0..dims.len()).map(whole), limits),
+    }
+}
+
+/// Most results of a stage.
+const STAGE: usize = 16384;
+
+/// Mask bytes of a part of the source, in the order of its dimensions.
+fn stage<'r>(
+    path: Path,
+    x: &Source<'_>,
+    tile: &Tile,
+    rule: &Rule,
+    room: &'r mut Room<STAGE>,
+) -> &'r [u8] {
+    let results = room.slots(tile.elements());
+    // SAFETY: a part of the source; it has as many results as there is room for.
+    unsafe {
+        mask(path, x, tile.to_dims(), rule, results.as_mut_ptr().cast());
+        core::slice::from_raw_parts(results.as_ptr().cast(), results.len())
+    }
+}
+
+/// Stages in row-major order.
+fn stages(x: &Source<'_>, dims: &Dims, most: usize) -> Cut {
+    let limits = Limits { span: most, gather: most, element: x.element, gaps: false, once: false, lines: false };
+    Cut::new(dims, (0..dims.len()).map(|i| (i, usize::MAX)), limits)
+}
+
+/// One bit an element in row-major order, from bit `offset` on.
+pub(super) fn bits(path: Path, x: &Source<'_>, rule: &Rule, out: &mut [u8], mut offset: usize) {
+    let mut dims = x.dims.clone();
+    dims.merge();
+    let element = x.element;
+    let in_one_piece = dims.first().is_none_or(|dim| dim.input == 1);
+    let line = dims.first().map_or(1, |dim| dim.size);
+    if in_one_piece && line * element >= 2048 {
+        let mut cut = Cut { sizes: [1; MOST], span: true };
+        cut.sizes[0] = line;
+        let mut loader = Loader { start: x.start, element, span: true, room: Room::new() };
+        for mut tile in Tiles::new(&dims, &cut) {
+            // SAFETY: a line of the source, which lies in one piece.
+            dense::bits(path, unsafe { loader.load(&mut tile) }, rule, out, offset);
+            offset += line;
+        }
+        return;
+    }
+    let cut = stages(x, &dims, STAGE);
+    let mut room = Room::new();
+    for tile in Tiles::new(&dims, &cut) {
+        let results = stage(path, x, &tile, rule, &mut room);
+        dense::bits(path, results, &SET, out, offset);
+        offset += results.len();
+    }
+}
+
+/// Asks a mask byte whether it is 1.
+const SET: Rule = Rule::equal(1, 1, 1);
+
+/// The row-major index of the first element that the rule holds for, if there is one.
+pub(super) fn position(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<usize> {
+    let mut room = Room::new();
+    // It may be soon.
+    for (most, tiles) in [(STAGE / 32, 1), (STAGE, usize::MAX)] {
+        let cut = stages(x, dims, most);
+        for tile in Tiles::new(dims, &cut).take(tiles) {
+            let results = stage(path, x, &tile, rule, &mut room);
+            if let Some(mut hit) = dense::position(path, results, &SET) {
+                let mut index = tile.output;
+                for dim in &*tile {
+                    index = index.wrapping_add(dim.output.wrapping_mul((hit % dim.size) as isize));
+                    hit /= dim.size;
+                }
+                return Some(index as usize);
+            }
+        }
+    }
+    None
+}

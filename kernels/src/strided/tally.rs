@@ -1,0 +1,134 @@
+//! Questions to which order means nothing, in the order of memory; and the first hit where that is row-major order.
+
+use crate::path::Path;
+use crate::rule::Rule;
+
+use super::block::{Loader, ROOM, Room, pattern};
+use super::dims::{Cut, Dims, Limits, Tile, Tiles};
+use super::{Source, dense};
+
+/// Bytes that are searched as one.
+const SPAN: usize = 16384;
+/// Packed bits of a span.
+const WORDS: usize = SPAN / 64;
+
+/// Packed bits of a span, of which only those of named elements count.
+struct Named {
+    pattern: [u64; WORDS],
+    /// For how many elements of a span the pattern is there.
+    known: usize,
+    bits: Room<{ WORDS * 8 }>,
+}
+
+impl Named {
+    fn new() -> Self {
+        Self { pattern: [0; WORDS], known: 0, bits: Room::new() }
+    }
+
+    /// The results of a span as words: for all its elements, and for those that are named.
+    fn words(
+        &mut self,
+        path: Path,
+        tile: &Tile,
+        block: &[u8],
+        rule: &Rule,
+    ) -> impl Iterator<Item = (u64, u64)> {
+        let span = block.len() / rule.size();
+        let words = span.div_ceil(64);
+        if self.known < span {
+            // All smaller tiles are the first part of this one.
+            pattern(tile, &mut self.pattern[..words]);
+            self.known = span;
+        }
+        let bits = self.bits.filled(words * 8, 0);
+        dense::bits(path, block, rule, bits, 0);
+        let words = bits.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        words.zip(&self.pattern).map(|(word, pattern)| (word, word & pattern))
+    }
+}
+
+/// Tiles in the order of memory.
+fn cut(x: &Source<'_>, dims: &Dims) -> (Cut, Loader) {
+    let element = x.element;
+    let gather = ROOM / element;
+    let limits =
+        Limits { span: SPAN / element, gather, element, gaps: x.gaps, once: true, lines: true };
+    let cut = Cut::new(dims, (0..dims.len()).map(|i| (i, usize::MAX)), limits);
+    let loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
+    (cut, loader)
+}
+
+/// Where the output of `dims` is for the first element, in their order, that the rule holds for. No dimension runs backwards.
+pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<isize> {
+    let (cut, mut loader) = cut(x, dims);
+    let mut named = Named::new();
+    // Where there is something between the elements all the time, it is not worth to search for it.
+    let mut search = true;
+    for mut tile in Tiles::new(dims, &cut) {
+        // SAFETY: a tile of elements of the source, within the limits.
+        let block = unsafe { loader.load(&mut tile) };
+        let mut hit = None;
+        if block.len() == tile.elements() * x.element {
+            hit = dense::position(path, block, rule);
+        } else if !search || dense::position(path, block, rule).is_some() {
+            search = true;
+            for (i, (all, named)) in named.words(path, &tile, block, rule).enumerate() {
+                search &= all == 0;
+                if named != 0 {
+                    hit = Some(i * 64 + named.trailing_zeros() as usize);
+                    break;
+                }
+            }
+        }
+        if let Some(mut hit) = hit {
+            let mut output = tile.output;
+            for dim in tile.iter().rev() {
+                let step = dim.input.unsigned_abs();
+                output = output.wrapping_add(dim.output.wrapping_mul((hit / step) as isize));
+                hit %= step;
+            }
+            return Some(output);
+        }
+    }
+    None
+}
+
+/// Adds up for how many elements each rule holds. Where one does, `search` does. No dimension runs backwards.
+pub(super) fn tally(
+    path: Path,
+    x: &Source<'_>,
+    dims: &Dims,
+    search: &Rule,
+    classes: &[&Rule],
+    counts: &mut [usize],
+) {
+    let (cut, mut loader) = cut(x, dims);
+    let mut named = Named::new();
+    let mut clean = true;
+    for mut tile in Tiles::new(dims, &cut) {
+        // SAFETY: a tile of elements of the source, within the limits.
+        let block = unsafe { loader.load(&mut tile) };
+        let dense = block.len() == tile.elements() * x.element;
+        if dense && classes.len() == 1 {
+            // The kernel searches by itself.
+            counts[0] += dense::count(path, block, classes[0]);
+            continue;
+        }
+        if clean && dense::position(path, block, search).is_none() {
+            continue;
+        }
+        clean = true;
+        for (rule, count) in classes.iter().zip(&mut *counts) {
+            if dense {
+                let hits = dense::count(path, block, rule);
+                *count += hits;
+                clean &= hits == 0;
+            } else {
+                for (all, named) in named.words(path, &tile, block, rule) {
+                    clean &= all == 0;
+                    *count += named.count_ones() as usize;
+                }
+            }
+        }
+    }
+}
