@@ -41,6 +41,7 @@ mod scalar;
 mod scale;
 mod simd;
 mod stream;
+pub mod strided;
 
 pub use bytes::{
     bits, census, count, mask, mask_streamed, mask_uninit, position, replace, replace_into, tally,

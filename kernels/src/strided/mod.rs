@@ -285,7 +285,7 @@ fn check(elements: usize, offset: usize, dims: impl Iterator<Item = (usize, isiz
 mod dense {
     use core::mem::MaybeUninit;
 
-    use crate::drive::Class;
+    use crate::Class;
     use crate::path::Path;
     use crate::rule::Rule;
 

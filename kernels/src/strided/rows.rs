@@ -1,6 +1,6 @@
 //! One answer a row, along any dimension.
 
-use crate::drive::{Census, Class};
+use crate::{Census, Class};
 use crate::path::Path;
 use crate::rule::Rule;
 
