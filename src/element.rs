@@ -4,23 +4,13 @@ pub use nonfinite_kernels::{
     F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz,
     F8E8M0Fnu,
 };
-use nonfinite_kernels::{Lane, bytes, bytes_mut};
+use nonfinite_kernels::{Bits, Lane, bytes, bytes_mut};
 
 use crate::{Error, Format};
 
-pub(crate) mod sealed {
-    /// Plain bits without padding.
-    pub trait Bytes: Copy + Default + 'static {
-        /// The bytes of some elements.
-        fn bytes(x: &[Self]) -> &[u8];
-        /// The bytes of some elements, to be written to.
-        fn bytes_mut(x: &mut [Self]) -> &mut [u8];
-    }
-}
-
 /// A type whose slices can be checked: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and
 /// the small formats of this crate. Sealed: there is one type for each [`Format`].
-pub trait Element: sealed::Bytes {
+pub trait Element: Bits {
     /// How its bits are read.
     const FORMAT: Format;
     /// The integer that holds its bits: `u8`, `u16`, `u32` or `u64`.
@@ -28,17 +18,7 @@ pub trait Element: sealed::Bytes {
 }
 
 macro_rules! element {
-    ($bytes:path, $bytes_mut:path, $lane:ident: $($type:ty => $format:ident;)*) => { $(
-        impl sealed::Bytes for $type {
-            #[inline]
-            fn bytes(x: &[Self]) -> &[u8] {
-                $bytes(x)
-            }
-            #[inline]
-            fn bytes_mut(x: &mut [Self]) -> &mut [u8] {
-                $bytes_mut(x)
-            }
-        }
+    ($lane:ident: $($type:ty => $format:ident;)*) => { $(
         impl Element for $type {
             const FORMAT: Format = Format::$format;
             type Lane = $lane;
@@ -49,13 +29,18 @@ macro_rules! element {
         };
     )* };
 }
-element! { bytes, bytes_mut, u32:
+element! { u32:
     f32 => F32;
 }
-element! { bytes, bytes_mut, u64:
+element! { u64:
     f64 => F64;
 }
-element! { bytes, bytes_mut, u8:
+#[cfg(feature = "half")]
+element! { u16:
+    half::f16 => F16;
+    half::bf16 => Bf16;
+}
+element! { u8:
     F8E4M3Fn => F8E4M3Fn;
     F8E4M3FnUz => F8E4M3FnUz;
     F8E5M2 => F8E5M2;
@@ -67,36 +52,6 @@ element! { bytes, bytes_mut, u8:
     F4E2M1Fn => F4E2M1Fn;
     F6E2M3Fn => F6E2M3Fn;
     F6E3M2Fn => F6E3M2Fn;
-}
-
-/// The elements of the crate `half`, which shows their bits.
-#[cfg(feature = "half")]
-mod halves {
-    use half::slice::HalfFloatSliceExt;
-    use half::{bf16, f16};
-
-    use super::{Element, Format, Lane, bytes, bytes_mut, sealed};
-
-    #[inline]
-    fn halves<T>(x: &[T]) -> &[u8]
-    where
-        [T]: HalfFloatSliceExt,
-    {
-        bytes(x.reinterpret_cast())
-    }
-
-    #[inline]
-    fn halves_mut<T>(x: &mut [T]) -> &mut [u8]
-    where
-        [T]: HalfFloatSliceExt,
-    {
-        bytes_mut(x.reinterpret_cast_mut())
-    }
-
-    element! { halves, halves_mut, u16:
-        f16 => F16;
-        bf16 => Bf16;
-    }
 }
 
 /// A run of elements of one format: a typed slice, or bytes at any address in the byte order of the machine.
@@ -166,7 +121,7 @@ impl<'a> Elements<'a> {
 impl<'a, T: Element> From<&'a [T]> for Elements<'a> {
     #[inline]
     fn from(x: &'a [T]) -> Self {
-        Self { format: T::FORMAT, bytes: T::bytes(x) }
+        Self { format: T::FORMAT, bytes: bytes(x) }
     }
 }
 
@@ -219,6 +174,6 @@ impl<'a> ElementsMut<'a> {
 impl<'a, T: Element> From<&'a mut [T]> for ElementsMut<'a> {
     #[inline]
     fn from(x: &'a mut [T]) -> Self {
-        Self { format: T::FORMAT, bytes: T::bytes_mut(x) }
+        Self { format: T::FORMAT, bytes: bytes_mut(x) }
     }
 }

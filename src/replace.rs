@@ -1,6 +1,7 @@
 //! Replacing what is not finite: `nan_to_num`.
 
 use nonfinite_kernels as kernels;
+use nonfinite_kernels::{bytes, bytes_mut};
 
 use crate::path::Path;
 use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
@@ -51,7 +52,7 @@ impl Replacement<u64> {
 #[inline]
 fn bits<T: Element>(x: T) -> u64 {
     let (mut bits, x) = ([0; 8], [x]);
-    let bytes = T::bytes(&x);
+    let bytes = bytes(&x);
     let first = if cfg!(target_endian = "little") { 0 } else { 8 - bytes.len() };
     bits[first..][..bytes.len()].copy_from_slice(bytes);
     u64::from_ne_bytes(bits)
@@ -63,7 +64,7 @@ fn element<T: Element>(code: u64) -> T {
     let size = size_of::<T>();
     let bytes = if cfg!(target_endian = "little") { &bytes[..size] } else { &bytes[8 - size..] };
     let mut x = [T::default()];
-    T::bytes_mut(&mut x).copy_from_slice(bytes);
+    bytes_mut(&mut x).copy_from_slice(bytes);
     x[0]
 }
 
@@ -82,7 +83,7 @@ fn element<T: Element>(code: u64) -> T {
 /// ```
 #[inline]
 pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usize {
-    kernels::typed::replace::<T::Lane>(None, T::bytes_mut(x), T::FORMAT.rule(Predicate::Nan), with.bits().values())
+    kernels::typed::replace::<T::Lane>(None, bytes_mut(x), T::FORMAT.rule(Predicate::Nan), with.bits().values())
 }
 
 /// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` but for what is replaced.
@@ -93,7 +94,7 @@ pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usiz
 #[track_caller]
 pub fn replace_non_finite_into<T: Element>(x: &[T], out: &mut [T], with: Replacement<T>) -> usize {
     let nan = T::FORMAT.rule(Predicate::Nan);
-    kernels::typed::replace_into::<T::Lane>(None, T::bytes(x), T::bytes_mut(out), nan, with.bits().values())
+    kernels::typed::replace_into::<T::Lane>(None, bytes(x), bytes_mut(out), nan, with.bits().values())
 }
 
 /// The codes, if they fit into elements of the format.

@@ -13,7 +13,7 @@
 //!   nor is the check. Exception flags are raised as by any product.
 
 use nonfinite_kernels as kernels;
-use nonfinite_kernels::Float;
+use nonfinite_kernels::{Float, bytes_mut};
 
 use crate::path::Path;
 use crate::{Element, ElementsMut, Error, Format};
@@ -59,7 +59,7 @@ scalable! {
 /// ```
 #[inline]
 pub fn unscale_and_check<T: Scalable>(x: &mut [T], factor: f64) -> bool {
-    kernels::scale(None, T::bytes_mut(x), T::FLOAT, factor)
+    kernels::scale(None, bytes_mut(x), T::FLOAT, factor)
 }
 
 /// As [`unscale_and_check`], over bytes at any address.

@@ -17,12 +17,14 @@ pub unsafe trait Bits: Copy + Default + sealed::Sealed + 'static {}
 macro_rules! bits {
     ($($type:ty)*) => { $(
         impl sealed::Sealed for $type {}
-        // SAFETY: a primitive integer or float, or a transparent wrapper of `u8`: no padding, and
+        // SAFETY: a primitive integer or float, or a transparent wrapper of an integer: no padding, and
         // all patterns are values.
         unsafe impl Bits for $type {}
     )* };
 }
 bits! { u8 u16 u32 u64 f32 f64 }
+#[cfg(feature = "half")]
+bits! { half::f16 half::bf16 }
 
 /// The bytes of some elements.
 #[must_use]

@@ -1,9 +1,9 @@
 //! Arrays of the crate `ndarray`. Only their elements are read and written: what lies between them may belong to another array.
 
 use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
-use zerocopy::{Immutable, IntoBytes};
 
 use super::{Source, Target};
+use crate::Bits;
 
 /// Sizes and strides, innermost first.
 fn dims<'x>(
@@ -13,13 +13,13 @@ fn dims<'x>(
     sizes.iter().copied().zip(strides.iter().copied()).rev()
 }
 
-impl<'a, T: IntoBytes + Immutable, S: Data<Elem = T>, D: Dimension> From<&'a ArrayBase<S, D>> for Source<'a> {
+impl<'a, T: Bits, S: Data<Elem = T>, D: Dimension> From<&'a ArrayBase<S, D>> for Source<'a> {
     /// # Panics
     /// If elements do not have 1, 2, 4 or 8 bytes.
     fn from(x: &'a ArrayBase<S, D>) -> Self {
         let dims = dims(x.shape(), x.strides());
-        // SAFETY: the array is borrowed for `'a`, so all its elements exist, and nothing writes to them, as there is nothing in a `T`
-        // that can be changed (`Immutable`); all their bytes are initialised (`IntoBytes`).
+        // SAFETY: the array is borrowed for `'a`, so all its elements exist, and nothing writes to them: a `T` is all bits (`Bits`),
+        // which are initialised and cannot change behind a shared reference.
         unsafe { Self::from_raw(x.as_ptr().cast(), size_of::<T>(), dims, false) }
     }
 }
