@@ -1,13 +1,21 @@
 //! The C++ peers, each for the instruction set it is compared at.
 
-/// What a program for AVX2 machines is built with. Not `-march=native`: the comparison would depend on the builder.
+use std::process::{Command, Stdio};
+
+/// What a program for AVX2 machines is built with. Not `-march=native`: the comparison would depend
+/// on the builder.
 const AVX2: &[&str] =
     &["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt", "-mf16c", "-maes", "-mpclmul"];
-const AVX512: &[&str] = &["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd"];
+/// As Skylake-X has it. With whole vectors: compilers would take halves for some CPUs.
+const AVX512: &[&str] =
+    &["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd", "-mprefer-vector-width=512"];
 
-fn build(name: &str, file: &str, flags: &[&[&str]]) {
+fn build(compiler: Option<&str>, name: &str, file: &str, flags: &[&[&str]]) {
     let mut build = cc::Build::new();
-    build.cpp(true).std("c++17").opt_level(3).file(file).include("/usr/include/eigen3");
+    build.cpp(true).std("c++20").opt_level(3).file(file).include("/usr/include/eigen3");
+    if let Some(compiler) = compiler {
+        build.compiler(compiler);
+    }
     // Assertions of the libraries are no part of the comparison.
     build.define("NDEBUG", None).define("NAME", name).flag_if_supported("-Wno-unused-variable");
     for flag in flags.iter().copied().flatten() {
@@ -16,13 +24,32 @@ fn build(name: &str, file: &str, flags: &[&[&str]]) {
     build.compile(name);
 }
 
+fn runs(compiler: &str) -> bool {
+    Command::new(compiler)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
 fn main() {
     println!("cargo::rerun-if-changed=cpp");
+    println!("cargo::rustc-check-cfg=cfg(clang)");
     let feature = |name: &str| std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
     if feature("CPP") && std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
-        build("peer_highway_avx2", "cpp/highway.cpp", &[AVX2]);
-        build("peer_highway_avx512", "cpp/highway.cpp", &[AVX2, AVX512]);
-        build("peer_eigen", "cpp/eigen.cpp", &[AVX2]);
-        build("peer_xsimd", "cpp/xsimd.cpp", &[AVX2]);
+        build(None, "peer_highway_avx2", "cpp/highway.cpp", &[AVX2]);
+        build(None, "peer_highway_avx512", "cpp/highway.cpp", &[AVX2, AVX512]);
+        build(None, "peer_eigen", "cpp/eigen.cpp", &[AVX2]);
+        build(None, "peer_xsimd", "cpp/xsimd.cpp", &[AVX2]);
+        build(Some("g++"), "peer_gcc_avx2", "cpp/loops.cpp", &[AVX2]);
+        build(Some("g++"), "peer_gcc_avx512", "cpp/loops.cpp", &[AVX2, AVX512]);
+        if runs("clang++") {
+            println!("cargo::rustc-cfg=clang");
+            build(Some("clang++"), "peer_clang_avx2", "cpp/loops.cpp", &[AVX2]);
+            build(Some("clang++"), "peer_clang_avx512", "cpp/loops.cpp", &[AVX2, AVX512]);
+        } else {
+            println!("cargo::warning=no clang++: its loops are left out");
+        }
     }
 }

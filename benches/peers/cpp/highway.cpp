@@ -7,18 +7,18 @@
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T, bool Nan>
+template <class T, Question Q>
 struct Loops {
     static constexpr hn::ScalableTag<T> d{};
     using Mask = hn::Mask<hn::ScalableTag<T>>;
     using Vec = hn::Vec<hn::ScalableTag<T>>;
     static constexpr size_t kLanes = HWY_LANES(T);
 
-    static HWY_INLINE Mask holds(Vec v) { return Nan ? hn::IsNaN(v) : hn::IsFinite(v); }
+    static HWY_INLINE Mask holds(Vec v) {
+        return Q == kNan ? hn::IsNaN(v) : Q == kInf ? hn::IsInf(v) : hn::IsFinite(v);
+    }
     static HWY_INLINE Mask holds(const T* x) { return holds(hn::LoadU(d, x)); }
-    // What a reduction looks for: NaN, or what is not finite.
-    static HWY_INLINE Mask hit(const T* x) { return Nan ? holds(x) : hn::Not(holds(x)); }
-    static bool hit1(T x) { return ask<Nan>(x) == Nan; }
+    static HWY_INLINE Mask hits(const T* x) { return Q == kFinite ? hn::Not(holds(x)) : holds(x); }
 
     // A vector's answers as bytes.
     static HWY_INLINE void store_bytes(Mask mask, uint8_t* out) {
@@ -58,7 +58,7 @@ struct Loops {
         for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
             for (size_t k = 0; k < 4; ++k) store_bytes(holds(x + i + k * kLanes), out + i + k * kLanes);
         }
-        for (; i < n; ++i) out[i] = ask<Nan>(x[i]);
+        for (; i < n; ++i) out[i] = ask<Q>(x[i]);
     }
 
     static void bits(const T* x, size_t n, uint8_t* out) {
@@ -75,13 +75,13 @@ struct Loops {
                 out[i / 8] = static_cast<uint8_t>(low | high << kLanes);
             }
         }
-        bits_tail<Nan>(x, i, n, out);
+        bits_tail<Q>(x, i, n, out);
     }
 
     // Whether a hit is among the eight vectors from `x`.
     static HWY_INLINE bool hit8(const T* x) {
-        Mask m = hit(x);
-        for (size_t k = 1; k < 8; ++k) m = hn::Or(m, hit(x + k * kLanes));
+        Mask m = hits(x);
+        for (size_t k = 1; k < 8; ++k) m = hn::Or(m, hits(x + k * kLanes));
         return !hn::AllFalse(d, m);
     }
 
@@ -93,11 +93,11 @@ struct Loops {
             if (HWY_UNLIKELY(hit8(x + i))) break;
         }
         for (; i + kLanes <= n; i += kLanes) {
-            const Mask m = hit(x + i);
+            const Mask m = hits(x + i);
             if (!hn::AllFalse(d, m)) return i + static_cast<size_t>(hn::FindFirstTrue(d, m));
         }
         for (; i < n; ++i) {
-            if (hit1(x[i])) return i;
+            if (hit<Q>(x[i])) return i;
         }
         return kNone;
     }
@@ -107,16 +107,33 @@ struct Loops {
         for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
             for (size_t k = 0; k < 4; ++k) count += hn::CountTrue(d, holds(x + i + k * kLanes));
         }
-        for (; i < n; ++i) count += ask<Nan>(x[i]);
+        for (; i < n; ++i) count += ask<Q>(x[i]);
         return count;
+    }
+
+    static void census(const T* x, size_t n, size_t* out) {
+        const Vec inf = hn::Inf(d), neg_inf = hn::Neg(inf);
+        size_t i = 0, counts[3] = {};
+        for (; i + kLanes <= n; i += kLanes) {
+            const Vec v = hn::LoadU(d, x + i);
+            counts[0] += hn::CountTrue(d, hn::IsNaN(v));
+            counts[1] += hn::CountTrue(d, hn::Eq(v, inf));
+            counts[2] += hn::CountTrue(d, hn::Eq(v, neg_inf));
+        }
+        for (; i < n; ++i) {
+            counts[0] += ask<kNan>(x[i]);
+            counts[1] += ask<kInf>(x[i]) && x[i] > 0;
+            counts[2] += ask<kInf>(x[i]) && x[i] < 0;
+        }
+        for (size_t k = 0; k < 3; ++k) out[k] = counts[k];
     }
 };
 }  // namespace
 
-extern "C" size_t NAME(Op op, Type type, bool nan, const void* x, size_t n, void* out) {
+extern "C" Loop NAME(Op op, Type type, Question question) {
     switch (type) {
-    case kF32: return run<Loops, float>(op, nan, x, n, out);
-    case kF64: return run<Loops, double>(op, nan, x, n, out);
-    default: return kUnsupported;
+    case kF32: return pick<Loops, float>(op, question);
+    case kF64: return pick<Loops, double>(op, question);
+    default: return nullptr;
     }
 }

@@ -4,7 +4,7 @@
 #include "dispatch.hpp"
 
 namespace {
-template <class T, bool Nan>
+template <class T, Question Q>
 struct Loops {
     using Batch = xsimd::batch<T, xsimd::avx2>;
     using Mask = xsimd::batch_bool<T, xsimd::avx2>;
@@ -12,18 +12,16 @@ struct Loops {
 
     static Mask holds(const T* x) {
         const Batch v = Batch::load_unaligned(x);
-        if constexpr (Nan) {
-            return xsimd::isnan(v);
-        } else {
-            return xsimd::isfinite(v);
-        }
+        if constexpr (Q == kNan) return xsimd::isnan(v);
+        if constexpr (Q == kInf) return xsimd::isinf(v);
+        return xsimd::isfinite(v);
     }
-    static Mask hit(const T* x) { return Nan ? holds(x) : !holds(x); }
+    static Mask hits(const T* x) { return Q == kFinite ? !holds(x) : holds(x); }
 
     static void mask(const T* x, size_t n, uint8_t* out) {
         size_t i = 0;
         for (; i + kLanes <= n; i += kLanes) holds(x + i).store_unaligned(reinterpret_cast<bool*>(out + i));
-        for (; i < n; ++i) out[i] = ask<Nan>(x[i]);
+        for (; i < n; ++i) out[i] = ask<Q>(x[i]);
     }
 
     static bool none(const T* x, size_t n) { return first(x, n) == kNone; }
@@ -31,12 +29,12 @@ struct Loops {
     static size_t first(const T* x, size_t n) {
         size_t i = 0;
         for (; i + 8 * kLanes <= n; i += 8 * kLanes) {
-            Mask m = hit(x + i);
-            for (size_t k = 1; k < 8; ++k) m = m | hit(x + i + k * kLanes);
+            Mask m = hits(x + i);
+            for (size_t k = 1; k < 8; ++k) m = m | hits(x + i + k * kLanes);
             if (xsimd::any(m)) break;
         }
         for (; i < n; ++i) {
-            if (ask<Nan>(x[i]) == Nan) return i;
+            if (hit<Q>(x[i])) return i;
         }
         return kNone;
     }
@@ -53,19 +51,16 @@ struct Loops {
             sum.store_unaligned(lanes);
             for (T lane : lanes) count += static_cast<size_t>(lane);
         }
-        for (; i < n; ++i) count += ask<Nan>(x[i]);
+        for (; i < n; ++i) count += ask<Q>(x[i]);
         return count;
     }
-
-    static void bits(const T*, size_t, uint8_t*) {}
 };
 }  // namespace
 
-extern "C" size_t peer_xsimd(Op op, Type type, bool nan, const void* x, size_t n, void* out) {
-    if (op == kBits) return kUnsupported;
+extern "C" Loop peer_xsimd(Op op, Type type, Question question) {
     switch (type) {
-    case kF32: return run<Loops, float>(op, nan, x, n, out);
-    case kF64: return run<Loops, double>(op, nan, x, n, out);
-    default: return kUnsupported;
+    case kF32: return pick<Loops, float>(op, question);
+    case kF64: return pick<Loops, double>(op, question);
+    default: return nullptr;
     }
 }

@@ -10,16 +10,23 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use half::{bf16, f16};
+use nonfinite::{F8E4M3Fn, F8E5M2, Path};
 
 use data::{Data, Element, expected};
-use report::Row;
+use report::Cell;
 use task::{Answer, Ask, Task};
+
+const USAGE: &str = "\
+--json FILE        writes all rows
+--filter TEXT,..   cells that have one of these in their name, as mask/f32 or 16KiB/dirty
+--kib 1,16         sizes; 1, 4, 16 and 256 KiB otherwise, of clean data also 8 and 256 MiB
+--data clean,1/16  of clean, dirty3 (or 1/3), dirty16, dirty100, dirty (1/1000), runs; all otherwise
+--rounds N         samples (9)";
 
 struct Options {
     json: Option<String>,
-    /// Cells that have this in their name.
-    filter: String,
-    sizes: Vec<usize>,
+    filter: Vec<String>,
+    sizes: Option<Vec<usize>>,
     data: Vec<Data>,
     rounds: usize,
 }
@@ -28,28 +35,45 @@ impl Options {
     fn from_env() -> Result<Self, String> {
         let mut options = Self {
             json: None,
-            filter: String::new(),
-            sizes: vec![16 << 10, 256 << 10, 8 << 20, 256 << 20],
-            data: vec![Data::Clean],
-            rounds: 11,
+            filter: vec![String::new()],
+            sizes: None,
+            data: Data::NAMED.iter().map(|(_, data)| *data).collect(),
+            rounds: 9,
         };
-        if let Ok(list) = std::env::var("NONFINITE_BENCH_KIB") {
-            let kib = |kib: &str| kib.parse::<usize>().map(|kib| kib << 10);
-            options.sizes =
-                list.split(',').map(kib).collect::<Result<_, _>>().map_err(|e| format!("{list}: {e}"))?;
-        }
         let mut args = std::env::args().skip(1);
         while let Some(arg) = args.next() {
-            let mut value = || args.next().ok_or(format!("{arg} needs a value"));
+            let value = args.next().ok_or(format!("{arg} needs a value; known are\n{USAGE}"))?;
+            let number = |text: &str| text.parse::<usize>().map_err(|e| format!("{arg} {text}: {e}"));
+            let parts = value.split(',');
             match arg.as_str() {
-                "--json" => options.json = Some(value()?),
-                "--filter" => options.filter = value()?,
-                "--rounds" => options.rounds = value()?.parse().map_err(|e| format!("--rounds: {e}"))?,
-                "--dirty" => options.data.push(Data::Dirty),
-                _ => return Err(format!("{arg}? Known are --json FILE, --filter TEXT, --rounds N, --dirty")),
+                "--json" => options.json = Some(value),
+                "--filter" => options.filter = parts.map(String::from).collect(),
+                "--kib" => {
+                    let kib: Result<Vec<_>, _> =
+                        parts.map(|kib| Ok::<_, String>(number(kib)? << 10)).collect();
+                    options.sizes = Some(kib?);
+                }
+                "--data" => {
+                    let data = |name| Data::by_name(name).ok_or(format!("--data {name}?"));
+                    options.data = parts.map(data).collect::<Result<_, _>>()?;
+                }
+                "--rounds" => options.rounds = number(&value)?,
+                _ => return Err(format!("{arg}? Known are\n{USAGE}")),
             }
         }
         Ok(options)
+    }
+
+    /// Whether a cell is measured.
+    fn wants(&self, ask: Ask, bytes: usize, data: Data, cell: &str) -> bool {
+        let usual = match (&self.sizes, data) {
+            (Some(sizes), _) => sizes.contains(&bytes),
+            // In memory, a search of clean data reads all, as a count does.
+            (None, Data::Clean) => bytes < 64 << 20 || !ask.is_search(),
+            // A search ends at the first hit: the size does not matter.
+            (None, _) => bytes == 1 << 10 || bytes < 1 << 20 && !ask.is_search(),
+        };
+        usual && self.filter.iter().any(|text| cell.contains(text.as_str()))
     }
 }
 
@@ -65,8 +89,9 @@ fn tasks<'a, T: Element>(ask: Ask, x: &'a [T]) -> Vec<Task<'a>> {
 }
 
 /// Who answers wrongly, on data of several kinds and of lengths that no block divides.
-fn wrong<T: Element>(ask: Ask, wrong: &mut BTreeSet<&'static str>) {
-    for data in [Data::Clean, Data::Dirty, Data::Random, Data::AllNan] {
+fn wrong<T: Element>(ask: Ask) -> BTreeSet<&'static str> {
+    let mut wrong = BTreeSet::new();
+    for data in [Data::Clean, Data::Dirty(100), Data::Runs, Data::Random, Data::AllNan] {
         for n in [1, 7, 64, 100, 1023, 4096, 50_021] {
             let x = data.make::<T>(n);
             let expected = expected(ask, &x);
@@ -80,33 +105,34 @@ fn wrong<T: Element>(ask: Ask, wrong: &mut BTreeSet<&'static str>) {
             }
         }
     }
+    wrong
 }
 
-fn measure<T: Element>(options: &Options, rows: &mut Vec<Row>) {
+fn measure<T: Element>(options: &Options, cells: &mut Vec<Cell>) {
+    let usual = [1 << 10, 4 << 10, 16 << 10, 256 << 10, 8 << 20, 256 << 20];
+    let sizes = options.sizes.as_deref().unwrap_or(&usual);
     for ask in Ask::ALL {
-        if !ask.name(T::NAME).contains(&options.filter) {
+        if !T::HAS_INF && ask == Ask::Mask(task::Question::Inf) {
             continue;
         }
-        let mut liars = BTreeSet::new();
-        wrong::<T>(ask, &mut liars);
-        for (&bytes, &data) in
-            options.sizes.iter().flat_map(|size| options.data.iter().map(move |data| (size, data)))
+        let mut liars = None;
+        for (&bytes, &data) in sizes.iter().flat_map(|size| options.data.iter().map(move |data| (size, data)))
         {
-            let cell = format!("{}/{}/{}", ask.name(T::NAME), size_name(bytes), data.name());
+            let name = format!("{}/{}/{}", ask.name(T::NAME), size_name(bytes), data.name());
+            if !options.wants(ask, bytes, data, &name) {
+                continue;
+            }
+            let liars = liars.get_or_insert_with(|| wrong::<T>(ask));
             let x = data.make::<T>(bytes / size_of::<T>());
             let mut tasks = tasks(ask, &x);
             tasks.retain(|task| !liars.contains(task.name));
-            let rounds = if bytes >= 64 << 20 { options.rounds.div_ceil(2) } else { options.rounds };
+            let rounds = if bytes >= 1 << 20 { options.rounds.div_ceil(3) } else { options.rounds };
             let seconds = measure::seconds(&mut tasks, rounds);
-            for (task, seconds) in tasks.iter().zip(seconds) {
-                rows.push(Row {
-                    cell: cell.clone(),
-                    name: task.name,
-                    gb_per_s: bytes as f64 / seconds / 1e9,
-                });
-            }
-            eprintln!("{cell}");
+            let speed = |seconds| bytes as f64 / seconds / 1e9;
+            let rows = tasks.iter().zip(seconds).map(|(task, s)| (task.name, speed(s))).collect();
+            cells.push(Cell { name, bytes, rows });
         }
+        eprintln!("{}", ask.name(T::NAME));
     }
 }
 
@@ -125,14 +151,19 @@ fn main() -> ExitCode {
             std::env::set_var(name, "1");
         }
     }
-    let mut rows = Vec::new();
-    measure::<f32>(&options, &mut rows);
-    measure::<f64>(&options, &mut rows);
-    measure::<f16>(&options, &mut rows);
-    measure::<bf16>(&options, &mut rows);
-    println!("{}", report::markdown(&rows));
+    let mut cells = Vec::new();
+    measure::<f32>(&options, &mut cells);
+    measure::<f64>(&options, &mut cells);
+    measure::<f16>(&options, &mut cells);
+    measure::<bf16>(&options, &mut cells);
+    measure::<F8E4M3Fn>(&options, &mut cells);
+    measure::<F8E5M2>(&options, &mut cells);
+    let active = Path::active();
+    for path in Path::available().filter(|path| *path == active || path.name() == "avx2") {
+        println!("{}", report::markdown(&cells, path.name()));
+    }
     if let Some(file) = &options.json
-        && let Err(error) = std::fs::write(file, report::json(&rows))
+        && let Err(error) = std::fs::write(file, report::json(&cells))
     {
         eprintln!("{file}: {error}");
         return ExitCode::FAILURE;

@@ -42,6 +42,26 @@ pub const ALL: &[Peer] = &[
     burn::tasks,
 ];
 
+/// Whether loops built for AVX-512 run here: what Skylake-X has.
+fn has_avx512() -> bool {
+    nonfinite::Path::by_name("avx512").is_some()
+}
+
+/// `$body` for an input of any type of float, `$x` being the slice, in a vector; nothing for the
+/// formats of one byte, which these libraries do not have.
+macro_rules! each_float {
+    ($input:expr, $x:ident => $body:expr) => {
+        match $input {
+            $crate::task::Input::F32($x) => $body.into_iter().collect(),
+            $crate::task::Input::F64($x) => $body.into_iter().collect(),
+            $crate::task::Input::F16($x) => $body.into_iter().collect(),
+            $crate::task::Input::Bf16($x) => $body.into_iter().collect(),
+            _ => Vec::new(),
+        }
+    };
+}
+pub(crate) use each_float;
+
 /// `$body` for an input of any type, `$x` being the slice.
 macro_rules! each_type {
     ($input:expr, $x:ident => $body:expr) => {
@@ -50,6 +70,8 @@ macro_rules! each_type {
             $crate::task::Input::F64($x) => $body,
             $crate::task::Input::F16($x) => $body,
             $crate::task::Input::Bf16($x) => $body,
+            $crate::task::Input::E4m3fn($x) => $body,
+            $crate::task::Input::E5m2($x) => $body,
         }
     };
 }

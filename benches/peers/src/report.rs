@@ -1,57 +1,147 @@
-//! The table and the JSON file.
+//! The tables and the JSON file.
 
 use std::fmt::Write as _;
 
-pub struct Row {
+/// What was measured in one cell.
+pub struct Cell {
     /// As `mask/f32/finite/16KiB/clean`.
-    pub cell: String,
-    pub name: &'static str,
-    pub gb_per_s: f64,
+    pub name: String,
+    pub bytes: usize,
+    /// Who, and GB/s of input.
+    pub rows: Vec<(&'static str, f64)>,
 }
 
-/// A table a size and data: a line for each question and type, a column for each who answered one.
-pub fn markdown(rows: &[Row]) -> String {
+/// Ours on one path beside the others that run on the same machine.
+struct Standing {
+    ours: f64,
+    /// The fastest other, if anybody else has this.
+    other: Option<(&'static str, f64)>,
+    /// Our share of the limit.
+    share: Option<f64>,
+}
+
+impl Standing {
+    /// Above 1 if ours is faster.
+    fn ratio(&self) -> Option<f64> {
+        self.other.map(|(_, other)| self.ours / other)
+    }
+}
+
+impl Cell {
+    fn row(&self, name: &str) -> Option<f64> {
+        self.rows.iter().find(|row| row.0 == name).map(|row| row.1)
+    }
+
+    /// `path` beside all others or, unless it is AVX-512 itself, those without AVX-512.
+    fn standing(&self, path: &str) -> Option<Standing> {
+        let ours = self.row(&format!("nonfinite {path}"))?;
+        let wide = path == "avx512";
+        let others = self.rows.iter().copied().filter(|(name, _)| {
+            !name.starts_with("nonfinite")
+                && !name.starts_with("limit")
+                && (wide || !name.ends_with("avx512"))
+        });
+        let kind = if self.name.starts_with("mask") { "mask" } else { "load" };
+        let limit = self.row(&format!("limit {kind} {}", if wide { 512 } else { 256 }));
+        let other = others.max_by(|a, b| a.1.total_cmp(&b.1));
+        Some(Standing { ours, other, share: limit.map(|limit| ours / limit) })
+    }
+
+    /// What is asked, and of what: `mask/f32/finite` and `16KiB/clean`.
+    fn split(&self) -> (&str, &str) {
+        let at = self.name.match_indices('/').nth(2).map_or(self.name.len(), |(at, _)| at);
+        (&self.name[..at], self.name.get(at + 1..).unwrap_or_default())
+    }
+
+    fn nanoseconds(&self, gb_per_s: f64) -> f64 {
+        self.bytes as f64 / gb_per_s
+    }
+}
+
+/// `path` on all cells: a table a size and data with a line for each question and type; where
+/// another loop is faster, worst first; and a line for each size and data.
+pub fn markdown(cells: &[Cell], path: &str) -> String {
     let mut text = String::new();
     let mut groups: Vec<&str> = Vec::new();
-    for row in rows {
-        let group = split(&row.cell).1;
-        if !groups.contains(&group) {
-            groups.push(group);
+    for cell in cells {
+        if !groups.contains(&cell.split().1) {
+            groups.push(cell.split().1);
         }
     }
+    let rule = |columns| format!("|---|{}\n", "---:|".repeat(columns));
+    let mut summary = String::from(
+        "| size and data | cells | another is faster | by 3 % and more | least ratio | mean ratio | \
+         mean share of the limit |\n",
+    );
+    summary += &rule(6);
+    let mut slower = Vec::new();
+    // Writing to a String does not fail.
     for group in groups {
-        let rows: Vec<&Row> = rows.iter().filter(|row| split(&row.cell).1 == group).collect();
-        let mut names: Vec<&str> = Vec::new();
-        let mut cells: Vec<&str> = Vec::new();
-        for row in &rows {
-            if !names.contains(&row.name) {
-                names.push(row.name);
-            }
-            if !cells.contains(&row.cell.as_str()) {
-                cells.push(&row.cell);
-            }
-        }
-        // Writing to a String does not fail.
-        let _ = writeln!(text, "\n### {group}, GB/s of input\n\n| | {} |", names.join(" | "));
-        let _ = writeln!(text, "|---|{}", "---:|".repeat(names.len()));
-        for cell in cells {
-            let _ = write!(text, "| {} |", split(cell).0);
-            for name in &names {
-                match rows.iter().find(|row| row.cell == cell && row.name == *name) {
-                    Some(row) => drop(write!(text, " {} |", number(row.gb_per_s))),
-                    None => text.push_str(" |"),
+        let _ = writeln!(text, "\n### nonfinite {path}, {group}, GB/s of input\n");
+        text += "| | ours | share of the limit | fastest other | its GB/s | ratio |\n";
+        text += &rule(5);
+        let (mut ratios, mut shares) = (Vec::new(), Vec::new());
+        for cell in cells.iter().filter(|cell| cell.split().1 == group) {
+            let Some(standing) = cell.standing(path) else { continue };
+            let (other, theirs) = standing.other.unzip();
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {} |",
+                cell.split().0,
+                number(standing.ours),
+                optional(standing.share),
+                other.unwrap_or_default(),
+                theirs.map(number).unwrap_or_default(),
+                optional(standing.ratio()),
+            );
+            shares.extend(standing.share);
+            if let Some(ratio) = standing.ratio() {
+                ratios.push(ratio);
+                if ratio < 1.0 {
+                    slower.push((ratio, cell, standing));
                 }
             }
-            text.push('\n');
         }
+        let below = |bound: f64| ratios.iter().filter(|ratio| **ratio < bound).count();
+        let _ = writeln!(
+            summary,
+            "| {group} | {} | {} | {} | {} | {} | {} |",
+            ratios.len(),
+            below(1.0),
+            below(0.97),
+            optional(ratios.iter().copied().min_by(f64::total_cmp)),
+            optional(mean(&ratios)),
+            optional(mean(&shares)),
+        );
     }
+    slower.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let _ = writeln!(text, "\n### nonfinite {path}: another loop is faster\n");
+    text += "| | ratio | ours | share of the limit | fastest other | its GB/s | ours, ns | its ns |\n";
+    text += "|---|---:|---:|---:|---|---:|---:|---:|\n";
+    for (ratio, cell, standing) in slower {
+        let Some((name, theirs)) = standing.other else { continue };
+        let _ = writeln!(
+            text,
+            "| {} | {ratio:.2} | {} | {} | {name} | {} | {} | {} |",
+            cell.name,
+            number(standing.ours),
+            optional(standing.share),
+            number(theirs),
+            number(cell.nanoseconds(standing.ours)),
+            number(cell.nanoseconds(theirs)),
+        );
+    }
+    let _ = write!(text, "\n### nonfinite {path}: summary\n\n{summary}");
     text
 }
 
-/// What is asked, and of what: `mask/f32/finite` and `16KiB/clean`.
-fn split(cell: &str) -> (&str, &str) {
-    let at = cell.match_indices('/').nth(2).map_or(cell.len(), |(at, _)| at);
-    (&cell[..at], cell.get(at + 1..).unwrap_or_default())
+fn mean(values: &[f64]) -> Option<f64> {
+    let logarithms: f64 = values.iter().map(|value| value.ln()).sum();
+    (!values.is_empty()).then(|| (logarithms / values.len() as f64).exp())
+}
+
+fn optional(x: Option<f64>) -> String {
+    x.map(|x| format!("{x:.2}")).unwrap_or_default()
 }
 
 fn number(x: f64) -> String {
@@ -59,12 +149,11 @@ fn number(x: f64) -> String {
 }
 
 /// Names and cells have nothing that JSON would escape.
-pub fn json(rows: &[Row]) -> String {
-    let rows: Vec<String> = rows
-        .iter()
-        .map(|Row { cell, name, gb_per_s }| {
-            format!("  {{\"cell\": \"{cell}\", \"name\": \"{name}\", \"gb_per_s\": {gb_per_s:.3}}}")
-        })
-        .collect();
+pub fn json(cells: &[Cell]) -> String {
+    let row = |cell: &Cell, (name, gb_per_s): &(&str, f64)| {
+        format!("  {{\"cell\": \"{}\", \"name\": \"{name}\", \"gb_per_s\": {gb_per_s:.3}}}", cell.name)
+    };
+    let rows: Vec<String> =
+        cells.iter().flat_map(|cell| cell.rows.iter().map(move |r| row(cell, r))).collect();
     format!("[\n{}\n]\n", rows.join(",\n"))
 }

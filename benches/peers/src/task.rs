@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use half::{bf16, f16};
+use nonfinite::{F8E4M3Fn, F8E5M2};
 
 use crate::data::Buffer;
 
@@ -10,6 +11,7 @@ use crate::data::Buffer;
 pub enum Question {
     Finite,
     Nan,
+    Inf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,33 +24,51 @@ pub enum Ask {
     AnyNan,
     CountNan,
     FirstNonFinite,
+    /// How many NaN, +Inf and -Inf.
+    Census,
 }
 
 impl Ask {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Mask(Question::Finite),
         Self::Mask(Question::Nan),
+        Self::Mask(Question::Inf),
         Self::Bits(Question::Finite),
         Self::Bits(Question::Nan),
+        Self::CountNan,
+        Self::Census,
         Self::AllFinite,
         Self::AnyNan,
-        Self::CountNan,
         Self::FirstNonFinite,
     ];
 
     /// `mask/f32/finite` and so on: as the project's own benchmarks name it.
     pub fn name(self, element: &str) -> String {
         let (ask, question) = match self {
-            Self::Mask(Question::Finite) => ("mask", "finite"),
-            Self::Mask(Question::Nan) => ("mask", "nan"),
-            Self::Bits(Question::Finite) => ("bits", "finite"),
-            Self::Bits(Question::Nan) => ("bits", "nan"),
+            Self::Mask(question) => ("mask", question.name()),
+            Self::Bits(question) => ("bits", question.name()),
             Self::AllFinite => ("all", "finite"),
             Self::AnyNan => ("any", "nan"),
             Self::CountNan => ("count", "nan"),
-            Self::FirstNonFinite => ("first", "nonfinite"),
+            Self::FirstNonFinite => ("position", "nonfinite"),
+            Self::Census => ("census", "all"),
         };
         format!("{ask}/{element}/{question}")
+    }
+
+    /// Whether it ends at the first hit.
+    pub fn is_search(self) -> bool {
+        matches!(self, Self::AllFinite | Self::AnyNan | Self::FirstNonFinite)
+    }
+}
+
+impl Question {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Finite => "finite",
+            Self::Nan => "nan",
+            Self::Inf => "inf",
+        }
     }
 }
 
@@ -58,27 +78,39 @@ pub enum Input<'a> {
     F64(&'a [f64]),
     F16(&'a [f16]),
     Bf16(&'a [bf16]),
+    E4m3fn(&'a [F8E4M3Fn]),
+    E5m2(&'a [F8E5M2]),
 }
 
 impl Input<'_> {
     pub fn len(self) -> usize {
-        match self {
-            Self::F32(x) => x.len(),
-            Self::F64(x) => x.len(),
-            Self::F16(x) => x.len(),
-            Self::Bf16(x) => x.len(),
-        }
+        self.parts().1
+    }
+
+    /// The size of an element.
+    pub fn size(self) -> usize {
+        self.parts().2
     }
 
     pub fn as_bytes(&self) -> &[u8] {
-        let (start, bytes) = match *self {
-            Self::F32(x) => (x.as_ptr().cast(), size_of_val(x)),
-            Self::F64(x) => (x.as_ptr().cast(), size_of_val(x)),
-            Self::F16(x) => (x.as_ptr().cast(), size_of_val(x)),
-            Self::Bf16(x) => (x.as_ptr().cast(), size_of_val(x)),
-        };
-        // SAFETY: the bytes of one slice, all initialised: floats have no padding.
-        unsafe { std::slice::from_raw_parts(start, bytes) }
+        let (start, len, size) = self.parts();
+        // SAFETY: the bytes of one slice, all initialised: no element has padding.
+        unsafe { std::slice::from_raw_parts(start, len * size) }
+    }
+
+    /// Where the elements begin, their number, and the size of one.
+    fn parts(self) -> (*const u8, usize, usize) {
+        fn of<T>(x: &[T]) -> (*const u8, usize, usize) {
+            (x.as_ptr().cast(), x.len(), size_of::<T>())
+        }
+        match self {
+            Self::F32(x) => of(x),
+            Self::F64(x) => of(x),
+            Self::F16(x) => of(x),
+            Self::Bf16(x) => of(x),
+            Self::E4m3fn(x) => of(x),
+            Self::E5m2(x) => of(x),
+        }
     }
 }
 
@@ -90,6 +122,8 @@ pub enum Answer {
     Flag(bool),
     Count(usize),
     First(Option<usize>),
+    /// NaN, +Inf, -Inf.
+    Census([usize; 3]),
     /// A machine limit: there is no answer.
     None,
 }
@@ -116,6 +150,12 @@ impl From<usize> for Answer {
 impl From<Option<usize>> for Answer {
     fn from(first: Option<usize>) -> Self {
         Self::First(first)
+    }
+}
+
+impl From<[usize; 3]> for Answer {
+    fn from(counts: [usize; 3]) -> Self {
+        Self::Census(counts)
     }
 }
 
@@ -157,9 +197,14 @@ impl<'a> Task<'a> {
         Self { name, job: Box::new(Parts { state, run, answer }) }
     }
 
-    /// Writes a byte for each of `n` elements.
-    pub fn mask(name: &'static str, n: usize, mut f: impl FnMut(&mut [u8]) + 'a) -> Self {
-        Self::new(name, Buffer::new(n), move |out| f(out), |out: &Buffer<u8>| Answer::Each(out.to_vec()))
+    /// Writes a byte, as `u8` or as `bool`, for each of `n` elements.
+    pub fn mask<B: Copy + Default + Into<u8> + 'a>(
+        name: &'static str,
+        n: usize,
+        mut f: impl FnMut(&mut [B]) + 'a,
+    ) -> Self {
+        let answer = |out: &Buffer<B>| Answer::Each(out.iter().map(|&out| out.into()).collect());
+        Self::new(name, Buffer::new(n), move |out| f(out), answer)
     }
 
     /// Writes a bit for each of `n` elements.

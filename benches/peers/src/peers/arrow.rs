@@ -37,7 +37,7 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
         Input::F64(x) => task::<Float64Type>(ask, x),
         Input::F16(x) => task::<Float16Type>(ask, x),
         // Arrow has no bf16.
-        Input::Bf16(_) => None,
+        _ => None,
     };
     task.into_iter().collect()
 }

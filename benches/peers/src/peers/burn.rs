@@ -3,7 +3,7 @@
 use burn_backend::{Backend, BoolDType, Element as BurnElement, TensorData, read_sync};
 use burn_flex::Flex;
 
-use super::each_type;
+use super::each_float;
 use crate::data::Element;
 use crate::task::{Answer, Ask, Input, Question, Task};
 
@@ -42,5 +42,5 @@ fn task<'a, B: Backend + 'a, T: Element + BurnElement>(
 }
 
 pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
-    each_type!(x, x => task::<Flex, _>("burn-flex", ask, x)).into_iter().collect()
+    each_float!(x, x => task::<Flex, _>("burn-flex", ask, x))
 }

@@ -22,7 +22,6 @@ fn task<'a, T: Element + WithDType>(ask: Ask, x: &'a [T], max: f64) -> Option<Ta
     Some(match ask {
         Ask::Mask(Question::Nan) => Task::owned(NAME, move || nan(&x).expect("comparable"), each),
         Ask::Mask(Question::Finite) => Task::owned(NAME, move || finite(&x, max).expect("comparable"), each),
-        Ask::Bits(_) => return None,
         Ask::AllFinite => {
             let all = move || finite(&x, max)?.min_all()?.to_scalar::<u8>();
             Task::value(NAME, move || all().expect("a byte") == 1)
@@ -35,7 +34,7 @@ fn task<'a, T: Element + WithDType>(ask: Ask, x: &'a [T], max: f64) -> Option<Ta
             let count = move || nan(&x)?.to_dtype(DType::U32)?.sum_all()?.to_scalar::<u32>();
             Task::value(NAME, move || count().expect("a number") as usize)
         }
-        Ask::FirstNonFinite => return None,
+        _ => return None,
     })
 }
 
@@ -49,6 +48,7 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
         Input::F64(x) => task(ask, x, f64::MAX),
         Input::F16(x) => task(ask, x, half::f16::MAX.into()),
         Input::Bf16(x) => task(ask, x, half::bf16::MAX.into()),
+        _ => None,
     };
     task.into_iter().collect()
 }

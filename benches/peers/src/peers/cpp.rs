@@ -1,89 +1,108 @@
-//! Google Highway, xsimd and Eigen, built by the C++ compiler (cpp/, build.rs).
+//! Built by the C++ compilers (cpp/, build.rs): Google Highway, xsimd, Eigen, and the plain loops
+//! of gcc and clang.
 
 use std::ffi::c_void;
-use std::ptr::null_mut;
 
 use crate::task::{Ask, Input, Question, Task};
 
-/// What is asked, of which type, whether of NaN (else of finite), the elements and where answers go; as in
-/// cpp/dispatch.hpp, whose enumerations have only values from 0 on and so are `unsigned`.
-type Entry = unsafe extern "C" fn(u32, u32, bool, *const c_void, usize, *mut c_void) -> usize;
+/// A loop: the elements, their number, and where answers go; as in cpp/dispatch.hpp.
+type Loop = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> usize;
+/// The loop for what is asked, of which type, and which question; as in cpp/dispatch.hpp, whose
+/// enumerations are `uint32_t`.
+type Entry = unsafe extern "C" fn(u32, u32, u32) -> Option<Loop>;
 
-unsafe extern "C" {
-    fn peer_highway_avx2(op: u32, t: u32, nan: bool, x: *const c_void, n: usize, out: *mut c_void) -> usize;
-    fn peer_highway_avx512(op: u32, t: u32, nan: bool, x: *const c_void, n: usize, out: *mut c_void)
-    -> usize;
-    fn peer_eigen(op: u32, t: u32, nan: bool, x: *const c_void, n: usize, out: *mut c_void) -> usize;
-    fn peer_xsimd(op: u32, t: u32, nan: bool, x: *const c_void, n: usize, out: *mut c_void) -> usize;
+macro_rules! entries {
+    ($($entry:ident)*) => {
+        unsafe extern "C" { $(fn $entry(op: u32, of: u32, question: u32) -> Option<Loop>;)* }
+    };
+}
+entries! {
+    peer_highway_avx2 peer_highway_avx512 peer_eigen peer_xsimd peer_gcc_avx2 peer_gcc_avx512
+}
+#[cfg(clang)]
+entries! {
+    peer_clang_avx2 peer_clang_avx512
 }
 
-const UNSUPPORTED: usize = usize::MAX - 1;
+/// A name, its name by the bits, whether it needs AVX-512, and where its loops are.
+type Peer = (&'static str, &'static str, bool, Entry);
+
+const PEERS: &[Peer] = &[
+    ("highway avx2", "", false, peer_highway_avx2),
+    ("highway avx512", "", true, peer_highway_avx512),
+    ("eigen avx2", "", false, peer_eigen),
+    ("xsimd avx2", "", false, peer_xsimd),
+    ("gcc avx2", "gcc bits avx2", false, peer_gcc_avx2),
+    ("gcc avx512", "gcc bits avx512", true, peer_gcc_avx512),
+    #[cfg(clang)]
+    ("clang avx2", "clang bits avx2", false, peer_clang_avx2),
+    #[cfg(clang)]
+    ("clang avx512", "clang bits avx512", true, peer_clang_avx512),
+];
+
 const NONE: usize = usize::MAX;
 
-fn ask_cpp(entry: Entry, ask: Ask, x: Input<'_>, out: &mut [u8]) -> usize {
-    let (op, nan, needed) = match ask {
-        Ask::Mask(question) => (0, question == Question::Nan, x.len()),
-        Ask::Bits(question) => (1, question == Question::Nan, x.len().div_ceil(8)),
-        Ask::AllFinite => (2, false, 0),
-        Ask::AnyNan => (3, true, 0),
-        Ask::CountNan => (4, true, 0),
-        Ask::FirstNonFinite => (5, false, 0),
+fn task<'a>(name: &'static str, entry: Entry, of: u32, ask: Ask, x: Input<'a>) -> Option<Task<'a>> {
+    let (op, question) = match ask {
+        Ask::Mask(question) => (0, question),
+        Ask::Bits(question) => (1, question),
+        Ask::AllFinite => (2, Question::Finite),
+        Ask::AnyNan => (3, Question::Nan),
+        Ask::CountNan => (4, Question::Nan),
+        Ask::FirstNonFinite => (5, Question::Finite),
+        Ask::Census => (6, Question::Nan),
     };
-    let element = match x {
-        Input::F32(_) => 0,
-        Input::F64(_) => 1,
-        Input::F16(_) => 2,
-        Input::Bf16(_) => 3,
+    let question = match question {
+        Question::Finite => 0,
+        Question::Nan => 1,
+        Question::Inf => 2,
     };
-    assert!(out.len() >= needed);
-    let to = if out.is_empty() { null_mut() } else { out.as_mut_ptr().cast() };
-    // SAFETY: `x` has as many elements of that type, `out` has room for the answers, and `tasks` found that the CPU has
-    // the instructions.
-    unsafe { entry(op, element, nan, x.as_bytes().as_ptr().cast(), x.len(), to) }
-}
-
-fn task<'a>(name: &'static str, entry: Entry, ask: Ask, x: Input<'a>) -> Option<Task<'a>> {
-    // Asked about nothing, a library tells whether it has this at all.
-    let nothing = match x {
-        Input::F32(_) => Input::F32(&[]),
-        Input::F64(_) => Input::F64(&[]),
-        Input::F16(_) => Input::F16(&[]),
-        Input::Bf16(_) => Input::Bf16(&[]),
-    };
-    if ask_cpp(entry, ask, nothing, &mut []) == UNSUPPORTED {
-        return None;
-    }
-    let value = move || ask_cpp(entry, ask, x, &mut []);
+    // SAFETY: numbers that the enumerations have.
+    let run = unsafe { entry(op, of, question) }?;
+    let (n, start) = (x.len(), x.as_bytes().as_ptr().cast());
+    // SAFETY: here and below: `x`, borrowed for 'a, has `n` elements of that type from `start` on,
+    // and `tasks` found that the CPU has the instructions. Reductions write nothing.
+    let value = move || unsafe { run(start, n, std::ptr::null_mut()) };
     let each = move |out: &mut [u8]| {
-        ask_cpp(entry, ask, x, out);
+        // SAFETY: as above, and `Task` makes `out` of a byte or a bit for each of `n` elements.
+        unsafe { run(start, n, out.as_mut_ptr().cast()) };
     };
     Some(match ask {
-        Ask::Mask(_) => Task::mask(name, x.len(), each),
-        Ask::Bits(_) => Task::bits(name, x.len(), each),
+        Ask::Mask(_) => Task::mask(name, n, each),
+        Ask::Bits(_) => Task::bits(name, n, each),
         Ask::AllFinite | Ask::AnyNan => Task::value(name, move || value() != 0),
         Ask::CountNan => Task::value(name, value),
         Ask::FirstNonFinite => Task::value(name, move || match value() {
             NONE => None,
             at => Some(at),
         }),
+        Ask::Census => Task::value(name, move || {
+            let mut counts = [0; 3];
+            // SAFETY: as above, and a census writes three `size_t`.
+            unsafe { run(start, n, counts.as_mut_ptr().cast()) };
+            counts
+        }),
     })
 }
 
 pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
-    let mut entries: Vec<(&'static str, Entry)> = Vec::new();
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("fma")
-    {
-        entries.push(("highway avx2", peer_highway_avx2));
-        entries.push(("eigen avx2", peer_eigen));
-        entries.push(("xsimd avx2", peer_xsimd));
-        let avx512 = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512cd");
-        if avx512 {
-            entries.push(("highway avx512", peer_highway_avx512));
+    let (of, by_bits) = match x {
+        Input::F32(_) => (0, Some(6)),
+        Input::F64(_) => (1, Some(7)),
+        Input::F16(_) => (2, None),
+        Input::Bf16(_) => (3, None),
+        Input::E4m3fn(_) => (4, None),
+        Input::E5m2(_) => (5, None),
+    };
+    if !is_x86_feature_detected!("fma") || nonfinite::Path::by_name("avx2").is_none() {
+        return Vec::new();
+    }
+    let mut tasks = Vec::new();
+    for &(name, bits_name, avx512, entry) in PEERS {
+        if !avx512 || super::has_avx512() {
+            tasks.extend(task(name, entry, of, ask, x));
+            tasks.extend(by_bits.and_then(|of| task(bits_name, entry, of, ask, x)));
         }
     }
-    entries.into_iter().filter_map(|(name, entry)| task(name, entry, ask, x)).collect()
+    tasks
 }

@@ -4,7 +4,7 @@ use fearless_simd::{Level, dispatch, prelude::*};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-use super::each_type;
+use super::each_float;
 use crate::task::{Ask, Input, Question, Task};
 
 /// Elements in blocks: as many as a vector has bytes.
@@ -120,7 +120,8 @@ fn count<S: Simd, T: Block<S>>(simd: S, x: &[T], question: Question) -> usize {
 macro_rules! task {
     ($name:expr, $level:expr, $ask:expr, $x:expr) => {{
         let (name, level, x) = ($name, $level, $x);
-        match $ask {
+        // A closure, to leave with nothing for what is not offered.
+        (|| Some(match $ask {
             Ask::Mask(Question::Nan) => {
                 Task::mask(name, x.len(), move |out| dispatch!(level, s => mask(s, x, Question::Nan, out)))
             }
@@ -141,7 +142,8 @@ macro_rules! task {
             Ask::FirstNonFinite => {
                 Task::value(name, move || dispatch!(level, s => first(s, x, Question::Finite)))
             }
-        }
+            _ => return None,
+        }))()
     }};
 }
 
@@ -160,5 +162,6 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
     if levels.is_empty() {
         levels.push(("fearless_simd", best));
     }
-    levels.into_iter().map(|(name, level)| each_type!(x, x => task!(name, level, ask, x))).collect()
+    let task = |(name, level)| -> Vec<Task<'_>> { each_float!(x, x => task!(name, level, ask, x)) };
+    levels.into_iter().flat_map(task).collect()
 }

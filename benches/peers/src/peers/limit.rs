@@ -8,7 +8,8 @@ use crate::task::{Ask, Input, Task};
 
 pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
     let n = x.len();
-    let of_size = match size_of_val_of(x) {
+    let of_size = match x.size() {
+        1 => limits::limits::<1>(),
         2 => limits::limits::<2>(),
         4 => limits::limits::<4>(),
         _ => limits::limits::<8>(),
@@ -26,12 +27,4 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
         }
     }
     tasks
-}
-
-fn size_of_val_of(x: Input<'_>) -> usize {
-    match x {
-        Input::F32(_) => 4,
-        Input::F64(_) => 8,
-        Input::F16(_) | Input::Bf16(_) => 2,
-    }
 }

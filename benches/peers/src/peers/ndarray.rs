@@ -19,13 +19,14 @@ fn task<'a, T: Element>(ask: Ask, x: &'a [T]) -> Option<Task<'a>> {
     Some(match ask {
         Ask::Mask(Question::Finite) => mapped(|x| x.mapv(|x| x.holds(Question::Finite))),
         Ask::Mask(Question::Nan) => mapped(|x| x.mapv(|x| x.holds(Question::Nan))),
-        Ask::Bits(_) => return None,
+        Ask::Mask(Question::Inf) => mapped(|x| x.mapv(|x| x.holds(Question::Inf))),
         Ask::AllFinite => Task::value(NAME, move || array.iter().all(|x| x.holds(Question::Finite))),
         Ask::AnyNan => Task::value(NAME, move || array.iter().any(|x| x.holds(Question::Nan))),
         Ask::CountNan => Task::value(NAME, move || array.iter().filter(|x| x.holds(Question::Nan)).count()),
         Ask::FirstNonFinite => {
             Task::value(NAME, move || array.iter().position(|x| !x.holds(Question::Finite)))
         }
+        Ask::Bits(_) | Ask::Census => return None,
     })
 }
 
@@ -35,6 +36,7 @@ macro_rules! method {
         let array = ArrayView1::from($x);
         match $ask {
             Ask::Mask(Question::Nan) => Some(Task::owned(NAME, move || array.is_nan(), each)),
+            Ask::Mask(Question::Inf) => Some(Task::owned(NAME, move || array.is_infinite(), each)),
             Ask::AnyNan => Some(Task::value(NAME, move || array.is_any_nan())),
             ask => task(ask, $x),
         }
@@ -47,6 +49,7 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
         Input::F64(x) => method!(ask, x),
         Input::F16(x) => task::<f16>(ask, x),
         Input::Bf16(x) => task::<bf16>(ask, x),
+        _ => None,
     };
     task.into_iter().collect()
 }

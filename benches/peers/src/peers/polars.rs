@@ -46,7 +46,7 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
         Input::F64(x) => task(ask, x, f64::is_finite),
         Input::F16(x) => task(ask, as_pf16(x), |x| x.0.is_finite()),
         // Polars has no bf16.
-        Input::Bf16(_) => None,
+        _ => None,
     };
     task.into_iter().collect()
 }

@@ -97,16 +97,16 @@ impl SimdOp for CountNan<'_> {
 }
 
 pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
-    const NAME: &str = "rten-simd";
+    let name = if super::has_avx512() { "rten-simd avx512" } else { "rten-simd" };
     let Input::F32(x) = x else { return Vec::new() };
     vec![match ask {
-        Ask::Mask(Question::Nan) => Task::mask(NAME, x.len(), |out| Mask::<true>(x, out).dispatch()),
-        Ask::Mask(Question::Finite) => Task::mask(NAME, x.len(), |out| Mask::<false>(x, out).dispatch()),
+        Ask::Mask(Question::Nan) => Task::mask(name, x.len(), |out| Mask::<true>(x, out).dispatch()),
+        Ask::Mask(Question::Finite) => Task::mask(name, x.len(), |out| Mask::<false>(x, out).dispatch()),
+        Ask::AllFinite => Task::value(name, || First::<false>(x).dispatch().is_none()),
+        Ask::AnyNan => Task::value(name, || First::<true>(x).dispatch().is_some()),
+        Ask::CountNan => Task::value(name, || CountNan(x).dispatch()),
+        Ask::FirstNonFinite => Task::value(name, || First::<false>(x).dispatch()),
         // It has no packed bits.
-        Ask::Bits(_) => return Vec::new(),
-        Ask::AllFinite => Task::value(NAME, || First::<false>(x).dispatch().is_none()),
-        Ask::AnyNan => Task::value(NAME, || First::<true>(x).dispatch().is_some()),
-        Ask::CountNan => Task::value(NAME, || CountNan(x).dispatch()),
-        Ask::FirstNonFinite => Task::value(NAME, || First::<false>(x).dispatch()),
+        _ => return Vec::new(),
     }]
 }

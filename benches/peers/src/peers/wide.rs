@@ -6,7 +6,7 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use wide::{f32x8, f64x4, i8x16, i16x8, i16x16, i32x8};
 
-use super::each_type;
+use super::each_float;
 use crate::task::{Ask, Input, Question, Task};
 
 /// Elements in blocks of 16.
@@ -111,7 +111,7 @@ fn words<const EXPONENT: i16>(x: &[u16], question: Question) -> i16x16 {
     let (x, exponent) = (cast::<[u16; 16], i16x16>(x), i16x16::splat(EXPONENT));
     match question {
         Question::Nan => (x & i16x16::splat(0x7FFF)).simd_gt(exponent),
-        Question::Finite => !(x & exponent).simd_eq(exponent),
+        _ => !(x & exponent).simd_eq(exponent),
     }
 }
 
@@ -161,9 +161,9 @@ fn count<T: Block>(x: &[T], question: Question) -> usize {
     blocks.iter().map(|block| T::bits(block, question).count_ones() as usize).sum::<usize>() + rest
 }
 
-fn task<T: Block>(ask: Ask, x: &[T]) -> Task<'_> {
+fn task<T: Block>(ask: Ask, x: &[T]) -> Option<Task<'_>> {
     const NAME: &str = "wide";
-    match ask {
+    Some(match ask {
         // One loop a question: it is known where the functions are inlined.
         Ask::Mask(Question::Nan) => Task::mask(NAME, x.len(), |out| mask(x, Question::Nan, out)),
         Ask::Mask(Question::Finite) => Task::mask(NAME, x.len(), |out| mask(x, Question::Finite, out)),
@@ -173,9 +173,10 @@ fn task<T: Block>(ask: Ask, x: &[T]) -> Task<'_> {
         Ask::AnyNan => Task::value(NAME, || first(x, Question::Nan).is_some()),
         Ask::CountNan => Task::value(NAME, || count(x, Question::Nan)),
         Ask::FirstNonFinite => Task::value(NAME, || first(x, Question::Finite)),
-    }
+        _ => return None,
+    })
 }
 
 pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
-    vec![each_type!(x, x => task(ask, x))]
+    each_float!(x, x => task(ask, x))
 }
