@@ -51,6 +51,9 @@ fn format<T: Sample>(c: &mut Criterion) {
             cell::<T, Finite, FiniteBits>(c, bytes, data);
             cell::<T, Nan, NanBits>(c, bytes, data);
         }
+        for &data in Data::dense(bytes) {
+            cell::<T, Nan, NanBits>(c, bytes, data);
+        }
     }
 }
 

@@ -84,6 +84,10 @@ fn format<T: Sample>(c: &mut Criterion) {
                 cell::<T, NegativeInf>(c, bytes, data, name);
             }
         }
+        for &(data, name) in Data::dense(bytes) {
+            cell::<T, Finite>(c, bytes, data, name);
+            cell::<T, Nan>(c, bytes, data, name);
+        }
     }
 }
 

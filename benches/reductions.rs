@@ -56,7 +56,7 @@ macro_rules! run {
 fn format<T: Sample>(c: &mut Criterion) {
     let arch = pulp::Arch::new();
     for bytes in nonfinite_benches::sizes() {
-        for (data, data_name) in Data::ALL {
+        for &(data, data_name) in Data::ALL.iter().chain(Data::dense(bytes)) {
             let x: Vec<T> = data.make(bytes);
             let name = |operation: &str, predicate: &str| {
                 format!("{operation}/{}/{predicate}/{}/{data_name}", T::NAME, nonfinite_benches::name(bytes))

@@ -1,10 +1,11 @@
-//! Strided tensors: `strided/CASE/FORMAT/SIZE`, against ndarray and a nested loop. The output is dense and row-major.
+//! Strided tensors: `strided/CASE/FORMAT/SIZE`, beside ndarray and the loop one would write. The
+//! output is dense and row-major.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ndarray::{ArrayView, ArrayViewMut, IxDyn, ShapeBuilder, Zip};
-use nonfinite::{Predicate, TensorView};
+use ndarray::{ArrayView, ArrayView2, ArrayViewMut, IxDyn, ShapeBuilder, Zip, s};
+use nonfinite::{Path, Predicate, TensorView};
 use nonfinite_benches::{Data, Sample};
 
 /// A layout of about so many elements.
@@ -117,9 +118,90 @@ fn nested<T: Sample>(x: &[T], offset: usize, case: &Case, out: &mut [bool]) {
     }
 }
 
+/// One question of f32, on every path.
+fn views<R>(
+    c: &mut Criterion,
+    case: &str,
+    view: TensorView<'_>,
+    mut ours: impl FnMut(TensorView<'_>) -> R,
+    mut naive: impl FnMut() -> R,
+) {
+    let bytes = view.len() * size_of::<f32>();
+    let name = format!("strided/{case}/f32/{}", nonfinite_benches::name(bytes));
+    let mut group = nonfinite_benches::group(c, name, bytes);
+    for path in nonfinite_benches::paths() {
+        let view = view.with_path(path);
+        group.bench_function(format!("nonfinite {}", path.name()), |b| b.iter(|| ours(black_box(view))));
+    }
+    group.bench_function("nested loop", |b| b.iter(&mut naive));
+    group.finish();
+}
+
+/// One question of an array, by `nonfinite::ndarray`, which takes the path that is active.
+fn arrays<R>(
+    c: &mut Criterion,
+    case: &str,
+    x: ArrayView2<'_, f32>,
+    ours: impl Fn(&ArrayView2<'_, f32>) -> R,
+    naive: impl Fn(&ArrayView2<'_, f32>) -> R,
+) {
+    let bytes = x.len() * size_of::<f32>();
+    let name = format!("strided/{case}/f32/{}", nonfinite_benches::name(bytes));
+    let mut group = nonfinite_benches::group(c, name, bytes);
+    group.bench_function(format!("nonfinite {}", Path::active().name()), |b| b.iter(|| ours(black_box(&x))));
+    group.bench_function("nested loop", |b| b.iter(|| naive(black_box(&x))));
+    group.finish();
+}
+
+/// Whether a column of `x` holds what is not finite, by what one would write: row by row, as it
+/// lies in memory.
+fn any_by_column(x: &[f32], out: &mut [bool]) {
+    out.fill(false);
+    for row in x.chunks_exact(out.len()) {
+        for (x, out) in row.iter().zip(&mut *out) {
+            *out |= !x.is_finite();
+        }
+    }
+}
+
+/// Shapes at which a loop of ours was once slower than the nested loop: down axis 0, by steps, and
+/// with rows of a few elements.
+fn cliffs(c: &mut Criterion) {
+    for [rows, columns] in [[4096, 1024], [197, 768]] {
+        let x: Vec<f32> = Data::Clean.make(rows * columns * size_of::<f32>());
+        let (sizes, strides) = ([columns, rows], [1, columns as isize]);
+        let view = TensorView::new(&x[..], 0, &sizes, &strides).expect("a layout within x");
+        let (mut out, mut others) = (vec![false; columns], vec![false; columns]);
+        let ours = |view: TensorView<'_>| {
+            view.any_rows(Predicate::NonFinite, black_box(&mut out)).expect("a place for each");
+        };
+        let case = format!("any_rows down axis 0 of {rows} by {columns}");
+        views(c, &case, view, ours, || any_by_column(black_box(&x), black_box(&mut others)));
+    }
+
+    let x: Vec<f32> = Data::Clean.make(500_000 * 8 * size_of::<f32>());
+    let x = ArrayView2::from_shape((500_000, 8), &x).expect("its size");
+    let any = |x: &ArrayView2<'_, f32>| nonfinite::ndarray::any(x, Predicate::NonFinite);
+    let naive = |x: &ArrayView2<'_, f32>| x.outer_iter().any(|row| row.iter().any(|x| !x.is_finite()));
+    arrays(c, "ndarray any of every second of 8", x.slice(s![.., ..;2]), any, naive);
+    let five = x.slice(s![.., ..5]);
+    arrays(c, "ndarray any of 5 of 8", five, any, naive);
+    let mask = |x: &ArrayView2<'_, f32>| nonfinite::ndarray::mask(x, Predicate::Finite);
+    arrays(c, "ndarray mask of 5 of 8", five, mask, |x| x.mapv(f32::is_finite));
+
+    let x: Vec<f32> = Data::Clean.make(262_144 * 4 * size_of::<f32>());
+    let view = TensorView::new(&x[..], 0, &[262_144, 3], &[4, 1]).expect("a layout within x");
+    let bad = |row: &[f32; 4]| row[..3].iter().filter(|x| !x.is_finite()).count();
+    let any = || black_box(&x).as_chunks().0.iter().any(|row| bad(row) != 0);
+    views(c, "any of 3 of 4", view, |view| view.any(Predicate::NonFinite), any);
+    let count = || black_box(&x).as_chunks().0.iter().map(bad).sum();
+    views(c, "count of 3 of 4", view, |view| view.count(Predicate::NonFinite), count);
+}
+
 fn strided(c: &mut Criterion) {
     of_format::<f32>(c);
     of_format::<half::f16>(c);
+    cliffs(c);
 }
 
 criterion_group! {

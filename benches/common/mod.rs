@@ -9,9 +9,10 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
 use nonfinite::{Element, Elements, Path};
 
-/// Input sizes in bytes: in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks others.
+/// Input sizes in bytes: short, in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks
+/// others.
 pub fn sizes() -> Vec<usize> {
-    sizes_or(&[1 << 10, 16 << 10, 256 << 10, 8 << 20, 256 << 20])
+    sizes_or(&[1 << 10, 4 << 10, 16 << 10, 256 << 10, 8 << 20, 256 << 20])
 }
 
 /// These sizes, unless the environment picks others.
@@ -98,17 +99,28 @@ pub fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkG
 }
 
 /// What the tensor holds besides finite elements.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Data {
     Clean,
-    /// One element in a thousand is not finite, at random places.
-    Dirty,
+    /// One element in so many is not finite, at random places.
+    Dirty(u64),
     AllNan,
 }
 
 impl Data {
     pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Clean, "clean"), (Self::Dirty, "dirty"), (Self::AllNan, "allnan")];
+        [(Self::Clean, "clean"), (Self::Dirty(1000), "dirty"), (Self::AllNan, "allnan")];
+    const DENSE: [(Self, &'static str); 3] =
+        [(Self::Dirty(3), "dirty3"), (Self::Dirty(16), "dirty16"), (Self::Dirty(100), "dirty100")];
+
+    /// Data with more that is not finite, for inputs of some sizes: a run would take hours
+    /// otherwise.
+    pub fn dense(bytes: usize) -> &'static [(Self, &'static str)] {
+        match bytes >> 10 {
+            1 | 16 | 256 => &Self::DENSE,
+            _ => &[],
+        }
+    }
 
     /// `bytes` of it.
     pub fn make<T: Sample>(self, bytes: usize) -> Vec<T> {
@@ -121,8 +133,8 @@ impl Data {
         };
         let element = |random: u64| match self {
             Self::AllNan => T::NAN,
-            Self::Dirty if random.is_multiple_of(1000) => {
-                [T::NAN, T::INF, T::NEG_INF][random as usize / 1000 % 3]
+            Self::Dirty(k) if random.is_multiple_of(k) => {
+                [T::NAN, T::INF, T::NEG_INF][(random / k) as usize % 3]
             }
             _ => T::FINITE[random as usize / 4000 % 4],
         };

@@ -16,6 +16,8 @@ UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
 FORMAT_ORDER = ("f32", "f64", "f16", "bf16")
 PREDICATE_ORDER = ("finite", "nan", "inf", "posinf", "neginf", "all")
+# Finite elements only, or one in 1000, 100, 16, 3 that is not, or NaN alone.
+DATA_ORDER = ("clean", "dirty", "dirty100", "dirty16", "dirty3", "allnan")
 SINK_ORDER = ("mask", "bits", "all", "position", "count", "census", "any")
 
 

@@ -2,6 +2,7 @@
 
 import json
 from itertools import groupby
+from statistics import geometric_mean
 
 from . import bars, cells, machine
 from .cells import FORMAT_ORDER, order, rank
@@ -58,12 +59,20 @@ def clean(found):
 
 
 def unclean(found):
-    chosen = with_data(found, "dirty", "allnan")
-    if chosen:
-        label = {"sink": part(0), **LABEL, "data": part(4)}
+    """A line a question and size, a column for each density."""
+    chosen = [c for c in with_data(found, *cells.DATA_ORDER) if c.picked()]
+    rows = {}
+    for cell in chosen:
+        other, picked = cell.fastest_other(), cell.picked()
+        beside = f" ({ratio(cell.times[other] / cell.times[picked])})" if other else ""
+        row = rows.setdefault(tuple(cell.parts[:4]), {})
+        row[cell.parts[4]] = f"{figure(cell.gb_per_s(picked))}{beside}"
+    lines = [[*name, *(row.get(data, "") for data in cells.DATA_ORDER)] for name, row in rows.items() if len(row) > 1]
+    if lines:
+        head = ["sink", "format", "predicate", "input", "clean", "1/1000", "1/100", "1/16", "1/3", "all NaN"]
         yield (
-            "## One element in a thousand not finite (dirty), or all NaN: GB/s of input\n\n"
-            + speed_table(chosen, label)
+            "## Elements that are not finite, one in so many: GB/s of input (ratio to the fastest other)\n\n"
+            f"On the path that the crate picks, {plain(chosen[0].picked())}.\n\n" + table(head, lines, 4)
         )
 
 
@@ -78,7 +87,7 @@ def strided(found):
     chosen = sorted((c for c in found if c.sink == "strided"), key=lambda cell: cell.parts[1:])
     if chosen:
         label = {"layout": part(1), "format": part(2), "input": part(3)}
-        yield "## Masks of strided tensors: GB/s of input\n\n" + speed_table(chosen, label)
+        yield "## Strided tensors, masks if not said otherwise: GB/s of input\n\n" + speed_table(chosen, label)
 
 
 def first_hit(found):
@@ -171,25 +180,63 @@ def formats(found):
             )
 
 
-def merged(folder, file, title):
-    """What others were measured at, in a run of their own; ratios only with our rows of that run."""
+def rows_of(folder, file):
+    """Cell -> name -> GB/s, of what others were measured at in a run of their own."""
     path = folder / file
     by_cell = {}
     for row in json.loads(path.read_text()) if path.exists() else []:
         by_cell.setdefault(row["cell"], {})[row["name"]] = row["gb_per_s"]
+    return by_cell
+
+
+def standing(speeds):
+    """Ours, the others, fastest first, and the ratio to the fastest; ratios only with our rows of that run."""
+    ours = next((f"nonfinite {p}" for p in cells.PATHS if f"nonfinite {p}" in speeds), None)
+    others = [name for name in speeds if not name.startswith(("nonfinite", "limit"))]
+    ranked = sorted(others, key=speeds.get, reverse=True)
+    return ours, ranked, speeds[ours] / speeds[ranked[0]] if ours and ranked else None
+
+
+def merged(by_cell, title):
     lines = []
     for name, speeds in by_cell.items():
-        ours = next((f"nonfinite {p}" for p in cells.PATHS if f"nonfinite {p}" in speeds), None)
-        limits = [f"{n.removeprefix('limit ')} {figure(v)}" for n, v in speeds.items() if n.startswith("limit")]
-        others = {n: v for n, v in speeds.items() if not n.startswith(("nonfinite", "limit"))}
-        ranked = sorted(others, key=others.get, reverse=True)
-        best = ratio(speeds[ours] / others[ranked[0]]) if ours and ranked else ""
-        listed = ", ".join(f"{n} {figure(others[n])}" for n in ranked)
+        ours, ranked, best = standing(speeds)
+        listed = ", ".join(f"{n} {figure(speeds[n])}" for n in ranked)
+        limits = ", ".join(f"{n.removeprefix('limit ')} {figure(v)}" for n, v in speeds.items() if n.startswith("limit"))
         us = f"{plain(ours)} {figure(speeds[ours])}" if ours else ""
-        lines.append([name, listed, ", ".join(limits), us, best])
+        lines.append([name, listed, limits, us, ratio(best)])
     if lines:
         head = ["cell", "others, fastest first", "limits", "ours", "ratio to the fastest"]
         yield f"## {title}: GB/s of input, a run of its own\n\n" + table(head, lines, 3)
+
+
+def faster_others(by_cell):
+    """How many cells of each size and data another loop is faster in, and which."""
+    lines, groups = [], {}
+    for name, speeds in by_cell.items():
+        ours, ranked, best = standing(speeds)
+        if best is not None:
+            groups.setdefault(tuple(name.split("/")[3:]), []).append(best)
+        if best is not None and best < 1:
+            row = [name, ratio(best), figure(speeds[ours]), ranked[0], figure(speeds[ranked[0]])]
+            lines.append((best, row))
+    if groups:
+        counts = [
+            [*group, len(ratios), sum(r < 1 for r in ratios), ratio(min(ratios)), ratio(geometric_mean(ratios))]
+            for group, ratios in groups.items()
+        ]
+        head = ["input", "data", "cells", "another is faster in", "least ratio", "mean ratio"]
+        yield "## Where another loop is faster, by `benches/peers`: GB/s of input\n\n" + table(head, counts, 2)
+    if lines:
+        yield table(["cell", "ratio", "ours", "fastest other", "its"], [row for _, row in sorted(lines)])
+
+
+def peers(folder):
+    by_cell = rows_of(folder, "peers.json")
+    yield from faster_others(by_cell)
+    # All cells would be a thousand lines.
+    usual = {name: row for name, row in by_cell.items() if name.endswith(("16KiB/clean", "256KiB/clean", "MiB/clean"))}
+    yield from merged(usual, "Other libraries")
 
 
 def static(path):
@@ -225,7 +272,7 @@ def text(found, cpu, notes, folder):
     parts = [header(found, cpu, notes), *bars.sections(found)]
     for section in (clean, unclean, sanitise, strided, first_hit, offsets, parallel, short, formats):
         parts += section(found)
-    parts += merged(folder, "peers.json", "Other libraries")
-    parts += merged(folder, "frameworks.json", "Frameworks")
+    parts += peers(folder)
+    parts += merged(rows_of(folder, "frameworks.json"), "Frameworks")
     parts += static(folder.parent / "static.md")
     return "\n".join(parts)
