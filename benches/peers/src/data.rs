@@ -113,7 +113,7 @@ impl Data {
 
 /// NaN, +Inf and -Inf alike; half of the NaN are signalling.
 fn special<T: Element>(random: u64) -> T {
-    let signalling = random / 3 % 2 == 0;
+    let signalling = (random / 3).is_multiple_of(2);
     [if signalling { T::SIGNALLING } else { T::NAN }, T::INF, T::NEG_INF][random as usize % 3]
 }
 

@@ -8,12 +8,12 @@ use crate::task::{Ask, Input, Question, Task};
 /// A loop: the elements, their number, and where answers go; as in cpp/dispatch.hpp.
 type Loop = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> usize;
 /// The loop for what is asked, of which type, and which question; as in cpp/dispatch.hpp, whose
-/// enumerations are `uint32_t`.
-type Entry = unsafe extern "C" fn(u32, u32, u32) -> Option<Loop>;
+/// enumerations are `uint32_t`; none for numbers that it does not know.
+type Entry = extern "C" fn(u32, u32, u32) -> Option<Loop>;
 
 macro_rules! entries {
     ($($entry:ident)*) => {
-        unsafe extern "C" { $(fn $entry(op: u32, of: u32, question: u32) -> Option<Loop>;)* }
+        unsafe extern "C" { $(safe fn $entry(op: u32, of: u32, question: u32) -> Option<Loop>;)* }
     };
 }
 entries! {
@@ -57,15 +57,15 @@ fn task<'a>(name: &'static str, entry: Entry, of: u32, ask: Ask, x: Input<'a>) -
         Question::Nan => 1,
         Question::Inf => 2,
     };
-    // SAFETY: numbers that the enumerations have.
-    let run = unsafe { entry(op, of, question) }?;
+    let run = entry(op, of, question)?;
     let (n, start) = (x.len(), x.as_bytes().as_ptr().cast());
-    // SAFETY: here and below: `x`, borrowed for 'a, has `n` elements of that type from `start` on,
-    // and `tasks` found that the CPU has the instructions. Reductions write nothing.
-    let value = move || unsafe { run(start, n, std::ptr::null_mut()) };
+    // SAFETY: `x`, borrowed for 'a, has `n` elements of that type from `start` on, and `tasks` found
+    // that the CPU has the instructions. `out` is null for loops that write nothing, and below has
+    // room for what the others write: a byte or a bit for each element (`Task`), or three `size_t`.
+    let call = move |out: *mut c_void| unsafe { run(start, n, out) };
+    let value = move || call(std::ptr::null_mut());
     let each = move |out: &mut [u8]| {
-        // SAFETY: as above, and `Task` makes `out` of a byte or a bit for each of `n` elements.
-        unsafe { run(start, n, out.as_mut_ptr().cast()) };
+        call(out.as_mut_ptr().cast());
     };
     Some(match ask {
         Ask::Mask(_) => Task::mask(name, n, each),
@@ -77,9 +77,8 @@ fn task<'a>(name: &'static str, entry: Entry, of: u32, ask: Ask, x: Input<'a>) -
             at => Some(at),
         }),
         Ask::Census => Task::value(name, move || {
-            let mut counts = [0; 3];
-            // SAFETY: as above, and a census writes three `size_t`.
-            unsafe { run(start, n, counts.as_mut_ptr().cast()) };
+            let mut counts = [0usize; 3];
+            call(counts.as_mut_ptr().cast());
             counts
         }),
     })
