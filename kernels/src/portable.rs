@@ -129,17 +129,22 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
+    fn put_bits<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: With,
+        usual: u64,
+        word: &mut [u8; 8],
+    ) {
         let mut bytes = [0; 64];
         for (byte, element) in bytes.iter_mut().zip(elements::<W>(block)) {
             *byte = u8::from(hit::<W, OP>(element, with));
         }
         // The product has bit 0 of byte `i` at bit `56 + i`, and no two of its terms meet there.
-        let mut packed = [0; 8];
-        for (out, eight) in packed.iter_mut().zip(bytes.as_chunks().0) {
+        for (out, eight) in word.iter_mut().zip(bytes.as_chunks().0) {
             *out = (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
         }
-        u64::from_le_bytes(packed)
+        *word = (u64::from_le_bytes(*word) ^ usual).to_le_bytes();
     }
 
     #[inline(always)]
@@ -196,33 +201,9 @@ impl Simd for Portable {
         seen
     }
 
-    type Counts = usize;
-
     #[inline(always)]
-    fn uncounted(self) -> usize {
-        0
-    }
-
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(self, counts: usize, lines: &[Line; 2], with: With) -> usize {
-        counts + hits::<W, OP>(lines, with)
-    }
-
-    type Sums = usize;
-
-    #[inline(always)]
-    fn no_sums(self) -> usize {
-        0
-    }
-
-    #[inline(always)]
-    fn add(self, sums: usize, counts: usize) -> usize {
-        sums + counts
-    }
-
-    #[inline(always)]
-    fn total(self, sums: usize) -> usize {
-        sums
+    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: With) -> usize {
+        pairs.iter().map(|pair| hits::<W, OP>(pair, with)).sum()
     }
 
     /// The tests for NaN, for infinities and for -Inf.
@@ -236,16 +217,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn classify<const W: usize>(
-        self,
-        [nan, inf, neg]: [usize; 3],
-        lines: &[Line; 2],
-        [of_nan, of_inf, of_neg]: [With; 3],
-    ) -> [usize; 3] {
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], [nan, inf, neg]: [With; 3]) -> [usize; 3] {
         [
-            nan + hits::<W, { op::GREATER }>(lines, of_nan),
-            inf + hits::<W, { op::EQUAL }>(lines, of_inf),
-            neg + hits::<W, { op::EQUAL }>(lines, of_neg),
+            self.count::<W, { op::GREATER }>(pairs, nan),
+            self.count::<W, { op::EQUAL }>(pairs, inf),
+            self.count::<W, { op::EQUAL }>(pairs, neg),
         ]
     }
 

@@ -71,8 +71,14 @@ pub(crate) trait Simd: Copy + 'static {
     /// The mask of fewer than 64 elements, negated as the test says.
     fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);
 
-    /// Bit `i` for element `i` of a block, not negated. `OP` is never `ONES_NOT`.
-    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: Self::With) -> u64;
+    /// Bit `i` of a little-endian word for element `i` of a block, xored with bit `i` of `usual`.
+    fn put_bits<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: Self::With,
+        usual: u64,
+        word: &mut [u8; 8],
+    );
 
     /// Bit `i` for element `i` of fewer than 64 elements, negated as the test says.
     fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64;
@@ -103,32 +109,8 @@ pub(crate) trait Simd: Copy + 'static {
     /// Whether the largest elements reach the least hit.
     fn reaches<const W: usize>(self, seen: Self::Seen, screen: Self::Screen) -> bool;
 
-    /// Hits, counted lane by lane.
-    type Counts: Copy;
-
-    /// Nothing counted yet.
-    fn uncounted(self) -> Self::Counts;
-
-    /// Adds the hits of two lines. `OP` is `EQUAL` or `GREATER`. The counter of a lane may be a byte: no
-    /// more than [`COUNTED`] bytes may be counted together.
-    fn count<const W: usize, const OP: u8>(
-        self,
-        counts: Self::Counts,
-        lines: &[Line; 2],
-        with: Self::With,
-    ) -> Self::Counts;
-
-    /// Sums of counters.
-    type Sums: Copy;
-
-    /// Nothing summed yet.
-    fn no_sums(self) -> Self::Sums;
-
-    /// Adds all counters.
-    fn add(self, sums: Self::Sums, counts: Self::Counts) -> Self::Sums;
-
-    /// The sum of all.
-    fn total(self, sums: Self::Sums) -> usize;
+    /// The number of hits in at most [`COUNTED`] bytes. `OP` is `EQUAL` or `GREATER`.
+    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: Self::With) -> usize;
 
     /// The test for NaN, the code of infinity and that of the negative one, in registers.
     type Classes: Copy;
@@ -136,13 +118,8 @@ pub(crate) trait Simd: Copy + 'static {
     /// To be called once, outside of a loop. `nan` is the test for NaN of a format that has infinities.
     fn classes<const W: usize>(self, nan: &Test) -> Self::Classes;
 
-    /// Adds the elements of two lines to the counters of NaN, of infinities and of -Inf among these.
-    fn classify<const W: usize>(
-        self,
-        counts: [Self::Counts; 3],
-        lines: &[Line; 2],
-        with: Self::Classes,
-    ) -> [Self::Counts; 3];
+    /// The numbers of NaN, of infinities and of -Inf among these in at most [`COUNTED`] bytes.
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], with: Self::Classes) -> [usize; 3];
 
     /// The test for what is to be replaced, and [`Codes`], in registers.
     type Codes: Copy;
@@ -180,7 +157,8 @@ pub(crate) trait Simd: Copy + 'static {
 #[repr(C, align(64))]
 pub(crate) struct Aligned(pub(crate) Slots);
 
-/// Bytes that one set of counters may count: 256 registers of 16 bytes on two counters of one byte.
+/// Bytes whose hits are counted at once: two counters of one byte in 16 bytes do not overflow, and the packed bits of
+/// the narrowest elements are 512 bytes.
 pub(crate) const COUNTED: usize = 4096;
 
 /// How many bytes stand before the first cache line of a long input whose elements are aligned: loads
@@ -207,12 +185,6 @@ pub(crate) fn lines(x: &[u8]) -> (&[Line], &[u8]) {
 #[inline(always)]
 pub(crate) fn first_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
     x.as_chunks().0.first_chunk()
-}
-
-/// The last 64 elements of an input that has as many.
-#[inline(always)]
-pub(crate) fn last_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
-    x.as_rchunks().1.last_chunk()
 }
 
 /// Fewer than 64 elements as a block, with zeros behind them.

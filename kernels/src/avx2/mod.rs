@@ -168,11 +168,39 @@ impl Avx2 {
         unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
     }
 
+    /// The sum of counters, of each lane of which all but the lowest byte is zero, also in the sum of both: no lane is
+    /// above 64 after [`crate::simd::COUNTED`] bytes.
+    #[inline(always)]
+    fn sum(self, a: V, b: V) -> usize {
+        let mut lanes = [0u64; 4];
+        // SAFETY: see above; `lanes` has 32 bytes.
+        unsafe {
+            let sums = _mm256_sad_epu8(_mm256_add_epi8(a, b), _mm256_setzero_si256());
+            _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sums);
+        }
+        lanes.iter().sum::<u64>() as usize
+    }
+
     /// The sign of every byte.
     #[inline(always)]
     fn signs(self, v: V) -> u64 {
         // SAFETY: see above.
         u64::from(unsafe { _mm256_movemask_epi8(v) }.cast_unsigned())
+    }
+}
+
+impl Avx2 {
+    /// Bit `i` for element `i` of a block.
+    #[inline(always)]
+    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
+        let bytes = block.as_flattened();
+        let mut bits = 0;
+        for half in 0..2 {
+            let packed = self.packed::<W, OP>(bytes, half, with);
+            let hits = if OP == op::ONES || OP == op::ONES_NOT { self.equal::<1>(packed, self.splat::<1>(0)) } else { packed };
+            bits |= self.signs(hits) << (32 * half);
+        }
+        if OP == op::ONES_NOT { !bits } else { bits }
     }
 }
 
@@ -237,15 +265,14 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
-        let bytes = block.as_flattened();
-        let mut bits = 0;
-        for half in 0..2 {
-            let packed = self.packed::<W, OP>(bytes, half, with);
-            let hits = if OP == op::ONES { self.equal::<1>(packed, self.splat::<1>(0)) } else { packed };
-            bits |= self.signs(hits) << (32 * half);
-        }
-        bits
+    fn put_bits<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: With,
+        usual: u64,
+        word: &mut [u8; 8],
+    ) {
+        *word = (self.bits::<W, OP>(block, with) ^ usual).to_le_bytes();
     }
 
     #[inline(always)]
@@ -323,51 +350,17 @@ impl Simd for Avx2 {
         unsafe { _mm256_testz_si256(lanes, lanes) == 0 }
     }
 
-    type Counts = [V; 2];
-
     #[inline(always)]
-    fn uncounted(self) -> [V; 2] {
-        [self.splat::<1>(0); 2]
-    }
-
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(
-        self,
-        [mut a, mut b]: [V; 2],
-        lines: &[Line; 2],
-        with: With,
-    ) -> [V; 2] {
-        let bytes = lines.as_flattened();
-        a = self.subtract::<W>(a, self.hits::<W, OP>(bytes, 0, with));
-        b = self.subtract::<W>(b, self.hits::<W, OP>(bytes, 32, with));
-        a = self.subtract::<W>(a, self.hits::<W, OP>(bytes, 64, with));
-        b = self.subtract::<W>(b, self.hits::<W, OP>(bytes, 96, with));
-        [a, b]
-    }
-
-    type Sums = V;
-
-    #[inline(always)]
-    fn no_sums(self) -> V {
-        self.splat::<1>(0)
-    }
-
-    /// No lane is above 64, so of the sum of both only the lowest byte of each lane is not zero.
-    #[inline(always)]
-    fn add(self, sums: V, [a, b]: [V; 2]) -> V {
-        // SAFETY: see above.
-        unsafe {
-            let bytes = _mm256_add_epi8(a, b);
-            _mm256_add_epi64(sums, _mm256_sad_epu8(bytes, _mm256_setzero_si256()))
+    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: With) -> usize {
+        let [mut a, mut b] = [self.splat::<1>(0); 2];
+        for pair in pairs {
+            let bytes = pair.as_flattened();
+            a = self.subtract::<W>(a, self.hits::<W, OP>(bytes, 0, with));
+            b = self.subtract::<W>(b, self.hits::<W, OP>(bytes, 32, with));
+            a = self.subtract::<W>(a, self.hits::<W, OP>(bytes, 64, with));
+            b = self.subtract::<W>(b, self.hits::<W, OP>(bytes, 96, with));
         }
-    }
-
-    #[inline(always)]
-    fn total(self, sums: V) -> usize {
-        let mut lanes = [0u64; 4];
-        // SAFETY: see above; `lanes` has 32 bytes.
-        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sums) }
-        lanes.iter().sum::<u64>() as usize
+        self.sum(a, b)
     }
 
     /// The mask without the sign, and the codes of infinity and of the negative one.
@@ -380,21 +373,19 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn classify<const W: usize>(
-        self,
-        [mut nan, mut inf, mut neg]: [[V; 2]; 3],
-        lines: &[Line; 2],
-        [mask, code, neg_code]: [V; 3],
-    ) -> [[V; 2]; 3] {
-        let bytes = lines.as_flattened();
-        for half in 0..4 {
-            let (lanes, i) = (self.load(bytes, 32 * half), half % 2);
-            let magnitude = self.and(lanes, mask);
-            nan[i] = self.subtract::<W>(nan[i], self.greater::<W>(magnitude, code));
-            inf[i] = self.subtract::<W>(inf[i], self.equal::<W>(magnitude, code));
-            neg[i] = self.subtract::<W>(neg[i], self.equal::<W>(lanes, neg_code));
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], [mask, code, neg_code]: [V; 3]) -> [usize; 3] {
+        let [mut nan, mut inf, mut neg] = [[self.splat::<1>(0); 2]; 3];
+        for pair in pairs {
+            let bytes = pair.as_flattened();
+            for half in 0..4 {
+                let (lanes, i) = (self.load(bytes, 32 * half), half % 2);
+                let magnitude = self.and(lanes, mask);
+                nan[i] = self.subtract::<W>(nan[i], self.greater::<W>(magnitude, code));
+                inf[i] = self.subtract::<W>(inf[i], self.equal::<W>(magnitude, code));
+                neg[i] = self.subtract::<W>(neg[i], self.equal::<W>(lanes, neg_code));
+            }
         }
-        [nan, inf, neg]
+        [self.sum(nan[0], nan[1]), self.sum(inf[0], inf[1]), self.sum(neg[0], neg[1])]
     }
 
     type Codes = Replace;

@@ -67,35 +67,6 @@ impl Avx512 {
             select(_mm512_set1_epi64(!0 << 32), high, low)
         }
     }
-
-    /// The bits of the registers of a block, one behind the other.
-    #[inline(always)]
-    pub(super) fn join<const W: usize>(self, hits: [u64; W]) -> u64 {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => hits[0],
-                2 => _mm512_kunpackd(hits[1], hits[0]),
-                4 => four(hits[0], hits[1], hits[2], hits[3]),
-                _ => four(
-                    u64::from(_mm512_kunpackb(hits[1] as u16, hits[0] as u16)),
-                    u64::from(_mm512_kunpackb(hits[3] as u16, hits[2] as u16)),
-                    u64::from(_mm512_kunpackb(hits[5] as u16, hits[4] as u16)),
-                    u64::from(_mm512_kunpackb(hits[7] as u16, hits[6] as u16)),
-                ),
-            }
-        }
-    }
-}
-
-/// Four times 16 bits, the first lowest.
-#[inline(always)]
-unsafe fn four(a: u64, b: u64, c: u64, d: u64) -> u64 {
-    // SAFETY: the caller has AVX-512 BW.
-    unsafe {
-        let (low, high) = (_mm512_kunpackw(b as u32, a as u32), _mm512_kunpackw(d as u32, c as u32));
-        _mm512_kunpackd(high.into(), low.into())
-    }
 }
 
 /// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so saturation keeps what

@@ -7,6 +7,7 @@ mod scale;
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
+use core::hint::black_box;
 use core::mem::MaybeUninit;
 
 use crate::replace::Codes;
@@ -130,6 +131,19 @@ impl Avx512 {
         }
     }
 
+    #[inline(always)]
+    fn unequal<const W: usize>(self, a: V, b: V) -> u64 {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm512_cmpneq_epi8_mask(a, b),
+                2 => _mm512_cmpneq_epi16_mask(a, b).into(),
+                4 => _mm512_cmpneq_epi32_mask(a, b).into(),
+                _ => _mm512_cmpneq_epi64_mask(a, b).into(),
+            }
+        }
+    }
+
     /// Adds `one` to the lanes whose bits are set.
     #[inline(always)]
     fn increment<const W: usize>(self, counts: V, hits: u64, one: V) -> V {
@@ -141,6 +155,17 @@ impl Avx512 {
                 4 => _mm512_mask_add_epi32(counts, hits as u16, counts, one),
                 _ => _mm512_mask_add_epi64(counts, hits as u8, counts, one),
             }
+        }
+    }
+
+    /// The sum of counters, of each lane of which all but the lowest byte is zero, also in the sum of both: no lane is
+    /// above 32 after [`crate::simd::COUNTED`] bytes.
+    #[inline(always)]
+    fn sum(self, a: V, b: V) -> usize {
+        // SAFETY: see above.
+        unsafe {
+            let sums = _mm512_sad_epu8(_mm512_add_epi8(a, b), _mm512_setzero_si512());
+            _mm512_reduce_add_epi64(sums) as usize
         }
     }
 
@@ -253,6 +278,12 @@ impl Avx512 {
     }
 }
 
+/// Stores the bits of a line.
+#[inline(always)]
+fn put<const W: usize>(hits: u64, to: &mut [u8]) {
+    to.copy_from_slice(&hits.to_le_bytes()[..8 / W]);
+}
+
 /// The registers of a replacement: a test, and each code with what takes its place.
 #[derive(Clone, Copy)]
 pub(crate) struct Replace {
@@ -318,17 +349,26 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
-        if OP == op::ONES && W > 1 {
-            let lacking = self.lacking(block, with.top);
-            // SAFETY: see above.
-            return unsafe { _mm512_testn_epi8_mask(lacking, lacking) };
+    fn put_bits<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: With,
+        usual: u64,
+        word: &mut [u8; 8],
+    ) {
+        for (line, bits) in block.iter().zip(word.chunks_exact_mut(8 / W)) {
+            let lanes = self.load(line);
+            let hits = match OP {
+                op::ONES_NOT => self.unequal::<W>(self.and(lanes, with.mask), with.bound),
+                _ => self.hits::<W, OP>(lanes, with),
+            };
+            let hits = if W == 1 { hits ^ usual } else { hits };
+            put::<W>(hits, bits);
         }
-        let mut hits = [0; W];
-        for (hits, line) in hits.iter_mut().zip(block) {
-            *hits = self.hits::<W, OP>(self.load(line), with);
+        // Only for rules that no format has. Hidden, or the loop would be compiled twice.
+        if W > 1 && black_box(usual) != 0 {
+            *word = (!u64::from_le_bytes(*word)).to_le_bytes();
         }
-        self.join(hits)
     }
 
     #[inline(always)]
@@ -384,45 +424,14 @@ impl Simd for Avx512 {
         self.at_least::<W>(self.max::<W>(a, b), least)
     }
 
-    type Counts = [V; 2];
-
     #[inline(always)]
-    fn uncounted(self) -> [V; 2] {
-        [self.splat::<1>(0); 2]
-    }
-
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(
-        self,
-        [a, b]: [V; 2],
-        [even, odd]: &[Line; 2],
-        with: With,
-    ) -> [V; 2] {
-        let a = self.increment::<W>(a, self.hits::<W, OP>(self.load(even), with), with.one);
-        [a, self.increment::<W>(b, self.hits::<W, OP>(self.load(odd), with), with.one)]
-    }
-
-    type Sums = V;
-
-    #[inline(always)]
-    fn no_sums(self) -> V {
-        self.splat::<1>(0)
-    }
-
-    /// No lane is above 32, so of the sum of both only the lowest byte of each lane is not zero.
-    #[inline(always)]
-    fn add(self, sums: V, [a, b]: [V; 2]) -> V {
-        // SAFETY: see above.
-        unsafe {
-            let bytes = _mm512_add_epi8(a, b);
-            _mm512_add_epi64(sums, _mm512_sad_epu8(bytes, _mm512_setzero_si512()))
+    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: With) -> usize {
+        let [mut a, mut b] = [self.splat::<1>(0); 2];
+        for [even, odd] in pairs {
+            a = self.increment::<W>(a, self.hits::<W, OP>(self.load(even), with), with.one);
+            b = self.increment::<W>(b, self.hits::<W, OP>(self.load(odd), with), with.one);
         }
-    }
-
-    #[inline(always)]
-    fn total(self, sums: V) -> usize {
-        // SAFETY: see above.
-        unsafe { _mm512_reduce_add_epi64(sums) as usize }
+        self.sum(a, b)
     }
 
     /// The mask without the sign, the codes of infinity and of the negative one, and 1.
@@ -430,26 +439,28 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn classes<const W: usize>(self, nan: &Test) -> [V; 4] {
-        let (mask, inf) = (nan.mask(), nan.bound());
-        let one = self.splat::<W>(nan.registers().one);
-        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | mask + 1), one]
+        let (mask, inf, one) = (nan.mask(), nan.bound(), nan.registers().one);
+        let neg = inf | mask + 1;
+        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(neg), self.splat::<W>(one)]
     }
 
     #[inline(always)]
     fn classify<const W: usize>(
         self,
-        [mut nan, mut inf, mut neg]: [[V; 2]; 3],
-        lines: &[Line; 2],
+        pairs: &[[Line; 2]],
         [mask, code, neg_code, one]: [V; 4],
-    ) -> [[V; 2]; 3] {
-        for (i, line) in lines.iter().enumerate() {
-            let lanes = self.load(line);
-            let magnitude = self.and(lanes, mask);
-            nan[i] = self.increment::<W>(nan[i], self.greater::<W>(magnitude, code), one);
-            inf[i] = self.increment::<W>(inf[i], self.equal::<W>(magnitude, code), one);
-            neg[i] = self.increment::<W>(neg[i], self.equal::<W>(lanes, neg_code), one);
+    ) -> [usize; 3] {
+        let [mut nan, mut inf, mut neg] = [[self.splat::<1>(0); 2]; 3];
+        for pair in pairs {
+            for (i, line) in pair.iter().enumerate() {
+                let lanes = self.load(line);
+                let magnitude = self.and(lanes, mask);
+                nan[i] = self.increment::<W>(nan[i], self.greater::<W>(magnitude, code), one);
+                inf[i] = self.increment::<W>(inf[i], self.equal::<W>(magnitude, code), one);
+                neg[i] = self.increment::<W>(neg[i], self.equal::<W>(lanes, neg_code), one);
+            }
         }
-        [nan, inf, neg]
+        [self.sum(nan[0], nan[1]), self.sum(inf[0], inf[1]), self.sum(neg[0], neg[1])]
     }
 
     type Codes = Replace;

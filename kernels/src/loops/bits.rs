@@ -3,7 +3,7 @@
 use super::mask::{AFTER_HIT, SCREEN_FROM};
 use super::skip::may_hit;
 use crate::rule::{Operation, Screen, Test};
-use crate::simd::{Block, Loop, Simd, last_block, lines, op};
+use crate::simd::{Block, Loop, Simd, lines, op};
 
 /// Compares every element.
 pub(crate) struct Plain<const W: usize>;
@@ -16,33 +16,29 @@ impl<const W: usize> Loop for Plain<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+        let usual = test.usual_bits();
         match test.operation() {
-            Operation::Ones => plain::<I, W, { op::ONES }>(isa, x, test, out),
-            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, test, out),
-            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, test, out),
+            Operation::Ones if test.negate() => plain::<I, W, { op::ONES_NOT }>(isa, x, test, 0, out),
+            Operation::Ones => plain::<I, W, { op::ONES }>(isa, x, test, 0, out),
+            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, test, usual, out),
+            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, test, usual, out),
         }
-        rest::<I, W>(isa, x, test)
+        let few = &x[out.len() * 64 * W..];
+        if few.is_empty() { 0 } else { isa.run::<Few<W>>(few, test, ()) }
     }
 }
 
 #[inline(always)]
-fn plain<I: Simd, const W: usize, const OP: u8>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) {
-    let (with, usual) = (isa.with::<W>(test), test.usual_bits());
+fn plain<I: Simd, const W: usize, const OP: u8>(
+    isa: I,
+    x: &[u8],
+    test: &Test,
+    usual: u64,
+    out: &mut [[u8; 8]],
+) {
+    let with = isa.with::<W>(test);
     for (block, word) in lines(x).0.as_chunks().0.iter().zip(out) {
-        *word = (isa.bits::<W, OP>(block, with) ^ usual).to_le_bytes();
-    }
-}
-
-/// The bits of the elements behind the last whole word.
-#[inline(always)]
-fn rest<I: Simd, const W: usize>(isa: I, x: &[u8], test: &Test) -> u64 {
-    let few = x.len() / W % 64;
-    if few == 0 {
-        return 0;
-    }
-    match last_block(x) {
-        Some(last) => (by_run_time::<I, W>(isa, last, test) ^ test.usual_bits()) >> (64 - few),
-        None => isa.run::<Few<W>>(x, test, ()),
+        isa.put_bits::<W, OP>(block, with, usual, word);
     }
 }
 
@@ -56,16 +52,6 @@ impl<const W: usize> Loop for Few<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> u64 {
         isa.bits_few::<W>(x, test)
-    }
-}
-
-/// The bits of a block, where one branch more costs nothing.
-#[inline(always)]
-fn by_run_time<I: Simd, const W: usize>(isa: I, block: &Block<W>, test: &Test) -> u64 {
-    let with = isa.with::<W>(test);
-    match test.operation() {
-        Operation::Greater => isa.bits::<W, { op::GREATER }>(block, with),
-        Operation::Ones | Operation::Equal => isa.bits::<W, { op::EQUAL }>(block, with),
     }
 }
 

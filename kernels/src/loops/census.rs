@@ -1,7 +1,5 @@
 //! NaN, +Inf and -Inf, counted in one pass.
 
-use core::hint::black_box;
-
 use super::bits::Few;
 use super::count::next_run;
 use super::position::Find;
@@ -23,25 +21,15 @@ impl<const W: usize> Loop for Classify<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Test, (): ()) -> Three {
         let with = isa.classes::<W>(nan);
         let pairs = lines(x).0.as_chunks::<2>().0;
-        let mut sums = [isa.no_sums(); 3];
-        // Where hits are sparse, most fours of lines hold none. (Hidden, or the loop would be compiled twice.)
-        let sparse = black_box(x.len() <= GROUP);
+        // Where hits are sparse, most fours of lines hold none.
+        let (sparse, part) = if x.len() <= GROUP { (true, 2) } else { (false, COUNTED / 128) };
         let screen = isa.screen::<W>(special(nan));
-        for part in pairs.chunks(COUNTED / 128) {
-            let mut counts = [isa.uncounted(); 3];
-            for four in part.chunks(2) {
-                if sparse && !may_hit::<I, W, false>(isa, four.as_flattened(), screen) {
-                    continue;
-                }
-                for pair in four {
-                    counts = isa.classify::<W>(counts, pair, with);
-                }
-            }
-            for (sums, counts) in sums.iter_mut().zip(counts) {
-                *sums = isa.add(*sums, counts);
+        let mut three = [0; 3];
+        for part in pairs.chunks(part) {
+            if !sparse || may_hit::<I, W, false>(isa, part.as_flattened(), screen) {
+                add(&mut three, isa.classify::<W>(part, with));
             }
         }
-        let mut three = [isa.total(sums[0]), isa.total(sums[1]), isa.total(sums[2])];
         for few in x[pairs.len() * 128..].chunks(63 * W) {
             few_classes::<I, W>(isa, few, nan, &mut three);
         }
