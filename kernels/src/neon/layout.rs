@@ -1,0 +1,137 @@
+//! How the lanes of each width come together. Unzipping takes the top or bottom halves of the lanes of two
+//! registers in order, so nothing has to be sorted.
+
+use core::arch::aarch64::*;
+
+use super::{Neon, V, With};
+use crate::simd::op;
+
+// SAFETY of all blocks below: `self` proves NEON, which is all that the intrinsics ask for.
+impl Neon {
+    /// -1 or 0 for each of 16 elements of a block, in bytes.
+    #[inline(always)]
+    pub(super) fn packed<const W: usize, const OP: u8>(self, bytes: &[u8], quarter: usize, with: With) -> V {
+        if W == 1 {
+            return self.hits::<W, OP>(bytes, 16 * quarter, with);
+        }
+        let low = self.results::<W, OP>(bytes, 2 * quarter, with);
+        let high = self.results::<W, OP>(bytes, 2 * quarter + 1, with);
+        // SAFETY: see above.
+        unsafe { vuzp1q_u8(low, high) }
+    }
+
+    /// The same for each of 8 elements, in lanes of 16 bits. `ONES` looks at the tops alone.
+    #[inline(always)]
+    fn results<const W: usize, const OP: u8>(self, bytes: &[u8], eighth: usize, with: With) -> V {
+        if OP == op::ONES || OP == op::ONES_NOT {
+            let masked = self.and(self.tops::<W>(bytes, eighth), with.top);
+            return self.equal::<2>(masked, with.top);
+        }
+        let at = 8 * W * eighth;
+        match W {
+            2 => self.hits::<W, OP>(bytes, at, with),
+            4 => {
+                let (low, high) =
+                    (self.hits::<W, OP>(bytes, at, with), self.hits::<W, OP>(bytes, at + 16, with));
+                self.low_halves::<4>(low, high)
+            }
+            _ => {
+                let [a, b, c, d] = [
+                    self.hits::<W, OP>(bytes, at, with),
+                    self.hits::<W, OP>(bytes, at + 16, with),
+                    self.hits::<W, OP>(bytes, at + 32, with),
+                    self.hits::<W, OP>(bytes, at + 48, with),
+                ];
+                self.low_halves::<4>(self.low_halves::<8>(a, b), self.low_halves::<8>(c, d))
+            }
+        }
+    }
+
+    /// The top 16 bits of each of 8 elements; 16 elements of a byte as they are.
+    #[inline(always)]
+    fn tops<const W: usize>(self, bytes: &[u8], part: usize) -> V {
+        match W {
+            1 | 2 => self.load(bytes, 16 * part),
+            4 => {
+                let at = 32 * part;
+                self.high_halves::<4>(self.load(bytes, at), self.load(bytes, at + 16))
+            }
+            _ => {
+                let at = 64 * part;
+                let low = self.high_halves::<8>(self.load(bytes, at), self.load(bytes, at + 16));
+                let high = self.high_halves::<8>(self.load(bytes, at + 32), self.load(bytes, at + 48));
+                self.high_halves::<4>(low, high)
+            }
+        }
+    }
+
+    /// The low half of each lane of `a` and then of `b`.
+    #[inline(always)]
+    fn low_halves<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                4 => vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
+                _ => vreinterpretq_u8_u32(vuzp1q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
+            }
+        }
+    }
+
+    /// The high half of each lane of `a` and then of `b`.
+    #[inline(always)]
+    pub(super) fn high_halves<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                4 => vreinterpretq_u8_u16(vuzp2q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
+                _ => vreinterpretq_u8_u32(vuzp2q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
+            }
+        }
+    }
+
+    /// The largest masked (or flipped) tops of two lines. A tree: what was seen before is waited for only once.
+    #[inline(always)]
+    pub(super) fn largest<const W: usize, const FLIP: bool>(self, bytes: &[u8], mask: V) -> V {
+        match W {
+            1 | 2 => self.max::<W>(
+                self.largest_of_four::<W, FLIP>(bytes, 0, mask),
+                self.largest_of_four::<W, FLIP>(bytes, 4, mask),
+            ),
+            4 => self.largest_of_four::<W, FLIP>(bytes, 0, mask),
+            _ => self.largest_of_two::<W, FLIP>(bytes, 0, mask),
+        }
+    }
+
+    #[inline(always)]
+    fn largest_of_four<const W: usize, const FLIP: bool>(self, bytes: &[u8], part: usize, mask: V) -> V {
+        self.max::<W>(
+            self.largest_of_two::<W, FLIP>(bytes, part, mask),
+            self.largest_of_two::<W, FLIP>(bytes, part + 2, mask),
+        )
+    }
+
+    #[inline(always)]
+    fn largest_of_two<const W: usize, const FLIP: bool>(self, bytes: &[u8], part: usize, mask: V) -> V {
+        let (a, b) = (self.tops::<W>(bytes, part), self.tops::<W>(bytes, part + 1));
+        if FLIP {
+            // SAFETY: see above.
+            unsafe { self.max::<W>(veorq_u8(a, mask), veorq_u8(b, mask)) }
+        } else {
+            self.max::<W>(self.and(a, mask), self.and(b, mask))
+        }
+    }
+
+    /// Bit `i` for byte `i`, each of which is -1 or 0. Three rounds of sums bring the eight bits of a byte
+    /// together.
+    #[inline(always)]
+    pub(super) fn signs(self, [a, b, c, d]: [V; 4]) -> u64 {
+        let weights = self.load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128], 0);
+        // SAFETY: see above.
+        unsafe {
+            let low = vpaddq_u8(self.and(a, weights), self.and(b, weights));
+            let high = vpaddq_u8(self.and(c, weights), self.and(d, weights));
+            let sums = vpaddq_u8(low, high);
+            vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)))
+        }
+    }
+}

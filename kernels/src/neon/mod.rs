@@ -1,0 +1,408 @@
+//! NEON: 16 bytes a register, on every AArch64 CPU.
+
+mod layout;
+mod scale;
+
+use core::arch::aarch64::*;
+use core::mem::MaybeUninit;
+
+use crate::replace::Codes;
+use crate::rule::{Operation, Screen, Test};
+use crate::scale::format;
+use crate::simd::{Block, Line, Loop, Simd, Slots, op, padded};
+
+/// Proves that the target has NEON.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neon(());
+
+impl Neon {
+    pub(crate) fn detect() -> Option<Self> {
+        cfg!(target_feature = "neon").then_some(Self(()))
+    }
+}
+
+type V = uint8x16_t;
+
+/// The registers of a test.
+#[derive(Clone, Copy)]
+pub(crate) struct With {
+    mask: V,
+    bound: V,
+    /// The top 16 bits of the mask, in lanes of 16 bits.
+    top: V,
+    /// The answer for an element that is no hit, in bytes.
+    usual: V,
+    /// The answer for a hit.
+    other: V,
+}
+
+// SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the intrinsics ask for.
+// Loads and stores ask for no alignment; each reads or writes one array, as long as a register.
+impl Neon {
+    /// The 16 bytes at `at`.
+    #[inline(always)]
+    fn load(self, bytes: &[u8], at: usize) -> V {
+        let bytes: &[u8; 16] = bytes[at..].first_chunk().unwrap();
+        // SAFETY: see above.
+        unsafe { vld1q_u8(bytes.as_ptr()) }
+    }
+
+    /// Writes 16 bytes at `at`.
+    #[inline(always)]
+    fn write(self, v: V, bytes: &mut [u8], at: usize) {
+        let bytes: &mut [u8; 16] = bytes[at..].first_chunk_mut().unwrap();
+        // SAFETY: see above.
+        unsafe { vst1q_u8(bytes.as_mut_ptr(), v) }
+    }
+
+    /// The low `W` bytes of a number in every lane.
+    #[inline(always)]
+    fn splat<const W: usize>(self, bits: u64) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => vdupq_n_u8(bits as u8),
+                2 => vreinterpretq_u8_u16(vdupq_n_u16(bits as u16)),
+                4 => vreinterpretq_u8_u32(vdupq_n_u32(bits as u32)),
+                _ => vreinterpretq_u8_u64(vdupq_n_u64(bits)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn and(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { vandq_u8(a, b) }
+    }
+
+    /// -1 in every lane where they are equal, else 0.
+    #[inline(always)]
+    fn equal<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => vceqq_u8(a, b),
+                2 => vreinterpretq_u8_u16(vceqq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
+                4 => vreinterpretq_u8_u32(vceqq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
+                _ => vreinterpretq_u8_u64(vceqq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))),
+            }
+        }
+    }
+
+    /// Signed.
+    #[inline(always)]
+    fn greater<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => vcgtq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)),
+                2 => vreinterpretq_u8_u16(vcgtq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b))),
+                4 => vreinterpretq_u8_u32(vcgtq_s32(vreinterpretq_s32_u8(a), vreinterpretq_s32_u8(b))),
+                _ => vreinterpretq_u8_u64(vcgtq_s64(vreinterpretq_s64_u8(a), vreinterpretq_s64_u8(b))),
+            }
+        }
+    }
+
+    /// The larger tops, unsigned: bytes, or for wider elements lanes of 16 bits.
+    #[inline(always)]
+    fn max<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => vmaxq_u8(a, b),
+                _ => vreinterpretq_u8_u16(vmaxq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn subtract<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => vsubq_u8(a, b),
+                2 => vreinterpretq_u8_u16(vsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
+                4 => vreinterpretq_u8_u32(vsubq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
+                _ => vreinterpretq_u8_u64(vsubq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))),
+            }
+        }
+    }
+
+    /// The bytes of `b` where those of `hits` are -1, else those of `a`.
+    #[inline(always)]
+    fn blend(self, a: V, b: V, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe { vbslq_u8(hits, b, a) }
+    }
+
+    /// Where `EQUAL` or `GREATER` holds for the lanes at `at`.
+    #[inline(always)]
+    fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
+        let masked = self.and(self.load(bytes, at), with.mask);
+        if OP == op::GREATER {
+            self.greater::<W>(masked, with.bound)
+        } else {
+            self.equal::<W>(masked, with.bound)
+        }
+    }
+
+    /// [`Neon::hits`] of a line.
+    #[inline(always)]
+    fn line_hits<const W: usize, const OP: u8>(self, line: &Line, with: With) -> [V; 4] {
+        [
+            self.hits::<W, OP>(line, 0, with),
+            self.hits::<W, OP>(line, 16, with),
+            self.hits::<W, OP>(line, 32, with),
+            self.hits::<W, OP>(line, 48, with),
+        ]
+    }
+
+    /// Whether a byte is not zero.
+    #[inline(always)]
+    fn any(self, [a, b, c, d]: [V; 4]) -> bool {
+        // SAFETY: see above.
+        unsafe { vmaxvq_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d))) != 0 }
+    }
+}
+
+/// The registers of a replacement: a test, and each code with what takes its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Replace {
+    special: With,
+    nan: V,
+    pos_inf: [V; 2],
+    neg_inf: [V; 2],
+}
+
+impl Simd for Neon {
+    /// The target has NEON, or there is no token. Not inlined, so that mask and bound stay unknown: of known
+    /// ones LLVM makes inverted comparisons.
+    #[target_feature(enable = "neon")]
+    #[inline(never)]
+    unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
+        L::vector(Self(()), x, test, out)
+    }
+
+    type With = With;
+
+    #[inline(always)]
+    fn with<const W: usize>(self, test: &Test) -> With {
+        let registers = test.registers();
+        With {
+            mask: self.splat::<W>(test.mask()),
+            bound: self.splat::<W>(test.bound()),
+            top: self.splat::<4>(registers.top.into()),
+            usual: self.splat::<4>(registers.usual.into()),
+            other: self.splat::<4>(registers.other.into()),
+        }
+    }
+
+    #[inline(always)]
+    fn stores_negated<const W: usize>() -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
+        let bytes = block.as_flattened();
+        for quarter in 0..4 {
+            let answers = self.blend(with.usual, with.other, self.packed::<W, OP>(bytes, quarter, with));
+            let to: &mut [MaybeUninit<bool>; 16] = &mut out.as_chunks_mut().0[quarter];
+            // SAFETY: see above; `to` has 16 bytes.
+            unsafe { vst1q_u8(to.as_mut_ptr().cast(), answers) }
+        }
+    }
+
+    #[inline(always)]
+    fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+        crate::scalar::spread(self.bits_few::<W>(x, test), out);
+    }
+
+    #[inline(always)]
+    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
+        let bytes = block.as_flattened();
+        self.signs([
+            self.packed::<W, OP>(bytes, 0, with),
+            self.packed::<W, OP>(bytes, 1, with),
+            self.packed::<W, OP>(bytes, 2, with),
+            self.packed::<W, OP>(bytes, 3, with),
+        ])
+    }
+
+    #[inline(always)]
+    fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64 {
+        if x.len() <= 8 * W {
+            return crate::scalar::bits_few::<W>(x, test);
+        }
+        let (block, with) = (padded(x), self.with::<W>(test));
+        let bits = match test.operation() {
+            Operation::Greater => self.bits::<W, { op::GREATER }>(&block, with),
+            Operation::Ones | Operation::Equal => self.bits::<W, { op::EQUAL }>(&block, with),
+        };
+        (bits ^ test.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
+    }
+
+    #[inline(always)]
+    fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
+        let hits = match test.operation() {
+            Operation::Greater => self.line_hits::<W, { op::GREATER }>(line, with),
+            Operation::Ones | Operation::Equal => self.line_hits::<W, { op::EQUAL }>(line, with),
+        };
+        if self.any(hits) { self.signs(hits).trailing_zeros() as usize / W } else { 64 }
+    }
+
+    /// The top 16 bits of the mask in lanes of 16 bits, and those of the least hit; bytes for elements of a byte.
+    type Screen = (V, u16);
+
+    /// By the tops alone: an element whose top is below that of the least hit is below the least hit.
+    #[inline(always)]
+    fn screen<const W: usize>(self, screen: Screen) -> (V, u16) {
+        let below = (8 * W).saturating_sub(16);
+        match screen {
+            Screen::None => (self.splat::<1>(0), 0),
+            Screen::Masked { mask, least } if W == 1 => (self.splat::<1>(mask), least as u16),
+            Screen::Masked { mask, least } => (self.splat::<2>(mask >> below), (least >> below) as u16),
+            Screen::Flipped { flip } => (self.splat::<1>(flip), 0xFF),
+        }
+    }
+
+    type Seen = V;
+
+    #[inline(always)]
+    fn unseen(self) -> V {
+        self.splat::<1>(0)
+    }
+
+    #[inline(always)]
+    fn look<const W: usize, const FLIP: bool>(self, seen: V, lines: &[Line; 2], (mask, _): (V, u16)) -> V {
+        self.max::<W>(seen, self.largest::<W, FLIP>(lines.as_flattened(), mask))
+    }
+
+    #[inline(always)]
+    fn reaches<const W: usize>(self, seen: V, (_, least): (V, u16)) -> bool {
+        // SAFETY: see above.
+        let largest = unsafe {
+            match W {
+                1 => vmaxvq_u8(seen).into(),
+                _ => vmaxvq_u16(vreinterpretq_u16_u8(seen)),
+            }
+        };
+        largest >= least
+    }
+
+    /// One for each of two lines.
+    type Counts = [V; 2];
+
+    #[inline(always)]
+    fn uncounted(self) -> [V; 2] {
+        [self.splat::<1>(0); 2]
+    }
+
+    #[inline(always)]
+    fn count<const W: usize, const OP: u8>(
+        self,
+        [mut a, mut b]: [V; 2],
+        [even, odd]: &[Line; 2],
+        with: With,
+    ) -> [V; 2] {
+        for hits in self.line_hits::<W, OP>(even, with) {
+            a = self.subtract::<W>(a, hits);
+        }
+        for hits in self.line_hits::<W, OP>(odd, with) {
+            b = self.subtract::<W>(b, hits);
+        }
+        [a, b]
+    }
+
+    type Sums = usize;
+
+    #[inline(always)]
+    fn no_sums(self) -> usize {
+        0
+    }
+
+    /// No lane is above 128, so of each lane only the lowest byte is not zero.
+    #[inline(always)]
+    fn add(self, sums: usize, [a, b]: [V; 2]) -> usize {
+        // SAFETY: see above.
+        sums + unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) } as usize
+    }
+
+    #[inline(always)]
+    fn total(self, sums: usize) -> usize {
+        sums
+    }
+
+    /// The mask without the sign, and the codes of infinity and of the negative one.
+    type Classes = [V; 3];
+
+    #[inline(always)]
+    fn classes<const W: usize>(self, nan: &Test) -> [V; 3] {
+        let (mask, inf) = (nan.mask(), nan.bound());
+        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | mask + 1)]
+    }
+
+    #[inline(always)]
+    fn classify<const W: usize>(
+        self,
+        [mut nan, mut inf, mut neg]: [[V; 2]; 3],
+        lines: &[Line; 2],
+        [mask, code, neg_code]: [V; 3],
+    ) -> [[V; 2]; 3] {
+        let bytes = lines.as_flattened();
+        for part in 0..8 {
+            let (lanes, i) = (self.load(bytes, 16 * part), part % 2);
+            let magnitude = self.and(lanes, mask);
+            nan[i] = self.subtract::<W>(nan[i], self.greater::<W>(magnitude, code));
+            inf[i] = self.subtract::<W>(inf[i], self.equal::<W>(magnitude, code));
+            neg[i] = self.subtract::<W>(neg[i], self.equal::<W>(lanes, neg_code));
+        }
+        [nan, inf, neg]
+    }
+
+    type Codes = Replace;
+
+    #[inline(always)]
+    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> Replace {
+        Replace {
+            special: self.with::<W>(test),
+            nan: self.splat::<W>(codes.values.nan),
+            pos_inf: [self.splat::<W>(codes.pos_inf), self.splat::<W>(codes.values.pos_inf)],
+            neg_inf: [self.splat::<W>(codes.neg_inf), self.splat::<W>(codes.values.neg_inf)],
+        }
+    }
+
+    #[inline(always)]
+    fn replace<const W: usize>(self, line: &mut Line, codes: Replace) -> usize {
+        let [pos_inf, for_pos] = codes.pos_inf;
+        let [neg_inf, for_neg] = codes.neg_inf;
+        let mut found = self.splat::<1>(0);
+        for at in [0, 16, 32, 48] {
+            let lanes = self.load(line, at);
+            let special = self.hits::<W, { op::EQUAL }>(line, at, codes.special);
+            let mut value = self.blend(codes.nan, for_neg, self.equal::<W>(lanes, neg_inf));
+            value = self.blend(value, for_pos, self.equal::<W>(lanes, pos_inf));
+            self.write(self.blend(lanes, value, special), line, at);
+            found = self.subtract::<W>(found, special);
+        }
+        // SAFETY: see above. There are no more than 64.
+        usize::from(unsafe { vaddvq_u8(found) })
+    }
+
+    type Factor = V;
+
+    #[inline(always)]
+    fn factor<const F: u8>(self, factor: f64) -> V {
+        match F {
+            format::F64 => self.splat::<8>(factor.to_bits()),
+            _ => self.splat::<4>((factor as f32).to_bits().into()),
+        }
+    }
+
+    #[inline(always)]
+    fn multiply<const F: u8>(self, line: &mut Line, factor: V) {
+        for at in [0, 16, 32, 48] {
+            self.write(self.times::<F>(self.load(line, at), factor), line, at);
+        }
+    }
+}
