@@ -2,6 +2,7 @@
 //! registers in order, so nothing has to be sorted.
 
 use core::arch::aarch64::*;
+use core::arch::asm;
 
 use super::{Neon, V, With};
 use crate::simd::op;
@@ -79,7 +80,7 @@ impl Neon {
 
     /// The high half of each lane of `a` and then of `b`.
     #[inline(always)]
-    pub(super) fn high_halves<const W: usize>(self, a: V, b: V) -> V {
+    fn high_halves<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
@@ -126,12 +127,26 @@ impl Neon {
     #[inline(always)]
     pub(super) fn signs(self, [a, b, c, d]: [V; 4]) -> u64 {
         let weights = self.load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128], 0);
+        let low = self.pair_sums(self.and(a, weights), self.and(b, weights));
+        let high = self.pair_sums(self.and(c, weights), self.and(d, weights));
+        let sums = self.pair_sums(low, high);
         // SAFETY: see above.
+        unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(self.pair_sums(sums, sums))) }
+    }
+
+    /// The sums of neighbours of `a`, and then of `b`. LLVM sees that they have no bit in common, and makes three
+    /// instructions of the intrinsic for that.
+    #[inline(always)]
+    fn pair_sums(self, a: V, b: V) -> V {
+        let sums;
+        // SAFETY: `self` proves NEON; the instruction reads and writes nothing except the registers named.
         unsafe {
-            let low = vpaddq_u8(self.and(a, weights), self.and(b, weights));
-            let high = vpaddq_u8(self.and(c, weights), self.and(d, weights));
-            let sums = vpaddq_u8(low, high);
-            vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)))
+            asm!(
+                "addp {0:v}.16b, {1:v}.16b, {2:v}.16b",
+                lateout(vreg) sums, in(vreg) a, in(vreg) b,
+                options(pure, nomem, nostack, preserves_flags),
+            );
         }
+        sums
     }
 }

@@ -30,10 +30,8 @@ pub(crate) struct With {
     bound: V,
     /// The top 16 bits of the mask, in lanes of 16 bits.
     top: V,
-    /// The answer for an element that is no hit, in bytes.
-    usual: V,
-    /// The answer for a hit.
-    other: V,
+    /// 0, or -1 where answers are negated.
+    negation: V,
 }
 
 // SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the intrinsics ask for.
@@ -128,11 +126,28 @@ impl Neon {
         }
     }
 
-    /// The bytes of `b` where those of `hits` are -1, else those of `a`.
+    /// The lanes of `b` where those of `hits` are -1, else those of `a`. In lanes of bytes LLVM would make four
+    /// instructions of it.
     #[inline(always)]
-    fn blend(self, a: V, b: V, hits: V) -> V {
+    fn blend<const W: usize>(self, a: V, b: V, hits: V) -> V {
         // SAFETY: see above.
-        unsafe { vbslq_u8(hits, b, a) }
+        unsafe {
+            match W {
+                1 => vbslq_u8(hits, b, a),
+                2 => {
+                    let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
+                    vreinterpretq_u8_u16(vbslq_u16(vreinterpretq_u16_u8(hits), b, a))
+                }
+                4 => {
+                    let (a, b) = (vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b));
+                    vreinterpretq_u8_u32(vbslq_u32(vreinterpretq_u32_u8(hits), b, a))
+                }
+                _ => {
+                    let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
+                    vreinterpretq_u8_u64(vbslq_u64(vreinterpretq_u64_u8(hits), b, a))
+                }
+            }
+        }
     }
 
     /// Where `EQUAL` or `GREATER` holds for the lanes at `at`.
@@ -187,13 +202,11 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn with<const W: usize>(self, test: &Test) -> With {
-        let registers = test.registers();
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<4>(registers.top.into()),
-            usual: self.splat::<4>(registers.usual.into()),
-            other: self.splat::<4>(registers.other.into()),
+            top: self.splat::<4>(test.registers().top.into()),
+            negation: self.splat::<1>(test.usual_bits()),
         }
     }
 
@@ -206,10 +219,13 @@ impl Simd for Neon {
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
         let bytes = block.as_flattened();
         for quarter in 0..4 {
-            let answers = self.blend(with.usual, with.other, self.packed::<W, OP>(bytes, quarter, with));
+            let hits = self.packed::<W, OP>(bytes, quarter, with);
             let to: &mut [MaybeUninit<bool>; 16] = &mut out.as_chunks_mut().0[quarter];
-            // SAFETY: see above; `to` has 16 bytes.
-            unsafe { vst1q_u8(to.as_mut_ptr().cast(), answers) }
+            // SAFETY: see above; `to` has 16 bytes. The difference is 1 where just one of both is -1.
+            unsafe {
+                let answers = vabdq_s8(vreinterpretq_s8_u8(hits), vreinterpretq_s8_u8(with.negation));
+                vst1q_s8(to.as_mut_ptr().cast(), answers);
+            }
         }
     }
 
@@ -380,9 +396,9 @@ impl Simd for Neon {
         for at in [0, 16, 32, 48] {
             let lanes = self.load(line, at);
             let special = self.hits::<W, { op::EQUAL }>(line, at, codes.special);
-            let mut value = self.blend(codes.nan, for_neg, self.equal::<W>(lanes, neg_inf));
-            value = self.blend(value, for_pos, self.equal::<W>(lanes, pos_inf));
-            self.write(self.blend(lanes, value, special), line, at);
+            let mut value = self.blend::<W>(codes.nan, for_neg, self.equal::<W>(lanes, neg_inf));
+            value = self.blend::<W>(value, for_pos, self.equal::<W>(lanes, pos_inf));
+            self.write(self.blend::<W>(lanes, value, special), line, at);
             found = self.subtract::<W>(found, special);
         }
         // SAFETY: see above. There are no more than 64.
@@ -395,6 +411,7 @@ impl Simd for Neon {
     fn factor<const F: u8>(self, factor: f64) -> V {
         match F {
             format::F64 => self.splat::<8>(factor.to_bits()),
+            format::BF16 => self.splat::<4>(scale::factor_of_bf16(factor as f32).into()),
             _ => self.splat::<4>((factor as f32).to_bits().into()),
         }
     }

@@ -25,11 +25,10 @@ impl Neon {
                     self.narrow_f16(low, high)
                 }
                 _ => {
-                    let low = vmovl_u16(vget_low_u16(vreinterpretq_u16_u8(lanes)));
-                    let high = vmovl_high_u16(vreinterpretq_u16_u8(lanes));
-                    let low = self.times_f32(vreinterpretq_u8_u32(vshlq_n_u32::<16>(low)), factor);
-                    let high = self.times_f32(vreinterpretq_u8_u32(vshlq_n_u32::<16>(high)), factor);
-                    self.high_halves::<4>(self.round_bf16(low), self.round_bf16(high))
+                    let (halves, zero) = (vreinterpretq_u16_u8(lanes), vdupq_n_u16(0));
+                    let low = self.times_f32(vreinterpretq_u8_u16(vzip1q_u16(zero, halves)), factor);
+                    let high = self.times_f32(vreinterpretq_u8_u16(vzip2q_u16(zero, halves)), factor);
+                    self.narrow_bf16(low, high)
                 }
             }
         }
@@ -81,18 +80,24 @@ impl Neon {
         halves
     }
 
-    /// f32 to bf16 in the upper halves; what is in the lower ones is to be left out. A NaN stays, as it is quiet
-    /// already.
+    /// The upper halves of what is rounded: 0x7FFF is added, and the last bit that stays. Of a NaN the lower half is
+    /// zero, so nothing is carried: it stays. (Those among the elements are widened, for the other see
+    /// [`factor_of_bf16`].)
     #[inline(always)]
-    fn round_bf16(self, wide: V) -> V {
-        let magnitude = self.and(wide, self.splat::<4>(0x7FFF_FFFF));
-        let nan = self.greater::<4>(magnitude, self.splat::<4>(0x7F80_0000));
+    fn narrow_bf16(self, low: V, high: V) -> V {
         // SAFETY: see above.
         unsafe {
-            let (nan, bits) = (vreinterpretq_u32_u8(nan), vreinterpretq_u32_u8(wide));
-            let last = vandq_u32(vshrq_n_u32::<16>(bits), vdupq_n_u32(1));
-            let up = vaddq_u32(last, vdupq_n_u32(0x7FFF));
-            vreinterpretq_u8_u32(vaddq_u32(bits, vbicq_u32(up, nan)))
+            let (low, high) = (vreinterpretq_u32_u8(low), vreinterpretq_u32_u8(high));
+            let low = vsraq_n_u32::<31>(low, vshlq_n_u32::<15>(low));
+            let high = vsraq_n_u32::<31>(high, vshlq_n_u32::<15>(high));
+            let half = vdupq_n_u32(0x7FFF);
+            vreinterpretq_u8_u16(vaddhn_high_u32(vaddhn_u32(low, half), high, half))
         }
     }
+}
+
+/// The bits of a factor. What would be cut off a NaN is zero.
+pub(super) fn factor_of_bf16(factor: f32) -> u32 {
+    let bits = factor.to_bits();
+    if factor.is_nan() { bits & !0xFFFF | 0x40_0000 } else { bits }
 }
