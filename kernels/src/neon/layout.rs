@@ -1,5 +1,5 @@
-//! How the lanes of each width come together. Unzipping takes the top or bottom halves of the lanes of two
-//! registers in order, so nothing has to be sorted.
+//! How the lanes of each width come together. Unzipping takes the top or bottom halves of the lanes
+//! of two registers in order, so nothing has to be sorted.
 
 use core::arch::aarch64::*;
 use core::arch::asm;
@@ -90,7 +90,8 @@ impl Neon {
         }
     }
 
-    /// The largest masked (or flipped) tops of two lines. A tree: what was seen before is waited for only once.
+    /// The largest masked (or flipped) tops of two lines. A tree: what was seen before is waited
+    /// for only once.
     #[inline(always)]
     pub(super) fn largest<const W: usize, const FLIP: bool>(self, bytes: &[u8], mask: V) -> V {
         match W {
@@ -122,8 +123,8 @@ impl Neon {
         }
     }
 
-    /// Bit `i` for byte `i`, each of which is -1 or 0. Three rounds of sums bring the eight bits of a byte
-    /// together.
+    /// Bit `i` for byte `i`, each of which is -1 or 0. Three rounds of sums bring the eight bits of
+    /// a byte together.
     #[inline(always)]
     pub(super) fn signs(self, [a, b, c, d]: [V; 4]) -> u64 {
         let weights = self.load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128], 0);
@@ -134,12 +135,13 @@ impl Neon {
         unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(self.pair_sums(sums, sums))) }
     }
 
-    /// The sums of neighbours of `a`, and then of `b`. LLVM sees that they have no bit in common, and makes three
-    /// instructions of the intrinsic for that.
+    /// The sums of neighbours of `a`, and then of `b`. LLVM sees that they have no bit in common,
+    /// and makes three instructions of the intrinsic for that.
     #[inline(always)]
     fn pair_sums(self, a: V, b: V) -> V {
         let sums;
-        // SAFETY: `self` proves NEON; the instruction reads and writes nothing except the registers named.
+        // SAFETY: `self` proves NEON; the instruction reads and writes nothing except the registers
+        // named.
         unsafe {
             asm!(
                 "addp {0:v}.16b, {1:v}.16b, {2:v}.16b",

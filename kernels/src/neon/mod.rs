@@ -34,8 +34,9 @@ pub(crate) struct With {
     negation: V,
 }
 
-// SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the intrinsics ask for.
-// Loads and stores ask for no alignment; each reads or writes one array, as long as a register.
+// SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the
+// intrinsics ask for. Loads and stores ask for no alignment; each reads or writes one array, as
+// long as a register.
 impl Neon {
     /// The 16 bytes at `at`.
     #[inline(always)]
@@ -126,8 +127,8 @@ impl Neon {
         }
     }
 
-    /// The lanes of `b` where those of `hits` are -1, else those of `a`. In lanes of bytes LLVM would make four
-    /// instructions of it.
+    /// The lanes of `b` where those of `hits` are -1, else those of `a`. In lanes of bytes LLVM
+    /// would make four instructions of it.
     #[inline(always)]
     fn blend<const W: usize>(self, a: V, b: V, hits: V) -> V {
         // SAFETY: see above.
@@ -190,8 +191,8 @@ pub(crate) struct Replace {
 }
 
 impl Simd for Neon {
-    /// The target has NEON, or there is no token. Not inlined, so that mask and bound stay unknown: of known
-    /// ones LLVM makes inverted comparisons.
+    /// The target has NEON, or there is no token. Not inlined, so that mask and bound stay unknown:
+    /// of known ones LLVM makes inverted comparisons.
     #[target_feature(enable = "neon")]
     #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
@@ -221,8 +222,9 @@ impl Simd for Neon {
         for quarter in 0..4 {
             let hits = self.packed::<W, OP>(bytes, quarter, with);
             let to: &mut [MaybeUninit<bool>; 16] = &mut out.as_chunks_mut().0[quarter];
-            // SAFETY: see above; `to` has 16 bytes. The difference is 1 where just one of both is -1.
+            // SAFETY: see above; `to` has 16 bytes.
             unsafe {
+                // 1 where just one of both is -1, else 0.
                 let answers = vabdq_s8(vreinterpretq_s8_u8(hits), vreinterpretq_s8_u8(with.negation));
                 vst1q_s8(to.as_mut_ptr().cast(), answers);
             }
@@ -267,10 +269,11 @@ impl Simd for Neon {
         if self.any(hits) { self.signs(hits).trailing_zeros() as usize / W } else { 64 }
     }
 
-    /// The top 16 bits of the mask in lanes of 16 bits, and those of the least hit; bytes for elements of a byte.
+    /// The top 16 bits of the mask in lanes of 16 bits, and those of the least hit; bytes for
+    /// elements of a byte.
     type Screen = (V, u16);
 
-    /// By the tops alone: an element whose top is below that of the least hit is below the least hit.
+    /// By the tops alone: where the top is below that of the least hit, the element is below it.
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> (V, u16) {
         let below = (8 * W).saturating_sub(16);
@@ -355,7 +358,7 @@ impl Simd for Neon {
     #[inline(always)]
     fn classes<const W: usize>(self, nan: &Test) -> [V; 3] {
         let (mask, inf) = (nan.mask(), nan.bound());
-        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | mask + 1)]
+        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | (mask + 1))]
     }
 
     #[inline(always)]

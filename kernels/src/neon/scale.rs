@@ -1,5 +1,5 @@
-//! Multiplying a register of elements. f16 is converted by instructions of the base architecture, for which
-//! Rust 1.89 has no intrinsics.
+//! Multiplying a register of elements. f16 is converted by instructions of the base architecture,
+//! for which Rust 1.89 has no intrinsics.
 
 use core::arch::aarch64::*;
 use core::arch::asm;
@@ -7,7 +7,8 @@ use core::arch::asm;
 use super::{Neon, V};
 use crate::scale::format;
 
-// SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the intrinsics ask for.
+// SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the
+// intrinsics ask for.
 impl Neon {
     #[inline(always)]
     pub(super) fn times<const F: u8>(self, lanes: V, factor: V) -> V {
@@ -44,8 +45,8 @@ impl Neon {
     #[inline(always)]
     fn widen_low_f16(self, halves: V) -> V {
         let wide;
-        // SAFETY: `self` proves NEON; the instruction reads and writes nothing except the registers named; it may
-        // raise flags in FPSR, so `preserves_flags` is not claimed.
+        // SAFETY: `self` proves NEON; the instruction reads and writes nothing except the registers
+        // named; it may raise flags in FPSR, so `preserves_flags` is not claimed.
         unsafe {
             asm!("fcvtl {0:v}.4s, {1:v}.4h", out(vreg) wide, in(vreg) halves, options(pure, nomem, nostack));
         }
@@ -66,9 +67,9 @@ impl Neon {
     /// Rounds as the thread does: to nearest.
     #[inline(always)]
     fn narrow_f16(self, low: V, high: V) -> V {
-        let mut halves: V;
-        // SAFETY: as in `widen_low_f16`. The first result is written when `high` is still to be read, hence `out`,
-        // not `lateout`.
+        let halves;
+        // SAFETY: as in `widen_low_f16`. The first result is written when `high` is still to be
+        // read, hence `out`, not `lateout`.
         unsafe {
             asm!(
                 "fcvtn {0:v}.4h, {1:v}.4s",
@@ -80,9 +81,9 @@ impl Neon {
         halves
     }
 
-    /// The upper halves of what is rounded: 0x7FFF is added, and the last bit that stays. Of a NaN the lower half is
-    /// zero, so nothing is carried: it stays. (Those among the elements are widened, for the other see
-    /// [`factor_of_bf16`].)
+    /// The upper halves of what is rounded: 0x7FFF is added, and the last bit that stays. Of a NaN
+    /// the lower half is zero, so nothing is carried: it stays. (Those among the elements are
+    /// widened, for the other see [`factor_of_bf16`].)
     #[inline(always)]
     fn narrow_bf16(self, low: V, high: V) -> V {
         // SAFETY: see above.
