@@ -181,6 +181,28 @@ impl Neon {
     }
 }
 
+impl Neon {
+    /// Bit `i` for element `i` of a block, not negated.
+    #[inline(always)]
+    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
+        let bytes = block.as_flattened();
+        self.signs([
+            self.packed::<W, OP>(bytes, 0, with),
+            self.packed::<W, OP>(bytes, 1, with),
+            self.packed::<W, OP>(bytes, 2, with),
+            self.packed::<W, OP>(bytes, 3, with),
+        ])
+    }
+
+    /// The sum of counters, of each lane of which only the lowest byte is not zero: no lane is above 128 after
+    /// [`crate::simd::COUNTED`] bytes.
+    #[inline(always)]
+    fn sum(self, [a, b]: [V; 2]) -> usize {
+        // SAFETY: see above.
+        unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
+    }
+}
+
 /// The registers of a replacement: a test, and each code with what takes its place.
 #[derive(Clone, Copy)]
 pub(crate) struct Replace {
@@ -237,14 +259,16 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
-        let bytes = block.as_flattened();
-        self.signs([
-            self.packed::<W, OP>(bytes, 0, with),
-            self.packed::<W, OP>(bytes, 1, with),
-            self.packed::<W, OP>(bytes, 2, with),
-            self.packed::<W, OP>(bytes, 3, with),
-        ])
+    fn put_bits<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: With,
+        usual: u64,
+        word: &mut [u8; 8],
+    ) {
+        let bits = self.bits::<W, OP>(block, with);
+        let bits = if OP == op::ONES_NOT { !bits } else { bits };
+        *word = (bits ^ usual).to_le_bytes();
     }
 
     #[inline(always)]
@@ -309,47 +333,18 @@ impl Simd for Neon {
         largest >= least
     }
 
-    /// One for each of two lines.
-    type Counts = [V; 2];
-
     #[inline(always)]
-    fn uncounted(self) -> [V; 2] {
-        [self.splat::<1>(0); 2]
-    }
-
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(
-        self,
-        [mut a, mut b]: [V; 2],
-        [even, odd]: &[Line; 2],
-        with: With,
-    ) -> [V; 2] {
-        for hits in self.line_hits::<W, OP>(even, with) {
-            a = self.subtract::<W>(a, hits);
+    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: With) -> usize {
+        let [mut a, mut b] = [self.splat::<1>(0); 2];
+        for [even, odd] in pairs {
+            for hits in self.line_hits::<W, OP>(even, with) {
+                a = self.subtract::<W>(a, hits);
+            }
+            for hits in self.line_hits::<W, OP>(odd, with) {
+                b = self.subtract::<W>(b, hits);
+            }
         }
-        for hits in self.line_hits::<W, OP>(odd, with) {
-            b = self.subtract::<W>(b, hits);
-        }
-        [a, b]
-    }
-
-    type Sums = usize;
-
-    #[inline(always)]
-    fn no_sums(self) -> usize {
-        0
-    }
-
-    /// No lane is above 128, so of each lane only the lowest byte is not zero.
-    #[inline(always)]
-    fn add(self, sums: usize, [a, b]: [V; 2]) -> usize {
-        // SAFETY: see above.
-        sums + unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) } as usize
-    }
-
-    #[inline(always)]
-    fn total(self, sums: usize) -> usize {
-        sums
+        self.sum([a, b])
     }
 
     /// The mask without the sign, and the codes of infinity and of the negative one.
@@ -362,21 +357,19 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn classify<const W: usize>(
-        self,
-        [mut nan, mut inf, mut neg]: [[V; 2]; 3],
-        lines: &[Line; 2],
-        [mask, code, neg_code]: [V; 3],
-    ) -> [[V; 2]; 3] {
-        let bytes = lines.as_flattened();
-        for part in 0..8 {
-            let (lanes, i) = (self.load(bytes, 16 * part), part % 2);
-            let magnitude = self.and(lanes, mask);
-            nan[i] = self.subtract::<W>(nan[i], self.greater::<W>(magnitude, code));
-            inf[i] = self.subtract::<W>(inf[i], self.equal::<W>(magnitude, code));
-            neg[i] = self.subtract::<W>(neg[i], self.equal::<W>(lanes, neg_code));
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], [mask, code, neg_code]: [V; 3]) -> [usize; 3] {
+        let [mut nan, mut inf, mut neg] = [[self.splat::<1>(0); 2]; 3];
+        for pair in pairs {
+            let bytes = pair.as_flattened();
+            for part in 0..8 {
+                let (lanes, i) = (self.load(bytes, 16 * part), part % 2);
+                let magnitude = self.and(lanes, mask);
+                nan[i] = self.subtract::<W>(nan[i], self.greater::<W>(magnitude, code));
+                inf[i] = self.subtract::<W>(inf[i], self.equal::<W>(magnitude, code));
+                neg[i] = self.subtract::<W>(neg[i], self.equal::<W>(lanes, neg_code));
+            }
         }
-        [nan, inf, neg]
+        [self.sum(nan), self.sum(inf), self.sum(neg)]
     }
 
     type Codes = Replace;
