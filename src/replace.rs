@@ -83,7 +83,12 @@ fn element<T: Element>(code: u64) -> T {
 /// ```
 #[inline]
 pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usize {
-    kernels::typed::replace::<T::Lane>(None, bytes_mut(x), T::FORMAT.rule(Predicate::Nan), with.bits().values())
+    kernels::typed::replace::<T::Lane>(
+        None,
+        bytes_mut(x),
+        T::FORMAT.rule(Predicate::Nan),
+        with.bits().values(),
+    )
 }
 
 /// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` but for what is replaced.

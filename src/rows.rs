@@ -83,13 +83,7 @@ pub(crate) fn fits(elements: usize, columns: usize, rows: usize) -> bool {
 }
 
 /// For elements that fit.
-pub(crate) fn ask(
-    path: Option<Path>,
-    x: Elements<'_>,
-    columns: usize,
-    predicate: Predicate,
-    out: Rows<'_>,
-) {
+pub(crate) fn ask(path: Option<Path>, x: Elements<'_>, columns: usize, predicate: Predicate, out: Rows<'_>) {
     let dims = [(columns, 1), (out.len(), columns as isize)];
     let source = Source::new(x.as_bytes(), x.format().size_in_bytes(), 0, dims.into_iter());
     Asked { source, format: x.format(), path }.rows(0, columns, predicate, out);

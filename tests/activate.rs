@@ -26,23 +26,37 @@ fn every_path_can_be_activated() {
     }
 }
 
-/// `NONFINITE_PATH` is heard, and what names no path of this CPU leaves the choice to the crate.
+/// Runs this test in a process whose environment names a path, and expects that path.
+fn child(named: &str, expected: &str) -> (bool, String) {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let child = child.args(["--exact", "the_environment_names_a_path"]);
+    let output = child.env("NONFINITE_PATH", named).env(EXPECTED, expected).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+}
+
+const EXPECTED: &str = "NONFINITE_TEST_EXPECTED";
+
+/// `NONFINITE_PATH` picks a path, an empty one leaves the choice to the crate, and a name that is no path of this
+/// CPU is an error: whoever pins a path must not get another.
 #[test]
 fn the_environment_names_a_path() {
-    const EXPECTED: &str = "NONFINITE_TEST_EXPECTED";
     if let Ok(expected) = std::env::var(EXPECTED) {
         return assert_eq!(Path::active().name(), expected);
     }
     let best = Path::available().next().unwrap().name();
     let names = Path::available().map(|path| (path.name(), path.name()));
-    for (named, expected) in names.chain([("sse9", best), ("", best)]) {
-        let mut child = Command::new(std::env::current_exe().unwrap());
-        let child = child.args(["--exact", "the_environment_names_a_path"]);
-        let output = child.env("NONFINITE_PATH", named).env(EXPECTED, expected).output().unwrap();
-        assert!(output.status.success(), "{named:?}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(
-            String::from_utf8_lossy(&output.stdout).contains("1 passed"),
-            "{named:?}: the child ran nothing"
-        );
+    for (named, expected) in names.chain([("", best)]) {
+        let (success, output) = child(named, expected);
+        assert!(success, "{named:?}: {output}");
+        assert!(output.contains("1 passed"), "{named:?}: the child ran nothing");
+    }
+    for named in ["sse9", "AVX2", "avx521"] {
+        let (success, output) = child(named, best);
+        assert!(!success, "{named:?}: {output}");
+        let here: Vec<_> = Path::available().map(Path::name).collect();
+        let message =
+            format!("NONFINITE_PATH names the path {named:?}, but this CPU and build have {here:?}");
+        assert!(output.contains(&message), "{output}");
     }
 }

@@ -12,8 +12,7 @@ pub(crate) trait Question: Loop {
 }
 
 /// A loop of a path. It may only be called if the CPU has that path.
-pub(crate) type Run<Q> =
-    unsafe fn(&[u8], &Test, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
+pub(crate) type Run<Q> = unsafe fn(&[u8], &Test, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
 
 /// The loops of a question on every path, by [`Path`].
 pub(crate) type Row<Q> = [Run<Q>; PATHS.len()];

@@ -266,11 +266,19 @@ impl Avx512 {
                     }
                     4 => _mm_storeu_si128(
                         to.cast(),
-                        _mm_mask_blend_epi8(hits as u16, _mm512_castsi512_si128(with.usual), _mm512_castsi512_si128(with.other)),
+                        _mm_mask_blend_epi8(
+                            hits as u16,
+                            _mm512_castsi512_si128(with.usual),
+                            _mm512_castsi512_si128(with.other),
+                        ),
                     ),
                     _ => _mm_storel_epi64(
                         to.cast(),
-                        _mm_mask_blend_epi8(hits as u16, _mm512_castsi512_si128(with.usual), _mm512_castsi512_si128(with.other)),
+                        _mm_mask_blend_epi8(
+                            hits as u16,
+                            _mm512_castsi512_si128(with.usual),
+                            _mm512_castsi512_si128(with.other),
+                        ),
                     ),
                 }
             }

@@ -65,13 +65,7 @@ const fn special(size: usize, exponent: u64) -> Test {
     }
 }
 
-fn run<const F: u8>(
-    path: Option<Path>,
-    row: &Row<Scale<F>>,
-    x: &mut [u8],
-    test: &Test,
-    factor: f64,
-) -> bool {
+fn run<const F: u8>(path: Option<Path>, row: &Row<Scale<F>>, x: &mut [u8], test: &Test, factor: f64) -> bool {
     let whole = x.len() / test.size() * test.size();
     Path::run::<Scale<F>>(path, row, &[], test, (&mut x[..whole], factor))
 }

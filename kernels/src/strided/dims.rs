@@ -184,7 +184,11 @@ const LONG: usize = 2048;
 impl Cut {
     /// Takes as much of the first dimension in `order` as fits, and if that is all, of the next. Of each it takes at most
     /// the size beside it. No dimension runs backwards.
-    pub(super) fn new(dims: &Dims, order: impl Iterator<Item = (usize, usize)> + Clone, limits: Limits) -> Self {
+    pub(super) fn new(
+        dims: &Dims,
+        order: impl Iterator<Item = (usize, usize)> + Clone,
+        limits: Limits,
+    ) -> Self {
         let first = order.clone().next();
         let line = first.filter(|&(i, _)| limits.lines && dims[i].input == 1);
         let line_bytes = line.map_or(0, |(i, most)| dims[i].size.min(most).saturating_mul(limits.element));

@@ -1,8 +1,8 @@
 //! One answer a row, along any dimension.
 
-use crate::{Census, Class};
 use crate::path::Path;
 use crate::rule::Rule;
+use crate::{Census, Class};
 
 use super::block::{self, Loader, ROOM, Room, word};
 use super::dims::{Cut, Dim, Dims, Limits, TILE_DIMS, Tile, Tiles, each};
@@ -275,14 +275,7 @@ const TILES: usize = 255;
 
 impl Sums {
     /// Makes ready for tile number `step`.
-    fn begin(
-        &mut self,
-        tile: &Tile,
-        step: usize,
-        places: usize,
-        question: Question<'_>,
-        out: &mut Rows<'_>,
-    ) {
+    fn begin(&mut self, tile: &Tile, step: usize, places: usize, question: Question<'_>, out: &mut Rows<'_>) {
         // Where dimensions overlap, a smaller tile may have an element in place of another one.
         let other = |first: &Tile| step - self.step >= TILES || first.elements() != tile.elements();
         if self.tile.as_ref().is_some_and(other) {
@@ -328,7 +321,8 @@ impl Sums {
                     let at = (input + i * line.input) as usize;
                     if counts[at] > 0 {
                         count += usize::from(counts[at]);
-                        let steps = isize::from(if backwards { TILES as u8 - 1 - stamps[at] } else { stamps[at] });
+                        let steps =
+                            isize::from(if backwards { TILES as u8 - 1 - stamps[at] } else { stamps[at] });
                         first = first.min((tile.row + (steps * self.taken + i) * sign) as usize);
                     }
                 }

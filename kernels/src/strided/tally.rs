@@ -51,8 +51,7 @@ impl Named {
 fn cut(x: &Source<'_>, dims: &Dims) -> (Cut, Loader) {
     let element = x.element;
     let gather = ROOM / element;
-    let limits =
-        Limits { span: SPAN / element, gather, element, gaps: x.gaps, once: true, lines: true };
+    let limits = Limits { span: SPAN / element, gather, element, gaps: x.gaps, once: true, lines: true };
     let cut = Cut::new(dims, (0..dims.len()).map(|i| (i, usize::MAX)), limits);
     let loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     (cut, loader)
