@@ -2,7 +2,7 @@
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-use nonfinite_kernels::strided::{self, Dim, Grid};
+use nonfinite_kernels::strided::{self, Rows, Source, Target};
 use nonfinite_kernels::{self as kernels, Float, MaskOut, Path, Rule, Values};
 
 fn dense(path: Option<Path>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
@@ -19,14 +19,15 @@ fn dense(path: Option<Path>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
 }
 
 fn strides(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8]) {
-    let dims = [10, 10].map(|size| Dim { size, input: 1, output: 1 });
-    let grid = black_box(Grid { input: 0, output: 0, dims: black_box(&dims) });
-    strided::mask(path, x, rule, &mut MaskOut::from(&mut *out), grid);
-    strided::bits(path, x, rule, out, 3, grid);
-    black_box((strided::position(path, x, rule, grid), strided::count(path, x, rule, grid)));
-    black_box(strided::census(path, x, rule, grid));
-    strided::any_rows(path, x, rule, black_box(&mut [false; 10][..]), grid);
-    strided::count_rows(path, x, rule, black_box(&mut [0; 10][..]), grid);
+    let dims = black_box([(10, 1), (10, 10)]);
+    let source = Source::new(x, rule.size(), black_box(0), dims.into_iter());
+    let mut slots = MaskOut::from(&mut *out);
+    strided::mask(path, &source, rule, Target::new(&mut slots, black_box(0), dims.into_iter()));
+    strided::bits(path, &source, rule, out, 3);
+    black_box((strided::any(path, &source, rule), strided::position(path, &source, rule)));
+    black_box(strided::counts(path, &source, rule, [rule; 3]));
+    strided::rows(path, &source, black_box(0), rule, &[rule], Rows::Any(black_box(&mut [false; 10][..])));
+    strided::rows(path, &source, black_box(1), rule, &[rule], Rows::Count(black_box(&mut [0; 10][..])));
 }
 
 fn main() {

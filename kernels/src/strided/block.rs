@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 
 use super::copy;
-use super::dims::{Dim, TILE_DIMS, Tile};
+use super::dims::{Dim, TILE_DIMS, Tile, sort};
 
 /// Bytes on the stack, of which only the first may be initialised.
 pub(super) struct Room<const BYTES: usize> {
@@ -88,7 +88,7 @@ impl Loader {
         }
         let dims = tile.list_mut();
         // Alike for all tiles along a row.
-        dims.sort_unstable_by_key(|dim| (dim.input, dim.row != 0));
+        sort(dims, |dim| 2 * dim.input as usize + usize::from(dim.row != 0));
         // Of what is broadcast one element is taken.
         let mut count = 1;
         let mut dense = [Dim::default(); TILE_DIMS];

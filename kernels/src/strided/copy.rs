@@ -1,6 +1,6 @@
 //! Copies of elements from one layout to another.
 
-use super::dims::{Dim, each};
+use super::dims::{Dim, sort, walk};
 use super::interleave::{Row, bytes_of, interleave, row_of};
 
 /// Copies the element at each coordinate. Elements have `element` bytes; steps are in elements.
@@ -9,44 +9,49 @@ use super::interleave::{Row, bytes_of, interleave, row_of};
 /// Each element can be read, each place can be written, and none is both.
 #[inline(never)]
 pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[Dim]) {
-    // SAFETY: as the caller vouches. Arrays of bytes may have any address.
-    unsafe {
-        match element {
-            1 => planes::<[u8; 1]>(from.cast(), to.cast(), dims),
-            2 => planes::<[u8; 2]>(from.cast(), to.cast(), dims),
-            4 => planes::<[u8; 4]>(from.cast(), to.cast(), dims),
-            _ => planes::<[u8; 8]>(from.cast(), to.cast(), dims),
-        }
-    }
-}
-
-/// A dimension that is not there.
-const NONE: Dim = Dim { size: 1, input: 0, output: 0, row: 0 };
-
-/// Two dimensions at a time.
-///
-/// # Safety
-/// As [`copy`].
-unsafe fn planes<T: Copy>(from: *const T, to: *mut T, dims: &[Dim]) {
     let mut inner = dims.first().copied().unwrap_or(NONE);
     let mut outer = dims.get(1).copied().unwrap_or(NONE);
     let lines = inner.input == 1 && inner.output == 1;
     if !lines && outer.size > inner.size {
         (inner, outer) = (outer, inner);
     }
-    each(dims.get(2..).unwrap_or(&[]), |input, output| {
-        // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
+    let step = element as isize;
+    walk(dims.get(2..).unwrap_or(&[]), &mut |input, output| {
+        // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches. Arrays of bytes may have any address.
         unsafe {
-            let (from, to) = (from.offset(input), to.offset(output));
-            if lines {
-                copy_lines(from, to, inner.size, outer);
-            } else {
-                for i in 0..outer.size as isize {
-                    steps(from.offset(i * outer.input), to.offset(i * outer.output), inner);
+            let (from, to) = (from.offset(input * step), to.offset(output * step));
+            match element {
+                _ if lines => {
+                    let lines = Dim { input: outer.input * step, output: outer.output * step, ..outer };
+                    byte_lines(from, to, inner.size * element, lines);
                 }
+                1 => plane::<[u8; 1]>(from.cast(), to.cast(), inner, outer),
+                2 => plane::<[u8; 2]>(from.cast(), to.cast(), inner, outer),
+                4 => plane::<[u8; 4]>(from.cast(), to.cast(), inner, outer),
+                _ => plane::<[u8; 8]>(from.cast(), to.cast(), inner, outer),
             }
         }
     });
+}
+
+/// A dimension that is not there.
+const NONE: Dim = Dim { size: 1, input: 0, output: 0, row: 0 };
+
+/// Two dimensions.
+///
+/// # Safety
+/// As [`copy`].
+unsafe fn plane<T: Copy>(from: *const T, to: *mut T, inner: Dim, outer: Dim) {
+    for i in 0..outer.size as isize {
+        // SAFETY: coordinates of the outer dimension; the rest is as the caller vouches.
+        unsafe {
+            let (from, to) = (from.offset(i * outer.input), to.offset(i * outer.output));
+            match inner.output {
+                1 => steps(from, to, Dim { output: 1, ..inner }),
+                _ => steps(from, to, inner),
+            }
+        }
+    }
 }
 
 /// One line, elements or places apart.
@@ -54,35 +59,22 @@ unsafe fn planes<T: Copy>(from: *const T, to: *mut T, dims: &[Dim]) {
 /// # Safety
 /// As [`copy`].
 #[inline(always)]
-unsafe fn steps<T: Copy>(from: *const T, to: *mut T, line: Dim) {
-    let size = line.size as isize;
-    // SAFETY: coordinates of the line.
-    let put = |i: isize| unsafe { *to.offset(i * line.output) = *from.offset(i * line.input) };
-    let mut i = 0;
-    while i + 4 <= size {
-        put(i);
-        put(i + 1);
-        put(i + 2);
-        put(i + 3);
-        i += 4;
+unsafe fn steps<T: Copy>(mut from: *const T, mut to: *mut T, line: Dim) {
+    // SAFETY: coordinates of the line; where the pointers are behind the last, they are not used.
+    unsafe {
+        for _ in 0..line.size / 4 {
+            let at = |i: isize| *from.offset(i * line.input);
+            let four = [at(0), at(1), at(2), at(3)];
+            for (i, element) in four.into_iter().enumerate() {
+                *to.offset(i as isize * line.output) = element;
+            }
+            from = from.wrapping_offset(4 * line.input);
+            to = to.wrapping_offset(4 * line.output);
+        }
+        for i in 0..(line.size % 4) as isize {
+            *to.offset(i * line.output) = *from.offset(i * line.input);
+        }
     }
-    while i < size {
-        put(i);
-        i += 1;
-    }
-}
-
-/// Lines in one piece on both sides.
-///
-/// # Safety
-/// As [`copy`].
-#[inline(always)]
-unsafe fn copy_lines<T>(from: *const T, to: *mut T, size: usize, lines: Dim) {
-    let element = size_of::<T>();
-    let step = element as isize;
-    let lines = Dim { input: lines.input * step, output: lines.output * step, ..lines };
-    // SAFETY: the same in bytes.
-    unsafe { byte_lines(from.cast(), to.cast(), size * element, lines) }
 }
 
 /// Lines of bytes.
@@ -93,13 +85,14 @@ unsafe fn byte_lines(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
     // SAFETY: each is as long as its lines are.
     unsafe {
         match size {
-            1 => pairs::<1>(from, to, size, lines),
-            2..4 => pairs::<2>(from, to, size, lines),
-            4..8 => pairs::<4>(from, to, size, lines),
-            8..16 => pairs::<8>(from, to, size, lines),
-            16..32 => pairs::<16>(from, to, size, lines),
-            32..64 => pairs::<32>(from, to, size, lines),
-            64..=128 => pairs::<64>(from, to, size, lines),
+            1..=2 => pairs::<1>(from, to, size, lines),
+            3..=4 => pairs::<2>(from, to, size, lines),
+            5..=8 => pairs::<4>(from, to, size, lines),
+            9..=16 => pairs::<8>(from, to, size, lines),
+            17..=32 => pairs::<16>(from, to, size, lines),
+            33..=64 => pairs::<32>(from, to, size, lines),
+            65..=128 => pairs::<64>(from, to, size, lines),
+            129..=256 => pairs::<128>(from, to, size, lines),
             _ => {
                 for i in 0..lines.size as isize {
                     let (from, to) = (from.offset(i * lines.input), to.offset(i * lines.output));
@@ -136,7 +129,7 @@ pub(super) const SIDE: usize = 16;
 /// As [`copy`]; and [`SIDE`] bytes can be read behind the bytes named.
 #[inline(never)]
 pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
-    dims.sort_unstable_by_key(|dim| dim.output.unsigned_abs());
+    sort(dims, |dim| dim.output.unsigned_abs());
     let [across, rest @ ..] = dims else {
         // SAFETY: one byte.
         return unsafe { *to = *from };
@@ -145,7 +138,7 @@ pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
     if across.output.unsigned_abs() == 1 {
         if across.input == 0 {
             let back = if forwards { 0 } else { across.size - 1 };
-            return each(rest, |input, output| {
+            return walk(rest, &mut |input, output| {
                 // SAFETY: the places of a line all get the byte that it repeats.
                 unsafe {
                     to.offset(output).sub(back).write_bytes(*from.offset(input), across.size);
@@ -154,7 +147,7 @@ pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
         }
         if !forwards && across.input == 1 {
             // SAFETY: the bytes of a line and their places.
-            return each(rest, |input, output| unsafe {
+            return walk(rest, &mut |input, output| unsafe {
                 reversed(from.offset(input), to.offset(output), across.size);
             });
         }
@@ -165,7 +158,7 @@ pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
             rest.swap(0, along);
             let along = rest[0];
             // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
-            return each(&rest[1..], |input, output| unsafe {
+            return walk(&rest[1..], &mut |input, output| unsafe {
                 turn(from.offset(input), to.offset(output), along, *across);
             });
         }
@@ -214,7 +207,8 @@ unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
                 let square = core::array::from_fn(|i| {
                     row_of(*from.offset(i as isize * across.input).cast::<[u8; SIDE]>())
                 });
-                for (i, answers) in turned(square).into_iter().enumerate().take(along.size) {
+                let square = turned(square);
+                for (i, &answers) in square[..SIDE.min(along.size)].iter().enumerate() {
                     let to = to.offset(top * across.output + (first + i) as isize * along.output);
                     if across.output == 1 {
                         *to.cast() = bytes_of(answers);

@@ -1,5 +1,7 @@
 //! Dimensions in the order that a question wants, and tiles of them.
 
+use core::fmt;
+use core::mem::MaybeUninit;
 use core::ops::Deref;
 
 /// One dimension.
@@ -18,9 +20,9 @@ pub(super) struct Dim {
 pub(super) const MOST: usize = usize::BITS as usize;
 
 /// Dimensions, innermost first, none of size 1 or 0, and where coordinate 0 is.
-#[derive(Clone, Debug)]
 pub(super) struct Dims {
-    list: [Dim; MOST],
+    /// The first `rank` are initialised.
+    list: [MaybeUninit<Dim>; MOST],
     rank: usize,
     pub(super) input: isize,
     pub(super) output: isize,
@@ -31,7 +33,22 @@ impl Deref for Dims {
     type Target = [Dim];
 
     fn deref(&self) -> &[Dim] {
-        &self.list[..self.rank]
+        // SAFETY: `push` writes one and counts it, and nothing else raises `rank`.
+        unsafe { &*(core::ptr::from_ref(&self.list[..self.rank]) as *const [Dim]) }
+    }
+}
+
+impl Clone for Dims {
+    fn clone(&self) -> Self {
+        let mut dims = Self::at(self.input, self.output, self.row);
+        self.iter().for_each(|&dim| dims.push(dim));
+        dims
+    }
+}
+
+impl fmt::Debug for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 
@@ -42,7 +59,7 @@ impl Dims {
 
     /// No dimension yet.
     pub(super) fn at(input: isize, output: isize, row: isize) -> Self {
-        Self { list: [Dim::default(); MOST], rank: 0, input, output, row }
+        Self { list: [MaybeUninit::uninit(); MOST], rank: 0, input, output, row }
     }
 
     /// One more dimension around the others. A size of 1 changes nothing.
@@ -51,24 +68,27 @@ impl Dims {
     /// If there are too many.
     pub(super) fn push(&mut self, dim: Dim) {
         if dim.size != 1 {
-            self.list[self.rank] = dim;
+            self.list[self.rank].write(dim);
             self.rank += 1;
         }
     }
 
     pub(super) fn list_mut(&mut self) -> &mut [Dim] {
-        &mut self.list[..self.rank]
+        // SAFETY: `push` writes one and counts it, and nothing else raises `rank`.
+        unsafe { &mut *(core::ptr::from_mut(&mut self.list[..self.rank]) as *mut [Dim]) }
     }
 
     /// Turns around what runs backwards through the input, so that coordinate 0 is at the lowest address.
     pub(super) fn forwards(&mut self) {
-        for dim in &mut self.list[..self.rank] {
+        for i in 0..self.rank {
+            let dim = self[i];
             if dim.input < 0 {
                 let last = dim.size as isize - 1;
                 self.input += dim.input * last;
                 self.output = self.output.wrapping_add(dim.output.wrapping_mul(last));
                 self.row += dim.row * last;
-                *dim = Dim { size: dim.size, input: -dim.input, output: -dim.output, row: -dim.row };
+                self.list_mut()[i] =
+                    Dim { size: dim.size, input: -dim.input, output: -dim.output, row: -dim.row };
             }
         }
     }
@@ -76,9 +96,10 @@ impl Dims {
     /// Makes one dimension of two where the outer one goes on where the inner one ends.
     pub(super) fn merge(&mut self) {
         let mut rank = 0usize;
-        for i in 0..self.rank {
-            let dim = self.list[i];
-            if let Some(inner) = rank.checked_sub(1).map(|inner| &mut self.list[inner]) {
+        let list = self.list_mut();
+        for i in 0..list.len() {
+            let dim = list[i];
+            if let Some(inner) = rank.checked_sub(1).map(|inner| &mut list[inner]) {
                 let size = inner.size as isize;
                 let follows = |inner: isize, outer| size.checked_mul(inner) == Some(outer);
                 if follows(inner.input, dim.input)
@@ -89,7 +110,7 @@ impl Dims {
                     continue;
                 }
             }
-            self.list[rank] = dim;
+            list[rank] = dim;
             rank += 1;
         }
         self.rank = rank;
@@ -101,8 +122,8 @@ impl Dims {
     }
 }
 
-/// Dimensions that a tile can have: it has at most as many elements as two to the power of that, or one dimension.
-pub(super) const TILE_DIMS: usize = 16;
+/// Dimensions that a tile can have.
+pub(super) const TILE_DIMS: usize = 8;
 
 /// Part of a tensor: where its coordinate 0 is, and its dimensions.
 #[derive(Clone, Debug)]
@@ -123,8 +144,22 @@ impl Deref for Tile {
 }
 
 impl Tile {
+    pub(super) fn new() -> Self {
+        Self { list: [Dim::default(); TILE_DIMS], rank: 0, input: 0, output: 0, row: 0 }
+    }
+
     pub(super) fn list_mut(&mut self) -> &mut [Dim] {
         &mut self.list[..self.rank]
+    }
+
+    /// Takes the first coordinate only of some dimensions.
+    pub(super) fn forget(&mut self, which: impl Fn(&Dim) -> bool) {
+        let mut rank = 0;
+        for i in 0..self.rank {
+            self.list[rank] = self.list[i];
+            rank += usize::from(!which(&self.list[i]));
+        }
+        self.rank = rank;
     }
 
     /// From the first element to the last, with both. No dimension runs backwards.
@@ -146,6 +181,40 @@ impl Tile {
             output *= dim.size as isize;
         }
         dims
+    }
+}
+
+/// Which dimensions a tile takes first, and at most how much of each.
+pub(super) struct Order {
+    list: [(usize, usize); TILE_DIMS],
+    len: usize,
+}
+
+impl Order {
+    pub(super) fn new() -> Self {
+        Self { list: [(0, 0); TILE_DIMS], len: 0 }
+    }
+
+    /// The next one; none if a tile cannot have more.
+    pub(super) fn push(mut self, dim: usize, most: usize) -> Self {
+        if let Some(slot) = self.list.get_mut(self.len) {
+            *slot = (dim, most);
+            self.len += 1;
+        }
+        self
+    }
+
+    /// Those of a range, except one.
+    pub(super) fn all(self, dims: core::ops::Range<usize>, except: usize) -> Self {
+        dims.filter(|&i| i != except).fold(self, |order, i| order.push(i, usize::MAX))
+    }
+}
+
+impl Deref for Order {
+    type Target = [(usize, usize)];
+
+    fn deref(&self) -> &[(usize, usize)] {
+        &self.list[..self.len]
     }
 }
 
@@ -174,31 +243,33 @@ pub(super) struct Limits {
     pub(super) lines: bool,
 }
 
-/// From one element to the next, on average, a span may have so many bytes: then it costs no cache line more.
-const PITCH: usize = 64;
+/// Bytes of a span that are looked at in the time that it takes to bring one element to its place, or a line of elements,
+/// which takes longer by as much as its bytes twice.
+const PER_ELEMENT: usize = 64;
+const PER_LINE: usize = 128;
 /// Bytes in one piece that are worth a call of a kernel.
-const PIECE: usize = 256;
+const PIECE: usize = 1024;
 /// Bytes in one piece that are never put together with others.
 const LONG: usize = 2048;
 
 impl Cut {
     /// Takes as much of the first dimension in `order` as fits, and if that is all, of the next. Of each it takes at most
     /// the size beside it. No dimension runs backwards.
-    pub(super) fn new(
-        dims: &Dims,
-        order: impl Iterator<Item = (usize, usize)> + Clone,
-        limits: Limits,
-    ) -> Self {
-        let first = order.clone().next();
+    pub(super) fn new(dims: &Dims, order: &[(usize, usize)], limits: Limits) -> Self {
+        let first = order.first().copied();
         let line = first.filter(|&(i, _)| limits.lines && dims[i].input == 1);
         let line_bytes = line.map_or(0, |(i, most)| dims[i].size.min(most).saturating_mul(limits.element));
-        let of_line = || Self::grow(dims, line.into_iter(), limits, true).0;
+        let of_line = || Self::grow(dims, &order[..1], limits, true).0;
         if line_bytes >= LONG {
             return of_line();
         }
-        let (cut, count, span) = Self::grow(dims, order.clone(), limits, true);
+        let (cut, count, span) = Self::grow(dims, order, limits, true);
         let worth = count * limits.element >= PIECE || count == dims.elements();
-        if worth && (count == span || limits.gaps && span * limits.element <= PITCH * count) {
+        let gathered = match first.map(|(i, _)| (dims[i].input, cut.sizes[i])) {
+            Some((1, line)) => count / line * (PER_LINE + 2 * line * limits.element),
+            _ => count * PER_ELEMENT,
+        };
+        if worth && (count == span || limits.gaps && span * limits.element <= gathered) {
             return cut;
         }
         if line_bytes >= PIECE {
@@ -208,15 +279,10 @@ impl Cut {
     }
 
     /// The cut, the elements of a tile, and how many there are from its first to its last.
-    fn grow(
-        dims: &Dims,
-        order: impl Iterator<Item = (usize, usize)>,
-        limits: Limits,
-        span: bool,
-    ) -> (Self, usize, usize) {
+    fn grow(dims: &Dims, order: &[(usize, usize)], limits: Limits, span: bool) -> (Self, usize, usize) {
         let mut cut = Self { sizes: [1; MOST], span };
         let (mut count, mut reach) = (1, 0);
-        for (i, most) in order.take(TILE_DIMS) {
+        for &(i, most) in order.iter().take(TILE_DIMS) {
             let Dim { size, input, .. } = dims[i];
             let step = input.unsigned_abs();
             let room = match (span, step) {
@@ -252,13 +318,13 @@ impl<'d> Tiles<'d> {
     }
 }
 
-impl Iterator for Tiles<'_> {
-    type Item = Tile;
-
-    fn next(&mut self) -> Option<Tile> {
-        let (input, output, row) = self.next.take()?;
-        let mut tile = Tile { list: [Dim::default(); TILE_DIMS], rank: 0, input, output, row };
-        let (mut input, mut output, mut row, mut carry) = (input, output, row, true);
+impl Tiles<'_> {
+    /// Makes `tile` the next one; returns whether there is one.
+    #[inline]
+    pub(super) fn next(&mut self, tile: &mut Tile) -> bool {
+        let Some((mut input, mut output, mut row)) = self.next.take() else { return false };
+        (tile.rank, tile.input, tile.output, tile.row) = (0, input, output, row);
+        let mut carry = true;
         for (i, dim) in self.dims.iter().enumerate() {
             let (cut, at) = (self.cut.sizes[i], &mut self.at[i]);
             let size = cut.min(dim.size - *at);
@@ -277,17 +343,32 @@ impl Iterator for Tiles<'_> {
             }
         }
         self.next = (!carry).then_some((input, output, row));
-        Some(tile)
+        true
+    }
+}
+
+/// Sorts by a key; those with the same stay in their order. There are few.
+pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
+    for i in 1..dims.len() {
+        let mut i = i;
+        while i > 0 && key(&dims[i]) < key(&dims[i - 1]) {
+            dims.swap(i, i - 1);
+            i -= 1;
+        }
     }
 }
 
 /// Calls `f` with where each coordinate is in the input and in the output.
 #[inline(always)]
 pub(super) fn each(dims: &[Dim], mut f: impl FnMut(isize, isize)) {
+    let (line, dims) =
+        dims.split_first().map_or((Dim { size: 1, ..Dim::default() }, dims), |(&line, dims)| (line, dims));
     let mut at = [0; TILE_DIMS];
     let (mut input, mut output) = (0, 0);
     loop {
-        f(input, output);
+        for i in 0..line.size as isize {
+            f(input + i * line.input, output + i * line.output);
+        }
         let mut dims = dims.iter().zip(&mut at);
         loop {
             let Some((dim, at)) = dims.next() else { return };
@@ -302,4 +383,10 @@ pub(super) fn each(dims: &[Dim], mut f: impl FnMut(isize, isize)) {
             output -= dim.output * dim.size as isize;
         }
     }
+}
+
+/// [`each`] for what takes its time: one copy of the walk serves all.
+#[inline(never)]
+pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize)) {
+    each(dims, f);
 }

@@ -5,7 +5,7 @@ use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room};
 use super::copy::{SIDE, place};
-use super::dims::{Cut, Dims, Limits, MOST, Tile, Tiles};
+use super::dims::{Cut, Dims, Limits, MOST, Order, Tile, Tiles, sort};
 use super::{Source, dense};
 
 /// Most results of a tile.
@@ -19,7 +19,7 @@ const COLUMNS: usize = 64;
 /// All elements that `dims` names are in the source, and nothing else uses their places.
 pub(super) unsafe fn mask(path: Path, x: &Source<'_>, mut dims: Dims, rule: &Rule, out: *mut u8) {
     dims.forwards();
-    dims.list_mut().sort_unstable_by_key(|dim| dim.output.unsigned_abs());
+    sort(dims.list_mut(), |dim| dim.output.unsigned_abs());
     dims.merge();
     let element = x.element;
     let gather = TILE.min(ROOM / element);
@@ -27,7 +27,8 @@ pub(super) unsafe fn mask(path: Path, x: &Source<'_>, mut dims: Dims, rule: &Rul
     let cut = cut(&dims, limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let mut scratch = Room::<{ TILE + SIDE }>::new();
-    for mut tile in Tiles::new(&dims, &cut) {
+    let (mut tiles, mut tile) = (Tiles::new(&dims, &cut), Tile::new());
+    while tiles.next(&mut tile) {
         let to = out.wrapping_offset(tile.output);
         // SAFETY: a tile of elements that are in the source; its size is within the limits.
         let block = unsafe { loader.load(&mut tile) };
@@ -53,7 +54,6 @@ pub(super) unsafe fn mask(path: Path, x: &Source<'_>, mut dims: Dims, rule: &Rul
 
 /// Tiles that go along the output; where the input runs another way, they have enough of both.
 fn cut(dims: &Dims, limits: Limits) -> Cut {
-    let whole = |i: usize| (i, usize::MAX);
     let along = (0..dims.len()).filter(|&i| dims[i].input != 0).min_by_key(|&i| dims[i].input);
     match along {
         Some(along) if along > 0 => {
@@ -62,11 +62,10 @@ fn cut(dims: &Dims, limits: Limits) -> Cut {
             let most_rows = rows.min(limits.gather / columns.min(COLUMNS));
             let most_columns = columns.min(limits.gather / most_rows.max(1));
             let most_rows = if dims[0].input == 0 { usize::MAX } else { most_rows };
-            let others = (1..dims.len()).filter(move |&i| i != along).map(whole);
-            let order = [(along, most_columns), (0, most_rows)].into_iter().chain(others);
-            Cut::new(dims, order, Limits { lines: false, ..limits })
+            let order = Order::new().push(along, most_columns).push(0, most_rows).all(1..dims.len(), along);
+            Cut::new(dims, &order, Limits { lines: false, ..limits })
         }
-        _ => Cut::new(dims, (0..dims.len()).map(whole), limits),
+        _ => Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits),
     }
 }
 
@@ -87,7 +86,7 @@ fn stage<'r>(path: Path, x: &Source<'_>, tile: &Tile, rule: &Rule, room: &'r mut
 fn stages(x: &Source<'_>, dims: &Dims, most: usize) -> Cut {
     let limits =
         Limits { span: most, gather: most, element: x.element, gaps: false, once: false, lines: false };
-    Cut::new(dims, (0..dims.len()).map(|i| (i, usize::MAX)), limits)
+    Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits)
 }
 
 /// One bit an element in row-major order, from bit `offset` on.
@@ -101,7 +100,8 @@ pub(super) fn bits(path: Path, x: &Source<'_>, rule: &Rule, out: &mut [u8], mut 
         let mut cut = Cut { sizes: [1; MOST], span: true };
         cut.sizes[0] = line;
         let mut loader = Loader { start: x.start, element, span: true, room: Room::new() };
-        for mut tile in Tiles::new(&dims, &cut) {
+        let (mut tiles, mut tile) = (Tiles::new(&dims, &cut), Tile::new());
+        while tiles.next(&mut tile) {
             // SAFETY: a line of the source, which lies in one piece.
             dense::bits(path, unsafe { loader.load(&mut tile) }, rule, out, offset);
             offset += line;
@@ -110,7 +110,8 @@ pub(super) fn bits(path: Path, x: &Source<'_>, rule: &Rule, out: &mut [u8], mut 
     }
     let cut = stages(x, &dims, STAGE);
     let mut room = Room::new();
-    for tile in Tiles::new(&dims, &cut) {
+    let (mut tiles, mut tile) = (Tiles::new(&dims, &cut), Tile::new());
+    while tiles.next(&mut tile) {
         let results = stage(path, x, &tile, rule, &mut room);
         dense::bits(path, results, &SET, out, offset);
         offset += results.len();
@@ -124,9 +125,11 @@ const SET: Rule = Rule::equal(1, 1, 1);
 pub(super) fn position(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<usize> {
     let mut room = Room::new();
     // It may be soon.
-    for (most, tiles) in [(STAGE / 32, 1), (STAGE, usize::MAX)] {
+    for (most, mut most_tiles) in [(STAGE / 32, 1), (STAGE, usize::MAX)] {
         let cut = stages(x, dims, most);
-        for tile in Tiles::new(dims, &cut).take(tiles) {
+        let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
+        while most_tiles > 0 && tiles.next(&mut tile) {
+            most_tiles -= 1;
             let results = stage(path, x, &tile, rule, &mut room);
             if let Some(mut hit) = dense::position(path, results, &SET) {
                 let mut index = tile.output;

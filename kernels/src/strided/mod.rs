@@ -5,6 +5,7 @@
 //! results are left out afterwards, where elements are near to each other; or brought together in a buffer. There is no vector
 //! loop of its own here.
 
+mod across;
 #[cfg(feature = "ndarray")]
 mod array;
 mod block;
@@ -22,7 +23,7 @@ use crate::out::MaskOut;
 use crate::path::Path;
 use crate::rule::Rule;
 
-use dims::{Dim, Dims};
+use dims::{Dim, Dims, sort};
 pub use rows::{Rows, rows};
 
 /// The elements of a tensor, anywhere in memory: each exists, and nothing writes to it.
@@ -106,7 +107,7 @@ impl<'a> Source<'a> {
             }
         }
         dims.forwards();
-        dims.list_mut().sort_unstable_by_key(|dim| dim.input);
+        sort(dims.list_mut(), |dim| dim.input as usize);
         dims.merge();
         (dims, repeats)
     }

@@ -1,12 +1,12 @@
 //! One answer a row, along any dimension.
 
+use crate::{Census, Class};
 use crate::path::Path;
 use crate::rule::Rule;
-use crate::{Census, Class};
 
 use super::block::{self, Loader, ROOM, Room, word};
-use super::dims::{Cut, Dim, Dims, Limits, TILE_DIMS, Tile, Tiles, each};
-use super::{Source, dense};
+use super::dims::{Cut, Dim, Dims, Limits, Order, TILE_DIMS, Tile, Tiles, each, sort, walk};
+use super::{Source, across, dense};
 
 /// Where answers go, one for each row.
 #[derive(Debug)]
@@ -48,19 +48,38 @@ impl Rows<'_> {
         }
     }
 
+    /// Whether nothing that comes later in a row can change the answer.
+    fn is_answered(&self, row: usize) -> bool {
+        match self {
+            Self::Any(out) => out[row],
+            Self::Position(out) => out[row].is_some(),
+            Self::Count(_) | Self::Census(_) => false,
+        }
+    }
+
+    /// The same for all rows of a tile.
+    pub(super) fn are_answered(&self, tile: &Tile) -> bool {
+        if !matches!(self, Self::Any(_) | Self::Position(_)) {
+            return false;
+        }
+        let (_, others, rank) = split(tile);
+        let mut all = true;
+        each(&others[..rank], |_, output| all &= self.is_answered((tile.output + output) as usize));
+        all
+    }
+
     /// The rule of number `class` holds for `count` more elements of a row, the first of which is `first`.
     #[inline(always)]
-    fn add(&mut self, row: usize, class: usize, count: usize, first: usize) {
-        let earlier = |slot: &mut Option<usize>| *slot = Some(slot.map_or(first, |slot| slot.min(first)));
+    pub(super) fn add(&mut self, row: usize, class: usize, count: usize, first: usize) {
         match self {
             Self::Any(out) => out[row] = true,
             Self::Count(out) => out[row] += count,
-            Self::Position(out) => earlier(&mut out[row]),
+            Self::Position(out) => earlier(&mut out[row], first),
             Self::Census(out) => {
                 let Census { nan, pos_inf, neg_inf } = &mut out[row];
                 let Class { count: all, first: slot } = [nan, pos_inf, neg_inf][class];
                 *all += count;
-                earlier(slot);
+                earlier(slot, first);
             }
         }
     }
@@ -68,12 +87,12 @@ impl Rows<'_> {
 
 /// What is asked of each row.
 #[derive(Clone, Copy, Debug)]
-struct Question<'q> {
-    path: Path,
-    search: &'q Rule,
-    rules: &'q [&'q Rule],
+pub(super) struct Question<'q> {
+    pub(super) path: Path,
+    pub(super) search: &'q Rule,
+    pub(super) rules: &'q [&'q Rule],
     /// How often each element of a row stands there.
-    repeats: usize,
+    pub(super) repeats: usize,
 }
 
 /// One answer for each row that runs along dimension `axis`, counted from the innermost; the rows are in row-major order of the other
@@ -112,17 +131,19 @@ pub fn rows(
     }
     dims.forwards();
     // In the order of memory. Rows that are broadcast are asked more than once.
-    dims.list_mut().sort_unstable_by_key(|dim| dim.input.wrapping_sub(1) as usize);
+    sort(dims.list_mut(), |dim| dim.input.wrapping_sub(1) as usize);
     dims.merge();
     if dims.first().is_none_or(|dim| dim.row != 0) {
         along(x, &dims, question, &mut out);
     } else {
-        across(x, &dims, question, &mut out);
+        across::across(x, &dims, question, &mut out);
     }
 }
 
 /// Elements of a tile.
-const TILE: usize = 4096;
+pub(super) const TILE: usize = 4096;
+/// Bytes of their packed results, with those that a word is read beyond.
+const BITS: usize = TILE / 8 + 16;
 
 /// Rows whose elements are next to each other.
 fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>) {
@@ -134,12 +155,18 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
     let lines = !backwards || matches!(out, Rows::Any(_) | Rows::Count(_));
     let gather = TILE.min(ROOM / element);
     let limits = Limits { span: TILE, gather, element, gaps: x.gaps, once: false, lines };
-    let cut = Cut::new(dims, (0..dims.len()).map(|i| (i, usize::MAX)), limits);
+    let cut = Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
-    let mut room = Room::<{ TILE / 8 + 16 }>::new();
+    let mut found = Room::<BITS>::new();
+    let mut rooms = [const { Room::<BITS>::new() }; 3];
     // Which bits are those of a row that begins at the first, and of what size and step.
     let (mut pattern, mut known) = ([0; TILE / 64], (0, 0));
-    for mut tile in Tiles::new(dims, &cut) {
+    let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
+    while tiles.next(&mut tile) {
+        let done = !backwards && out.is_answered(tile.output as usize);
+        if done && tile.iter().all(|dim| dim.row != 0) {
+            continue;
+        }
         // SAFETY: a tile of elements of the source, within the limits.
         let block = unsafe { loader.load(&mut tile) };
         let Some(hit) = dense::position(path, block, search) else { continue };
@@ -163,30 +190,128 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
             block::pattern(&[line], &mut pattern[..words]);
             known = (line.size, line.input);
         }
-        for (class, rule) in rules.iter().enumerate() {
-            let bits = room.filled((block.len() / element).div_ceil(64) * 8 + 16, 0);
-            dense::bits(path, block, rule, bits, 0);
-            each(&others[..rank], |input, output| {
-                let (mut count, mut first) = (0, usize::MAX);
-                for (i, pattern) in pattern[..words].iter().enumerate() {
-                    let hits = word(bits, input as usize + 64 * i) & pattern;
-                    if hits != 0 {
-                        count += hits.count_ones() as usize;
-                        let bit = if backwards { hits.ilog2() } else { hits.trailing_zeros() };
-                        let at = (64 * i + bit as usize) / line.input.unsigned_abs();
-                        first = first.min((tile.row + line.row * at as isize) as usize);
-                    }
+        let results = Results {
+            rows: &others[..rank],
+            pattern: &pattern[..words],
+            line,
+            row: tile.row,
+            output: tile.output,
+        };
+        let bytes = (block.len() / element).div_ceil(64) * 8 + 16;
+        let bits = found.filled(bytes, 0);
+        dense::bits(path, block, search, bits, 0);
+        if words > 1 && rules.len() == 1 {
+            results.each_long(bits, |row, count, first| out.add(row, 0, count * repeats, first));
+            continue;
+        }
+        match out {
+            Rows::Any(out) => results.each(bits, |row, _, hits| out[row] |= hits != 0),
+            Rows::Count(out) if results.pattern[0] < 256 => {
+                results.each(bits, |row, _, hits| out[row] += ONES[hits as usize % 256] as usize * repeats);
+            }
+            Rows::Count(out) => {
+                results.each(bits, |row, _, hits| out[row] += hits.count_ones() as usize * repeats);
+            }
+            Rows::Position(out) => results.each(bits, |row, _, hits| {
+                if hits != 0 {
+                    earlier(&mut out[row], results.first(0, hits));
                 }
-                if count > 0 {
-                    out.add((tile.output + output) as usize, class, count * repeats, first);
+            }),
+            Rows::Census(_) => {
+                for (room, rule) in rooms.iter_mut().zip(rules) {
+                    dense::bits(path, block, rule, room.filled(bytes, 0), 0);
                 }
-            });
+                for (i, pattern) in results.pattern.iter().enumerate() {
+                    results.each_word(bits, 64 * i, *pattern, |row, at, hits| {
+                        if hits == 0 {
+                            return;
+                        }
+                        for (class, room) in rooms.iter_mut().enumerate() {
+                            let hits = word(room.bytes(bytes), at) & hits;
+                            if hits != 0 {
+                                let count = hits.count_ones() as usize * repeats;
+                                out.add(row, class, count, results.first(64 * i, hits));
+                            }
+                        }
+                    });
+                }
+            }
         }
     }
 }
 
+/// The ones of a byte: CPUs without an instruction for that count slowly.
+const ONES: [u8; 256] = {
+    let mut ones = [0; 256];
+    let mut i = 1;
+    while i < 256 {
+        ones[i] = ones[i / 2] + i as u8 % 2;
+        i += 1;
+    }
+    ones
+};
+
+/// Packed results of rows.
+struct Results<'r> {
+    /// The input is where the bits of a row begin.
+    rows: &'r [Dim],
+    /// Which bits are those of the row that begins at the first.
+    pattern: &'r [u64],
+    line: Dim,
+    row: isize,
+    output: isize,
+}
+
+impl Results<'_> {
+    /// Calls `f` with each row, where its bits begin, and its bits, which are one word.
+    #[inline(always)]
+    fn each(&self, bits: &[u8], f: impl FnMut(usize, usize, u64)) {
+        self.each_word(bits, 0, self.pattern[0], f);
+    }
+
+    /// Calls `f` with each row, where 64 of its bits begin, `base` behind the first, and these.
+    #[inline(always)]
+    fn each_word(&self, bits: &[u8], base: usize, pattern: u64, mut f: impl FnMut(usize, usize, u64)) {
+        each(self.rows, |input, output| {
+            let at = input as usize + base;
+            f((self.output + output) as usize, at, word(bits, at) & pattern);
+        });
+    }
+
+    /// Calls `f` with each row that has hits, how many, and the first.
+    fn each_long(&self, bits: &[u8], mut f: impl FnMut(usize, usize, usize)) {
+        walk(self.rows, &mut |input, output| {
+            let (mut count, mut first) = (0, usize::MAX);
+            for (i, pattern) in self.pattern.iter().enumerate() {
+                let hits = word(bits, input as usize + 64 * i) & pattern;
+                if hits != 0 {
+                    count += hits.count_ones() as usize;
+                    first = first.min(self.first(64 * i, hits));
+                }
+            }
+            if count > 0 {
+                f((self.output + output) as usize, count, first);
+            }
+        });
+    }
+
+    /// The index along the row of the first of these hits; the last in memory where rows run backwards.
+    #[inline(always)]
+    fn first(&self, base: usize, hits: u64) -> usize {
+        let bit = if self.line.row < 0 { hits.ilog2() } else { hits.trailing_zeros() };
+        let at = (base + bit as usize) / self.line.input.unsigned_abs();
+        (self.row + self.line.row * at as isize) as usize
+    }
+}
+
+/// Keeps the lower index.
+#[inline(always)]
+fn earlier(slot: &mut Option<usize>, index: usize) {
+    *slot = Some(slot.map_or(index, |slot| slot.min(index)));
+}
+
 /// The dimension of a tile that rows run along, and the others.
-fn split(tile: &Tile) -> (Dim, [Dim; TILE_DIMS], usize) {
+pub(super) fn split(tile: &Tile) -> (Dim, [Dim; TILE_DIMS], usize) {
     let mut line = Dim { size: 1, input: 1, output: 0, row: 1 };
     let (mut others, mut rank) = ([Dim::default(); TILE_DIMS], 0);
     for &dim in &**tile {
@@ -197,139 +322,10 @@ fn split(tile: &Tile) -> (Dim, [Dim; TILE_DIMS], usize) {
             rank += 1;
         }
     }
+    // Long loops inside, over places that are near to each other.
+    sort(&mut others[..rank], |dim| {
+        let class = 2 * usize::from(dim.size < 8) + usize::from(dim.input != 1);
+        dim.output.unsigned_abs() >> 2 | class << (usize::BITS - 2)
+    });
     (line, others, rank)
-}
-
-/// Rows that lie side by side. Mask bytes of tiles that follow each other along the rows are added up, at most 255 times, before they
-/// go to their rows.
-fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>) {
-    let Question { path, search, rules, .. } = question;
-    let element = x.element;
-    // Along the rows first.
-    let axis = dims.iter().position(|dim| dim.row != 0);
-    let mut turned = Dims::at(dims.input, dims.output, dims.row);
-    axis.into_iter().chain((0..dims.len()).filter(|&i| Some(i) != axis)).for_each(|i| turned.push(dims[i]));
-    let dims = &turned;
-    let (inner, size) = axis.map_or((0, 1), |axis| (axis, dims[0].size));
-    // So much of a row that a tile is worth a call, and no more: what is added up is cheaper.
-    let columns = dims.iter().skip(1).take(inner).fold(1, |all: usize, dim| all.saturating_mul(dim.size));
-    let most = 512usize.div_ceil(columns);
-    let whole = |i| (i, usize::MAX);
-    let kept = usize::from(axis.is_some());
-    let others = if most < size { 0..0 } else { kept + inner..dims.len() };
-    let order = (kept..kept + inner).map(whole).chain((0..kept).map(|i| (i, most))).chain(others.map(whole));
-    let gather = TILE.min(ROOM / element);
-    let limits = Limits { span: TILE, gather, element, gaps: x.gaps, once: false, lines: false };
-    let cut = Cut::new(dims, order, limits);
-    let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
-
-    let steps = size.div_ceil(cut.sizes[..kept].first().copied().unwrap_or(1));
-    let mut scratch = Room::<TILE>::new();
-    let mut sums = Sums {
-        tile: None,
-        step: 0,
-        taken: cut.sizes[..kept].first().copied().unwrap_or(1) as isize,
-        backwards: dims.first().is_some_and(|dim| dim.row < 0),
-        counts: [const { Room::new() }; 3],
-        stamps: [const { Room::new() }; 3],
-    };
-    // Where hits are dense, it is not worth to search for them.
-    let (mut clean, mut step) = (true, 0);
-    for mut tile in Tiles::new(dims, &cut) {
-        // SAFETY: a tile of elements of the source, within the limits.
-        let block = unsafe { loader.load(&mut tile) };
-        if !clean || dense::position(path, block, search).is_some() {
-            let results = block.len() / element;
-            sums.begin(&tile, step, results, question, out);
-            clean = true;
-            for (class, rule) in rules.iter().enumerate() {
-                let mask = dense::mask(path, block, rule, scratch.slots(results));
-                clean &= !sums.add(class, step, mask);
-            }
-        }
-        step += 1;
-        if step == steps {
-            sums.finish(question, out);
-            step = 0;
-        }
-    }
-}
-
-/// Mask bytes of tiles that follow each other along the rows.
-struct Sums {
-    /// The first of them, and its number.
-    tile: Option<Tile>,
-    step: usize,
-    /// From one tile to the next, along the rows; and whether that is backwards.
-    taken: isize,
-    backwards: bool,
-    /// For each rule, how often it holds in each place.
-    counts: [Room<TILE>; 3],
-    /// For each rule, the number of the first tile in which it holds in that place, counted from the first of all; from the last of all
-    /// backwards where rows run backwards.
-    stamps: [Room<TILE>; 3],
-}
-
-/// Most tiles that are added up.
-const TILES: usize = 255;
-
-impl Sums {
-    /// Makes ready for tile number `step`.
-    fn begin(&mut self, tile: &Tile, step: usize, places: usize, question: Question<'_>, out: &mut Rows<'_>) {
-        // Where dimensions overlap, a smaller tile may have an element in place of another one.
-        let other = |first: &Tile| step - self.step >= TILES || first.elements() != tile.elements();
-        if self.tile.as_ref().is_some_and(other) {
-            self.finish(question, out);
-        }
-        if self.tile.is_none() {
-            (self.tile, self.step) = (Some(tile.clone()), step);
-            for class in 0..question.rules.len() {
-                self.counts[class].filled(places, 0);
-                self.stamps[class].filled(places, u8::MAX);
-            }
-        }
-    }
-
-    /// Adds the mask bytes of tile number `step`; returns whether there is a hit.
-    fn add(&mut self, class: usize, step: usize, mask: &[bool]) -> bool {
-        let step = (step - self.step) as u8;
-        // The earlier in the row, the less.
-        let stamp = if self.backwards { TILES as u8 - 1 - step } else { step };
-        let counts = self.counts[class].bytes(mask.len());
-        let stamps = self.stamps[class].bytes(mask.len());
-        let mut any = 0;
-        for ((&hit, count), first) in mask.iter().zip(counts).zip(stamps) {
-            any |= u8::from(hit);
-            *count += u8::from(hit);
-            *first = (*first).min(stamp | u8::from(hit).wrapping_sub(1));
-        }
-        any != 0
-    }
-
-    /// Brings the sums to their rows.
-    fn finish(&mut self, question: Question<'_>, out: &mut Rows<'_>) {
-        let Some(tile) = self.tile.take() else { return };
-        let (line, others, rank) = split(&tile);
-        let backwards = self.backwards;
-        let sign = if backwards { -1 } else { 1 };
-        for class in 0..question.rules.len() {
-            let places = tile.span();
-            let (counts, stamps) = (self.counts[class].bytes(places), self.stamps[class].bytes(places));
-            each(&others[..rank], |input, output| {
-                let (mut count, mut first) = (0, usize::MAX);
-                for i in 0..line.size as isize {
-                    let at = (input + i * line.input) as usize;
-                    if counts[at] > 0 {
-                        count += usize::from(counts[at]);
-                        let steps =
-                            isize::from(if backwards { TILES as u8 - 1 - stamps[at] } else { stamps[at] });
-                        first = first.min((tile.row + (steps * self.taken + i) * sign) as usize);
-                    }
-                }
-                if count > 0 {
-                    out.add((tile.output + output) as usize, class, count * question.repeats, first);
-                }
-            });
-        }
-    }
 }

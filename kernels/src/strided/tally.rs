@@ -4,7 +4,7 @@ use crate::path::Path;
 use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room, pattern};
-use super::dims::{Cut, Dims, Limits, Tile, Tiles};
+use super::dims::{Cut, Dims, Limits, Order, Tile, Tiles};
 use super::{Source, dense};
 
 /// Bytes that are searched as one.
@@ -52,7 +52,7 @@ fn cut(x: &Source<'_>, dims: &Dims) -> (Cut, Loader) {
     let element = x.element;
     let gather = ROOM / element;
     let limits = Limits { span: SPAN / element, gather, element, gaps: x.gaps, once: true, lines: true };
-    let cut = Cut::new(dims, (0..dims.len()).map(|i| (i, usize::MAX)), limits);
+    let cut = Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits);
     let loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     (cut, loader)
 }
@@ -60,10 +60,11 @@ fn cut(x: &Source<'_>, dims: &Dims) -> (Cut, Loader) {
 /// Where the output of `dims` is for the first element, in their order, that the rule holds for. No dimension runs backwards.
 pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<isize> {
     let (cut, mut loader) = cut(x, dims);
-    let mut named = Named::new();
+    let mut named = None;
     // Where there is something between the elements all the time, it is not worth to search for it.
     let mut search = true;
-    for mut tile in Tiles::new(dims, &cut) {
+    let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
+    while tiles.next(&mut tile) {
         // SAFETY: a tile of elements of the source, within the limits.
         let block = unsafe { loader.load(&mut tile) };
         let mut hit = None;
@@ -71,7 +72,9 @@ pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Opti
             hit = dense::position(path, block, rule);
         } else if !search || dense::position(path, block, rule).is_some() {
             search = true;
-            for (i, (all, named)) in named.words(path, &tile, block, rule).enumerate() {
+            for (i, (all, named)) in
+                named.get_or_insert_with(Named::new).words(path, &tile, block, rule).enumerate()
+            {
                 search &= all == 0;
                 if named != 0 {
                     hit = Some(i * 64 + named.trailing_zeros() as usize);
@@ -102,9 +105,10 @@ pub(super) fn tally(
     counts: &mut [usize],
 ) {
     let (cut, mut loader) = cut(x, dims);
-    let mut named = Named::new();
+    let mut named = None;
     let mut clean = true;
-    for mut tile in Tiles::new(dims, &cut) {
+    let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
+    while tiles.next(&mut tile) {
         // SAFETY: a tile of elements of the source, within the limits.
         let block = unsafe { loader.load(&mut tile) };
         let dense = block.len() == tile.elements() * x.element;
@@ -123,7 +127,7 @@ pub(super) fn tally(
                 *count += hits;
                 clean &= hits == 0;
             } else {
-                for (all, named) in named.words(path, &tile, block, rule) {
+                for (all, named) in named.get_or_insert_with(Named::new).words(path, &tile, block, rule) {
                     clean &= all == 0;
                     *count += named.count_ones() as usize;
                 }
