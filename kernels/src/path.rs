@@ -111,9 +111,7 @@ impl Path {
 
     #[cfg(feature = "std")]
     fn not_here(name: &std::ffi::OsStr) -> ! {
-        let here = |(name, path): (_, Option<_>)| path.map(|_| name);
-        let names: std::vec::Vec<_> = Self::all().filter_map(here).collect();
-        panic!("NONFINITE_PATH names the path {name:?}, but this CPU and build have {names:?}")
+        panic!("NONFINITE_PATH names the path {name:?}, but this CPU and build have {Here:?}")
     }
 
     #[cfg(not(feature = "std"))]
@@ -164,6 +162,17 @@ impl Path {
         // SAFETY: `run` stands in the row at the number of a `Path`, which is detected: that of `path`, or one
         // that was stored in `ACTIVE`, or one that was just chosen.
         unsafe { run(x, test, out) }
+    }
+}
+
+/// Prints the names of the paths that the CPU has.
+#[cfg(feature = "std")]
+struct Here;
+
+#[cfg(feature = "std")]
+impl std::fmt::Debug for Here {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(Path::all().filter_map(|(name, path)| path.map(|_| name))).finish()
     }
 }
 

@@ -154,12 +154,10 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
-        let line = elements::<W>(core::slice::from_ref(line));
+        let mut elements = elements::<W>(core::slice::from_ref(line)).iter();
         let found = match test.operation() {
-            Operation::Greater => line.iter().position(|element| hit::<W, { op::GREATER }>(element, with)),
-            Operation::Ones | Operation::Equal => {
-                line.iter().position(|element| hit::<W, { op::EQUAL }>(element, with))
-            }
+            Operation::Greater => elements.position(|x| hit::<W, { op::GREATER }>(x, with) != with.negate),
+            _ => elements.position(|x| hit::<W, { op::EQUAL }>(x, with) != with.negate),
         };
         found.unwrap_or(64)
     }

@@ -1,32 +1,23 @@
 //! The one question every kernel answers: `(bits & mask) == bound` or `(bits & mask) > bound`, signed.
 
-/// One masked comparison of elements of one width.
+/// One masked comparison of elements of one width. Small, as there is a table of them for each format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     mask: u64,
     bound: u64,
-    screen: Screen,
+    /// The ones of the bound from the bit below the sign on, if the mask has them too: see [`Test::screen`].
+    run: u64,
+    /// The top 16 bits of the mask, twice, for a register to be filled with.
+    top: u32,
+    /// The answer for an element that is no hit, in bytes, likewise.
+    usual: u32,
+    /// The other answer.
+    other: u32,
     width: u8,
     operation: Operation,
     negate: bool,
     /// Whether this is `(bits & !sign) > exponent`, the exponent being ones from below the sign on.
     ieee: bool,
-    registers: Registers,
-}
-
-/// What is the same in every lane of a register, as 32 bits that are loaded without a calculation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Registers {
-    /// The top 16 bits of the mask, twice.
-    pub(crate) top: u32,
-    /// The answer for an element that is no hit, in bytes.
-    pub(crate) usual: u32,
-    /// The other answer.
-    pub(crate) other: u32,
-    /// 1 in bytes. The compiler must not know it: it would make two instructions of `min(x, 1)`.
-    pub(crate) ones: u32,
-    /// 1, hidden for a like reason: of a masked addition of 1 the compiler makes two instructions.
-    pub(crate) one: u64,
 }
 
 /// How the masked bits of an element are compared.
@@ -85,15 +76,7 @@ impl Rule {
         } else {
             Operation::Equal
         };
-        let run = run_of_ones(size, bound);
-        let screen = if size == 1 && mask == 0xFF {
-            Screen::Flipped { flip: !bound & 0xFF }
-        } else if run != 0 && mask & run == run {
-            Screen::Masked { mask: run, least: run }
-        } else {
-            Screen::None
-        };
-        Self::Test(Test::new(mask, bound, screen, size, operation))
+        Self::Test(Test::new(mask, bound, size, operation))
     }
 
     /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that size; the
@@ -104,13 +87,7 @@ impl Rule {
     #[must_use]
     pub const fn greater(size: usize, mask: u64, bound: u64) -> Self {
         let (mask, bound) = (mask & all_ones(size), bound & all_ones(size));
-        // Without a sign, comparing as unsigned integers is the same.
-        let screen = if (mask | bound) & sign(size) == 0 {
-            Screen::Masked { mask, least: bound + 1 }
-        } else {
-            Screen::None
-        };
-        Self::Test(Test::new(mask, bound, screen, size, Operation::Greater))
+        Self::Test(Test::new(mask, bound, size, Operation::Greater))
     }
 
     /// The opposite answer for every element.
@@ -160,23 +137,31 @@ const fn run_of_ones(size: usize, bound: u64) -> u64 {
 }
 
 impl Test {
-    const fn new(mask: u64, bound: u64, screen: Screen, size: usize, operation: Operation) -> Self {
+    const fn new(mask: u64, bound: u64, size: usize, operation: Operation) -> Self {
+        let ones = run_of_ones(size, bound);
+        let run = if mask & ones == ones { ones } else { 0 };
         let top = (mask >> (8 * size).saturating_sub(16)) as u32 & 0xFFFF;
-        let ieee = matches!(operation, Operation::Greater)
-            && mask == sign(size) - 1
-            && bound != 0
-            && bound == run_of_ones(size, bound);
-        let registers =
-            Registers { top: top << 16 | top, usual: 0, other: 0x0101_0101, ones: 0x0101_0101, one: 1 };
-        Self { mask, bound, screen, width: size as u8, operation, negate: false, ieee, registers }
+        Self {
+            mask,
+            bound,
+            run,
+            top: top << 16 | top,
+            usual: 0,
+            other: 0x0101_0101,
+            width: size as u8,
+            operation,
+            negate: false,
+            ieee: matches!(operation, Operation::Greater)
+                && mask == sign(size) - 1
+                && bound != 0
+                && bound == ones,
+        }
     }
 
     /// The opposite answer for every element.
     #[inline]
     pub(crate) const fn not(self) -> Self {
-        let Registers { usual, other, .. } = self.registers;
-        let registers = Registers { usual: other, other: usual, ..self.registers };
-        Self { negate: !self.negate, ieee: false, registers, ..self }
+        Self { negate: !self.negate, ieee: false, usual: self.other, other: self.usual, ..self }
     }
 
     /// Bytes of an element.
@@ -195,9 +180,23 @@ impl Test {
         self.bound
     }
 
+    /// The top 16 bits of the mask, twice.
     #[inline(always)]
-    pub(crate) fn registers(&self) -> &Registers {
-        &self.registers
+    pub(crate) fn top(&self) -> u64 {
+        self.top.into()
+    }
+
+    /// The answer for an element that is no hit, in four bytes, and the other one.
+    #[inline(always)]
+    pub(crate) fn answers(&self) -> [u64; 2] {
+        [self.usual.into(), self.other.into()]
+    }
+
+    /// 1 in four bytes. The compiler does not know it: it would make two instructions of `min(x, 1)`, or of a
+    /// masked addition of 1.
+    #[inline(always)]
+    pub(crate) fn ones(&self) -> u64 {
+        (self.usual | self.other).into()
     }
 
     #[inline(always)]
@@ -219,13 +218,22 @@ impl Test {
     /// The screen of the test, or of the test that this one negates.
     #[inline(always)]
     pub(crate) fn screen(&self) -> Screen {
-        self.screen
+        // Without a sign, comparing as unsigned integers is the same.
+        if self.operation == Operation::Greater && (self.mask | self.bound) & sign(self.size()) == 0 {
+            Screen::Masked { mask: self.mask, least: self.bound + 1 }
+        } else if self.operation != Operation::Greater && self.width == 1 && self.mask == 0xFF {
+            Screen::Flipped { flip: !self.bound & 0xFF }
+        } else if self.operation != Operation::Greater && self.run != 0 {
+            Screen::Masked { mask: self.run, least: self.run }
+        } else {
+            Screen::None
+        }
     }
 
     /// The screen, unless hits are where the screen does not hold.
     #[inline(always)]
     pub(crate) fn search_screen(&self) -> Screen {
-        if self.negate { Screen::None } else { self.screen }
+        if self.negate { Screen::None } else { self.screen() }
     }
 
     /// Whether this is the test for NaN of an IEEE format, `(bits & !sign) > exponent`.
@@ -237,9 +245,7 @@ impl Test {
     /// Of the test for NaN of an IEEE format: the test for NaN and infinities.
     #[inline(never)]
     pub(crate) fn special(&self) -> Self {
-        let exponent = self.bound;
-        let screen = Screen::Masked { mask: exponent, least: exponent };
-        Self { mask: exponent, screen, operation: Operation::Equal, ieee: false, ..*self }
+        Self { mask: self.bound, operation: Operation::Equal, ieee: false, ..*self }
     }
 
     /// Of the test for NaN of an IEEE format: the test for NaN (0), +Inf (1) or -Inf (2).

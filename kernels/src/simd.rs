@@ -83,8 +83,16 @@ pub(crate) trait Simd: Copy + 'static {
     /// Bit `i` for element `i` of fewer than 64 elements, negated as the test says.
     fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64;
 
-    /// The index of the first hit in a line, or something at or above 64. The test is not negated.
+    /// The index of the first hit in a line, negated as the test says, or something at or above 64.
     fn find<const W: usize>(self, line: &Line, test: &Test, with: Self::With) -> usize;
+
+    /// Fewer than 64 bytes as a line, with zeros behind them.
+    #[inline(always)]
+    fn padded(self, few: &[u8]) -> Line {
+        let mut line = [0; 64];
+        line[..few.len()].copy_from_slice(few);
+        line
+    }
 
     /// Mask (or flip) and least hit of a [`Screen`], in registers.
     type Screen: Copy;

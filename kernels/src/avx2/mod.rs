@@ -231,9 +231,9 @@ impl Simd for Avx2 {
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<4>(test.registers().top.into()),
-            usual: self.splat::<4>(test.registers().usual.into()),
-            ones: self.splat::<4>(test.registers().ones.into()),
+            top: self.splat::<4>(test.top()),
+            usual: self.splat::<4>(test.answers()[0]),
+            ones: self.splat::<4>(test.ones()),
         }
     }
 
@@ -302,6 +302,7 @@ impl Simd for Avx2 {
             };
             bytes |= self.signs(hits) << (32 * half);
         }
+        bytes ^= test.usual_bits();
         if bytes == 0 { 64 } else { bytes.trailing_zeros() as usize / W }
     }
 

@@ -313,15 +313,15 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn with<const W: usize>(self, test: &Test) -> With {
-        let registers = test.registers();
+        let ([usual, other], ones) = (test.answers(), test.ones());
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<4>(registers.top.into()),
-            usual: self.splat::<4>(registers.usual.into()),
-            other: self.splat::<4>(registers.other.into()),
-            ones: self.splat::<4>(registers.ones.into()),
-            one: self.splat::<W>(registers.one),
+            top: self.splat::<4>(test.top()),
+            usual: self.splat::<4>(usual),
+            other: self.splat::<4>(other),
+            ones: self.splat::<4>(ones),
+            one: self.splat::<W>(ones & 1),
         }
     }
 
@@ -395,7 +395,16 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
-        self.hits_of::<W>(self.load(line), test, with).trailing_zeros() as usize
+        let hits = self.hits_of::<W>(self.load(line), test, with);
+        let hits = hits ^ (test.usual_bits() >> (64 - 64 / W));
+        hits.trailing_zeros() as usize
+    }
+
+    #[inline(always)]
+    fn padded(self, few: &[u8]) -> Line {
+        let mut line = [0; 64];
+        self.write_line(self.load_few(few), &mut line);
+        line
     }
 
     type Screen = [V; 2];
@@ -447,7 +456,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn classes<const W: usize>(self, nan: &Test) -> [V; 4] {
-        let (mask, inf, one) = (nan.mask(), nan.bound(), nan.registers().one);
+        let (mask, inf, one) = (nan.mask(), nan.bound(), nan.ones() & 1);
         let neg = inf | mask + 1;
         [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(neg), self.splat::<W>(one)]
     }

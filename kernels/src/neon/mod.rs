@@ -228,7 +228,7 @@ impl Simd for Neon {
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<4>(test.registers().top.into()),
+            top: self.splat::<4>(test.top()),
             negation: self.splat::<1>(test.usual_bits()),
         }
     }
@@ -290,7 +290,11 @@ impl Simd for Neon {
             Operation::Greater => self.line_hits::<W, { op::GREATER }>(line, with),
             Operation::Ones | Operation::Equal => self.line_hits::<W, { op::EQUAL }>(line, with),
         };
-        if self.any(hits) { self.signs(hits).trailing_zeros() as usize / W } else { 64 }
+        if !test.negate() && !self.any(hits) {
+            return 64;
+        }
+        let bytes = self.signs(hits) ^ test.usual_bits();
+        if bytes == 0 { 64 } else { bytes.trailing_zeros() as usize / W }
     }
 
     /// The top 16 bits of the mask in lanes of 16 bits, and those of the least hit; bytes for
