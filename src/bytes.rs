@@ -4,9 +4,12 @@
 
 use nonfinite_kernels::MaskOut;
 
-use crate::strided::Rows;
-use crate::{Census, Elements, ElementsMut, Error, Format, Predicate, Replacement};
-use crate::{path, replace, rows};
+use crate::path;
+use crate::{Census, Elements, Error, Format, Predicate};
+#[cfg(feature = "replace")]
+use crate::{ElementsMut, Replacement, replace};
+#[cfg(feature = "views")]
+use crate::{rows, strided::Rows};
 
 /// `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
 ///
@@ -112,6 +115,7 @@ pub fn census(x: &[u8], format: Format) -> Result<Census, Error> {
 ///
 /// # Errors
 /// [`Error::PartialElement`], or [`Error::Code`] if a code has more bits than an element. Nothing is written then.
+#[cfg(feature = "replace")]
 pub fn replace_non_finite(x: &mut [u8], format: Format, with: Replacement<u64>) -> Result<usize, Error> {
     replace::in_place(None, ElementsMut::from_bytes(x, format)?, with)
 }
@@ -121,6 +125,7 @@ pub fn replace_non_finite(x: &mut [u8], format: Format, with: Replacement<u64>) 
 /// # Errors
 /// [`Error::PartialElement`], [`Error::OutputBytes`] if `out` is not as long as `x`, or [`Error::Code`]. Nothing is
 /// written then.
+#[cfg(feature = "replace")]
 pub fn replace_non_finite_into(
     x: &[u8],
     format: Format,
@@ -135,6 +140,7 @@ pub fn replace_non_finite_into(
 ///
 /// # Errors
 /// [`Error::PartialElement`], or [`Error::Rows`] if the elements are not `out.len()` rows. Nothing is written then.
+#[cfg(feature = "views")]
 pub fn any_rows(
     x: &[u8],
     format: Format,
@@ -151,6 +157,7 @@ pub fn any_rows(
 ///
 /// # Errors
 /// As [`any_rows`].
+#[cfg(feature = "views")]
 pub fn count_rows(
     x: &[u8],
     format: Format,
@@ -163,6 +170,7 @@ pub fn count_rows(
     Ok(())
 }
 
+#[cfg(feature = "views")]
 fn whole_rows(x: &[u8], format: Format, columns: usize, rows: usize) -> Result<Elements<'_>, Error> {
     let x = Elements::from_bytes(x, format)?;
     if rows::fits(x.len(), columns, rows) {

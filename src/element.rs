@@ -1,12 +1,15 @@
 //! Element types: typed slices onto a [`Format`].
 
-use nonfinite_kernels::{Bits, Lane, bytes, bytes_mut};
+use core::marker::PhantomData;
+
+use nonfinite_kernels::{Bits, Lane, Rule, bytes, bytes_mut};
 pub use nonfinite_kernels::{
     F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz,
     F8E8M0Fnu,
 };
 
-use crate::{Error, Format};
+use crate::format::Rules;
+use crate::{Error, Format, Predicate};
 
 /// A type whose slices can be checked: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and
 /// the small formats of this crate. Sealed: there is one type for each [`Format`].
@@ -15,6 +18,26 @@ pub trait Element: Bits {
     const FORMAT: Format;
     /// The integer that holds its bits: `u8`, `u16`, `u32` or `u64`.
     type Lane: Lane;
+}
+
+/// The rules of a type alone, so that a program that asks about one type links no others.
+struct Typed<T>(PhantomData<T>);
+
+impl<T: Element> Typed<T> {
+    const RULES: &'static Rules = &T::FORMAT.rules(false);
+    const OPPOSITES: &'static Rules = &T::FORMAT.rules(true);
+}
+
+/// [`Format::rule`] of a type.
+#[inline]
+pub(crate) fn rule<T: Element>(predicate: Predicate) -> &'static Rule {
+    &Typed::<T>::RULES[predicate as usize]
+}
+
+/// [`Format::opposite`] of a type.
+#[inline]
+pub(crate) fn opposite<T: Element>(predicate: Predicate) -> &'static Rule {
+    &Typed::<T>::OPPOSITES[predicate as usize]
 }
 
 macro_rules! element {

@@ -162,6 +162,19 @@ impl Format {
         &OPPOSITES[self as usize][predicate as usize]
     }
 
+    /// The rules, or those with the opposite answers: a typed caller links those of its format only.
+    pub(crate) const fn rules(self, opposite: bool) -> Rules {
+        let mut rules = [Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()];
+        let mut i = 0;
+        while i < rules.len() {
+            assert!(Predicate::ALL[i] as usize == i, "all predicates in the order of the enum");
+            let rule = self.make_rule(Predicate::ALL[i]);
+            rules[i] = if opposite { rule.not() } else { rule };
+            i += 1;
+        }
+        rules
+    }
+
     const fn make_rule(self, predicate: Predicate) -> Rule {
         let Row(_, size, special, _) = *self.row();
         let sign = 1 << (8 * size - 1);
@@ -191,26 +204,21 @@ impl Format {
     }
 }
 
-type Rules = [[Rule; Predicate::ALL.len()]; TABLE.len()];
+/// The rules of one format, by predicate.
+pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 
 /// All rules, by format and predicate.
-const RULES: &Rules = &rules(false);
-const OPPOSITES: &Rules = &rules(true);
+const RULES: &[Rules; TABLE.len()] = &all_rules(false);
+const OPPOSITES: &[Rules; TABLE.len()] = &all_rules(true);
 
-const fn rules(opposite: bool) -> Rules {
-    let mut rules = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
+const fn all_rules(opposite: bool) -> [Rules; TABLE.len()] {
+    let mut all = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
     let mut i = 0;
     while i < TABLE.len() {
-        let mut j = 0;
-        while j < Predicate::ALL.len() {
-            assert!(Predicate::ALL[j] as usize == j, "all predicates in the order of the enum");
-            let rule = TABLE[i].0.make_rule(Predicate::ALL[j]);
-            rules[i][j] = if opposite { rule.not() } else { rule };
-            j += 1;
-        }
+        all[i] = TABLE[i].0.rules(opposite);
         i += 1;
     }
-    rules
+    all
 }
 
 impl fmt::Display for Format {
@@ -249,7 +257,7 @@ mod tests {
     /// The tables hold what their functions make when they run: the compiler and the CPU agree.
     #[test]
     fn made_at_run_time() {
-        assert_eq!((super::rules(false), super::rules(true)), (*RULES, *OPPOSITES));
+        assert_eq!((super::all_rules(false), super::all_rules(true)), (*RULES, *OPPOSITES));
     }
 
     /// Prints every rule as the kernels have it: `ci/prove` takes them from here.

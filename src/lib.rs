@@ -11,16 +11,22 @@ mod error;
 mod format;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+#[cfg(feature = "ops")]
 pub mod ops;
 #[cfg(feature = "rayon")]
 pub mod par;
 mod path;
 mod predicate;
+#[cfg(feature = "replace")]
 mod replace;
+#[cfg(feature = "views")]
 mod rows;
+#[cfg(feature = "scale")]
 pub mod scale;
 mod slice;
+#[cfg(feature = "views")]
 mod strided;
+#[cfg(feature = "views")]
 mod view;
 
 pub use element::{
@@ -32,9 +38,12 @@ pub use format::Format;
 pub use nonfinite_kernels::{Census, Class, MaskOut};
 pub use path::{Path, PathInfo, paths};
 pub use predicate::Predicate;
+#[cfg(feature = "replace")]
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
+#[cfg(feature = "views")]
 pub use rows::{any_rows, census_rows, count_rows, position_rows};
 pub use slice::{
     all, any, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask, mask_uninit, position,
 };
+#[cfg(feature = "views")]
 pub use view::{TensorView, TensorViewMut, ViewError};

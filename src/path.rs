@@ -3,8 +3,13 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::MaskOut;
 
-use crate::{Census, Elements, ElementsMut, Error, Predicate, Replacement};
-use crate::{replace, scale};
+#[cfg(feature = "scale")]
+use crate::scale;
+use crate::{Census, Elements, Predicate};
+#[cfg(any(feature = "replace", feature = "scale"))]
+use crate::{ElementsMut, Error};
+#[cfg(feature = "replace")]
+use crate::{Replacement, replace};
 
 /// A way to run the kernels: an instruction set that was found on this CPU.
 ///
@@ -126,6 +131,7 @@ impl Path {
     ///
     /// # Errors
     /// [`Error::Code`]; nothing is written then.
+    #[cfg(feature = "replace")]
     pub fn replace_non_finite<'a>(
         self,
         x: impl Into<ElementsMut<'a>>,
@@ -138,6 +144,7 @@ impl Path {
     ///
     /// # Errors
     /// [`Error::Code`], or [`Error::OutputBytes`] if `out` is not as long as `x`; nothing is written then.
+    #[cfg(feature = "replace")]
     pub fn replace_non_finite_into<'a>(
         self,
         x: impl Into<Elements<'a>>,
@@ -151,6 +158,7 @@ impl Path {
     ///
     /// # Errors
     /// [`Error::NoArithmetic`]; nothing is written then.
+    #[cfg(feature = "scale")]
     pub fn unscale_and_check<'a>(self, x: impl Into<ElementsMut<'a>>, factor: f64) -> Result<bool, Error> {
         scale::run(Some(self), x.into(), factor)
     }

@@ -3,6 +3,7 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{bytes, bytes_mut};
 
+use crate::element::rule;
 use crate::path::Path;
 use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
 
@@ -83,12 +84,7 @@ fn element<T: Element>(code: u64) -> T {
 /// ```
 #[inline]
 pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usize {
-    kernels::typed::replace::<T::Lane>(
-        None,
-        bytes_mut(x),
-        T::FORMAT.rule(Predicate::Nan),
-        with.bits().values(),
-    )
+    kernels::typed::replace::<T::Lane>(None, bytes_mut(x), rule::<T>(Predicate::Nan), with.bits().values())
 }
 
 /// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` but for what is replaced.
@@ -98,7 +94,7 @@ pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usiz
 #[inline]
 #[track_caller]
 pub fn replace_non_finite_into<T: Element>(x: &[T], out: &mut [T], with: Replacement<T>) -> usize {
-    let nan = T::FORMAT.rule(Predicate::Nan);
+    let nan = rule::<T>(Predicate::Nan);
     kernels::typed::replace_into::<T::Lane>(None, bytes(x), bytes_mut(out), nan, with.bits().values())
 }
 

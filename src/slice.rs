@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use nonfinite_kernels::{MaskOut, bytes, bytes_mut, typed};
 
+use crate::element::{opposite, rule};
 use crate::{Census, Element, Predicate};
 
 /// `out[i]` tells whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML ELEMENT_WISE_IS_NAN.
@@ -13,7 +14,7 @@ use crate::{Census, Element, Predicate};
 #[inline]
 #[track_caller]
 pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
-    typed::mask::<T::Lane>(None, bytes(x), T::FORMAT.rule(Predicate::Nan), MaskOut::from(out));
+    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan), MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10 with their default
@@ -24,7 +25,7 @@ pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
 #[inline]
 #[track_caller]
 pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
-    typed::mask::<T::Lane>(None, bytes(x), T::FORMAT.rule(Predicate::Inf), MaskOut::from(out));
+    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Inf), MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
@@ -34,7 +35,7 @@ pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
 #[inline]
 #[track_caller]
 pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
-    typed::mask::<T::Lane>(None, bytes(x), T::FORMAT.rule(Predicate::Finite), MaskOut::from(out));
+    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Finite), MaskOut::from(out));
 }
 
 /// `out[i]` tells whether `predicate` holds for `x[i]`.
@@ -51,7 +52,7 @@ pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
 #[inline]
 #[track_caller]
 pub fn mask<T: Element>(x: &[T], predicate: Predicate, out: &mut [bool]) {
-    typed::mask::<T::Lane>(None, bytes(x), T::FORMAT.rule(predicate), MaskOut::from(out));
+    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(predicate), MaskOut::from(out));
 }
 
 /// As [`mask`], into memory that need not be initialised; returns it initialised.
@@ -65,7 +66,7 @@ pub fn mask_uninit<'o, T: Element>(
     predicate: Predicate,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    typed::mask_uninit::<T::Lane>(None, bytes(x), T::FORMAT.rule(predicate), out)
+    typed::mask_uninit::<T::Lane>(None, bytes(x), rule::<T>(predicate), out)
 }
 
 /// Bit `i % 64` of `out[i / 64]` tells whether `predicate` holds for `x[i]`. The bits of the last word behind the last
@@ -105,7 +106,7 @@ fn low_bytes_first(words: &mut [u64]) {
 #[inline]
 #[track_caller]
 pub fn bits_at<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
-    typed::bits::<T::Lane>(None, bytes(x), T::FORMAT.rule(predicate), out, offset);
+    typed::bits::<T::Lane>(None, bytes(x), rule::<T>(predicate), out, offset);
 }
 
 /// Whether `predicate` holds for an element. Stops soon after the first.
@@ -119,21 +120,21 @@ pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
 #[must_use]
 #[inline]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    typed::position::<T::Lane>(None, bytes(x), T::FORMAT.opposite(predicate)).is_none()
+    typed::position::<T::Lane>(None, bytes(x), opposite::<T>(predicate)).is_none()
 }
 
 /// For how many elements `predicate` holds.
 #[must_use]
 #[inline]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
-    typed::count::<T::Lane>(None, bytes(x), T::FORMAT.rule(predicate))
+    typed::count::<T::Lane>(None, bytes(x), rule::<T>(predicate))
 }
 
 /// The index of the first element for which `predicate` holds.
 #[must_use]
 #[inline]
 pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
-    typed::position::<T::Lane>(None, bytes(x), T::FORMAT.rule(predicate))
+    typed::position::<T::Lane>(None, bytes(x), rule::<T>(predicate))
 }
 
 /// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
@@ -147,5 +148,5 @@ pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
 #[must_use]
 #[inline]
 pub fn census<T: Element>(x: &[T]) -> Census {
-    typed::census::<T::Lane>(None, bytes(x), T::FORMAT.rule(Predicate::Nan))
+    typed::census::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan))
 }

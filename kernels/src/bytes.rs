@@ -6,6 +6,7 @@ use crate::entry::{self, Census};
 use crate::loops::census::Class;
 use crate::out::MaskOut;
 use crate::path::Path;
+#[cfg(feature = "replace")]
 use crate::replace::{self, Values};
 use crate::rule::Rule;
 
@@ -119,6 +120,7 @@ pub fn census(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
 ///
 /// # Panics
 /// If `nan` is no rule for NaN.
+#[cfg(feature = "replace")]
 pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
     match nan.size() {
         1 => replace::replace::<u8>(path, x, nan, values),
@@ -132,6 +134,7 @@ pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> 
 ///
 /// # Panics
 /// If `out` is not as long as `x`, or if `nan` is no rule for NaN; nothing is written then.
+#[cfg(feature = "replace")]
 #[track_caller]
 pub fn replace_into(path: Option<Path>, x: &[u8], out: &mut [u8], nan: &Rule, values: Values) -> usize {
     match nan.size() {

@@ -75,7 +75,9 @@ mod sealed {
         fn position(path: Option<Path>, x: &[u8], test: &Test) -> Option<usize>;
         fn count(path: Option<Path>, x: &[u8], test: &Test) -> Counted;
         fn census(path: Option<Path>, x: &[u8], nan: &Test) -> Taken;
+        #[cfg(feature = "replace")]
         fn replace(path: Option<Path>, x: &mut [u8], test: &Test, codes: &Codes) -> usize;
+        #[cfg(feature = "replace")]
         fn replace_into(path: Option<Path>, x: &[u8], test: &Test, out: &mut [u8], codes: &Codes) -> usize;
     }
 }
@@ -130,11 +132,13 @@ macro_rules! lanes {
                 Path::run::<Census<$width>>(path, &ROW, x, nan, ())
             }
 
+            #[cfg(feature = "replace")]
             fn replace(path: Option<Path>, x: &mut [u8], test: &Test, codes: &Codes) -> usize {
                 static ROW: Row<InPlace<$width>> = row::<InPlace<$width>>();
                 Path::run::<InPlace<$width>>(path, &ROW, &[], test, (x, codes))
             }
 
+            #[cfg(feature = "replace")]
             fn replace_into(
                 path: Option<Path>,
                 x: &[u8],

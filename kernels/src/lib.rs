@@ -9,6 +9,10 @@
 //! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the environment
 //! variable `NONFINITE_PATH`.
 #![no_std]
+#![cfg_attr(
+    not(all(feature = "views", feature = "replace", feature = "scale")),
+    allow(dead_code, unused_imports, unreachable_pub, reason = "for what was left out")
+)]
 
 #[cfg(any(feature = "std", test))]
 extern crate std;
@@ -41,11 +45,12 @@ mod scalar;
 mod scale;
 mod simd;
 mod stream;
+#[cfg(feature = "views")]
 pub mod strided;
 
-pub use bytes::{
-    bits, census, count, mask, mask_streamed, mask_uninit, position, replace, replace_into, tally,
-};
+pub use bytes::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
+#[cfg(feature = "replace")]
+pub use bytes::{replace, replace_into};
 pub use entry::Census;
 pub use lane::Lane;
 pub use loops::census::Class;
@@ -55,13 +60,16 @@ pub use plain::{
     Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2,
     F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
 };
+#[cfg(feature = "replace")]
 pub use replace::Values;
 pub use rule::{Rule, Test};
+#[cfg(feature = "scale")]
 pub use scale::{Float, scale};
 pub use stream::streams;
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {
     pub use crate::entry::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
+    #[cfg(feature = "replace")]
     pub use crate::replace::{replace, replace_into};
 }

@@ -23,6 +23,7 @@ pub struct Values {
 /// # Panics
 /// If `nan` is none of: a constant; [`Rule::greater`] as [`crate::census`] has it; [`Rule::equal`] for elements
 /// of a byte; or, for wider ones, [`Rule::equal`] with `mask == bound` among the top 15 bits below the sign.
+#[cfg(feature = "replace")]
 #[inline]
 pub fn replace<L: Lane>(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
     assert!(nan.size() == L::SIZE, "a rule for elements of another width");
@@ -36,6 +37,7 @@ pub fn replace<L: Lane>(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Va
 ///
 /// # Panics
 /// If `out` is not as long as `x`, or as [`replace`] does; nothing is written then.
+#[cfg(feature = "replace")]
 #[inline]
 #[track_caller]
 pub fn replace_into<L: Lane>(

@@ -1,8 +1,8 @@
 //! One answer a row, along any dimension.
 
-use crate::{Census, Class};
 use crate::path::Path;
 use crate::rule::Rule;
+use crate::{Census, Class};
 
 use super::block::{self, Loader, ROOM, Room, word};
 use super::dims::{Cut, Dim, Dims, Limits, Order, TILE_DIMS, Tile, Tiles, each, sort, walk};
