@@ -109,10 +109,7 @@ impl Simd for Portable {
         With { mask: test.mask(), bound: test.bound(), negate: test.negate() }
     }
 
-    #[inline(always)]
-    fn stores_negated<const W: usize>() -> bool {
-        true
-    }
+    const STORES_NEGATED: bool = true;
 
     #[inline(always)]
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {

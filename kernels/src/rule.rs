@@ -7,7 +7,7 @@ pub struct Test {
     bound: u64,
     /// The ones of the bound from the bit below the sign on, if the mask has them too: see [`Test::screen`].
     run: u64,
-    /// The top 16 bits of the mask, twice, for a register to be filled with.
+    /// The top 16 bits of the mask, twice, or a byte four times, for a register to be filled with.
     top: u32,
     /// The answer for an element that is no hit, in bytes, likewise.
     usual: u32,
@@ -15,6 +15,7 @@ pub struct Test {
     other: u32,
     width: u8,
     operation: Operation,
+    screens: Screens,
     negate: bool,
     /// Whether this is `(bits & !sign) > exponent`, the exponent being ones from below the sign on.
     ieee: bool,
@@ -23,12 +24,23 @@ pub struct Test {
 /// How the masked bits of an element are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// `(bits & mask) == mask`, with a mask that lies in the top 16 bits of an element.
+    /// `(bits & mask) == mask`, with a mask that lies in the top 16 bits of an element, below the sign, or in a byte.
     Ones,
     /// `(bits & mask) == bound`
     Equal,
     /// `(bits & mask) > bound`, signed
     Greater,
+}
+
+/// Which [`Screen`] a test has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Screens {
+    Never,
+    /// Elements above the bound. Without a sign, comparing as unsigned integers is the same.
+    Above,
+    /// Elements that have the run of ones.
+    Run,
+    Flipped,
 }
 
 /// A cheaper question that holds wherever the test does: whether no element of a group can be a hit.
@@ -71,7 +83,7 @@ impl Rule {
     #[must_use]
     pub const fn equal(size: usize, mask: u64, bound: u64) -> Self {
         let (mask, bound) = (mask & all_ones(size), bound & all_ones(size));
-        let operation = if mask == bound && mask & !top(size) == 0 && size > 1 {
+        let operation = if mask == bound && mask & !top(size) == 0 {
             Operation::Ones
         } else {
             Operation::Equal
@@ -121,9 +133,12 @@ const fn sign(size: usize) -> u64 {
     1 << (8 * size - 1)
 }
 
-/// The top 16 bits of an element, without the sign.
+/// The bits that `Operation::Ones` may look at: the top 16 without the sign, or a byte.
 const fn top(size: usize) -> u64 {
-    (sign(size) - 1) & !(all_ones(size) >> 16)
+    match size {
+        1 => 0xFF,
+        _ => (sign(size) - 1) & !(all_ones(size) >> 16),
+    }
 }
 
 /// The ones of `bound` from the bit below the sign to the first zero.
@@ -140,7 +155,16 @@ impl Test {
     const fn new(mask: u64, bound: u64, size: usize, operation: Operation) -> Self {
         let ones = run_of_ones(size, bound);
         let run = if mask & ones == ones { ones } else { 0 };
-        let top = (mask >> (8 * size).saturating_sub(16)) as u32 & 0xFFFF;
+        let top = match size {
+            1 => mask << 8 | mask,
+            _ => mask >> (8 * size - 16),
+        } as u32;
+        let screens = match operation {
+            Operation::Greater if (mask | bound) & sign(size) == 0 => Screens::Above,
+            Operation::Ones | Operation::Equal if size == 1 && mask == 0xFF => Screens::Flipped,
+            Operation::Ones | Operation::Equal if run != 0 => Screens::Run,
+            _ => Screens::Never,
+        };
         Self {
             mask,
             bound,
@@ -150,6 +174,7 @@ impl Test {
             other: 0x0101_0101,
             width: size as u8,
             operation,
+            screens,
             negate: false,
             ieee: matches!(operation, Operation::Greater)
                 && mask == sign(size) - 1
@@ -180,7 +205,7 @@ impl Test {
         self.bound
     }
 
-    /// The top 16 bits of the mask, twice.
+    /// The top 16 bits of the mask, twice, or the mask of a byte four times.
     #[inline(always)]
     pub(crate) fn top(&self) -> u64 {
         self.top.into()
@@ -218,15 +243,14 @@ impl Test {
     /// The screen of the test, or of the test that this one negates.
     #[inline(always)]
     pub(crate) fn screen(&self) -> Screen {
-        // Without a sign, comparing as unsigned integers is the same.
-        if self.operation == Operation::Greater && (self.mask | self.bound) & sign(self.size()) == 0 {
-            Screen::Masked { mask: self.mask, least: self.bound + 1 }
-        } else if self.operation != Operation::Greater && self.width == 1 && self.mask == 0xFF {
-            Screen::Flipped { flip: !self.bound & 0xFF }
-        } else if self.operation != Operation::Greater && self.run != 0 {
-            Screen::Masked { mask: self.run, least: self.run }
-        } else {
-            Screen::None
+        match self.screens {
+            Screens::Never => Screen::None,
+            Screens::Flipped => Screen::Flipped { flip: !self.bound & 0xFF },
+            Screens::Above | Screens::Run => {
+                let above = self.screens == Screens::Above;
+                let mask = if above { self.mask } else { self.run };
+                Screen::Masked { mask, least: if above { self.bound + 1 } else { self.run } }
+            }
         }
     }
 
@@ -245,7 +269,8 @@ impl Test {
     /// Of the test for NaN of an IEEE format: the test for NaN and infinities.
     #[inline(never)]
     pub(crate) fn special(&self) -> Self {
-        Self { mask: self.bound, operation: Operation::Equal, ieee: false, ..*self }
+        let (operation, screens) = (Operation::Equal, Screens::Run);
+        Self { mask: self.bound, operation, screens, ieee: false, ..*self }
     }
 
     /// Of the test for NaN of an IEEE format: the test for NaN (0), +Inf (1) or -Inf (2).

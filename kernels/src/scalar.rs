@@ -102,9 +102,15 @@ pub(crate) fn scale<const F: u8, const W: usize>(x: &mut [u8], test: &Test, fact
     for element in x.as_chunks_mut::<W>().0 {
         let bits = read(element);
         seen |= test.holds(bits);
-        write(element, multiply::<F>(bits, factor));
+        write(element, product::<F>(bits, factor));
     }
     seen
+}
+
+/// Not inlined: the compiler would make kilobytes of vectors of it, which no CPU needs that has another path.
+#[inline(never)]
+fn product<const F: u8>(bits: u64, factor: f64) -> u64 {
+    multiply::<F>(bits, factor)
 }
 
 /// The low bytes of a number as an element.

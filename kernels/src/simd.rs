@@ -24,6 +24,10 @@ pub(crate) mod op {
     pub(crate) const ONES_NOT: u8 = 1;
     pub(crate) const EQUAL: u8 = 2;
     pub(crate) const GREATER: u8 = 3;
+    /// `EQUAL` or `GREATER`, as the test says: slower, and half of the code.
+    pub(crate) const EITHER: u8 = 4;
+    /// The opposite of `EQUAL`: for masks of bytes, where [`super::Simd::store`] does not negate by itself.
+    pub(crate) const EQUAL_NOT: u8 = 5;
 }
 
 /// A loop to be compiled for each instruction set, as a function of its own. Its arguments fit into registers.
@@ -63,10 +67,16 @@ pub(crate) trait Simd: Copy + 'static {
     fn with<const W: usize>(self, test: &Test) -> Self::With;
 
     /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` as the test says. If not, the caller does.
-    fn stores_negated<const W: usize>() -> bool;
+    const STORES_NEGATED: bool;
 
     /// The mask of a block: a byte of 0 or 1 for each element.
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: Self::With, out: &mut Slots);
+
+    /// The same answer for a block, given as four bytes.
+    #[inline(always)]
+    fn fill(self, answer: u64, out: &mut Slots) {
+        out.fill(MaybeUninit::new(answer != 0));
+    }
 
     /// The mask of fewer than 64 elements, negated as the test says.
     fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);

@@ -44,8 +44,8 @@ pub(crate) struct With {
     bound: V,
     /// The top 16 bits of the mask, in lanes of 16 bits.
     top: V,
-    /// The answer for an element that is no hit, in bytes.
-    usual: V,
+    /// All ones if the comparison is `GREATER`, for `EITHER`.
+    greater: V,
     /// 1 in every byte.
     ones: V,
 }
@@ -146,10 +146,14 @@ impl Avx2 {
     #[inline(always)]
     fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
         let masked = self.and(self.load(bytes, at), with.mask);
-        if OP == op::GREATER {
-            self.greater::<W>(masked, with.bound)
-        } else {
-            self.equal::<W>(masked, with.bound)
+        match OP {
+            op::GREATER => self.greater::<W>(masked, with.bound),
+            op::EITHER => {
+                let (equal, greater) =
+                    (self.equal::<W>(masked, with.bound), self.greater::<W>(masked, with.bound));
+                self.blend(equal, greater, with.greater)
+            }
+            _ => self.equal::<W>(masked, with.bound),
         }
     }
 
@@ -232,16 +236,12 @@ impl Simd for Avx2 {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
             top: self.splat::<4>(test.top()),
-            usual: self.splat::<4>(test.answers()[0]),
+            greater: self.splat::<8>(if test.operation() == Operation::Greater { u64::MAX } else { 0 }),
             ones: self.splat::<4>(test.ones()),
         }
     }
 
-    /// Only for bytes, as only their formats ask for it.
-    #[inline(always)]
-    fn stores_negated<const W: usize>() -> bool {
-        W == 1
-    }
+    const STORES_NEGATED: bool = false;
 
     #[inline(always)]
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
@@ -255,11 +255,21 @@ impl Simd for Avx2 {
                     // Saturates: 1 - 0 is 1, 1 - anything else is 0.
                     op::ONES => _mm256_subs_epu8(with.ones, packed),
                     op::ONES_NOT => _mm256_min_epu8(packed, with.ones),
-                    _ if W == 1 => _mm256_xor_si256(with.usual, self.and(packed, with.ones)),
+                    // -1 + 1 is 0, 0 + 1 is 1.
+                    op::EQUAL_NOT => _mm256_add_epi8(packed, with.ones),
                     _ => self.and(packed, with.ones),
                 };
                 _mm256_storeu_si256(to.as_mut_ptr().cast(), answers);
             }
+        }
+    }
+
+    #[inline(always)]
+    fn fill(self, answer: u64, out: &mut Slots) {
+        let answers = self.splat::<4>(answer);
+        for half in out.as_chunks_mut::<32>().0 {
+            // SAFETY: see above; `half` has 32 bytes.
+            unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), answers) }
         }
     }
 
@@ -285,10 +295,7 @@ impl Simd for Avx2 {
             return crate::scalar::bits_few::<W>(x, test);
         }
         let (block, with) = (padded(x), self.with::<W>(test));
-        let bits = match test.operation() {
-            Operation::Greater => self.bits::<W, { op::GREATER }>(&block, with),
-            Operation::Ones | Operation::Equal => self.bits::<W, { op::EQUAL }>(&block, with),
-        };
+        let bits = self.bits::<W, { op::EITHER }>(&block, with);
         (bits ^ test.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
 

@@ -325,10 +325,7 @@ impl Simd for Avx512 {
         }
     }
 
-    #[inline(always)]
-    fn stores_negated<const W: usize>() -> bool {
-        true
-    }
+    const STORES_NEGATED: bool = true;
 
     #[inline(always)]
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
@@ -341,6 +338,11 @@ impl Simd for Avx512 {
                 _ => self.store_compared::<W, OP>(block, with, out),
             }
         }
+    }
+
+    #[inline(always)]
+    fn fill(self, answer: u64, out: &mut Slots) {
+        self.write(self.splat::<4>(answer), out);
     }
 
     #[inline(always)]

@@ -97,13 +97,20 @@ impl<const W: usize> Loop for Census<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Test, (): ()) -> Taken {
         let mut taken = Taken::default();
+        // First what stands before the first line of the cache.
         let (mut done, mut run) = (0, until_line::<W>(x));
-        if run == 0 {
-            run = GROUP;
-            done = skip::<I, W>(isa, x, special(nan));
-        }
-        while done < x.len() {
+        loop {
+            if run == 0 || done != 0 {
+                let clean = skip::<I, W>(isa, &x[done..], special(nan));
+                done += clean;
+                if run == 0 || clean != 0 {
+                    run = GROUP;
+                }
+            }
             let end = (done + run).min(x.len());
+            if done == end {
+                return taken;
+            }
             let three = isa.run::<Classify<W>>(&x[done..end], nan, ());
             for (class, more) in three.into_iter().enumerate() {
                 if more != 0 && taken.three[class] == 0 {
@@ -113,12 +120,7 @@ impl<const W: usize> Loop for Census<W> {
                 taken.three[class] += more;
             }
             run = next_run(three.into_iter().sum(), end - done);
-            let clean = skip::<I, W>(isa, &x[end..], special(nan));
-            if clean != 0 {
-                run = GROUP;
-            }
-            done = end + clean;
+            done = end;
         }
-        taken
     }
 }

@@ -32,10 +32,14 @@ impl<const W: usize> Loop for Plain<W> {
         match test.operation() {
             Operation::Ones if negate => return plain::<I, W, { op::ONES_NOT }>(isa, x, test, out),
             Operation::Ones => return plain::<I, W, { op::ONES }>(isa, x, test, out),
+            // Formats of a byte ask for it.
+            Operation::Equal if W == 1 && negate && !I::STORES_NEGATED => {
+                return plain::<I, W, { op::EQUAL_NOT }>(isa, x, test, out);
+            }
             Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, test, out),
             Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, test, out),
         }
-        if negate && !I::stores_negated::<W>() {
+        if negate && !I::STORES_NEGATED {
             invert(out);
         }
     }
@@ -53,9 +57,8 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     let done = head
         + match W {
             1 | 2 => rounds::<I, W, OP, 4>(isa, &x[head * W..], with, &mut out[head..]),
-            4 => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
-            // A block is long enough to be a round of the loop below.
-            _ => 0,
+            4 => rounds::<I, W, OP, 2>(isa, &x[head * W..], with, &mut out[head..]),
+            _ => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
         };
     // What stands before and behind those, in blocks that overlap them: one loop, so that the code of a block
     // stands here once.
@@ -148,7 +151,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
         isa.run::<Plain<W>>(&x[..head], test, first);
         (x, out) = (&x[head..], rest);
     }
-    let usual = MaybeUninit::new(test.negate());
+    let [usual, _] = test.answers();
     loop {
         let screen = isa.screen::<W>(test.screen());
         let groups: &[[Block<W>; GROUP]] = lines(x).0.as_chunks::<W>().0.as_chunks().0;
@@ -158,7 +161,9 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
             if may_hit::<I, W, false>(isa, group.as_flattened(), screen) {
                 break;
             }
-            place.as_flattened_mut().fill(usual);
+            for slots in place {
+                isa.fill(usual, slots);
+            }
             clean += 1;
         }
         // The rest, or where a hit is.

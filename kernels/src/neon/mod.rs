@@ -233,10 +233,7 @@ impl Simd for Neon {
         }
     }
 
-    #[inline(always)]
-    fn stores_negated<const W: usize>() -> bool {
-        true
-    }
+    const STORES_NEGATED: bool = true;
 
     #[inline(always)]
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {

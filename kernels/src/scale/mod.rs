@@ -81,7 +81,7 @@ impl<const F: u8> Question for Scale<F> {
 }
 
 /// The bits of a product.
-#[inline(always)]
+#[inline]
 pub(crate) fn multiply<const F: u8>(bits: u64, factor: f64) -> u64 {
     let narrow = factor as f32;
     match F {
