@@ -1,10 +1,12 @@
-"""Reads the rules that `cargo test --lib format::tests::rules -- --show-output` prints and proves, over all bit patterns:
+"""Reads the rules that `cargo test --lib format::tests::rules -- --show-output` prints and proves, over
+all bit patterns:
 
-- for every IEEE-like format, each rule and its opposite hold exactly where IEEE 754 (as z3's theory of floating-point
-  numbers has it) says so;
-- what a kernel looks for first, the screen, holds wherever the rule does;
+- for every IEEE-like format, each rule and its opposite hold exactly where IEEE 754 (as z3's theory
+  of floating-point numbers has it) says so;
+- what a kernel looks for first, the screen, holds wherever the rule does; so do its upper 32 bits
+  (AVX2, of 64) and its top 16 (NEON, of 32 and 64), which are all that is looked at there;
 - a rule of which a kernel compares the top 16 bits only depends on no other bit;
-- the three classes of a census, which come from the rule for NaN, are NaN, +Inf and -Inf.
+- the classes of a census, which come from the rule for NaN, are NaN, infinities and -Inf.
 
 The formats that are not IEEE-like have 256 codes each, which the path tests try.
 """
@@ -27,20 +29,24 @@ DEFINITION = {
     "NonFinite": lambda x: z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x)),
 }
 
-LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Test\(Test \{ mask: (\d+), bound: (\d+), screen: (\d+), "
-                  r"width: (\w+), operation: (\w+), negate: (\w+), .*\}\)")
-WIDTHS = {"One": 8, "Two": 16, "Four": 32, "Eight": 64}
+LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Test\(Test \{ mask: (\d+), bound: (\d+), "
+                  r"screen: (\w+)(?: \{ (.*?) \})?, width: (\d), operation: (\w+), "
+                  r"negate: (true|false), ieee: (true|false), registers: Registers \{ (.*) \} \}\)")
+
+
+def numbers(text):
+    return {name: int(number) for name, number in re.findall(r"(\w+): (\d+)", text or "")}
 
 
 class Rule:
     def __init__(self, match):
-        _, self.format, self.predicate, mask, bound, screen, width, self.operation, negate = match.groups()
-        self.width, self.negate = WIDTHS[width], negate == "true"
-        assert negate in ("true", "false")
-        # Of mask and bound the low bits count, as `Lane::truncate` has it.
-        low = (1 << self.width) - 1
-        self.mask, self.bound, self.screen = (int(number) & low for number in (mask, bound, screen))
-        self.screened = int(screen) != 0
+        self.kind, self.format, self.predicate, mask, bound = match.groups()[:5]
+        self.screen, screen, width, self.operation, negate, ieee, registers = match.groups()[5:]
+        self.width, self.mask, self.bound = 8 * int(width), int(mask), int(bound)
+        self.negate, self.ieee = negate == "true", ieee == "true"
+        self.limits, self.registers = numbers(screen), numbers(registers)
+        # To hide, by shifting, what a kernel does not look at.
+        self.below_top = max(self.width - 16, 0)
 
     def positive(self, bits):
         masked = bits & self.mask
@@ -51,6 +57,27 @@ class Rule:
 
     def holds(self, bits):
         return z3.Not(self.positive(bits)) if self.negate else self.positive(bits)
+
+    def screens(self, bits):
+        """The screen, and what kernels make of it: name, and what holds where a hit may be."""
+        if self.screen == "Flipped":
+            assert self.width == 8
+            yield "screen", bits ^ self.limits["flip"] == 0xFF
+        elif self.screen == "Masked":
+            mask, least = self.limits["mask"], self.limits["least"]
+            yield "screen", reaches(bits & mask, least)
+            if self.width == 64:
+                yield "screen of the upper 32 bits", reaches(z3.LShR(bits & mask, 32), least >> 32)
+            if self.width > 16:
+                top = z3.LShR(bits & mask, self.below_top)
+                yield "screen of the top 16 bits", reaches(top, least >> self.below_top)
+        else:
+            assert self.screen == "None", self.screen
+
+
+def reaches(masked, least):
+    # A screen that all elements pass is right, and of no use: zero must not pass.
+    return z3.And(z3.UGE(masked, least), least > 0)
 
 
 class Claims:
@@ -73,31 +100,40 @@ def main():
     begin = time.monotonic()
     claims, seen = Claims(), set()
     for match in filter(None, map(LINE.match, sys.stdin)):
-        rule, kind = Rule(match), match[1]
+        rule = Rule(match)
+        kind, sign = rule.kind, 1 << rule.width - 1
         if rule.format not in IEEE:
             continue
         name = f"{kind} {rule.format} {rule.predicate}"
         seen.add((kind, rule.format, rule.predicate))
         bits = z3.BitVec("bits", rule.width)
-        sort = z3.FPSort(*IEEE[rule.format])
+        number = z3.fpBVToFP(bits, z3.FPSort(*IEEE[rule.format]))
         assert sum(IEEE[rule.format]) == rule.width
-        right = DEFINITION[rule.predicate](z3.fpBVToFP(bits, sort))
+        right = DEFINITION[rule.predicate](number)
         right = z3.Not(right) if kind == "opposite" else right
         claims.prove(rule.holds(bits) == right, name, bits)
-        if rule.screened:
-            claims.prove(z3.Implies(rule.positive(bits), bits & rule.screen == rule.screen), f"{name}: screen", bits)
-        for looked_at in {rule.screen if rule.screened else 0, rule.mask if rule.operation == "Ones" else 0} - {0}:
-            if rule.width > 16:
-                low = z3.BitVecVal((1 << rule.width - 16) - 1, rule.width)
-                same = (bits | low) & looked_at == bits & looked_at
-                claims.prove(same, f"{name}: top 16 bits of {looked_at:#x}", bits)
-        if kind == "rule" and rule.predicate == "Nan":
-            special, nan = bits & rule.bound == rule.bound, rule.positive(bits)
-            positive = bits == rule.bound
-            negative = z3.And(special, z3.Not(nan), z3.Not(positive))
-            number = z3.fpBVToFP(bits, sort)
-            claims.prove(z3.Implies(nan, special), f"{name}: census sees it", bits)
-            for got, predicate in ((positive, "PositiveInf"), (negative, "NegativeInf")):
+        for screen, may_hit in rule.screens(bits):
+            claims.prove(z3.Implies(rule.positive(bits), may_hit), f"{name}: {screen}", bits)
+        # What registers hold: bytes of the answers, and twice the top of the mask.
+        top = rule.mask >> rule.below_top
+        answers = {"usual": 0x01010101 * rule.negate, "other": 0x01010101 * (not rule.negate)}
+        right = {"top": top << 16 | top, **answers, "ones": 0x01010101, "one": 1}
+        claims.prove(z3.BoolVal(rule.registers == right), f"{name}: registers", bits)
+        if rule.operation == "Ones":
+            # Compared as what the top lacks, in lanes of 16 bits that saturate from bit 15 on.
+            lacks = ~z3.Extract(rule.width - 1, rule.below_top, bits) & top
+            claims.prove(rule.positive(bits) == (lacks == 0), f"{name}: top 16 bits", bits)
+            claims.prove(lacks & 1 << lacks.size() - 1 == 0, f"{name}: no sign", bits)
+        ieee = kind == "rule" and rule.predicate == "Nan"
+        claims.prove(z3.BoolVal(rule.ieee == ieee), f"{name}: ieee", bits)
+        if rule.ieee:
+            nan, special = rule.positive(bits), bits & rule.bound == rule.bound
+            claims.prove(z3.BoolVal(rule.mask + 1 == sign), f"{name}: census' sign", bits)
+            for predicate, got in (
+                ("Inf", bits & rule.mask == rule.bound), ("Inf", z3.And(special, z3.Not(nan))),
+                ("PositiveInf", bits == rule.bound), ("NegativeInf", bits == rule.bound | sign),
+                ("NonFinite", special), ("NonFinite", reaches(bits & rule.bound, rule.bound)),
+            ):
                 claims.prove(got == DEFINITION[predicate](number), f"{name}: census {predicate}", bits)
     expected = {(kind, form, predicate) for kind in ("rule", "opposite") for form in IEEE for predicate in DEFINITION}
     for missing in sorted(expected - seen):
