@@ -35,7 +35,7 @@ BOTH = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
 
 # All tests but those of guard pages around slices, and of what is built on the crate.
 TESTS = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--all-features", "--lib"]
-for name in ("paths", "rules", "grids", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
+for name in ("paths", "rules", "sources", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
     TESTS += ["--test", name]
 # Under emulators. Bochs has no files, which those of kernels want, and no time.
 FEW = {
@@ -43,7 +43,7 @@ FEW = {
     "avx512": ["-p", "nonfinite", "--all-features", "--test", "paths"],
 }
 # Programs to begin with, by the beginning of a file's name.
-PREFERRED = {"src/ops/": "ops", "src/par": "par", "src/ndarray": "ndarray", "src/view": "paths", "kernels/src/strided/": "grids", "kernels/src/stream.rs": "stream"}
+PREFERRED = {"src/ops/": "ops", "src/par": "par", "src/ndarray": "ndarray", "src/view": "paths", "kernels/src/strided/": "sources", "kernels/src/stream.rs": "stream"}
 # Tests of `paths` to begin with, by the end of a file's name: what they notice need not wait for the others.
 FIRST = {"replace.rs": "replace::", "scale.rs": "scale::", "view.rs": "views::r"}
 
