@@ -168,6 +168,7 @@ impl<'a> ElementsMut<'a> {
 
     /// The bytes of the elements.
     #[inline]
+    #[cfg(any(feature = "replace", feature = "scale"))]
     pub(crate) fn into_bytes(self) -> &'a mut [u8] {
         self.bytes
     }

@@ -207,7 +207,7 @@ impl Simd for Portable {
     #[inline(always)]
     fn classes<const W: usize>(self, nan: &Test) -> [With; 3] {
         let with = self.with::<W>(nan);
-        let neg = With { mask: u64::MAX, bound: with.bound | with.mask + 1, negate: false };
+        let neg = With { mask: u64::MAX, bound: with.bound | (with.mask + 1), negate: false };
         [with, with, neg]
     }
 

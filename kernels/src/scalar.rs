@@ -11,7 +11,7 @@ use crate::scale::multiply;
 /// The bits of the elements of `x`.
 #[inline(always)]
 fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + Clone + '_ {
-    x.as_chunks::<W>().0.iter().map(|element| read(element))
+    x.as_chunks::<W>().0.iter().map(read)
 }
 
 /// The bits of an element.

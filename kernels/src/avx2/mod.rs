@@ -381,7 +381,7 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn classes<const W: usize>(self, nan: &Test) -> [V; 3] {
         let (mask, inf) = (nan.mask(), nan.bound());
-        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | mask + 1)]
+        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | (mask + 1))]
     }
 
     #[inline(always)]

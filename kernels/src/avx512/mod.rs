@@ -459,7 +459,7 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn classes<const W: usize>(self, nan: &Test) -> [V; 4] {
         let (mask, inf, one) = (nan.mask(), nan.bound(), nan.ones() & 1);
-        let neg = inf | mask + 1;
+        let neg = inf | (mask + 1);
         [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(neg), self.splat::<W>(one)]
     }
 
