@@ -201,7 +201,7 @@ typedef struct nf_view {
 // The output strides send two results to one byte.
 #define NF_ERR_OUTPUT_STRIDES 11
 
-// A mistake in this library. Please report it.
+// A mistake in this library. Please report it. Or NONFINITE_PATH names no path that this build and CPU have.
 #define NF_ERR_INTERNAL 12
 
 #ifdef __cplusplus
@@ -330,7 +330,8 @@ nf_status nf_format_from_name(const char *name,
                               nf_format *result);
 
 // The name of the path that the functions of this library use: the one given to `nf_path_activate`, else the one that the
-// environment variable NONFINITE_PATH names if this CPU can run it, else the best.
+// environment variable NONFINITE_PATH names, else the best. Null if NONFINITE_PATH is set and names no path that this
+// build and CPU have; then all functions that need a path fail with `NF_ERR_INTERNAL`.
 const char *nf_path_name(void);
 
 // The path at this index of the table of all paths that this build knows, best first.

@@ -109,12 +109,18 @@ pub struct PathInfo {
 }
 
 /// The name of the path that the functions of this library use: the one given to `nf_path_activate`, else the one that the
-/// environment variable NONFINITE_PATH names if this CPU can run it, else the best.
+/// environment variable NONFINITE_PATH names, else the best. Null if NONFINITE_PATH is set and names no path that this
+/// build and CPU have; then all functions that need a path fail with `NF_ERR_INTERNAL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_path_name() -> *const c_char {
-    let active = Path::active().name();
-    let position = paths().position(|path| path.name == active);
-    position.and_then(|i| NAMES.paths.get(i)).map_or(core::ptr::null(), |name| name.as_ptr())
+    let mut name = core::ptr::null();
+    border(|| {
+        let active = Path::active().name();
+        let position = paths().position(|path| path.name == active);
+        name = position.and_then(|i| NAMES.paths.get(i)).map_or(name, |name| name.as_ptr());
+        Ok(())
+    });
+    name
 }
 
 /// The path at this index of the table of all paths that this build knows, best first.

@@ -29,7 +29,7 @@ pub const NF_ERR_UNAVAILABLE: Status = 9;
 pub const NF_ERR_INDEX: Status = 10;
 /// The output strides send two results to one byte.
 pub const NF_ERR_OUTPUT_STRIDES: Status = 11;
-/// A mistake in this library. Please report it.
+/// A mistake in this library. Please report it. Or NONFINITE_PATH names no path that this build and CPU have.
 pub const NF_ERR_INTERNAL: Status = 12;
 
 /// In the order of the numbers.
