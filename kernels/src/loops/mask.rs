@@ -65,7 +65,9 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     let mut at = if head == 0 { done } else { 0 };
     while at < out.len() {
         let here = at.min(out.len() - 64);
-        if let (Some(block), Some(slots)) = (first_block(&x[here * W..]), out[here..].first_chunk_mut()) {
+        if let (Some(x), Some(out)) = (x.get(here * W..), out.get_mut(here..))
+            && let (Some(block), Some(slots)) = (first_block(x), out.first_chunk_mut())
+        {
             isa.store::<W, OP>(block, with, slots);
         }
         at = if at == 0 && head != 0 { done } else { at + 64 };
