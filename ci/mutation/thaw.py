@@ -10,10 +10,12 @@ from edits import parse, walk
 FUNCTIONS = {
     "NON_FINITE", "REBIAS", "LEAST_NORMAL", "TOO_LARGE", "AFTER_HIT", "AFTER_HITS", "ALIGN_FROM", "PARTS", "BLEND_TO_SEARCH",
     "SCREENS_BITS", "UNKNOWN", "INTEL", "AMD", "INSTRUCTIONS", "LEAST", "STREAMS", "RUN", "ALL",
-    "GROUP", "AT_ONCE",
+    "AT_ONCE", "SET",
 }  # fmt: skip
 # Of these a reference is wanted that lives for ever.
 LEAKED = {"NON_FINITE"}
+# Called in the constants of another file.
+CONST = {("kernels/src/strided/block.rs", "new")}
 STATICS = {"TABLE", "RULES", "OPPOSITES"}
 ROWS = re.compile(r"^    Row\(\w+::(\w+),", re.M)
 NAME = re.compile(r"\b(" + "|".join(sorted(FUNCTIONS)) + r")\b(?!\()")
@@ -64,14 +66,16 @@ def splices(file, text):
                 taken.append(span(node))
         elif node.type == "const_block":
             word = text.index("const ", node.start_byte)
-            if file.startswith("kernels/"):
+            # What an array repeats need not be `Copy` only if it is constant.
+            if file.startswith("kernels/") and node.parent.type != "array_expression":
                 found.append((word, word + len("const "), ""))
         elif node.type == "use_declaration":
             taken.append(span(node))
         elif node.type == "line_comment":
             taken.append(span(node))
         elif node.type == "function_item" and (constant_functions or file.startswith("kernels/") and file != "kernels/src/rule.rs"):
-            if text[slice(*span(node.child_by_field_name("name")))] in called:
+            name = text[slice(*span(node.child_by_field_name("name")))]
+            if name in called or (file, name) in CONST:
                 continue
             match = re.compile(r"\bconst ").search(text, *span(node)[:1], node.child_by_field_name("name").start_byte)
             if match:
@@ -79,7 +83,7 @@ def splices(file, text):
     if constant_functions and (formats := ROWS.findall(text)):
         found += [(*m.span(), str(len(formats))) for m in re.finditer(r"\bTABLE\.len\(\)", text)]
     if constant_functions:
-        found += [(*m.span(), "") for m in re.finditer(r"const _: \(\) = assert!\([^;]*;", text)]
+        found += [(*m.span(), "") for m in re.finditer(r"const _: \(\) = assert!\([^;]*;|assert!\(size_of::<\$[^;]*;", text)]
     if file.startswith("kernels/"):
         found += [(m.end(), m.end(), "()") for m in NAME.finditer(text)]
         found += [(*m.span(), "") for m in re.finditer(rf"&(?=\w+::({'|'.join(LEAKED)})\b)", text)]
