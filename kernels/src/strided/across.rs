@@ -1,7 +1,7 @@
 //! Rows that lie side by side: one answer for each column of memory.
 
 use super::block::{Loader, ROOM, Room};
-use super::dims::{Cut, Dims, Limits, Order, Tile, Tiles, each, walk};
+use super::dims::{Cut, Dim, Dims, Limits, Order, Tile, Tiles, line, walk};
 use super::rows::{Question, Rows, TILE, split};
 use super::{Source, dense};
 
@@ -32,68 +32,66 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     let cut = Cut::new(dims, &order, limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
 
-    let steps = size.div_ceil(cut.sizes[..kept].first().copied().unwrap_or(1));
+    let taken = cut.sizes[..kept].first().copied().unwrap_or(1);
+    // Rows of columns are added up one by one where many columns lie side by side; and where a tile has all of some short rows.
+    let apart = columns >= 64 || taken == size && (2..=32).contains(&size);
+    let backwards = dims.first().is_some_and(|dim| dim.row < 0);
     let mut scratch = Room::<TILE>::new();
     let mut sums = Sums {
         tile: None,
-        step: 0,
-        taken: cut.sizes[..kept].first().copied().unwrap_or(1) as isize,
+        unit: if apart { 1 } else { taken },
+        backwards,
         stamped: matches!(out, Rows::Position(_) | Rows::Census(_)),
-        backwards: dims.first().is_some_and(|dim| dim.row < 0),
         any: [false; 3],
         counts: [const { Room::new() }; 3],
         stamps: [const { Room::new() }; 3],
     };
-    // Where a tile has all of some short rows, it is taken as one tile for each element of a row, so that much is added at once.
-    let apart = steps == 1 && (2..=32).contains(&size);
-    if apart {
-        sums.taken = 1;
-    }
     // Few long rows may all be answered soon.
-    let few = columns <= 64 && steps > 1 && !sums.backwards;
+    let few = columns <= 64 && taken < size && !backwards && matches!(out, Rows::Any(_) | Rows::Position(_));
     // Where hits are dense, it is not worth to search for them.
-    let (mut clean, mut step) = (true, 0);
+    let mut clean = true;
     let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
     while tiles.next(&mut tile) {
-        if few && out.are_answered(&tile) {
-            step = if step + 1 == steps { 0 } else { step + 1 };
-            continue;
+        if few {
+            // What is added up counts from time to time.
+            if (tile.row as usize / taken).is_power_of_two() {
+                sums.finish(question, out);
+            }
+            if out.are_answered(&tile) {
+                continue;
+            }
         }
         // SAFETY: a tile of elements of the source, within the limits.
         let block = unsafe { loader.load(&mut tile) };
-        if !clean || dense::position(path, block, search).is_some() {
-            let results = block.len() / element;
-            let line = tile.iter().find(|dim| dim.row != 0).copied().filter(|_| apart);
-            let (size, distance) = line.map_or((1, 0), |line| (line.size, line.input.unsigned_abs()));
-            let places = results - (size - 1) * distance;
-            tile.forget(|dim| apart && dim.row != 0);
-            sums.begin(&tile, step * size, places, question, out);
-            clean = true;
-            for (class, rule) in rules.iter().enumerate() {
-                if rules.len() > 1 && dense::position(path, block, rule).is_none() {
-                    continue;
-                }
-                let mask = dense::mask(path, block, rule, scratch.slots(results));
-                for i in 0..size {
-                    clean &= !sums.add(class, step * size + i, &mask[i * distance..][..places]);
-                }
+        if clean && dense::position(path, block, search).is_none() {
+            continue;
+        }
+        clean = true;
+        let results = block.len() / element;
+        let line = tile.iter().find(|dim| dim.row != 0).copied().filter(|_| apart).unwrap_or(Dim::ONE);
+        let distance = line.input.unsigned_abs();
+        tile.forget(|dim| apart && dim.row != 0);
+        let places = results - (line.size - 1) * distance;
+        let step = sums.begin(&tile, line.size, places, question, out);
+        for (class, rule) in rules.iter().enumerate() {
+            if rules.len() > 1 && dense::position(path, block, rule).is_none() {
+                continue;
+            }
+            let mask = dense::mask(path, block, rule, scratch.slots(results));
+            for i in 0..line.size {
+                clean &= !sums.add(class, step + i, &mask[i * distance..][..places]);
             }
         }
-        step += 1;
-        if step == steps || few && step.is_power_of_two() {
-            sums.finish(question, out);
-            step %= steps;
-        }
     }
+    sums.finish(question, out);
 }
 
 /// Mask bytes of tiles that follow each other along the rows.
 struct Sums {
-    /// The first of them, and its number.
+    /// The first of them.
     tile: Option<Tile>,
-    step: usize,
-    /// From one tile to the next, along the rows; and whether that is backwards.
-    taken: isize,
+    /// Elements of a row from one that is added to the next; and whether that is backwards.
+    unit: usize,
     backwards: bool,
     /// Whether it matters where the first hit is.
     stamped: bool,
@@ -101,42 +99,53 @@ struct Sums {
     any: [bool; 3],
     /// For each rule, how often it holds in each place.
     counts: [Room<TILE>; 3],
-    /// For each rule, the number of the first tile in which it holds in that place, counted from the first of all; from the last of all
-    /// backwards where rows run backwards.
+    /// For each rule, the number of the first addition in which it holds in that place, counted from the first of all; from the last of
+    /// all backwards where rows run backwards.
     stamps: [Room<TILE>; 3],
 }
 
-/// Most tiles that are added up.
-const TILES: usize = 255;
+/// Most additions.
+const MOST: usize = 255;
 
 impl Sums {
-    /// Makes ready for tile number `step`.
-    fn begin(&mut self, tile: &Tile, step: usize, places: usize, question: Question<'_>, out: &mut Rows<'_>) {
-        // Where dimensions overlap, a smaller tile may have an element in place of another one.
-        let other = |first: &Tile| step - self.step >= TILES || first.elements() != tile.elements();
-        if self.tile.as_ref().is_some_and(other) {
+    /// Makes ready for this tile, of which there is so much to add; returns the number of the first addition.
+    #[inline(never)]
+    fn begin(
+        &mut self,
+        tile: &Tile,
+        additions: usize,
+        places: usize,
+        question: Question<'_>,
+        out: &mut Rows<'_>,
+    ) -> usize {
+        if let Some(first) = &self.tile {
+            let step = tile.row.abs_diff(first.row) / self.unit;
+            // Where dimensions overlap, a smaller tile may have an element in place of another one.
+            if tile.output == first.output && tile.elements() == first.elements() && step + additions <= MOST
+            {
+                return step;
+            }
             self.finish(question, out);
         }
-        if self.tile.is_none() {
-            (self.tile, self.step, self.any) = (Some(tile.clone()), step, [false; 3]);
-            for class in 0..question.rules.len() {
-                self.counts[class].filled(places, 0);
-                self.stamps[class].filled(places, u8::MAX);
-            }
+        (self.tile, self.any) = (Some(tile.clone()), [false; 3]);
+        for class in 0..question.rules.len() {
+            self.counts[class].filled(places, 0);
+            self.stamps[class].filled(places, u8::MAX);
         }
+        0
     }
 
-    /// Adds the mask bytes of tile number `step`; returns whether there is a hit.
+    /// Adds mask bytes; returns whether there is a hit.
+    #[inline(never)]
     fn add(&mut self, class: usize, step: usize, mask: &[bool]) -> bool {
-        let step = (step - self.step) as u8;
         // The earlier in the row, the less.
-        let stamp = if self.backwards { TILES as u8 - 1 - step } else { step };
+        let stamp = if self.backwards { MOST - 1 - step } else { step } as u8;
         let mut any = 0;
         for (&hit, count) in mask.iter().zip(self.counts[class].bytes(mask.len())) {
             any |= u8::from(hit);
             *count += u8::from(hit);
         }
-        if self.stamped {
+        if self.stamped && any != 0 {
             for (&hit, first) in mask.iter().zip(self.stamps[class].bytes(mask.len())) {
                 *first = (*first).min(stamp | u8::from(hit).wrapping_sub(1));
             }
@@ -146,76 +155,50 @@ impl Sums {
     }
 
     /// Brings the sums to their rows.
+    #[inline(never)]
     fn finish(&mut self, question: Question<'_>, out: &mut Rows<'_>) {
         let Some(tile) = self.tile.take() else { return };
-        let (line, others, rank) = split(&tile);
-        let others = &others[..rank];
-        let backwards = self.backwards;
-        let sign = if backwards { -1 } else { 1 };
-        let any = self.any;
+        let (along, others, rank) = split(&tile);
+        let (inner, others) =
+            others[..rank].split_first().map_or((Dim::ONE, &[][..]), |(inner, others)| (*inner, others));
+        let in_one_piece = along.size == 1 && inner.input == 1;
+        let (repeats, any) = (question.repeats, self.any);
         for class in (0..question.rules.len()).filter(|&class| any[class]) {
             let places = tile.span();
-            let (counts, stamps) = (self.counts[class].bytes(places), self.stamps[class].bytes(places));
-            let (counts, stamps) = (&*counts, &*stamps);
-            // For how many elements of a row the rule holds.
-            let sum = |input: isize| -> usize {
-                if line.size == 1 {
-                    return usize::from(counts[input as usize]);
-                }
-                let places = (0..line.size as isize).map(|i| (input + i * line.input) as usize);
-                places.map(|at| usize::from(counts[at])).sum()
-            };
-            let row = |output: isize| (tile.output + output) as usize;
-            let add = |out: &mut Rows<'_>, input: isize, output: isize| {
-                let count = sum(input);
-                if count > 0 {
-                    let first = (0..line.size as isize).map(|i| {
-                        let at = (input + i * line.input) as usize;
-                        let stamp = isize::from(stamps[at]);
-                        let steps = if backwards { TILES as isize - 1 - stamp } else { stamp };
-                        (counts[at] > 0, (tile.row + (steps * self.taken + i) * sign) as usize)
-                    });
-                    let first = first.filter(|(hit, _)| *hit).map(|(_, index)| index).min();
-                    out.add(row(output), class, count * question.repeats, first.unwrap_or(0));
-                }
-            };
-            match (others, &mut *out) {
-                ([inner, others @ ..], out) if line.size == 1 && inner.input == 1 => {
-                    walk(others, &mut |input, output| {
-                        let counts = &counts[input as usize..][..inner.size];
-                        match &mut *out {
-                            Rows::Any(out) if inner.output == 1 => {
-                                let out = out[row(output)..][..inner.size].iter_mut();
-                                out.zip(counts).for_each(|(any, count)| *any |= *count > 0);
+            let (counts, stamps) = (&*self.counts[class].bytes(places), &*self.stamps[class].bytes(places));
+            walk(others, &mut |input, output| {
+                let first_row = (tile.output + output) as usize;
+                let columns = if in_one_piece { &counts[input as usize..][..inner.size] } else { &[] };
+                match &mut *out {
+                    Rows::Any(out) if in_one_piece && inner.output == 1 => {
+                        let out = out[first_row..][..inner.size].iter_mut();
+                        out.zip(columns).for_each(|(any, count)| *any |= *count > 0);
+                    }
+                    Rows::Count(out) if in_one_piece && inner.output == 1 => {
+                        let out = out[first_row..][..inner.size].iter_mut();
+                        out.zip(columns).for_each(|(sum, count)| *sum += usize::from(*count) * repeats);
+                    }
+                    out => line(inner, |column, row| {
+                        let (mut count, mut first) = (0, usize::MAX);
+                        let (mut at, mut ahead) = ((input + column) as usize, 0);
+                        line(along, |_, _| {
+                            if counts[at] > 0 {
+                                count += usize::from(counts[at]);
+                                let stamp = usize::from(stamps[at]);
+                                let steps = if self.backwards { MOST - 1 - stamp } else { stamp };
+                                let ahead = (steps * self.unit) as isize + ahead;
+                                let index = if self.backwards { tile.row - ahead } else { tile.row + ahead };
+                                first = first.min(index as usize);
                             }
-                            Rows::Count(out) if inner.output == 1 => {
-                                let out = out[row(output)..][..inner.size].iter_mut();
-                                let repeats = question.repeats;
-                                out.zip(counts)
-                                    .for_each(|(sum, count)| *sum += usize::from(*count) * repeats);
-                            }
-                            out => each_hit(counts, |i| {
-                                add(out, input + i as isize, output + i as isize * inner.output);
-                            }),
+                            at = at.wrapping_add_signed(along.input);
+                            ahead += 1;
+                        });
+                        if count > 0 {
+                            out.add(first_row.wrapping_add_signed(row), class, count * repeats, first);
                         }
-                    });
+                    }),
                 }
-                (_, Rows::Any(out)) => each(others, |input, output| out[row(output)] |= sum(input) > 0),
-                (_, Rows::Count(out)) => {
-                    each(others, |input, output| out[row(output)] += sum(input) * question.repeats);
-                }
-                (_, out) => each(others, |input, output| add(out, input, output)),
-            }
-        }
-    }
-}
-
-/// Calls `f` with the index of each byte that is not 0: most often there are few.
-fn each_hit(counts: &[u8], mut f: impl FnMut(usize)) {
-    for (i, counts) in counts.chunks(16).enumerate() {
-        if counts.iter().fold(0, |any, count| any | count) > 0 {
-            let hits = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            hits.for_each(|(j, _)| f(16 * i + j));
+            });
         }
     }
 }

@@ -78,7 +78,7 @@ impl Loader {
     /// # Safety
     /// The elements of the tile can be read, with all between them if this is a span; no dimension runs backwards; and if this is no
     /// span, they fit in `room`.
-    #[inline]
+    #[inline(never)]
     pub(super) unsafe fn load(&mut self, tile: &mut Tile) -> &[u8] {
         let element = self.element;
         let start = self.start.wrapping_offset(tile.input.wrapping_mul(element as isize));
@@ -111,6 +111,7 @@ impl Loader {
 }
 
 /// One bit for each element of a span: whether it is named.
+#[inline(never)]
 pub(super) fn pattern(dims: &[Dim], words: &mut [u64]) {
     words.fill(0);
     words[0] = 1;

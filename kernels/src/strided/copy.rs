@@ -1,6 +1,6 @@
 //! Copies of elements from one layout to another.
 
-use super::dims::{Dim, sort, walk};
+use super::dims::{Dim, line, sort, walk};
 use super::interleave::{Row, bytes_of, interleave, row_of};
 
 /// Copies the element at each coordinate. Elements have `element` bytes; steps are in elements.
@@ -9,8 +9,8 @@ use super::interleave::{Row, bytes_of, interleave, row_of};
 /// Each element can be read, each place can be written, and none is both.
 #[inline(never)]
 pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[Dim]) {
-    let mut inner = dims.first().copied().unwrap_or(NONE);
-    let mut outer = dims.get(1).copied().unwrap_or(NONE);
+    let mut inner = dims.first().copied().unwrap_or(Dim::ONE);
+    let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
     let lines = inner.input == 1 && inner.output == 1;
     if !lines && outer.size > inner.size {
         (inner, outer) = (outer, inner);
@@ -25,62 +25,47 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
                     let lines = Dim { input: outer.input * step, output: outer.output * step, ..outer };
                     byte_lines(from, to, inner.size * element, lines);
                 }
-                1 => plane::<[u8; 1]>(from.cast(), to.cast(), inner, outer),
-                2 => plane::<[u8; 2]>(from.cast(), to.cast(), inner, outer),
-                4 => plane::<[u8; 4]>(from.cast(), to.cast(), inner, outer),
-                _ => plane::<[u8; 8]>(from.cast(), to.cast(), inner, outer),
+                1 => plane::<[u8; 1]>(from, to, inner, outer),
+                2 => plane::<[u8; 2]>(from, to, inner, outer),
+                4 => plane::<[u8; 4]>(from, to, inner, outer),
+                _ => plane::<[u8; 8]>(from, to, inner, outer),
             }
         }
     });
 }
 
-/// A dimension that is not there.
-const NONE: Dim = Dim { size: 1, input: 0, output: 0, row: 0 };
-
-/// Two dimensions.
+/// Two dimensions of elements.
 ///
 /// # Safety
 /// As [`copy`].
-unsafe fn plane<T: Copy>(from: *const T, to: *mut T, inner: Dim, outer: Dim) {
-    for i in 0..outer.size as isize {
-        // SAFETY: coordinates of the outer dimension; the rest is as the caller vouches.
+#[inline(never)]
+unsafe fn plane<T: Copy>(from: *const u8, to: *mut u8, inner: Dim, outer: Dim) {
+    line(outer, |input, output| {
+        // SAFETY: coordinates of the outer dimension, and of the inner one; where the pointers are behind its last, they are not
+        // used. The rest is as the caller vouches.
         unsafe {
-            let (from, to) = (from.offset(i * outer.input), to.offset(i * outer.output));
-            match inner.output {
-                1 => steps(from, to, Dim { output: 1, ..inner }),
-                _ => steps(from, to, inner),
-            }
+            let (mut from, mut to) = (from.cast::<T>().offset(input), to.cast::<T>().offset(output));
+            line(Dim { size: inner.size / 4, ..inner }, |_, _| {
+                let at = |i: isize| *from.offset(i * inner.input);
+                let four = [at(0), at(1), at(2), at(3)];
+                for (i, element) in four.into_iter().enumerate() {
+                    *to.offset(i as isize * inner.output) = element;
+                }
+                from = from.wrapping_offset(4 * inner.input);
+                to = to.wrapping_offset(4 * inner.output);
+            });
+            line(Dim { size: inner.size % 4, ..inner }, |input, output| {
+                *to.offset(output) = *from.offset(input);
+            });
         }
-    }
-}
-
-/// One line, elements or places apart.
-///
-/// # Safety
-/// As [`copy`].
-#[inline(always)]
-unsafe fn steps<T: Copy>(mut from: *const T, mut to: *mut T, line: Dim) {
-    // SAFETY: coordinates of the line; where the pointers are behind the last, they are not used.
-    unsafe {
-        for _ in 0..line.size / 4 {
-            let at = |i: isize| *from.offset(i * line.input);
-            let four = [at(0), at(1), at(2), at(3)];
-            for (i, element) in four.into_iter().enumerate() {
-                *to.offset(i as isize * line.output) = element;
-            }
-            from = from.wrapping_offset(4 * line.input);
-            to = to.wrapping_offset(4 * line.output);
-        }
-        for i in 0..(line.size % 4) as isize {
-            *to.offset(i * line.output) = *from.offset(i * line.input);
-        }
-    }
+    });
 }
 
 /// Lines of bytes.
 ///
 /// # Safety
 /// As [`copy`].
+#[inline(never)]
 unsafe fn byte_lines(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
     // SAFETY: each is as long as its lines are.
     unsafe {
@@ -92,13 +77,9 @@ unsafe fn byte_lines(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
             17..=32 => pairs::<16>(from, to, size, lines),
             33..=64 => pairs::<32>(from, to, size, lines),
             65..=128 => pairs::<64>(from, to, size, lines),
-            129..=256 => pairs::<128>(from, to, size, lines),
-            _ => {
-                for i in 0..lines.size as isize {
-                    let (from, to) = (from.offset(i * lines.input), to.offset(i * lines.output));
-                    core::ptr::copy_nonoverlapping(from, to, size);
-                }
-            }
+            _ => line(lines, |input, output| {
+                core::ptr::copy_nonoverlapping(from.offset(input), to.offset(output), size);
+            }),
         }
     }
 }
@@ -107,17 +88,18 @@ unsafe fn byte_lines(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
 ///
 /// # Safety
 /// As [`copy`], with `size` in this range.
+#[inline(always)]
 unsafe fn pairs<const N: usize>(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
     let last = size - N;
-    for i in 0..lines.size as isize {
+    line(lines, |input, output| {
         // SAFETY: both pieces are in the line.
         unsafe {
-            let (from, to) = (from.offset(i * lines.input), to.offset(i * lines.output));
+            let (from, to) = (from.offset(input), to.offset(output));
             let (first, second) = (*from.cast::<[u8; N]>(), *from.add(last).cast::<[u8; N]>());
             *to.cast() = first;
             *to.add(last).cast() = second;
         }
-    }
+    });
 }
 
 /// Rows and columns of a square of mask bytes, and the bytes that must be readable behind a scratch of them.
@@ -171,7 +153,7 @@ pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
 ///
 /// # Safety
 /// `size` bytes can be read from `from` on, and written up to `to`.
-#[inline(always)]
+#[inline(never)]
 unsafe fn reversed(from: *const u8, to: *mut u8, size: usize) {
     let mut i = 0;
     // SAFETY: below `size`.
@@ -193,7 +175,7 @@ unsafe fn reversed(from: *const u8, to: *mut u8, size: usize) {
 ///
 /// # Safety
 /// As [`place`].
-#[inline(always)]
+#[inline(never)]
 unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
     let mut column = 0;
     while column < along.size {

@@ -16,6 +16,11 @@ pub(super) struct Dim {
     pub(super) row: isize,
 }
 
+impl Dim {
+    /// A dimension that is not there.
+    pub(super) const ONE: Self = Self { size: 1, input: 0, output: 0, row: 0 };
+}
+
 /// Dimensions larger than 1 that a tensor can have: as many of two elements each have more elements than a `usize` counts.
 pub(super) const MOST: usize = usize::BITS as usize;
 
@@ -66,6 +71,7 @@ impl Dims {
     ///
     /// # Panics
     /// If there are too many.
+    #[inline(never)]
     pub(super) fn push(&mut self, dim: Dim) {
         if dim.size != 1 {
             self.list[self.rank].write(dim);
@@ -79,6 +85,7 @@ impl Dims {
     }
 
     /// Turns around what runs backwards through the input, so that coordinate 0 is at the lowest address.
+    #[inline(never)]
     pub(super) fn forwards(&mut self) {
         for i in 0..self.rank {
             let dim = self[i];
@@ -94,6 +101,7 @@ impl Dims {
     }
 
     /// Makes one dimension of two where the outer one goes on where the inner one ends.
+    #[inline(never)]
     pub(super) fn merge(&mut self) {
         let mut rank = 0usize;
         let list = self.list_mut();
@@ -117,6 +125,7 @@ impl Dims {
     }
 
     /// How many coordinates there are.
+    #[inline(never)]
     pub(super) fn elements(&self) -> usize {
         self.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
     }
@@ -163,16 +172,19 @@ impl Tile {
     }
 
     /// From the first element to the last, with both. No dimension runs backwards.
+    #[inline(never)]
     pub(super) fn span(&self) -> usize {
         1 + self.iter().map(|dim| (dim.size - 1) * dim.input.unsigned_abs()).sum::<usize>()
     }
 
     /// How many elements, each as often as coordinates name it.
+    #[inline(never)]
     pub(super) fn elements(&self) -> usize {
         self.iter().map(|dim| dim.size).product()
     }
 
     /// The tile as a tensor of its own, with its results in one piece in the order of its dimensions.
+    #[inline(never)]
     pub(super) fn to_dims(&self) -> Dims {
         let mut dims = Dims::at(self.input, 0, 0);
         let mut output = 1;
@@ -255,6 +267,7 @@ const LONG: usize = 2048;
 impl Cut {
     /// Takes as much of the first dimension in `order` as fits, and if that is all, of the next. Of each it takes at most
     /// the size beside it. No dimension runs backwards.
+    #[inline(never)]
     pub(super) fn new(dims: &Dims, order: &[(usize, usize)], limits: Limits) -> Self {
         let first = order.first().copied();
         let line = first.filter(|&(i, _)| limits.lines && dims[i].input == 1);
@@ -279,6 +292,7 @@ impl Cut {
     }
 
     /// The cut, the elements of a tile, and how many there are from its first to its last.
+    #[inline(never)]
     fn grow(dims: &Dims, order: &[(usize, usize)], limits: Limits, span: bool) -> (Self, usize, usize) {
         let mut cut = Self { sizes: [1; MOST], span };
         let (mut count, mut reach) = (1, 0);
@@ -320,7 +334,7 @@ impl<'d> Tiles<'d> {
 
 impl Tiles<'_> {
     /// Makes `tile` the next one; returns whether there is one.
-    #[inline]
+    #[inline(never)]
     pub(super) fn next(&mut self, tile: &mut Tile) -> bool {
         let Some((mut input, mut output, mut row)) = self.next.take() else { return false };
         (tile.rank, tile.input, tile.output, tile.row) = (0, input, output, row);
@@ -348,6 +362,7 @@ impl Tiles<'_> {
 }
 
 /// Sorts by a key; those with the same stay in their order. There are few.
+#[inline(never)]
 pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
     for i in 1..dims.len() {
         let mut i = i;
@@ -358,17 +373,27 @@ pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
     }
 }
 
-/// Calls `f` with where each coordinate is in the input and in the output.
+/// Calls `f` with where each coordinate along a dimension is in the input and in the output.
 #[inline(always)]
-pub(super) fn each(dims: &[Dim], mut f: impl FnMut(isize, isize)) {
-    let (line, dims) =
-        dims.split_first().map_or((Dim { size: 1, ..Dim::default() }, dims), |(&line, dims)| (line, dims));
+pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
+    // The compiler would unroll loops whose rounds it can count, which does not pay where there are few.
+    let one = core::hint::black_box(1);
+    let (mut input, mut output, mut left) = (0, 0, dim.size);
+    while left != 0 {
+        f(input, output);
+        input += dim.input;
+        output += dim.output;
+        left -= one;
+    }
+}
+
+/// Calls `f` with where each coordinate is in the input and in the output.
+#[inline(never)]
+pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize)) {
     let mut at = [0; TILE_DIMS];
     let (mut input, mut output) = (0, 0);
     loop {
-        for i in 0..line.size as isize {
-            f(input + i * line.input, output + i * line.output);
-        }
+        f(input, output);
         let mut dims = dims.iter().zip(&mut at);
         loop {
             let Some((dim, at)) = dims.next() else { return };
@@ -383,10 +408,4 @@ pub(super) fn each(dims: &[Dim], mut f: impl FnMut(isize, isize)) {
             output -= dim.output * dim.size as isize;
         }
     }
-}
-
-/// [`each`] for what takes its time: one copy of the walk serves all.
-#[inline(never)]
-pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize)) {
-    each(dims, f);
 }

@@ -5,7 +5,7 @@ use crate::rule::Rule;
 use crate::{Census, Class};
 
 use super::block::{self, Loader, ROOM, Room, word};
-use super::dims::{Cut, Dim, Dims, Limits, Order, TILE_DIMS, Tile, Tiles, each, sort, walk};
+use super::dims::{Cut, Dim, Dims, Limits, Order, TILE_DIMS, Tile, Tiles, line, sort, walk};
 use super::{Source, across, dense};
 
 /// Where answers go, one for each row.
@@ -64,12 +64,12 @@ impl Rows<'_> {
         }
         let (_, others, rank) = split(tile);
         let mut all = true;
-        each(&others[..rank], |_, output| all &= self.is_answered((tile.output + output) as usize));
+        walk(&others[..rank], &mut |_, output| all &= self.is_answered((tile.output + output) as usize));
         all
     }
 
     /// The rule of number `class` holds for `count` more elements of a row, the first of which is `first`.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn add(&mut self, row: usize, class: usize, count: usize, first: usize) {
         match self {
             Self::Any(out) => out[row] = true,
@@ -158,7 +158,6 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
     let cut = Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let mut found = Room::<BITS>::new();
-    let mut rooms = [const { Room::<BITS>::new() }; 3];
     // Which bits are those of a row that begins at the first, and of what size and step.
     let (mut pattern, mut known) = ([0; TILE / 64], (0, 0));
     let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
@@ -171,72 +170,70 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
         let block = unsafe { loader.load(&mut tile) };
         let Some(hit) = dense::position(path, block, search) else { continue };
         let (line, others, rank) = split(&tile);
-        if lines && rank == 0 && line.input == 1 {
-            let rest = &block[hit * element..];
-            for (class, rule) in rules.iter().enumerate() {
-                let Class { count, first } = match one {
-                    true => Class { count: 1, first: Some(0) },
-                    false => dense::tally(path, rest, rule),
-                };
-                if let Some(first) = first {
-                    let first = (tile.row + line.row * (hit + first) as isize) as usize;
-                    out.add(tile.output as usize, class, count * repeats, first);
-                }
+        let others = &others[..rank];
+        // Of one row after the other, what the answer takes.
+        if lines && line.input == 1 && (rank == 0 || rank == 1 && line.size >= if one { 64 } else { 512 }) {
+            let distance = others.first().map_or(line.size, |row| row.input.unsigned_abs());
+            if distance >= line.size {
+                by_row(&tile, line, others, distance, block, hit, one, question, out);
+                continue;
             }
-            continue;
         }
         let words = ((line.size - 1) * line.input.unsigned_abs() + 1).div_ceil(64);
         if known != (line.size, line.input) {
             block::pattern(&[line], &mut pattern[..words]);
             known = (line.size, line.input);
         }
-        let results = Results {
-            rows: &others[..rank],
-            pattern: &pattern[..words],
-            line,
-            row: tile.row,
-            output: tile.output,
+        let results =
+            Results { rows: others, pattern: &pattern[..words], line, row: tile.row, output: tile.output };
+        for (class, rule) in rules.iter().enumerate() {
+            if rules.len() == 1 || dense::position(path, block, rule).is_some() {
+                let bits = found.filled((block.len() / element).div_ceil(64) * 8 + 16, 0);
+                dense::bits(path, block, rule, bits, 0);
+                results.bring(bits, class, repeats, out);
+            }
+        }
+    }
+}
+
+/// Rows in one piece each, `distance` elements apart, from the first hit on.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "what its only caller has")]
+fn by_row(
+    tile: &Tile,
+    line: Dim,
+    rows: &[Dim],
+    distance: usize,
+    block: &[u8],
+    mut at: usize,
+    one: bool,
+    question: Question<'_>,
+    out: &mut Rows<'_>,
+) {
+    let Question { path, search, rules, repeats } = question;
+    let element = search.size();
+    let step = rows.first().map_or(0, |row| row.output);
+    loop {
+        let (row, index) = (at / distance, at % distance);
+        if index < line.size {
+            let rest = &block[at * element..][..(line.size - index) * element];
+            for (class, rule) in rules.iter().enumerate() {
+                let Class { count, first } = match one {
+                    true => Class { count: 1, first: Some(0) },
+                    false => dense::tally(path, rest, rule),
+                };
+                if let Some(first) = first {
+                    let first = (tile.row + line.row * (index + first) as isize) as usize;
+                    out.add((tile.output + row as isize * step) as usize, class, count * repeats, first);
+                }
+            }
+        }
+        let next = (row + 1) * distance;
+        let Some(hit) = block.get(next * element..).and_then(|rest| dense::position(path, rest, search))
+        else {
+            return;
         };
-        let bytes = (block.len() / element).div_ceil(64) * 8 + 16;
-        let bits = found.filled(bytes, 0);
-        dense::bits(path, block, search, bits, 0);
-        if words > 1 && rules.len() == 1 {
-            results.each_long(bits, |row, count, first| out.add(row, 0, count * repeats, first));
-            continue;
-        }
-        match out {
-            Rows::Any(out) => results.each(bits, |row, _, hits| out[row] |= hits != 0),
-            Rows::Count(out) if results.pattern[0] < 256 => {
-                results.each(bits, |row, _, hits| out[row] += ONES[hits as usize % 256] as usize * repeats);
-            }
-            Rows::Count(out) => {
-                results.each(bits, |row, _, hits| out[row] += hits.count_ones() as usize * repeats);
-            }
-            Rows::Position(out) => results.each(bits, |row, _, hits| {
-                if hits != 0 {
-                    earlier(&mut out[row], results.first(0, hits));
-                }
-            }),
-            Rows::Census(_) => {
-                for (room, rule) in rooms.iter_mut().zip(rules) {
-                    dense::bits(path, block, rule, room.filled(bytes, 0), 0);
-                }
-                for (i, pattern) in results.pattern.iter().enumerate() {
-                    results.each_word(bits, 64 * i, *pattern, |row, at, hits| {
-                        if hits == 0 {
-                            return;
-                        }
-                        for (class, room) in rooms.iter_mut().enumerate() {
-                            let hits = word(room.bytes(bytes), at) & hits;
-                            if hits != 0 {
-                                let count = hits.count_ones() as usize * repeats;
-                                out.add(row, class, count, results.first(64 * i, hits));
-                            }
-                        }
-                    });
-                }
-            }
-        }
+        at = next + hit;
     }
 }
 
@@ -263,36 +260,43 @@ struct Results<'r> {
 }
 
 impl Results<'_> {
-    /// Calls `f` with each row, where its bits begin, and its bits, which are one word.
-    #[inline(always)]
-    fn each(&self, bits: &[u8], f: impl FnMut(usize, usize, u64)) {
-        self.each_word(bits, 0, self.pattern[0], f);
-    }
-
-    /// Calls `f` with each row, where 64 of its bits begin, `base` behind the first, and these.
-    #[inline(always)]
-    fn each_word(&self, bits: &[u8], base: usize, pattern: u64, mut f: impl FnMut(usize, usize, u64)) {
-        each(self.rows, |input, output| {
-            let at = input as usize + base;
-            f((self.output + output) as usize, at, word(bits, at) & pattern);
-        });
-    }
-
-    /// Calls `f` with each row that has hits, how many, and the first.
-    fn each_long(&self, bits: &[u8], mut f: impl FnMut(usize, usize, usize)) {
-        walk(self.rows, &mut |input, output| {
-            let (mut count, mut first) = (0, usize::MAX);
-            for (i, pattern) in self.pattern.iter().enumerate() {
-                let hits = word(bits, input as usize + 64 * i) & pattern;
-                if hits != 0 {
-                    count += hits.count_ones() as usize;
-                    first = first.min(self.first(64 * i, hits));
-                }
-            }
-            if count > 0 {
-                f((self.output + output) as usize, count, first);
+    /// Brings them to their rows.
+    #[inline(never)]
+    fn bring(&self, bits: &[u8], class: usize, repeats: usize, out: &mut Rows<'_>) {
+        let (rows, others) =
+            self.rows.split_first().map_or((Dim::ONE, self.rows), |(rows, others)| (*rows, others));
+        let pattern = self.pattern[0];
+        let short = self.pattern.len() == 1;
+        walk(others, &mut |input, output| {
+            let hits = |at| word(bits, (input + at) as usize) & pattern;
+            let row = |output_| (self.output + output + output_) as usize;
+            match &mut *out {
+                Rows::Any(out) if short => line(rows, |input, output| out[row(output)] |= hits(input) != 0),
+                Rows::Count(out) if short && pattern < 256 => line(rows, |input, output| {
+                    out[row(output)] += ONES[hits(input) as usize % 256] as usize * repeats;
+                }),
+                out => line(rows, |at, output| {
+                    let (count, first) = self.row(bits, (input + at) as usize);
+                    if count > 0 {
+                        out.add(row(output), class, count * repeats, first);
+                    }
+                }),
             }
         });
+    }
+
+    /// How many hits the row has whose bits begin there, and the first.
+    #[inline(always)]
+    fn row(&self, bits: &[u8], at: usize) -> (usize, usize) {
+        let (mut count, mut first) = (0, usize::MAX);
+        for (i, pattern) in self.pattern.iter().enumerate() {
+            let hits = word(bits, at + 64 * i) & pattern;
+            if hits != 0 {
+                count += hits.count_ones() as usize;
+                first = first.min(self.first(64 * i, hits));
+            }
+        }
+        (count, first)
     }
 
     /// The index along the row of the first of these hits; the last in memory where rows run backwards.
@@ -311,8 +315,9 @@ fn earlier(slot: &mut Option<usize>, index: usize) {
 }
 
 /// The dimension of a tile that rows run along, and the others.
+#[inline(never)]
 pub(super) fn split(tile: &Tile) -> (Dim, [Dim; TILE_DIMS], usize) {
-    let mut line = Dim { size: 1, input: 1, output: 0, row: 1 };
+    let mut line = Dim { input: 1, row: 1, ..Dim::ONE };
     let (mut others, mut rank) = ([Dim::default(); TILE_DIMS], 0);
     for &dim in &**tile {
         if dim.row != 0 {
