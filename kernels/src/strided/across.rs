@@ -50,19 +50,19 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     let few = columns <= 64 && taken < size && !backwards && matches!(out, Rows::Any(_) | Rows::Position(_));
     // Where hits are dense, it is not worth to search for them.
     let mut clean = true;
-    let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
-    while tiles.next(&mut tile) {
+    let mut tiles = Tiles::new(dims, &cut);
+    while let Some(tile) = tiles.next() {
         if few {
             // What is added up counts from time to time.
             if (tile.row as usize / taken).is_power_of_two() {
                 sums.finish(question, out);
             }
-            if out.are_answered(&tile) {
+            if out.are_answered(tile) {
                 continue;
             }
         }
         // SAFETY: a tile of elements of the source, within the limits.
-        let block = unsafe { loader.load(&mut tile) };
+        let block = unsafe { loader.load(tile) };
         if clean && dense::position(path, block, search).is_none() {
             continue;
         }
@@ -72,7 +72,7 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
         let distance = line.input.unsigned_abs();
         tile.forget(|dim| apart && dim.row != 0);
         let places = results - (line.size - 1) * distance;
-        let step = sums.begin(&tile, line.size, places, question, out);
+        let step = sums.begin(tile, line.size, places, question, out);
         for (class, rule) in rules.iter().enumerate() {
             if rules.len() > 1 && dense::position(path, block, rule).is_none() {
                 continue;
@@ -166,6 +166,16 @@ impl Sums {
         for class in (0..question.rules.len()).filter(|&class| any[class]) {
             let places = tile.span();
             let (counts, stamps) = (&*self.counts[class].bytes(places), &*self.stamps[class].bytes(places));
+            let sum = |mut at: usize| {
+                let mut sum = usize::from(counts[at]);
+                if along.size > 1 {
+                    line(Dim { size: along.size - 1, ..along }, |_, _| {
+                        at = at.wrapping_add_signed(along.input);
+                        sum += usize::from(counts[at]);
+                    });
+                }
+                sum
+            };
             walk(others, &mut |input, output| {
                 let first_row = (tile.output + output) as usize;
                 let columns = if in_one_piece { &counts[input as usize..][..inner.size] } else { &[] };
@@ -178,12 +188,22 @@ impl Sums {
                         let out = out[first_row..][..inner.size].iter_mut();
                         out.zip(columns).for_each(|(sum, count)| *sum += usize::from(*count) * repeats);
                     }
+                    Rows::Any(out) => line(inner, |column, row| {
+                        out[first_row.wrapping_add_signed(row)] |= sum((input + column) as usize) > 0;
+                    }),
+                    Rows::Count(out) => line(inner, |column, row| {
+                        let count = sum((input + column) as usize) * repeats;
+                        out[first_row.wrapping_add_signed(row)] += count;
+                    }),
                     out => line(inner, |column, row| {
-                        let (mut count, mut first) = (0, usize::MAX);
                         let (mut at, mut ahead) = ((input + column) as usize, 0);
+                        let count = sum(at);
+                        if count == 0 {
+                            return;
+                        }
+                        let mut first = usize::MAX;
                         line(along, |_, _| {
                             if counts[at] > 0 {
-                                count += usize::from(counts[at]);
                                 let stamp = usize::from(stamps[at]);
                                 let steps = if self.backwards { MOST - 1 - stamp } else { stamp };
                                 let ahead = (steps * self.unit) as isize + ahead;
@@ -193,9 +213,7 @@ impl Sums {
                             at = at.wrapping_add_signed(along.input);
                             ahead += 1;
                         });
-                        if count > 0 {
-                            out.add(first_row.wrapping_add_signed(row), class, count * repeats, first);
-                        }
+                        out.add(first_row.wrapping_add_signed(row), class, count * repeats, first);
                     }),
                 }
             });

@@ -153,8 +153,8 @@ impl Deref for Tile {
 }
 
 impl Tile {
-    pub(super) fn new() -> Self {
-        Self { list: [Dim::default(); TILE_DIMS], rank: 0, input: 0, output: 0, row: 0 }
+    const fn new() -> Self {
+        Self { list: [Dim::ONE; TILE_DIMS], rank: 0, input: 0, output: 0, row: 0 }
     }
 
     pub(super) fn list_mut(&mut self) -> &mut [Dim] {
@@ -175,6 +175,17 @@ impl Tile {
     #[inline(never)]
     pub(super) fn span(&self) -> usize {
         1 + self.iter().map(|dim| (dim.size - 1) * dim.input.unsigned_abs()).sum::<usize>()
+    }
+
+    /// Whether the elements lie in one piece, and so do their results, in the same order.
+    #[inline(never)]
+    pub(super) fn in_order(&self) -> bool {
+        let mut here = 1;
+        self.iter().all(|dim| {
+            let goes_on = dim.input == here && dim.output == here;
+            here *= dim.size as isize;
+            goes_on
+        })
     }
 
     /// How many elements, each as often as coordinates name it.
@@ -217,6 +228,7 @@ impl Order {
     }
 
     /// Those of a range, except one.
+    #[inline(never)]
     pub(super) fn all(self, dims: core::ops::Range<usize>, except: usize) -> Self {
         dims.filter(|&i| i != except).fold(self, |order, i| order.push(i, usize::MAX))
     }
@@ -324,19 +336,21 @@ pub(super) struct Tiles<'d> {
     cut: &'d Cut,
     at: [usize; MOST],
     next: Option<(isize, isize, isize)>,
+    tile: Tile,
 }
 
 impl<'d> Tiles<'d> {
-    pub(super) fn new(dims: &'d Dims, cut: &'d Cut) -> Self {
-        Self { dims, cut, at: [0; MOST], next: Some((dims.input, dims.output, dims.row)) }
-    }
-}
-
-impl Tiles<'_> {
-    /// Makes `tile` the next one; returns whether there is one.
     #[inline(never)]
-    pub(super) fn next(&mut self, tile: &mut Tile) -> bool {
-        let Some((mut input, mut output, mut row)) = self.next.take() else { return false };
+    pub(super) fn new(dims: &'d Dims, cut: &'d Cut) -> Self {
+        let next = Some((dims.input, dims.output, dims.row));
+        Self { dims, cut, at: [0; MOST], next, tile: Tile::new() }
+    }
+
+    /// The next one.
+    #[inline(never)]
+    pub(super) fn next(&mut self) -> Option<&mut Tile> {
+        let (mut input, mut output, mut row) = self.next.take()?;
+        let tile = &mut self.tile;
         (tile.rank, tile.input, tile.output, tile.row) = (0, input, output, row);
         let mut carry = true;
         for (i, dim) in self.dims.iter().enumerate() {
@@ -357,7 +371,7 @@ impl Tiles<'_> {
             }
         }
         self.next = (!carry).then_some((input, output, row));
-        true
+        Some(tile)
     }
 }
 

@@ -27,19 +27,13 @@ pub(super) unsafe fn mask(path: Path, x: &Source<'_>, mut dims: Dims, rule: &Rul
     let cut = cut(&dims, limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let mut scratch = Room::<{ TILE + SIDE }>::new();
-    let (mut tiles, mut tile) = (Tiles::new(&dims, &cut), Tile::new());
-    while tiles.next(&mut tile) {
+    let mut tiles = Tiles::new(&dims, &cut);
+    while let Some(tile) = tiles.next() {
         let to = out.wrapping_offset(tile.output);
         // SAFETY: a tile of elements that are in the source; its size is within the limits.
-        let block = unsafe { loader.load(&mut tile) };
+        let block = unsafe { loader.load(tile) };
         let results = block.len() / element;
-        let mut here = 1;
-        let in_order = tile.iter().all(|dim| {
-            let goes_on = dim.input == here && dim.output == here;
-            here *= dim.size as isize;
-            goes_on
-        });
-        if in_order {
+        if tile.in_order() {
             // SAFETY: the places of these elements, one after the other.
             dense::mask(path, block, rule, unsafe { core::slice::from_raw_parts_mut(to.cast(), results) });
             continue;
@@ -100,19 +94,19 @@ pub(super) fn bits(path: Path, x: &Source<'_>, rule: &Rule, out: &mut [u8], mut 
         let mut cut = Cut { sizes: [1; MOST], span: true };
         cut.sizes[0] = line;
         let mut loader = Loader { start: x.start, element, span: true, room: Room::new() };
-        let (mut tiles, mut tile) = (Tiles::new(&dims, &cut), Tile::new());
-        while tiles.next(&mut tile) {
+        let mut tiles = Tiles::new(&dims, &cut);
+        while let Some(tile) = tiles.next() {
             // SAFETY: a line of the source, which lies in one piece.
-            dense::bits(path, unsafe { loader.load(&mut tile) }, rule, out, offset);
+            dense::bits(path, unsafe { loader.load(tile) }, rule, out, offset);
             offset += line;
         }
         return;
     }
     let cut = stages(x, &dims, STAGE);
     let mut room = Room::new();
-    let (mut tiles, mut tile) = (Tiles::new(&dims, &cut), Tile::new());
-    while tiles.next(&mut tile) {
-        let results = stage(path, x, &tile, rule, &mut room);
+    let mut tiles = Tiles::new(&dims, &cut);
+    while let Some(tile) = tiles.next() {
+        let results = stage(path, x, tile, rule, &mut room);
         dense::bits(path, results, &SET, out, offset);
         offset += results.len();
     }
@@ -127,13 +121,15 @@ pub(super) fn position(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> 
     // It may be soon.
     for (most, mut most_tiles) in [(STAGE / 32, 1), (STAGE, usize::MAX)] {
         let cut = stages(x, dims, most);
-        let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
-        while most_tiles > 0 && tiles.next(&mut tile) {
+        let mut tiles = Tiles::new(dims, &cut);
+        while most_tiles > 0
+            && let Some(tile) = tiles.next()
+        {
             most_tiles -= 1;
-            let results = stage(path, x, &tile, rule, &mut room);
+            let results = stage(path, x, tile, rule, &mut room);
             if let Some(mut hit) = dense::position(path, results, &SET) {
                 let mut index = tile.output;
-                for dim in &*tile {
+                for dim in &**tile {
                     index = index.wrapping_add(dim.output.wrapping_mul((hit % dim.size) as isize));
                     hit /= dim.size;
                 }

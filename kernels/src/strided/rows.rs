@@ -160,22 +160,22 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
     let mut found = Room::<BITS>::new();
     // Which bits are those of a row that begins at the first, and of what size and step.
     let (mut pattern, mut known) = ([0; TILE / 64], (0, 0));
-    let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
-    while tiles.next(&mut tile) {
+    let mut tiles = Tiles::new(dims, &cut);
+    while let Some(tile) = tiles.next() {
         let done = !backwards && out.is_answered(tile.output as usize);
         if done && tile.iter().all(|dim| dim.row != 0) {
             continue;
         }
         // SAFETY: a tile of elements of the source, within the limits.
-        let block = unsafe { loader.load(&mut tile) };
+        let block = unsafe { loader.load(tile) };
         let Some(hit) = dense::position(path, block, search) else { continue };
-        let (line, others, rank) = split(&tile);
+        let (line, others, rank) = split(tile);
         let others = &others[..rank];
         // Of one row after the other, what the answer takes.
-        if lines && line.input == 1 && (rank == 0 || rank == 1 && line.size >= if one { 64 } else { 512 }) {
+        if lines && line.input == 1 && (rank == 0 || rank == 1 && line.size >= if one { 256 } else { 512 }) {
             let distance = others.first().map_or(line.size, |row| row.input.unsigned_abs());
             if distance >= line.size {
-                by_row(&tile, line, others, distance, block, hit, one, question, out);
+                by_row(tile, line, others, distance, block, hit, one, question, out);
                 continue;
             }
         }
@@ -271,11 +271,23 @@ impl Results<'_> {
             let hits = |at| word(bits, (input + at) as usize) & pattern;
             let row = |output_| (self.output + output + output_) as usize;
             match &mut *out {
-                Rows::Any(out) if short => line(rows, |input, output| out[row(output)] |= hits(input) != 0),
-                Rows::Count(out) if short && pattern < 256 => line(rows, |input, output| {
-                    out[row(output)] += ONES[hits(input) as usize % 256] as usize * repeats;
+                Rows::Any(out) if short => line(rows, |at, output| out[row(output)] |= hits(at) != 0),
+                Rows::Count(out) if short && pattern < 256 => line(rows, |at, output| {
+                    out[row(output)] += ONES[hits(at) as usize % 256] as usize * repeats;
+                }),
+                Rows::Count(out) if short => line(rows, |at, output| {
+                    out[row(output)] += hits(at).count_ones() as usize * repeats;
+                }),
+                Rows::Position(out) if short => line(rows, |at, output| {
+                    let hits = hits(at);
+                    if hits != 0 {
+                        earlier(&mut out[row(output)], self.first(0, hits));
+                    }
                 }),
                 out => line(rows, |at, output| {
+                    if short && hits(at) == 0 {
+                        return;
+                    }
                     let (count, first) = self.row(bits, (input + at) as usize);
                     if count > 0 {
                         out.add(row(output), class, count * repeats, first);

@@ -63,17 +63,17 @@ pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Opti
     let mut named = None;
     // Where there is something between the elements all the time, it is not worth to search for it.
     let mut search = true;
-    let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
-    while tiles.next(&mut tile) {
+    let mut tiles = Tiles::new(dims, &cut);
+    while let Some(tile) = tiles.next() {
         // SAFETY: a tile of elements of the source, within the limits.
-        let block = unsafe { loader.load(&mut tile) };
+        let block = unsafe { loader.load(tile) };
         let mut hit = None;
         if block.len() == tile.elements() * x.element {
             hit = dense::position(path, block, rule);
         } else if !search || dense::position(path, block, rule).is_some() {
             search = true;
             for (i, (all, named)) in
-                named.get_or_insert_with(Named::new).words(path, &tile, block, rule).enumerate()
+                named.get_or_insert_with(Named::new).words(path, tile, block, rule).enumerate()
             {
                 search &= all == 0;
                 if named != 0 {
@@ -107,10 +107,10 @@ pub(super) fn tally(
     let (cut, mut loader) = cut(x, dims);
     let mut named = None;
     let mut clean = true;
-    let (mut tiles, mut tile) = (Tiles::new(dims, &cut), Tile::new());
-    while tiles.next(&mut tile) {
+    let mut tiles = Tiles::new(dims, &cut);
+    while let Some(tile) = tiles.next() {
         // SAFETY: a tile of elements of the source, within the limits.
-        let block = unsafe { loader.load(&mut tile) };
+        let block = unsafe { loader.load(tile) };
         let dense = block.len() == tile.elements() * x.element;
         if dense && classes.len() == 1 {
             // The kernel searches by itself.
@@ -127,7 +127,7 @@ pub(super) fn tally(
                 *count += hits;
                 clean &= hits == 0;
             } else {
-                for (all, named) in named.get_or_insert_with(Named::new).words(path, &tile, block, rule) {
+                for (all, named) in named.get_or_insert_with(Named::new).words(path, tile, block, rule) {
                     clean &= all == 0;
                     *count += named.count_ones() as usize;
                 }
