@@ -50,6 +50,7 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     let few = columns <= 64 && taken < size && !backwards && matches!(out, Rows::Any(_) | Rows::Position(_));
     // Where hits are dense, it is not worth to search for them.
     let mut clean = true;
+    let (mut dirty, mut answered) = (false, None);
     let mut tiles = Tiles::new(dims, &cut);
     while let Some(tile) = tiles.next() {
         if few {
@@ -57,7 +58,8 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
             if (tile.row as usize / taken).is_power_of_two() {
                 sums.finish(question, out);
             }
-            if out.are_answered(tile) {
+            if answered == Some(tile.output) || dirty && out.are_answered(tile) {
+                answered = Some(tile.output);
                 continue;
             }
         }
@@ -66,7 +68,7 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
         if clean && dense::position(path, block, search).is_none() {
             continue;
         }
-        clean = true;
+        (clean, dirty) = (true, true);
         let results = block.len() / element;
         let line = tile.iter().find(|dim| dim.row != 0).copied().filter(|_| apart).unwrap_or(Dim::ONE);
         let distance = line.input.unsigned_abs();
@@ -162,60 +164,55 @@ impl Sums {
         let (inner, others) =
             others[..rank].split_first().map_or((Dim::ONE, &[][..]), |(inner, others)| (*inner, others));
         let in_one_piece = along.size == 1 && inner.input == 1;
-        let (repeats, any) = (question.repeats, self.any);
+        let (repeats, any, unit, backwards) = (question.repeats, self.any, self.unit, self.backwards);
         for class in (0..question.rules.len()).filter(|&class| any[class]) {
             let places = tile.span();
             let (counts, stamps) = (&*self.counts[class].bytes(places), &*self.stamps[class].bytes(places));
-            let sum = |mut at: usize| {
-                let mut sum = usize::from(counts[at]);
-                if along.size > 1 {
-                    line(Dim { size: along.size - 1, ..along }, |_, _| {
-                        at = at.wrapping_add_signed(along.input);
-                        sum += usize::from(counts[at]);
-                    });
-                }
-                sum
-            };
             walk(others, &mut |input, output| {
                 let first_row = (tile.output + output) as usize;
-                let columns = if in_one_piece { &counts[input as usize..][..inner.size] } else { &[] };
-                match &mut *out {
-                    Rows::Any(out) if in_one_piece && inner.output == 1 => {
-                        let out = out[first_row..][..inner.size].iter_mut();
-                        out.zip(columns).for_each(|(any, count)| *any |= *count > 0);
-                    }
-                    Rows::Count(out) if in_one_piece && inner.output == 1 => {
-                        let out = out[first_row..][..inner.size].iter_mut();
-                        out.zip(columns).for_each(|(sum, count)| *sum += usize::from(*count) * repeats);
-                    }
-                    Rows::Any(out) => line(inner, |column, row| {
-                        out[first_row.wrapping_add_signed(row)] |= sum((input + column) as usize) > 0;
-                    }),
-                    Rows::Count(out) => line(inner, |column, row| {
-                        let count = sum((input + column) as usize) * repeats;
-                        out[first_row.wrapping_add_signed(row)] += count;
-                    }),
-                    out => line(inner, |column, row| {
-                        let (mut at, mut ahead) = ((input + column) as usize, 0);
-                        let count = sum(at);
-                        if count == 0 {
-                            return;
+                if in_one_piece && inner.output == 1 {
+                    let columns = counts[input as usize..][..inner.size].iter();
+                    match &mut *out {
+                        Rows::Any(out) => {
+                            let rows = out[first_row..][..inner.size].iter_mut();
+                            return rows.zip(columns).for_each(|(any, count)| *any |= *count > 0);
                         }
-                        let mut first = usize::MAX;
-                        line(along, |_, _| {
-                            if counts[at] > 0 {
-                                let stamp = usize::from(stamps[at]);
-                                let steps = if self.backwards { MOST - 1 - stamp } else { stamp };
-                                let ahead = (steps * self.unit) as isize + ahead;
-                                let index = if self.backwards { tile.row - ahead } else { tile.row + ahead };
-                                first = first.min(index as usize);
-                            }
-                            at = at.wrapping_add_signed(along.input);
-                            ahead += 1;
-                        });
-                        out.add(first_row.wrapping_add_signed(row), class, count * repeats, first);
-                    }),
+                        Rows::Count(out) => {
+                            let rows = out[first_row..][..inner.size].iter_mut();
+                            return rows
+                                .zip(columns)
+                                .for_each(|(sum, count)| *sum += usize::from(*count) * repeats);
+                        }
+                        Rows::Position(_) | Rows::Census(_) => {}
+                    }
                 }
+                let mut zeros = 0;
+                line(inner, |column, row| {
+                    let mut at = (input + column) as usize;
+                    // Most often there are few hits.
+                    if in_one_piece && at >= zeros && counts[at..].first_chunk() == Some(&[0; 16]) {
+                        zeros = at + 16;
+                    }
+                    if in_one_piece && at < zeros {
+                        return;
+                    }
+                    let (mut count, mut first, mut ahead) = (0, usize::MAX, 0);
+                    line(along, |_, _| {
+                        if counts[at] > 0 {
+                            count += usize::from(counts[at]);
+                            let stamp = usize::from(stamps[at]);
+                            let steps = if backwards { MOST - 1 - stamp } else { stamp };
+                            let ahead = (steps * unit) as isize + ahead;
+                            let index = if backwards { tile.row - ahead } else { tile.row + ahead };
+                            first = first.min(index as usize);
+                        }
+                        at = at.wrapping_add_signed(along.input);
+                        ahead += 1;
+                    });
+                    if count > 0 {
+                        out.add(first_row.wrapping_add_signed(row), class, count * repeats, first);
+                    }
+                });
             });
         }
     }

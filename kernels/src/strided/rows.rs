@@ -63,8 +63,12 @@ impl Rows<'_> {
             return false;
         }
         let (_, others, rank) = split(tile);
+        let (rows, others) =
+            others[..rank].split_first().map_or((Dim::ONE, &[][..]), |(rows, others)| (*rows, others));
         let mut all = true;
-        walk(&others[..rank], &mut |_, output| all &= self.is_answered((tile.output + output) as usize));
+        walk(others, &mut |_, first| {
+            line(rows, |_, row| all &= self.is_answered((tile.output + first + row) as usize));
+        });
         all
     }
 
@@ -158,6 +162,7 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
     let cut = Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let mut found = Room::<BITS>::new();
+    let mut rooms = [const { Room::<BITS>::new() }; 3];
     // Which bits are those of a row that begins at the first, and of what size and step.
     let (mut pattern, mut known) = ([0; TILE / 64], (0, 0));
     let mut tiles = Tiles::new(dims, &cut);
@@ -186,12 +191,19 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
         }
         let results =
             Results { rows: others, pattern: &pattern[..words], line, row: tile.row, output: tile.output };
-        for (class, rule) in rules.iter().enumerate() {
-            if rules.len() == 1 || dense::position(path, block, rule).is_some() {
-                let bits = found.filled((block.len() / element).div_ceil(64) * 8 + 16, 0);
+        let bytes = (block.len() / element).div_ceil(64) * 8 + 16;
+        let found = found.filled(bytes, 0);
+        dense::bits(path, block, search, found, 0);
+        if let [_] = rules {
+            results.bring(found, &[found], repeats, out);
+        } else {
+            let mut classes = [&*found; 3];
+            for ((room, rule), class) in rooms.iter_mut().zip(rules).zip(&mut classes) {
+                let bits = room.filled(bytes, 0);
                 dense::bits(path, block, rule, bits, 0);
-                results.bring(bits, class, repeats, out);
+                *class = bits;
             }
+            results.bring(found, &classes, repeats, out);
         }
     }
 }
@@ -260,15 +272,15 @@ struct Results<'r> {
 }
 
 impl Results<'_> {
-    /// Brings them to their rows.
+    /// Brings them to their rows: `found` has what any rule holds for, `classes` what each does.
     #[inline(never)]
-    fn bring(&self, bits: &[u8], class: usize, repeats: usize, out: &mut Rows<'_>) {
+    fn bring(&self, found: &[u8], classes: &[&[u8]], repeats: usize, out: &mut Rows<'_>) {
         let (rows, others) =
             self.rows.split_first().map_or((Dim::ONE, self.rows), |(rows, others)| (*rows, others));
         let pattern = self.pattern[0];
         let short = self.pattern.len() == 1;
         walk(others, &mut |input, output| {
-            let hits = |at| word(bits, (input + at) as usize) & pattern;
+            let hits = |at| word(found, (input + at) as usize) & pattern;
             let row = |output_| (self.output + output + output_) as usize;
             match &mut *out {
                 Rows::Any(out) if short => line(rows, |at, output| out[row(output)] |= hits(at) != 0),
@@ -288,9 +300,11 @@ impl Results<'_> {
                     if short && hits(at) == 0 {
                         return;
                     }
-                    let (count, first) = self.row(bits, (input + at) as usize);
-                    if count > 0 {
-                        out.add(row(output), class, count * repeats, first);
+                    for (class, bits) in classes.iter().enumerate() {
+                        let (count, first) = self.row(bits, (input + at) as usize);
+                        if count > 0 {
+                            out.add(row(output), class, count * repeats, first);
+                        }
                     }
                 }),
             }
