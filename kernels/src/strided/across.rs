@@ -186,16 +186,17 @@ impl Sums {
                         Rows::Position(_) | Rows::Census(_) => {}
                     }
                 }
-                let mut zeros = 0;
-                line(inner, |column, row| {
-                    let mut at = (input + column) as usize;
+                let mut column = 0;
+                while column < inner.size as isize {
+                    let mut at = (input + column * inner.input) as usize;
+                    let row = first_row.wrapping_add_signed(column * inner.output);
                     // Most often there are few hits.
-                    if in_one_piece && at >= zeros && counts[at..].first_chunk() == Some(&[0; 16]) {
-                        zeros = at + 16;
+                    if in_one_piece && counts[at] == 0 {
+                        let none = counts[at..].first_chunk() == Some(&[0; 16]);
+                        column += if none { 16 } else { 1 };
+                        continue;
                     }
-                    if in_one_piece && at < zeros {
-                        return;
-                    }
+                    column += 1;
                     let (mut count, mut first, mut ahead) = (0, usize::MAX, 0);
                     line(along, |_, _| {
                         if counts[at] > 0 {
@@ -210,9 +211,9 @@ impl Sums {
                         ahead += 1;
                     });
                     if count > 0 {
-                        out.add(first_row.wrapping_add_signed(row), class, count * repeats, first);
+                        out.add(row, class, count * repeats, first);
                     }
-                });
+                }
             });
         }
     }
