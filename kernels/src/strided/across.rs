@@ -1,8 +1,8 @@
 //! Rows that lie side by side: one answer for each column of memory.
 
 use super::block::{Loader, ROOM, Room};
-use super::dims::{Cut, Dim, Dims, Limits, Order, Tile, Tiles, line, walk};
-use super::rows::{Question, Rows, TILE, split};
+use super::dims::{Cut, Dim, Dims, Limits, Order, Tile, Tiles, first_of, line, walk};
+use super::rows::{Question, Rows, TILE};
 use super::{Source, dense};
 
 /// Rows that lie side by side. Mask bytes of tiles that follow each other along the rows are added up, at most 255 times, before they
@@ -13,7 +13,8 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     // Along the rows first.
     let axis = dims.iter().position(|dim| dim.row != 0);
     let mut turned = Dims::at(dims.input, dims.output, dims.row);
-    axis.into_iter().chain((0..dims.len()).filter(|&i| Some(i) != axis)).for_each(|i| turned.push(dims[i]));
+    axis.into_iter().for_each(|i| turned.push(dims[i]));
+    dims.iter().filter(|dim| dim.row == 0).for_each(|dim| turned.push(*dim));
     let dims = &turned;
     let (inner, size) = axis.map_or((0, 1), |axis| (axis, dims[0].size));
     // So much of a row that a tile is worth a call; of a long row more, but little: what is added up is cheaper.
@@ -70,9 +71,9 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
         }
         (clean, dirty) = (true, true);
         let results = block.len() / element;
-        let line = tile.iter().find(|dim| dim.row != 0).copied().filter(|_| apart).unwrap_or(Dim::ONE);
+        // As the tile has them, now that it is loaded.
+        let line = if apart { tile.forget_rows() } else { Dim::ONE };
         let distance = line.input.unsigned_abs();
-        tile.forget(|dim| apart && dim.row != 0);
         let places = results - (line.size - 1) * distance;
         let step = sums.begin(tile, line.size, places, question, out);
         for (class, rule) in rules.iter().enumerate() {
@@ -159,14 +160,13 @@ impl Sums {
     /// Brings the sums to their rows.
     #[inline(never)]
     fn finish(&mut self, question: Question<'_>, out: &mut Rows<'_>) {
-        let Some(tile) = self.tile.take() else { return };
-        let (along, others, rank) = split(&tile);
-        let (inner, others) =
-            others[..rank].split_first().map_or((Dim::ONE, &[][..]), |(inner, others)| (*inner, others));
+        let Some(mut tile) = self.tile.take() else { return };
+        let places = tile.span();
+        let along = tile.split();
+        let (inner, others) = first_of(&tile);
         let in_one_piece = along.size == 1 && inner.input == 1;
         let (repeats, any, unit, backwards) = (question.repeats, self.any, self.unit, self.backwards);
         for class in (0..question.rules.len()).filter(|&class| any[class]) {
-            let places = tile.span();
             let (counts, stamps) = (&*self.counts[class].bytes(places), &*self.stamps[class].bytes(places));
             walk(others, &mut |input, output| {
                 let first_row = (tile.output + output) as usize;
@@ -197,6 +197,19 @@ impl Sums {
                         continue;
                     }
                     column += 1;
+                    if along.size == 1 {
+                        match &mut *out {
+                            Rows::Any(out) => {
+                                out[row] |= counts[at] > 0;
+                                continue;
+                            }
+                            Rows::Count(out) => {
+                                out[row] += usize::from(counts[at]) * repeats;
+                                continue;
+                            }
+                            Rows::Position(_) | Rows::Census(_) => {}
+                        }
+                    }
                     let (mut count, mut first, mut ahead) = (0, usize::MAX, 0);
                     line(along, |_, _| {
                         if counts[at] > 0 {

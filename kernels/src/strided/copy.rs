@@ -41,22 +41,10 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
 #[inline(never)]
 unsafe fn plane<T: Copy>(from: *const u8, to: *mut u8, inner: Dim, outer: Dim) {
     line(outer, |input, output| {
-        // SAFETY: coordinates of the outer dimension, and of the inner one; where the pointers are behind its last, they are not
-        // used. The rest is as the caller vouches.
+        // SAFETY: coordinates of both dimensions; the rest is as the caller vouches.
         unsafe {
-            let (mut from, mut to) = (from.cast::<T>().offset(input), to.cast::<T>().offset(output));
-            line(Dim { size: inner.size / 4, ..inner }, |_, _| {
-                let at = |i: isize| *from.offset(i * inner.input);
-                let four = [at(0), at(1), at(2), at(3)];
-                for (i, element) in four.into_iter().enumerate() {
-                    *to.offset(i as isize * inner.output) = element;
-                }
-                from = from.wrapping_offset(4 * inner.input);
-                to = to.wrapping_offset(4 * inner.output);
-            });
-            line(Dim { size: inner.size % 4, ..inner }, |input, output| {
-                *to.offset(output) = *from.offset(input);
-            });
+            let (from, to) = (from.cast::<T>().offset(input), to.cast::<T>().offset(output));
+            line(inner, |input, output| *to.offset(output) = *from.offset(input));
         }
     });
 }

@@ -161,14 +161,27 @@ impl Tile {
         &mut self.list[..self.rank]
     }
 
-    /// Takes the first coordinate only of some dimensions.
-    pub(super) fn forget(&mut self, which: impl Fn(&Dim) -> bool) {
-        let mut rank = 0;
-        for i in 0..self.rank {
-            self.list[rank] = self.list[i];
-            rank += usize::from(!which(&self.list[i]));
+    /// Takes the dimension that rows run along away and returns it.
+    #[inline(never)]
+    pub(super) fn forget_rows(&mut self) -> Dim {
+        let mut along = Dim { input: 1, row: 1, ..Dim::ONE };
+        if let Some(i) = self.iter().position(|dim| dim.row != 0) {
+            along = self.list[i];
+            self.list.copy_within(i + 1.., i);
+            self.rank -= 1;
         }
-        self.rank = rank;
+        along
+    }
+
+    /// The same, and sorts the others: long loops inside, over places that are near to each other.
+    #[inline(never)]
+    pub(super) fn split(&mut self) -> Dim {
+        let along = self.forget_rows();
+        sort(self.list_mut(), |dim| {
+            let class = 2 * usize::from(dim.size < 8) + usize::from(dim.input != 1);
+            dim.output.unsigned_abs() >> 2 | class << (usize::BITS - 2)
+        });
+        along
     }
 
     /// From the first element to the last, with both. No dimension runs backwards.
@@ -385,6 +398,12 @@ pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
             i -= 1;
         }
     }
+}
+
+/// The innermost dimension, and those around it.
+#[inline(always)]
+pub(super) fn first_of(dims: &[Dim]) -> (Dim, &[Dim]) {
+    dims.split_first().map_or((Dim::ONE, dims), |(first, others)| (*first, others))
 }
 
 /// Calls `f` with where each coordinate along a dimension is in the input and in the output.

@@ -67,6 +67,7 @@ fn cut(dims: &Dims, limits: Limits) -> Cut {
 const STAGE: usize = 16384;
 
 /// Mask bytes of a part of the source, in the order of its dimensions.
+#[inline(never)]
 fn stage<'r>(path: Path, x: &Source<'_>, tile: &Tile, rule: &Rule, room: &'r mut Room<STAGE>) -> &'r [u8] {
     let results = room.slots(tile.elements());
     // SAFETY: a part of the source; it has as many results as there is room for.
@@ -77,6 +78,7 @@ fn stage<'r>(path: Path, x: &Source<'_>, tile: &Tile, rule: &Rule, room: &'r mut
 }
 
 /// Stages in row-major order.
+#[inline(never)]
 fn stages(x: &Source<'_>, dims: &Dims, most: usize) -> Cut {
     let limits =
         Limits { span: most, gather: most, element: x.element, gaps: false, once: false, lines: false };

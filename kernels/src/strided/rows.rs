@@ -5,7 +5,7 @@ use crate::rule::Rule;
 use crate::{Census, Class};
 
 use super::block::{self, Loader, ROOM, Room, word};
-use super::dims::{Cut, Dim, Dims, Limits, Order, TILE_DIMS, Tile, Tiles, line, sort, walk};
+use super::dims::{Cut, Dim, Dims, Limits, Order, Tile, Tiles, first_of, line, sort, walk};
 use super::{Source, across, dense};
 
 /// Where answers go, one for each row.
@@ -62,9 +62,9 @@ impl Rows<'_> {
         if !matches!(self, Self::Any(_) | Self::Position(_)) {
             return false;
         }
-        let (_, others, rank) = split(tile);
-        let (rows, others) =
-            others[..rank].split_first().map_or((Dim::ONE, &[][..]), |(rows, others)| (*rows, others));
+        let mut tile = tile.clone();
+        let _ = tile.split();
+        let (rows, others) = first_of(&tile);
         let mut all = true;
         walk(others, &mut |_, first| {
             line(rows, |_, row| all &= self.is_answered((tile.output + first + row) as usize));
@@ -174,8 +174,8 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
         // SAFETY: a tile of elements of the source, within the limits.
         let block = unsafe { loader.load(tile) };
         let Some(hit) = dense::position(path, block, search) else { continue };
-        let (line, others, rank) = split(tile);
-        let others = &others[..rank];
+        let line = tile.split();
+        let (others, rank) = (&**tile, tile.len());
         // Of one row after the other, what the answer takes.
         if lines && line.input == 1 && (rank == 0 || rank == 1 && line.size >= if one { 256 } else { 512 }) {
             let distance = others.first().map_or(line.size, |row| row.input.unsigned_abs());
@@ -275,8 +275,7 @@ impl Results<'_> {
     /// Brings them to their rows: `found` has what any rule holds for, `classes` what each does.
     #[inline(never)]
     fn bring(&self, found: &[u8], classes: &[&[u8]], repeats: usize, out: &mut Rows<'_>) {
-        let (rows, others) =
-            self.rows.split_first().map_or((Dim::ONE, self.rows), |(rows, others)| (*rows, others));
+        let (rows, others) = first_of(self.rows);
         let pattern = self.pattern[0];
         let short = self.pattern.len() == 1;
         walk(others, &mut |input, output| {
@@ -338,25 +337,4 @@ impl Results<'_> {
 #[inline(always)]
 fn earlier(slot: &mut Option<usize>, index: usize) {
     *slot = Some(slot.map_or(index, |slot| slot.min(index)));
-}
-
-/// The dimension of a tile that rows run along, and the others.
-#[inline(never)]
-pub(super) fn split(tile: &Tile) -> (Dim, [Dim; TILE_DIMS], usize) {
-    let mut line = Dim { input: 1, row: 1, ..Dim::ONE };
-    let (mut others, mut rank) = ([Dim::default(); TILE_DIMS], 0);
-    for &dim in &**tile {
-        if dim.row != 0 {
-            line = dim;
-        } else {
-            others[rank] = dim;
-            rank += 1;
-        }
-    }
-    // Long loops inside, over places that are near to each other.
-    sort(&mut others[..rank], |dim| {
-        let class = 2 * usize::from(dim.size < 8) + usize::from(dim.input != 1);
-        dim.output.unsigned_abs() >> 2 | class << (usize::BITS - 2)
-    });
-    (line, others, rank)
 }

@@ -1,5 +1,6 @@
 //! Questions to which order means nothing, in the order of memory; and the first hit where that is row-major order.
 
+use crate::Class;
 use crate::path::Path;
 use crate::rule::Rule;
 
@@ -25,14 +26,10 @@ impl Named {
         Self { pattern: [0; WORDS], known: 0, bits: Room::new() }
     }
 
-    /// The results of a span as words: for all its elements, and for those that are named.
-    fn words(
-        &mut self,
-        path: Path,
-        tile: &Tile,
-        block: &[u8],
-        rule: &Rule,
-    ) -> impl Iterator<Item = (u64, u64)> {
+    /// What the rule holds for in a span: how many of its elements that are named, and the first; and whether there is none among
+    /// the others.
+    #[inline(never)]
+    fn ask(&mut self, path: Path, tile: &Tile, block: &[u8], rule: &Rule) -> (Class, bool) {
         let span = block.len() / rule.size();
         let words = span.div_ceil(64);
         if self.known < span {
@@ -42,8 +39,17 @@ impl Named {
         }
         let bits = self.bits.filled(words * 8, 0);
         dense::bits(path, block, rule, bits, 0);
-        let words = bits.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
-        words.zip(&self.pattern).map(|(word, pattern)| (word, word & pattern))
+        let (mut hits, mut clean) = (Class::default(), true);
+        for (i, (bytes, pattern)) in bits.as_chunks().0.iter().zip(&self.pattern).enumerate() {
+            let word = u64::from_le_bytes(*bytes);
+            let named = word & pattern;
+            clean &= word == named;
+            if named != 0 {
+                hits.count += named.count_ones() as usize;
+                hits.first = hits.first.or(Some(64 * i + named.trailing_zeros() as usize));
+            }
+        }
+        (hits, clean)
     }
 }
 
@@ -71,16 +77,8 @@ pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Opti
         if block.len() == tile.elements() * x.element {
             hit = dense::position(path, block, rule);
         } else if !search || dense::position(path, block, rule).is_some() {
-            search = true;
-            for (i, (all, named)) in
-                named.get_or_insert_with(Named::new).words(path, tile, block, rule).enumerate()
-            {
-                search &= all == 0;
-                if named != 0 {
-                    hit = Some(i * 64 + named.trailing_zeros() as usize);
-                    break;
-                }
-            }
+            let (hits, clean) = named.get_or_insert_with(Named::new).ask(path, tile, block, rule);
+            (hit, search) = (hits.first, clean);
         }
         if let Some(mut hit) = hit {
             let mut output = tile.output;
@@ -127,10 +125,9 @@ pub(super) fn tally(
                 *count += hits;
                 clean &= hits == 0;
             } else {
-                for (all, named) in named.get_or_insert_with(Named::new).words(path, tile, block, rule) {
-                    clean &= all == 0;
-                    *count += named.count_ones() as usize;
-                }
+                let (hits, none) = named.get_or_insert_with(Named::new).ask(path, tile, block, rule);
+                *count += hits.count;
+                clean &= none && hits.count == 0;
             }
         }
     }
