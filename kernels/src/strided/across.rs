@@ -56,11 +56,11 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     while let Some(tile) = tiles.next() {
         if few {
             // What is added up counts from time to time.
-            if (tile.row as usize / taken).is_power_of_two() {
+            if dirty && (tile.row as usize / taken).is_power_of_two() {
                 sums.finish(question, out);
+                answered = out.are_answered(tile).then_some(tile.output);
             }
-            if answered == Some(tile.output) || dirty && out.are_answered(tile) {
-                answered = Some(tile.output);
+            if answered == Some(tile.output) {
                 continue;
             }
         }

@@ -143,18 +143,16 @@ pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
 /// `size` bytes can be read from `from` on, and written up to `to`.
 #[inline(never)]
 unsafe fn reversed(from: *const u8, to: *mut u8, size: usize) {
-    let mut i = 0;
     // SAFETY: below `size`.
     unsafe {
-        while i + 16 <= size {
-            let bytes = u128::from_ne_bytes(*from.add(i).cast());
-            *to.sub(i + 15).cast() = bytes.swap_bytes().to_ne_bytes();
-            i += 16;
-        }
-        while i < size {
-            *to.sub(i) = *from.add(i);
-            i += 1;
-        }
+        let chunks = Dim { size: size / 16, input: 16, output: 16, row: 0 };
+        line(chunks, |at, _| {
+            let bytes = u128::from_ne_bytes(*from.offset(at).cast());
+            *to.offset(-at - 15).cast() = bytes.swap_bytes().to_ne_bytes();
+        });
+        let rest = Dim { size: size % 16, input: 1, output: 1, row: 0 };
+        let done = (size - rest.size) as isize;
+        line(rest, |at, _| *to.offset(-done - at) = *from.offset(done + at));
     }
 }
 

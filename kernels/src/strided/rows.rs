@@ -241,10 +241,8 @@ fn by_row(
             }
         }
         let next = (row + 1) * distance;
-        let Some(hit) = block.get(next * element..).and_then(|rest| dense::position(path, rest, search))
-        else {
-            return;
-        };
+        let rest = block.get(next * element..).filter(|rest| !rest.is_empty());
+        let Some(hit) = rest.and_then(|rest| dense::position(path, rest, search)) else { return };
         at = next + hit;
     }
 }
