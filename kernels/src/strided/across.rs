@@ -165,7 +165,8 @@ impl Sums {
         let along = tile.split();
         let (inner, others) = first_of(&tile);
         let in_one_piece = along.size == 1 && inner.input == 1;
-        let (repeats, any, unit, backwards) = (question.repeats, self.any, self.unit, self.backwards);
+        let (repeats, any) = (question.repeats, self.any);
+        let Self { unit, backwards, stamped, .. } = *self;
         for class in (0..question.rules.len()).filter(|&class| any[class]) {
             let (counts, stamps) = (&*self.counts[class].bytes(places), &*self.stamps[class].bytes(places));
             walk(others, &mut |input, output| {
@@ -214,11 +215,13 @@ impl Sums {
                     line(along, |_, _| {
                         if counts[at] > 0 {
                             count += usize::from(counts[at]);
-                            let stamp = usize::from(stamps[at]);
-                            let steps = if backwards { MOST - 1 - stamp } else { stamp };
-                            let ahead = (steps * unit) as isize + ahead;
-                            let index = if backwards { tile.row - ahead } else { tile.row + ahead };
-                            first = first.min(index as usize);
+                            if stamped {
+                                let stamp = usize::from(stamps[at]);
+                                let steps = if backwards { MOST - 1 - stamp } else { stamp };
+                                let ahead = (steps * unit) as isize + ahead;
+                                let index = if backwards { tile.row - ahead } else { tile.row + ahead };
+                                first = first.min(index as usize);
+                            }
                         }
                         at = at.wrapping_add_signed(along.input);
                         ahead += 1;
