@@ -56,8 +56,7 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     let head = until_line::<W>(x) / W;
     let done = head
         + match W {
-            1 | 2 => rounds::<I, W, OP, 4>(isa, &x[head * W..], with, &mut out[head..]),
-            4 => rounds::<I, W, OP, 2>(isa, &x[head * W..], with, &mut out[head..]),
+            1 | 2 => rounds::<I, W, OP, 2>(isa, &x[head * W..], with, &mut out[head..]),
             _ => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
         };
     // What stands before and behind those, in blocks that overlap them: one loop, so that the code of a block
