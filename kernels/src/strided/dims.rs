@@ -1,8 +1,10 @@
-//! Dimensions in the order that a question wants, and tiles of them.
+//! Dimensions in the order that a question wants, tiles of them, and walks through them.
 
 use core::fmt;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
+
+use super::cut::Cut;
 
 /// One dimension.
 #[derive(Clone, Copy, Debug, Default)]
@@ -217,129 +219,6 @@ impl Tile {
             output *= dim.size as isize;
         }
         dims
-    }
-}
-
-/// Which dimensions a tile takes first, and at most how much of each.
-pub(super) struct Order {
-    list: [(usize, usize); TILE_DIMS],
-    len: usize,
-}
-
-impl Order {
-    pub(super) fn new() -> Self {
-        Self { list: [(0, 0); TILE_DIMS], len: 0 }
-    }
-
-    /// The next one; none if a tile cannot have more.
-    pub(super) fn push(mut self, dim: usize, most: usize) -> Self {
-        if let Some(slot) = self.list.get_mut(self.len) {
-            *slot = (dim, most);
-            self.len += 1;
-        }
-        self
-    }
-
-    /// Those of a range, except one.
-    #[inline(never)]
-    pub(super) fn all(self, dims: core::ops::Range<usize>, except: usize) -> Self {
-        dims.filter(|&i| i != except).fold(self, |order, i| order.push(i, usize::MAX))
-    }
-}
-
-impl Deref for Order {
-    type Target = [(usize, usize)];
-
-    fn deref(&self) -> &[(usize, usize)] {
-        &self.list[..self.len]
-    }
-}
-
-/// How a tensor is cut into tiles: so many coordinates of each dimension.
-#[derive(Clone, Debug)]
-pub(super) struct Cut {
-    pub(super) sizes: [usize; MOST],
-    /// Whether the elements of a tile are looked at with all that is between them.
-    pub(super) span: bool,
-}
-
-/// How large tiles may be.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// Elements that are looked at with what is between them.
-    pub(super) span: usize,
-    /// Elements that are brought together.
-    pub(super) gather: usize,
-    /// Bytes of an element.
-    pub(super) element: usize,
-    /// Whether what is between elements may be read.
-    pub(super) gaps: bool,
-    /// Whether no element of a span may be named twice.
-    pub(super) once: bool,
-    /// Whether a long line of elements in one piece is a tile.
-    pub(super) lines: bool,
-}
-
-/// Bytes of a span that are looked at in the time that it takes to bring one element to its place, or a line of elements,
-/// which takes longer by as much as its bytes twice.
-const PER_ELEMENT: usize = 64;
-const PER_LINE: usize = 128;
-/// Bytes in one piece that are worth a call of a kernel.
-const PIECE: usize = 1024;
-/// Bytes in one piece that are never put together with others.
-const LONG: usize = 2048;
-
-impl Cut {
-    /// Takes as much of the first dimension in `order` as fits, and if that is all, of the next. Of each it takes at most
-    /// the size beside it. No dimension runs backwards.
-    #[inline(never)]
-    pub(super) fn new(dims: &Dims, order: &[(usize, usize)], limits: Limits) -> Self {
-        let first = order.first().copied();
-        let line = first.filter(|&(i, _)| limits.lines && dims[i].input == 1);
-        let line_bytes = line.map_or(0, |(i, most)| dims[i].size.min(most).saturating_mul(limits.element));
-        let of_line = || Self::grow(dims, &order[..1], limits, true).0;
-        if line_bytes >= LONG {
-            return of_line();
-        }
-        let (cut, count, span) = Self::grow(dims, order, limits, true);
-        let worth = count * limits.element >= PIECE || count == dims.elements();
-        let gathered = match first.map(|(i, _)| (dims[i].input, cut.sizes[i])) {
-            Some((1, line)) => count / line * (PER_LINE + 2 * line * limits.element),
-            _ => count * PER_ELEMENT,
-        };
-        if worth && (count == span || limits.gaps && span * limits.element <= gathered) {
-            return cut;
-        }
-        if line_bytes >= PIECE {
-            return of_line();
-        }
-        Self::grow(dims, order, limits, false).0
-    }
-
-    /// The cut, the elements of a tile, and how many there are from its first to its last.
-    #[inline(never)]
-    fn grow(dims: &Dims, order: &[(usize, usize)], limits: Limits, span: bool) -> (Self, usize, usize) {
-        let mut cut = Self { sizes: [1; MOST], span };
-        let (mut count, mut reach) = (1, 0);
-        for &(i, most) in order.iter().take(TILE_DIMS) {
-            let Dim { size, input, .. } = dims[i];
-            let step = input.unsigned_abs();
-            let room = match (span, step) {
-                (true, 0) if !limits.once => size,
-                (true, _) if limits.once && step <= reach => 1,
-                (true, _) => 1 + (limits.span - 1 - reach).checked_div(step).unwrap_or(0),
-                (false, _) => limits.gather / count,
-            };
-            let pieces = size.div_ceil(room.min(most).max(1));
-            let taken = size.div_ceil(pieces);
-            cut.sizes[i] = taken;
-            count *= taken;
-            reach += if span { (taken - 1) * step } else { 0 };
-            if taken < size && most >= size || taken == 1 {
-                break;
-            }
-        }
-        (cut, count, reach + 1)
     }
 }
 

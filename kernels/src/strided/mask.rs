@@ -5,7 +5,8 @@ use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room};
 use super::copy::{SIDE, place};
-use super::dims::{Cut, Dims, Limits, MOST, Order, Tile, Tiles, sort};
+use super::cut::{Cut, Limits, Order};
+use super::dims::{Dims, MOST, Tile, Tiles, sort};
 use super::{Source, dense};
 
 /// Most results of a tile.

@@ -10,6 +10,7 @@ mod across;
 mod array;
 mod block;
 mod copy;
+mod cut;
 mod dims;
 mod interleave;
 mod mask;

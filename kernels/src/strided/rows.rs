@@ -5,7 +5,8 @@ use crate::rule::Rule;
 use crate::{Census, Class};
 
 use super::block::{self, Loader, ROOM, Room, word};
-use super::dims::{Cut, Dim, Dims, Limits, Order, Tile, Tiles, first_of, line, sort, walk};
+use super::cut::{Cut, Limits, Order};
+use super::dims::{Dim, Dims, Tile, Tiles, first_of, line, sort, walk};
 use super::{Source, across, dense};
 
 /// Where answers go, one for each row.

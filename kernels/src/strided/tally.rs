@@ -5,7 +5,8 @@ use crate::path::Path;
 use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room, pattern};
-use super::dims::{Cut, Dims, Limits, Order, Tile, Tiles};
+use super::cut::{Cut, Limits, Order};
+use super::dims::{Dims, Tile, Tiles};
 use super::{Source, dense};
 
 /// Bytes that are searched as one.
