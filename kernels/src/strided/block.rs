@@ -18,7 +18,7 @@ impl<const BYTES: usize> Room<BYTES> {
     }
 
     /// The first bytes, all the same.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn filled(&mut self, bytes: usize, with: u8) -> &mut [u8] {
         self.bytes[..bytes].fill(MaybeUninit::new(with));
         self.initialised = bytes;

@@ -74,6 +74,12 @@ const PIECE: usize = 1024;
 const LONG: usize = 2048;
 
 impl Cut {
+    /// As much of all dimensions as fits, in their order.
+    #[inline(never)]
+    pub(super) fn whole(dims: &Dims, limits: Limits) -> Self {
+        Self::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits)
+    }
+
     /// Takes as much of the first dimension in `order` as fits, and if that is all, of the next. Of each it takes at most
     /// the size beside it. No dimension runs backwards.
     #[inline(never)]

@@ -60,7 +60,7 @@ fn cut(dims: &Dims, limits: Limits) -> Cut {
             let order = Order::new().push(along, most_columns).push(0, most_rows).all(1..dims.len(), along);
             Cut::new(dims, &order, Limits { lines: false, ..limits })
         }
-        _ => Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits),
+        _ => Cut::whole(dims, limits),
     }
 }
 
@@ -83,7 +83,7 @@ fn stage<'r>(path: Path, x: &Source<'_>, tile: &Tile, rule: &Rule, room: &'r mut
 fn stages(x: &Source<'_>, dims: &Dims, most: usize) -> Cut {
     let limits =
         Limits { span: most, gather: most, element: x.element, gaps: false, once: false, lines: false };
-    Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits)
+    Cut::whole(dims, limits)
 }
 
 /// One bit an element in row-major order, from bit `offset` on.

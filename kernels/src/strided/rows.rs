@@ -5,7 +5,7 @@ use crate::rule::Rule;
 use crate::{Census, Class};
 
 use super::block::{self, Loader, ROOM, Room, word};
-use super::cut::{Cut, Limits, Order};
+use super::cut::{Cut, Limits};
 use super::dims::{Dim, Dims, Tile, Tiles, first_of, line, sort, walk};
 use super::{Source, across, dense};
 
@@ -40,6 +40,7 @@ impl Rows<'_> {
         self.len() == 0
     }
 
+    #[inline(never)]
     fn clear(&mut self) {
         match self {
             Self::Any(out) => out.fill(false),
@@ -160,7 +161,7 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
     let lines = !backwards || matches!(out, Rows::Any(_) | Rows::Count(_));
     let gather = TILE.min(ROOM / element);
     let limits = Limits { span: TILE, gather, element, gaps: x.gaps, once: false, lines };
-    let cut = Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits);
+    let cut = Cut::whole(dims, limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let mut found = Room::<BITS>::new();
     let mut rooms = [const { Room::<BITS>::new() }; 3];

@@ -5,7 +5,7 @@ use crate::path::Path;
 use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room, pattern};
-use super::cut::{Cut, Limits, Order};
+use super::cut::{Cut, Limits};
 use super::dims::{Dims, Tile, Tiles};
 use super::{Source, dense};
 
@@ -55,11 +55,12 @@ impl Named {
 }
 
 /// Tiles in the order of memory.
+#[inline(never)]
 fn cut(x: &Source<'_>, dims: &Dims) -> (Cut, Loader) {
     let element = x.element;
     let gather = ROOM / element;
     let limits = Limits { span: SPAN / element, gather, element, gaps: x.gaps, once: true, lines: true };
-    let cut = Cut::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits);
+    let cut = Cut::whole(dims, limits);
     let loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     (cut, loader)
 }
