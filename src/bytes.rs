@@ -1,4 +1,5 @@
-//! The same operations over bytes that hold elements of a [`Format`] known at run time: files, C memory, graphs.
+//! The same operations over bytes that hold elements of a [`Format`] known at run time: files, C
+//! memory, graphs.
 //!
 //! The bytes may start at any address. They are read in the byte order of the machine.
 
@@ -14,8 +15,8 @@ use crate::{rows, strided::Rows};
 /// `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
 ///
 /// # Errors
-/// [`Error::PartialElement`], or [`Error::OutputLength`] if `out` does not have one byte for each element. Nothing is
-/// written then.
+/// [`Error::PartialElement`], or [`Error::OutputLength`] if `out` does not have one byte for each
+/// element. Nothing is written then.
 pub fn mask(x: &[u8], format: Format, predicate: Predicate, out: &mut [u8]) -> Result<(), Error> {
     path::mask(None, mask_input(x, format, out)?, predicate, MaskOut::from(out));
     Ok(())
@@ -30,12 +31,12 @@ pub(crate) fn mask_input<'a>(x: &'a [u8], format: Format, out: &[u8]) -> Result<
     Ok(x)
 }
 
-/// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` becomes 1 if `predicate` holds for element `i`, else 0. All other
-/// bits stay as they are.
+/// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` becomes 1 if `predicate` holds for element
+/// `i`, else 0. All other bits stay as they are.
 ///
 /// # Errors
-/// [`Error::PartialElement`], or [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`.
-/// Nothing is written then.
+/// [`Error::PartialElement`], or [`Error::OutputBits`] if `out` ends before the last result or
+/// before bit `offset`. Nothing is written then.
 pub fn bits(
     x: &[u8],
     format: Format,
@@ -70,7 +71,8 @@ pub fn any(x: &[u8], format: Format, predicate: Predicate) -> Result<bool, Error
     Ok(path::any(None, Elements::from_bytes(x, format)?, predicate))
 }
 
-/// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which it does not.
+/// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which
+/// it does not.
 ///
 /// # Errors
 /// [`Error::PartialElement`].
@@ -102,7 +104,7 @@ pub fn census(x: &[u8], format: Format) -> Result<Census, Error> {
     Ok(path::census(None, Elements::from_bytes(x, format)?))
 }
 
-/// Replaces every NaN and infinity of `x` by the code for it, and tells how many there were: see
+/// Replaces every NaN and infinity of `x` by the code for it, and returns how many there were: see
 /// [`crate::replace_non_finite`].
 ///
 /// ```
@@ -114,17 +116,19 @@ pub fn census(x: &[u8], format: Format) -> Result<Census, Error> {
 /// ```
 ///
 /// # Errors
-/// [`Error::PartialElement`], or [`Error::Code`] if a code has more bits than an element. Nothing is written then.
+/// [`Error::PartialElement`], or [`Error::Code`] if a code has more bits than an element. Nothing
+/// is written then.
 #[cfg(feature = "replace")]
 pub fn replace_non_finite(x: &mut [u8], format: Format, with: Replacement<u64>) -> Result<usize, Error> {
     replace::in_place(None, ElementsMut::from_bytes(x, format)?, with)
 }
 
-/// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` but for what is replaced.
+/// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` except for
+/// what is replaced.
 ///
 /// # Errors
-/// [`Error::PartialElement`], [`Error::OutputBytes`] if `out` is not as long as `x`, or [`Error::Code`]. Nothing is
-/// written then.
+/// [`Error::PartialElement`], [`Error::OutputBytes`] if `out` is not as long as `x`, or
+/// [`Error::Code`]. Nothing is written then.
 #[cfg(feature = "replace")]
 pub fn replace_non_finite_into(
     x: &[u8],
@@ -135,11 +139,12 @@ pub fn replace_non_finite_into(
     replace::into(None, Elements::from_bytes(x, format)?, out, with)
 }
 
-/// `out[r]` tells whether `predicate` holds for an element of row `r`, which is `columns` elements from element
-/// `r * columns` on. No mask is made.
+/// `out[r]` becomes whether `predicate` holds for an element of row `r`, which is `columns`
+/// elements from element `r * columns` on. No mask is made.
 ///
 /// # Errors
-/// [`Error::PartialElement`], or [`Error::Rows`] if the elements are not `out.len()` rows. Nothing is written then.
+/// [`Error::PartialElement`], or [`Error::Rows`] if the elements are not `out.len()` rows. Nothing
+/// is written then.
 #[cfg(feature = "views")]
 pub fn any_rows(
     x: &[u8],
@@ -153,7 +158,8 @@ pub fn any_rows(
     Ok(())
 }
 
-/// `out[r]` becomes the number of elements of row `r` for which `predicate` holds; rows as in [`any_rows`].
+/// `out[r]` becomes the number of elements of row `r` for which `predicate` holds; rows as in
+/// [`any_rows`].
 ///
 /// # Errors
 /// As [`any_rows`].

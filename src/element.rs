@@ -77,7 +77,8 @@ element! { u8:
     F6E3M2Fn => F6E3M2Fn;
 }
 
-/// A run of elements of one format: a typed slice, or bytes at any address in the byte order of the machine.
+/// A run of elements of one format: a typed slice, or bytes at any address in the byte order of the
+/// machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     format: Format,

@@ -22,7 +22,8 @@ pub enum Error {
         /// Length of the output.
         output: usize,
     },
-    /// The output of a bit mask ends before the last result, or before the first bit it was to have.
+    /// The output of a bit mask ends before the last result, or before the first bit it was to
+    /// have.
     OutputBits {
         /// Elements of the input.
         elements: usize,

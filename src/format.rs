@@ -7,8 +7,8 @@ use nonfinite_kernels::Rule;
 
 use crate::{Error, Predicate};
 
-/// A floating-point format. One element takes [`Format::size_in_bytes`] bytes; formats of 4 and 6 bits are stored one
-/// element a byte, and the unused high bits are ignored.
+/// A floating-point format. One element takes [`Format::size_in_bytes`] bytes; formats of 4 and 6
+/// bits are stored one element a byte, and the unused high bits are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
@@ -57,7 +57,8 @@ enum Special {
     None,
 }
 
-/// One line of the table: the format, its size in bytes, its special codes, and its names, our own first.
+/// One line of the table: the format, its size in bytes, its special codes, and its names, our own
+/// first.
 struct Row(Format, usize, Special, &'static [&'static str]);
 
 const FNUZ: Special = Special::NanCode { code: 0x80 };
@@ -106,7 +107,8 @@ impl Format {
         self.row().1
     }
 
-    /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other spellings.
+    /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other
+    /// spellings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().3[0]
@@ -138,8 +140,8 @@ impl Format {
         }
     }
 
-    /// The code of the least finite number: minus the largest, but for [`Format::F8E8M0Fnu`], which has no sign and
-    /// whose least number is 2 to the power of -127.
+    /// The code of the least finite number: minus the largest, except for [`Format::F8E8M0Fnu`],
+    /// which has no sign and whose least number is 2 to the power of -127.
     #[must_use]
     pub const fn min_bits(self) -> u64 {
         match self {
@@ -162,7 +164,8 @@ impl Format {
         &OPPOSITES[self as usize][predicate as usize]
     }
 
-    /// The rules, or those with the opposite answers: a typed caller links those of its format only.
+    /// The rules, or those with the opposite answers: a typed caller links those of its format
+    /// only.
     pub(crate) const fn rules(self, opposite: bool) -> Rules {
         let mut rules = [Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()];
         let mut i = 0;
@@ -229,11 +232,12 @@ impl fmt::Display for Format {
 
 /// Takes our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors, in any case.
 ///
-/// `FLOAT` is [`Format::F32`], as in ONNX and C, not the f64 of numpy. The packed formats below a byte of safetensors, `F4`,
-/// `F6_E2M3` and `F6_E3M2`, are not here: elements of these formats take a byte each.
+/// `FLOAT` is [`Format::F32`], as in ONNX and C, not the f64 of numpy. The packed formats below a
+/// byte of safetensors, `F4`, `F6_E2M3` and `F6_E3M2`, are not here: elements of these formats take
+/// a byte each.
 ///
-/// `F8_E4M3` is [`Format::F8E4M3Fn`], as safetensors means it; `f8E4M3`, as StableHLO and ml_dtypes spell the IEEE
-/// form, is [`Format::F8E4M3`].
+/// `F8_E4M3` is [`Format::F8E4M3Fn`], as safetensors means it; `f8E4M3`, as StableHLO and ml_dtypes
+/// spell the IEEE form, is [`Format::F8E4M3`].
 ///
 /// # Errors
 /// [`Error::UnknownFormat`].

@@ -1,7 +1,8 @@
-//! Arrays of the crate `ndarray` (feature `ndarray`): any dimension, any layout, any [`Element`] type.
+//! Arrays of the crate `ndarray` (feature `ndarray`): any dimension, any layout, any [`Element`]
+//! type.
 //!
-//! An array is asked as a [`TensorView`](crate::TensorView) is, with one difference: what lies between its elements may belong to
-//! another array and is not read.
+//! An array is asked as a [`TensorView`](crate::TensorView) is, with one difference: what lies
+//! between its elements may belong to another array and is not read.
 //!
 //! ```
 //! use ::ndarray::{Axis, array};
@@ -33,7 +34,8 @@ pub fn mask<T: Element, S: Data<Elem = T>, D: Dimension>(
 /// As [`mask`], into an array that is there.
 ///
 /// # Errors
-/// [`ViewError::OutputSize`] if `out` does not have the shape of `x`, or [`ViewError::OutputRank`]; nothing is written then.
+/// [`ViewError::OutputSize`] if `out` does not have the shape of `x`, or [`ViewError::OutputRank`];
+/// nothing is written then.
 pub fn mask_into<T: Element, S: Data<Elem = T>, D: Dimension>(
     x: &ArrayBase<S, D>,
     predicate: Predicate,
@@ -49,7 +51,8 @@ pub fn any<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>, pre
     asked(x).any(predicate)
 }
 
-/// Whether `predicate` holds for all elements; true of none. Stops soon after one was found for which it does not.
+/// Whether `predicate` holds for all elements; true of none. Stops soon after one was found for
+/// which it does not.
 pub fn all<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>, predicate: Predicate) -> bool {
     asked(x).all(predicate)
 }
@@ -101,8 +104,8 @@ pub fn count_rows<T: Element, S: Data<Elem = T>, D: RemoveAxis>(
     rows(x, axis, predicate, |out| Rows::Count(out))
 }
 
-/// For each row along `axis`, the index along it of the first element for which `predicate` holds: an array without
-/// that axis.
+/// For each row along `axis`, the index along it of the first element for which `predicate` holds:
+/// an array without that axis.
 ///
 /// # Panics
 /// If there is no such axis.
@@ -115,8 +118,8 @@ pub fn position_rows<T: Element, S: Data<Elem = T>, D: RemoveAxis>(
     rows(x, axis, predicate, |out| Rows::Position(out))
 }
 
-/// For each row along `axis`, how many elements are NaN, +Inf and -Inf, and the index along it of the first of each: an
-/// array without that axis.
+/// For each row along `axis`, how many elements are NaN, +Inf and -Inf, and the index along it of
+/// the first of each: an array without that axis.
 ///
 /// # Panics
 /// If there is no such axis.

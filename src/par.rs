@@ -1,11 +1,12 @@
 //! The same operations with several threads, by [rayon](https://docs.rs/rayon) (feature `rayon`).
 //!
-//! The answers are those of one thread, always. Inputs of no more than [`ALONE`] bytes are answered on the calling
-//! thread; others are halved until a part has no more than [`GRAIN`] bytes, for the threads of the current pool to take.
-//! A search stops in all threads soon after one has found what decides.
+//! The answers are those of one thread, always. Inputs of no more than [`ALONE`] bytes are answered
+//! on the calling thread; others are halved until a part has no more than [`GRAIN`] bytes, for the
+//! threads of the current pool to take. A search stops in all threads soon after one has found what
+//! decides.
 //!
-//! For elements that are not in a typed slice see [`bytes`], and for a path of one's choice [`Path::par_mask`] and its
-//! like.
+//! For elements that are not in a typed slice see [`bytes`], and for a path of one's choice
+//! [`Path::par_mask`] and its like.
 
 pub mod bytes;
 mod halves;
@@ -87,7 +88,8 @@ pub fn census<T: Element>(x: &[T]) -> Census {
 
 /// With several threads (feature `rayon`), see [`mod@crate::par`].
 impl Path {
-    /// [`par::mask`](mask()) on this path. `out` may be `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
+    /// [`par::mask`](mask()) on this path. `out` may be `&mut [bool]`, `&mut [u8]` or
+    /// `&mut [MaybeUninit<bool>]`.
     ///
     /// # Panics
     /// If `out` is not as long as `x`; nothing is written then.
@@ -147,14 +149,15 @@ impl Path {
     }
 }
 
-// What slices, bytes and paths have in common. Outputs of a wrong length go to the one-threaded forms, which refuse them.
+// What slices, bytes and paths have in common. Outputs of a wrong length go to the one-threaded
+// forms, which refuse them.
 
 #[track_caller]
 fn mask_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
     if is_small(x) || out.len() != x.len() {
         return path::mask(path, x, predicate, out);
     }
-    // By the length of the whole, which its parts do not tell.
+    // By the length of the whole, which is not known from its parts.
     let mask = if path::streams(out.len()) { path::mask_streamed } else { path::mask };
     on_parts(x, out, &|_, x, out| mask(path, x, predicate, out), &|(), ()| ());
 }

@@ -13,8 +13,8 @@ use crate::{Replacement, replace};
 
 /// A way to run the kernels: an instruction set that was found on this CPU.
 ///
-/// Callers need it for tests, benchmarks and `no_std` builds that want another path than the best; the functions at the
-/// top of the crate use [`Path::active`].
+/// Callers need it for tests, benchmarks and `no_std` builds that want another path than the best;
+/// the functions at the top of the crate use [`Path::active`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path(kernels::Path);
 
@@ -31,6 +31,9 @@ pub struct PathInfo {
 }
 
 /// All paths that this build knows, best first.
+///
+/// # Panics
+/// As [`Path::active`].
 pub fn paths() -> impl ExactSizeIterator<Item = PathInfo> {
     let active = Path::active().name();
     kernels::Path::all().map(move |(name, path)| PathInfo {
@@ -41,12 +44,13 @@ pub fn paths() -> impl ExactSizeIterator<Item = PathInfo> {
 }
 
 impl Path {
-    /// The path that the functions of this crate use: the one given to [`Path::activate`], else (feature `std`) the one
-    /// that the environment variable `NONFINITE_PATH` names, else the best.
+    /// The path that the functions of this crate use: the one given to [`Path::activate`], else
+    /// (feature `std`) the one that the environment variable `NONFINITE_PATH` names, else the best.
     ///
     /// # Panics
-    /// The first use of any function of this crate panics if `NONFINITE_PATH` is set, is not empty, and names no
-    /// path of this build that this CPU can run: whoever pins a path must not get another.
+    /// The first use of any function of this crate panics if `NONFINITE_PATH` is set, is not empty,
+    /// and names no path of this build that this CPU can run: whoever pins a path must not get
+    /// another.
     #[must_use]
     pub fn active() -> Self {
         Self(kernels::Path::active())
@@ -57,7 +61,8 @@ impl Path {
         self.0
     }
 
-    /// From now on the functions of this crate use this path, in all threads. This is the way to choose one without `std`.
+    /// From now on the functions of this crate use this path, in all threads. This is the way to
+    /// choose one without `std`.
     pub fn activate(self) {
         self.0.activate();
     }
@@ -79,7 +84,8 @@ impl Path {
         self.0.name()
     }
 
-    /// [`crate::mask`] on this path. `out` may be `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
+    /// [`crate::mask`] on this path. `out` may be `&mut [bool]`, `&mut [u8]` or
+    /// `&mut [MaybeUninit<bool>]`.
     ///
     /// # Panics
     /// If `out` is not as long as `x`; nothing is written then.
@@ -91,7 +97,7 @@ impl Path {
     /// [`crate::bits_at`] on this path.
     ///
     /// # Panics
-    /// If `out` ends before the last result; nothing is written then.
+    /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
     #[track_caller]
     pub fn bits<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate, out: &mut [u8], offset: usize) {
         bits(Some(self), x.into(), predicate, out, offset);
@@ -143,7 +149,8 @@ impl Path {
     /// [`crate::bytes::replace_non_finite_into`] on this path.
     ///
     /// # Errors
-    /// [`Error::Code`], or [`Error::OutputBytes`] if `out` is not as long as `x`; nothing is written then.
+    /// [`Error::Code`], or [`Error::OutputBytes`] if `out` is not as long as `x`; nothing is
+    /// written then.
     #[cfg(feature = "replace")]
     pub fn replace_non_finite_into<'a>(
         self,

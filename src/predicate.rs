@@ -2,7 +2,8 @@
 
 /// A question about one element, answered for all bit patterns alike on every path.
 ///
-/// The sign of a NaN and whether it is quiet or signalling make no difference (IEEE 754-2019, section 5.7.2).
+/// The sign of a NaN and whether it is quiet or signalling make no difference (IEEE 754-2019,
+/// section 5.7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Predicate {
@@ -34,8 +35,9 @@ impl Predicate {
         Self::Never,
     ];
 
-    /// Infinity of the signs asked for, as the attributes `detect_negative` and `detect_positive` of ONNX IsInf
-    /// and OpenVINO IsInf-10 have it: with both off the answer is false everywhere, and that is no error.
+    /// Infinity of the signs asked for, as the attributes `detect_negative` and `detect_positive`
+    /// of ONNX IsInf and OpenVINO IsInf-10 have it: with both off the answer is false everywhere,
+    /// and that is no error.
     ///
     /// ```
     /// use nonfinite::Predicate;

@@ -7,8 +7,8 @@ use crate::element::rule;
 use crate::path::Path;
 use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
 
-/// What is put in the place of elements that are not finite: values of an [`Element`], or codes (`u64`) where the
-/// format is known at run time only.
+/// What is put in the place of elements that are not finite: values of an [`Element`], or codes
+/// (`u64`) where the format is known at run time only.
 ///
 /// Any value will do, another NaN or infinity too: `pos_inf: f32::INFINITY` leaves `+Inf` as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,8 +22,9 @@ pub struct Replacement<T> {
 }
 
 impl<T: Element> Replacement<T> {
-    /// Zero for NaN, the largest finite number for +Inf, the least for -Inf: the defaults of numpy's and PyTorch's
-    /// `nan_to_num`. ([`crate::F8E8M0Fnu`] has no zero: NaN becomes 2 to the power of -127.)
+    /// Zero for NaN, the largest finite number for +Inf, the least for -Inf: the defaults of
+    /// numpy's and PyTorch's `nan_to_num`. ([`crate::F8E8M0Fnu`] has no zero: NaN becomes 2 to the
+    /// power of -127.)
     #[must_use]
     pub fn finite() -> Self {
         let Replacement { nan, pos_inf, neg_inf } = Replacement::finite_bits(T::FORMAT);
@@ -69,11 +70,11 @@ fn element<T: Element>(code: u64) -> T {
     x[0]
 }
 
-/// Replaces every NaN and infinity of `x`, and tells how many there were: `nan_to_num` in place.
+/// Replaces every NaN and infinity of `x`, and returns how many there were: `nan_to_num` in place.
 ///
-/// Elements are told apart and replaced by their bits, so every finite one keeps its code, whatever the floating-point mode.
-/// Where 64 elements in a row are finite, nothing is written. For how many of each kind there are, and where, ask
-/// [`crate::census`] before.
+/// Elements are told apart and replaced by their bits, so every finite one keeps its code, whatever
+/// the floating-point mode. Where 64 elements in a row are finite, nothing is written. For how many
+/// of each kind there are, and where, ask [`crate::census`] before.
 ///
 /// ```
 /// use nonfinite::{Replacement, replace_non_finite};
@@ -87,7 +88,8 @@ pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usiz
     kernels::typed::replace::<T::Lane>(None, bytes_mut(x), rule::<T>(Predicate::Nan), with.bits().values())
 }
 
-/// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` but for what is replaced.
+/// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` except for
+/// what is replaced.
 ///
 /// # Panics
 /// If `x` and `out` differ in length; nothing is written then.

@@ -5,8 +5,9 @@ use nonfinite_kernels::strided::Source;
 use crate::strided::{Asked, Rows};
 use crate::{Census, Element, Elements, Path, Predicate};
 
-/// `out[r]` becomes whether `predicate` holds for an element of row `r`, which is `x[r * columns..][..columns]`. No mask is
-/// made. For rows with padding, of more dimensions, or along another one, see [`crate::TensorView::any_rows_along`].
+/// `out[r]` becomes whether `predicate` holds for an element of row `r`, which is
+/// `x[r * columns..][..columns]`. No mask is made. For rows with padding, of more dimensions, or
+/// along another one, see [`crate::TensorView::any_rows_along`].
 ///
 /// ```
 /// use nonfinite::{Predicate, any_rows};
@@ -24,7 +25,8 @@ pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: 
     ask(None, Elements::from(x), columns, predicate, Rows::Any(out));
 }
 
-/// `out[r]` becomes the number of elements of row `r` for which `predicate` holds; rows as in [`any_rows`].
+/// `out[r]` becomes the number of elements of row `r` for which `predicate` holds; rows as in
+/// [`any_rows`].
 ///
 /// ```
 /// use nonfinite::{Predicate, count_rows};
@@ -42,8 +44,8 @@ pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out
     ask(None, Elements::from(x), columns, predicate, Rows::Count(out));
 }
 
-/// `out[r]` becomes the index, counted along row `r`, of its first element for which `predicate` holds; rows as in
-/// [`any_rows`].
+/// `out[r]` becomes the index, counted along row `r`, of its first element for which `predicate`
+/// holds; rows as in [`any_rows`].
 ///
 /// ```
 /// use nonfinite::{Predicate, position_rows};
@@ -61,8 +63,8 @@ pub fn position_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, 
     ask(None, Elements::from(x), columns, predicate, Rows::Position(out));
 }
 
-/// `out[r]` becomes the census of row `r`: how many elements are NaN, +Inf and -Inf, and the index of the first of each,
-/// counted along the row; rows as in [`any_rows`].
+/// `out[r]` becomes the census of row `r`: how many elements are NaN, +Inf and -Inf, and the index
+/// of the first of each, counted along the row; rows as in [`any_rows`].
 ///
 /// # Panics
 /// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.

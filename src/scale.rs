@@ -1,16 +1,20 @@
-//! Multiplying gradients in place, with a look whether they were finite: the step of a gradient scaler.
+//! Multiplying gradients in place, with a look whether they were finite: the step of a gradient
+//! scaler.
 //!
-//! This is the one module whose operations use floating-point arithmetic. Whether an element is finite is told by its
-//! bits, *before* it is multiplied: a finite element whose product overflows does not count, an infinite one that is
-//! multiplied by zero does. That is the contract of PyTorch's `_amp_foreach_non_finite_check_and_unscale_`.
+//! This is the one module whose operations use floating-point arithmetic. Its bits say whether an
+//! element is finite, *before* it is multiplied: a finite element whose product overflows does not
+//! count, an infinite one that is multiplied by zero does. That is the contract of PyTorch's
+//! `_amp_foreach_non_finite_check_and_unscale_`.
 //!
-//! - f32 and f64 are multiplied natively; f16 and bf16 are widened to f32, multiplied, and rounded to nearest with ties
-//!   to even, as PyTorch and the crate `half` do it. The factor is rounded to f32 first, but for f64 elements.
-//! - A NaN stays NaN: it becomes quiet and keeps its sign and what its payload has in the upper bits. Which NaN comes of
-//!   an infinity times zero, or of a NaN as a factor, is up to the CPU.
-//! - The rounding mode is taken to be to nearest, as all Rust code may assume. Where the thread flushes subnormals to zero
-//!   (DAZ and FTZ of x86, FZ of Arm), the products of f32, f64 and bf16 are flushed as any product; f16 is not affected,
-//!   nor is the check. Exception flags are raised as by any product.
+//! - f32 and f64 are multiplied natively; f16 and bf16 are widened to f32, multiplied, and rounded
+//!   to nearest with ties to even, as PyTorch and the crate `half` do it. The factor is rounded to
+//!   f32 first, except for f64 elements.
+//! - A NaN stays NaN: it becomes quiet and keeps its sign and what its payload has in the upper
+//!   bits. Which NaN comes of an infinity times zero, or of a NaN as a factor, is up to the CPU.
+//! - The rounding mode is taken to be to nearest, as all Rust code may assume. Where the thread
+//!   flushes subnormals to zero (DAZ and FTZ of x86, FZ of Arm), the products of f32, f64 and bf16
+//!   are flushed as any product; f16 is not affected, nor is the check. Exception flags are raised
+//!   as by any product.
 
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{Float, bytes_mut};
@@ -25,7 +29,8 @@ mod sealed {
     }
 }
 
-/// A type whose slices can be multiplied: `f32`, `f64`, and `half::f16` and `half::bf16` (feature `half`). Sealed.
+/// A type whose slices can be multiplied: `f32`, `f64`, and `half::f16` and `half::bf16` (feature
+/// `half`). Sealed.
 pub trait Scalable: Element + sealed::Multiplied {}
 
 macro_rules! scalable {
@@ -46,7 +51,8 @@ scalable! {
     half::bf16 => Bf16;
 }
 
-/// Multiplies every element of `x` by `factor`, and tells whether one of them was NaN or infinite before.
+/// Multiplies every element of `x` by `factor`, and returns whether one of them was NaN or infinite
+/// before.
 ///
 /// ```
 /// use nonfinite::scale::unscale_and_check;
@@ -65,8 +71,8 @@ pub fn unscale_and_check<T: Scalable>(x: &mut [T], factor: f64) -> bool {
 /// As [`unscale_and_check`], over bytes at any address.
 ///
 /// # Errors
-/// [`Error::PartialElement`], or [`Error::NoArithmetic`] if the format is none of F64, F32, F16 and Bf16. Nothing is
-/// written then.
+/// [`Error::PartialElement`], or [`Error::NoArithmetic`] if the format is none of F64, F32, F16 and
+/// Bf16. Nothing is written then.
 pub fn unscale_and_check_bytes(x: &mut [u8], format: Format, factor: f64) -> Result<bool, Error> {
     run(None, ElementsMut::from_bytes(x, format)?, factor)
 }

@@ -7,7 +7,8 @@ use nonfinite_kernels::{MaskOut, bytes, bytes_mut, typed};
 use crate::element::{opposite, rule};
 use crate::{Census, Element, Predicate};
 
-/// `out[i]` tells whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML ELEMENT_WISE_IS_NAN.
+/// Sets `out[i]` to whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML
+/// ELEMENT_WISE_IS_NAN.
 ///
 /// # Panics
 /// If `x` and `out` differ in length; nothing is written then.
@@ -17,8 +18,9 @@ pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
     typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan), MaskOut::from(out));
 }
 
-/// `out[i]` tells whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10 with their default
-/// attributes, DirectML ELEMENT_WISE_IS_INFINITY in mode EITHER. For one sign, or none, see [`Predicate::inf`].
+/// Sets `out[i]` to whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10
+/// with their default attributes, DirectML ELEMENT_WISE_IS_INFINITY in mode EITHER. For one sign,
+/// or none, see [`Predicate::inf`].
 ///
 /// # Panics
 /// If `x` and `out` differ in length; nothing is written then.
@@ -28,7 +30,7 @@ pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
     typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Inf), MaskOut::from(out));
 }
 
-/// `out[i]` tells whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
+/// Sets `out[i]` to whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
 ///
 /// # Panics
 /// If `x` and `out` differ in length; nothing is written then.
@@ -38,7 +40,7 @@ pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
     typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Finite), MaskOut::from(out));
 }
 
-/// `out[i]` tells whether `predicate` holds for `x[i]`.
+/// Sets `out[i]` to whether `predicate` holds for `x[i]`.
 ///
 /// ```
 /// use nonfinite::{Predicate, mask};
@@ -69,8 +71,8 @@ pub fn mask_uninit<'o, T: Element>(
     typed::mask_uninit::<T::Lane>(None, bytes(x), rule::<T>(predicate), out)
 }
 
-/// Bit `i % 64` of `out[i / 64]` tells whether `predicate` holds for `x[i]`. The bits of the last word behind the last
-/// element stay as they are.
+/// Sets bit `i % 64` of `out[i / 64]` to whether `predicate` holds for `x[i]`. The bits of the last
+/// word behind the last element stay as they are.
 ///
 /// # Panics
 /// If `out` does not have `x.len().div_ceil(64)` words; nothing is written then.
@@ -80,8 +82,8 @@ pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
     bitmap(x.len(), out, |out| bits_at(x, predicate, out, 0));
 }
 
-/// Shows words of bits for so many elements as bytes, bit `i % 8` of byte `i / 8`: the same bits where the low byte comes
-/// first.
+/// Shows words of bits for so many elements as bytes, bit `i % 8` of byte `i / 8`: the same bits
+/// where the low byte comes first.
 #[inline]
 #[track_caller]
 pub(crate) fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
@@ -92,14 +94,16 @@ pub(crate) fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [
     low_bytes_first(out);
 }
 
-/// Brings the low byte of each word to the front, and back again; where it is in front, nothing is done.
+/// Brings the low byte of each word to the front, and back again; where it is in front, nothing is
+/// done.
 #[inline]
 fn low_bytes_first(words: &mut [u64]) {
     words.iter_mut().for_each(|word| *word = word.to_le());
 }
 
-/// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` tells whether `predicate` holds for `x[i]`: the order of Apache
-/// Arrow's bitmaps (Arrow columnar format, "Validity bitmaps"). All other bits stay as they are.
+/// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for `x[i]`:
+/// the order of Apache Arrow's bitmaps (Arrow columnar format, "Validity bitmaps"). All other bits
+/// stay as they are.
 ///
 /// # Panics
 /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
@@ -116,7 +120,8 @@ pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
     position(x, predicate).is_some()
 }
 
-/// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which it does not.
+/// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which
+/// it does not.
 #[must_use]
 #[inline]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {

@@ -61,7 +61,8 @@ impl Asked<'_> {
         census
     }
 
-    /// Rows of `size` elements along dimension `axis`, counted from the innermost. There is one place for each.
+    /// Rows of `size` elements along dimension `axis`, counted from the innermost. There is one
+    /// place for each.
     pub(crate) fn rows(&self, axis: usize, size: usize, predicate: Predicate, out: Rows<'_>) {
         let rule = self.format.rule(predicate);
         let ask = |search, rules: &[_], out: Rows<'_>| {

@@ -1,7 +1,8 @@
 //! Strided tensors: any rank, any layout, without a copy.
 //!
-//! Strides are in elements, signed, and may be zero (a broadcast dimension); the layouts of numpy, DLPack, PyTorch and
-//! DirectML are all of this kind. A view is checked once, when it is made; after that no operation can reach outside it.
+//! Strides are in elements, signed, and may be zero (a broadcast dimension); the layouts of numpy,
+//! DLPack, PyTorch and DirectML are all of this kind. A view is checked once, when it is made;
+//! after that no operation can reach outside it.
 
 mod error;
 mod layout;
@@ -17,9 +18,9 @@ use layout::Layout;
 /// Elements of a tensor as they lie in memory: the element at coordinate `c` is number
 /// `offset + c[0] * strides[0] + c[1] * strides[1] + ...` of the elements given.
 ///
-/// Any rank, 0 too, which has one element. Strides may be negative or zero, dimensions may overlap, a dimension of size 1 may
-/// have any stride, and a tensor without elements may have any offset and strides. No operation reads elements that the
-/// view does not name, and none allocates.
+/// Any rank, 0 too, which has one element. Strides may be negative or zero, dimensions may overlap,
+/// a dimension of size 1 may have any stride, and a tensor without elements may have any offset and
+/// strides. No operation reads elements that the view does not name, and none allocates.
 ///
 /// ```
 /// use nonfinite::{Predicate, TensorView};
@@ -41,11 +42,12 @@ pub struct TensorView<'a> {
 }
 
 impl<'a> TensorView<'a> {
-    /// The tensor of these sizes and strides whose coordinate 0 is element `offset`. All in elements.
+    /// The tensor of these sizes and strides whose coordinate 0 is element `offset`. All in
+    /// elements.
     ///
     /// # Errors
-    /// If there is not one stride for each size, if there are more elements than a `usize` can count, or if an element that
-    /// the view names is not among `elements`.
+    /// If there is not one stride for each size, if there are more elements than a `usize` can
+    /// count, or if an element that the view names is not among `elements`.
     pub fn new(
         elements: impl Into<Elements<'a>>,
         offset: usize,
@@ -103,7 +105,8 @@ impl<'a> TensorView<'a> {
     }
 }
 
-/// Where a mask goes: one byte an element, laid out by strides of its own. Bytes between the results stay as they are.
+/// Where a mask goes: one byte an element, laid out by strides of its own. Bytes between the
+/// results stay as they are.
 #[derive(Debug)]
 pub struct TensorViewMut<'a> {
     out: MaskOut<'a>,
@@ -111,12 +114,13 @@ pub struct TensorViewMut<'a> {
 }
 
 impl<'a> TensorViewMut<'a> {
-    /// The output of these sizes and strides (in bytes) whose coordinate 0 is byte `offset` of `out`, which may be
-    /// `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
+    /// The output of these sizes and strides (in bytes) whose coordinate 0 is byte `offset` of
+    /// `out`, which may be `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
     ///
-    /// No two coordinates may name one byte. The test for this is sufficient, not necessary: of the dimensions larger than 1, in
-    /// order of their absolute strides, each must step over all bytes between the first and the last that the dimensions
-    /// before it reach. All slices, permutations, reversals and paddings of a dense tensor pass; layouts whose dimensions
+    /// No two coordinates may name one byte. The test for this is sufficient, not necessary: of the
+    /// dimensions larger than 1, in order of their absolute strides, each must step over all bytes
+    /// between the first and the last that the dimensions before it reach. All slices,
+    /// permutations, reversals and paddings of a dense tensor pass; layouts whose dimensions
     /// interleave, such as sizes 2 x 3 with strides 3 and 2 (bytes 0 2 4 and 3 5 7), are refused.
     ///
     /// # Errors
@@ -136,7 +140,8 @@ impl<'a> TensorViewMut<'a> {
     /// The output of these sizes in row-major order from the first byte of `out` on.
     ///
     /// # Errors
-    /// As [`TensorView::new`]. More bytes than the sizes ask for are no error, and stay as they are.
+    /// As [`TensorView::new`]. More bytes than the sizes ask for are no error, and stay as they
+    /// are.
     pub fn contiguous(out: impl Into<MaskOut<'a>>, sizes: &'a [usize]) -> Result<Self, ViewError> {
         let out = out.into();
         let layout = Layout::new(out.len(), 0, sizes, None)?;

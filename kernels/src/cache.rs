@@ -4,11 +4,11 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Not asked yet.
 const UNASKED: usize = usize::MAX;
-/// The CPU does not tell.
+/// The CPU does not say.
 const UNKNOWN: usize = 0;
 static LAST_LEVEL: AtomicUsize = AtomicUsize::new(UNASKED);
 
-/// Bytes of the largest cache for data that a core uses, if the CPU tells. Asked once.
+/// Bytes of the largest cache for data that a core uses, if the CPU says. Asked once.
 #[inline(always)]
 pub(crate) fn last_level() -> Option<usize> {
     let known = match LAST_LEVEL.load(Ordering::Relaxed) {
@@ -37,8 +37,9 @@ fn largest() -> Option<usize> {
 
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(target_env = "sgx")))]
 fn largest() -> Option<usize> {
-    // Intel's "deterministic cache parameters" (SDM volume 2, CPUID) and AMD's "cache properties" (APM volume 3, appendix
-    // E.4.15) have one form. AMD's leaf 4 is reserved and reads as zero; Intel has no extended leaf of that number.
+    // Intel's "deterministic cache parameters" (SDM volume 2, CPUID) and AMD's "cache properties"
+    // (APM volume 3, appendix E.4.15) have one form. AMD's leaf 4 is reserved and reads as zero;
+    // Intel has no extended leaf of that number.
     const INTEL: u32 = 4;
     const AMD: u32 = 0x8000_001D;
     [INTEL, AMD].into_iter().filter(|&leaf| x86::has(leaf)).flat_map(x86::caches).max()

@@ -1,8 +1,8 @@
-//! The entry of each question: what can be wrong with the arguments is checked here, and constant rules are
-//! answered.
+//! The entry of each question: what can be wrong with the arguments is checked here, and constant
+//! rules are answered.
 //!
-//! An entry is generic over the width of an element, so that a caller that knows the width links the loops
-//! of that width only. [`crate::bytes`] has the same entries for callers that do not.
+//! An entry is generic over the width of an element, so that a caller that knows the width links
+//! the loops of that width only. [`crate::bytes`] has the same entries for callers that do not.
 
 use core::mem::MaybeUninit;
 
@@ -35,8 +35,8 @@ fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
 /// One byte per element of `x`: 1 where the rule holds, else 0. `path` is the active one if `None`.
 ///
 /// # Panics
-/// If `out` is not as long as `x` has whole elements, or if the rule is for elements of another width; nothing
-/// is written then.
+/// If `out` is not as long as `x` has whole elements, or if the rule is for elements of another
+/// width; nothing is written then.
 #[inline]
 #[track_caller]
 pub fn mask<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
@@ -61,7 +61,8 @@ fn large_mask<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, out: &mut [May
     }
 }
 
-/// [`mask`] written past the caches, however short it is: for parts of a mask that [`crate::streams`].
+/// [`mask`] written past the caches, however short it is: for parts of a mask that
+/// [`crate::streams`].
 ///
 /// # Panics
 /// As [`mask`].
@@ -89,17 +90,17 @@ pub fn mask_uninit<'o, L: Lane>(
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
     mask::<L>(path, x, rule, MaskOut::from(&mut *out));
-    // SAFETY: same length, size and alignment; `mask` has checked that `out` is as long as `x` has elements and
-    // has written a result for every element.
+    // SAFETY: same length, size and alignment; `mask` has checked that `out` is as long as `x` has
+    // elements and has written a result for every element.
     unsafe { &mut *(core::ptr::from_mut(out) as *mut [bool]) }
 }
 
-/// One bit per element of `x`, least significant bit of a byte first, from bit `offset` of `out` on. All other
-/// bits of `out` stay as they are. `path` is the active one if `None`.
+/// One bit per element of `x`, least significant bit of a byte first, from bit `offset` of `out`
+/// on. All other bits of `out` stay as they are. `path` is the active one if `None`.
 ///
 /// # Panics
-/// If `out` ends before the last result, or before bit `offset`, or if the rule is for elements of another
-/// width; nothing is written then.
+/// If `out` ends before the last result, or before bit `offset`, or if the rule is for elements of
+/// another width; nothing is written then.
 #[inline]
 #[track_caller]
 pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
@@ -113,7 +114,8 @@ pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], 
         Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
         Rule::Test(test) if shift == 0 => {
             let (words, last) = out.as_chunks_mut();
-            // A whole byte of the last word may be the eighth: then it is a word as well.
+            // If the last elements reach into the eighth byte of their word, `rest` has it, else
+            // `last`.
             let (words, rest) = words.split_at_mut(elements / 64);
             let bits = L::bits(path, x, test, words);
             if !elements.is_multiple_of(64) {
@@ -143,7 +145,8 @@ fn shifted_bits<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, mut out: &mu
     }
 }
 
-/// Overwrites `count` bits, at most 64, from bit `shift`, below 8, of the first byte on, as far as there are bytes.
+/// Overwrites `count` bits, at most 64, from bit `shift`, below 8, of the first byte on, as far as
+/// there are bytes.
 #[inline(never)]
 fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
     let here = !(u128::MAX << count) << shift;
@@ -162,7 +165,8 @@ fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift: usize) {
     }
 }
 
-/// The index of the first element of `x` for which the rule holds. `path` is the active one if `None`.
+/// The index of the first element of `x` for which the rule holds. `path` is the active one if
+/// `None`.
 ///
 /// # Panics
 /// If the rule is for elements of another width.
@@ -216,8 +220,9 @@ fn class<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, count: usize, from:
     Class { count, first: if count == 0 { None } else { find() } }
 }
 
-/// NaN, +Inf and -Inf in one pass, by the rule for NaN. If that is [`Rule::greater`], `(bits & !sign) > exponent`,
-/// the elements that equal the exponent are infinite; else none is. `path` is the active one if `None`.
+/// NaN, +Inf and -Inf in one pass, by the rule for NaN. If that is [`Rule::greater`],
+/// `(bits & !sign) > exponent`, the elements that equal the exponent are infinite; else none is.
+/// `path` is the active one if `None`.
 ///
 /// # Panics
 /// If the rule is for elements of another width.

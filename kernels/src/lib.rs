@@ -1,13 +1,15 @@
-//! The SIMD kernels of the crate `nonfinite`, which is what you want unless you write another front end.
+//! The SIMD kernels of the crate `nonfinite`, which is what you want unless you write another front
+//! end.
 //!
-//! A kernel asks one question of every element of a tensor, a [`Rule`]: [`mask`], [`bits`], [`position`], [`count`],
-//! [`tally`] or [`census`]. Elements have 8, 16, 32 or 64 bits and stand at any byte address, in the byte order of
-//! the machine; what a floating-point format makes of them is not known here. No floating-point instruction
-//! touches them, except in [`scale()`]. Kernels allocate nothing, take no lock, and read and write nothing
-//! outside the slices; only the first choice of a path reads `NONFINITE_PATH`, once.
+//! A kernel asks one question of every element of a tensor, a [`Rule`]: [`mask`], [`bits`],
+//! [`position`], [`count`], [`tally`] or [`census`]. Elements have 8, 16, 32 or 64 bits and stand
+//! at any byte address, in the byte order of the machine; what a floating-point format makes of
+//! them is not known here. No floating-point instruction touches them, except in [`scale()`].
+//! Kernels allocate nothing, take no lock, and read and write nothing outside the slices; only the
+//! first choice of a path reads `NONFINITE_PATH`, once.
 //!
-//! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the environment
-//! variable `NONFINITE_PATH`.
+//! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the
+//! environment variable `NONFINITE_PATH`.
 #![no_std]
 #![cfg_attr(
     not(all(feature = "views", feature = "replace", feature = "scale")),

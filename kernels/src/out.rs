@@ -39,8 +39,8 @@ impl<'a> MaskOut<'a> {
         (Self(first), Self(rest))
     }
 
-    /// The slots, of which the caller must initialise whatever it touches: the bytes may stand for `bool` or `u8`
-    /// that were initialised before.
+    /// The slots, of which the caller must initialise whatever it touches: the bytes may stand for
+    /// `bool` or `u8` that were initialised before.
     #[inline(always)]
     pub(crate) fn slots(self) -> &'a mut [MaybeUninit<bool>] {
         self.0
@@ -48,7 +48,6 @@ impl<'a> MaskOut<'a> {
 
     /// [`MaskOut::slots`] for a while.
     #[inline(always)]
-    #[allow(dead_code, reason = "for strided views")]
     pub(crate) fn slots_mut(&mut self) -> &mut [MaybeUninit<bool>] {
         self.0
     }
@@ -64,8 +63,8 @@ impl<'a> From<&'a mut [MaybeUninit<bool>]> for MaskOut<'a> {
 impl<'a> From<&'a mut [bool]> for MaskOut<'a> {
     #[inline]
     fn from(out: &'a mut [bool]) -> Self {
-        // SAFETY: same length, size and alignment; the crate only ever writes initialised `bool`s through `slots`,
-        // so every byte is a `bool` when the borrow ends.
+        // SAFETY: same length, size and alignment; the crate only ever writes initialised `bool`s
+        // through `slots`, so every byte is a `bool` when the borrow ends.
         Self(unsafe { &mut *(core::ptr::from_mut(out) as *mut [MaybeUninit<bool>]) })
     }
 }
@@ -73,8 +72,9 @@ impl<'a> From<&'a mut [bool]> for MaskOut<'a> {
 impl<'a> From<&'a mut [u8]> for MaskOut<'a> {
     #[inline]
     fn from(out: &'a mut [u8]) -> Self {
-        // SAFETY: same length, size and alignment; `MaybeUninit<bool>` may hold any byte, and the crate only ever
-        // writes initialised `bool`s through `slots`, which are valid `u8`s when the borrow ends.
+        // SAFETY: same length, size and alignment; `MaybeUninit<bool>` may hold any byte, and the
+        // crate only ever writes initialised `bool`s through `slots`, which are valid `u8`s when
+        // the borrow ends.
         Self(unsafe { &mut *(core::ptr::from_mut(out) as *mut [MaybeUninit<bool>]) })
     }
 }

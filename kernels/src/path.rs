@@ -17,8 +17,8 @@ pub(crate) type Run<Q> = unsafe fn(&[u8], &Test, <Q as Loop>::Out<'_>) -> <Q as 
 /// The loops of a question on every path, by [`Path`].
 pub(crate) type Row<Q> = [Run<Q>; PATHS.len()];
 
-/// Declares the table, best path first: a name, and the token that proves that the path can run. The scalar
-/// path ends it.
+/// Declares the table, best path first: a name, and the token that proves that the path can run.
+/// The scalar path ends it.
 macro_rules! paths {
     ($($(#[$cfg:meta])* $name:literal $token:ident in $module:ident;)*) => {
         /// The name of each path, and whether the CPU has it.
@@ -72,12 +72,12 @@ static ACTIVE: AtomicU8 = AtomicU8::new(UNCHOSEN);
 static ACTIVATED: AtomicU8 = AtomicU8::new(UNCHOSEN);
 
 impl Path {
-    /// The path that is used where none is named: the one given to [`Path::activate`], else (feature `std`) the
-    /// one that the environment variable `NONFINITE_PATH` names, else the best.
+    /// The path that is used where none is named: the one given to [`Path::activate`], else
+    /// (feature `std`) the one that the environment variable `NONFINITE_PATH` names, else the best.
     ///
     /// # Panics
-    /// The first call panics if `NONFINITE_PATH` is set and names no path of this build that the CPU has: whoever
-    /// pins a path must not get another. An empty value counts as unset.
+    /// The first call panics if `NONFINITE_PATH` is set and names no path of this build that the
+    /// CPU has: whoever pins a path must not get another. An empty value counts as unset.
     #[inline]
     pub fn active() -> Self {
         match ACTIVE.load(Ordering::Relaxed) {
@@ -90,8 +90,9 @@ impl Path {
     #[inline(never)]
     fn choose() -> Self {
         let path = Self::named_by_environment().unwrap_or_else(Self::best);
-        // Without compare-and-swap, which not every target has. `activate` stores in the other order, so if
-        // it is called meanwhile, either its store to `ACTIVE` comes last or it is seen here.
+        // Without compare-and-swap, which not every target has. `activate` stores in the other
+        // order, so if it is called meanwhile, either its store to `ACTIVE` comes last or it is
+        // seen here.
         ACTIVE.store(path.0, Ordering::SeqCst);
         match ACTIVATED.load(Ordering::SeqCst) {
             UNCHOSEN => path,
@@ -129,7 +130,8 @@ impl Path {
         ACTIVE.store(self.0, Ordering::SeqCst);
     }
 
-    /// The names of all paths that this build knows, best first, each with the path if the CPU has it.
+    /// The names of all paths that this build knows, best first, each with the path if the CPU has
+    /// it.
     pub fn all() -> impl ExactSizeIterator<Item = (&'static str, Option<Self>)> {
         PATHS.iter().enumerate().map(|(i, (name, detect))| (*name, detect().then_some(Self(i as u8))))
     }
@@ -159,8 +161,8 @@ impl Path {
             // `UNCHOSEN`, which has no place in the row.
             None => &row[usize::from(Self::choose().0)],
         };
-        // SAFETY: `run` stands in the row at the number of a `Path`, which is detected: that of `path`, or one
-        // that was stored in `ACTIVE`, or one that was just chosen.
+        // SAFETY: `run` stands in the row at the number of a `Path`, which is detected: that of
+        // `path`, or one that was stored in `ACTIVE`, or one that was just chosen.
         unsafe { run(x, test, out) }
     }
 }

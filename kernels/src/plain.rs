@@ -17,8 +17,8 @@ pub unsafe trait Bits: Copy + Default + sealed::Sealed + 'static {}
 macro_rules! bits {
     ($($type:ty)*) => { $(
         impl sealed::Sealed for $type {}
-        // SAFETY: a primitive integer or float, or a transparent wrapper of an integer: no padding, and
-        // all patterns are values.
+        // SAFETY: a primitive integer or float, or a transparent wrapper of an integer: no padding,
+        // and all patterns are values.
         unsafe impl Bits for $type {}
     )* };
 }

@@ -4,8 +4,8 @@ use crate::lane::Lane;
 use crate::path::Path;
 use crate::rule::{Operation, Rule, Test};
 
-/// The bits to be put in the place of elements that are not finite; the low bytes count, as many as an element
-/// has.
+/// The bits to be put in the place of elements that are not finite; the low bytes count, as many as
+/// an element has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Values {
     /// In the place of NaN.
@@ -16,13 +16,14 @@ pub struct Values {
     pub neg_inf: u64,
 }
 
-/// Replaces every element of `x` that is not finite, and returns how many there were. `nan` is the rule for
-/// NaN; as in [`crate::census`] it decides whether there are infinities and where. `path` is the active one if
-/// `None`. Bytes behind the last whole element stay.
+/// Replaces every element of `x` that is not finite, and returns how many there were. `nan` is the
+/// rule for NaN; as in [`crate::census`] it decides whether there are infinities and where. `path`
+/// is the active one if `None`. Bytes behind the last whole element stay.
 ///
 /// # Panics
-/// If `nan` is none of: a constant; [`Rule::greater`] as [`crate::census`] has it; [`Rule::equal`] for elements
-/// of a byte; or, for wider ones, [`Rule::equal`] with `mask == bound` among the top 15 bits below the sign.
+/// If `nan` is none of: a constant; [`Rule::greater`] as [`crate::census`] has it; [`Rule::equal`]
+/// for elements of a byte; or, for wider ones, [`Rule::equal`] with `mask == bound` among the top
+/// 15 bits below the sign. Also if it is for elements of another width.
 #[cfg(feature = "replace")]
 #[inline]
 pub fn replace<L: Lane>(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
@@ -32,8 +33,8 @@ pub fn replace<L: Lane>(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Va
     L::replace(path, &mut x[..whole], &test, &codes)
 }
 
-/// As [`replace`], with the results in `out`, whose elements become a copy of those of `x` except for what is
-/// replaced.
+/// As [`replace`], with the results in `out`, whose elements become a copy of those of `x` except
+/// for what is replaced.
 ///
 /// # Panics
 /// If `out` is not as long as `x`, or as [`replace`] does; nothing is written then.
@@ -59,8 +60,8 @@ pub fn replace_into<L: Lane>(
     L::replace_into(path, &x[..whole], &test, &mut out[..whole], &codes)
 }
 
-/// What takes whose place, besides NaN wherever the test holds. Without infinities, `pos_inf` and `neg_inf` are
-/// the codes of nothing that the test holds for, or are replaced as NaN.
+/// What takes the place of the hits of a test: one value for each of the two codes, and one for all
+/// other hits, which are NaN. Without infinities the three values are the same.
 #[derive(Clone, Copy)]
 pub struct Codes {
     pub(crate) values: Values,

@@ -1,11 +1,14 @@
-//! The one question every kernel answers: `(bits & mask) == bound` or `(bits & mask) > bound`, signed.
+//! The one question every kernel answers: `(bits & mask) == bound` or `(bits & mask) > bound`,
+//! signed.
 
-/// One masked comparison of elements of one width. Small, as there is a table of them for each format.
+/// One masked comparison of elements of one width. Small, as there is a table of them for each
+/// format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     mask: u64,
     bound: u64,
-    /// The ones of the bound from the bit below the sign on, if the mask has them too: see [`Test::screen`].
+    /// The ones of the bound from the bit below the sign on, if the mask has them too: see
+    /// [`Test::screen`].
     run: u64,
     /// The top 16 bits of the mask, twice, or a byte four times, for a register to be filled with.
     top: u32,
@@ -24,7 +27,8 @@ pub struct Test {
 /// How the masked bits of an element are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// `(bits & mask) == mask`, with a mask that lies in the top 16 bits of an element, below the sign, or in a byte.
+    /// `(bits & mask) == mask`, with a mask that lies in the top 16 bits of an element, below the
+    /// sign, or in a byte.
     Ones,
     /// `(bits & mask) == bound`
     Equal,
@@ -43,7 +47,8 @@ enum Screens {
     Flipped,
 }
 
-/// A cheaper question that holds wherever the test does: whether no element of a group can be a hit.
+/// A cheaper question that holds wherever the test does: whether no element of a group can be a
+/// hit.
 ///
 /// The largest of the masked (or flipped) elements of a group, compared as unsigned integers,
 /// answers the question for the whole group.
@@ -76,7 +81,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// `(bits & mask) == bound` for elements of `size` bytes; the low `size` bytes of mask and bound count.
+    /// `(bits & mask) == bound` for elements of `size` bytes; the low `size` bytes of mask and
+    /// bound count.
     ///
     /// # Panics
     /// If `size` is not 1, 2, 4 or 8.
@@ -88,8 +94,8 @@ impl Rule {
         Self::Test(Test::new(mask, bound, size, operation))
     }
 
-    /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that size; the
-    /// low `size` bytes of mask and bound count.
+    /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that
+    /// size; the low `size` bytes of mask and bound count.
     ///
     /// # Panics
     /// If `size` is not 1, 2, 4 or 8.
@@ -214,8 +220,8 @@ impl Test {
         [self.usual.into(), self.other.into()]
     }
 
-    /// 1 in four bytes. The compiler does not know it: it would make two instructions of `min(x, 1)`, or of a
-    /// masked addition of 1.
+    /// 1 in four bytes. The compiler does not know it: it would make two instructions of
+    /// `min(x, 1)`, or of a masked addition of 1.
     #[inline(always)]
     pub(crate) fn ones(&self) -> u64 {
         (self.usual | self.other).into()

@@ -107,7 +107,8 @@ pub(crate) fn scale<const F: u8, const W: usize>(x: &mut [u8], test: &Test, fact
     seen
 }
 
-/// Not inlined: the compiler would make kilobytes of vectors of it, which no CPU needs that has another path.
+/// Not inlined: the compiler would make kilobytes of vector code of it, and a CPU with vectors has
+/// another path.
 #[inline(never)]
 fn product<const F: u8>(bits: u64, factor: f64) -> u64 {
     multiply::<F>(bits, factor)

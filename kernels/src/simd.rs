@@ -1,7 +1,7 @@
 //! What an instruction set offers. The loops are written once, over this trait.
 //!
-//! Memory is read in lines of 64 bytes. `W` is the width of an element in bytes: 1, 2, 4 or 8. `W` lines make
-//! a block of 64 elements: one line of mask bytes, one `u64` of packed bits.
+//! Memory is read in lines of 64 bytes. `W` is the width of an element in bytes: 1, 2, 4 or 8. `W`
+//! lines make a block of 64 elements: one line of mask bytes, one `u64` of packed bits.
 
 use core::mem::MaybeUninit;
 
@@ -17,8 +17,9 @@ pub(crate) type Block<const W: usize> = [Line; W];
 /// The mask of a block. Whoever writes to it writes all of it.
 pub(crate) type Slots = [MaybeUninit<bool>; 64];
 
-/// How a loop compares: [`crate::rule::Operation`] as a constant, so that each loop is compiled for one.
-/// `ONES_NOT` is the opposite of `ONES`; the other comparisons are negated afterwards.
+/// How a loop compares: [`crate::rule::Operation`] as a constant, so that each loop is compiled for
+/// one. `ONES_NOT` is the opposite of `ONES`; the other comparisons are negated afterwards, except
+/// by `EQUAL_NOT`.
 pub(crate) mod op {
     pub(crate) const ONES: u8 = 0;
     pub(crate) const ONES_NOT: u8 = 1;
@@ -26,11 +27,13 @@ pub(crate) mod op {
     pub(crate) const GREATER: u8 = 3;
     /// `EQUAL` or `GREATER`, as the test says: slower, and half of the code.
     pub(crate) const EITHER: u8 = 4;
-    /// The opposite of `EQUAL`: for masks of bytes, where [`super::Simd::store`] does not negate by itself.
+    /// The opposite of `EQUAL`: for masks of bytes, where [`super::Simd::store`] does not negate by
+    /// itself.
     pub(crate) const EQUAL_NOT: u8 = 5;
 }
 
-/// A loop to be compiled for each instruction set, as a function of its own. Its arguments fit into registers.
+/// A loop to be compiled for each instruction set, as a function of its own. Its arguments fit into
+/// registers.
 pub(crate) trait Loop: 'static {
     /// Where results go, unless they are returned.
     type Out<'o>;
@@ -45,15 +48,16 @@ pub(crate) trait Loop: 'static {
 ///
 /// Methods take lines or blocks, never a pointer. All of them are `#[inline(always)]`.
 pub(crate) trait Simd: Copy + 'static {
-    /// Runs a loop where the compiler may use the instructions. It takes no token, so that loops of all
-    /// instruction sets are functions of one type.
+    /// Runs a loop where the compiler may use the instructions. It takes no token, so that loops of
+    /// all instruction sets are functions of one type.
     ///
     /// # Safety
     /// The CPU must have the instructions that a token of this type proves.
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output;
 
-    /// Calls a loop out of another one. It is not inlined there: `inline(never)` has no effect on functions with
-    /// target features (rustc 1.95), and a function without them cannot inline one that has them.
+    /// Calls a loop out of another one. It is not inlined there: `inline(never)` has no effect on
+    /// functions with target features (rustc 1.95), and a function without them cannot inline one
+    /// that has them.
     #[inline(never)]
     fn run<L: Loop>(self, x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
         // SAFETY: `self` is a token.
@@ -66,7 +70,8 @@ pub(crate) trait Simd: Copy + 'static {
     /// To be called once, outside of a loop.
     fn with<const W: usize>(self, test: &Test) -> Self::With;
 
-    /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` as the test says. If not, the caller does.
+    /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` as the test says. If not, the caller
+    /// does.
     const STORES_NEGATED: bool;
 
     /// The mask of a block: a byte of 0 or 1 for each element.
@@ -107,7 +112,7 @@ pub(crate) trait Simd: Copy + 'static {
     /// Mask (or flip) and least hit of a [`Screen`], in registers.
     type Screen: Copy;
 
-    /// To be called once, outside of a loop. What is made of `Screen::None` is reached by all elements.
+    /// To be called once, outside of a loop. All elements reach the screen made of `Screen::None`.
     fn screen<const W: usize>(self, screen: Screen) -> Self::Screen;
 
     /// The largest elements seen so far.
@@ -133,7 +138,8 @@ pub(crate) trait Simd: Copy + 'static {
     /// The test for NaN, the code of infinity and that of the negative one, in registers.
     type Classes: Copy;
 
-    /// To be called once, outside of a loop. `nan` is the test for NaN of a format that has infinities.
+    /// To be called once, outside of a loop. `nan` is the test for NaN of a format that has
+    /// infinities.
     fn classes<const W: usize>(self, nan: &Test) -> Self::Classes;
 
     /// The numbers of NaN, of infinities and of -Inf among these in at most [`COUNTED`] bytes.
@@ -175,12 +181,12 @@ pub(crate) trait Simd: Copy + 'static {
 #[repr(C, align(64))]
 pub(crate) struct Aligned(pub(crate) Slots);
 
-/// Bytes whose hits are counted at once: two counters of one byte in 16 bytes do not overflow, and the packed bits of
-/// the narrowest elements are 512 bytes.
+/// Bytes whose hits are counted at once. With two registers of 16 bytes, a counter of one byte
+/// reaches 128: it does not overflow.
 pub(crate) const COUNTED: usize = 4096;
 
-/// How many bytes stand before the first cache line of a long input whose elements are aligned: loads
-/// that cross lines take twice the time.
+/// How many bytes stand before the first cache line of a long input whose elements are aligned:
+/// loads that cross lines take twice the time.
 #[inline(always)]
 pub(crate) fn until_line<const W: usize>(x: &[u8]) -> usize {
     if x.len() < ALIGN_FROM {

@@ -5,8 +5,8 @@ use crate::cache;
 /// Masks of fewer results are not looked at: no last-level cache is as small.
 pub(crate) const LEAST: usize = 1 << 20;
 
-/// Whether a mask of so many results is better written past the caches: where the last of them cannot hold it. Never
-/// true where no path could do so.
+/// Whether a mask of so many results is better written past the caches: where the last of them
+/// cannot hold it. Never true where no path could do so.
 #[doc(hidden)]
 #[inline(always)]
 #[must_use]

@@ -7,8 +7,8 @@ use crate::{Elements, Format, MaskOut, Path, Predicate};
 
 /// A packed row-major tensor in memory, of an element type `T` of some standard.
 ///
-/// An empty shape is a scalar: one element. A dimension of size zero leaves no element. The bytes may start at any
-/// address and are in the byte order of the machine.
+/// An empty shape is a scalar: one element. A dimension of size zero leaves no element. The bytes
+/// may start at any address and are in the byte order of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dense<'a, T> {
     /// What the elements are.
@@ -20,8 +20,9 @@ pub struct Dense<'a, T> {
 }
 
 impl<'a, T> Dense<'a, T> {
-    /// A tensor of typed elements, such as `Dense::new(DataType::Float, &[2, 2], &[0f32; 4][..])`. For bytes fill in the
-    /// fields. The operator reads them as `element_type` says, and checks that they fill the shape.
+    /// A tensor of typed elements, such as `Dense::new(DataType::Float, &[2, 2], &[0f32; 4][..])`.
+    /// For bytes fill in the fields. The operator reads them as `element_type` says, and checks
+    /// that they fill the shape.
     #[must_use]
     pub fn new(element_type: T, shape: &'a [usize], elements: impl Into<Elements<'a>>) -> Self {
         Self { element_type, shape, bytes: elements.into().as_bytes() }
@@ -102,8 +103,9 @@ pub trait Operator {
         self.signature().name()
     }
 
-    /// Type and shape inference: element type and shape of the output, given those of the input. The shape is passed on,
-    /// whatever stands for it: sizes, symbols, intervals, or a rank that is not known.
+    /// Type and shape inference: element type and shape of the output, given those of the input.
+    /// The shape is passed on, whatever stands for it: sizes, symbols, intervals, or a rank that is
+    /// not known.
     ///
     /// # Errors
     /// The element type is not in the type list of this version of the operator.
@@ -112,12 +114,12 @@ pub trait Operator {
         Ok((Self::Signature::RESULT, shape))
     }
 
-    /// Writes 1 for each element of `x` for which [`Operator::predicate`] holds, else 0. `out` is `&mut [bool]`,
-    /// `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
+    /// Writes 1 for each element of `x` for which [`Operator::predicate`] holds, else 0. `out` is
+    /// `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
-    /// The standard does not allow type or shape, the type is not known, or the bytes of `x` or the length of `out` do not fit
-    /// the shape. Nothing is written then.
+    /// The standard does not allow type or shape, the type is not known, or the bytes of `x` or the
+    /// length of `out` do not fit the shape. Nothing is written then.
     fn run<'o>(&self, x: Dense<'_, TypeOf<Self>>, out: impl Into<MaskOut<'o>>) -> Result<(), ErrorOf<Self>> {
         run(self, None, x, out.into())
     }

@@ -1,5 +1,5 @@
-//! The operators of the standards, by their names, types, shapes, attributes and errors: an engine that implements one
-//! of these standards needs to translate nothing.
+//! The operators of the standards, by their names, types, shapes, attributes and errors: an engine
+//! that implements one of these standards needs to translate nothing.
 //!
 //! | standard | operators | module |
 //! |---|---|---|
@@ -9,10 +9,11 @@
 //! | WebNN | isNaN, isInfinite | [`webnn`] |
 //! | StableHLO | is_finite | [`stablehlo`] |
 //!
-//! What a standard refuses is refused here with an error that says which operator, which version and which rule, and
-//! before anything is written. Results are 1 or 0, one byte each, but for the UINT32 output of DirectML.
+//! What a standard refuses is refused here with an error that says which operator, which version
+//! and which rule, and before anything is written. Results are 1 or 0, one byte each, except for
+//! the UINT32 output of DirectML.
 //!
-//! All but DirectML's work on packed row-major tensors, [`Dense`], and are an [`Operator`].
+//! All except DirectML's work on packed row-major tensors, [`Dense`], and are an [`Operator`].
 
 mod dense;
 pub mod directml;

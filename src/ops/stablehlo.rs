@@ -17,7 +17,8 @@ use core::str::FromStr;
 use crate::ops::{DenseError, Operator, Signature, Storage};
 use crate::{Format, Predicate};
 
-/// The element types of StableHLO tensors (docs/spec.md, "Types"), with quantized ones by the number of their scales.
+/// The element types of StableHLO tensors (docs/spec.md, "Types"), with quantized ones by the
+/// number of their scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of the standard")]
@@ -121,8 +122,8 @@ impl ElementType {
         self.row().1
     }
 
-    /// How the bits of an element are read, for floating-point types. Those of 4 and 6 bits take a byte each, as XLA has them
-    /// in host memory.
+    /// How the bits of an element are read, for floating-point types. Those of 4 and 6 bits take a
+    /// byte each, as XLA has them in host memory.
     #[must_use]
     pub const fn format(self) -> Option<Format> {
         self.row().2
@@ -187,8 +188,8 @@ impl core::error::Error for Error {}
 
 const NAME: &str = "stablehlo.is_finite";
 
-/// The type list: floating point, and per-tensor quantized, whose elements are integers and so all finite: their bytes are not
-/// looked at.
+/// The type list: floating point, and per-tensor quantized, whose elements are integers and so all
+/// finite: their bytes are not looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Constraints;
 

@@ -1,5 +1,5 @@
-//! WebNN isNaN and isInfinite (W3C Web Neural Network API, "Element-wise logical operations"). There is no isFinite, and
-//! isInfinite asks for no sign.
+//! WebNN isNaN and isInfinite (W3C Web Neural Network API, "Element-wise logical operations").
+//! There is no isFinite, and isInfinite asks for no sign.
 //!
 //! ```
 //! use nonfinite::ops::webnn::{DataType, IsInfinite};
@@ -114,7 +114,8 @@ pub enum Error {
         /// The type of the input.
         data_type: DataType,
     },
-    /// A valid dimension is at least 1 and at most 2^31 - 1, a `long` ("check dimensions" of MLOperandDescriptor).
+    /// A valid dimension is at least 1 and at most 2^31 - 1, a `long` ("check dimensions" of
+    /// MLOperandDescriptor).
     Dimension {
         /// The operator.
         op: &'static str,

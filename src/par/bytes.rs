@@ -8,8 +8,8 @@ use crate::{Census, Elements, Error, Format, Predicate};
 /// [`crate::bytes::mask`] with several threads.
 ///
 /// # Errors
-/// [`Error::PartialElement`], or [`Error::OutputLength`] if `out` does not have one byte for each element. Nothing is
-/// written then.
+/// [`Error::PartialElement`], or [`Error::OutputLength`] if `out` does not have one byte for each
+/// element. Nothing is written then.
 pub fn mask(x: &[u8], format: Format, predicate: Predicate, out: &mut [u8]) -> Result<(), Error> {
     super::mask_on(None, mask_input(x, format, out)?, predicate, MaskOut::from(out));
     Ok(())
@@ -18,8 +18,8 @@ pub fn mask(x: &[u8], format: Format, predicate: Predicate, out: &mut [u8]) -> R
 /// [`crate::bytes::bits`] with several threads.
 ///
 /// # Errors
-/// [`Error::PartialElement`], or [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`.
-/// Nothing is written then.
+/// [`Error::PartialElement`], or [`Error::OutputBits`] if `out` ends before the last result or
+/// before bit `offset`. Nothing is written then.
 pub fn bits(
     x: &[u8],
     format: Format,

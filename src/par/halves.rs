@@ -4,19 +4,21 @@ use nonfinite_kernels::MaskOut;
 
 use crate::Elements;
 
-/// Inputs of no more bytes than this are answered on the calling thread. Handing work to a sleeping pool and waiting for it
-/// took 11 us where it was measured (Zen 5), in which one thread reads one to two MiB from a cache: below this a second
-/// thread cannot save what waking it costs.
+/// Inputs of no more bytes than this are answered on the calling thread. Handing work to a sleeping
+/// pool and waiting for it took 11 us where it was measured (Zen 5), in which one thread reads one
+/// to two MiB from a cache: below this a second thread cannot save what waking it costs.
 pub const ALONE: usize = 2 << 20;
 
-/// The largest part of a longer input, in bytes. From here to 4 MiB all sizes were within 3 % of each other and of two
-/// threads that only read (8 MiB of input); 32 KiB lost up to 7 %. The smaller, the sooner a search stops.
+/// The largest part of a longer input, in bytes. From here to 4 MiB all sizes were within 3 % of
+/// each other and of two threads that only read (8 MiB of input); 32 KiB lost up to 7 %. The
+/// smaller, the sooner a search stops.
 pub const GRAIN: usize = 256 << 10;
 
 /// Bytes that a search looks at before it wakes other threads.
 const HEAD: usize = 32 << 10;
 
-/// Parts begin at a multiple of so many results, as outputs count them: whole words of bits, whole lines of a mask.
+/// Parts begin at a multiple of so many results, as outputs count them: whole words of bits, whole
+/// lines of a mask.
 const BORDER: usize = 64;
 
 /// Whether the calling thread answers alone.
@@ -77,8 +79,8 @@ impl Output for Bitmap<'_> {
     }
 }
 
-/// Runs `part` on parts of no more than [`GRAIN`] bytes, on all threads; it gets the index of its first element too.
-/// `join` makes one result of those of neighbours, the lower first.
+/// Runs `part` on parts of no more than [`GRAIN`] bytes, on all threads; it gets the index of its
+/// first element too. `join` makes one result of those of neighbours, the lower first.
 pub(super) fn on_parts<O: Output, R: Send>(
     x: Elements<'_>,
     out: O,

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// Why a view, or an operation on one, was refused. Nothing was written. Dimensions are numbered from 0, the outermost.
+/// Why a view, or an operation on one, was refused. Nothing was written. Dimensions are numbered
+/// from 0, the outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ViewError {
@@ -42,7 +43,8 @@ pub enum ViewError {
         dimension: usize,
         /// Its stride.
         stride: isize,
-        /// The absolute stride that it needs to step over all bytes that dimensions of shorter strides reach.
+        /// The absolute stride that it needs to step over all bytes that dimensions of shorter
+        /// strides reach.
         needed: usize,
     },
     /// The output does not have the rank of the input.

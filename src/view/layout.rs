@@ -2,7 +2,8 @@
 
 use super::ViewError;
 
-/// Dimensions of more than one element that a tensor can have: each doubles the number of elements at least.
+/// Dimensions of more than one element that a tensor can have: each doubles the number of elements
+/// at least.
 const MOST: usize = usize::BITS as usize;
 
 /// Which elements a view names. They all exist, unless there are none.
@@ -76,7 +77,8 @@ impl<'a> Layout<'a> {
         }
         let dimensions = &mut dimensions[..rank];
         dimensions.sort_unstable();
-        // All named elements exist, so the distance between any two of them is no more than a `usize` holds.
+        // All named elements exist, so the distance between any two of them is no more than a
+        // `usize` holds.
         let mut reach = 0;
         for &(step, dimension, stride, size) in &*dimensions {
             if step <= reach {
@@ -104,8 +106,8 @@ impl<'a> Layout<'a> {
         let (sizes, strides) = (self.sizes, self.strides);
         (0..sizes.len()).map(move |i| match strides {
             Some(strides) => strides[i],
-            // Where there are elements, no product of sizes is more than their number. Where there are none, strides mean
-            // nothing, but must not overflow.
+            // Where there are elements, no product of sizes is more than their number. Where there
+            // are none, strides mean nothing, but must not overflow.
             None => sizes[i + 1..].iter().fold(1, |all: isize, &size| all.wrapping_mul(size as isize)),
         })
     }

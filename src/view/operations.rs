@@ -8,11 +8,12 @@ use crate::strided::{Asked, Rows};
 use crate::{Census, Predicate};
 
 impl TensorView<'_> {
-    /// One byte an element, in row-major order of the coordinates: 1 where `predicate` holds, else 0. `out` may be
-    /// `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
+    /// One byte an element, in row-major order of the coordinates: 1 where `predicate` holds, else
+    /// 0. `out` may be `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
-    /// [`ViewError::OutputLength`] if `out` does not have one byte for each element; nothing is written then.
+    /// [`ViewError::OutputLength`] if `out` does not have one byte for each element; nothing is
+    /// written then.
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), ViewError> {
         let out = out.into();
         if out.len() != self.len() {
@@ -22,11 +23,12 @@ impl TensorView<'_> {
         Ok(())
     }
 
-    /// One byte an element at the place that `out` has for its coordinate: 1 where `predicate` holds, else 0.
+    /// One byte an element at the place that `out` has for its coordinate: 1 where `predicate`
+    /// holds, else 0.
     ///
     /// # Errors
-    /// [`ViewError::OutputRank`] or [`ViewError::OutputSize`] if `out` does not have the sizes of the view; nothing is
-    /// written then.
+    /// [`ViewError::OutputRank`] or [`ViewError::OutputSize`] if `out` does not have the sizes of
+    /// the view; nothing is written then.
     pub fn mask_into(&self, predicate: Predicate, out: &mut TensorViewMut<'_>) -> Result<(), ViewError> {
         ViewError::check_sizes(self.sizes(), out.sizes())?;
         let layout = &out.layout;
@@ -34,11 +36,12 @@ impl TensorView<'_> {
         Ok(())
     }
 
-    /// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` becomes 1 if `predicate` holds for the element of row-major
-    /// index `i`, else 0. All other bits stay as they are.
+    /// Bit `(offset + i) % 8` of `out[(offset + i) / 8]` becomes 1 if `predicate` holds for the
+    /// element of row-major index `i`, else 0. All other bits stay as they are.
     ///
     /// # Errors
-    /// [`ViewError::OutputBits`] if `out` ends before the last result or before bit `offset`; nothing is written then.
+    /// [`ViewError::OutputBits`] if `out` ends before the last result or before bit `offset`;
+    /// nothing is written then.
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), ViewError> {
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
@@ -54,20 +57,22 @@ impl TensorView<'_> {
         self.asked().any(predicate)
     }
 
-    /// Whether `predicate` holds for all elements; true of none. Stops soon after one was found for which it does not.
+    /// Whether `predicate` holds for all elements; true of none. Stops soon after one was found for
+    /// which it does not.
     #[must_use]
     pub fn all(&self, predicate: Predicate) -> bool {
         self.asked().all(predicate)
     }
 
-    /// For how many elements `predicate` holds; one that is broadcast counts as often as coordinates name it.
+    /// For how many elements `predicate` holds; one that is broadcast counts as often as
+    /// coordinates name it.
     #[must_use]
     pub fn count(&self, predicate: Predicate) -> usize {
         self.asked().count(predicate)
     }
 
-    /// The index, in row-major order of the coordinates, of the first element for which `predicate` holds.
-    /// [`TensorView::coordinate`] makes a coordinate of it.
+    /// The index, in row-major order of the coordinates, of the first element for which `predicate`
+    /// holds. [`TensorView::coordinate`] makes a coordinate of it.
     #[must_use]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
         self.asked().position(predicate)
@@ -105,15 +110,16 @@ impl TensorView<'_> {
         Ok(())
     }
 
-    /// Counts NaN, +Inf and -Inf and finds the first of each, by row-major index. One pass, and another one for each of
-    /// the three that was found.
+    /// Counts NaN, +Inf and -Inf and finds the first of each, by row-major index. One pass, and
+    /// another one for each of the three that was found.
     #[must_use]
     pub fn census(&self) -> Census {
         self.asked().census()
     }
 
-    /// `out[r]` becomes whether `predicate` holds for an element of row `r`. The rows run along the last dimension, and
-    /// are numbered in row-major order of the others; a tensor of rank 0 is one row of one element.
+    /// `out[r]` becomes whether `predicate` holds for an element of row `r`. The rows run along the
+    /// last dimension, and are numbered in row-major order of the others; a tensor of rank 0 is one
+    /// row of one element.
     ///
     /// # Errors
     /// [`ViewError::Rows`] if `out` does not have one place for each row; nothing is written then.
@@ -130,8 +136,8 @@ impl TensorView<'_> {
         self.rows(None, predicate, Rows::Count(out))
     }
 
-    /// `out[r]` becomes the index, counted along row `r`, of its first element for which `predicate` holds; rows as in
-    /// [`TensorView::any_rows`].
+    /// `out[r]` becomes the index, counted along row `r`, of its first element for which
+    /// `predicate` holds; rows as in [`TensorView::any_rows`].
     ///
     /// # Errors
     /// As [`TensorView::any_rows`].
@@ -139,8 +145,8 @@ impl TensorView<'_> {
         self.rows(None, predicate, Rows::Position(out))
     }
 
-    /// `out[r]` becomes the census of row `r`: how many elements are NaN, +Inf and -Inf, and the index of the first of
-    /// each, counted along the row; rows as in [`TensorView::any_rows`].
+    /// `out[r]` becomes the census of row `r`: how many elements are NaN, +Inf and -Inf, and the
+    /// index of the first of each, counted along the row; rows as in [`TensorView::any_rows`].
     ///
     /// # Errors
     /// As [`TensorView::any_rows`].
@@ -161,8 +167,8 @@ impl TensorView<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`ViewError::Axis`] if there is no such dimension, or [`ViewError::Rows`] if `out` does not have one place for each
-    /// row; nothing is written then.
+    /// [`ViewError::Axis`] if there is no such dimension, or [`ViewError::Rows`] if `out` does not
+    /// have one place for each row; nothing is written then.
     pub fn any_rows_along(
         &self,
         axis: usize,

@@ -10,8 +10,8 @@ use crate::simd::op;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Avx2 {
-    /// One byte for each element of half a block. `ONES` gives the bits of the top 16 of the mask that the
-    /// element lacks, so that zero is a hit; the others give -1 for a hit.
+    /// One byte for each element of half a block. `ONES` gives the bits of the top 16 of the mask
+    /// that the element lacks, so that zero is a hit; the others give -1 for a hit.
     #[inline(always)]
     pub(super) fn packed<const W: usize, const OP: u8>(self, bytes: &[u8], half: usize, with: With) -> V {
         let at = 32 * W * half;
@@ -95,8 +95,8 @@ impl Avx2 {
         unsafe { _mm256_blend_epi16::<0b1010_1010>(first, second) }
     }
 
-    /// The tops of four registers of 64-bit lanes. The offset of each load brings the top of lane `k` to 16-bit
-    /// lane `4 * k + i`.
+    /// The tops of four registers of 64-bit lanes. The offset of each load brings the top of lane
+    /// `k` to 16-bit lane `4 * k + i`.
     #[inline(always)]
     fn four_tops(self, bytes: &[u8], at: usize) -> V {
         // SAFETY: see above.
@@ -133,8 +133,8 @@ unsafe fn in_order(packed: V) -> V {
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(packed) }
 }
 
-/// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so saturation keeps what
-/// is not zero from becoming zero.
+/// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so
+/// saturation keeps what is not zero from becoming zero.
 #[inline(always)]
 unsafe fn pack(a: V, b: V, top: V) -> V {
     // SAFETY: the caller has AVX2.

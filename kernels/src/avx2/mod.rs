@@ -28,7 +28,8 @@ impl Avx2 {
 
 /// F16C, which `cpufeatures` cannot ask for. No CPU with AVX2 is known that lacks it.
 fn has_f16c() -> bool {
-    // Leaf 1, ECX, bit 29 (Intel SDM volume 2A, CPUID). That the system keeps the registers is known of AVX2.
+    // Leaf 1, ECX, bit 29 (Intel SDM volume 2A, CPUID). That the system keeps the registers is
+    // known of AVX2.
     #[allow(unused_unsafe, reason = "an unsafe function in older versions of Rust")]
     // SAFETY: a CPU with AVX2 has the instruction, and the leaf.
     let features = unsafe { __cpuid(1) }.ecx;
@@ -50,8 +51,9 @@ pub(crate) struct With {
     ones: V,
 }
 
-// SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics ask for.
-// Loads and stores ask for no alignment; each reads or writes one array, as long as a register.
+// SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
+// ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
+// register.
 impl Avx2 {
     /// The 32 bytes at `at`.
     #[inline(always)]
@@ -109,7 +111,7 @@ impl Avx2 {
         }
     }
 
-    /// Unsigned. There is none for lanes of 64 bits: their halves are compared.
+    /// Unsigned. AVX2 has none for lanes of 64 bits: their halves are compared.
     #[inline(always)]
     fn max<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
@@ -172,8 +174,8 @@ impl Avx2 {
         unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
     }
 
-    /// The sum of counters, of each lane of which all but the lowest byte is zero, also in the sum of both: no lane is
-    /// above 64 after [`crate::simd::COUNTED`] bytes.
+    /// The sum of all counters. No lane of `a` or `b` is above 64 after [`crate::simd::COUNTED`]
+    /// bytes, so only the lowest byte of each lane of `a + b` is not zero.
     #[inline(always)]
     fn sum(self, a: V, b: V) -> usize {
         let mut lanes = [0u64; 4];
@@ -319,7 +321,9 @@ impl Simd for Avx2 {
     fn screen<const W: usize>(self, screen: Screen) -> [V; 2] {
         match screen {
             Screen::None => [self.splat::<1>(0); 2],
-            // The upper halves: where the lower ones of what is masked are zero, they never reach this.
+            // Lanes of 32 bits, of which the mask keeps the upper half of each element. The lower
+            // ones are zero: they are below any other bound, and if that is zero nothing is
+            // skipped.
             Screen::Masked { mask, least } if W == 8 => {
                 [self.splat::<8>(mask >> 32 << 32), self.splat::<4>(least >> 32)]
             }
@@ -449,7 +453,8 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn stream(self, from: &Slots, to: &mut Aligned) {
-        // SAFETY: see above; both have 64 bytes, and `to` is aligned to 64, where the stores ask for 32.
+        // SAFETY: see above; both have 64 bytes, and `to` is aligned to 64, where the stores ask
+        // for 32.
         unsafe {
             let (from, to) = (from.as_ptr().cast::<__m256i>(), to.0.as_mut_ptr().cast::<__m256i>());
             _mm256_stream_si256(to, _mm256_loadu_si256(from));

@@ -57,8 +57,8 @@ impl Avx2 {
         }
     }
 
-    /// f32 to bf16 in the upper halves; what is in the lower ones is to be left out. A NaN stays, as it is quiet
-    /// already.
+    /// f32 to bf16 in the upper halves; what is in the lower ones is to be left out. A NaN stays,
+    /// as it is quiet already.
     #[inline(always)]
     fn round_bf16(self, wide: V) -> V {
         // SAFETY: see above.

@@ -8,11 +8,11 @@ use core::arch::x86_64::*;
 use super::{Avx512, V};
 use crate::simd::Block;
 
-// SAFETY of all blocks below: `self` proves the features that the intrinsics ask for; each load reads one array
-// of 16 or 64 bytes and asks for no alignment.
+// SAFETY of all blocks below: `self` proves the features that the intrinsics ask for; each load
+// reads one array of 16 or 64 bytes and asks for no alignment.
 impl Avx512 {
-    /// One byte for each element of a block: the bits of the top 16 of the mask that the element lacks. Zero
-    /// is a hit of `ONES`. A byte takes part as a whole.
+    /// One byte for each element of a block: the bits of the top 16 of the mask that the element
+    /// lacks. Zero is a hit of `ONES`. A byte takes part as a whole.
     ///
     /// ```text
     /// W = 4:  line 0  h0 l0 h1 l1 ..      select the high halves of two lines:  h0 k0 h1 k1 ..
@@ -53,7 +53,8 @@ impl Avx512 {
         }
     }
 
-    /// The tops of four lines of 64-bit lanes: 16-bit lane `4 * k + j` is the top of lane `k` of line `i + j`.
+    /// The tops of four lines of 64-bit lanes: 16-bit lane `4 * k + j` is the top of lane `k` of
+    /// line `i + j`.
     #[inline(always)]
     fn four_tops<const W: usize>(self, block: &Block<W>, i: usize) -> V {
         // SAFETY: see above.
@@ -68,8 +69,8 @@ impl Avx512 {
     }
 }
 
-/// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so saturation keeps what
-/// is not zero from becoming zero.
+/// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so
+/// saturation keeps what is not zero from becoming zero.
 #[inline(always)]
 unsafe fn pack(a: V, b: V, top: V) -> V {
     // SAFETY: the caller has AVX-512 BW.

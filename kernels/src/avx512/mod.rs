@@ -19,7 +19,7 @@ cpufeatures::new!(
     cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"
 );
 
-/// Proves that the CPU has AVX-512 F, BW, VL and DQ, AVX2, POPCNT, BMI1 and BMI2.
+/// Proves that the CPU has AVX-512 F, BW, VL and DQ, FMA, AVX2, POPCNT, BMI1 and BMI2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -46,8 +46,9 @@ pub(crate) struct With {
     one: V,
 }
 
-// SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics ask for.
-// Loads and stores ask for no alignment; each reads or writes one array, as long as a register.
+// SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
+// ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
+// register.
 impl Avx512 {
     #[inline(always)]
     fn load(self, line: &Line) -> V {
@@ -158,8 +159,8 @@ impl Avx512 {
         }
     }
 
-    /// The sum of counters, of each lane of which all but the lowest byte is zero, also in the sum of both: no lane is
-    /// above 32 after [`crate::simd::COUNTED`] bytes.
+    /// The sum of all counters. No lane of `a` or `b` is above 32 after [`crate::simd::COUNTED`]
+    /// bytes, so only the lowest byte of each lane of `a + b` is not zero.
     #[inline(always)]
     fn sum(self, a: V, b: V) -> usize {
         // SAFETY: see above.
@@ -200,7 +201,7 @@ impl Avx512 {
     #[inline(always)]
     fn load_few(self, bytes: &[u8]) -> V {
         let keep = u64::MAX.unbounded_shr(64 - bytes.len() as u32);
-        // SAFETY: see above; only bytes whose bits are set are read, the first of `bytes`, as many as these.
+        // SAFETY: see above; only bytes whose bits are set are read: the first `bytes.len()`.
         unsafe { _mm512_maskz_loadu_epi8(keep, bytes.as_ptr().cast()) }
     }
 
@@ -209,7 +210,7 @@ impl Avx512 {
     fn put<const W: usize>(self, hits: u64, with: With, out: &mut [MaybeUninit<bool>]) {
         let keep = u64::MAX.unbounded_shr(64 - out.len() as u32);
         let to = out.as_mut_ptr().cast();
-        // SAFETY: see above; only bytes whose bits are set are written, the first of `out`, as many as these.
+        // SAFETY: see above; only bytes whose bits are set are written: the first `out.len()`.
         unsafe {
             if W == 1 {
                 let answers = _mm512_mask_blend_epi8(hits, with.usual, with.other);
@@ -249,7 +250,8 @@ impl Avx512 {
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), answers) }
     }
 
-    /// The mask of a block by `EQUAL` or `GREATER`: register by register, so that nothing waits for all.
+    /// The mask of a block by `EQUAL` or `GREATER`: register by register, so that nothing waits for
+    /// all.
     #[inline(always)]
     fn store_compared<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
         for (line, slots) in block.iter().zip(out.chunks_exact_mut(64 / W)) {
@@ -302,8 +304,9 @@ pub(crate) struct Replace {
 }
 
 impl Simd for Avx512 {
-    /// `detect` asks for these features, and for FMA, which the compiler takes AVX-512 F to imply. The
-    /// compiler takes it to imply F16C too, which `cpufeatures` cannot ask for; no CPU with AVX-512 F lacks it.
+    /// `detect` asks for these features, and for FMA, which the compiler takes AVX-512 F to imply.
+    /// The compiler takes it to imply F16C too, which `cpufeatures` cannot ask for; no CPU with
+    /// AVX-512 F lacks it.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, test, out)

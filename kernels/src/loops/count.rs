@@ -79,8 +79,9 @@ impl<const W: usize> Loop for Count<W> {
     }
 }
 
-/// How many bytes to compare without a screen, behind some bytes with so many hits. Where most groups have a
-/// hit, to look for hits first is in vain, and a branch that cannot be foretold costs as much as a group.
+/// How many bytes to compare without a screen, behind some bytes with so many hits. Where most
+/// groups have a hit, a search before the count gains nothing, and a branch that is predicted wrong
+/// costs as much as a group.
 #[inline(always)]
 pub(super) fn next_run(hits: usize, bytes: usize) -> usize {
     if hits * GROUP > bytes { (bytes * 4).clamp(GROUP, 16 * GROUP) } else { GROUP }

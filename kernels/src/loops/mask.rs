@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! Mask:    short, or no cheap screen? -> Plain
-//!          +--> groups of 512 bytes without a hit: the usual answer is written, nothing is compared
+//!          +--> groups of 512 bytes without a hit: the usual answer is written
 //!          +--- a hit: the next 16 KiB go to Plain
 //! Plain:   block by block: 64 elements are compared, 64 bytes are written;
 //!          the last block overlaps the one before
 //! ```
 //!
-//! Where hits are dense, a screen only costs. Where they are rare, 16 KiB of plain work cost little.
+//! Where hits are dense, a screen only costs. Where they are rare, 16 KiB of plain work cost
+//! little.
 
 use core::mem::MaybeUninit;
 
@@ -20,6 +21,7 @@ use crate::simd::{Block, Loop, Simd, Slots, first_block, lines, op, until_line};
 pub(crate) struct Plain<const W: usize>;
 
 impl<const W: usize> Loop for Plain<W> {
+    /// One slot for each element of the input.
     type Out<'o> = &'o mut [MaybeUninit<bool>];
     type Output = ();
 
@@ -59,8 +61,8 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
             1 | 2 => rounds::<I, W, OP, 2>(isa, &x[head * W..], with, &mut out[head..]),
             _ => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
         };
-    // What stands before and behind those, in blocks that overlap them: one loop, so that the code of a block
-    // stands here once.
+    // What stands before and behind those, in blocks that overlap them: one loop, so that the code
+    // of a block stands here once.
     let mut at = if head == 0 { done } else { 0 };
     while at < out.len() {
         let here = at.min(out.len() - 64);
@@ -96,7 +98,7 @@ fn rounds<I: Simd, const W: usize, const OP: u8, const ROUND: usize>(
 #[inline(never)]
 fn invert(out: &mut [MaybeUninit<bool>]) {
     for slot in out {
-        // SAFETY: the caller has written all of `out`.
+        // SAFETY: `Plain`, the only caller, has written all of `out`.
         let answer = unsafe { slot.assume_init() };
         slot.write(!answer);
     }

@@ -194,8 +194,8 @@ impl Neon {
         ])
     }
 
-    /// The sum of counters, of each lane of which only the lowest byte is not zero: no lane is above 128 after
-    /// [`crate::simd::COUNTED`] bytes.
+    /// The sum of all counters. No lane of `a` or `b` is above 128 after [`crate::simd::COUNTED`]
+    /// bytes, so only the lowest byte of each is not zero.
     #[inline(always)]
     fn sum(self, [a, b]: [V; 2]) -> usize {
         // SAFETY: see above.

@@ -1,5 +1,6 @@
-//! f16 and bf16 to f32 and back, to nearest with ties to even, without branches so that the compiler makes vectors of it.
-//! NaN is made quiet on the way down and keeps its sign and the upper bits of its payload (IEEE 754-2019, section 6.2.3).
+//! f16 and bf16 to f32 and back, to nearest with ties to even, without branches so that the
+//! compiler makes vectors of it. NaN is made quiet on the way down and keeps its sign and the upper
+//! bits of its payload (IEEE 754-2019, section 6.2.3).
 
 /// Exact.
 #[inline(always)]
@@ -14,7 +15,8 @@ pub(crate) fn widen_f16(half: u16) -> f32 {
     } else if magnitude >= 0x0400 << 13 {
         magnitude + REBIAS
     } else {
-        // As if it were normal, with a leading one, which is then taken off again: exact, and no subnormal on the way.
+        // As if it were normal, with a leading one, which is then taken off again: exact, and no
+        // subnormal on the way.
         (f32::from_bits(magnitude + LEAST_NORMAL) - f32::from_bits(LEAST_NORMAL)).to_bits()
     };
     f32::from_bits(widened | (bits & 0x8000) << 16)
@@ -23,7 +25,8 @@ pub(crate) fn widen_f16(half: u16) -> f32 {
 #[inline(always)]
 pub(crate) fn narrow_f16(wide: f32) -> u16 {
     const REBIAS: u32 = (127 - 15) << 23;
-    // 2^16, above which there is only infinity; what rounds up to it below comes out right by itself.
+    // 2^16, from which on there is only infinity. A smaller number that rounds up to it carries
+    // into the exponent of infinity.
     const TOO_LARGE: u32 = (127 + 16) << 23;
     const LEAST_NORMAL: u32 = REBIAS + (1 << 23);
     let bits = wide.to_bits();
@@ -35,7 +38,8 @@ pub(crate) fn narrow_f16(wide: f32) -> u16 {
     } else if magnitude >= LEAST_NORMAL {
         (magnitude - REBIAS + 0xFFF + (magnitude >> 13 & 1)) >> 13
     } else {
-        // The last bit of 0.5 has the weight of the last bit of a subnormal f16: the sum is rounded right.
+        // The last bit of 0.5 has the weight of the last bit of a subnormal f16: the sum is rounded
+        // right.
         (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits()
     };
     (narrowed | bits >> 16 & 0x8000) as u16

@@ -1,9 +1,10 @@
 //! Multiplying in place, with a look at what was there before.
 //!
-//! The one module with floating-point arithmetic. Whether an element is finite is decided by its bits, before it is
-//! multiplied, as everywhere; the products raise flags as products do, and where the thread flushes subnormals to
-//! zero (x86 DAZ and FTZ, Arm FZ), those of f32, f64 and bf16 are flushed. f16 is not touched by that: its
-//! subnormals are normal as f32. Rust code may assume that the rounding mode is to nearest, and so does this.
+//! The one module with floating-point arithmetic. Whether an element is finite is decided by its
+//! bits, before it is multiplied, as everywhere; the products raise flags as products do, and where
+//! the thread flushes subnormals to zero (x86 DAZ and FTZ, Arm FZ), those of f32, f64 and bf16 are
+//! flushed. f16 is not touched by that: its subnormals are normal as f32. Rust code may assume that
+//! the rounding mode is to nearest, and so does this.
 
 pub(crate) mod halves;
 
@@ -33,9 +34,10 @@ pub(crate) mod format {
     pub(crate) const F64: u8 = 3;
 }
 
-/// Multiplies every element of `x` by `factor`, which is rounded to f32 except for [`Float::F64`], and returns
-/// whether one was NaN or infinite before. NaN stays NaN, made quiet, with its sign and the upper bits of its
-/// payload. `path` is the active one if `None`. Bytes behind the last whole element stay.
+/// Multiplies every element of `x` by `factor`, which is rounded to f32 except for [`Float::F64`],
+/// and returns whether one was NaN or infinite before. NaN stays NaN, made quiet, with its sign and
+/// the upper bits of its payload. `path` is the active one if `None`. Bytes behind the last whole
+/// element stay.
 pub fn scale(path: Option<Path>, x: &mut [u8], float: Float, factor: f64) -> bool {
     match float {
         Float::F16 => {

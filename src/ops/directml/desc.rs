@@ -11,8 +11,8 @@ pub struct BufferTensorDesc<'a> {
     pub flags: u32,
     /// The size of each dimension, in elements; none may be zero.
     pub sizes: &'a [u32],
-    /// The distance between neighbours in each dimension, in elements; `None` if packed in row-major order. 0 repeats the
-    /// elements of an input.
+    /// The distance between neighbours in each dimension, in elements; `None` if packed in
+    /// row-major order. 0 repeats the elements of an input.
     pub strides: Option<&'a [u32]>,
     /// The least size of a range that is bound, in bytes; see [`calc_buffer_tensor_size`].
     pub total_tensor_size_in_bytes: u64,
@@ -20,11 +20,12 @@ pub struct BufferTensorDesc<'a> {
     pub guaranteed_base_offset_alignment: u32,
 }
 
-/// The bytes that a tensor of these sizes and strides needs, rounded up to whole DWORDs: `DMLCalcBufferTensorSize`
-/// (learn.microsoft.com, "DirectML helper functions"), but in 128 bits where that wraps around in 32.
+/// The bytes that a tensor of these sizes and strides needs, rounded up to whole DWORDs:
+/// `DMLCalcBufferTensorSize` (learn.microsoft.com, "DirectML helper functions"), but in 128 bits
+/// where that wraps around in 32.
 ///
-/// `None` if the type is [`TensorDataType::Unknown`], if a size is zero, if there is not one stride for each size, or if the
-/// bytes do not fit 64 bits.
+/// `None` if the type is [`TensorDataType::Unknown`], if a size is zero, if there is not one stride
+/// for each size, or if the bytes do not fit 64 bits.
 ///
 /// ```
 /// use nonfinite::ops::directml::{TensorDataType, calc_buffer_tensor_size};
@@ -80,8 +81,8 @@ impl<'a> BufferTensorDesc<'a> {
     /// `DML_TENSOR_FLAG_OWNED_BY_DML`: without a meaning on a CPU.
     pub const OWNED_BY_DML: u32 = 1;
 
-    /// A tensor without flags or alignment, of the size that sizes and strides imply; 0 where that cannot be told, which
-    /// no operator takes.
+    /// A tensor without flags or alignment, of the size that sizes and strides imply; 0 where that
+    /// cannot be told, which no operator takes.
     #[must_use]
     pub fn new(data_type: TensorDataType, sizes: &'a [u32], strides: Option<&'a [u32]>) -> Self {
         let bytes = calc_buffer_tensor_size(data_type, sizes, strides).unwrap_or(0);

@@ -79,7 +79,8 @@ fn view<'a>(
 /// A dimension of input and output: its size, and the stride in either.
 type Dimension = (usize, isize, isize);
 
-/// Both tensors as lines along one dimension; the kernels write bytes only, so results of 32 bits are widened by the line.
+/// Both tensors as lines along one dimension; the kernels write bytes only, so results of 32 bits
+/// are widened by the line.
 struct Lines {
     line: Dimension,
     others: [Dimension; MOST_DIMENSIONS],

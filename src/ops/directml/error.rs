@@ -4,8 +4,8 @@ use core::fmt;
 
 use super::{FeatureLevel, TensorDataType};
 
-/// Why an operator was not created, or not dispatched. Nothing was written. A program on DirectML gets `E_INVALIDARG`
-/// ([`Error::HRESULT`]) instead.
+/// Why an operator was not created, or not dispatched. Nothing was written. A program on DirectML
+/// gets `E_INVALIDARG` ([`Error::HRESULT`]) instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Error {
     /// The operator, as in `DML_OPERATOR_TYPE`.
@@ -63,9 +63,10 @@ pub enum Rule {
     Introduced(FeatureLevel),
     /// Data types that the operator takes here.
     DataTypes(&'static [TensorDataType]),
-    /// No flag but `DML_TENSOR_FLAG_OWNED_BY_DML` (1).
+    /// No flag except `DML_TENSOR_FLAG_OWNED_BY_DML` (1).
     Flags,
-    /// Dimensions that the operator takes at the feature level: from the first to the second number.
+    /// Dimensions that the operator takes at the feature level: from the first to the second
+    /// number.
     DimensionCounts(usize, usize),
     /// There are as many strides as sizes: this many.
     StrideCount(usize),
@@ -84,12 +85,14 @@ pub enum Rule {
     ImpliedSize(u64),
     /// `TotalTensorSizeInBytes` is a multiple of 4.
     WholeDwords,
-    /// `GuaranteedBaseOffsetAlignment` is 0 or a power of two, and no less than the size of an element, this.
+    /// `GuaranteedBaseOffsetAlignment` is 0 or a power of two, and no less than the size of an
+    /// element, this.
     Alignment {
         /// Bytes of an element.
         element: u32,
     },
-    /// The offset of a binding is a multiple of the larger of `GuaranteedBaseOffsetAlignment` and 16: this.
+    /// The offset of a binding is a multiple of the larger of `GuaranteedBaseOffsetAlignment` and
+    /// 16: this.
     OffsetAlignment(u64),
     /// The range that is bound lies within the buffer, which has this many bytes.
     WithinBuffer(u64),

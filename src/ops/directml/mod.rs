@@ -1,11 +1,13 @@
-//! DirectML: `ELEMENT_WISE_IS_NAN` (feature level 2.0) and `ELEMENT_WISE_IS_INFINITY` (2.1), as directml.h and the pages of
-//! learn.microsoft.com on `DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC`, `DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC` and
-//! `DML_BUFFER_TENSOR_DESC` describe them, on a CPU and over byte slices. DirectML has no operator for finiteness.
+//! DirectML: `ELEMENT_WISE_IS_NAN` (feature level 2.0) and `ELEMENT_WISE_IS_INFINITY` (2.1), as
+//! directml.h and the pages of learn.microsoft.com on `DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC`,
+//! `DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC` and `DML_BUFFER_TENSOR_DESC` describe them, on a
+//! CPU and over byte slices. DirectML has no operator for finiteness.
 //!
-//! An operator is described, created with all checks for a feature level, and dispatched with a buffer for each tensor. What
-//! DirectML leaves open is decided here: an output whose results may share a place is refused (by the sufficient test of
-//! [`crate::TensorViewMut::new`]), and bytes of an output between and behind the results stay as they are, where DirectML may write
-//! anything. A tensor without elements cannot be described: an engine that has one must pass over the operator.
+//! An operator is described, created with all checks for a feature level, and dispatched with a
+//! buffer for each tensor. What DirectML leaves open is decided here: an output whose results may
+//! share a place is refused (by the sufficient test of [`crate::TensorViewMut::new`]), and bytes of
+//! an output between and behind the results stay as they are, where DirectML may write anything. A
+//! tensor without elements cannot be described: an engine that has one must pass over the operator.
 //!
 //! ```
 //! use nonfinite::ops::directml::*;
@@ -44,7 +46,8 @@ use desc::Place;
 
 /// `DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC`: 1 for each element that is NaN, else 0.
 ///
-/// Feature level 2.0 and 2.1: 4 dimensions; from 3.0 on: 1 to 8. Input FLOAT32 or FLOAT16, output UINT32 or UINT8.
+/// Feature level 2.0 and 2.1: 4 dimensions; from 3.0 on: 1 to 8. Input FLOAT32 or FLOAT16, output
+/// UINT32 or UINT8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementWiseIsNanDesc<'a> {
     /// `InputTensor`.
@@ -53,7 +56,8 @@ pub struct ElementWiseIsNanDesc<'a> {
     pub output_tensor: BufferTensorDesc<'a>,
 }
 
-/// `DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC`: 1 for each element that is an infinity that the mode asks for, else 0.
+/// `DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC`: 1 for each element that is an infinity that the
+/// mode asks for, else 0.
 ///
 /// Feature level 2.1: 4 dimensions; from 3.0 on: 1 to 8. Input FLOAT32 or FLOAT16, output UINT8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,7 +105,8 @@ impl<'a> ElementWiseIsNanDesc<'a> {
     /// Checks the description, as `IDMLDevice::CreateOperator` does.
     ///
     /// # Errors
-    /// [`Error`] names tensor, property, value and rule: the first that is broken, of the input first.
+    /// [`Error`] names tensor, property, value and rule: the first that is broken, of the input
+    /// first.
     pub fn create(&self, level: FeatureLevel) -> Result<CompiledOperator<'a>, Error> {
         IS_NAN.create(level, Predicate::Nan, self.input_tensor, self.output_tensor)
     }
@@ -111,7 +116,8 @@ impl<'a> ElementWiseIsInfinityDesc<'a> {
     /// Checks the description, as `IDMLDevice::CreateOperator` does.
     ///
     /// # Errors
-    /// [`Error`] names tensor, property, value and rule: the first that is broken, of the input first.
+    /// [`Error`] names tensor, property, value and rule: the first that is broken, of the input
+    /// first.
     pub fn create(&self, level: FeatureLevel) -> Result<CompiledOperator<'a>, Error> {
         let predicate = match self.infinity_mode {
             IsInfinityMode::Either => Predicate::Inf,
@@ -167,12 +173,12 @@ impl CompiledOperator<'_> {
         self.predicate
     }
 
-    /// Runs the operator on these buffers: byte slices, bound as a whole, or ranges of them. Elements are in the byte order
-    /// of the machine; the slices may start at any address.
+    /// Runs the operator on these buffers: byte slices, bound as a whole, or ranges of them.
+    /// Elements are in the byte order of the machine; the slices may start at any address.
     ///
     /// # Errors
-    /// [`Error`] of [`Property::Offset`] or [`Property::SizeInBytes`] if a range is outside its buffer, smaller than
-    /// `TotalTensorSizeInBytes`, or not aligned. Nothing is written then.
+    /// [`Error`] of [`Property::Offset`] or [`Property::SizeInBytes`] if a range is outside its
+    /// buffer, smaller than `TotalTensorSizeInBytes`, or not aligned. Nothing is written then.
     pub fn dispatch<'i, 'o>(
         &self,
         input: impl Into<BufferBinding<'i>>,

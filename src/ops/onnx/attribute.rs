@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// An attribute of a node: the fields of `AttributeProto` (onnx.proto) that an integer attribute uses.
+/// An attribute of a node: the fields of `AttributeProto` (onnx.proto) that an integer attribute
+/// uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attribute<'a> {
     /// `AttributeProto.name`.

@@ -113,8 +113,9 @@ impl DataType {
         self.row().2
     }
 
-    /// How the bits of an element are read, for floating-point types. That a type has a format does not mean that an
-    /// operator takes it; those of 4 and 6 bits are packed in ONNX, while [`Format`] has one element a byte.
+    /// How the bits of an element are read, for floating-point types. That a type has a format does
+    /// not mean that an operator takes it; those of 4 and 6 bits are packed in ONNX, while
+    /// [`Format`] has one element a byte.
     #[must_use]
     pub const fn format(self) -> Option<Format> {
         self.row().3

@@ -18,7 +18,8 @@ pub enum Error {
         /// The opset that brought the operator.
         first: u32,
     },
-    /// The type is not in the type list T1. The text begins as onnxruntime's does when it refuses to load such a model.
+    /// The type is not in the type list T1. The text begins as onnxruntime's does when it refuses
+    /// to load such a model.
     Type {
         /// The operator.
         op: &'static str,

@@ -1,7 +1,9 @@
-//! ONNX, domain `ai.onnx`: IsNaN 9, 13, 20 and IsInf 10, 20 (docs/Operators.md and docs/Changelog.md of onnx/onnx), and the
-//! subgraph Not(Or(IsNaN, IsInf)) as one operator, since ONNX has no IsFinite.
+//! ONNX, domain `ai.onnx`: IsNaN 9, 13, 20 and IsInf 10, 20 (docs/Operators.md and
+//! docs/Changelog.md of onnx/onnx), and the subgraph Not(Or(IsNaN, IsInf)) as one operator, since
+//! ONNX has no IsFinite.
 //!
-//! A version of an operator is chosen by the opset of the model, as a runtime does: the newest that is not newer.
+//! A version of an operator is chosen by the opset of the model, as a runtime does: the newest that
+//! is not newer.
 //!
 //! ```
 //! use nonfinite::ops::onnx::{DataType, IsInf, IsNan};
@@ -110,8 +112,8 @@ impl Signature for Version {
 pub struct IsNan(Version);
 
 impl IsNan {
-    /// The version that a model of this opset means: the newest that is not newer. An opset newer than all that are known here
-    /// means the newest version, IsNaN-20.
+    /// The version that a model of this opset means: the newest that is not newer. An opset newer
+    /// than all that are known here means the newest version, IsNaN-20.
     ///
     /// # Errors
     /// [`Error::Opset`] below 9.
@@ -120,19 +122,22 @@ impl IsNan {
     }
 }
 
-/// IsInf: which elements are infinite, of the signs that the attributes ask for (onnx docs/Operators.md, "IsInf").
+/// IsInf: which elements are infinite, of the signs that the attributes ask for (onnx
+/// docs/Operators.md, "IsInf").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IsInf {
     version: Version,
-    /// Attribute `detect_negative`, default 1: whether -Inf gives true. Any value but 0 is on, as in onnxruntime.
+    /// Attribute `detect_negative`, default 1: whether -Inf gives true. Any value except 0 is on,
+    /// as in onnxruntime.
     pub detect_negative: i64,
-    /// Attribute `detect_positive`, default 1: whether +Inf gives true. Any value but 0 is on. With both off all results are
-    /// false.
+    /// Attribute `detect_positive`, default 1: whether +Inf gives true. Any value except 0 is on.
+    /// With both off all results are false.
     pub detect_positive: i64,
 }
 
 impl IsInf {
-    /// The version that a model of this opset means, with default attributes; see [`IsNan::for_opset`].
+    /// The version that a model of this opset means, with default attributes; see
+    /// [`IsNan::for_opset`].
     ///
     /// # Errors
     /// [`Error::Opset`] below 10.
@@ -191,8 +196,8 @@ impl IsInf {
 pub struct IsFinite(Version);
 
 impl IsFinite {
-    /// The two nodes as one, or `None` where that would give other answers: if `is_inf` passes over a sign. Takes the types
-    /// that both nodes take; errors name the node with fewer types.
+    /// The two nodes as one, or `None` where that would give other answers: if `is_inf` passes over
+    /// a sign. Takes the types that both nodes take; errors name the node with fewer types.
     #[must_use]
     pub fn fuse(is_nan: IsNan, is_inf: IsInf) -> Option<Self> {
         // Of any two type lists of these operators one holds the other.

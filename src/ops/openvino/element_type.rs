@@ -5,7 +5,8 @@ use core::str::FromStr;
 
 use crate::Format;
 
-/// The element types of OpenVINO, with the values of `ov::element::Type_t` (openvino/core/type/element_type.hpp, 2026.4).
+/// The element types of OpenVINO, with the values of `ov::element::Type_t`
+/// (openvino/core/type/element_type.hpp, 2026.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of the standard")]
@@ -108,8 +109,8 @@ impl ElementType {
         self.row().2
     }
 
-    /// How the bits of an element are read, for types that `ov::element::Type::is_real` calls floating point. NF4 is not
-    /// among them. `f8e4m3` is [`Format::F8E4M3Fn`].
+    /// How the bits of an element are read, for types that `ov::element::Type::is_real` calls
+    /// floating point. NF4 is not among them. `f8e4m3` is [`Format::F8E4M3Fn`].
     #[must_use]
     pub const fn format(self) -> Option<Format> {
         self.row().3
@@ -140,7 +141,8 @@ impl fmt::Display for UnknownElementType {
 
 impl core::error::Error for UnknownElementType {}
 
-/// Takes [`ElementType::name`], and the precisions of ports in IR files: `FP32`, `BOOL`, `I64`, ... In any case.
+/// Takes [`ElementType::name`], and the precisions of ports in IR files: `FP32`, `BOOL`, `I64`, ...
+/// In any case.
 impl FromStr for ElementType {
     type Err = UnknownElementType;
 

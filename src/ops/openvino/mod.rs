@@ -1,9 +1,10 @@
-//! OpenVINO opset10: IsFinite-10, IsInf-10 and IsNaN-10 (docs.openvino.ai, "Operation Sets", comparison operations). Later
-//! opsets have the same operators.
+//! OpenVINO opset10: IsFinite-10, IsInf-10 and IsNaN-10 (docs.openvino.ai, "Operation Sets",
+//! comparison operations). Later opsets have the same operators.
 //!
-//! Types and shapes are inferred as OpenVINO does it: `dynamic` types, dynamic ranks, dynamic and interval dimensions are
-//! kept. What differs from its CPU plugin (2026.4.1) is that f64 is answered in f64. The plugin converts f64 to f32 first,
-//! with clamping, and so calls infinities finite; and that fp8 and fp4 run, which the plugin refuses to compile.
+//! Types and shapes are inferred as OpenVINO does it: `dynamic` types, dynamic ranks, dynamic and
+//! interval dimensions are kept. What differs from its CPU plugin (2026.4.1) is that f64 is
+//! answered in f64. The plugin converts f64 to f32 first, with clamping, and so calls infinities
+//! finite; and that fp8 and fp4 run, which the plugin refuses to compile.
 //!
 //! ```
 //! use nonfinite::ops::openvino::{Dimension, ElementType, IsFinite, IsInf, PartialShape};
@@ -47,7 +48,8 @@ pub struct IsNan;
 pub struct IsInf {
     /// Attribute `detect_negative`, default true: whether -Inf gives true.
     pub detect_negative: bool,
-    /// Attribute `detect_positive`, default true: whether +Inf gives true. With both off all results are false.
+    /// Attribute `detect_positive`, default true: whether +Inf gives true. With both off all
+    /// results are false.
     pub detect_positive: bool,
 }
 
@@ -58,10 +60,12 @@ impl Default for IsInf {
 }
 
 impl IsInf {
-    /// With the attributes of the `data` element of an IR file, as text: `true` or `1`, `false` or `0`, in any case.
+    /// With the attributes of the `data` element of an IR file, as text: `true` or `1`, `false` or
+    /// `0`, in any case.
     ///
     /// # Errors
-    /// [`AttributeError`] for other names and values, where OpenVINO passes over the attribute without a word.
+    /// [`AttributeError`] for other names and values, where OpenVINO passes over the attribute
+    /// without a word.
     pub fn with_attributes<'a>(
         mut self,
         attributes: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -87,7 +91,8 @@ impl IsInf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The element type is neither a floating-point type nor dynamic. The text holds that of OpenVINO.
+    /// The element type is neither a floating-point type nor dynamic. The text holds that of
+    /// OpenVINO.
     ElementType {
         /// The operator.
         op: &'static str,
@@ -112,7 +117,8 @@ pub enum Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The texts of validate_and_infer_types in is_finite.cpp on the one hand, is_inf.cpp and is_nan.cpp on the other.
+        // The texts of validate_and_infer_types in is_finite.cpp on the one hand, is_inf.cpp and
+        // is_nan.cpp on the other.
         const FLOAT: &str = "The element type of the input tensor must be a floating point number";
         match *self {
             Self::ElementType { op: op @ IS_FINITE, element_type } => {

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// The size of a dimension, as far as it is known: an interval (`ov::Dimension`). Written and read as OpenVINO does it: `37`,
-/// `?`, `2..4`, `2..`, `..4`.
+/// The size of a dimension, as far as it is known: an interval (`ov::Dimension`). Written and read
+/// as OpenVINO does it: `37`, `?`, `2..4`, `2..`, `..4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dimension {
     min: u64,
@@ -21,7 +21,8 @@ impl Dimension {
         Self { min: size, max: Some(size) }
     }
 
-    /// Any size from `min` to `max`, both included; without `max` any from `min` on. `None` if there is no such size.
+    /// Any size from `min` to `max`, both included; without `max` any from `min` on. `None` if
+    /// there is no such size.
     #[must_use]
     pub fn interval(min: u64, max: Option<u64>) -> Option<Self> {
         max.is_none_or(|max| min <= max).then_some(Self { min, max })
@@ -93,8 +94,9 @@ impl fmt::Display for DimensionError {
 
 impl core::error::Error for DimensionError {}
 
-/// Takes what OpenVINO takes: a size, `?` or `-1`, and intervals with or without bounds, blanks around it. OpenVINO also takes
-/// an empty text, other negative numbers and sizes beyond 63 bits, all as something else: they are refused here.
+/// Takes what OpenVINO takes: a size, `?` or `-1`, and intervals with or without bounds, blanks
+/// around it. OpenVINO also takes an empty text, other negative numbers and sizes beyond 63 bits,
+/// all as something else: they are refused here.
 impl FromStr for Dimension {
     type Err = DimensionError;
 
