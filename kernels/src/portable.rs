@@ -1,6 +1,6 @@
 //! The portable backend: plain loops over blocks, for the compiler to vectorise. It serves where no
-//! hand-written file exists, wasm among them. With the feature `portable` it stands beside the others, on x86
-//! with AVX2 by pulp.
+//! hand-written file exists, wasm among them. With the feature `portable` it stands beside the
+//! others, on x86 with AVX2 by pulp.
 
 use core::mem::MaybeUninit;
 
@@ -21,14 +21,14 @@ impl Portable {
 }
 
 /// The arguments of a loop, for pulp.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
 struct Run<'a, 'o, L: Loop> {
     x: &'a [u8],
     test: &'a Test,
     out: L::Out<'o>,
 }
 
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
 impl<L: Loop> pulp::WithSimd for Run<'_, '_, L> {
     type Output = L::Output;
 
@@ -89,13 +89,13 @@ fn hits<const W: usize, const OP: u8>(lines: &[Line; 2], with: With) -> usize {
 }
 
 impl Simd for Portable {
-    /// On x86 with AVX2 where the CPU has it, by what pulp detects; elsewhere with what the target has. Not
-    /// inlined: every unit of code would have loops of its own.
+    /// On x86 with AVX2 where the CPU has it, by what pulp detects; elsewhere with what the target
+    /// has. Not inlined: every unit of code would have loops of its own.
     #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
-        // Not `pulp::Arch`, which has a case, and so all loops once more, for each feature of pulp that any
-        // other crate turns on.
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        // Not `pulp::Arch`, which has a case, and so all loops once more, for each feature of pulp
+        // that any other crate turns on.
+        #[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
         if let Some(simd) = pulp::x86::V3::try_new() {
             return pulp::Simd::vectorize(simd, Run::<L> { x, test, out });
         }
