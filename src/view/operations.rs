@@ -8,8 +8,8 @@ use crate::strided::{Asked, Rows};
 use crate::{Census, Predicate};
 
 impl TensorView<'_> {
-    /// One byte an element, in row-major order of the coordinates: 1 where `predicate` holds, else
-    /// 0. `out` may be `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
+    /// One byte an element, in row-major order of the coordinates: 1 where `predicate` holds,
+    /// else 0. `out` may be `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
     /// [`ViewError::OutputLength`] if `out` does not have one byte for each element; nothing is
