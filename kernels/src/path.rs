@@ -89,16 +89,14 @@ impl Path {
     #[cold]
     #[inline(never)]
     fn choose() -> Self {
-        let path = Self::named_by_environment().unwrap_or_else(Self::best);
-        // Without compare-and-swap, which not every target has. `activate` stores in the other
-        // order, so if it is called meanwhile, either its store to `ACTIVE` comes last or it is
-        // seen here.
-        ACTIVE.store(path.0, Ordering::SeqCst);
-        match ACTIVATED.load(Ordering::SeqCst) {
-            UNCHOSEN => path,
-            activated => {
-                ACTIVE.store(activated, Ordering::SeqCst);
-                Self(activated)
+        let mut path = Self::named_by_environment().unwrap_or_else(Self::best);
+        // Without compare-and-swap, which not every target has. `activate` stores in the other order, so what
+        // is activated meanwhile is either stored in `ACTIVE` after this, or seen here.
+        loop {
+            ACTIVE.store(path.0, Ordering::SeqCst);
+            match ACTIVATED.load(Ordering::SeqCst) {
+                activated if activated != UNCHOSEN && activated != path.0 => path = Self(activated),
+                _ => return path,
             }
         }
     }

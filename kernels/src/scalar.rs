@@ -123,6 +123,7 @@ pub(crate) fn write<const W: usize>(element: &mut [u8; W], bits: u64) {
 }
 
 /// Bit `i` as byte `i`, for at most 64 of them.
+#[allow(dead_code, reason = "for hand-written paths, which not every target has")]
 #[inline(always)]
 pub(crate) fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
     for (i, slot) in out.iter_mut().enumerate() {

@@ -26,6 +26,7 @@ pub(crate) mod op {
     pub(crate) const EQUAL: u8 = 2;
     pub(crate) const GREATER: u8 = 3;
     /// `EQUAL` or `GREATER`, as the test says: slower, and half of the code.
+    #[allow(dead_code, reason = "for hand-written paths, which not every target has")]
     pub(crate) const EITHER: u8 = 4;
     /// The opposite of `EQUAL`: for masks of bytes, where [`super::Simd::store`] does not negate by
     /// itself.
@@ -212,6 +213,7 @@ pub(crate) fn first_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
 }
 
 /// Fewer than 64 elements as a block, with zeros behind them.
+#[allow(dead_code, reason = "for hand-written paths, which not every target has")]
 #[inline(always)]
 pub(crate) fn padded<const W: usize>(x: &[u8]) -> Block<W> {
     let mut block = [[0; 64]; W];

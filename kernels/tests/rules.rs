@@ -230,6 +230,18 @@ fn wide_rules() {
     }
 }
 
+/// The opposite of the opposite is the rule itself, its infinities included.
+#[test]
+fn opposites_of_opposites() {
+    for rule in [Rule::greater(4, 0x7FFF_FFFF, 0x7F80_0000), Rule::equal(2, 0x7C00, 0x7C00)] {
+        assert_eq!(rule.not().not(), rule);
+    }
+    let rule = Rule::greater(4, 0x7FFF_FFFF, 0x7F80_0000).not().not();
+    let x: Vec<u8> = [f32::INFINITY, f32::NAN].into_iter().flat_map(f32::to_ne_bytes).collect();
+    let census = census(None, &x, &rule);
+    assert_eq!((census.pos_inf.first, census.nan.first), (Some(0), Some(1)));
+}
+
 #[test]
 fn room_for_masks() {
     let mut room = [7u8; 5];

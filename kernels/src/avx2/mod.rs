@@ -28,6 +28,10 @@ impl Avx2 {
 
 /// F16C, which `cpufeatures` cannot ask for. No CPU with AVX2 is known that lacks it.
 fn has_f16c() -> bool {
+    // In an enclave CPUID faults: there only what is known at compile time counts.
+    if cfg!(any(target_feature = "f16c", target_env = "sgx")) {
+        return cfg!(target_feature = "f16c");
+    }
     // Leaf 1, ECX, bit 29 (Intel SDM volume 2A, CPUID). That the system keeps the registers is
     // known of AVX2.
     #[allow(unused_unsafe, reason = "an unsafe function in older versions of Rust")]
