@@ -29,9 +29,9 @@ DEFINITION = {
     "NonFinite": lambda x: z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x)),
 }
 
-LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Test\(Test \{ mask: (\d+), bound: (\d+), "
-                  r"screen: (\w+)(?: \{ (.*?) \})?, width: (\d), operation: (\w+), "
-                  r"negate: (true|false), ieee: (true|false), registers: Registers \{ (.*) \} \}\)")
+LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Test\(Test \{ mask: (\d+), bound: (\d+), run: (\d+), "
+                  r"(top: .*), width: (\d), operation: (\w+), screens: (\w+), "
+                  r"negate: (true|false), ieee: (true|false) \}\)")
 
 
 def numbers(text):
@@ -40,11 +40,13 @@ def numbers(text):
 
 class Rule:
     def __init__(self, match):
-        self.kind, self.format, self.predicate, mask, bound = match.groups()[:5]
-        self.screen, screen, width, self.operation, negate, ieee, registers = match.groups()[5:]
-        self.width, self.mask, self.bound = 8 * int(width), int(mask), int(bound)
-        self.negate, self.ieee = negate == "true", ieee == "true"
-        self.limits, self.registers = numbers(screen), numbers(registers)
+        self.kind, self.format, self.predicate, mask, bound, run = match.groups()[:6]
+        registers, width, self.operation, screens, negate, ieee = match.groups()[6:]
+        self.width, self.mask, self.bound, self.run = 8 * int(width), int(mask), int(bound), int(run)
+        self.negate = negate == "true"
+        # As `Test::is_ieee` has it.
+        self.ieee = ieee == "true" and not self.negate
+        self.registers, self.screened = numbers(registers), screens
         # To hide, by shifting, what a kernel does not look at.
         self.below_top = max(self.width - 16, 0)
 
@@ -60,11 +62,13 @@ class Rule:
 
     def screens(self, bits):
         """The screen, and what kernels make of it: name, and what holds where a hit may be."""
-        if self.screen == "Flipped":
+        # As `Test::screen` makes them.
+        if self.screened == "Flipped":
             assert self.width == 8
-            yield "screen", bits ^ self.limits["flip"] == 0xFF
-        elif self.screen == "Masked":
-            mask, least = self.limits["mask"], self.limits["least"]
+            yield "screen", bits ^ (~self.bound & 0xFF) == 0xFF
+        elif self.screened in ("Above", "Run"):
+            above = self.screened == "Above"
+            mask, least = (self.mask, self.bound + 1) if above else (self.run, self.run)
             yield "screen", reaches(bits & mask, least)
             if self.width == 64:
                 yield "screen of the upper 32 bits", reaches(z3.LShR(bits & mask, 32), least >> 32)
@@ -72,7 +76,7 @@ class Rule:
                 top = z3.LShR(bits & mask, self.below_top)
                 yield "screen of the top 16 bits", reaches(top, least >> self.below_top)
         else:
-            assert self.screen == "None", self.screen
+            assert self.screened == "Never", self.screened
 
 
 def reaches(masked, least):
@@ -115,9 +119,9 @@ def main():
         for screen, may_hit in rule.screens(bits):
             claims.prove(z3.Implies(rule.positive(bits), may_hit), f"{name}: {screen}", bits)
         # What registers hold: bytes of the answers, and twice the top of the mask.
-        top = rule.mask >> rule.below_top
+        top = rule.mask >> rule.below_top if rule.width > 8 else rule.mask << 8 | rule.mask
         answers = {"usual": 0x01010101 * rule.negate, "other": 0x01010101 * (not rule.negate)}
-        right = {"top": top << 16 | top, **answers, "ones": 0x01010101, "one": 1}
+        right = {"top": top << 16 | top, **answers}
         claims.prove(z3.BoolVal(rule.registers == right), f"{name}: registers", bits)
         if rule.operation == "Ones":
             # Compared as what the top lacks, in lanes of 16 bits that saturate from bit 15 on.
