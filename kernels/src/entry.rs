@@ -26,6 +26,7 @@ pub struct Census {
 
 /// The bytes of the whole elements.
 #[inline(always)]
+#[track_caller]
 fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
     assert!(rule.size() == L::SIZE, "a rule for elements of another width");
     let elements = x.len() / L::SIZE;
