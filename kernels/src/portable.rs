@@ -249,7 +249,9 @@ impl Simd for Portable {
     }
 }
 
-#[inline(always)]
+/// Not inlined: for s390x, LLVM (rustc 1.95) moves the loads of [`Simd::look`] behind these stores, and
+/// then finds infinities that the products are.
+#[inline(never)]
 fn multiply_all<const F: u8, const W: usize>(line: &mut Line, factor: f64) {
     for element in line.as_chunks_mut::<W>().0 {
         scalar::write(element, multiply::<F>(scalar::read(element), factor));
