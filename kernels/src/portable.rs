@@ -249,7 +249,7 @@ impl Simd for Portable {
     }
 }
 
-/// Not inlined: for s390x, LLVM (rustc 1.95) moves the loads of [`Simd::look`] behind these stores, and
+/// Not inlined: for s390x, LLVM (rustc 1.96) moves the loads of [`Simd::look`] behind these stores, and
 /// then finds infinities that the products are.
 #[inline(never)]
 fn multiply_all<const F: u8, const W: usize>(line: &mut Line, factor: f64) {
