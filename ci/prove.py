@@ -30,7 +30,7 @@ DEFINITION = {
 }
 
 LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Test\(Test \{ mask: (\d+), bound: (\d+), run: (\d+), "
-                  r"(top: .*), width: (\d), operation: (\w+), screens: (\w+), "
+                  r"(usual: .*), width: (\d), operation: (\w+), screens: (\w+), "
                   r"negate: (true|false), ieee: (true|false) \}\)")
 
 
@@ -118,13 +118,12 @@ def main():
         claims.prove(rule.holds(bits) == right, name, bits)
         for screen, may_hit in rule.screens(bits):
             claims.prove(z3.Implies(rule.positive(bits), may_hit), f"{name}: {screen}", bits)
-        # What registers hold: bytes of the answers, and twice the top of the mask.
-        top = rule.mask >> rule.below_top if rule.width > 8 else rule.mask << 8 | rule.mask
-        answers = {"usual": 0x01010101 * rule.negate, "other": 0x01010101 * (not rule.negate)}
-        right = {"top": top << 16 | top, **answers}
+        # What registers hold: bytes of the answers.
+        right = {"usual": 0x01010101 * rule.negate, "other": 0x01010101 * (not rule.negate)}
         claims.prove(z3.BoolVal(rule.registers == right), f"{name}: registers", bits)
         if rule.operation == "Ones":
             # Compared as what the top lacks, in lanes of 16 bits that saturate from bit 15 on.
+            top = rule.mask >> rule.below_top
             lacks = ~z3.Extract(rule.width - 1, rule.below_top, bits) & top
             claims.prove(rule.positive(bits) == (lacks == 0), f"{name}: top 16 bits", bits)
             claims.prove(lacks & 1 << lacks.size() - 1 == 0, f"{name}: no sign", bits)

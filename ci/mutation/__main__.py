@@ -59,17 +59,17 @@ class Group:
 GROUPS = {
     "table": Group(["src/format.rs", "src/predicate.rs"]),
     "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"]),
-    "loops": Group(["kernels/src/loops/*.rs", "kernels/src/simd.rs"]),
+    "loops": Group(["kernels/src/loops/*.rs", "kernels/src/simd.rs", "kernels/src/registers/mod.rs"]),
     "entry": Group(["kernels/src/entry.rs", "kernels/src/path.rs", "kernels/src/out.rs", "kernels/src/bytes.rs", "kernels/src/plain.rs"]),
-    "scalar": Group(["kernels/src/scalar.rs"]),
-    "portable": Group(["kernels/src/portable.rs"], "portable"),
+    "scalar": Group(["kernels/src/scalar/*.rs"]),
+    "portable": Group(["kernels/src/portable/*.rs"], "portable"),
     "avx2": Group(["kernels/src/avx2/*.rs"]),
     "avx512": Group(["kernels/src/avx512/*.rs"], "avx512"),
     "neon": Group(["kernels/src/neon/*.rs"], "neon"),
-    "replace": Group(["kernels/src/replace.rs"]),
-    "scale": Group(["kernels/src/scale/*.rs"]),
+    "replace": Group(["kernels/src/replace.rs", "kernels/src/codes.rs", "kernels/src/registers/replace.rs"]),
+    "scale": Group(["kernels/src/scale.rs", "kernels/src/float/*.rs", "kernels/src/registers/scale.rs"]),
     "strided": Group(["kernels/src/strided/*.rs"]),
-    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs"]),
+    "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs", "kernels/src/cpuid.rs"]),
     "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"]),
 }
 # A place that the compiler refuses is widened so often; then the mutant is built alone.

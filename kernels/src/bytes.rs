@@ -2,12 +2,12 @@
 
 use core::mem::MaybeUninit;
 
+#[cfg(feature = "replace")]
+use crate::codes::Values;
 use crate::entry::{self, Census};
 use crate::loops::census::Class;
 use crate::out::MaskOut;
 use crate::path::Path;
-#[cfg(feature = "replace")]
-use crate::replace::{self, Values};
 use crate::rule::Rule;
 
 /// [`crate::typed::mask`].
@@ -123,10 +123,10 @@ pub fn census(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
 #[cfg(feature = "replace")]
 pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
     match nan.size() {
-        1 => replace::replace::<u8>(path, x, nan, values),
-        2 => replace::replace::<u16>(path, x, nan, values),
-        4 => replace::replace::<u32>(path, x, nan, values),
-        _ => replace::replace::<u64>(path, x, nan, values),
+        1 => crate::replace::replace::<u8>(path, x, nan, values),
+        2 => crate::replace::replace::<u16>(path, x, nan, values),
+        4 => crate::replace::replace::<u32>(path, x, nan, values),
+        _ => crate::replace::replace::<u64>(path, x, nan, values),
     }
 }
 
@@ -138,9 +138,9 @@ pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> 
 #[track_caller]
 pub fn replace_into(path: Option<Path>, x: &[u8], out: &mut [u8], nan: &Rule, values: Values) -> usize {
     match nan.size() {
-        1 => replace::replace_into::<u8>(path, x, out, nan, values),
-        2 => replace::replace_into::<u16>(path, x, out, nan, values),
-        4 => replace::replace_into::<u32>(path, x, out, nan, values),
-        _ => replace::replace_into::<u64>(path, x, out, nan, values),
+        1 => crate::replace::replace_into::<u8>(path, x, out, nan, values),
+        2 => crate::replace::replace_into::<u16>(path, x, out, nan, values),
+        4 => crate::replace::replace_into::<u32>(path, x, out, nan, values),
+        _ => crate::replace::replace_into::<u64>(path, x, out, nan, values),
     }
 }

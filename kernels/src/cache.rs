@@ -26,16 +26,12 @@ fn ask() -> usize {
     bytes
 }
 
-#[cfg(any(
-    not(any(target_arch = "x86", target_arch = "x86_64")),
-    // CPUID faults there.
-    target_env = "sgx"
-))]
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 fn largest() -> Option<usize> {
     None
 }
 
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(target_env = "sgx")))]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 fn largest() -> Option<usize> {
     // Intel's "deterministic cache parameters" (SDM volume 2, CPUID) and AMD's "cache properties"
     // (APM volume 3, appendix E.4.15) have one form. AMD's leaf 4 is reserved and reads as zero;
@@ -45,38 +41,31 @@ fn largest() -> Option<usize> {
     [INTEL, AMD].into_iter().filter(|&leaf| x86::has(leaf)).flat_map(x86::caches).max()
 }
 
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(target_env = "sgx")))]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86 {
-    #[cfg(target_arch = "x86")]
-    use core::arch::x86::{__cpuid_count, CpuidResult};
-    #[cfg(target_arch = "x86_64")]
-    use core::arch::x86_64::{__cpuid_count, CpuidResult};
-
-    #[allow(unused_unsafe, reason = "safe in newer versions of Rust only")]
-    fn cpuid(leaf: u32, subleaf: u32) -> CpuidResult {
-        // SAFETY: every CPU that this crate runs on has CPUID, as `std`'s own detection assumes.
-        unsafe { __cpuid_count(leaf, subleaf) }
-    }
+    use crate::cpuid::cpuid;
 
     /// Whether the range that `leaf` is in, standard or extended, reaches as far.
     pub(super) fn has(leaf: u32) -> bool {
         let range = leaf & 0x8000_0000;
-        let last = cpuid(range, 0).eax;
-        last & 0x8000_0000 == range && last >= leaf
+        cpuid(range, 0).is_some_and(|last| last.eax & 0x8000_0000 == range && last.eax >= leaf)
     }
 
     /// The sizes of the data caches that a leaf lists, one a subleaf.
     pub(super) fn caches(leaf: u32) -> impl Iterator<Item = usize> {
-        (0..16).map(move |subleaf| cpuid(leaf, subleaf)).take_while(|c| c.eax & 0x1F != 0).filter_map(size)
+        (0..16)
+            .map_while(move |subleaf| cpuid(leaf, subleaf))
+            .take_while(|cache| cache.eax & 0x1F != 0)
+            .filter_map(|cache| size([cache.eax, cache.ebx, cache.ecx]))
     }
 
-    fn size(cache: CpuidResult) -> Option<usize> {
+    fn size([eax, ebx, ecx]: [u32; 3]) -> Option<usize> {
         const INSTRUCTIONS: u32 = 2;
         // Each field is one less than what it says.
-        let field = |low: u32, bits: u32| (cache.ebx >> low & ((1 << bits) - 1)) as usize + 1;
-        let sets = (cache.ecx as usize).checked_add(1)?;
+        let field = |low: u32, bits: u32| (ebx >> low & ((1 << bits) - 1)) as usize + 1;
+        let sets = (ecx as usize).checked_add(1)?;
         let way = field(0, 12).checked_mul(field(12, 10))?.checked_mul(sets)?;
-        if cache.eax & 0x1F == INSTRUCTIONS { None } else { way.checked_mul(field(22, 10)) }
+        if eax & 0x1F == INSTRUCTIONS { None } else { way.checked_mul(field(22, 10)) }
     }
 }
 

@@ -2,15 +2,17 @@
 
 use core::mem::MaybeUninit;
 
+#[cfg(feature = "replace")]
+use crate::codes::Codes;
 use crate::loops::bits::Bits;
 use crate::loops::census::{Census, Taken};
 use crate::loops::count::{Count, Counted};
 use crate::loops::mask::Mask;
 use crate::loops::position::Position;
+#[cfg(feature = "replace")]
 use crate::loops::replace::{Copying, InPlace};
 use crate::loops::stream::Streamed;
 use crate::path::{Path, Question, Row, row};
-use crate::replace::Codes;
 use crate::rule::Test;
 use crate::scalar;
 
@@ -50,21 +52,10 @@ impl<const W: usize> Question for Census<W> {
     }
 }
 
-impl<const W: usize> Question for InPlace<W> {
-    fn scalar(_: &[u8], test: &Test, (x, codes): (&mut [u8], &Codes)) -> usize {
-        scalar::replace::<W>(x, test, codes)
-    }
-}
-
-impl<const W: usize> Question for Copying<W> {
-    fn scalar(x: &[u8], test: &Test, (out, codes): (&mut [u8], &Codes)) -> usize {
-        out.copy_from_slice(x);
-        scalar::replace::<W>(out, test, codes)
-    }
-}
-
 mod sealed {
-    use super::{Codes, Counted, Path, Taken, Test};
+    #[cfg(feature = "replace")]
+    use super::Codes;
+    use super::{Counted, Path, Taken, Test};
     use core::mem::MaybeUninit;
 
     /// Runs the loops of one width: a caller links no others.

@@ -11,10 +11,6 @@
 //! Without the feature `std` the crate is `no_std`, and [`Path::activate`] takes the place of the
 //! environment variable `NONFINITE_PATH`.
 #![no_std]
-#![cfg_attr(
-    not(all(feature = "views", feature = "replace", feature = "scale")),
-    allow(dead_code, unused_imports, unreachable_pub, reason = "for what was left out")
-)]
 
 #[cfg(any(feature = "std", test))]
 extern crate std;
@@ -25,7 +21,13 @@ mod avx2;
 mod avx512;
 mod bytes;
 mod cache;
+#[cfg(feature = "replace")]
+mod codes;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod cpuid;
 mod entry;
+#[cfg(feature = "scale")]
+mod float;
 mod lane;
 mod loops;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
@@ -41,9 +43,16 @@ mod plain;
     ))
 ))]
 mod portable;
+#[cfg(any(
+    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
+    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+))]
+mod registers;
+#[cfg(feature = "replace")]
 mod replace;
 mod rule;
 mod scalar;
+#[cfg(feature = "scale")]
 mod scale;
 mod simd;
 mod stream;
@@ -53,6 +62,8 @@ pub mod strided;
 pub use bytes::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
 #[cfg(feature = "replace")]
 pub use bytes::{replace, replace_into};
+#[cfg(feature = "replace")]
+pub use codes::Values;
 pub use entry::Census;
 pub use lane::Lane;
 pub use loops::census::Class;
@@ -62,8 +73,6 @@ pub use plain::{
     Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2,
     F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
 };
-#[cfg(feature = "replace")]
-pub use replace::Values;
 pub use rule::{Rule, Test};
 #[cfg(feature = "scale")]
 pub use scale::{Float, scale};

@@ -47,6 +47,7 @@ impl<'a> MaskOut<'a> {
     }
 
     /// [`MaskOut::slots`] for a while.
+    #[cfg(feature = "views")]
     #[inline(always)]
     pub(crate) fn slots_mut(&mut self) -> &mut [MaybeUninit<bool>] {
         self.0

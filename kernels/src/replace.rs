@@ -1,20 +1,11 @@
 //! Replacing what is not finite, by the bits alone: no floating-point instruction touches the data.
 
+use crate::codes::{Codes, Values};
 use crate::lane::Lane;
-use crate::path::Path;
-use crate::rule::{Operation, Rule, Test};
-
-/// The bits to be put in the place of elements that are not finite; the low bytes count, as many as
-/// an element has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Values {
-    /// In the place of NaN.
-    pub nan: u64,
-    /// In the place of +Inf.
-    pub pos_inf: u64,
-    /// In the place of -Inf.
-    pub neg_inf: u64,
-}
+use crate::loops::replace::{Copying, InPlace};
+use crate::path::{Path, Question};
+use crate::rule::{Rule, Test};
+use crate::scalar;
 
 /// Replaces every element of `x` that is not finite, and returns how many there were. `nan` is the
 /// rule for NaN; as in [`crate::census`] it decides whether there are infinities and where. `path`
@@ -24,7 +15,6 @@ pub struct Values {
 /// If `nan` is none of: a constant; [`Rule::greater`] as [`crate::census`] has it; [`Rule::equal`]
 /// for elements of a byte; or, for wider ones, [`Rule::equal`] with `mask == bound` among the top
 /// 15 bits below the sign. Also if it is for elements of another width.
-#[cfg(feature = "replace")]
 #[inline]
 pub fn replace<L: Lane>(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
     assert!(nan.size() == L::SIZE, "a rule for elements of another width");
@@ -38,7 +28,6 @@ pub fn replace<L: Lane>(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Va
 ///
 /// # Panics
 /// If `out` is not as long as `x`, or as [`replace`] does; nothing is written then.
-#[cfg(feature = "replace")]
 #[inline]
 #[track_caller]
 pub fn replace_into<L: Lane>(
@@ -60,52 +49,15 @@ pub fn replace_into<L: Lane>(
     L::replace_into(path, &x[..whole], &test, &mut out[..whole], &codes)
 }
 
-/// What takes the place of the hits of a test: one value for each of the two codes, and one for all
-/// other hits, which are NaN. Without infinities the three values are the same.
-#[derive(Clone, Copy)]
-pub struct Codes {
-    pub(crate) values: Values,
-    /// The codes of the infinities.
-    pub(crate) pos_inf: u64,
-    pub(crate) neg_inf: u64,
+impl<const W: usize> Question for InPlace<W> {
+    fn scalar(_: &[u8], test: &Test, (x, codes): (&mut [u8], &Codes)) -> usize {
+        scalar::replace::<W>(x, test, codes)
+    }
 }
 
-impl Codes {
-    /// With the test for elements to be replaced; `None` if there are none.
-    #[inline(never)]
-    fn new(nan: &Rule, values: Values) -> Option<(Test, Self)> {
-        let test = match *nan {
-            Rule::Constant { answer: false, .. } => return None,
-            Rule::Constant { answer: true, size } => match Rule::equal(size, 0, 0) {
-                Rule::Test(always) => always,
-                Rule::Constant { .. } => unreachable!(),
-            },
-            Rule::Test(test) => test,
-        };
-        if test.is_ieee() {
-            let (pos_inf, neg_inf) = (test.class(1).bound(), test.class(2).bound());
-            return Some((test.special(), Self { values, pos_inf, neg_inf }));
-        }
-        let known = match test.operation() {
-            Operation::Ones => true,
-            Operation::Equal => test.size() == 1,
-            Operation::Greater => false,
-        };
-        assert!(known && !test.negate(), "no rule for NaN: it compares otherwise");
-        // Without infinities every element to be replaced is NaN, whatever its code.
-        let values = Values { pos_inf: values.nan, neg_inf: values.nan, ..values };
-        Some((test, Self { values, pos_inf: 0, neg_inf: 0 }))
-    }
-
-    /// What is put in the place of an element for which the test holds.
-    #[inline(always)]
-    pub(crate) fn instead_of(&self, bits: u64) -> u64 {
-        if bits == self.pos_inf {
-            self.values.pos_inf
-        } else if bits == self.neg_inf {
-            self.values.neg_inf
-        } else {
-            self.values.nan
-        }
+impl<const W: usize> Question for Copying<W> {
+    fn scalar(x: &[u8], test: &Test, (out, codes): (&mut [u8], &Codes)) -> usize {
+        out.copy_from_slice(x);
+        scalar::replace::<W>(out, test, codes)
     }
 }

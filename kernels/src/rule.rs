@@ -10,9 +10,7 @@ pub struct Test {
     /// The ones of the bound from the bit below the sign on, if the mask has them too: see
     /// [`Test::screen`].
     run: u64,
-    /// The top 16 bits of the mask, twice, or a byte four times, for a register to be filled with.
-    top: u32,
-    /// The answer for an element that is no hit, in bytes, likewise.
+    /// The answer for an element that is no hit, in each of four bytes.
     usual: u32,
     /// The other answer.
     other: u32,
@@ -158,10 +156,6 @@ impl Test {
     const fn new(mask: u64, bound: u64, size: usize, operation: Operation) -> Self {
         let ones = run_of_ones(size, bound);
         let run = if mask & ones == ones { ones } else { 0 };
-        let top = match size {
-            1 => mask << 8 | mask,
-            _ => mask >> (8 * size - 16),
-        } as u32;
         let screens = match operation {
             Operation::Greater if (mask | bound) & sign(size) == 0 => Screens::Above,
             Operation::Ones | Operation::Equal if size == 1 && mask == 0xFF => Screens::Flipped,
@@ -172,7 +166,6 @@ impl Test {
             mask,
             bound,
             run,
-            top: top << 16 | top,
             usual: 0,
             other: 0x0101_0101,
             width: size as u8,
@@ -208,25 +201,10 @@ impl Test {
         self.bound
     }
 
-    /// The top 16 bits of the mask, twice, or the mask of a byte four times.
-    #[allow(dead_code, reason = "for hand-written paths, which not every target has")]
-    #[inline(always)]
-    pub(crate) fn top(&self) -> u64 {
-        self.top.into()
-    }
-
     /// The answer for an element that is no hit, in four bytes, and the other one.
     #[inline(always)]
     pub(crate) fn answers(&self) -> [u64; 2] {
         [self.usual.into(), self.other.into()]
-    }
-
-    /// 1 in four bytes. The compiler does not know it: it would make two instructions of
-    /// `min(x, 1)`, or of a masked addition of 1.
-    #[allow(dead_code, reason = "for hand-written paths, which not every target has")]
-    #[inline(always)]
-    pub(crate) fn ones(&self) -> u64 {
-        (self.usual | self.other).into()
     }
 
     #[inline(always)]

@@ -5,7 +5,8 @@
 
 use core::mem::MaybeUninit;
 
-use crate::replace::Codes;
+#[cfg(feature = "replace")]
+use crate::codes::Codes;
 use crate::rule::{Screen, Test};
 
 /// A cache line of input, at any address.
@@ -25,12 +26,9 @@ pub(crate) mod op {
     pub(crate) const ONES_NOT: u8 = 1;
     pub(crate) const EQUAL: u8 = 2;
     pub(crate) const GREATER: u8 = 3;
-    /// `EQUAL` or `GREATER`, as the test says: slower, and half of the code.
-    #[allow(dead_code, reason = "for hand-written paths, which not every target has")]
-    pub(crate) const EITHER: u8 = 4;
     /// The opposite of `EQUAL`: for masks of bytes, where [`super::Simd::store`] does not negate by
     /// itself.
-    pub(crate) const EQUAL_NOT: u8 = 5;
+    pub(crate) const EQUAL_NOT: u8 = 4;
 }
 
 /// A loop to be compiled for each instruction set, as a function of its own. Its arguments fit into
@@ -48,7 +46,7 @@ pub(crate) trait Loop: 'static {
 /// A token that proves that the CPU can run the instructions behind it.
 ///
 /// Methods take lines or blocks, never a pointer. All of them are `#[inline(always)]`.
-pub(crate) trait Simd: Copy + 'static {
+pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
     /// Runs a loop where the compiler may use the instructions. It takes no token, so that loops of
     /// all instruction sets are functions of one type.
     ///
@@ -133,37 +131,6 @@ pub(crate) trait Simd: Copy + 'static {
     /// Whether the largest elements reach the least hit.
     fn reaches<const W: usize>(self, seen: Self::Seen, screen: Self::Screen) -> bool;
 
-    /// The number of hits in at most [`COUNTED`] bytes. `OP` is `EQUAL` or `GREATER`.
-    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: Self::With) -> usize;
-
-    /// The test for NaN, the code of infinity and that of the negative one, in registers.
-    type Classes: Copy;
-
-    /// To be called once, outside of a loop. `nan` is the test for NaN of a format that has
-    /// infinities.
-    fn classes<const W: usize>(self, nan: &Test) -> Self::Classes;
-
-    /// The numbers of NaN, of infinities and of -Inf among these in at most [`COUNTED`] bytes.
-    fn classify<const W: usize>(self, pairs: &[[Line; 2]], with: Self::Classes) -> [usize; 3];
-
-    /// The test for what is to be replaced, and [`Codes`], in registers.
-    type Codes: Copy;
-
-    /// To be called once, outside of a loop. The test is that for `EQUAL`.
-    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> Self::Codes;
-
-    /// Replaces the hits in a line. Returns how many there were.
-    fn replace<const W: usize>(self, line: &mut Line, codes: Self::Codes) -> usize;
-
-    /// A factor in registers.
-    type Factor: Copy;
-
-    /// To be called once, outside of a loop. `F` is a [`crate::scale::format`].
-    fn factor<const F: u8>(self, factor: f64) -> Self::Factor;
-
-    /// Multiplies the elements of a line.
-    fn multiply<const F: u8>(self, line: &mut Line, factor: Self::Factor);
-
     /// Whether [`Simd::stream`] writes past the caches.
     const STREAMS: bool = false;
 
@@ -177,6 +144,51 @@ pub(crate) trait Simd: Copy + 'static {
     #[inline(always)]
     fn fence(self) {}
 }
+
+/// Counting, for a backend.
+///
+/// Methods are `#[inline(always)]`, as are those of [`Replacing`] and [`Scaling`].
+pub(crate) trait Counting {
+    /// The number of hits in at most [`COUNTED`] bytes, not negated. `OP` is `EQUAL` or `GREATER`.
+    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], test: &Test) -> usize;
+
+    /// The numbers of NaN, of infinities and of -Inf in at most [`COUNTED`] bytes. `nan` is the
+    /// test for NaN of a format that has infinities.
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Test) -> [usize; 3];
+}
+
+/// Replacing, for a backend.
+#[cfg(feature = "replace")]
+pub(crate) trait Replacing {
+    /// Replaces the hits in at most [`COUNTED`] bytes. The test is that for `EQUAL`. Returns the
+    /// number of hits.
+    fn replace<const W: usize>(self, lines: &mut [Line], test: &Test, codes: &Codes) -> usize;
+}
+
+/// Multiplying, for a backend.
+#[cfg(feature = "scale")]
+pub(crate) trait Scaling {
+    /// A factor in registers.
+    type Factor: Copy;
+
+    /// To be called once, outside of a loop. `F` is a [`crate::float::format`].
+    fn factor<const F: u8>(self, factor: f64) -> Self::Factor;
+
+    /// Multiplies the elements of a line.
+    fn multiply<const F: u8>(self, line: &mut Line, factor: Self::Factor);
+}
+
+/// Nothing without the feature.
+#[cfg(not(feature = "replace"))]
+pub(crate) trait Replacing {}
+#[cfg(not(feature = "replace"))]
+impl<T> Replacing for T {}
+
+/// Nothing without the feature.
+#[cfg(not(feature = "scale"))]
+pub(crate) trait Scaling {}
+#[cfg(not(feature = "scale"))]
+impl<T> Scaling for T {}
 
 /// A line of mask bytes that is a line of the cache.
 #[repr(C, align(64))]
@@ -210,13 +222,4 @@ pub(crate) fn lines(x: &[u8]) -> (&[Line], &[u8]) {
 #[inline(always)]
 pub(crate) fn first_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
     x.as_chunks().0.first_chunk()
-}
-
-/// Fewer than 64 elements as a block, with zeros behind them.
-#[allow(dead_code, reason = "for hand-written paths, which not every target has")]
-#[inline(always)]
-pub(crate) fn padded<const W: usize>(x: &[u8]) -> Block<W> {
-    let mut block = [[0; 64]; W];
-    block.as_flattened_mut()[..x.len()].copy_from_slice(x);
-    block
 }

@@ -6,6 +6,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::{Avx2, V, With};
+use crate::registers::Registers;
 use crate::simd::op;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.

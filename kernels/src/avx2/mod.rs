@@ -1,6 +1,9 @@
 //! AVX2: 32 bytes a register, comparisons into lanes of all ones.
 
 mod layout;
+#[cfg(feature = "replace")]
+mod replace;
+#[cfg(feature = "scale")]
 mod scale;
 
 #[cfg(target_arch = "x86")]
@@ -9,10 +12,12 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-use crate::replace::Codes;
+use crate::cpuid::cpuid;
+#[cfg(any(feature = "replace", feature = "scale"))]
+use crate::registers::Write;
+use crate::registers::{Registers, ones, padded, spread};
 use crate::rule::{Operation, Screen, Test};
-use crate::scale::format;
-use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, op, padded};
+use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, op};
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 
@@ -28,26 +33,22 @@ impl Avx2 {
 
 /// F16C, which `cpufeatures` cannot ask for. No CPU with AVX2 is known that lacks it.
 fn has_f16c() -> bool {
-    // In an enclave CPUID faults: there only what is known at compile time counts.
-    if cfg!(any(target_feature = "f16c", target_env = "sgx")) {
-        return cfg!(target_feature = "f16c");
-    }
-    // Leaf 1, ECX, bit 29 (Intel SDM volume 2A, CPUID). That the system keeps the registers is
-    // known of AVX2.
-    #[allow(unused_unsafe, reason = "an unsafe function in older versions of Rust")]
-    // SAFETY: a CPU with AVX2 has the instruction, and the leaf.
-    let features = unsafe { __cpuid(1) }.ecx;
-    features >> 29 & 1 != 0
+    // Leaf 1, ECX, bit 29 (Intel SDM volume 2A, CPUID). `cpufeatures` has asked whether the system
+    // saves the registers of AVX2, which are those of F16C.
+    cfg!(target_feature = "f16c") || cpuid(1, 0).is_some_and(|leaf| leaf.ecx >> 29 & 1 != 0)
 }
 
 type V = __m256i;
+
+/// `EQUAL` or `GREATER`, as the test says: slower, and half of the code. Beside those of [`op`].
+const EITHER: u8 = u8::MAX;
 
 /// The registers of a test.
 #[derive(Clone, Copy)]
 pub(crate) struct With {
     mask: V,
     bound: V,
-    /// The top 16 bits of the mask, in lanes of 16 bits.
+    /// [`Registers::top`]
     top: V,
     /// All ones if the comparison is `GREATER`, for `EITHER`.
     greater: V,
@@ -58,8 +59,12 @@ pub(crate) struct With {
 // SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
 // ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
 // register.
-impl Avx2 {
-    /// The 32 bytes at `at`.
+impl Registers for Avx2 {
+    type V = V;
+    /// -1 in every lane that is a hit, else 0.
+    type Hits = V;
+    const BYTES: usize = 32;
+
     #[inline(always)]
     fn load(self, bytes: &[u8], at: usize) -> V {
         let bytes: &[u8; 32] = bytes[at..].first_chunk().unwrap();
@@ -67,7 +72,6 @@ impl Avx2 {
         unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
     }
 
-    /// The low `W` bytes of a number in every lane.
     #[inline(always)]
     fn splat<const W: usize>(self, bits: u64) -> V {
         // SAFETY: see above.
@@ -87,7 +91,6 @@ impl Avx2 {
         unsafe { _mm256_and_si256(a, b) }
     }
 
-    /// -1 in every lane where they are equal, else 0.
     #[inline(always)]
     fn equal<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
@@ -101,7 +104,6 @@ impl Avx2 {
         }
     }
 
-    /// Signed.
     #[inline(always)]
     fn greater<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
@@ -115,6 +117,43 @@ impl Avx2 {
         }
     }
 
+    /// Subtracts -1. There is no need of `one`.
+    #[inline(always)]
+    fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm256_sub_epi8(counts, hits),
+                2 => _mm256_sub_epi16(counts, hits),
+                4 => _mm256_sub_epi32(counts, hits),
+                _ => _mm256_sub_epi64(counts, hits),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sum(self, [a, b]: [V; 2]) -> usize {
+        let mut lanes = [0u64; 4];
+        // SAFETY: see above; `lanes` has 32 bytes.
+        unsafe {
+            let sums = _mm256_sad_epu8(_mm256_add_epi8(a, b), _mm256_setzero_si256());
+            _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sums);
+        }
+        lanes.iter().sum::<u64>() as usize
+    }
+}
+
+#[cfg(any(feature = "replace", feature = "scale"))]
+impl Write for Avx2 {
+    #[inline(always)]
+    fn write(self, v: V, bytes: &mut [u8], at: usize) {
+        let bytes: &mut [u8; 32] = bytes[at..].first_chunk_mut().unwrap();
+        // SAFETY: see above.
+        unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
+    }
+}
+
+impl Avx2 {
     /// Unsigned. AVX2 has none for lanes of 64 bits: their halves are compared.
     #[inline(always)]
     fn max<const W: usize>(self, a: V, b: V) -> V {
@@ -128,19 +167,6 @@ impl Avx2 {
         }
     }
 
-    #[inline(always)]
-    fn subtract<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm256_sub_epi8(a, b),
-                2 => _mm256_sub_epi16(a, b),
-                4 => _mm256_sub_epi32(a, b),
-                _ => _mm256_sub_epi64(a, b),
-            }
-        }
-    }
-
     /// Lanes as a screen compares them.
     #[inline(always)]
     fn masked<const FLIP: bool>(self, lanes: V, mask: V) -> V {
@@ -148,47 +174,23 @@ impl Avx2 {
         if FLIP { unsafe { _mm256_xor_si256(lanes, mask) } } else { self.and(lanes, mask) }
     }
 
-    /// Where `EQUAL` or `GREATER` holds for the lanes at `at`.
+    /// Where the comparison holds for the lanes at `at`.
     #[inline(always)]
     fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
-        let masked = self.and(self.load(bytes, at), with.mask);
-        match OP {
-            op::GREATER => self.greater::<W>(masked, with.bound),
-            op::EITHER => {
-                let (equal, greater) =
-                    (self.equal::<W>(masked, with.bound), self.greater::<W>(masked, with.bound));
-                self.blend(equal, greater, with.greater)
-            }
-            _ => self.equal::<W>(masked, with.bound),
+        let lanes = self.load(bytes, at);
+        if OP == EITHER {
+            let equal = self.compare::<W, { op::EQUAL }>(lanes, with.mask, with.bound);
+            let greater = self.compare::<W, { op::GREATER }>(lanes, with.mask, with.bound);
+            return self.choose(equal, greater, with.greater);
         }
+        self.compare::<W, OP>(lanes, with.mask, with.bound)
     }
 
     /// The bytes of `b` where those of `hits` are -1, else those of `a`.
     #[inline(always)]
-    fn blend(self, a: V, b: V, hits: V) -> V {
+    fn choose(self, a: V, b: V, hits: V) -> V {
         // SAFETY: see above.
         unsafe { _mm256_blendv_epi8(a, b, hits) }
-    }
-
-    /// Writes 32 bytes at `at`.
-    #[inline(always)]
-    fn write(self, v: V, bytes: &mut [u8], at: usize) {
-        let bytes: &mut [u8; 32] = bytes[at..].first_chunk_mut().unwrap();
-        // SAFETY: see above.
-        unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
-    }
-
-    /// The sum of all counters. No lane of `a` or `b` is above 64 after [`crate::simd::COUNTED`]
-    /// bytes, so only the lowest byte of each lane of `a + b` is not zero.
-    #[inline(always)]
-    fn sum(self, a: V, b: V) -> usize {
-        let mut lanes = [0u64; 4];
-        // SAFETY: see above; `lanes` has 32 bytes.
-        unsafe {
-            let sums = _mm256_sad_epu8(_mm256_add_epi8(a, b), _mm256_setzero_si256());
-            _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sums);
-        }
-        lanes.iter().sum::<u64>() as usize
     }
 
     /// The sign of every byte.
@@ -218,15 +220,6 @@ impl Avx2 {
     }
 }
 
-/// The registers of a replacement: a test, and each code with what takes its place.
-#[derive(Clone, Copy)]
-pub(crate) struct Replace {
-    special: With,
-    nan: V,
-    pos_inf: [V; 2],
-    neg_inf: [V; 2],
-}
-
 impl Simd for Avx2 {
     /// `detect` asks for these five features.
     #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
@@ -241,9 +234,9 @@ impl Simd for Avx2 {
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<4>(test.top()),
+            top: self.top::<W>(test),
             greater: self.splat::<8>(if test.operation() == Operation::Greater { u64::MAX } else { 0 }),
-            ones: self.splat::<4>(test.ones()),
+            ones: self.splat::<4>(ones(test)),
         }
     }
 
@@ -281,7 +274,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        crate::scalar::spread(self.bits_few::<W>(x, test), out);
+        spread(self.bits_few::<W>(x, test), out);
     }
 
     #[inline(always)]
@@ -301,7 +294,7 @@ impl Simd for Avx2 {
             return crate::scalar::bits_few::<W>(x, test);
         }
         let (block, with) = (padded(x), self.with::<W>(test));
-        let bits = self.bits::<W, { op::EITHER }>(&block, with);
+        let bits = self.bits::<W, EITHER>(&block, with);
         (bits ^ test.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
 
@@ -368,89 +361,6 @@ impl Simd for Avx2 {
         };
         // SAFETY: see above.
         unsafe { _mm256_testz_si256(lanes, lanes) == 0 }
-    }
-
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: With) -> usize {
-        let [mut a, mut b] = [self.splat::<1>(0); 2];
-        for pair in pairs {
-            let bytes = pair.as_flattened();
-            a = self.subtract::<W>(a, self.hits::<W, OP>(bytes, 0, with));
-            b = self.subtract::<W>(b, self.hits::<W, OP>(bytes, 32, with));
-            a = self.subtract::<W>(a, self.hits::<W, OP>(bytes, 64, with));
-            b = self.subtract::<W>(b, self.hits::<W, OP>(bytes, 96, with));
-        }
-        self.sum(a, b)
-    }
-
-    /// The mask without the sign, and the codes of infinity and of the negative one.
-    type Classes = [V; 3];
-
-    #[inline(always)]
-    fn classes<const W: usize>(self, nan: &Test) -> [V; 3] {
-        let (mask, inf) = (nan.mask(), nan.bound());
-        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | (mask + 1))]
-    }
-
-    #[inline(always)]
-    fn classify<const W: usize>(self, pairs: &[[Line; 2]], [mask, code, neg_code]: [V; 3]) -> [usize; 3] {
-        let [mut nan, mut inf, mut neg] = [[self.splat::<1>(0); 2]; 3];
-        for pair in pairs {
-            let bytes = pair.as_flattened();
-            for half in 0..4 {
-                let (lanes, i) = (self.load(bytes, 32 * half), half % 2);
-                let magnitude = self.and(lanes, mask);
-                nan[i] = self.subtract::<W>(nan[i], self.greater::<W>(magnitude, code));
-                inf[i] = self.subtract::<W>(inf[i], self.equal::<W>(magnitude, code));
-                neg[i] = self.subtract::<W>(neg[i], self.equal::<W>(lanes, neg_code));
-            }
-        }
-        [self.sum(nan[0], nan[1]), self.sum(inf[0], inf[1]), self.sum(neg[0], neg[1])]
-    }
-
-    type Codes = Replace;
-
-    #[inline(always)]
-    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> Replace {
-        Replace {
-            special: self.with::<W>(test),
-            nan: self.splat::<W>(codes.values.nan),
-            pos_inf: [self.splat::<W>(codes.pos_inf), self.splat::<W>(codes.values.pos_inf)],
-            neg_inf: [self.splat::<W>(codes.neg_inf), self.splat::<W>(codes.values.neg_inf)],
-        }
-    }
-
-    #[inline(always)]
-    fn replace<const W: usize>(self, line: &mut Line, codes: Replace) -> usize {
-        let [pos_inf, for_pos] = codes.pos_inf;
-        let [neg_inf, for_neg] = codes.neg_inf;
-        let mut signs = 0;
-        for at in [0, 32] {
-            let lanes = self.load(line, at);
-            let special = self.hits::<W, { op::EQUAL }>(line, at, codes.special);
-            let mut value = self.blend(codes.nan, for_neg, self.equal::<W>(lanes, neg_inf));
-            value = self.blend(value, for_pos, self.equal::<W>(lanes, pos_inf));
-            self.write(self.blend(lanes, value, special), line, at);
-            signs += self.signs(special).count_ones() as usize;
-        }
-        signs / W
-    }
-
-    type Factor = V;
-
-    #[inline(always)]
-    fn factor<const F: u8>(self, factor: f64) -> V {
-        match F {
-            format::F64 => self.splat::<8>(factor.to_bits()),
-            _ => self.splat::<4>((factor as f32).to_bits().into()),
-        }
-    }
-
-    #[inline(always)]
-    fn multiply<const F: u8>(self, line: &mut Line, factor: V) {
-        for at in [0, 32] {
-            self.write(self.times::<F>(self.load(line, at), factor), line, at);
-        }
     }
 
     const STREAMS: bool = true;

@@ -6,6 +6,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::{Avx512, V};
+use crate::registers::Registers;
 use crate::simd::Block;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for; each load
@@ -23,9 +24,9 @@ impl Avx512 {
         // SAFETY: see above.
         unsafe {
             match W {
-                1 => _mm512_andnot_si512(self.load(&block[0]), top),
+                1 => _mm512_andnot_si512(self.load(&block[0], 0), top),
                 2 => {
-                    let packed = pack(self.load(&block[0]), self.load(&block[1]), top);
+                    let packed = pack(self.load(&block[0], 0), self.load(&block[1], 0), top);
                     _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed)
                 }
                 4 => {
@@ -48,8 +49,8 @@ impl Avx512 {
     fn two_tops<const W: usize>(self, block: &Block<W>, i: usize) -> V {
         // SAFETY: see above.
         unsafe {
-            let low = _mm512_srli_epi32::<16>(self.load(&block[i]));
-            select(_mm512_set1_epi32(!0 << 16), self.load(&block[i + 1]), low)
+            let low = _mm512_srli_epi32::<16>(self.load(&block[i], 0));
+            select(_mm512_set1_epi32(!0 << 16), self.load(&block[i + 1], 0), low)
         }
     }
 
@@ -59,11 +60,11 @@ impl Avx512 {
     fn four_tops<const W: usize>(self, block: &Block<W>, i: usize) -> V {
         // SAFETY: see above.
         unsafe {
-            let first = _mm512_srli_epi64::<48>(self.load(&block[i]));
-            let second = _mm512_srli_epi64::<32>(self.load(&block[i + 1]));
-            let third = _mm512_srli_epi64::<16>(self.load(&block[i + 2]));
+            let first = _mm512_srli_epi64::<48>(self.load(&block[i], 0));
+            let second = _mm512_srli_epi64::<32>(self.load(&block[i + 1], 0));
+            let third = _mm512_srli_epi64::<16>(self.load(&block[i + 2], 0));
             let low = select(_mm512_set1_epi64(0xFFFF_0000), second, first);
-            let high = select(_mm512_set1_epi64(!0 << 48), self.load(&block[i + 3]), third);
+            let high = select(_mm512_set1_epi64(!0 << 48), self.load(&block[i + 3], 0), third);
             select(_mm512_set1_epi64(!0 << 32), high, low)
         }
     }

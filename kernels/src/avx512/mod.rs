@@ -1,6 +1,9 @@
 //! AVX-512 (F, BW, VL and DQ): 64 bytes a register, comparisons into mask registers.
 
 mod layout;
+#[cfg(feature = "replace")]
+mod replace;
+#[cfg(feature = "scale")]
 mod scale;
 
 #[cfg(target_arch = "x86")]
@@ -10,10 +13,11 @@ use core::arch::x86_64::*;
 use core::hint::black_box;
 use core::mem::MaybeUninit;
 
-use crate::replace::Codes;
+#[cfg(any(feature = "replace", feature = "scale"))]
+use crate::registers::Write;
+use crate::registers::{Registers, ones};
 use crate::rule::{Operation, Screen, Test};
-use crate::scale::format;
-use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, op};
+use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, lines, op};
 
 cpufeatures::new!(
     cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"
@@ -36,27 +40,31 @@ type V = __m512i;
 pub(crate) struct With {
     mask: V,
     bound: V,
-    /// The top 16 bits of the mask, in lanes of 16 bits.
+    /// [`Registers::top`]
     top: V,
     /// The answer for an element that is no hit, and the other one, in bytes.
     usual: V,
     other: V,
-    /// 1 in every byte, and 1 in every lane.
+    /// 1 in every byte.
     ones: V,
-    one: V,
 }
 
 // SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
 // ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
 // register.
-impl Avx512 {
+impl Registers for Avx512 {
+    type V = V;
+    /// Bit `i` for lane `i`.
+    type Hits = u64;
+    const BYTES: usize = 64;
+
     #[inline(always)]
-    fn load(self, line: &Line) -> V {
-        // SAFETY: see above; a line has 64 bytes.
-        unsafe { _mm512_loadu_si512(line.as_ptr().cast()) }
+    fn load(self, bytes: &[u8], at: usize) -> V {
+        let bytes: &[u8; 64] = bytes[at..].first_chunk().unwrap();
+        // SAFETY: see above.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
     }
 
-    /// The low `W` bytes of a number in every lane.
     #[inline(always)]
     fn splat<const W: usize>(self, bits: u64) -> V {
         // SAFETY: see above.
@@ -76,7 +84,6 @@ impl Avx512 {
         unsafe { _mm512_and_si512(a, b) }
     }
 
-    /// Bit `i` for lane `i`.
     #[inline(always)]
     fn equal<const W: usize>(self, a: V, b: V) -> u64 {
         // SAFETY: see above.
@@ -90,7 +97,6 @@ impl Avx512 {
         }
     }
 
-    /// Signed.
     #[inline(always)]
     fn greater<const W: usize>(self, a: V, b: V) -> u64 {
         // SAFETY: see above.
@@ -104,6 +110,38 @@ impl Avx512 {
         }
     }
 
+    #[inline(always)]
+    fn add<const W: usize>(self, counts: V, hits: u64, one: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm512_mask_add_epi8(counts, hits, counts, one),
+                2 => _mm512_mask_add_epi16(counts, hits as u32, counts, one),
+                4 => _mm512_mask_add_epi32(counts, hits as u16, counts, one),
+                _ => _mm512_mask_add_epi64(counts, hits as u8, counts, one),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sum(self, [a, b]: [V; 2]) -> usize {
+        // SAFETY: see above.
+        unsafe {
+            let sums = _mm512_sad_epu8(_mm512_add_epi8(a, b), _mm512_setzero_si512());
+            _mm512_reduce_add_epi64(sums) as usize
+        }
+    }
+}
+
+#[cfg(any(feature = "replace", feature = "scale"))]
+impl Write for Avx512 {
+    #[inline(always)]
+    fn write(self, v: V, bytes: &mut [u8], at: usize) {
+        self.write_line(v, bytes[at..].first_chunk_mut().unwrap());
+    }
+}
+
+impl Avx512 {
     /// Unsigned.
     #[inline(always)]
     fn max<const W: usize>(self, a: V, b: V) -> V {
@@ -145,31 +183,6 @@ impl Avx512 {
         }
     }
 
-    /// Adds `one` to the lanes whose bits are set.
-    #[inline(always)]
-    fn increment<const W: usize>(self, counts: V, hits: u64, one: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm512_mask_add_epi8(counts, hits, counts, one),
-                2 => _mm512_mask_add_epi16(counts, hits as u32, counts, one),
-                4 => _mm512_mask_add_epi32(counts, hits as u16, counts, one),
-                _ => _mm512_mask_add_epi64(counts, hits as u8, counts, one),
-            }
-        }
-    }
-
-    /// The sum of all counters. No lane of `a` or `b` is above 32 after [`crate::simd::COUNTED`]
-    /// bytes, so only the lowest byte of each lane of `a + b` is not zero.
-    #[inline(always)]
-    fn sum(self, a: V, b: V) -> usize {
-        // SAFETY: see above.
-        unsafe {
-            let sums = _mm512_sad_epu8(_mm512_add_epi8(a, b), _mm512_setzero_si512());
-            _mm512_reduce_add_epi64(sums) as usize
-        }
-    }
-
     /// Lanes as a screen compares them.
     #[inline(always)]
     fn masked<const FLIP: bool>(self, lanes: V, mask: V) -> V {
@@ -177,15 +190,10 @@ impl Avx512 {
         if FLIP { unsafe { _mm512_xor_si512(lanes, mask) } } else { self.and(lanes, mask) }
     }
 
-    /// The results of `EQUAL` or `GREATER` for the lanes of a register.
+    /// [`Registers::compare`] with the registers of a test.
     #[inline(always)]
     fn hits<const W: usize, const OP: u8>(self, lanes: V, with: With) -> u64 {
-        let masked = self.and(lanes, with.mask);
-        if OP == op::GREATER {
-            self.greater::<W>(masked, with.bound)
-        } else {
-            self.equal::<W>(masked, with.bound)
-        }
+        self.compare::<W, OP>(lanes, with.mask, with.bound)
     }
 
     /// [`Avx512::hits`] of either comparison.
@@ -223,20 +231,6 @@ impl Avx512 {
         }
     }
 
-    /// Lane `i` of `b` where bit `i` is set, else that of `a`.
-    #[inline(always)]
-    fn blend<const W: usize>(self, hits: u64, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm512_mask_blend_epi8(hits, a, b),
-                2 => _mm512_mask_blend_epi16(hits as u32, a, b),
-                4 => _mm512_mask_blend_epi32(hits as u16, a, b),
-                _ => _mm512_mask_blend_epi64(hits as u8, a, b),
-            }
-        }
-    }
-
     #[inline(always)]
     fn write_line(self, lanes: V, line: &mut Line) {
         // SAFETY: see above; `line` has 64 bytes.
@@ -245,7 +239,7 @@ impl Avx512 {
 
     /// Writes 64 bytes.
     #[inline(always)]
-    fn write(self, answers: V, out: &mut Slots) {
+    fn write_slots(self, answers: V, out: &mut Slots) {
         // SAFETY: see above; `out` has 64 bytes.
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), answers) }
     }
@@ -255,7 +249,7 @@ impl Avx512 {
     #[inline(always)]
     fn store_compared<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
         for (line, slots) in block.iter().zip(out.chunks_exact_mut(64 / W)) {
-            let hits = self.hits::<W, OP>(self.load(line), with);
+            let hits = self.hits::<W, OP>(self.load(line, 0), with);
             let to = slots.as_mut_ptr();
             // SAFETY: see above; `slots` has `64 / W` bytes.
             unsafe {
@@ -294,15 +288,6 @@ fn put<const W: usize>(hits: u64, to: &mut [u8]) {
     to.copy_from_slice(&hits.to_le_bytes()[..8 / W]);
 }
 
-/// The registers of a replacement: a test, and each code with what takes its place.
-#[derive(Clone, Copy)]
-pub(crate) struct Replace {
-    special: With,
-    nan: V,
-    pos_inf: [V; 2],
-    neg_inf: [V; 2],
-}
-
 impl Simd for Avx512 {
     /// `detect` asks for these features, and for FMA, which the compiler takes AVX-512 F to imply.
     /// The compiler takes it to imply F16C too, which `cpufeatures` cannot ask for; no CPU with
@@ -316,15 +301,14 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn with<const W: usize>(self, test: &Test) -> With {
-        let ([usual, other], ones) = (test.answers(), test.ones());
+        let [usual, other] = test.answers();
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<4>(test.top()),
+            top: self.top::<W>(test),
             usual: self.splat::<4>(usual),
             other: self.splat::<4>(other),
-            ones: self.splat::<4>(ones),
-            one: self.splat::<W>(ones & 1),
+            ones: self.splat::<4>(ones(test)),
         }
     }
 
@@ -336,8 +320,10 @@ impl Simd for Avx512 {
         unsafe {
             match OP {
                 // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                op::ONES => self.write(_mm512_subs_epu8(with.ones, self.lacking(block, with.top)), out),
-                op::ONES_NOT => self.write(_mm512_min_epu8(with.ones, self.lacking(block, with.top)), out),
+                op::ONES => self.write_slots(_mm512_subs_epu8(with.ones, self.lacking(block, with.top)), out),
+                op::ONES_NOT => {
+                    self.write_slots(_mm512_min_epu8(with.ones, self.lacking(block, with.top)), out)
+                }
                 _ => self.store_compared::<W, OP>(block, with, out),
             }
         }
@@ -345,16 +331,16 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn fill(self, answer: u64, out: &mut Slots) {
-        self.write(self.splat::<4>(answer), out);
+        self.write_slots(self.splat::<4>(answer), out);
     }
 
     #[inline(always)]
     fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
         let with = self.with::<W>(test);
-        let (lines, few) = x.as_chunks();
+        let (lines, few) = lines(x);
         let (slots, last) = out.split_at_mut((lines.len() * (64 / W)).min(out.len()));
         for (line, slots) in lines.iter().zip(slots.chunks_exact_mut(64 / W)) {
-            self.put::<W>(self.hits_of::<W>(self.load(line), test, with), with, slots);
+            self.put::<W>(self.hits_of::<W>(self.load(line, 0), test, with), with, slots);
         }
         if !last.is_empty() {
             self.put::<W>(self.hits_of::<W>(self.load_few(few), test, with), with, last);
@@ -370,7 +356,7 @@ impl Simd for Avx512 {
         word: &mut [u8; 8],
     ) {
         for (line, bits) in block.iter().zip(word.chunks_exact_mut(8 / W)) {
-            let lanes = self.load(line);
+            let lanes = self.load(line, 0);
             let hits = match OP {
                 op::ONES_NOT => self.unequal::<W>(self.and(lanes, with.mask), with.bound),
                 _ => self.hits::<W, OP>(lanes, with),
@@ -387,10 +373,10 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64 {
         let with = self.with::<W>(test);
-        let (lines, few) = x.as_chunks();
+        let (lines, few) = lines(x);
         let mut bits = 0;
         for (i, line) in lines.iter().enumerate() {
-            bits |= self.hits_of::<W>(self.load(line), test, with) << (i * (64 / W));
+            bits |= self.hits_of::<W>(self.load(line, 0), test, with) << (i * (64 / W));
         }
         if !few.is_empty() {
             bits |= self.hits_of::<W>(self.load_few(few), test, with) << (lines.len() * (64 / W));
@@ -400,7 +386,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
-        let hits = self.hits_of::<W>(self.load(line), test, with);
+        let hits = self.hits_of::<W>(self.load(line, 0), test, with);
         let hits = hits ^ (test.usual_bits() >> (64 - 64 / W));
         hits.trailing_zeros() as usize
     }
@@ -437,91 +423,13 @@ impl Simd for Avx512 {
         [even, odd]: &[Line; 2],
         [mask, _]: [V; 2],
     ) -> [V; 2] {
-        let (even, odd) = (self.load(even), self.load(odd));
+        let (even, odd) = (self.load(even, 0), self.load(odd, 0));
         [self.max::<W>(a, self.masked::<FLIP>(even, mask)), self.max::<W>(b, self.masked::<FLIP>(odd, mask))]
     }
 
     #[inline(always)]
     fn reaches<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
         self.at_least::<W>(self.max::<W>(a, b), least)
-    }
-
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: With) -> usize {
-        let [mut a, mut b] = [self.splat::<1>(0); 2];
-        for [even, odd] in pairs {
-            a = self.increment::<W>(a, self.hits::<W, OP>(self.load(even), with), with.one);
-            b = self.increment::<W>(b, self.hits::<W, OP>(self.load(odd), with), with.one);
-        }
-        self.sum(a, b)
-    }
-
-    /// The mask without the sign, the codes of infinity and of the negative one, and 1.
-    type Classes = [V; 4];
-
-    #[inline(always)]
-    fn classes<const W: usize>(self, nan: &Test) -> [V; 4] {
-        let (mask, inf, one) = (nan.mask(), nan.bound(), nan.ones() & 1);
-        let neg = inf | (mask + 1);
-        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(neg), self.splat::<W>(one)]
-    }
-
-    #[inline(always)]
-    fn classify<const W: usize>(
-        self,
-        pairs: &[[Line; 2]],
-        [mask, code, neg_code, one]: [V; 4],
-    ) -> [usize; 3] {
-        let [mut nan, mut inf, mut neg] = [[self.splat::<1>(0); 2]; 3];
-        for pair in pairs {
-            for (i, line) in pair.iter().enumerate() {
-                let lanes = self.load(line);
-                let magnitude = self.and(lanes, mask);
-                nan[i] = self.increment::<W>(nan[i], self.greater::<W>(magnitude, code), one);
-                inf[i] = self.increment::<W>(inf[i], self.equal::<W>(magnitude, code), one);
-                neg[i] = self.increment::<W>(neg[i], self.equal::<W>(lanes, neg_code), one);
-            }
-        }
-        [self.sum(nan[0], nan[1]), self.sum(inf[0], inf[1]), self.sum(neg[0], neg[1])]
-    }
-
-    type Codes = Replace;
-
-    #[inline(always)]
-    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> Replace {
-        Replace {
-            special: self.with::<W>(test),
-            nan: self.splat::<W>(codes.values.nan),
-            pos_inf: [self.splat::<W>(codes.pos_inf), self.splat::<W>(codes.values.pos_inf)],
-            neg_inf: [self.splat::<W>(codes.neg_inf), self.splat::<W>(codes.values.neg_inf)],
-        }
-    }
-
-    #[inline(always)]
-    fn replace<const W: usize>(self, line: &mut Line, codes: Replace) -> usize {
-        let lanes = self.load(line);
-        let special = self.hits::<W, { op::EQUAL }>(lanes, codes.special);
-        let [pos_inf, for_pos] = codes.pos_inf;
-        let [neg_inf, for_neg] = codes.neg_inf;
-        let mut value = self.blend::<W>(self.equal::<W>(lanes, neg_inf), codes.nan, for_neg);
-        value = self.blend::<W>(self.equal::<W>(lanes, pos_inf), value, for_pos);
-        self.write_line(self.blend::<W>(special, lanes, value), line);
-        special.count_ones() as usize
-    }
-
-    type Factor = V;
-
-    #[inline(always)]
-    fn factor<const F: u8>(self, factor: f64) -> V {
-        match F {
-            format::F64 => self.splat::<8>(factor.to_bits()),
-            _ => self.splat::<4>((factor as f32).to_bits().into()),
-        }
-    }
-
-    #[inline(always)]
-    fn multiply<const F: u8>(self, line: &mut Line, factor: V) {
-        self.write_line(self.times::<F>(self.load(line), factor), line);
     }
 
     const STREAMS: bool = true;

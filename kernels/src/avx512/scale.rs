@@ -6,12 +6,13 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::{Avx512, V};
-use crate::scale::format;
+use crate::float::format;
+use crate::registers::scale::Times;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
-impl Avx512 {
+impl Times for Avx512 {
     #[inline(always)]
-    pub(super) fn times<const F: u8>(self, lanes: V, factor: V) -> V {
+    fn times<const F: u8>(self, lanes: V, factor: V) -> V {
         // SAFETY: see above.
         unsafe {
             match F {
@@ -36,7 +37,9 @@ impl Avx512 {
             }
         }
     }
+}
 
+impl Avx512 {
     #[inline(always)]
     fn times_f32(self, lanes: V, factor: V) -> V {
         // SAFETY: see above.

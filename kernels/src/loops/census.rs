@@ -19,7 +19,6 @@ impl<const W: usize> Loop for Classify<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Test, (): ()) -> Three {
-        let with = isa.classes::<W>(nan);
         let pairs = lines(x).0.as_chunks::<2>().0;
         // Where hits are sparse, most fours of lines hold none.
         let (sparse, part) = if x.len() <= GROUP { (true, 2) } else { (false, COUNTED / 128) };
@@ -27,7 +26,7 @@ impl<const W: usize> Loop for Classify<W> {
         let mut three = [0; 3];
         for part in pairs.chunks(part) {
             if !sparse || may_hit::<I, W, false>(isa, part.as_flattened(), screen) {
-                add(&mut three, isa.classify::<W>(part, with));
+                add(&mut three, isa.classify::<W>(part, nan));
             }
         }
         for few in x[pairs.len() * 128..].chunks(63 * W) {

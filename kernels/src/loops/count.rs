@@ -23,11 +23,10 @@ impl<const W: usize> Loop for Exact<W> {
 
 #[inline(always)]
 fn exact<I: Simd, const W: usize, const OP: u8>(isa: I, x: &[u8], test: &Test) -> usize {
-    let with = isa.with::<W>(test);
     let (pairs, _) = lines(x).0.as_chunks::<2>();
     let mut total = 0;
     for part in pairs.chunks(COUNTED / 128) {
-        total += isa.count::<W, OP>(part, with);
+        total += isa.count::<W, OP>(part, test);
     }
     for few in x[pairs.len() * 128..].chunks(63 * W) {
         total += isa.run::<Few<W>>(few, test, ()).count_ones() as usize;

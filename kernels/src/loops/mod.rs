@@ -5,7 +5,9 @@ pub(crate) mod census;
 pub(crate) mod count;
 pub(crate) mod mask;
 pub(crate) mod position;
+#[cfg(feature = "replace")]
 pub(crate) mod replace;
+#[cfg(feature = "scale")]
 pub(crate) mod scale;
 mod skip;
 pub(crate) mod stream;

@@ -1,9 +1,9 @@
 //! Replacing what is not finite. Where nothing is found, nothing is written in place.
 
-use super::skip::{GROUP, Skip};
-use crate::replace::Codes;
+use super::skip::{GROUP, skip};
+use crate::codes::Codes;
 use crate::rule::Test;
-use crate::simd::{Line, Loop, Simd};
+use crate::simd::{COUNTED, Line, Loop, Simd};
 
 /// Replaces every hit of the test. The input is the output.
 pub(crate) struct Exact<const W: usize>;
@@ -14,11 +14,10 @@ impl<const W: usize> Loop for Exact<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, _: &[u8], test: &Test, (x, codes): (&mut [u8], &Codes)) -> usize {
-        let with = isa.codes::<W>(test, codes);
         let (lines, few) = x.as_chunks_mut();
         let mut found = 0;
-        for line in lines {
-            found += isa.replace::<W>(line, with);
+        for part in lines.chunks_mut(COUNTED / 64) {
+            found += isa.replace::<W>(part, test, codes);
         }
         if few.is_empty() {
             return found;
@@ -27,9 +26,22 @@ impl<const W: usize> Loop for Exact<W> {
         let mut line: Line = [0; 64];
         line[..few.len()].copy_from_slice(few);
         let padding = if test.holds(0) { (64 - few.len()) / W } else { 0 };
-        found += isa.replace::<W>(&mut line, with) - padding;
+        found += isa.run::<Self>(&[], test, (&mut line, codes)) - padding;
         few.copy_from_slice(&line[..few.len()]);
         found
+    }
+}
+
+/// [`skip`] as a function of its own, which a caller with little work of its own calls.
+struct Skip<const W: usize>;
+
+impl<const W: usize> Loop for Skip<W> {
+    type Out<'o> = ();
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> usize {
+        skip::<I, W>(isa, x, test.screen())
     }
 }
 

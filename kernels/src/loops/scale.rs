@@ -1,7 +1,7 @@
 //! Multiplying in place, with a look at what was there before.
 
+use crate::float::format;
 use crate::rule::Test;
-use crate::scale::format;
 use crate::simd::{Loop, Simd};
 
 /// Multiplies every element of a [`format`].

@@ -10,8 +10,8 @@
 //!
 //! One look at the largest masked element answers for the whole group.
 
-use crate::rule::{Screen, Test};
-use crate::simd::{Line, Loop, Simd, lines};
+use crate::rule::Screen;
+use crate::simd::{Line, Simd, lines};
 
 /// Whether one of the lines may hold a hit.
 #[inline(always)]
@@ -34,19 +34,6 @@ pub(super) fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], screen: Screen) ->
         Screen::Masked { .. } => skip_by::<I, W, false>(isa, x, screen),
         Screen::Flipped { .. } if W == 1 => skip_by::<I, W, true>(isa, x, screen),
         _ => 0,
-    }
-}
-
-/// [`skip`] as a function of its own, for where a call does not count.
-pub(super) struct Skip<const W: usize>;
-
-impl<const W: usize> Loop for Skip<W> {
-    type Out<'o> = ();
-    type Output = usize;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> usize {
-        skip::<I, W>(isa, x, test.screen())
     }
 }
 

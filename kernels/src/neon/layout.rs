@@ -5,6 +5,7 @@ use core::arch::aarch64::*;
 use core::arch::asm;
 
 use super::{Neon, V, With};
+use crate::registers::Registers;
 use crate::simd::op;
 
 // SAFETY of all blocks below: `self` proves NEON, which is all that the intrinsics ask for.

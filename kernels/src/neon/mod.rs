@@ -1,15 +1,19 @@
 //! NEON: 16 bytes a register, on every AArch64 CPU.
 
 mod layout;
+#[cfg(feature = "replace")]
+mod replace;
+#[cfg(feature = "scale")]
 mod scale;
 
 use core::arch::aarch64::*;
 use core::mem::MaybeUninit;
 
-use crate::replace::Codes;
+#[cfg(any(feature = "replace", feature = "scale"))]
+use crate::registers::Write;
+use crate::registers::{Registers, padded, spread};
 use crate::rule::{Operation, Screen, Test};
-use crate::scale::format;
-use crate::simd::{Block, Line, Loop, Simd, Slots, op, padded};
+use crate::simd::{Block, Line, Loop, Simd, Slots, op};
 
 /// Proves that the target has NEON.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +32,7 @@ type V = uint8x16_t;
 pub(crate) struct With {
     mask: V,
     bound: V,
-    /// The top 16 bits of the mask, in lanes of 16 bits.
+    /// [`Registers::top`]
     top: V,
     /// 0, or -1 where answers are negated.
     negation: V,
@@ -37,8 +41,12 @@ pub(crate) struct With {
 // SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the
 // intrinsics ask for. Loads and stores ask for no alignment; each reads or writes one array, as
 // long as a register.
-impl Neon {
-    /// The 16 bytes at `at`.
+impl Registers for Neon {
+    type V = V;
+    /// -1 in every lane that is a hit, else 0.
+    type Hits = V;
+    const BYTES: usize = 16;
+
     #[inline(always)]
     fn load(self, bytes: &[u8], at: usize) -> V {
         let bytes: &[u8; 16] = bytes[at..].first_chunk().unwrap();
@@ -46,15 +54,6 @@ impl Neon {
         unsafe { vld1q_u8(bytes.as_ptr()) }
     }
 
-    /// Writes 16 bytes at `at`.
-    #[inline(always)]
-    fn write(self, v: V, bytes: &mut [u8], at: usize) {
-        let bytes: &mut [u8; 16] = bytes[at..].first_chunk_mut().unwrap();
-        // SAFETY: see above.
-        unsafe { vst1q_u8(bytes.as_mut_ptr(), v) }
-    }
-
-    /// The low `W` bytes of a number in every lane.
     #[inline(always)]
     fn splat<const W: usize>(self, bits: u64) -> V {
         // SAFETY: see above.
@@ -74,7 +73,6 @@ impl Neon {
         unsafe { vandq_u8(a, b) }
     }
 
-    /// -1 in every lane where they are equal, else 0.
     #[inline(always)]
     fn equal<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
@@ -88,7 +86,6 @@ impl Neon {
         }
     }
 
-    /// Signed.
     #[inline(always)]
     fn greater<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
@@ -102,6 +99,38 @@ impl Neon {
         }
     }
 
+    /// Subtracts -1. There is no need of `one`.
+    #[inline(always)]
+    fn add<const W: usize>(self, a: V, b: V, _: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => vsubq_u8(a, b),
+                2 => vreinterpretq_u8_u16(vsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
+                4 => vreinterpretq_u8_u32(vsubq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
+                _ => vreinterpretq_u8_u64(vsubq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sum(self, [a, b]: [V; 2]) -> usize {
+        // SAFETY: see above.
+        unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
+    }
+}
+
+#[cfg(any(feature = "replace", feature = "scale"))]
+impl Write for Neon {
+    #[inline(always)]
+    fn write(self, v: V, bytes: &mut [u8], at: usize) {
+        let bytes: &mut [u8; 16] = bytes[at..].first_chunk_mut().unwrap();
+        // SAFETY: see above.
+        unsafe { vst1q_u8(bytes.as_mut_ptr(), v) }
+    }
+}
+
+impl Neon {
     /// The larger tops, unsigned: bytes, or for wider elements lanes of 16 bits.
     #[inline(always)]
     fn max<const W: usize>(self, a: V, b: V) -> V {
@@ -114,52 +143,10 @@ impl Neon {
         }
     }
 
-    #[inline(always)]
-    fn subtract<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => vsubq_u8(a, b),
-                2 => vreinterpretq_u8_u16(vsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
-                4 => vreinterpretq_u8_u32(vsubq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
-                _ => vreinterpretq_u8_u64(vsubq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))),
-            }
-        }
-    }
-
-    /// The lanes of `b` where those of `hits` are -1, else those of `a`. In lanes of bytes LLVM
-    /// would make four instructions of it.
-    #[inline(always)]
-    fn blend<const W: usize>(self, a: V, b: V, hits: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => vbslq_u8(hits, b, a),
-                2 => {
-                    let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
-                    vreinterpretq_u8_u16(vbslq_u16(vreinterpretq_u16_u8(hits), b, a))
-                }
-                4 => {
-                    let (a, b) = (vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b));
-                    vreinterpretq_u8_u32(vbslq_u32(vreinterpretq_u32_u8(hits), b, a))
-                }
-                _ => {
-                    let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
-                    vreinterpretq_u8_u64(vbslq_u64(vreinterpretq_u64_u8(hits), b, a))
-                }
-            }
-        }
-    }
-
     /// Where `EQUAL` or `GREATER` holds for the lanes at `at`.
     #[inline(always)]
     fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
-        let masked = self.and(self.load(bytes, at), with.mask);
-        if OP == op::GREATER {
-            self.greater::<W>(masked, with.bound)
-        } else {
-            self.equal::<W>(masked, with.bound)
-        }
+        self.compare::<W, OP>(self.load(bytes, at), with.mask, with.bound)
     }
 
     /// [`Neon::hits`] of a line.
@@ -179,9 +166,7 @@ impl Neon {
         // SAFETY: see above.
         unsafe { vmaxvq_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d))) != 0 }
     }
-}
 
-impl Neon {
     /// Bit `i` for element `i` of a block, not negated.
     #[inline(always)]
     fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
@@ -193,23 +178,6 @@ impl Neon {
             self.packed::<W, OP>(bytes, 3, with),
         ])
     }
-
-    /// The sum of all counters. No lane of `a` or `b` is above 128 after [`crate::simd::COUNTED`]
-    /// bytes, so only the lowest byte of each is not zero.
-    #[inline(always)]
-    fn sum(self, [a, b]: [V; 2]) -> usize {
-        // SAFETY: see above.
-        unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
-    }
-}
-
-/// The registers of a replacement: a test, and each code with what takes its place.
-#[derive(Clone, Copy)]
-pub(crate) struct Replace {
-    special: With,
-    nan: V,
-    pos_inf: [V; 2],
-    neg_inf: [V; 2],
 }
 
 impl Simd for Neon {
@@ -228,7 +196,7 @@ impl Simd for Neon {
         With {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
-            top: self.splat::<4>(test.top()),
+            top: self.top::<W>(test),
             negation: self.splat::<1>(test.usual_bits()),
         }
     }
@@ -252,7 +220,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        crate::scalar::spread(self.bits_few::<W>(x, test), out);
+        spread(self.bits_few::<W>(x, test), out);
     }
 
     #[inline(always)]
@@ -332,91 +300,5 @@ impl Simd for Neon {
             }
         };
         largest >= least
-    }
-
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: With) -> usize {
-        let [mut a, mut b] = [self.splat::<1>(0); 2];
-        for [even, odd] in pairs {
-            for hits in self.line_hits::<W, OP>(even, with) {
-                a = self.subtract::<W>(a, hits);
-            }
-            for hits in self.line_hits::<W, OP>(odd, with) {
-                b = self.subtract::<W>(b, hits);
-            }
-        }
-        self.sum([a, b])
-    }
-
-    /// The mask without the sign, and the codes of infinity and of the negative one.
-    type Classes = [V; 3];
-
-    #[inline(always)]
-    fn classes<const W: usize>(self, nan: &Test) -> [V; 3] {
-        let (mask, inf) = (nan.mask(), nan.bound());
-        [self.splat::<W>(mask), self.splat::<W>(inf), self.splat::<W>(inf | (mask + 1))]
-    }
-
-    #[inline(always)]
-    fn classify<const W: usize>(self, pairs: &[[Line; 2]], [mask, code, neg_code]: [V; 3]) -> [usize; 3] {
-        let [mut nan, mut inf, mut neg] = [[self.splat::<1>(0); 2]; 3];
-        for pair in pairs {
-            let bytes = pair.as_flattened();
-            for part in 0..8 {
-                let (lanes, i) = (self.load(bytes, 16 * part), part % 2);
-                let magnitude = self.and(lanes, mask);
-                nan[i] = self.subtract::<W>(nan[i], self.greater::<W>(magnitude, code));
-                inf[i] = self.subtract::<W>(inf[i], self.equal::<W>(magnitude, code));
-                neg[i] = self.subtract::<W>(neg[i], self.equal::<W>(lanes, neg_code));
-            }
-        }
-        [self.sum(nan), self.sum(inf), self.sum(neg)]
-    }
-
-    type Codes = Replace;
-
-    #[inline(always)]
-    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> Replace {
-        Replace {
-            special: self.with::<W>(test),
-            nan: self.splat::<W>(codes.values.nan),
-            pos_inf: [self.splat::<W>(codes.pos_inf), self.splat::<W>(codes.values.pos_inf)],
-            neg_inf: [self.splat::<W>(codes.neg_inf), self.splat::<W>(codes.values.neg_inf)],
-        }
-    }
-
-    #[inline(always)]
-    fn replace<const W: usize>(self, line: &mut Line, codes: Replace) -> usize {
-        let [pos_inf, for_pos] = codes.pos_inf;
-        let [neg_inf, for_neg] = codes.neg_inf;
-        let mut found = self.splat::<1>(0);
-        for at in [0, 16, 32, 48] {
-            let lanes = self.load(line, at);
-            let special = self.hits::<W, { op::EQUAL }>(line, at, codes.special);
-            let mut value = self.blend::<W>(codes.nan, for_neg, self.equal::<W>(lanes, neg_inf));
-            value = self.blend::<W>(value, for_pos, self.equal::<W>(lanes, pos_inf));
-            self.write(self.blend::<W>(lanes, value, special), line, at);
-            found = self.subtract::<W>(found, special);
-        }
-        // SAFETY: see above. There are no more than 64.
-        usize::from(unsafe { vaddvq_u8(found) })
-    }
-
-    type Factor = V;
-
-    #[inline(always)]
-    fn factor<const F: u8>(self, factor: f64) -> V {
-        match F {
-            format::F64 => self.splat::<8>(factor.to_bits()),
-            format::BF16 => self.splat::<4>(scale::factor_of_bf16(factor as f32).into()),
-            _ => self.splat::<4>((factor as f32).to_bits().into()),
-        }
-    }
-
-    #[inline(always)]
-    fn multiply<const F: u8>(self, line: &mut Line, factor: V) {
-        for at in [0, 16, 32, 48] {
-            self.write(self.times::<F>(self.load(line, at), factor), line, at);
-        }
     }
 }

@@ -5,13 +5,14 @@ use core::arch::aarch64::*;
 use core::arch::asm;
 
 use super::{Neon, V};
-use crate::scale::format;
+use crate::float::format;
+use crate::registers::scale::Times;
 
 // SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the
 // intrinsics ask for.
-impl Neon {
+impl Times for Neon {
     #[inline(always)]
-    pub(super) fn times<const F: u8>(self, lanes: V, factor: V) -> V {
+    fn times<const F: u8>(self, lanes: V, factor: V) -> V {
         // SAFETY: see above.
         unsafe {
             match F {
@@ -35,6 +36,15 @@ impl Neon {
         }
     }
 
+    /// The bits of a NaN that would be cut off are zero: see [`Neon::narrow_bf16`].
+    #[inline(always)]
+    fn factor_of_bf16(factor: f32) -> u32 {
+        let bits = factor.to_bits();
+        if factor.is_nan() { bits & !0xFFFF | 0x40_0000 } else { bits }
+    }
+}
+
+impl Neon {
     #[inline(always)]
     fn times_f32(self, lanes: V, factor: V) -> V {
         // SAFETY: see above.
@@ -83,7 +93,7 @@ impl Neon {
 
     /// The upper halves of what is rounded: 0x7FFF is added, and the last bit that stays. Of a NaN
     /// the lower half is zero, so nothing is carried: it stays. (Those among the elements are
-    /// widened, for the other see [`factor_of_bf16`].)
+    /// widened, for the factor see [`Times::factor_of_bf16`].)
     #[inline(always)]
     fn narrow_bf16(self, low: V, high: V) -> V {
         // SAFETY: see above.
@@ -95,10 +105,4 @@ impl Neon {
             vreinterpretq_u8_u16(vaddhn_high_u32(vaddhn_u32(low, half), high, half))
         }
     }
-}
-
-/// The bits of a factor. What would be cut off a NaN is zero.
-pub(super) fn factor_of_bf16(factor: f32) -> u32 {
-    let bits = factor.to_bits();
-    if factor.is_nan() { bits & !0xFFFF | 0x40_0000 } else { bits }
 }

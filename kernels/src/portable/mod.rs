@@ -2,13 +2,16 @@
 //! hand-written file exists, wasm among them. With the feature `portable` it stands beside the
 //! others, on x86 with AVX2 by pulp.
 
+#[cfg(feature = "replace")]
+mod replace;
+#[cfg(feature = "scale")]
+mod scale;
+
 use core::mem::MaybeUninit;
 
-use crate::replace::Codes;
 use crate::rule::{Operation, Screen, Test};
 use crate::scalar;
-use crate::scale::{format, multiply};
-use crate::simd::{Block, Line, Loop, Simd, Slots, op};
+use crate::simd::{Block, Counting, Line, Loop, Simd, Slots, op};
 
 /// Runs everywhere.
 #[derive(Clone, Copy, Debug)]
@@ -81,11 +84,16 @@ fn compare<T: Ord, const OP: u8>(masked: T, bound: T) -> bool {
     }
 }
 
-/// How many elements of two lines are hits: at most 128.
+/// How many elements are hits.
 #[inline(always)]
-fn hits<const W: usize, const OP: u8>(lines: &[Line; 2], with: With) -> usize {
-    let hits = elements::<W>(lines).iter().map(|element| u8::from(hit::<W, OP>(element, with)));
-    usize::from(hits.sum::<u8>())
+fn count<const W: usize, const OP: u8>(pairs: &[[Line; 2]], with: With) -> usize {
+    let mut total = 0;
+    for pair in pairs {
+        // Two lines hold at most 128 elements.
+        let hits = elements::<W>(pair).iter().map(|element| u8::from(hit::<W, OP>(element, with)));
+        total += usize::from(hits.sum::<u8>());
+    }
+    total
 }
 
 impl Simd for Portable {
@@ -195,65 +203,22 @@ impl Simd for Portable {
     fn reaches<const W: usize>(self, seen: bool, _: With) -> bool {
         seen
     }
-
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], with: With) -> usize {
-        pairs.iter().map(|pair| hits::<W, OP>(pair, with)).sum()
-    }
-
-    /// The tests for NaN, for infinities and for -Inf.
-    type Classes = [With; 3];
-
-    #[inline(always)]
-    fn classes<const W: usize>(self, nan: &Test) -> [With; 3] {
-        let with = self.with::<W>(nan);
-        let neg = With { mask: u64::MAX, bound: with.bound | (with.mask + 1), negate: false };
-        [with, with, neg]
-    }
-
-    #[inline(always)]
-    fn classify<const W: usize>(self, pairs: &[[Line; 2]], [nan, inf, neg]: [With; 3]) -> [usize; 3] {
-        [
-            self.count::<W, { op::GREATER }>(pairs, nan),
-            self.count::<W, { op::EQUAL }>(pairs, inf),
-            self.count::<W, { op::EQUAL }>(pairs, neg),
-        ]
-    }
-
-    type Codes = (Test, Codes);
-
-    #[inline(always)]
-    fn codes<const W: usize>(self, test: &Test, codes: &Codes) -> (Test, Codes) {
-        (*test, *codes)
-    }
-
-    #[inline(always)]
-    fn replace<const W: usize>(self, line: &mut Line, (test, codes): (Test, Codes)) -> usize {
-        scalar::replace::<W>(line, &test, &codes)
-    }
-
-    type Factor = f64;
-
-    #[inline(always)]
-    fn factor<const F: u8>(self, factor: f64) -> f64 {
-        factor
-    }
-
-    #[inline(always)]
-    fn multiply<const F: u8>(self, line: &mut Line, factor: f64) {
-        match F {
-            format::F64 => multiply_all::<F, 8>(line, factor),
-            format::F32 => multiply_all::<F, 4>(line, factor),
-            _ => multiply_all::<F, 2>(line, factor),
-        }
-    }
 }
 
-/// Not inlined: for s390x, LLVM (rustc 1.96) moves the loads of [`Simd::look`] behind these stores, and
-/// then finds infinities that the products are.
-#[inline(never)]
-fn multiply_all<const F: u8, const W: usize>(line: &mut Line, factor: f64) {
-    for element in line.as_chunks_mut::<W>().0 {
-        scalar::write(element, multiply::<F>(scalar::read(element), factor));
+impl Counting for Portable {
+    #[inline(always)]
+    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], test: &Test) -> usize {
+        count::<W, OP>(pairs, With { negate: false, ..self.with::<W>(test) })
+    }
+
+    #[inline(always)]
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Test) -> [usize; 3] {
+        let nan = self.with::<W>(nan);
+        let neg = With { mask: u64::MAX, bound: nan.bound | (nan.mask + 1), negate: false };
+        [
+            count::<W, { op::GREATER }>(pairs, nan),
+            count::<W, { op::EQUAL }>(pairs, nan),
+            count::<W, { op::EQUAL }>(pairs, neg),
+        ]
     }
 }

@@ -1,12 +1,20 @@
 //! The scalar backend: the rule, element by element. All others must give the same answers.
 
+#[cfg(feature = "replace")]
+mod replace;
+#[cfg(feature = "scale")]
+mod scale;
+
 use core::mem::MaybeUninit;
 
 use crate::loops::census::Taken;
 use crate::loops::count::Counted;
-use crate::replace::Codes;
 use crate::rule::Test;
-use crate::scale::multiply;
+
+#[cfg(feature = "replace")]
+pub(crate) use replace::replace;
+#[cfg(feature = "scale")]
+pub(crate) use scale::scale;
 
 /// The bits of the elements of `x`.
 #[inline(always)]
@@ -81,52 +89,11 @@ fn class(bits: u64, nan: &Test) -> usize {
     usize::from(magnitude == nan.bound()) << usize::from(bits != magnitude)
 }
 
-/// Replaces every hit. Returns how many there were.
-#[inline(always)]
-pub(crate) fn replace<const W: usize>(x: &mut [u8], test: &Test, codes: &Codes) -> usize {
-    let mut found = 0;
-    for element in x.as_chunks_mut::<W>().0 {
-        let bits = read(element);
-        if test.holds(bits) {
-            write(element, codes.instead_of(bits));
-            found += 1;
-        }
-    }
-    found
-}
-
-/// Multiplies every element. Returns whether the test held for one before.
-#[inline(always)]
-pub(crate) fn scale<const F: u8, const W: usize>(x: &mut [u8], test: &Test, factor: f64) -> bool {
-    let mut seen = false;
-    for element in x.as_chunks_mut::<W>().0 {
-        let bits = read(element);
-        seen |= test.holds(bits);
-        write(element, product::<F>(bits, factor));
-    }
-    seen
-}
-
-/// Not inlined: the compiler would make kilobytes of vector code of it, and a CPU with vectors has
-/// another path.
-#[inline(never)]
-fn product<const F: u8>(bits: u64, factor: f64) -> u64 {
-    multiply::<F>(bits, factor)
-}
-
 /// The low bytes of a number as an element.
+#[cfg(any(feature = "replace", feature = "scale"))]
 #[inline(always)]
 pub(crate) fn write<const W: usize>(element: &mut [u8; W], bits: u64) {
     let bytes = bits.to_ne_bytes();
     let from = if cfg!(target_endian = "little") { 0 } else { 8 - W };
     element.copy_from_slice(&bytes[from..from + W]);
-}
-
-/// Bit `i` as byte `i`, for at most 64 of them.
-#[allow(dead_code, reason = "for hand-written paths, which not every target has")]
-#[inline(always)]
-pub(crate) fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
-    for (i, slot) in out.iter_mut().enumerate() {
-        slot.write(bits >> i & 1 != 0);
-    }
 }

@@ -1,13 +1,12 @@
 //! Multiplying in place, with a look at what was there before.
 //!
-//! The one module with floating-point arithmetic. Whether an element is finite is decided by its
+//! Whether an element is finite is decided by its
 //! bits, before it is multiplied, as everywhere; the products raise flags as products do, and where
 //! the thread flushes subnormals to zero (x86 DAZ and FTZ, Arm FZ), those of f32, f64 and bf16 are
 //! flushed. f16 is not touched by that: its subnormals are normal as f32. Rust code may assume that
 //! the rounding mode is to nearest, and so does this.
 
-pub(crate) mod halves;
-
+use crate::float::format;
 use crate::loops::scale::Scale;
 use crate::path::{Path, Question, Row, row};
 use crate::rule::{Rule, Test};
@@ -24,14 +23,6 @@ pub enum Float {
     F32,
     /// IEEE 754 binary64.
     F64,
-}
-
-/// [`Float`] as a constant, so that each loop is compiled for one.
-pub(crate) mod format {
-    pub(crate) const F16: u8 = 0;
-    pub(crate) const BF16: u8 = 1;
-    pub(crate) const F32: u8 = 2;
-    pub(crate) const F64: u8 = 3;
 }
 
 /// Multiplies every element of `x` by `factor`, which is rounded to f32 except for [`Float::F64`],
@@ -79,17 +70,5 @@ impl<const F: u8> Question for Scale<F> {
             format::F32 => scalar::scale::<F, 4>(x, test, factor),
             _ => scalar::scale::<F, 2>(x, test, factor),
         }
-    }
-}
-
-/// The bits of a product.
-#[inline]
-pub(crate) fn multiply<const F: u8>(bits: u64, factor: f64) -> u64 {
-    let narrow = factor as f32;
-    match F {
-        format::F64 => (f64::from_bits(bits) * factor).to_bits(),
-        format::F32 => (f32::from_bits(bits as u32) * narrow).to_bits().into(),
-        format::F16 => halves::narrow_f16(halves::widen_f16(bits as u16) * narrow).into(),
-        _ => halves::narrow_bf16(halves::widen_bf16(bits as u16) * narrow).into(),
     }
 }

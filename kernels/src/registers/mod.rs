@@ -1,0 +1,141 @@
+//! The algorithms that the hand-written backends share, written over the few instructions in which
+//! the backends differ.
+
+#[cfg(feature = "replace")]
+pub(crate) mod replace;
+#[cfg(feature = "scale")]
+pub(crate) mod scale;
+
+use core::mem::MaybeUninit;
+
+use crate::rule::Test;
+use crate::simd::{Block, Counting, Line, op};
+
+/// The registers of an instruction set.
+///
+/// All methods are `#[inline(always)]`.
+pub(crate) trait Registers: Copy {
+    /// A register of lanes.
+    type V: Copy;
+    /// One answer for each lane.
+    type Hits: Copy;
+    /// Bytes of a register.
+    const BYTES: usize;
+
+    /// The bytes at `at`.
+    fn load(self, bytes: &[u8], at: usize) -> Self::V;
+
+    /// The low `W` bytes of a number in every lane.
+    fn splat<const W: usize>(self, bits: u64) -> Self::V;
+
+    /// The bits that are set in both.
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Where the lanes are equal.
+    fn equal<const W: usize>(self, a: Self::V, b: Self::V) -> Self::Hits;
+
+    /// Where the lanes of `a` are greater, as signed integers.
+    fn greater<const W: usize>(self, a: Self::V, b: Self::V) -> Self::Hits;
+
+    /// Counts hits lane by lane; `one` is 1 in every lane.
+    fn add<const W: usize>(self, counts: Self::V, hits: Self::Hits, one: Self::V) -> Self::V;
+
+    /// The sum of all lanes of two registers of counts, which have counted at most
+    /// [`crate::simd::COUNTED`] bytes together. So no lane is above 128, and only the lowest byte
+    /// of a lane is not zero.
+    fn sum(self, counts: [Self::V; 2]) -> usize;
+
+    /// Where `EQUAL` or `GREATER` holds.
+    #[inline(always)]
+    fn compare<const W: usize, const OP: u8>(
+        self,
+        lanes: Self::V,
+        mask: Self::V,
+        bound: Self::V,
+    ) -> Self::Hits {
+        let masked = self.and(lanes, mask);
+        if OP == op::GREATER { self.greater::<W>(masked, bound) } else { self.equal::<W>(masked, bound) }
+    }
+
+    /// The mask of a byte in every lane of 8 bits, or the top 16 bits of a wider mask in every lane
+    /// of 16 bits.
+    #[inline(always)]
+    fn top<const W: usize>(self, test: &Test) -> Self::V {
+        match W {
+            1 => self.splat::<1>(test.mask()),
+            _ => self.splat::<2>(test.mask() >> (8 * W - 16)),
+        }
+    }
+
+    /// No counts yet. There are two registers because an addition waits for the one before.
+    #[inline(always)]
+    fn no_counts(self) -> [Self::V; 2] {
+        [self.splat::<1>(0); 2]
+    }
+}
+
+impl<R: Registers> Counting for R {
+    #[inline(always)]
+    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], test: &Test) -> usize {
+        let (mask, bound) = (self.splat::<W>(test.mask()), self.splat::<W>(test.bound()));
+        let (mut counts, one) = (self.no_counts(), self.splat::<W>(ones(test) & 1));
+        for pair in pairs {
+            for part in 0..128 / R::BYTES {
+                let lanes = self.load(pair.as_flattened(), part * R::BYTES);
+                let hits = self.compare::<W, OP>(lanes, mask, bound);
+                counts[part % 2] = self.add::<W>(counts[part % 2], hits, one);
+            }
+        }
+        self.sum(counts)
+    }
+
+    #[inline(always)]
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Test) -> [usize; 3] {
+        let (mask, code, one) = (nan.mask(), nan.bound(), ones(nan) & 1);
+        // The sign is the one bit that the mask lacks.
+        let neg_code = self.splat::<W>(code | (mask + 1));
+        let (mask, code, one) = (self.splat::<W>(mask), self.splat::<W>(code), self.splat::<W>(one));
+        let [mut nan, mut inf, mut neg] = [self.no_counts(); 3];
+        for pair in pairs {
+            for part in 0..128 / R::BYTES {
+                let (lanes, i) = (self.load(pair.as_flattened(), part * R::BYTES), part % 2);
+                let magnitude = self.and(lanes, mask);
+                nan[i] = self.add::<W>(nan[i], self.greater::<W>(magnitude, code), one);
+                inf[i] = self.add::<W>(inf[i], self.equal::<W>(magnitude, code), one);
+                neg[i] = self.add::<W>(neg[i], self.equal::<W>(lanes, neg_code), one);
+            }
+        }
+        [self.sum(nan), self.sum(inf), self.sum(neg)]
+    }
+}
+
+/// 1 in four bytes. The compiler does not know the value: of a known one it would make two
+/// instructions of `min(x, 1)`, or of a masked addition of 1.
+#[inline(always)]
+pub(crate) fn ones(test: &Test) -> u64 {
+    let [usual, other] = test.answers();
+    usual | other
+}
+
+/// Fewer than 64 elements as a block, with zeros behind them.
+#[inline(always)]
+pub(crate) fn padded<const W: usize>(x: &[u8]) -> Block<W> {
+    let mut block = [[0; 64]; W];
+    block.as_flattened_mut()[..x.len()].copy_from_slice(x);
+    block
+}
+
+/// Bit `i` as byte `i`, for at most 64 bits.
+#[inline(always)]
+pub(crate) fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
+    for (i, slot) in out.iter_mut().enumerate() {
+        slot.write(bits >> i & 1 != 0);
+    }
+}
+
+/// Registers that are written back to where elements stand.
+#[cfg(any(feature = "replace", feature = "scale"))]
+pub(crate) trait Write: Registers {
+    /// Writes the bytes at `at`.
+    fn write(self, v: Self::V, bytes: &mut [u8], at: usize);
+}

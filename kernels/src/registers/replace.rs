@@ -1,0 +1,35 @@
+//! Replacing hits in place.
+
+use super::{Write, ones};
+use crate::codes::Codes;
+use crate::rule::Test;
+use crate::simd::{Line, Replacing, op};
+
+/// Choosing between lanes.
+pub(crate) trait Blend: Write {
+    /// The lanes of `b` where there are hits, else those of `a`.
+    fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
+}
+
+impl<R: Blend> Replacing for R {
+    #[inline(always)]
+    fn replace<const W: usize>(self, lines: &mut [Line], test: &Test, codes: &Codes) -> usize {
+        let (mask, bound) = (self.splat::<W>(test.mask()), self.splat::<W>(test.bound()));
+        let values = codes.values;
+        let for_nan = self.splat::<W>(values.nan);
+        let (pos_inf, for_pos) = (self.splat::<W>(codes.pos_inf), self.splat::<W>(values.pos_inf));
+        let (neg_inf, for_neg) = (self.splat::<W>(codes.neg_inf), self.splat::<W>(values.neg_inf));
+        let (mut counts, one) = (self.no_counts(), self.splat::<W>(ones(test) & 1));
+        for line in lines {
+            for part in 0..64 / R::BYTES {
+                let (lanes, i) = (self.load(line, part * R::BYTES), part % 2);
+                let hits = self.compare::<W, { op::EQUAL }>(lanes, mask, bound);
+                let value = self.blend::<W>(for_nan, for_neg, self.equal::<W>(lanes, neg_inf));
+                let value = self.blend::<W>(value, for_pos, self.equal::<W>(lanes, pos_inf));
+                self.write(self.blend::<W>(lanes, value, hits), line, part * R::BYTES);
+                counts[i] = self.add::<W>(counts[i], hits, one);
+            }
+        }
+        self.sum(counts)
+    }
+}
