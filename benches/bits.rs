@@ -1,4 +1,5 @@
-//! Packed bits: `bits/FORMAT/PREDICATE/SIZE/DATA`. Loops of others ask the number (`std`) or its bits (`bits`).
+//! Packed bits: `bits/FORMAT/PREDICATE/SIZE/DATA`. Loops of others ask the number (`std`) or its
+//! bits (`bits`).
 
 use std::hint::black_box;
 
@@ -7,14 +8,21 @@ use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Nan, NanBits};
 use nonfinite_benches::{Data, Sample, bytes_of};
 use nonfinite_kernels::bytes_mut;
 
-fn cell<T: Sample, A: Ask, B: Ask>(c: &mut Criterion, bytes: usize, (data, data_name): (Data, &str)) {
+fn cell<T: Sample, A: Ask, B: Ask>(
+    c: &mut Criterion,
+    bytes: usize,
+    (data, data_name): (Data, &str),
+) {
     let x: Vec<T> = data.make(bytes);
     let mut out = vec![0u64; x.len().div_ceil(64)];
-    let name = format!("bits/{}/{}/{}/{data_name}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+    let name =
+        format!("bits/{}/{}/{}/{data_name}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
     for path in nonfinite_benches::paths() {
         group.bench_function(format!("nonfinite {}", path.name()), |b| {
-            b.iter(|| path.bits(black_box(&x[..]), A::PREDICATE, black_box(bytes_mut(&mut out)), 0));
+            b.iter(|| {
+                path.bits(black_box(&x[..]), A::PREDICATE, black_box(bytes_mut(&mut out)), 0)
+            });
         });
         group.bench_function(format!("nonfinite {} from bit 3", path.name()), |b| {
             let mut out = vec![0u8; x.len() / 8 + 1];
@@ -40,7 +48,9 @@ fn cell<T: Sample, A: Ask, B: Ask>(c: &mut Criterion, bytes: usize, (data, data_
         b.iter(|| loops::bits_avx2::<T, B>(black_box(&x), black_box(&mut out)));
     });
     for (width, load, _) in nonfinite_benches::limits_for::<T>() {
-        group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(bytes_of(&x)))));
+        group.bench_function(format!("limit load {width}"), |b| {
+            b.iter(|| load(black_box(bytes_of(&x))))
+        });
     }
     group.finish();
 }

@@ -26,7 +26,8 @@ fn formats(c: &mut Criterion) {
         for format in Format::ALL {
             let x = Elements::from_bytes(&room, format).expect("a whole number of elements");
             for (sink, run) in SINKS {
-                let name = format!("format/{sink}/{format}/finite/{}", nonfinite_benches::name(bytes));
+                let name =
+                    format!("format/{sink}/{format}/finite/{}", nonfinite_benches::name(bytes));
                 let mut group = nonfinite_benches::group(c, name, bytes);
                 for path in nonfinite_benches::paths() {
                     group.bench_function(format!("nonfinite {}", path.name()), |b| {
@@ -40,8 +41,9 @@ fn formats(c: &mut Criterion) {
                             b.iter(|| floor(black_box(&room), black_box(slots)));
                         });
                     }
-                    group
-                        .bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(&room))));
+                    group.bench_function(format!("limit load {width}"), |b| {
+                        b.iter(|| load(black_box(&room)))
+                    });
                 }
                 group.finish();
             }

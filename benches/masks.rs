@@ -4,13 +4,16 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
-use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Inf, Nan, NanBits, NegativeInf, PositiveInf};
+use nonfinite_benches::loops::{
+    self, Ask, Finite, FiniteBits, Inf, Nan, NanBits, NegativeInf, PositiveInf,
+};
 use nonfinite_benches::{Data, Sample, bytes_of, limits};
 
 fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_name: &str) {
     let x: Vec<T> = data.make(bytes);
     let mut out = vec![false; x.len()];
-    let name = format!("mask/{}/{}/{}/{data_name}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+    let name =
+        format!("mask/{}/{}/{}/{data_name}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
     for path in nonfinite_benches::paths() {
         group.bench_function(format!("nonfinite {}", path.name()), |b| {
@@ -40,7 +43,9 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
     }
     let mut slots = vec![false; x.len()];
     for (width, load, floor) in nonfinite_benches::limits_for::<T>() {
-        group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(bytes_of(&x)))));
+        group.bench_function(format!("limit load {width}"), |b| {
+            b.iter(|| load(black_box(bytes_of(&x))))
+        });
         group.bench_function(format!("limit mask {width}"), |b| {
             b.iter(|| floor(black_box(bytes_of(&x)), black_box(&mut slots)));
         });
@@ -62,7 +67,11 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
 }
 
 /// The question asked of the bits, by the same loops.
-fn bit_tricks<T: Sample, A: Ask>(group: &mut BenchmarkGroup<'_, WallTime>, x: &[T], out: &mut [bool]) {
+fn bit_tricks<T: Sample, A: Ask>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    x: &[T],
+    out: &mut [bool],
+) {
     group.bench_function("bits", |b| b.iter(|| loops::mask::<T, A>(black_box(x), black_box(out))));
     group.bench_function("bits multiversion", |b| {
         b.iter(|| loops::mask_avx2::<T, A>(black_box(x), black_box(out)));

@@ -1,4 +1,5 @@
-//! Two threads beside one, and what two threads that only read or write reach: `parallel/SINK/FORMAT/PREDICATE/SIZE`.
+//! Two threads beside one, and what two threads that only read or write reach:
+//! `parallel/SINK/FORMAT/PREDICATE/SIZE`.
 
 use std::hint::black_box;
 
@@ -93,7 +94,12 @@ fn floor_by(pool: &ThreadPool, floor: Floor, x: &[u8], out: &mut [bool]) {
 }
 
 /// What the machine allows one thread and two.
-fn limits<T: Sample>(group: &mut BenchmarkGroup<'_, WallTime>, pool: &ThreadPool, x: &[u8], masks: bool) {
+fn limits<T: Sample>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    pool: &ThreadPool,
+    x: &[u8],
+    masks: bool,
+) {
     let Some((width, load, floor)) = nonfinite_benches::limits_for::<T>().pop() else { return };
     if !masks {
         group.bench_function(format!("limit load {width}"), |b| b.iter(|| load(black_box(x))));
@@ -128,7 +134,11 @@ fn format<T: Sample>(c: &mut Criterion) {
         let x = Elements::from(&typed[..]);
         let mut out = vec![0; x.len()];
         for (sink, predicate, one, several) in SINKS {
-            let name = format!("parallel/{sink}/{}/{predicate}/{}", T::NAME, nonfinite_benches::name(bytes));
+            let name = format!(
+                "parallel/{sink}/{}/{predicate}/{}",
+                T::NAME,
+                nonfinite_benches::name(bytes)
+            );
             let mut group = nonfinite_benches::group(c, name, bytes);
             let path = Path::active();
             group.bench_function(format!("nonfinite {}", path.name()), |b| {

@@ -59,7 +59,11 @@ fn format<T: Sample>(c: &mut Criterion) {
         for &(data, data_name) in Data::ALL.iter().chain(Data::dense(bytes)) {
             let x: Vec<T> = data.make(bytes);
             let name = |operation: &str, predicate: &str| {
-                format!("{operation}/{}/{predicate}/{}/{data_name}", T::NAME, nonfinite_benches::name(bytes))
+                format!(
+                    "{operation}/{}/{predicate}/{}/{data_name}",
+                    T::NAME,
+                    nonfinite_benches::name(bytes)
+                )
             };
             if data_name == "clean" {
                 operation(

@@ -1,5 +1,5 @@
-//! Replacing what is not finite, and unscaling: `replace/FORMAT/SIZE/DATA`, `copying/...`, `unscale/...`. The limit is
-//! a copy (memcpy), for what is done in place also loading alone.
+//! Replacing non-finite elements, and unscaling: `replace/FORMAT/SIZE/DATA`, `copying/...`,
+//! `unscale/...`. The limit is a copy (memcpy), for what is done in place also loading alone.
 
 use std::hint::black_box;
 
@@ -38,8 +38,9 @@ fn format<T: Sample + Scalable>(c: &mut Criterion) {
         for (data, data_name) in Data::ALL {
             let x: Vec<T> = data.make(bytes);
             let mut out = x.clone();
-            let name =
-                |task: &str| format!("{task}/{}/{}/{data_name}", T::NAME, nonfinite_benches::name(bytes));
+            let name = |task: &str| {
+                format!("{task}/{}/{}/{data_name}", T::NAME, nonfinite_benches::name(bytes))
+            };
 
             let mut group = nonfinite_benches::group(c, name("replace"), bytes);
             // What is replaced has to be put back, outside the clock.
@@ -53,7 +54,11 @@ fn format<T: Sample + Scalable>(c: &mut Criterion) {
                 });
             });
             group.bench_function("std", |b| {
-                b.iter_batched_ref(|| x.clone(), |x| std_replace(black_box(x), with), BatchSize::LargeInput);
+                b.iter_batched_ref(
+                    || x.clone(),
+                    |x| std_replace(black_box(x), with),
+                    BatchSize::LargeInput,
+                );
             });
             for (width, load, _) in nonfinite_benches::limits_for::<T>() {
                 group.bench_function(format!("limit load {width}"), |b| {

@@ -1,4 +1,5 @@
-//! Short inputs, where the call itself counts, and what dispatch adds: `short/FORMAT/finite/ELEMENTS`.
+//! Short inputs, where the call itself counts, and what dispatch adds:
+//! `short/FORMAT/finite/ELEMENTS`.
 
 use std::hint::black_box;
 
@@ -24,8 +25,11 @@ fn format<T: Sample>(c: &mut Criterion) {
     for n in LENGTHS {
         let x: Vec<T> = Data::Clean.make(n * size_of::<T>());
         let mut out = vec![false; n];
-        let mut group =
-            nonfinite_benches::group(c, format!("short/{}/finite/{n}", T::NAME), size_of_val(&x[..]));
+        let mut group = nonfinite_benches::group(
+            c,
+            format!("short/{}/finite/{n}", T::NAME),
+            size_of_val(&x[..]),
+        );
         let active = Path::active();
         for path in nonfinite_benches::paths() {
             // The functions of the crate use the active path.

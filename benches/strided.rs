@@ -62,11 +62,12 @@ fn of_format<T: Sample>(c: &mut Criterion) {
             let (offset, memory) = case.memory();
             let elements: usize = case.sizes.iter().product();
             let x: Vec<T> = Data::Clean.make(memory * size_of::<T>());
-            let name = format!("strided/{}/{}/{}", case.name, T::NAME, nonfinite_benches::name(bytes));
+            let name =
+                format!("strided/{}/{}/{}", case.name, T::NAME, nonfinite_benches::name(bytes));
             let mut group = nonfinite_benches::group(c, name, elements * size_of::<T>());
             let mut out = vec![false; elements];
-            let view =
-                TensorView::new(&x[..], offset, &case.sizes, &case.strides).expect("a layout within x");
+            let view = TensorView::new(&x[..], offset, &case.sizes, &case.strides)
+                .expect("a layout within x");
             for path in nonfinite_benches::paths() {
                 let view = view.with_path(path);
                 group.bench_function(format!("nonfinite {}", path.name()), |b| {
@@ -76,9 +77,11 @@ fn of_format<T: Sample>(c: &mut Criterion) {
             let view = view_of(&x, &case);
             group.bench_function("ndarray", |b| {
                 b.iter(|| {
-                    let out =
-                        ArrayViewMut::from_shape(&case.sizes[..], black_box(&mut out[..])).expect("its size");
-                    Zip::from(out).and(black_box(view.view())).for_each(|out, &x| *out = x.finite());
+                    let out = ArrayViewMut::from_shape(&case.sizes[..], black_box(&mut out[..]))
+                        .expect("its size");
+                    Zip::from(out)
+                        .and(black_box(view.view()))
+                        .for_each(|out, &x| *out = x.finite());
                 });
             });
             group.bench_function("nested loop", |b| {
@@ -131,7 +134,9 @@ fn views<R>(
     let mut group = nonfinite_benches::group(c, name, bytes);
     for path in nonfinite_benches::paths() {
         let view = view.with_path(path);
-        group.bench_function(format!("nonfinite {}", path.name()), |b| b.iter(|| ours(black_box(view))));
+        group.bench_function(format!("nonfinite {}", path.name()), |b| {
+            b.iter(|| ours(black_box(view)))
+        });
     }
     group.bench_function("nested loop", |b| b.iter(&mut naive));
     group.finish();
@@ -148,13 +153,15 @@ fn arrays<R>(
     let bytes = x.len() * size_of::<f32>();
     let name = format!("strided/{case}/f32/{}", nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
-    group.bench_function(format!("nonfinite {}", Path::active().name()), |b| b.iter(|| ours(black_box(&x))));
+    group.bench_function(format!("nonfinite {}", Path::active().name()), |b| {
+        b.iter(|| ours(black_box(&x)))
+    });
     group.bench_function("nested loop", |b| b.iter(|| naive(black_box(&x))));
     group.finish();
 }
 
-/// Whether a column of `x` holds what is not finite, by what one would write: row by row, as it
-/// lies in memory.
+/// Whether each column of `x` holds a non-finite element: the loop that a user would write, over
+/// one row after the other.
 fn any_by_column(x: &[f32], out: &mut [bool]) {
     out.fill(false);
     for row in x.chunks_exact(out.len()) {
@@ -182,7 +189,8 @@ fn cliffs(c: &mut Criterion) {
     let x: Vec<f32> = Data::Clean.make(500_000 * 8 * size_of::<f32>());
     let x = ArrayView2::from_shape((500_000, 8), &x).expect("its size");
     let any = |x: &ArrayView2<'_, f32>| nonfinite::ndarray::any(x, Predicate::NonFinite);
-    let naive = |x: &ArrayView2<'_, f32>| x.outer_iter().any(|row| row.iter().any(|x| !x.is_finite()));
+    let naive =
+        |x: &ArrayView2<'_, f32>| x.outer_iter().any(|row| row.iter().any(|x| !x.is_finite()));
     arrays(c, "ndarray any of every second of 8", x.slice(s![.., ..;2]), any, naive);
     let five = x.slice(s![.., ..5]);
     arrays(c, "ndarray any of 5 of 8", five, any, naive);

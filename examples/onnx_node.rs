@@ -1,5 +1,5 @@
-//! Runs one node of an ONNX model on a tensor of bytes, as an interpreter of models would: from the fields of NodeProto,
-//! TensorProto and the opset, without knowing any type at compile time.
+//! Runs one node of an ONNX model on a tensor of bytes, as an interpreter of models would: from the
+//! fields of NodeProto, TensorProto and the opset, without knowing any type at compile time.
 //!
 //!     cargo run --example onnx_node
 
@@ -14,7 +14,8 @@ struct Node<'a> {
     attributes: &'a [Attribute<'a>],
 }
 
-/// TensorProto with `raw_data`: elements little-endian, so as they are on little-endian machines only.
+/// TensorProto with `raw_data`: elements little-endian, so as they are on little-endian machines
+/// only.
 struct Tensor<'a> {
     data_type: i32,
     dims: &'a [usize],

@@ -1,5 +1,5 @@
-//! What the operators know of types, versions and attributes, one fact a line, with tabs between the fields.
-//! `ci/operator-types` compares it with the standards' own packages.
+//! What the operators know of types, versions and attributes, one fact a line, with tabs between
+//! the fields. `ci/operator-types` compares it with the standards' own packages.
 
 use nonfinite::Format;
 use nonfinite::ops::onnx::{DataType, IsInf, IsNan, Version};
@@ -40,7 +40,8 @@ fn main() {
 /// The version that an opset means, and its type list.
 fn version(op: &str, opset: u32, version: Option<Version>) {
     let Some(version) = version else { return println!("onnx\topset\t{op}\t{opset}\t-\t-") };
-    let mut types: Vec<_> = version.types().iter().map(|data_type| data_type.type_string()).collect();
+    let mut types: Vec<_> =
+        version.types().iter().map(|data_type| data_type.type_string()).collect();
     types.sort_unstable();
     let since = version.since_version();
     println!("onnx\topset\t{op}\t{opset}\t{since}\t{}", types.join(","));

@@ -23,7 +23,11 @@ pub fn mask(x: &[u8], format: Format, predicate: Predicate, out: &mut [u8]) -> R
 }
 
 /// The elements of a mask that `out` fits.
-pub(crate) fn mask_input<'a>(x: &'a [u8], format: Format, out: &[u8]) -> Result<Elements<'a>, Error> {
+pub(crate) fn mask_input<'a>(
+    x: &'a [u8],
+    format: Format,
+    out: &[u8],
+) -> Result<Elements<'a>, Error> {
     let x = Elements::from_bytes(x, format)?;
     if x.len() != out.len() {
         return Err(Error::OutputLength { elements: x.len(), output: out.len() });
@@ -119,7 +123,11 @@ pub fn census(x: &[u8], format: Format) -> Result<Census, Error> {
 /// [`Error::PartialElement`], or [`Error::Code`] if a code has more bits than an element. Nothing
 /// is written then.
 #[cfg(feature = "replace")]
-pub fn replace_non_finite(x: &mut [u8], format: Format, with: Replacement<u64>) -> Result<usize, Error> {
+pub fn replace_non_finite(
+    x: &mut [u8],
+    format: Format,
+    with: Replacement<u64>,
+) -> Result<usize, Error> {
     replace::in_place(None, ElementsMut::from_bytes(x, format)?, with)
 }
 
@@ -177,7 +185,12 @@ pub fn count_rows(
 }
 
 #[cfg(feature = "views")]
-fn whole_rows(x: &[u8], format: Format, columns: usize, rows: usize) -> Result<Elements<'_>, Error> {
+fn whole_rows(
+    x: &[u8],
+    format: Format,
+    columns: usize,
+    rows: usize,
+) -> Result<Elements<'_>, Error> {
     let x = Elements::from_bytes(x, format)?;
     if rows::fits(x.len(), columns, rows) {
         Ok(x)

@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use nonfinite_kernels::{Bits, Lane, Rule, bytes, bytes_mut};
 pub use nonfinite_kernels::{
-    F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz,
-    F8E8M0Fnu,
+    F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2,
+    F8E5M2FnUz, F8E8M0Fnu,
 };
 
 use crate::format::Rules;

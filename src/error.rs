@@ -79,7 +79,10 @@ impl fmt::Display for Error {
                 write!(f, "{elements} elements, but an output for {output}")
             }
             Self::OutputBits { elements, offset, bytes } => {
-                write!(f, "{elements} elements from bit {offset} on, but an output of {bytes} bytes")
+                write!(
+                    f,
+                    "{elements} elements from bit {offset} on, but an output of {bytes} bytes"
+                )
             }
             Self::Code { bits, format } => {
                 write!(
@@ -91,7 +94,9 @@ impl fmt::Display for Error {
             Self::NoArithmetic { format } => {
                 write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
             }
-            Self::OutputBytes { bytes, output } => write!(f, "{bytes} bytes, but an output of {output}"),
+            Self::OutputBytes { bytes, output } => {
+                write!(f, "{bytes} bytes, but an output of {output}")
+            }
             Self::Rows { elements, rows, columns } => {
                 write!(f, "{elements} elements are not {rows} rows of {columns}")
             }

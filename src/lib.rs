@@ -30,8 +30,8 @@ mod strided;
 mod view;
 
 pub use element::{
-    Element, Elements, ElementsMut, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn,
-    F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
+    Element, Elements, ElementsMut, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz,
+    F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
 };
 pub use error::Error;
 pub use format::Format;

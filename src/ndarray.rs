@@ -47,13 +47,19 @@ pub fn mask_into<T: Element, S: Data<Elem = T>, D: Dimension>(
 }
 
 /// Whether `predicate` holds for an element. Stops soon after one was found.
-pub fn any<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>, predicate: Predicate) -> bool {
+pub fn any<T: Element, S: Data<Elem = T>, D: Dimension>(
+    x: &ArrayBase<S, D>,
+    predicate: Predicate,
+) -> bool {
     asked(x).any(predicate)
 }
 
 /// Whether `predicate` holds for all elements; true of none. Stops soon after one was found for
 /// which it does not.
-pub fn all<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>, predicate: Predicate) -> bool {
+pub fn all<T: Element, S: Data<Elem = T>, D: Dimension>(
+    x: &ArrayBase<S, D>,
+    predicate: Predicate,
+) -> bool {
     asked(x).all(predicate)
 }
 

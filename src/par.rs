@@ -138,7 +138,11 @@ impl Path {
 
     /// [`par::position`](position) on this path.
     #[must_use]
-    pub fn par_position<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> Option<usize> {
+    pub fn par_position<'a>(
+        self,
+        x: impl Into<Elements<'a>>,
+        predicate: Predicate,
+    ) -> Option<usize> {
         position_on(Some(self), x.into(), predicate)
     }
 
@@ -163,7 +167,13 @@ fn mask_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskO
 }
 
 #[track_caller]
-fn bits_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
+fn bits_on(
+    path: Option<Path>,
+    x: Elements<'_>,
+    predicate: Predicate,
+    out: &mut [u8],
+    offset: usize,
+) {
     let whole = out.get_mut(offset / 8..);
     match whole {
         Some(bytes) if !is_small(x) && (offset % 8 + x.len()).div_ceil(8) <= bytes.len() => {
@@ -190,7 +200,7 @@ fn all_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
 /// Whether `hit` holds for a part.
 fn found(x: Elements<'_>, hit: &(impl Fn(Elements<'_>) -> bool + Sync)) -> bool {
     let Some((head, rest)) = halves::head(x) else { return hit(x) };
-    // Here, lest a hit at the start wake other threads.
+    // Searched here first: a hit at the start must not wake other threads.
     if hit(head) {
         return true;
     }
@@ -238,7 +248,11 @@ fn census_on(path: Option<Path>, x: Elements<'_>) -> Census {
     let part = |start, x: Elements<'_>, ()| {
         let census = path::census(path, x);
         let from = |class: Class| Class { first: class.first.map(|index| start + index), ..class };
-        Census { nan: from(census.nan), pos_inf: from(census.pos_inf), neg_inf: from(census.neg_inf) }
+        Census {
+            nan: from(census.nan),
+            pos_inf: from(census.pos_inf),
+            neg_inf: from(census.neg_inf),
+        }
     };
     let both = |a: Class, b: Class| Class { count: a.count + b.count, first: a.first.or(b.first) };
     on_parts(x, (), &part, &|a: Census, b: Census| Census {

@@ -90,7 +90,12 @@ impl Path {
     /// # Panics
     /// If `out` is not as long as `x`; nothing is written then.
     #[track_caller]
-    pub fn mask<'a, 'o>(self, x: impl Into<Elements<'a>>, predicate: Predicate, out: impl Into<MaskOut<'o>>) {
+    pub fn mask<'a, 'o>(
+        self,
+        x: impl Into<Elements<'a>>,
+        predicate: Predicate,
+        out: impl Into<MaskOut<'o>>,
+    ) {
         mask(Some(self), x.into(), predicate, out.into());
     }
 
@@ -99,7 +104,13 @@ impl Path {
     /// # Panics
     /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
     #[track_caller]
-    pub fn bits<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate, out: &mut [u8], offset: usize) {
+    pub fn bits<'a>(
+        self,
+        x: impl Into<Elements<'a>>,
+        predicate: Predicate,
+        out: &mut [u8],
+        offset: usize,
+    ) {
         bits(Some(self), x.into(), predicate, out, offset);
     }
 
@@ -166,7 +177,11 @@ impl Path {
     /// # Errors
     /// [`Error::NoArithmetic`]; nothing is written then.
     #[cfg(feature = "scale")]
-    pub fn unscale_and_check<'a>(self, x: impl Into<ElementsMut<'a>>, factor: f64) -> Result<bool, Error> {
+    pub fn unscale_and_check<'a>(
+        self,
+        x: impl Into<ElementsMut<'a>>,
+        factor: f64,
+    ) -> Result<bool, Error> {
         scale::run(Some(self), x.into(), factor)
     }
 }
@@ -187,13 +202,24 @@ pub(crate) fn streams(results: usize) -> bool {
 
 /// [`mask`], past the caches: for a part of a mask that [`streams`].
 #[cfg(feature = "rayon")]
-pub(crate) fn mask_streamed(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
+pub(crate) fn mask_streamed(
+    path: Option<Path>,
+    x: Elements<'_>,
+    predicate: Predicate,
+    out: MaskOut<'_>,
+) {
     kernels::mask_streamed(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
 }
 
 #[inline]
 #[track_caller]
-pub(crate) fn bits(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
+pub(crate) fn bits(
+    path: Option<Path>,
+    x: Elements<'_>,
+    predicate: Predicate,
+    out: &mut [u8],
+    offset: usize,
+) {
     kernels::bits(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out, offset);
 }
 
@@ -209,7 +235,8 @@ pub(crate) fn any(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> 
 
 #[inline]
 pub(crate) fn all(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
-    kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().opposite(predicate)).is_none()
+    kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().opposite(predicate))
+        .is_none()
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-//! Replacing what is not finite: `nan_to_num`.
+//! Replacing non-finite elements: `nan_to_num`.
 
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{bytes, bytes_mut};
@@ -32,7 +32,11 @@ impl<T: Element> Replacement<T> {
     }
 
     fn bits(self) -> Replacement<u64> {
-        Replacement { nan: bits(self.nan), pos_inf: bits(self.pos_inf), neg_inf: bits(self.neg_inf) }
+        Replacement {
+            nan: bits(self.nan),
+            pos_inf: bits(self.pos_inf),
+            neg_inf: bits(self.neg_inf),
+        }
     }
 }
 
@@ -73,8 +77,9 @@ fn element<T: Element>(code: u64) -> T {
 /// Replaces every NaN and infinity of `x`, and returns how many there were: `nan_to_num` in place.
 ///
 /// Elements are told apart and replaced by their bits, so every finite one keeps its code, whatever
-/// the floating-point mode. Where 64 elements in a row are finite, nothing is written. For how many
-/// of each kind there are, and where, ask [`crate::census`] before.
+/// the floating-point mode. A block of 1 KiB, counted from the start of `x`, is not written if all
+/// its elements are finite. For how many of each kind there are, and where, ask [`crate::census`]
+/// before.
 ///
 /// ```
 /// use nonfinite::{Replacement, replace_non_finite};
@@ -85,7 +90,12 @@ fn element<T: Element>(code: u64) -> T {
 /// ```
 #[inline]
 pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usize {
-    kernels::typed::replace::<T::Lane>(None, bytes_mut(x), rule::<T>(Predicate::Nan), with.bits().values())
+    kernels::typed::replace::<T::Lane>(
+        None,
+        bytes_mut(x),
+        rule::<T>(Predicate::Nan),
+        with.bits().values(),
+    )
 }
 
 /// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` except for
@@ -97,7 +107,13 @@ pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usiz
 #[track_caller]
 pub fn replace_non_finite_into<T: Element>(x: &[T], out: &mut [T], with: Replacement<T>) -> usize {
     let nan = rule::<T>(Predicate::Nan);
-    kernels::typed::replace_into::<T::Lane>(None, bytes(x), bytes_mut(out), nan, with.bits().values())
+    kernels::typed::replace_into::<T::Lane>(
+        None,
+        bytes(x),
+        bytes_mut(out),
+        nan,
+        with.bits().values(),
+    )
 }
 
 /// The codes, if they fit into elements of the format.

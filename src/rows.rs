@@ -58,7 +58,12 @@ pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out
 /// # Panics
 /// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
 #[track_caller]
-pub fn position_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [Option<usize>]) {
+pub fn position_rows<T: Element>(
+    x: &[T],
+    columns: usize,
+    predicate: Predicate,
+    out: &mut [Option<usize>],
+) {
     check(x.len(), columns, out.len());
     ask(None, Elements::from(x), columns, predicate, Rows::Position(out));
 }
@@ -85,7 +90,13 @@ pub(crate) fn fits(elements: usize, columns: usize, rows: usize) -> bool {
 }
 
 /// For elements that fit.
-pub(crate) fn ask(path: Option<Path>, x: Elements<'_>, columns: usize, predicate: Predicate, out: Rows<'_>) {
+pub(crate) fn ask(
+    path: Option<Path>,
+    x: Elements<'_>,
+    columns: usize,
+    predicate: Predicate,
+    out: Rows<'_>,
+) {
     let dims = [(columns, 1), (out.len(), columns as isize)];
     let source = Source::new(x.as_bytes(), x.format().size_in_bytes(), 0, dims.into_iter());
     Asked { source, format: x.format(), path }.rows(0, columns, predicate, out);

@@ -88,7 +88,10 @@ pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
 #[track_caller]
 pub(crate) fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
     let words = out.len();
-    assert!(words == elements.div_ceil(64), "{elements} elements, but an output of {words} words of 64 bits");
+    assert!(
+        words == elements.div_ceil(64),
+        "{elements} elements, but an output of {words} words of 64 bits"
+    );
     low_bytes_first(out);
     write(bytes_mut(out));
     low_bytes_first(out);

@@ -69,7 +69,9 @@ impl Asked<'_> {
             strided::rows(self.kernel(), &self.source, axis, search, rules, out);
         };
         match out {
-            Rows::Census(_) => ask(rule, &CLASSES.map(|predicate| self.format.rule(predicate)), out),
+            Rows::Census(_) => {
+                ask(rule, &CLASSES.map(|predicate| self.format.rule(predicate)), out)
+            }
             // What is rare is found faster.
             Rows::Count(counts) if predicate == Predicate::Finite => {
                 let opposite = self.format.opposite(predicate);

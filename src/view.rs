@@ -63,7 +63,10 @@ impl<'a> TensorView<'a> {
     ///
     /// # Errors
     /// As [`TensorView::new`]. More elements than the sizes ask for are no error, and are not read.
-    pub fn contiguous(elements: impl Into<Elements<'a>>, sizes: &'a [usize]) -> Result<Self, ViewError> {
+    pub fn contiguous(
+        elements: impl Into<Elements<'a>>,
+        sizes: &'a [usize],
+    ) -> Result<Self, ViewError> {
         let elements = elements.into();
         let layout = Layout::new(elements.len(), 0, sizes, None)?;
         Ok(Self { elements, layout, path: None })

@@ -1,5 +1,6 @@
-//! A path that was activated is the one that is used; before that it is the one that the environment names, or the best. The
-//! choice is that of all threads, so one test activates, and the other asks processes of their own.
+//! A path that was activated is the one that is used; before that it is the one that the
+//! environment names, or the best. The choice is that of all threads, so one test activates, and
+//! the other asks processes of their own.
 
 use std::process::Command;
 
@@ -37,8 +38,8 @@ fn child(named: &str, expected: &str) -> (bool, String) {
 
 const EXPECTED: &str = "NONFINITE_TEST_EXPECTED";
 
-/// `NONFINITE_PATH` picks a path, an empty one leaves the choice to the crate, and a name that is no path of this
-/// CPU is an error: whoever pins a path must not get another.
+/// `NONFINITE_PATH` picks a path, an empty one leaves the choice to the crate, and a name that is
+/// no path of this CPU is an error: whoever pins a path must not get another.
 #[test]
 fn the_environment_names_a_path() {
     if let Ok(expected) = std::env::var(EXPECTED) {
@@ -55,8 +56,9 @@ fn the_environment_names_a_path() {
         let (success, output) = child(named, best);
         assert!(!success, "{named:?}: {output}");
         let here: Vec<_> = Path::available().map(Path::name).collect();
-        let message =
-            format!("NONFINITE_PATH names the path {named:?}, but this CPU and build have {here:?}");
+        let message = format!(
+            "NONFINITE_PATH names the path {named:?}, but this CPU and build have {here:?}"
+        );
         assert!(output.contains(&message), "{output}");
     }
 }

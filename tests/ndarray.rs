@@ -50,8 +50,10 @@ fn check(x: ArrayViewD<'_, f32>, name: &str) {
         let inside = want.iter().filter(|&&hit| !hit).count();
         assert_eq!(room.iter().filter(|&&hit| !hit).count(), inside, "{name} wrote outside");
     }
-    let nan =
-        Class { count: x.iter().filter(|x| x.is_nan()).count(), first: x.iter().position(|x| x.is_nan()) };
+    let nan = Class {
+        count: x.iter().filter(|x| x.is_nan()).count(),
+        first: x.iter().position(|x| x.is_nan()),
+    };
     assert_eq!(nonfinite::ndarray::census(&x).nan, nan, "{name}");
 }
 
@@ -92,7 +94,8 @@ fn steps() {
 #[test]
 fn one_hit() {
     for at in 0..12 {
-        let x = Array::from_shape_fn((3, 8), |(i, j)| if 4 * i + j / 2 == at { f32::NAN } else { 1.0 });
+        let x =
+            Array::from_shape_fn((3, 8), |(i, j)| if 4 * i + j / 2 == at { f32::NAN } else { 1.0 });
         check(x.slice(s![.., ..;2]).into_dyn(), "one of two dimensions");
         check(x.slice(s![at / 4, ..;2]).into_dyn(), "one of a row");
     }

@@ -1,5 +1,5 @@
-//! Several threads give the answers of the oracles, on every path, whatever the pool: random data, and hits at the borders
-//! between the parts that threads take.
+//! Several threads give the answers of the oracles, on every path, whatever the pool: random data,
+//! and hits at the borders between the parts that threads take.
 
 use nonfinite::par::{self, ALONE, GRAIN};
 use nonfinite::{Census, Class, Elements, Error, Format, Path, Predicate};
@@ -40,14 +40,18 @@ impl Tensor {
     fn new(format: Format, bits: impl Iterator<Item = u64>) -> Self {
         let mut bytes = Vec::new();
         bits.for_each(|bits| oracle::write(format, bits, &mut bytes));
-        let kinds = bytes.chunks_exact(format.size_in_bytes()).map(|raw| kind(format, oracle::read(raw)));
+        let kinds =
+            bytes.chunks_exact(format.size_in_bytes()).map(|raw| kind(format, oracle::read(raw)));
         let kinds: Vec<Kind> = kinds.collect();
         let class = |wanted| Class {
             count: kinds.iter().filter(|&&kind| kind == wanted).count(),
             first: kinds.iter().position(|&kind| kind == wanted),
         };
-        let census =
-            Census { nan: class(Kind::Nan), pos_inf: class(Kind::PosInf), neg_inf: class(Kind::NegInf) };
+        let census = Census {
+            nan: class(Kind::Nan),
+            pos_inf: class(Kind::PosInf),
+            neg_inf: class(Kind::NegInf),
+        };
         Self { format, bytes, kinds, census }
     }
 
@@ -234,7 +238,11 @@ fn slices_and_bytes() {
 
         let finite = vec![1f32; elements];
         for path in Path::available() {
-            assert!(path.par_all(&finite[..], Predicate::Finite), "{} all of {elements}", path.name());
+            assert!(
+                path.par_all(&finite[..], Predicate::Finite),
+                "{} all of {elements}",
+                path.name()
+            );
         }
 
         // Room behind the last result, from a bit far behind the first on.
@@ -255,7 +263,10 @@ fn slices_and_bytes() {
         assert_eq!(par::bytes::all(&bytes, f32s, Predicate::Finite), Ok(first.is_none()));
         assert_eq!(par::bytes::count(&bytes, f32s, Predicate::Nan), Ok(count));
         assert_eq!(par::bytes::position(&bytes, f32s, Predicate::Nan), Ok(first));
-        assert_eq!(par::bytes::census(&bytes, f32s).map(|census| census.nan), Ok(Class { count, first }));
+        assert_eq!(
+            par::bytes::census(&bytes, f32s).map(|census| census.nan),
+            Ok(Class { count, first })
+        );
     }
 }
 
@@ -273,7 +284,8 @@ fn masks_larger_than_the_cache() {
     // One more than all codes, so that the pattern moves.
     let codes: Vec<u8> = (0..=255).chain([0x7F]).collect();
     let x: Vec<u8> = codes.iter().copied().cycle().take(elements).collect();
-    let hits: Vec<u8> = codes.iter().map(|&code| u8::from(kind(format, code.into()) == Kind::Nan)).collect();
+    let hits: Vec<u8> =
+        codes.iter().map(|&code| u8::from(kind(format, code.into()) == Kind::Nan)).collect();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     for threads in [false, true] {
         let mut mask = vec![0xA5; elements];
@@ -305,14 +317,19 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(par::bytes::mask(&bytes, Format::F32, Predicate::Nan, &mut mask), Err(error));
         assert!(mask.iter().all(|&byte| byte == 0), "nothing is written");
     }
-    for (room, offset) in [(ALONE / 8, 1), (ALONE / 8, 7), (ALONE / 8 - 1, 0), (ALONE / 8, usize::MAX)] {
+    for (room, offset) in
+        [(ALONE / 8, 1), (ALONE / 8, 7), (ALONE / 8 - 1, 0), (ALONE / 8, usize::MAX)]
+    {
         let mut bitmap = vec![0; room];
         let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             par::bits_at(&x, Predicate::Nan, &mut bitmap, offset);
         }));
         assert!(refused.is_err(), "{room} bytes from bit {offset} on");
         let error = Error::OutputBits { elements: ALONE, offset, bytes: room };
-        assert_eq!(par::bytes::bits(&bytes, Format::F32, Predicate::Nan, &mut bitmap, offset), Err(error));
+        assert_eq!(
+            par::bytes::bits(&bytes, Format::F32, Predicate::Nan, &mut bitmap, offset),
+            Err(error)
+        );
         assert!(bitmap.iter().all(|&byte| byte == 0), "nothing is written");
     }
     let partial = Error::PartialElement { bytes: 4 * ALONE - 1, format: Format::F32 };

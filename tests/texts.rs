@@ -1,8 +1,9 @@
-//! What refusals say, each from an operation that refuses, and what views and elements tell about themselves.
+//! What refusals say, each from an operation that refuses, and what views and elements tell about
+//! themselves.
 
 use nonfinite::{
-    Elements, ElementsMut, Error, F8E4M3, Format, Predicate, Replacement, TensorView, TensorViewMut,
-    ViewError, bytes, scale,
+    Elements, ElementsMut, Error, F8E4M3, Format, Predicate, Replacement, TensorView,
+    TensorViewMut, ViewError, bytes, scale,
 };
 
 /// Text of an error that nothing lies behind.
@@ -29,7 +30,10 @@ fn of_errors() {
     let rows = bytes::any_rows(&x, Format::F32, 2, Predicate::Nan, &mut [false; 2]).unwrap_err();
     assert_eq!(text(&rows), "3 elements are not 2 rows of 2");
     let arithmetic = scale::unscale_and_check_bytes(&mut [0; 4], Format::F8E4M3, 2.0).unwrap_err();
-    assert_eq!(text(&arithmetic), "f8e4m3 elements are not multiplied: only f64, f32, f16 and bf16 are");
+    assert_eq!(
+        text(&arithmetic),
+        "f8e4m3 elements are not multiplied: only f64, f32, f16 and bf16 are"
+    );
     let unknown: Error = "f7".parse::<Format>().unwrap_err();
     assert_eq!(text(&unknown), "no format of this name");
 }
@@ -38,14 +42,18 @@ fn of_errors() {
 fn of_refused_views() {
     let x = [1.0f32; 6];
     let view = |offset, sizes, strides| TensorView::new(&x[..], offset, sizes, strides).map(|_| ());
-    let says = |refused: Result<(), ViewError>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
+    let says =
+        |refused: Result<(), ViewError>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
     says(view(0, &[2, 3], &[1]), "2 sizes, but 1 strides");
     says(
         view(0, &[2, usize::MAX], &[0, 0]),
         "with dimension 0 there are more elements than a usize can count",
     );
     says(view(6, &[1], &[1]), "offset 6 is outside of the 6 elements given");
-    says(view(0, &[2, 3], &[4, 1]), "dimension 1 (size 3, stride 1) leads outside of the 6 elements given");
+    says(
+        view(0, &[2, 3], &[4, 1]),
+        "dimension 1 (size 3, stride 1) leads outside of the 6 elements given",
+    );
     says(
         TensorViewMut::new(&mut [0u8; 6][..], 0, &[2, 2], &[1, 1]).map(|_| ()),
         "dimension 1 of the output (stride 1) may name bytes that others name: \
@@ -57,14 +65,24 @@ fn of_refused_views() {
 fn of_refused_operations() {
     let x = [1.0f32; 6];
     let view = TensorView::new(&x[..], 0, &[2, 3], &[3, 1]).unwrap();
-    let says = |refused: Result<(), ViewError>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
+    let says =
+        |refused: Result<(), ViewError>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
     let mut room = [7u8; 6];
     let mut out = TensorViewMut::contiguous(&mut room[..], &[6]).unwrap();
-    says(view.mask_into(Predicate::Nan, &mut out), "the input has 2 dimensions, but the output has 1");
+    says(
+        view.mask_into(Predicate::Nan, &mut out),
+        "the input has 2 dimensions, but the output has 1",
+    );
     let mut out = TensorViewMut::contiguous(&mut room[..], &[2, 2]).unwrap();
-    says(view.mask_into(Predicate::Nan, &mut out), "dimension 1 has size 3, but size 2 in the output");
+    says(
+        view.mask_into(Predicate::Nan, &mut out),
+        "dimension 1 has size 3, but size 2 in the output",
+    );
     says(view.mask(Predicate::Nan, &mut room[..5]), "6 elements, but an output for 5");
-    says(view.bits(Predicate::Nan, &mut room[..1], 3), "6 elements from bit 3 on, but an output of 1 bytes");
+    says(
+        view.bits(Predicate::Nan, &mut room[..1], 3),
+        "6 elements from bit 3 on, but an output of 1 bytes",
+    );
     says(view.any_rows(Predicate::Nan, &mut [false; 3]), "2 rows, but an output for 3");
     says(view.count_rows(Predicate::Nan, &mut [0; 1]), "2 rows, but an output for 1");
     says(view.coordinate(6, &mut [0; 2]), "no element 6 in a tensor of 6");
@@ -95,12 +113,18 @@ fn elements_tell_what_they_are() {
     let mut x = [F8E4M3::from_bits(0x78), F8E4M3::from_bits(0x38)];
     assert_eq!((x[0].to_bits(), x[1].to_bits()), (0x78, 0x38));
     let elements = Elements::from(&x[..]);
-    assert_eq!((elements.len(), elements.is_empty(), elements.format()), (2, false, Format::F8E4M3));
+    assert_eq!(
+        (elements.len(), elements.is_empty(), elements.format()),
+        (2, false, Format::F8E4M3)
+    );
     assert_eq!(elements.as_bytes(), [0x78, 0x38]);
     let (first, rest) = elements.split_at(1);
     assert_eq!((first.as_bytes(), rest.as_bytes()), (&[0x78][..], &[0x38][..]));
     let elements = ElementsMut::from(&mut x[..]);
-    assert_eq!((elements.len(), elements.is_empty(), elements.format()), (2, false, Format::F8E4M3));
+    assert_eq!(
+        (elements.len(), elements.is_empty(), elements.format()),
+        (2, false, Format::F8E4M3)
+    );
     assert!(ElementsMut::from_bytes(&mut [], Format::F32).unwrap().is_empty());
     let mut odd = [0; 3];
     assert_eq!(

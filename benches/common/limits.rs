@@ -1,7 +1,9 @@
-//! What the machine allows: reading everything, reading everything and writing a byte an element (`false`), copying.
+//! What the machine allows: reading everything, reading everything and writing a byte an element
+//! (`false`), copying.
 //!
-//! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`. They begin at a cache line, as
-//! whoever is in a hurry does: what is before it, below 64 bytes or elements, is left out.
+//! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`.
+//! They begin at a cache line, as whoever is in a hurry does: what is before it, below 64 bytes or
+//! elements, is left out.
 
 /// Copies the input.
 pub fn copy(x: &[u8], out: &mut [u8]) {
@@ -16,9 +18,9 @@ macro_rules! floor {
         pub fn $floor<const SIZE: usize>(x: &[u8], out: &mut [bool]) {
             #[target_feature(enable = $feature)]
             fn run<const SIZE: usize>(x: &[u8], out: &mut [bool]) {
-                // SAFETY: each round reads `64 * SIZE` bytes of `x` and writes 64 of `out`, as often as 64 goes into the
-                // length of `out`, which is at least once; `x` is `SIZE` times as long. Stores that ask for alignment have
-                // an `out` at a multiple of 64.
+                // SAFETY: each round reads `64 * SIZE` bytes of `x` and writes 64 of `out`, as
+                // often as 64 goes into the length of `out`, which is at least once; `x` is `SIZE`
+                // times as long. Stores that ask for alignment have an `out` at a multiple of 64.
                 unsafe { std::arch::asm!(
                     concat!($xor, " {z}, {z}, {z}"),
                     "2:",
@@ -74,8 +76,8 @@ macro_rules! limits {
         pub fn $load(x: &[u8]) {
             #[target_feature(enable = $feature)]
             fn run(x: &[u8]) {
-                // SAFETY: the loop reads 512 bytes at a time from `x`, as often as 512 goes into its length, which is at
-                // least once, and changes nothing but the registers named.
+                // SAFETY: the loop reads 512 bytes at a time from `x`, as often as 512 goes into
+                // its length, which is at least once, and changes nothing but the registers named.
                 unsafe { std::arch::asm!(
                     concat!($xor, " {z}, {z}, {z}"),
                     "2:",
@@ -107,16 +109,17 @@ macro_rules! limits {
         }
 
         floor! {
-            /// Reads all of `x` and writes all of `out`, a block of 64 elements at a time, from the first cache line of `x`
-            /// on, if that leaves 64 elements. (From the first of `out` on it takes up to 1.9 times as long.)
+            /// Reads all of `x` and writes all of `out`, a block of 64 elements at a time, from the
+            /// first cache line of `x` on, if that leaves 64 elements. (From the first of `out` on
+            /// it takes up to 1.9 times as long.)
             ///
             /// # Panics
             /// If the CPU lacks the instructions, or `SIZE * out.len()` is not the length of `x`.
             $floor $feature $register $bytes $move $or $xor ""
         }
         floor! {
-            /// As the limit of masks, past the caches: from the first cache line of `out` on. What is behind the last whole
-            /// block is left out.
+            /// As the limit of masks, past the caches: from the first cache line of `out` on. What
+            /// is behind the last whole block is left out.
             ///
             /// # Panics
             /// Likewise.
@@ -136,7 +139,8 @@ pub type Load = fn(&[u8]);
 /// Reads all of the input and writes a byte an element.
 pub type Floor = fn(&[u8], &mut [bool]);
 
-/// The limits that can be measured here, for elements of `SIZE` bytes: a name for the width of the registers, and both.
+/// The limits that can be measured here, for elements of `SIZE` bytes: a name for the width of the
+/// registers, and both.
 pub fn limits<const SIZE: usize>() -> Vec<(&'static str, Load, Floor)> {
     #[allow(unused_mut, reason = "not filled on other machines")]
     let mut limits: Vec<(&'static str, Load, Floor)> = Vec::new();

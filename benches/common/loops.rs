@@ -1,5 +1,5 @@
-//! What a user would write: the loop of the standard library, the bit trick, and both where the compiler may use wide
-//! vectors (`multiversion`, `pulp`).
+//! What a user would write: the loop of the standard library, the bit trick, and both where the
+//! compiler may use wide vectors (`multiversion`, `pulp`).
 
 use std::marker::PhantomData;
 

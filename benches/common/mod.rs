@@ -18,7 +18,9 @@ pub fn sizes() -> Vec<usize> {
 /// These sizes, unless the environment picks others.
 pub fn sizes_or(sizes: &[usize]) -> Vec<usize> {
     match std::env::var("NONFINITE_BENCH_KIB") {
-        Ok(list) => list.split(',').map(|kib| kib.parse::<usize>().expect("sizes in KiB") << 10).collect(),
+        Ok(list) => {
+            list.split(',').map(|kib| kib.parse::<usize>().expect("sizes in KiB") << 10).collect()
+        }
         Err(_) => sizes.to_vec(),
     }
 }
@@ -93,7 +95,10 @@ pub fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkG
     group.throughput(Throughput::Bytes(bytes as u64));
     if bytes >= BEYOND_CACHES {
         // Each sample as short as the others: a few passes over memory.
-        group.sampling_mode(SamplingMode::Flat).sample_size(10).measurement_time(Duration::from_millis(400));
+        group
+            .sampling_mode(SamplingMode::Flat)
+            .sample_size(10)
+            .measurement_time(Duration::from_millis(400));
     }
     group
 }
@@ -147,7 +152,8 @@ pub fn bytes_of<T: Element>(x: &[T]) -> &[u8] {
     Elements::from(x).as_bytes()
 }
 
-/// Elements that data is made of, and how the standard library (or `half`) asks the three questions.
+/// Elements that data is made of, and how the standard library (or `half`) asks the three
+/// questions.
 pub trait Sample: Element + PartialEq {
     const NAME: &'static str;
     const FINITE: [Self; 4];

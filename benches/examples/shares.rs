@@ -1,10 +1,12 @@
-//! A quick look at where the kernels stand: every cell in turns with its limit and with the compiler's loops, in a second or so each
-//! dozen, where criterion takes minutes. For work on a kernel; records are criterion's.
+//! A quick look at where the kernels stand: every cell in turns with its limit and with the
+//! compiler's loops, in a second or so each dozen, where criterion takes minutes. For work on a
+//! kernel; records are criterion's.
 //!
 //!     cargo run --profile bench -p nonfinite-benches --example shares -- mask/f32 avx512
 //!
-//! shows the cells whose names have all these parts in them. `NONFINITE_BENCH_KIB=16,256` picks the sizes. `share` is the time of the limit by
-//! ours, the median of rounds that take turns; `best` is the fastest other loop, and its time by ours.
+//! shows the cells whose names have all these parts in them. `NONFINITE_BENCH_KIB=16,256` picks the
+//! sizes. `share` is the time of the limit by ours, the median of rounds that take turns; `best` is
+//! the fastest other loop, and its time by ours.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -15,8 +17,8 @@ use nonfinite_benches::loops::{self, Ask, Finite, Inf, Nan, PositiveInf};
 use nonfinite_benches::{Data, Sample, bytes_of, has_avx512, limits_of, paths, sizes};
 use nonfinite_kernels::bytes_mut;
 
-/// At the place in its page where large allocations begin, for all alike. Those that take turns write to the same output: which pages of
-/// memory it was given matters by a tenth.
+/// At the place in its page where large allocations begin, for all alike. Those that take turns
+/// write to the same output: which pages of memory it was given matters by a tenth.
 fn placed<T: Clone + 'static>(n: usize, value: T) -> &'static mut [T] {
     let room = vec![value; n + 8192 / size_of::<T>()].leak();
     let at = room.as_ptr().align_offset(4096) + 16 / size_of::<T>();
@@ -87,8 +89,9 @@ impl Filter {
                 times.push(time(&mut each.run, calls));
             }
         }
-        let ratio =
-            |of: usize, by: usize| median(times[of].iter().zip(&times[by]).map(|(of, by)| of / by).collect());
+        let ratio = |of: usize, by: usize| {
+            median(times[of].iter().zip(&times[by]).map(|(of, by)| of / by).collect())
+        };
         for (i, path) in names.iter().enumerate() {
             let ns = median(times[i].clone());
             let limit = if path == "avx512" { first_other.wrapping_sub(1) } else { first_limit };
@@ -98,13 +101,15 @@ impl Filter {
                 "-".into()
             };
             // AVX-512 is no yardstick for AVX2.
-            let fair = |other: &usize| path.contains("avx512") || !all[*other].name.contains("avx512");
+            let fair =
+                |other: &usize| path.contains("avx512") || !all[*other].name.contains("avx512");
             let best = (first_other..all.len())
                 .filter(fair)
                 .map(|other| (ratio(other, i), other))
                 .min_by(|a, b| a.0.total_cmp(&b.0));
-            let best =
-                best.map_or_else(String::new, |(ratio, other)| format!("{ratio:.2} {}", all[other].name));
+            let best = best.map_or_else(String::new, |(ratio, other)| {
+                format!("{ratio:.2} {}", all[other].name)
+            });
             println!(
                 "{name:<36} {path:<9} {ns:>9.1} ns {:>7.1} GB/s  share {share:<5} best {best}",
                 bytes as f64 / ns
@@ -114,7 +119,8 @@ impl Filter {
 
     fn masks<T: Sample, A: Ask>(&self, x: &[T], data: &str) {
         let bytes = size_of_val(x);
-        let name = format!("mask/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+        let name =
+            format!("mask/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
         let out = &RefCell::new(placed(x.len(), false));
         let into = |name: &str, run: fn(&[T], &mut [bool])| {
             of(name, move || run(black_box(x), black_box(&mut out.borrow_mut())))
@@ -139,7 +145,8 @@ impl Filter {
         let words = x.len().div_ceil(64);
         for offset in [0, 3] {
             let at = if offset == 0 { "bits" } else { "bits3" };
-            let name = format!("{at}/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
+            let name =
+                format!("{at}/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
             let ours = paths().into_iter().map(|path| {
                 let out = placed(words + 1, 0u64);
                 of(path.name(), move || {
@@ -147,8 +154,9 @@ impl Filter {
                 })
             });
             let (a, b) = (placed(words, 0), placed(words, 0));
-            let mut others =
-                vec![of("std avx2", move || loops::bits_avx2::<T, A>(black_box(x), black_box(&mut *a)))];
+            let mut others = vec![of("std avx2", move || {
+                loops::bits_avx2::<T, A>(black_box(x), black_box(&mut *a))
+            })];
             if has_avx512() {
                 others.push(of("std avx512", move || {
                     loops::bits_avx512::<T, A>(black_box(x), black_box(&mut *b))
@@ -216,7 +224,13 @@ impl Filter {
                     }
                     others
                 };
-                self.reduction("count/nan", x, data_name, |path, x| path.count(x, Predicate::Nan), others());
+                self.reduction(
+                    "count/nan",
+                    x,
+                    data_name,
+                    |path, x| path.count(x, Predicate::Nan),
+                    others(),
+                );
                 self.reduction(
                     "count/finite",
                     x,
@@ -229,22 +243,30 @@ impl Filter {
         }
     }
 
-    /// The formats of one byte; 1 is finite in all of them. (Zeros would be one page of memory, mapped again and again.)
+    /// The formats of one byte; 1 is finite in all of them. (Zeros would be one page of memory,
+    /// mapped again and again.)
     fn small(&self) {
         for bytes in sizes() {
             let room = &*placed(bytes, 1);
-            for format in [Format::F8E5M2, Format::F8E4M3Fn, Format::F8E4M3FnUz, Format::F8E8M0Fnu] {
+            for format in [Format::F8E5M2, Format::F8E4M3Fn, Format::F8E4M3FnUz, Format::F8E8M0Fnu]
+            {
                 let x = Elements::from_bytes(room, format).expect("one byte each");
                 let size = nonfinite_benches::name(bytes);
                 for predicate in [Predicate::Finite, Predicate::Nan] {
                     let out = &RefCell::new(placed(bytes, false));
                     let ours = paths().into_iter().map(|path| {
                         of(path.name(), move || {
-                            path.mask(black_box(x), predicate, black_box(&mut out.borrow_mut()[..]));
+                            path.mask(
+                                black_box(x),
+                                predicate,
+                                black_box(&mut out.borrow_mut()[..]),
+                            );
                         })
                     });
                     let limits = limits_of(1).into_iter().map(|(_, _, floor)| {
-                        of("floor", move || floor(black_box(room), black_box(&mut out.borrow_mut())))
+                        of("floor", move || {
+                            floor(black_box(room), black_box(&mut out.borrow_mut()))
+                        })
                     });
                     self.cell(
                         &format!("mask/{format}/{predicate:?}/{size}"),
@@ -255,7 +277,9 @@ impl Filter {
                     );
                     let ours = paths().into_iter().map(|path| {
                         let out = placed(bytes / 8, 0);
-                        of(path.name(), move || path.bits(black_box(x), predicate, black_box(&mut *out), 0))
+                        of(path.name(), move || {
+                            path.bits(black_box(x), predicate, black_box(&mut *out), 0)
+                        })
                     });
                     self.cell(
                         &format!("bits/{format}/{predicate:?}/{size}"),
@@ -266,8 +290,9 @@ impl Filter {
                     );
                 }
                 let reduction = |sink: &str, run: fn(Path, Elements<'_>)| {
-                    let ours =
-                        paths().into_iter().map(|path| of(path.name(), move || run(path, black_box(x))));
+                    let ours = paths()
+                        .into_iter()
+                        .map(|path| of(path.name(), move || run(path, black_box(x))));
                     self.cell(
                         &format!("{sink}/{format}/{size}"),
                         bytes,
@@ -299,8 +324,8 @@ impl Filter {
             nonfinite::all(x, Predicate::Finite)
         }
         for n in [
-            1, 2, 3, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 40, 48, 63, 64, 65, 80, 100, 127, 128, 150, 200,
-            250, 300,
+            1, 2, 3, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 40, 48, 63, 64, 65, 80, 100, 127, 128,
+            150, 200, 250, 300,
         ] {
             let x: Vec<T> = Data::Clean.make(n * size_of::<T>());
             let x = &x[..];
@@ -311,7 +336,9 @@ impl Filter {
                 path.activate();
                 let (mut a, mut b) = (vec![false; n], vec![false; n]);
                 let ours = vec![
-                    of(format!("{} chosen", path.name()), move || is_finite(black_box(x), black_box(&mut a))),
+                    of(format!("{} chosen", path.name()), move || {
+                        is_finite(black_box(x), black_box(&mut a))
+                    }),
                     of(format!("{} called", path.name()), move || {
                         path.mask(black_box(x), Predicate::Finite, black_box(&mut b[..]));
                     }),
@@ -319,14 +346,19 @@ impl Filter {
                 let (mut a, mut b) = (vec![false; n], vec![false; n]);
                 let others = vec![
                     of("std", move || loops::mask::<T, Finite>(black_box(x), black_box(&mut a))),
-                    of("std avx2", move || loops::mask_avx2::<T, Finite>(black_box(x), black_box(&mut b))),
+                    of("std avx2", move || {
+                        loops::mask_avx2::<T, Finite>(black_box(x), black_box(&mut b))
+                    }),
                 ];
-                // The plain loop takes the limit's place below a block, the compiler's AVX2 loop from there on.
+                // The plain loop takes the limit's place below a block, the compiler's AVX2 loop
+                // from there on.
                 let (mut c, mut d) = (vec![false; n], vec![false; n]);
                 let bar = if n < 64 {
                     of("std", move || loops::mask::<T, Finite>(black_box(x), black_box(&mut c)))
                 } else {
-                    of("std avx2", move || loops::mask_avx2::<T, Finite>(black_box(x), black_box(&mut d)))
+                    of("std avx2", move || {
+                        loops::mask_avx2::<T, Finite>(black_box(x), black_box(&mut d))
+                    })
                 };
                 self.cell(&name, n * size_of::<T>(), ours, vec![bar], others);
             }

@@ -7,8 +7,14 @@ use std::process::{Command, Stdio};
 const AVX2: &[&str] =
     &["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt", "-mf16c", "-maes", "-mpclmul"];
 /// As Skylake-X has it. With whole vectors: compilers would take halves for some CPUs.
-const AVX512: &[&str] =
-    &["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd", "-mprefer-vector-width=512"];
+const AVX512: &[&str] = &[
+    "-mavx512f",
+    "-mavx512bw",
+    "-mavx512dq",
+    "-mavx512vl",
+    "-mavx512cd",
+    "-mprefer-vector-width=512",
+];
 
 fn build(compiler: Option<&str>, name: &str, file: &str, flags: &[&[&str]]) {
     let mut build = cc::Build::new();

@@ -30,21 +30,22 @@
 // Major version of this header: that of the library must be the same.
 #define NF_VERSION_MAJOR 0
 
-// Minor version of this header. As long as the major version is 0, that of the library must be the same.
+// Minor version of this header. As long as the major version is 0, that of the library must be the
+// same.
 #define NF_VERSION_MINOR 1
 
 // Patch version of this header.
 #define NF_VERSION_PATCH 0
 
-// What to ask of an element, one of the `NF_IS_...`. An integer, so that any value may be passed: others, and 0, are refused
-// with `NF_ERR_PREDICATE`.
+// What to ask of an element, one of the `NF_IS_...`. An integer, so that any value may be passed:
+// others, and 0, are refused with `NF_ERR_PREDICATE`.
 typedef uint32_t nf_predicate;
 
 // How a call ended: `NF_OK`, or why it was refused. `nf_status_message` tells it in words.
 typedef int32_t nf_status;
 
-// A floating-point format, one of the `NF_FORMAT_...`. An integer, so that any value may be passed: others, and 0, are
-// refused with `NF_ERR_FORMAT`.
+// A floating-point format, one of the `NF_FORMAT_...`. An integer, so that any value may be
+// passed: others, and 0, are refused with `NF_ERR_FORMAT`.
 typedef uint32_t nf_format;
 
 // Elements of one class.
@@ -75,15 +76,16 @@ typedef struct nf_path_info {
   bool active;
 } nf_path_info;
 
-// A strided tensor: the element at coordinate `c` is
-// `data[offset + c[0] * strides[0] + ... + c[rank - 1] * strides[rank - 1]]`. All in elements, as numpy, DLPack and DirectML have
-// it, but numpy's strides in bytes.
+// A strided tensor: the element at coordinate `c` is `data[offset + c[0] * strides[0] + ... +
+// c[rank - 1] * strides[rank - 1]]`. All in elements, as numpy, DLPack and DirectML have it, but
+// numpy's strides in bytes.
 //
-// Strides may be negative or 0 (a broadcast dimension), dimensions may overlap, and one of size 1 may have any stride. A rank of
-// 0 is one element. If a size is 0 there are no elements, and `data` may be null and `offset` and strides anything.
+// Strides may be negative or 0 (a broadcast dimension), dimensions may overlap, and one of size 1
+// may have any stride. A rank of 0 is one element. If a size is 0 there are no elements, and
+// `data` may be null and `offset` and strides anything.
 //
-// All bytes from the first to the last element must be readable, and nothing may write to them during a call, also those
-// between elements; only elements are read.
+// All bytes from the first to the last element must be readable, and nothing may write to them
+// during a call, also those between elements; only elements are read.
 typedef struct nf_view {
   // What offsets and strides count from. Any address.
   const void *data;
@@ -177,7 +179,8 @@ typedef struct nf_view {
 // No predicate has this number.
 #define NF_ERR_PREDICATE 3
 
-// The elements, or their results, take more bytes than an object can have (`PTRDIFF_MAX`) or end behind the last address.
+// The elements, or their results, take more bytes than an object can have (`PTRDIFF_MAX`) or end
+// behind the last address.
 #define NF_ERR_LENGTH 4
 
 // A pointer to a result, or to sizes, strides or a view, is not aligned to its type.
@@ -201,44 +204,45 @@ typedef struct nf_view {
 // The output strides send two results to one byte.
 #define NF_ERR_OUTPUT_STRIDES 11
 
-// A mistake in this library. Please report it. Or NONFINITE_PATH names no path that this build and CPU have.
+// A mistake in this library. Please report it. Or NONFINITE_PATH names no path that this build and
+// CPU have.
 #define NF_ERR_INTERNAL 12
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and `detect_positive` of ONNX IsInf
-// and OpenVINO IsInf-10 have it, where all but 0 is on: `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both
-// off `NF_IS_NEVER`.
-nf_predicate nf_is_inf(int64_t detect_negative,
-                       int64_t detect_positive);
+// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and
+// `detect_positive` of ONNX IsInf and OpenVINO IsInf-10 have it, where all but 0 is on:
+// `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both off `NF_IS_NEVER`.
+nf_predicate nf_is_inf(int64_t detect_negative, int64_t detect_positive);
 
 // `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
 //
 // `data` and `out` may be null if `count` is 0.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_OVERLAP`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_OVERLAP`.
 //
 // # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count` bytes that nothing else uses.
-nf_status nf_mask(const void *data,
-                  nf_format format,
-                  size_t count,
-                  nf_predicate predicate,
-                  uint8_t *out);
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count`
+// bytes that nothing else uses.
+nf_status nf_mask(const void *data, nf_format format, size_t count, nf_predicate predicate, uint8_t *out);
 
-// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for element `i`, else 0: the order
-// of Apache Arrow. All other bits stay as they are, and bytes without results are not touched.
+// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for
+// element `i`, else 0: the order of Apache Arrow. All other bits stay as they are, and bytes
+// without results are not touched.
 //
-// `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if `bitmap_bytes` is 0.
+// `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if
+// `bitmap_bytes` is 0.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_OVERLAP`, and with
-// `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or before bit `bit_offset`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_OVERLAP`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or
+// before bit `bit_offset`.
 //
 // # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `bitmap` to `bitmap_bytes` bytes. Those with
-// results are initialised, and nothing else uses them.
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `bitmap` to
+// `bitmap_bytes` bytes. Those with results are initialised, and nothing else uses them.
 nf_status nf_bits(const void *data,
                   nf_format format,
                   size_t count,
@@ -257,8 +261,8 @@ nf_status nf_bits(const void *data,
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
 nf_status nf_any(const void *data, nf_format format, size_t count, nf_predicate predicate, bool *result);
 
-// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon after the first for which
-// it does not.
+// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon
+// after the first for which it does not.
 //
 // `data` may be null if `count` is 0; `result` never.
 //
@@ -266,20 +270,18 @@ nf_status nf_any(const void *data, nf_format format, size_t count, nf_predicate 
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
-nf_status nf_all(const void *data,
-                 nf_format format,
-                 size_t count,
-                 nf_predicate predicate,
-                 bool *result);
+nf_status nf_all(const void *data, nf_format format, size_t count, nf_predicate predicate, bool *result);
 
 // `*result` becomes the number of elements for which `predicate` holds.
 //
 // `data` may be null if `count` is 0; `result` never.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`.
 //
 // # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a uint64_t.
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
+// uint64_t.
 nf_status nf_count(const void *data,
                    nf_format format,
                    size_t count,
@@ -290,10 +292,12 @@ nf_status nf_count(const void *data,
 //
 // `data` may be null if `count` is 0; `result` never.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`.
 //
 // # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a uint64_t.
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
+// uint64_t.
 nf_status nf_first(const void *data,
                    nf_format format,
                    size_t count,
@@ -307,7 +311,8 @@ nf_status nf_first(const void *data,
 // Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 //
 // # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to an nf_census.
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to an
+// nf_census.
 nf_status nf_take_census(const void *data, nf_format format, size_t count, struct nf_census *result);
 
 // The version of the library that was loaded, such as "0.1.0".
@@ -319,24 +324,27 @@ size_t nf_format_size(nf_format format);
 // The name, such as "f32", "bf16" or "f8e4m3fn"; null if no format has this number.
 const char *nf_format_name(nf_format format);
 
-// The format of this name, in any case: our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors. "FLOAT" is
-// `NF_FORMAT_F32`, and "F8_E4M3" is `NF_FORMAT_F8E4M3FN`, as in safetensors.
+// The format of this name, in any case: our names and the spellings of Rust, numpy, ml_dtypes,
+// ONNX and safetensors. "FLOAT" is `NF_FORMAT_F32`, and "F8_E4M3" is `NF_FORMAT_F8E4M3FN`, as in
+// safetensors.
 //
 // Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_NAME`.
 //
 // # Safety
-// Unless null, `name` leads to text that ends with a NUL or has 64 bytes, and `result` to an nf_format.
-nf_status nf_format_from_name(const char *name,
-                              nf_format *result);
+// Unless null, `name` leads to text that ends with a NUL or has 64 bytes, and `result` to an
+// nf_format.
+nf_status nf_format_from_name(const char *name, nf_format *result);
 
-// The name of the path that the functions of this library use: the one given to `nf_path_activate`, else the one that the
-// environment variable NONFINITE_PATH names, else the best. Null if NONFINITE_PATH is set and names no path that this
-// build and CPU have; then all functions that need a path fail with `NF_ERR_INTERNAL`.
+// The name of the path that the functions of this library use: the one given to
+// `nf_path_activate`, else the one that the environment variable NONFINITE_PATH names, else the
+// best. Null if NONFINITE_PATH is set and names no path that this build and CPU have; then all
+// functions that need a path fail with `NF_ERR_INTERNAL`.
 const char *nf_path_name(void);
 
 // The path at this index of the table of all paths that this build knows, best first.
 //
-// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with `NF_ERR_INDEX`.
+// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with
+// `NF_ERR_INDEX`.
 //
 // # Safety
 // Unless refused, `result` leads to an nf_path_info.
@@ -353,33 +361,38 @@ nf_status nf_path_activate(const char *name);
 // What a status means, in English. For numbers that are no status it says so.
 const char *nf_status_message(nf_status status);
 
-// For the element at each coordinate `c`, `out[out_offset + c[0] * out_strides[0] + ...]` becomes 1 if `predicate` holds, else 0. Bytes
-// between results stay as they are. If `out_strides` is null, the results are row-major without padding.
+// For the element at each coordinate `c`, `out[out_offset + c[0] * out_strides[0] + ...]` becomes
+// 1 if `predicate` holds, else 0. Bytes between results stay as they are. If `out_strides` is
+// null, the results are row-major without padding.
 //
-// No two coordinates may share a byte of the output: of the dimensions larger than 1, in order of their absolute strides, each
-// must step over all bytes that those before it reach.
+// No two coordinates may share a byte of the output: of the dimensions larger than 1, in order of
+// their absolute strides, each must step over all bytes that those before it reach.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, and
-// with `NF_ERR_OVERLAP` if the bytes from the first to the last result have any in common with those from the first to the last
-// element, or with sizes or strides.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, and with `NF_ERR_OVERLAP` if the bytes from the
+// first to the last result have any in common with those from the first to the last element, or
+// with sizes or strides.
 //
 // # Safety
-// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `out_strides` is null or leads to one stride
-// a dimension, and nothing else uses the bytes from the first to the last result.
+// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `out_strides` is
+// null or leads to one stride a dimension, and nothing else uses the bytes from the first to the
+// last result.
 nf_status nf_view_mask(const struct nf_view *x,
                        nf_predicate predicate,
                        uint8_t *out,
                        ptrdiff_t out_offset,
                        const ptrdiff_t *out_strides);
 
-// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for the element of row-major index `i`,
-// else 0. All other bits stay as they are, and bytes without results are not touched.
+// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for
+// the element of row-major index `i`, else 0. All other bits stay as they are, and bytes without
+// results are not touched.
 //
-// Refused as `nf_view_mask`, but with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or before bit `bit_offset`.
+// Refused as `nf_view_mask`, but with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last
+// result or before bit `bit_offset`.
 //
 // # Safety
-// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `bitmap` leads to `bitmap_bytes` bytes. Those
-// with results are initialised, and nothing else uses them.
+// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `bitmap` leads
+// to `bitmap_bytes` bytes. Those with results are initialised, and nothing else uses them.
 nf_status nf_view_bits(const struct nf_view *x,
                        nf_predicate predicate,
                        uint8_t *bitmap,
@@ -388,41 +401,45 @@ nf_status nf_view_bits(const struct nf_view *x,
 
 // `*result` becomes true if `predicate` holds for an element. Stops soon after one was found.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`.
 //
 // # Safety
-// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a bool.
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
+// bool.
 nf_status nf_view_any(const struct nf_view *x, nf_predicate predicate, bool *result);
 
-// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon after one was found for
-// which it does not.
+// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon
+// after one was found for which it does not.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`.
 //
 // # Safety
-// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a bool.
-nf_status nf_view_all(const struct nf_view *x,
-                      nf_predicate predicate,
-                      bool *result);
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
+// bool.
+nf_status nf_view_all(const struct nf_view *x, nf_predicate predicate, bool *result);
 
-// `*result` becomes the number of elements for which `predicate` holds. One that is broadcast counts as often as
-// coordinates name it.
+// `*result` becomes the number of elements for which `predicate` holds. One that is broadcast
+// counts as often as coordinates name it.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`.
 //
 // # Safety
-// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a uint64_t.
-nf_status nf_view_count(const struct nf_view *x,
-                        nf_predicate predicate,
-                        uint64_t *result);
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
+// uint64_t.
+nf_status nf_view_count(const struct nf_view *x, nf_predicate predicate, uint64_t *result);
 
-// `*result` becomes the row-major index of the first element for which `predicate` holds, or `NF_NONE`.
-// `nf_view_coordinate` makes a coordinate of it.
+// `*result` becomes the row-major index of the first element for which `predicate` holds, or
+// `NF_NONE`. `nf_view_coordinate` makes a coordinate of it.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`.
 //
 // # Safety
-// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a uint64_t.
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
+// uint64_t.
 nf_status nf_view_first(const struct nf_view *x, nf_predicate predicate, uint64_t *result);
 
 // Counts NaN, +Inf and -Inf and finds the first of each by row-major index.
@@ -430,21 +447,21 @@ nf_status nf_view_first(const struct nf_view *x, nf_predicate predicate, uint64_
 // Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 //
 // # Safety
-// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to an nf_census.
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to an
+// nf_census.
 nf_status nf_view_census(const struct nf_view *x, struct nf_census *result);
 
-// Writes the coordinate of the element of this row-major index: one number a dimension, outermost first. No element is
-// read.
+// Writes the coordinate of the element of this row-major index: one number a dimension, outermost
+// first. No element is read.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, with `NF_ERR_OVERLAP` if the coordinate shares bytes with
-// elements, sizes or strides, and with `NF_ERR_INDEX` if there is no such element.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, with
+// `NF_ERR_OVERLAP` if the coordinate shares bytes with elements, sizes or strides, and with
+// `NF_ERR_INDEX` if there is no such element.
 //
 // # Safety
-// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `coordinate` to one size_t a dimension that
-// nothing else uses.
-nf_status nf_view_coordinate(const struct nf_view *x,
-                             uint64_t index,
-                             size_t *coordinate);
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `coordinate` to
+// one size_t a dimension that nothing else uses.
+nf_status nf_view_coordinate(const struct nf_view *x, uint64_t index, size_t *coordinate);
 
 #ifdef __cplusplus
 }  // extern "C"

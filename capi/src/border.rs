@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use nonfinite::{Elements, Format};
 
 use crate::status::{
-    NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH, NF_ERR_OVERLAP,
-    NF_OK, Status,
+    NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH,
+    NF_ERR_OVERLAP, NF_OK, Status,
 };
 
 /// The body of an exported function: its status, and no panic beyond this point.
@@ -17,7 +17,8 @@ use crate::status::{
 /// Nothing here is meant to panic, which is what holds where panics abort; elsewhere one is caught.
 #[inline]
 pub(crate) fn border(body: impl FnOnce() -> Result<(), Status>) -> Status {
-    // What the body was to change are results in C's memory, which C does not look at after an error.
+    // What the body was to change are results in C's memory, which C does not look at after an
+    // error.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => NF_OK,
         Ok(Err(status)) => status,
@@ -29,8 +30,9 @@ pub(crate) fn border(body: impl FnOnce() -> Result<(), Status>) -> Status {
     }
 }
 
-/// A run of bytes that C names, as far as it can be checked: no null pointer, no more bytes than an object can have, and
-/// all of them before the end of the address space. Without bytes, any pointer will do.
+/// A run of bytes that C names, as far as it can be checked: no null pointer, no more bytes than an
+/// object can have, and all of them before the end of the address space. Without bytes, any pointer
+/// will do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     start: *const u8,
@@ -63,13 +65,15 @@ impl Span {
     /// The elements in these bytes.
     ///
     /// # Safety
-    /// For all of `'a` the bytes, if any, must be readable and initialised, and nothing may write to them.
+    /// For all of `'a` the bytes, if any, must be readable and initialised, and nothing may write
+    /// to them.
     pub(crate) unsafe fn elements<'a>(&self, format: Format) -> Result<Elements<'a>, Status> {
         let bytes = if self.bytes == 0 {
             &[]
         } else {
-            // SAFETY: `start` is not null and a `u8` has no alignment; the bytes do not exceed `isize::MAX` and do not wrap
-            // (both from `new`); they are initialised, readable and left alone (the caller).
+            // SAFETY: `start` is not null and a `u8` has no alignment; the bytes do not exceed
+            // `isize::MAX` and do not wrap (both from `new`); they are initialised, readable and
+            // left alone (the caller).
             unsafe { slice::from_raw_parts(self.start, self.bytes) }
         };
         // Spans of elements are made of whole ones.
@@ -85,20 +89,22 @@ impl Span {
     /// These bytes as an output of values of one byte each.
     ///
     /// # Safety
-    /// For all of `'a` the bytes, if any, must be writable and valid as `B`, and nothing else may read or write them. The
-    /// pointer given to [`Span::new`] must have been one that may write.
+    /// For all of `'a` the bytes, if any, must be writable and valid as `B`, and nothing else may
+    /// read or write them. The pointer given to [`Span::new`] must have been one that may write.
     pub(crate) unsafe fn output<'a, B>(&self) -> &'a mut [B] {
         const { assert!(size_of::<B>() == 1) };
         if self.bytes == 0 {
             return &mut [];
         }
-        // SAFETY: `start` is not null, and the bytes do not exceed `isize::MAX` and do not wrap (all from `new`; a `part` is
-        // inside); a `B` takes one byte, so it has no alignment; the bytes are valid, writable and ours alone (the caller).
+        // SAFETY: `start` is not null, and the bytes do not exceed `isize::MAX` and do not wrap
+        // (all from `new`; a `part` is inside); a `B` takes one byte, so it has no alignment; the
+        // bytes are valid, writable and ours alone (the caller).
         unsafe { slice::from_raw_parts_mut(self.start.cast_mut().cast(), self.bytes) }
     }
 }
 
-/// The bytes of a bitmap that results go to, from bit `offset` on, and the bit of the first of them.
+/// The bytes of a bitmap that results go to, from bit `offset` on, and the bit of the first of
+/// them.
 pub(crate) fn bitmap(
     start: *mut u8,
     bytes: usize,
@@ -116,23 +122,25 @@ pub(crate) fn bitmap(
 /// The array that C has at `start`, and the bytes it takes.
 ///
 /// # Safety
-/// Unless null or misaligned, `start` must lead to `len` values that are initialised and that nothing writes to during `'a`.
+/// Unless null or misaligned, `start` must lead to `len` values that are initialised and that
+/// nothing writes to during `'a`.
 pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<(&'a [T], Span), Status> {
     let span = Span::new(start.cast(), len, size_of::<T>())?;
     if len == 0 {
         return Ok((&[], span));
     }
     check(start)?;
-    // SAFETY: not null and aligned (just checked), no more than `isize::MAX` bytes and no wrapping (`Span::new`); initialised
-    // and left alone (the caller).
+    // SAFETY: not null and aligned (just checked), no more than `isize::MAX` bytes and no wrapping
+    // (`Span::new`); initialised and left alone (the caller).
     Ok((unsafe { slice::from_raw_parts(start, len) }, span))
 }
 
-/// The numbers that C wants at `start`, once `approve` has found nothing against their bytes. They start as 0.
+/// The numbers that C wants at `start`, once `approve` has found nothing against their bytes. They
+/// start as 0.
 ///
 /// # Safety
-/// Unless null, misaligned or not approved, `start` must lead to memory for `len` numbers that is writable and used by nothing
-/// else during `'a`.
+/// Unless null, misaligned or not approved, `start` must lead to memory for `len` numbers that is
+/// writable and used by nothing else during `'a`.
 pub(crate) unsafe fn places<'a>(
     start: *mut usize,
     len: usize,
@@ -144,8 +152,8 @@ pub(crate) unsafe fn places<'a>(
     }
     check(start)?;
     approve(&span)?;
-    // SAFETY: not null and aligned (`check`), no more than `isize::MAX` bytes and no wrapping (`Span::new`), writable and ours
-    // alone (the caller); 0 makes them initialised.
+    // SAFETY: not null and aligned (`check`), no more than `isize::MAX` bytes and no wrapping
+    // (`Span::new`), writable and ours alone (the caller); 0 makes them initialised.
     unsafe {
         start.write_bytes(0, len);
         Ok(slice::from_raw_parts_mut(start, len))
@@ -163,19 +171,22 @@ pub(crate) fn check<T>(pointer: *const T) -> Result<(), Status> {
     }
 }
 
-/// Where one result goes. A raw pointer, since it may lead into the input, which is read until the result is there.
+/// Where one result goes. A raw pointer, since it may lead into the input, which is read until the
+/// result is there.
 pub(crate) struct Slot<T>(*mut T);
 
 impl<T> Slot<T> {
     /// # Safety
-    /// Unless null or misaligned, `pointer` must lead to memory for a `T` that may be written as long as the slot is there.
+    /// Unless null or misaligned, `pointer` must lead to memory for a `T` that may be written as
+    /// long as the slot is there.
     pub(crate) unsafe fn new(pointer: *mut T) -> Result<Self, Status> {
         check(pointer)?;
         Ok(Self(pointer))
     }
 
     pub(crate) fn set(self, value: T) {
-        // SAFETY: not null, aligned and writable: `new` has checked the former two, and its caller vouches for the latter.
+        // SAFETY: not null, aligned and writable: `new` has checked the former two, and its caller
+        // vouches for the latter.
         unsafe { self.0.write(value) }
     }
 }

@@ -4,8 +4,8 @@ use nonfinite::{Format, Predicate};
 
 use crate::status::{NF_ERR_FORMAT, NF_ERR_PREDICATE, Status};
 
-/// A floating-point format, one of the `NF_FORMAT_...`. An integer, so that any value may be passed: others, and 0, are
-/// refused with `NF_ERR_FORMAT`.
+/// A floating-point format, one of the `NF_FORMAT_...`. An integer, so that any value may be
+/// passed: others, and 0, are refused with `NF_ERR_FORMAT`.
 pub type FormatCode = u32;
 
 /// IEEE 754 binary16.
@@ -58,8 +58,8 @@ const FORMATS: [(FormatCode, Format); 15] = [
     (NF_FORMAT_F6E3M2FN, Format::F6E3M2Fn),
 ];
 
-/// What to ask of an element, one of the `NF_IS_...`. An integer, so that any value may be passed: others, and 0, are refused
-/// with `NF_ERR_PREDICATE`.
+/// What to ask of an element, one of the `NF_IS_...`. An integer, so that any value may be passed:
+/// others, and 0, are refused with `NF_ERR_PREDICATE`.
 pub type PredicateCode = u32;
 
 /// Not a number, quiet or signalling, of any sign.
@@ -107,9 +107,9 @@ pub(crate) fn code(format: Format) -> Option<FormatCode> {
     FORMATS.iter().find(|(_, known)| *known == format).map(|&(code, _)| code)
 }
 
-/// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and `detect_positive` of ONNX IsInf
-/// and OpenVINO IsInf-10 have it, where all but 0 is on: `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both
-/// off `NF_IS_NEVER`.
+/// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and
+/// `detect_positive` of ONNX IsInf and OpenVINO IsInf-10 have it, where all but 0 is on:
+/// `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both off `NF_IS_NEVER`.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_is_inf(detect_negative: i64, detect_positive: i64) -> PredicateCode {
     let wanted = Predicate::inf(detect_negative != 0, detect_positive != 0);

@@ -42,7 +42,11 @@ impl From<nonfinite::Class> for Class {
 
 impl From<nonfinite::Census> for Census {
     fn from(census: nonfinite::Census) -> Self {
-        Self { nan: census.nan.into(), pos_inf: census.pos_inf.into(), neg_inf: census.neg_inf.into() }
+        Self {
+            nan: census.nan.into(),
+            pos_inf: census.pos_inf.into(),
+            neg_inf: census.neg_inf.into(),
+        }
     }
 }
 
@@ -54,10 +58,12 @@ pub(crate) fn index(position: Option<usize>) -> u64 {
 ///
 /// `data` and `out` may be null if `count` is 0.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_OVERLAP`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+/// `NF_ERR_OVERLAP`.
 ///
 /// # Safety
-/// Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count` bytes that nothing else uses.
+/// Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count`
+/// bytes that nothing else uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nf_mask(
     data: *const c_void,
@@ -72,24 +78,28 @@ pub unsafe extern "C" fn nf_mask(
         x.apart_from(&out)?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let x = unsafe { x.elements(format)? };
-        // SAFETY: writable and ours alone, as the caller vouches, and not the input; any byte is a `MaybeUninit`.
+        // SAFETY: writable and ours alone, as the caller vouches, and not the input; any byte is a
+        // `MaybeUninit`.
         let out = unsafe { out.output::<MaybeUninit<bool>>() };
         Path::active().mask(x, predicate, out);
         Ok(())
     })
 }
 
-/// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for element `i`, else 0: the order
-/// of Apache Arrow. All other bits stay as they are, and bytes without results are not touched.
+/// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for
+/// element `i`, else 0: the order of Apache Arrow. All other bits stay as they are, and bytes
+/// without results are not touched.
 ///
-/// `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if `bitmap_bytes` is 0.
+/// `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if
+/// `bitmap_bytes` is 0.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_OVERLAP`, and with
-/// `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or before bit `bit_offset`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+/// `NF_ERR_OVERLAP`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or
+/// before bit `bit_offset`.
 ///
 /// # Safety
-/// Unless refused, `data` leads to `count` elements that nothing writes to, and `bitmap` to `bitmap_bytes` bytes. Those with
-/// results are initialised, and nothing else uses them.
+/// Unless refused, `data` leads to `count` elements that nothing writes to, and `bitmap` to
+/// `bitmap_bytes` bytes. Those with results are initialised, and nothing else uses them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nf_bits(
     data: *const c_void,
@@ -130,11 +140,13 @@ pub unsafe extern "C" fn nf_any(
     result: *mut bool,
 ) -> Status {
     // SAFETY: as the caller vouches.
-    unsafe { reduce(data, format, count, predicate, result, |path, x, predicate| path.any(x, predicate)) }
+    unsafe {
+        reduce(data, format, count, predicate, result, |path, x, predicate| path.any(x, predicate))
+    }
 }
 
-/// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon after the first for which
-/// it does not.
+/// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon
+/// after the first for which it does not.
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
@@ -151,17 +163,21 @@ pub unsafe extern "C" fn nf_all(
     result: *mut bool,
 ) -> Status {
     // SAFETY: as the caller vouches.
-    unsafe { reduce(data, format, count, predicate, result, |path, x, predicate| path.all(x, predicate)) }
+    unsafe {
+        reduce(data, format, count, predicate, result, |path, x, predicate| path.all(x, predicate))
+    }
 }
 
 /// `*result` becomes the number of elements for which `predicate` holds.
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+/// `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
-/// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a uint64_t.
+/// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
+/// uint64_t.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nf_count(
     data: *const c_void,
@@ -172,7 +188,9 @@ pub unsafe extern "C" fn nf_count(
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
-        reduce(data, format, count, predicate, result, |path, x, predicate| path.count(x, predicate) as u64)
+        reduce(data, format, count, predicate, result, |path, x, predicate| {
+            path.count(x, predicate) as u64
+        })
     }
 }
 
@@ -180,10 +198,12 @@ pub unsafe extern "C" fn nf_count(
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+/// `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
-/// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a uint64_t.
+/// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
+/// uint64_t.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nf_first(
     data: *const c_void,
@@ -207,7 +227,8 @@ pub unsafe extern "C" fn nf_first(
 /// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
-/// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to an nf_census.
+/// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to an
+/// nf_census.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nf_take_census(
     data: *const c_void,
@@ -233,7 +254,8 @@ fn question(
 /// One result for all elements.
 ///
 /// # Safety
-/// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to memory for a `T`.
+/// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to memory
+/// for a `T`.
 #[inline]
 unsafe fn reduce<T>(
     data: *const c_void,
@@ -247,7 +269,8 @@ unsafe fn reduce<T>(
         let (x, format, predicate) = question(data, format, count, predicate)?;
         // SAFETY: it leads to memory for a `T`, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
-        // SAFETY: readable and left alone, as the caller vouches; nothing is written before the answer is there.
+        // SAFETY: readable and left alone, as the caller vouches; nothing is written before the
+        // answer is there.
         let x = unsafe { x.elements(format)? };
         result.set(answer(Path::active(), x, predicate));
         Ok(())

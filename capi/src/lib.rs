@@ -1,8 +1,9 @@
-//! The C interface of `nonfinite`, for C, C++ and whatever calls C. `include/nonfinite.h` is made of this crate, so the
-//! documentation of its items is that of the header; Rust programs use the crate `nonfinite`.
+//! The C interface of `nonfinite`, for C, C++ and whatever calls C. `include/nonfinite.h` is made
+//! of this crate, so the documentation of its items is that of the header; Rust programs use the
+//! crate `nonfinite`.
 //!
-//! Every pointer is checked for what can be checked before it is used, errors are a [`Status`], and a panic, which would
-//! be a mistake in this crate, ends at the border as [`NF_ERR_INTERNAL`].
+//! Every pointer is checked for what can be checked before it is used, errors are a [`Status`], and
+//! a panic, which would be a mistake in this crate, ends at the border as [`NF_ERR_INTERNAL`].
 
 mod border;
 mod codes;

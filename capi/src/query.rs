@@ -13,15 +13,17 @@ use crate::status::{NF_ERR_INDEX, NF_ERR_NAME, NF_ERR_NULL, NF_ERR_UNAVAILABLE, 
 
 /// Major version of this header: that of the library must be the same.
 pub const NF_VERSION_MAJOR: u32 = 0;
-/// Minor version of this header. As long as the major version is 0, that of the library must be the same.
+/// Minor version of this header. As long as the major version is 0, that of the library must be the
+/// same.
 pub const NF_VERSION_MINOR: u32 = 1;
 /// Patch version of this header.
 pub const NF_VERSION_PATCH: u32 = 0;
 
-const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-    Ok(version) => version,
-    Err(_) => panic!("a version has no NUL"),
-};
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => panic!("a version has no NUL"),
+    };
 
 /// The version of the library that was loaded, such as "0.1.0".
 #[unsafe(no_mangle)]
@@ -35,13 +37,16 @@ const LONGEST_NAME: usize = 64;
 /// The text at `name`.
 ///
 /// # Safety
-/// Unless null, `name` leads to a NUL or to `LONGEST_NAME` bytes, which nothing writes to during `'a`.
+/// Unless null, `name` leads to a NUL or to `LONGEST_NAME` bytes, which nothing writes to during
+/// `'a`.
 unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Status> {
     if name.is_null() {
         return Err(NF_ERR_NULL);
     }
-    // SAFETY: not null; all bytes before the NUL were looked at and are no NUL, so this one is there (the caller).
-    let length = (0..LONGEST_NAME).find(|&i| unsafe { name.add(i).read() } == 0).ok_or(NF_ERR_NAME)?;
+    // SAFETY: not null; all bytes before the NUL were looked at and are no NUL, so this one is
+    // there (the caller).
+    let length =
+        (0..LONGEST_NAME).find(|&i| unsafe { name.add(i).read() } == 0).ok_or(NF_ERR_NAME)?;
     // SAFETY: these bytes were just read, and stay as they are (the caller).
     let bytes = unsafe { core::slice::from_raw_parts(name.cast(), length) };
     core::str::from_utf8(bytes).map_err(|_| NF_ERR_NAME)
@@ -77,15 +82,20 @@ pub extern "C" fn nf_format_name(format: FormatCode) -> *const c_char {
     position.and_then(|i| NAMES.formats.get(i)).map_or(core::ptr::null(), |name| name.as_ptr())
 }
 
-/// The format of this name, in any case: our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors. "FLOAT" is
-/// `NF_FORMAT_F32`, and "F8_E4M3" is `NF_FORMAT_F8E4M3FN`, as in safetensors.
+/// The format of this name, in any case: our names and the spellings of Rust, numpy, ml_dtypes,
+/// ONNX and safetensors. "FLOAT" is `NF_FORMAT_F32`, and "F8_E4M3" is `NF_FORMAT_F8E4M3FN`, as in
+/// safetensors.
 ///
 /// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_NAME`.
 ///
 /// # Safety
-/// Unless null, `name` leads to text that ends with a NUL or has 64 bytes, and `result` to an nf_format.
+/// Unless null, `name` leads to text that ends with a NUL or has 64 bytes, and `result` to an
+/// nf_format.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nf_format_from_name(name: *const c_char, result: *mut FormatCode) -> Status {
+pub unsafe extern "C" fn nf_format_from_name(
+    name: *const c_char,
+    result: *mut FormatCode,
+) -> Status {
     border(|| {
         // SAFETY: it leads to memory for one, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
@@ -108,9 +118,10 @@ pub struct PathInfo {
     pub active: bool,
 }
 
-/// The name of the path that the functions of this library use: the one given to `nf_path_activate`, else the one that the
-/// environment variable NONFINITE_PATH names, else the best. Null if NONFINITE_PATH is set and names no path that this
-/// build and CPU have; then all functions that need a path fail with `NF_ERR_INTERNAL`.
+/// The name of the path that the functions of this library use: the one given to
+/// `nf_path_activate`, else the one that the environment variable NONFINITE_PATH names, else the
+/// best. Null if NONFINITE_PATH is set and names no path that this build and CPU have; then all
+/// functions that need a path fail with `NF_ERR_INTERNAL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_path_name() -> *const c_char {
     let mut name = core::ptr::null();
@@ -125,7 +136,8 @@ pub extern "C" fn nf_path_name() -> *const c_char {
 
 /// The path at this index of the table of all paths that this build knows, best first.
 ///
-/// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with `NF_ERR_INDEX`.
+/// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with
+/// `NF_ERR_INDEX`.
 ///
 /// # Safety
 /// Unless refused, `result` leads to an nf_path_info.
@@ -135,7 +147,11 @@ pub unsafe extern "C" fn nf_path_at(index: usize, result: *mut PathInfo) -> Stat
         // SAFETY: it leads to memory for one, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
         let (path, name) = paths().zip(&NAMES.paths).nth(index).ok_or(NF_ERR_INDEX)?;
-        result.set(PathInfo { name: name.as_ptr(), available: path.available, active: path.active });
+        result.set(PathInfo {
+            name: name.as_ptr(),
+            available: path.available,
+            active: path.active,
+        });
         Ok(())
     })
 }
@@ -171,8 +187,11 @@ mod tests {
 
     #[test]
     fn names_fit() {
-        let longest = Format::ALL.iter().flat_map(|format| format.names()).map(|name| name.len()).max();
+        let longest =
+            Format::ALL.iter().flat_map(|format| format.names()).map(|name| name.len()).max();
         assert!(longest.is_some_and(|longest| longest < LONGEST_NAME));
-        assert!(NAMES.paths.iter().all(|name| !name.is_empty() && name.count_bytes() < LONGEST_NAME));
+        assert!(
+            NAMES.paths.iter().all(|name| !name.is_empty() && name.count_bytes() < LONGEST_NAME)
+        );
     }
 }

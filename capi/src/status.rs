@@ -13,7 +13,8 @@ pub const NF_ERR_NULL: Status = 1;
 pub const NF_ERR_FORMAT: Status = 2;
 /// No predicate has this number.
 pub const NF_ERR_PREDICATE: Status = 3;
-/// The elements, or their results, take more bytes than an object can have (`PTRDIFF_MAX`) or end behind the last address.
+/// The elements, or their results, take more bytes than an object can have (`PTRDIFF_MAX`) or end
+/// behind the last address.
 pub const NF_ERR_LENGTH: Status = 4;
 /// A pointer to a result, or to sizes, strides or a view, is not aligned to its type.
 pub const NF_ERR_MISALIGNED: Status = 5;
@@ -29,7 +30,8 @@ pub const NF_ERR_UNAVAILABLE: Status = 9;
 pub const NF_ERR_INDEX: Status = 10;
 /// The output strides send two results to one byte.
 pub const NF_ERR_OUTPUT_STRIDES: Status = 11;
-/// A mistake in this library. Please report it. Or NONFINITE_PATH names no path that this build and CPU have.
+/// A mistake in this library. Please report it. Or NONFINITE_PATH names no path that this build and
+/// CPU have.
 pub const NF_ERR_INTERNAL: Status = 12;
 
 /// In the order of the numbers.

@@ -20,8 +20,8 @@ pub struct Blocks {
 pub enum Scales {
     /// Each at its offset in the block, with its name.
     At(&'static [(&'static str, usize)]),
-    /// One f16, of whose 16 bits each four are the upper ones of a 16-bit word; the words begin at this offset, and the
-    /// first has the lowest four (ggml's IQ1_M).
+    /// One f16, of whose 16 bits each four are the upper ones of a 16-bit word; the words begin at
+    /// this offset, and the first has the lowest four (ggml's IQ1_M).
     Nibbles(&'static str, usize),
 }
 
@@ -58,10 +58,13 @@ impl Scales {
 }
 
 impl Blocks {
-    /// Whether a scale of whole blocks in the byte order of the machine may not be finite: false only if all are. Asks
-    /// whether an exponent is all ones, without copying scales as [`Blocks::gather`] does.
+    /// Whether a scale of whole blocks in the byte order of the machine may not be finite: false
+    /// only if all are. Asks whether an exponent is all ones, without copying scales as
+    /// [`Blocks::gather`] does.
     pub(crate) fn may_have_hit(&self, blocks: &[u8]) -> bool {
-        let (Scales::At(fields), Some(exponent)) = (&self.scales, exponent(self.format)) else { return true };
+        let (Scales::At(fields), Some(exponent)) = (&self.scales, exponent(self.format)) else {
+            return true;
+        };
         fields.iter().any(|&(_, at)| match self.format.size_in_bytes() {
             1 => self.any_all_ones(blocks, at, exponent, |[code]| code.into()),
             2 => self.any_all_ones(blocks, at, exponent, |bytes| u16::from_ne_bytes(bytes).into()),
@@ -88,7 +91,8 @@ impl Blocks {
         }
     }
 
-    /// Copies the scales of whole blocks, block by block, in the byte order of the blocks. Returns the bytes written.
+    /// Copies the scales of whole blocks, block by block, in the byte order of the blocks. Returns
+    /// the bytes written.
     ///
     /// # Panics
     /// If `scales` is too short for them.
@@ -129,8 +133,9 @@ impl Blocks {
         count * fields.len() * SIZE
     }
 
-    /// The words are little-endian, and so is the scale; a big-endian file has both the other way round, and the upper
-    /// nibble in the first byte. That is not handled: see [`crate::formats::gguf`].
+    /// The words are little-endian, and so is the scale; a big-endian file has both the other way
+    /// round, and the upper nibble in the first byte. That is not handled: see
+    /// [`crate::formats::gguf`].
     fn gather_nibbles(&self, at: usize, blocks: &[u8], scales: &mut [u8]) -> usize {
         let count = blocks.len() / self.bytes;
         let out = &mut scales.as_chunks_mut::<2>().0[..count];
@@ -158,7 +163,8 @@ fn all_ones<const SIZE: usize>(
     seen & (u64::from(exponent) + u64::from(lowest)) != 0
 }
 
-/// The bits of a scale that are all ones if it is not finite, and in few others; they are neighbours.
+/// The bits of a scale that are all ones if it is not finite, and in few others; they are
+/// neighbours.
 fn exponent(format: Format) -> Option<u32> {
     match format {
         Format::F16 => Some(0x7C00),

@@ -25,7 +25,8 @@ pub enum Error {
     Unknown,
     /// A file of a format whose reader was left out of this build, by the name of its feature.
     NotBuilt(&'static str),
-    /// A format that cannot be read from a stream, since what lies where is said at the end or in another file.
+    /// A format that cannot be read from a stream, since what lies where is said at the end or in
+    /// another file.
     NoStream(FileFormat),
     /// A format that names other files, of which bytes alone do not tell the folder.
     NoFolder(FileFormat),
@@ -67,12 +68,14 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
-    /// The data is far longer, decoded, than the file: [`Options::expansion`](crate::Options::expansion).
+    /// The data is far longer, decoded, than the file:
+    /// [`Options::expansion`](crate::Options::expansion).
     Expansion {
-        /// Bytes of the numbers that the file claims to hold, and of what tells their nulls and lists, as far as they are
-        /// compressed, repeated or not there.
+        /// Bytes of the numbers that the file claims to hold, and of what tells their nulls and
+        /// lists, as far as they are compressed, repeated or not there.
         decoded: u64,
-        /// Bytes of the file; of a stream, up to the end that the batch claims to have, or of what has come before a column.
+        /// Bytes of the file; of a stream, up to the end that the batch claims to have, or of what
+        /// has come before a column.
         file: u64,
         /// Bytes for each byte that would be taken; of less than 64 KiB, for each of 64 KiB.
         most: u64,

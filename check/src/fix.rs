@@ -1,7 +1,8 @@
 //! Writing a file anew with other numbers in the place of NaN and infinity.
 //!
-//! The new file appears under its name only when it is whole: it is written beside that, synced, and then renamed. If anything goes
-//! wrong before, even the end of the process, there is no file of that name, or still the old one.
+//! The new file appears under its name only when it is whole: it is written beside that, synced,
+//! and then renamed. If anything goes wrong before, even the end of the process, there is no file
+//! of that name, or still the old one.
 
 mod value;
 
@@ -21,7 +22,8 @@ use crate::source::{Input, Source};
 use crate::tensor::{ByteOrder, Content, Data, Tensor};
 use crate::{Error, Observer};
 
-/// Bytes that are looked at before they are written: they stay in a near cache, and are a whole number of elements.
+/// Bytes that are looked at before they are written: they stay in a near cache, and are a whole
+/// number of elements.
 const CHUNK: usize = 256 << 10;
 
 /// What is put in the place of NaN and infinity, and over which files.
@@ -110,7 +112,8 @@ pub enum FixError {
     },
     /// Input and output are the same file.
     SameFile,
-    /// The output is there already, and is a pipe, a device or a socket, which nothing may take the place of.
+    /// The output is there already, and is a pipe, a device or a socket, which nothing may take the
+    /// place of.
     NotAFile,
     /// The output is there already.
     Exists,
@@ -154,8 +157,8 @@ impl std::error::Error for FixError {
     }
 }
 
-/// Writes the file `input` (safetensors or npy) to `output`, with other numbers in the place of NaN and infinity. Every
-/// other byte stays as it is, the header too.
+/// Writes the file `input` (safetensors or npy) to `output`, with other numbers in the place of NaN
+/// and infinity. Every other byte stays as it is, the header too.
 ///
 /// # Errors
 /// [`FixError`]. There is no file `output` then, or still the old one.
@@ -299,7 +302,8 @@ fn range(tensor: &Tensor) -> std::ops::Range<usize> {
     }
 }
 
-/// Writes what lies before, between and behind the tensors as it is, and the tensors with their numbers replaced.
+/// Writes what lies before, between and behind the tensors as it is, and the tensors with their
+/// numbers replaced.
 fn write(
     input: &[u8],
     tensors: Vec<Tensor>,
@@ -348,7 +352,8 @@ fn write_numbers(
         let clean = census == Census::default();
         if !clean {
             report.add(&census);
-            let named = |error| FixError::Value { tensor: report.name.clone().unwrap_or_default(), error };
+            let named =
+                |error| FixError::Value { tensor: report.name.clone().unwrap_or_default(), error };
             let with = value::codes(format, options, &census).map_err(named)?;
             bytes::replace_non_finite(&mut buffer, format, with).map_err(refused)?;
             if turned {

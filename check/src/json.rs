@@ -8,7 +8,8 @@ use crate::Error;
 use crate::policy::Kinds;
 use crate::report::{Finding, First, LookedAt, Report, TensorReport};
 
-/// The version of the schema. It rises when a field goes or changes its meaning, not when one is added.
+/// The version of the schema. It rises when a field goes or changes its meaning, not when one is
+/// added.
 pub const VERSION: u32 = 1;
 
 /// A whole run as one document: each file with its report or the reason why there is none.
@@ -20,8 +21,8 @@ pub fn document(files: &[(PathBuf, Result<Report, Error>)]) -> String {
     text(&Document { schema_version: VERSION, bad, complete, files })
 }
 
-/// A run line by line: an object for each tensor, or one for a file that could not be checked. Each line ends with a line
-/// feed.
+/// A run line by line: an object for each tensor, or one for a file that could not be checked. Each
+/// line ends with a line feed.
 #[must_use]
 pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
     let mut lines = String::new();
@@ -32,7 +33,9 @@ pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
     let path = path.to_string_lossy();
     let entry = |tensor, error| Line { schema_version: VERSION, path: &path, tensor, error };
     match result {
-        Ok(report) => report.tensors.iter().for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None))),
+        Ok(report) => {
+            report.tensors.iter().for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None)))
+        }
         Err(error) => push(&entry(None, Some(error.to_string()))),
     }
     lines
@@ -171,7 +174,12 @@ impl<'a> Tensor<'a> {
 
 impl<'a> Element<'a> {
     fn new(first: &'a First) -> Self {
-        Self { coordinate: &first.coordinate, bits: first.hex(), quiet: first.quiet(), part: first.part }
+        Self {
+            coordinate: &first.coordinate,
+            bits: first.hex(),
+            quiet: first.quiet(),
+            part: first.part,
+        }
     }
 }
 

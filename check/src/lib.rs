@@ -8,13 +8,14 @@
 //! # Ok::<(), nonfinite_check::Error>(())
 //! ```
 //!
-//! [`check_file`] maps a file and looks at it with all cores; [`check_bytes`] does the same with bytes that are in
-//! memory already, and [`check_stream`] with a stream, for formats that tell what data is before it comes. Files are told
-//! apart by their first bytes. Nothing of a file is executed, and memory does not grow with what a file claims, nor time
-//! beyond the bound of [`Options::expansion`].
+//! [`check_file`] maps a file and looks at it with all cores; [`check_bytes`] does the same with
+//! bytes that are in memory already, and [`check_stream`] with a stream, for formats that tell what
+//! data is before it comes. Files are told apart by their first bytes. Nothing of a file is
+//! executed, and memory does not grow with what a file claims, nor time beyond the bound of
+//! [`Options::expansion`].
 //!
-//! Tables are read if it is asked for: the feature `arrow` is for Arrow IPC (.arrow, .feather, streams), `parquet` for Parquet.
-//! Each brings along the crates of its project.
+//! Tables are read if it is asked for: the feature `arrow` is for Arrow IPC (.arrow, .feather,
+//! streams), `parquet` for Parquet. Each brings along the crates of its project.
 
 pub mod blocks;
 mod error;
@@ -60,19 +61,22 @@ pub struct Options {
     pub fail_on: Kinds,
     /// What is meant to be there, and is counted but makes no tensor a bad one.
     pub allow: Vec<Allow>,
-    /// What elements are that numpy saved as raw bytes. Without an entry for them they are unreadable.
+    /// What elements are that numpy saved as raw bytes. Without an entry for them they are
+    /// unreadable.
     pub raw: Vec<RawDtype>,
-    /// Most bytes of numbers for each byte of a file that holds them compressed, repeated or left out (tables, archives, views
-    /// of a compressed storage): a file that claims more is refused with [`Error::Expansion`], since a few bytes of a table can
-    /// stand for billions of equal numbers. A file of less than 64 KiB counts as one of 64 KiB, since much of it is not
-    /// data. Numbers that lie in the file as they are do not count, however often they are shown.
+    /// Most bytes of numbers for each byte of a file that holds them compressed, repeated or left
+    /// out (tables, archives, views of a compressed storage): a file that claims more is refused
+    /// with [`Error::Expansion`], since a few bytes of a table can stand for billions of equal
+    /// numbers. A file of less than 64 KiB counts as one of 64 KiB, since much of it is not data.
+    /// Numbers that lie in the file as they are do not count, however often they are shown.
     ///
-    /// Of a file the sum over all tensors is bounded, before anything is decoded; of a stream, which tells batch by batch what
-    /// there is, the sum up to each batch, by the bytes up to the end of it, and the sum up to each column, by the bytes that
-    /// have come: earlier ones have been decoded then, and a stream can be refused at a part that is denser than the whole.
+    /// Of a file the sum over all tensors is bounded, before anything is decoded; of a stream,
+    /// which tells batch by batch what there is, the sum up to each batch, by the bytes up to the
+    /// end of it, and the sum up to each column, by the bytes that have come: earlier ones have
+    /// been decoded then, and a stream can be refused at a part that is denser than the whole.
     ///
-    /// None takes all that is claimed here; the fixed bounds of some formats stay (ONNX and PyTorch: how often tensors may
-    /// refer to the same bytes, names, depth).
+    /// None takes all that is claimed here; the fixed bounds of some formats stay (ONNX and
+    /// PyTorch: how often tensors may refer to the same bytes, names, depth).
     pub expansion: Option<NonZeroU64>,
     /// Threads to use; none means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
@@ -95,9 +99,9 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The [`Options::expansion`] of the default: a mebibyte for each byte, so 64 GiB of any file. Nulls take some bytes for
-    /// each page, however many rows it has, so that only columns of nothing but nulls or one number, in pages of many millions
-    /// of rows, come near.
+    /// The [`Options::expansion`] of the default: a mebibyte for each byte, so 64 GiB of any file.
+    /// Nulls take some bytes for each page, however many rows it has, so that only columns of
+    /// nothing but nulls or one number, in pages of many millions of rows, come near.
     pub const EXPANSION: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
 
     /// Refuses to decode this much of a file of so many bytes, if that is more than is wanted.
@@ -133,13 +137,14 @@ impl Options {
 
 /// Is told how far a check is, from all of its threads.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// So many bytes of tensors are to be looked at in this file; so many more, if it is called again: of a stream, not all are
-    /// known at the begin.
+    /// So many bytes of tensors are to be looked at in this file; so many more, if it is called
+    /// again: of a stream, not all are known at the begin.
     fn started(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// So many more bytes have been looked at. [`ControlFlow::Break`] ends the check with [`Error::Stopped`].
+    /// So many more bytes have been looked at. [`ControlFlow::Break`] ends the check with
+    /// [`Error::Stopped`].
     fn advanced(&self, bytes: u64) -> ControlFlow<()>;
 }
 
@@ -171,16 +176,20 @@ fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Repo
     let mut tensors = format.tensors(input)?;
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
     let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
-    let decoded = decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
+    let decoded =
+        decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
     options.bound(decoded, input.bytes.len() as u64)?;
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
-        // A column may claim to be long without any data: each can be counted, but not all together.
-        let total = scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
+        // A column may claim to be long without any data: each can be counted, but not all
+        // together.
+        let total =
+            scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
         observer.started(total);
     }
     let tallies = scan::scan(input.bytes, &tensors, options)?;
     let reports = tensors.into_iter().zip(&tallies);
-    let tensors = reports.map(|(tensor, tally)| report::TensorReport::new(tensor, tally, options)).collect();
+    let tensors =
+        reports.map(|(tensor, tally)| report::TensorReport::new(tensor, tally, options)).collect();
     Ok(Report { format, tensors })
 }

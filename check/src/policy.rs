@@ -70,7 +70,8 @@ impl FromStr for Kinds {
 /// Numbers that are meant to be there, such as the -Inf of an attention mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allow {
-    /// The names of the tensors: `*` stands for any characters, `?` for one, `[..]` for one of these.
+    /// The names of the tensors: `*` stands for any characters, `?` for one, `[..]` for one of
+    /// these.
     pub pattern: Pattern,
     /// What they may hold.
     pub kinds: Kinds,
@@ -82,7 +83,10 @@ impl FromStr for Allow {
 
     fn from_str(text: &str) -> Result<Self, PolicyError> {
         let (pattern, kinds) = text.rsplit_once(':').ok_or(PolicyError::NoColon)?;
-        Ok(Self { pattern: Pattern::new(pattern).map_err(PolicyError::Pattern)?, kinds: kinds.parse()? })
+        Ok(Self {
+            pattern: Pattern::new(pattern).map_err(PolicyError::Pattern)?,
+            kinds: kinds.parse()?,
+        })
     }
 }
 

@@ -1,5 +1,5 @@
-//! Protocol buffers: the fields of a message, one after the other. Nothing is copied, and nothing is believed that the
-//! bytes do not hold.
+//! Protocol buffers: the fields of a message, one after the other. Nothing is copied, and nothing
+//! is believed that the bytes do not hold.
 
 use std::ops::Range;
 
@@ -113,8 +113,10 @@ mod tests {
 
     #[test]
     fn kinds_of_fields() {
-        // The example of the encoding's documentation: field 1 is 150; then text, four and eight bytes.
-        let file = b"\x08\x96\x01\x12\x02hi\x1D\x01\x02\x03\x04\x21\x01\x02\x03\x04\x05\x06\x07\x08";
+        // The example of the encoding's documentation: field 1 is 150; then text, four and eight
+        // bytes.
+        let file =
+            b"\x08\x96\x01\x12\x02hi\x1D\x01\x02\x03\x04\x21\x01\x02\x03\x04\x05\x06\x07\x08";
         let fields = all(file).unwrap();
         let want = [
             (1, Value::Varint(150)),

@@ -1,5 +1,5 @@
-//! Elements of .npy files that numpy has no type for: it saves those of `ml_dtypes` as raw bytes, and the file does not say
-//! what they are.
+//! Elements of .npy files that numpy has no type for: it saves those of `ml_dtypes` as raw bytes,
+//! and the file does not say what they are.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,13 +11,15 @@ use crate::tensor::{ByteOrder, Content, Tensor};
 /// What raw elements are: all of this dtype are of this format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawDtype {
-    /// The dtype without its byte order: `V2` (bf16), `V1` (fp8), `f1` (how `float8_e5m2` is saved).
+    /// The dtype without its byte order: `V2` (bf16), `V1` (fp8), `f1` (how `float8_e5m2` is
+    /// saved).
     pub dtype: String,
     /// What its elements are. They are as long as the dtype says.
     pub format: Format,
 }
 
-/// The bytes of a raw element, if that is a dtype of such: behind the byte order, `V` and a number, or `f1`.
+/// The bytes of a raw element, if that is a dtype of such: behind the byte order, `V` and a number,
+/// or `f1`.
 pub(crate) fn size(dtype: &str) -> Option<usize> {
     match dtype {
         "f1" => Some(1),

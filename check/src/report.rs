@@ -17,7 +17,8 @@ use crate::tensor::{Content, Tensor};
 pub struct Report {
     /// The format of the file.
     pub format: FileFormat,
-    /// Its tensors, in the order in which their data lies in the file, or in that of the index of a set.
+    /// Its tensors, in the order in which their data lies in the file, or in that of the index of a
+    /// set.
     pub tensors: Vec<TensorReport>,
 }
 
@@ -49,8 +50,8 @@ pub struct TensorReport {
     pub shape: Vec<usize>,
     /// Which of its numbers were looked at.
     pub looked_at: LookedAt,
-    /// Elements of the shape. Of lists of varying length in a table, whose shape is that of the rows, the numbers in them,
-    /// nulls too.
+    /// Elements of the shape. Of lists of varying length in a table, whose shape is that of the
+    /// rows, the numbers in them, nulls too.
     pub elements: usize,
     /// Bytes of its data.
     pub bytes: usize,
@@ -60,7 +61,8 @@ pub struct TensorReport {
     pub pos_inf: Finding,
     /// Negative infinities.
     pub neg_inf: Finding,
-    /// Of the finite numbers that were looked at, if [`Options::stats`] asks for it and there are some.
+    /// Of the finite numbers that were looked at, if [`Options::stats`] asks for it and there are
+    /// some.
     pub range: Option<Range>,
     /// What was found and is not allowed: it makes the tensor a bad one.
     pub bad: Kinds,
@@ -102,8 +104,8 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct First {
-    /// Its place among the numbers that were looked at, in the order of the file. In lists of varying length, that of the
-    /// row.
+    /// Its place among the numbers that were looked at, in the order of the file. In lists of
+    /// varying length, that of the row.
     pub place: usize,
     /// The coordinate of its element; of a scale, of the first element of its block.
     pub coordinate: Vec<usize>,
@@ -116,7 +118,8 @@ pub struct First {
 }
 
 impl First {
-    /// Whether a NaN is a quiet one. Nothing for formats without that distinction, and for infinities.
+    /// Whether a NaN is a quiet one. Nothing for formats without that distinction, and for
+    /// infinities.
     #[must_use]
     pub fn quiet(&self) -> Option<bool> {
         let mantissa = match self.format {
@@ -144,7 +147,8 @@ impl TensorReport {
             first: found.first.map(|(place, bits)| first(&tensor, place, bits)),
         };
         let [nan, pos_inf, neg_inf] = [tally.nan, tally.pos_inf, tally.neg_inf].map(finding);
-        let found = Kinds { nan: nan.count > 0, pos_inf: pos_inf.count > 0, neg_inf: neg_inf.count > 0 };
+        let found =
+            Kinds { nan: nan.count > 0, pos_inf: pos_inf.count > 0, neg_inf: neg_inf.count > 0 };
         Self {
             bad: options.bad(tensor.name.as_deref().unwrap_or_default(), found),
             elements: tensor.numbers(),
@@ -167,8 +171,8 @@ impl TensorReport {
         !self.bad.is_empty()
     }
 
-    /// The first number that is not finite, of those that make the tensor a bad one if it is one, and what it is: `NaN`,
-    /// `+Inf` or `-Inf`.
+    /// The first number that is not finite, of those that make the tensor a bad one if it is one,
+    /// and what it is: `NaN`, `+Inf` or `-Inf`.
     #[must_use]
     pub fn first(&self) -> Option<(&'static str, &First)> {
         let kinds = if self.is_bad() { self.bad } else { Kinds::ALL };
@@ -205,9 +209,11 @@ fn first(tensor: &Tensor, place: usize, bits: u64) -> First {
 fn looked_at(content: &Content) -> LookedAt {
     match content {
         Content::Floats { .. } => LookedAt::Values,
-        Content::Blocks { blocks, .. } => {
-            LookedAt::Scales { block: blocks.elements, format: blocks.format, fields: blocks.scales.names() }
-        }
+        Content::Blocks { blocks, .. } => LookedAt::Scales {
+            block: blocks.elements,
+            format: blocks.format,
+            fields: blocks.scales.names(),
+        },
         Content::AlwaysFinite => LookedAt::AlwaysFinite,
         Content::NotFloat => LookedAt::NotFloat,
         Content::Unreadable(why) => LookedAt::Unreadable(why.clone()),

@@ -13,16 +13,22 @@ use crate::tally::Tally;
 use crate::tensor::{ByteOrder, Column, Content, Data, Run, See, ShowError, Tensor};
 use crate::{Error, Options};
 
-/// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads end together.
+/// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads
+/// end together.
 const PIECE: usize = 4 << 20;
-/// Bytes that are made ready (decoded, turned round, gathered) or looked at twice at a time: they stay in a near cache.
+/// Bytes that are made ready (decoded, turned round, gathered) or looked at twice at a time: they
+/// stay in a near cache.
 const CHUNK: usize = 64 << 10;
 
 /// What is found in each of the tensors.
 ///
 /// # Errors
 /// [`Error`] if data cannot be decoded, or if the observer asked to stop.
-pub(crate) fn scan(input: &[u8], tensors: &[Tensor], options: &Options) -> Result<Vec<Tally>, Error> {
+pub(crate) fn scan(
+    input: &[u8],
+    tensors: &[Tensor],
+    options: &Options,
+) -> Result<Vec<Tally>, Error> {
     let work = Work::new(input, tensors, options);
     let threads = options.threads().min(work.pieces.len());
     if threads <= 1 {
@@ -41,8 +47,8 @@ pub(crate) fn scan(input: &[u8], tensors: &[Tensor], options: &Options) -> Resul
 /// Consecutive bytes of a tensor that one thread looks at.
 struct Piece {
     tensor: usize,
-    /// The first byte of the tensor; the piece ends [`PIECE`] bytes later at the latest, unless data is decoded, which
-    /// is one piece. Of a column, the part.
+    /// The first byte of the tensor; the piece ends [`PIECE`] bytes later at the latest, unless
+    /// data is decoded, which is one piece. Of a column, the part.
     start: usize,
     length: usize,
 }
@@ -62,7 +68,8 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn new(input: &'a [u8], tensors: &'a [Tensor], options: &'a Options) -> Self {
         let mut pieces = Vec::new();
-        for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned()) {
+        for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned())
+        {
             if let Data::Column(column) = &tensor.data {
                 let parts = column.parts().into_iter().enumerate();
                 pieces.extend(parts.map(|(start, length)| Piece { tensor: index, start, length }));
@@ -141,7 +148,9 @@ impl<'a> Work<'a> {
         tensor: &Tensor,
         scanner: &mut Scanner,
     ) -> Result<Tally, Error> {
-        let Content::Floats { format, order, .. } = tensor.content else { return Ok(Tally::default()) };
+        let Content::Floats { format, order, .. } = tensor.content else {
+            return Ok(Tally::default());
+        };
         let mut tally = Tally::default();
         let shown = scanner.shown(format, order, piece.length, &mut tally, self.options, |see| {
             column.show(self.input, piece.start, see)
@@ -165,7 +174,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A panic of another thread is passed on when the threads are joined; what it left behind is not used.
+/// A panic of another thread is passed on when the threads are joined; what it left behind is not
+/// used.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -235,7 +245,8 @@ impl Scanner {
         Ok(())
     }
 
-    /// Looks at what is shown of a column: so many bytes of numbers, less those of nulls that are left out.
+    /// Looks at what is shown of a column: so many bytes of numbers, less those of nulls that are
+    /// left out.
     pub(crate) fn shown(
         &mut self,
         format: Format,
@@ -255,8 +266,8 @@ impl Scanner {
         options.advance(length.saturating_sub(seen)).map_err(ShowError::Seen)
     }
 
-    /// Looks at a run of a column. Nulls are looked at with all others first, since in most chunks everything is finite; only
-    /// where something is not is it asked which of the numbers count.
+    /// Looks at a run of a column. Nulls are looked at with all others first, since in most chunks
+    /// everything is finite; only where something is not is it asked which of the numbers count.
     fn run(
         &mut self,
         run: Run<'_>,

@@ -18,7 +18,8 @@ impl Selection {
         set(&mut self.words);
     }
 
-    /// Keeps only those for which the predicate holds. The numbers are as many as have been selected from.
+    /// Keeps only those for which the predicate holds. The numbers are as many as have been
+    /// selected from.
     pub(crate) fn keep(
         &mut self,
         numbers: &[u8],
@@ -82,14 +83,17 @@ mod tests {
     /// Every third of 200 halves, and of those the NaNs: every fifth is one.
     #[test]
     fn those_that_are_selected() {
-        let numbers: Vec<u16> = (0..200u16).map(|i| if i % 5 == 0 { 0x7E00 | i } else { i }).collect();
+        let numbers: Vec<u16> =
+            (0..200u16).map(|i| if i % 5 == 0 { 0x7E00 | i } else { i }).collect();
         let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
         let mut selection = Selection::default();
-        let third = |bits: &mut [u64]| (0..200).step_by(3).for_each(|i| bits[i / 64] |= 1 << (i % 64));
+        let third =
+            |bits: &mut [u64]| (0..200).step_by(3).for_each(|i| bits[i / 64] |= 1 << (i % 64));
         let mut out = Vec::new();
         let mut check = |selection: &Selection, expected: Vec<usize>| {
             selection.gather(&data, 2, &mut out);
-            let expected_bytes: Vec<u8> = expected.iter().flat_map(|&i| numbers[i].to_ne_bytes()).collect();
+            let expected_bytes: Vec<u8> =
+                expected.iter().flat_map(|&i| numbers[i].to_ne_bytes()).collect();
             assert_eq!(out, expected_bytes);
             let places: Vec<_> = (0..expected.len()).map(|index| selection.nth(index)).collect();
             assert_eq!(places, expected);

@@ -34,16 +34,18 @@ impl Source {
             return Err(Error::Empty);
         }
         let file = File::open(path).map_err(Error::Io)?;
-        // SAFETY: the map is private to this process and only read. What remains is inherent to maps: if another process
-        // shortens the file meanwhile, a read beyond the new end raises SIGBUS, which ends this process, and if it
-        // writes, the bytes that are read change. Nothing is done with them that a change could make unsound: the
-        // text is copied before it is checked for UTF-8, and the kernels take any bits. No lock that every system
-        // honours could prevent it, so the help says not to write to files while they are checked.
+        // SAFETY: the map is private to this process and only read. What remains is inherent to
+        // maps: if another process shortens the file meanwhile, a read beyond the new end raises
+        // SIGBUS, which ends this process, and if it writes, the bytes that are read change.
+        // Nothing is done with them that a change could make unsound: the text is copied before it
+        // is checked for UTF-8, and the kernels take any bits. No lock that every system honours
+        // could prevent it, so the help says not to write to files while they are checked.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::Io)?;
         Ok(Self { map, path: path.to_owned() })
     }
 
-    /// The bytes of the file. Another process may change them at any time: what is checked must be copied before.
+    /// The bytes of the file. Another process may change them at any time: what is checked must be
+    /// copied before.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.map
@@ -56,8 +58,8 @@ impl Source {
     }
 }
 
-/// Text of a file; what is not UTF-8 is replaced. Of a copy, since a map that another process writes to must not change
-/// between the check for UTF-8 and the copying.
+/// Text of a file; what is not UTF-8 is replaced. Of a copy, since a map that another process
+/// writes to must not change between the check for UTF-8 and the copying.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -73,16 +75,17 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Maps a file that this one names: a shard, external data. The name is relative to the folder of this file and must
-    /// not lead out of it.
+    /// Maps a file that this one names: a shard, external data. The name is relative to the folder
+    /// of this file and must not lead out of it.
     ///
     /// # Errors
-    /// [`Error::NoFolder`] if the input has no path, [`Error::Outside`], and [`Error::Other`] around what keeps the
-    /// file from being opened.
+    /// [`Error::NoFolder`] if the input has no path, [`Error::Outside`], and [`Error::Other`]
+    /// around what keeps the file from being opened.
     pub fn open_beside(&self, name: &str, format: FileFormat) -> Result<Arc<Source>, Error> {
         let path = self.path.ok_or(Error::NoFolder(format))?;
-        let inside =
-            Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let inside = Path::new(name)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if !inside || name.is_empty() {
             return Err(Error::Outside(name.to_owned()));
         }

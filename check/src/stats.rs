@@ -17,8 +17,9 @@ const LANES: usize = 32;
 
 /// Signed integers in the order of the numbers whose bits they are made of.
 ///
-/// The bits of a number that is not negative rise with it; those of a negative one fall, so all but the sign are
-/// turned round. `limit` is the key of +Inf: everything from there on, and its mirror image, is not finite.
+/// The bits of a number that is not negative rise with it; those of a negative one fall, so all but
+/// the sign are turned round. `limit` is the key of +Inf: everything from there on, and its mirror
+/// image, is not finite.
 macro_rules! key_range {
     ($name:ident, $key:ty, $size:literal) => {
         fn $name(numbers: &[u8], limit: $key) -> Option<($key, $key)> {
@@ -74,7 +75,8 @@ impl Range {
             }
             Format::F32 => {
                 let (least, greatest) = range32(numbers, 0x7F80_0000)?;
-                let value = |key: i32| f64::from(f32::from_bits((key ^ (key >> 31 & i32::MAX)) as u32));
+                let value =
+                    |key: i32| f64::from(f32::from_bits((key ^ (key >> 31 & i32::MAX)) as u32));
                 Some(Self { min: value(least), max: value(greatest) })
             }
             Format::F64 => {
@@ -94,13 +96,18 @@ impl Range {
         let all: [u8; 256] = std::array::from_fn(|code| code as u8);
         let mut finite = [0; 256];
         bytes::mask(&all, format, Predicate::Finite, &mut finite).ok()?;
-        let values =
-            all.into_iter().filter(|&code| seen[usize::from(code)] && finite[usize::from(code)] == 1);
-        values.map(|code| value_of_code(code, format)).map(|x| Self { min: x, max: x }).reduce(Self::union)
+        let values = all
+            .into_iter()
+            .filter(|&code| seen[usize::from(code)] && finite[usize::from(code)] == 1);
+        values
+            .map(|code| value_of_code(code, format))
+            .map(|x| Self { min: x, max: x })
+            .reduce(Self::union)
     }
 }
 
-/// The value of a finite code of one of the formats of a byte: OCP OFP8 and MX, and ml_dtypes for the others.
+/// The value of a finite code of one of the formats of a byte: OCP OFP8 and MX, and ml_dtypes for
+/// the others.
 pub(crate) fn value_of_code(code: u8, format: Format) -> f64 {
     let (mantissa_bits, bias) = match format {
         Format::F8E4M3Fn | Format::F8E4M3 => (3, 7),

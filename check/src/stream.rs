@@ -15,7 +15,8 @@ const BEGINNING: usize = 16;
 
 /// What is known of a file when its header has been read from a stream.
 pub(crate) struct Described {
-    /// The tensors, in the order of their data. Ranges are [`Data::Input`], from the begin of the file on.
+    /// The tensors, in the order of their data. Ranges are [`Data::Input`], from the begin of the
+    /// file on.
     pub(crate) tensors: Vec<Tensor>,
     /// Bytes of the header, all read.
     pub(crate) header: usize,
@@ -26,13 +27,15 @@ pub(crate) struct Described {
 /// Tensors, and what was found in each.
 pub(crate) type Scanned = Vec<(Tensor, Tally)>;
 
-/// Checks a file that comes as a stream, with one thread, reading it once and to its end. Memory is that of a header and some
-/// chunks of data. With Arrow it is that of the metadata of a batch (up to 256 MiB, as long as they really are) and, while a column
-/// is looked at, of what tells its nulls and lists in a batch (up to 256 MiB, decompressed): if that is more, the stream is
+/// Checks a file that comes as a stream, with one thread, reading it once and to its end. Memory is
+/// that of a header and some chunks of data. With Arrow it is that of the metadata of a batch (up
+/// to 256 MiB, as long as they really are) and, while a column is looked at, of what tells its
+/// nulls and lists in a batch (up to 256 MiB, decompressed): if that is more, the stream is
 /// refused, and the path of the file has to be given.
 ///
 /// # Errors
-/// [`Error::NoStream`] for formats that do not tell what data is before it comes; otherwise as [`crate::check_file`].
+/// [`Error::NoStream`] for formats that do not tell what data is before it comes; otherwise as
+/// [`crate::check_file`].
 pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, Error> {
     let mut beginning = Vec::new();
     stream.by_ref().take(BEGINNING as u64).read_to_end(&mut beginning).map_err(Error::Io)?;
@@ -42,7 +45,9 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     let format = crate::detect(&beginning, None)?;
     let mut stream = beginning.chain(stream);
     let tensors = match format.stream()? {
-        Stream::Described(describe) => described(format, describe(&mut stream)?, &mut stream, options)?,
+        Stream::Described(describe) => {
+            described(format, describe(&mut stream)?, &mut stream, options)?
+        }
         #[cfg(feature = "arrow")]
         Stream::InParts(scan) => scan(&mut stream, options)?,
     };

@@ -1,4 +1,5 @@
-//! What was found in a piece of a tensor, and how pieces add up. The order in which they do makes no difference.
+//! What was found in a piece of a tensor, and how pieces add up. The order in which they do makes
+//! no difference.
 
 use nonfinite::{Census, Class, Format, bytes};
 
@@ -44,7 +45,8 @@ impl Tally {
         };
     }
 
-    /// Looks at numbers in the byte order of the machine; `place` tells the place of each in the tensor.
+    /// Looks at numbers in the byte order of the machine; `place` tells the place of each in the
+    /// tensor.
     pub(crate) fn numbers(
         &mut self,
         numbers: &[u8],
@@ -58,7 +60,12 @@ impl Tally {
             first: class.first.map(|index| (place(index), bits(numbers, format, index))),
         };
         let range = if stats { Range::of(numbers, format) } else { None };
-        self.merge(Self { nan: found(nan), pos_inf: found(pos_inf), neg_inf: found(neg_inf), range });
+        self.merge(Self {
+            nan: found(nan),
+            pos_inf: found(pos_inf),
+            neg_inf: found(neg_inf),
+            range,
+        });
         Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! A tensor as a file describes it: what its elements are, where their bytes are, and where in it an element lies.
+//! A tensor as a file describes it: what its elements are, where their bytes are, and where in it
+//! an element lies.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -21,8 +22,8 @@ pub struct Tensor {
     pub file: Option<PathBuf>,
     /// The element type as the file spells it.
     pub dtype: String,
-    /// The shape; together with `content` it says how many bytes `data` has. A product that is too large is
-    /// refused by the reader.
+    /// The shape; together with `content` it says how many bytes `data` has. A product that is too
+    /// large is refused by the reader.
     pub shape: Vec<usize>,
     /// The order of the elements.
     pub layout: Layout,
@@ -57,7 +58,8 @@ pub enum Content {
         /// The byte order of a number.
         order: ByteOrder,
     },
-    /// Quantised blocks: their scales are looked at, the integers in them cannot be anything but finite.
+    /// Quantised blocks: their scales are looked at, the integers in them cannot be anything but
+    /// finite.
     Blocks {
         /// The block, and where its scales are.
         blocks: &'static Blocks,
@@ -68,8 +70,8 @@ pub enum Content {
     AlwaysFinite,
     /// Integers, booleans, text or times.
     NotFloat,
-    /// Something that could hold a NaN that this version cannot see: why. The file counts as one in error, and its other
-    /// tensors are checked.
+    /// Something that could hold a NaN that this version cannot see: why. The file counts as one in
+    /// error, and its other tensors are checked.
     Unreadable(String),
 }
 
@@ -111,9 +113,11 @@ impl fmt::Debug for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(range) => f.debug_tuple("Input").field(range).finish(),
-            Self::Other { source, range } => {
-                f.debug_struct("Other").field("source", &source.path()).field("range", range).finish()
-            }
+            Self::Other { source, range } => f
+                .debug_struct("Other")
+                .field("source", &source.path())
+                .field("range", range)
+                .finish(),
             Self::Owned(bytes) => f.debug_tuple("Owned").field(&bytes.len()).finish(),
             Self::Decoded(decode) => f.debug_tuple("Decoded").field(&decode.length()).finish(),
             Self::Column(column) => f.debug_tuple("Column").field(&column.parts()).finish(),
@@ -133,7 +137,8 @@ impl Data {
         }
     }
 
-    /// Bytes that are decoded to look at it, or are said to be there and are not: of data that lies in a file as it is, none.
+    /// Bytes that are decoded to look at it, or are said to be there and are not: of data that lies
+    /// in a file as it is, none.
     #[must_use]
     pub fn decoded(&self) -> usize {
         match self {
@@ -146,7 +151,8 @@ impl Data {
 
 /// Data that has to be decoded: inflated, or freed of nulls.
 pub trait Decode: Send + Sync {
-    /// How many bytes [`Decode::open`] is to give. Fewer or more of them are an error when the tensor is scanned.
+    /// How many bytes [`Decode::open`] is to give. Fewer or more of them are an error when the
+    /// tensor is scanned.
     fn length(&self) -> usize;
 
     /// A stream of the data. Must not allocate by what the file claims, only by what it holds.
@@ -156,20 +162,23 @@ pub trait Decode: Send + Sync {
     fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>>;
 }
 
-/// A column of a table: numbers with nulls among them, in parts (batches, row groups) that threads take one by one.
+/// A column of a table: numbers with nulls among them, in parts (batches, row groups) that threads
+/// take one by one.
 pub trait Column: Send + Sync {
-    /// Bytes of the numbers of each part, nulls too. The sum of all must not overflow: readers refuse that.
+    /// Bytes of the numbers of each part, nulls too. The sum of all must not overflow: readers
+    /// refuse that.
     fn parts(&self) -> Vec<usize>;
 
-    /// Bytes that are decoded to show all parts, or are said to be there and are not, with those that tell the nulls and the
-    /// lists.
+    /// Bytes that are decoded to show all parts, or are said to be there and are not, with those
+    /// that tell the nulls and the lists.
     fn decoded(&self) -> usize {
         self.parts().iter().sum()
     }
 
-    /// Shows the numbers of a part in their order, run by run. Where many nulls are left out, it shows runs of no numbers, so
-    /// that it can be stopped there. Memory is that of a page, or of what tells the nulls and the lists of the part: some
-    /// hundred MiB at most for each thread, whatever the file claims.
+    /// Shows the numbers of a part in their order, run by run. Where many nulls are left out, it
+    /// shows runs of no numbers, so that it can be stopped there. Memory is that of a page, or of
+    /// what tells the nulls and the lists of the part: some hundred MiB at most for each thread,
+    /// whatever the file claims.
     ///
     /// # Errors
     /// Whatever keeps the numbers from being read, and what `see` returns.
@@ -190,12 +199,14 @@ pub struct Run<'a> {
 impl fmt::Debug for Run<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("Run");
-        text.field("bytes", &self.numbers.len()).field("nulls", &self.valid.is_some()).finish_non_exhaustive()
+        text.field("bytes", &self.numbers.len())
+            .field("nulls", &self.valid.is_some())
+            .finish_non_exhaustive()
     }
 }
 
-/// Sets the bits of those numbers of a range that count, the first of the range the lowest bit of the first word. All bits
-/// must be 0 before, and no fewer than there are numbers.
+/// Sets the bits of those numbers of a range that count, the first of the range the lowest bit of
+/// the first word. All bits must be 0 before, and no fewer than there are numbers.
 pub type Valid<'a> = dyn Fn(Range<usize>, &mut [u64]) + 'a;
 
 /// Sees a run of numbers.
@@ -227,14 +238,16 @@ impl From<io::Error> for ShowError {
 }
 
 impl Tensor {
-    /// Elements of the shape. Readers refuse shapes whose product is too large, so it saturates for none of theirs. In
-    /// lists of varying length there are more numbers than that: [`Tensor::numbers`].
+    /// Elements of the shape. Readers refuse shapes whose product is too large, so it saturates for
+    /// none of theirs. In lists of varying length there are more numbers than that:
+    /// [`Tensor::numbers`].
     #[must_use]
     pub fn elements(&self) -> usize {
         self.shape.iter().fold(1, |product: usize, &extent| product.saturating_mul(extent))
     }
 
-    /// Elements, counted by the data where that is a column: lists of varying length have a shape of rows only.
+    /// Elements, counted by the data where that is a column: lists of varying length have a shape
+    /// of rows only.
     #[must_use]
     pub fn numbers(&self) -> usize {
         match &self.data {

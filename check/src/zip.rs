@@ -1,7 +1,7 @@
 //! Members of a zip archive, for formats that are one.
 //!
-//! Data of stored members is used where it lies, and its checksum is not looked at. Deflated members are inflated as a
-//! stream; size and checksum are verified at its end.
+//! Data of stored members is used where it lies, and its checksum is not looked at. Deflated
+//! members are inflated as a stream; size and checksum are verified at its end.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -50,7 +50,8 @@ pub enum Error {
     Archive(rawzip::Error),
     /// Two members have this name.
     RepeatedName(String),
-    /// The data of this member is also that of another, or part of it: small archives of that kind inflate for hours.
+    /// The data of this member is also that of another, or part of it: small archives of that kind
+    /// inflate for hours.
     Overlap(String),
     /// A member is larger than this machine can address, or a stored one has two sizes.
     Size(String),
@@ -60,7 +61,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Archive(error) => write!(f, "bad zip archive: {error}"),
-            Self::RepeatedName(name) => write!(f, "bad zip archive: two members of the name {name:?}"),
+            Self::RepeatedName(name) => {
+                write!(f, "bad zip archive: two members of the name {name:?}")
+            }
             Self::Overlap(name) => write!(f, "bad zip archive: member {name:?} overlaps another"),
             Self::Size(name) => write!(f, "bad zip archive: the size of member {name:?} cannot be"),
         }
@@ -79,7 +82,8 @@ impl std::error::Error for Error {
 /// The members of an archive in the order of its directory, without folders.
 ///
 /// # Errors
-/// [`enum@Error`] for anything but a whole archive of members with names of their own that do not overlap.
+/// [`enum@Error`] for anything but a whole archive of members with names of their own that do not
+/// overlap.
 pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
     let archive = ZipArchive::from_slice(bytes).map_err(Error::Archive)?;
     let mut entries = archive.entries();
@@ -137,7 +141,9 @@ impl Member {
     pub fn unreadable(&self) -> Option<String> {
         match self.method {
             Method::Stored | Method::Deflated => None,
-            Method::Other(method) => Some(format!("stored by zip method {method}, which is not supported")),
+            Method::Other(method) => {
+                Some(format!("stored by zip method {method}, which is not supported"))
+            }
             Method::Encrypted => Some("encrypted".to_owned()),
         }
     }

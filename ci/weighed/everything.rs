@@ -5,7 +5,8 @@ use std::mem::MaybeUninit;
 
 use nonfinite::scale::{Scalable, unscale_and_check, unscale_and_check_bytes};
 use nonfinite::{
-    Element, Elements, F8E4M3Fn, Format, Path, Predicate, Replacement, TensorView, TensorViewMut, bytes,
+    Element, Elements, F8E4M3Fn, Format, Path, Predicate, Replacement, TensorView, TensorViewMut,
+    bytes,
 };
 
 fn typed<T: Element>(x: &mut [T]) {
@@ -40,7 +41,8 @@ fn untyped(x: &mut [u8], format: Format) {
     let with = Replacement::finite_bits(format);
     let _ = black_box(bytes::mask(x, format, p, &mut out));
     let _ = black_box(bytes::bits(x, format, p, &mut out, 3));
-    let _ = black_box((bytes::any(x, format, p), bytes::all(x, format, p), bytes::count(x, format, p)));
+    let _ =
+        black_box((bytes::any(x, format, p), bytes::all(x, format, p), bytes::count(x, format, p)));
     let _ = black_box((bytes::position(x, format, p), bytes::census(x, format)));
     let _ = black_box(bytes::replace_non_finite(x, format, with));
     let _ = black_box(bytes::replace_non_finite_into(x, format, &mut copy, with));
@@ -54,7 +56,8 @@ fn view(x: &[f32], path: Path) {
     let view = black_box(TensorView::new(x, 0, black_box(&sizes), black_box(&strides)).unwrap());
     let (mut out, mut rows) = (vec![false; x.len()], [0; 10]);
     let _ = black_box(view.mask(p, &mut out[..]));
-    let _ = black_box(TensorView::contiguous(x, &sizes).unwrap().with_path(path).mask(p, &mut out[..]));
+    let _ =
+        black_box(TensorView::contiguous(x, &sizes).unwrap().with_path(path).mask(p, &mut out[..]));
     let mut to = TensorViewMut::new(&mut out[..], 0, &sizes, &strides).unwrap();
     let _ = black_box(view.mask_into(p, &mut to));
     let _ = black_box(TensorViewMut::contiguous(&mut out[..], &sizes));
@@ -71,7 +74,12 @@ fn on(path: Path, x: &mut [f32]) {
     let (first, rest) = Elements::from(&*x).split_at(x.len() / 2);
     path.mask(first, p, &mut [0_u8; 50][..]);
     path.bits(rest, p, &mut [0; 20], 3);
-    black_box((path.any(first, p), path.all(first, p), path.count(first, p), path.position(first, p)));
+    black_box((
+        path.any(first, p),
+        path.all(first, p),
+        path.count(first, p),
+        path.position(first, p),
+    ));
     black_box(path.census(first));
     let _ = black_box(path.replace_non_finite_into(first, &mut [0; 200], with));
     let _ = black_box(path.replace_non_finite(&mut *x, with));

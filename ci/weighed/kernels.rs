@@ -8,7 +8,12 @@ use nonfinite_kernels::{self as kernels, Float, MaskOut, Path, Rule, Values};
 fn dense(path: Option<Path>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
     kernels::mask(path, x, rule, MaskOut::from(&mut *out));
     kernels::mask_streamed(path, x, rule, MaskOut::from(&mut *out));
-    black_box(kernels::mask_uninit(path, x, rule, black_box(&mut [MaybeUninit::uninit(); 100][..])));
+    black_box(kernels::mask_uninit(
+        path,
+        x,
+        rule,
+        black_box(&mut [MaybeUninit::uninit(); 100][..]),
+    ));
     kernels::bits(path, x, rule, out, 3);
     black_box((kernels::position(path, x, rule), kernels::count(path, x, rule)));
     black_box((kernels::tally(path, x, rule), kernels::census(path, x, rule)));
@@ -26,8 +31,22 @@ fn strides(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8]) {
     strided::bits(path, &source, rule, out, 3);
     black_box((strided::any(path, &source, rule), strided::position(path, &source, rule)));
     black_box(strided::counts(path, &source, rule, [rule; 3]));
-    strided::rows(path, &source, black_box(0), rule, &[rule], Rows::Any(black_box(&mut [false; 10][..])));
-    strided::rows(path, &source, black_box(1), rule, &[rule], Rows::Count(black_box(&mut [0; 10][..])));
+    strided::rows(
+        path,
+        &source,
+        black_box(0),
+        rule,
+        &[rule],
+        Rows::Any(black_box(&mut [false; 10][..])),
+    );
+    strided::rows(
+        path,
+        &source,
+        black_box(1),
+        rule,
+        &[rule],
+        Rows::Count(black_box(&mut [0; 10][..])),
+    );
 }
 
 fn main() {

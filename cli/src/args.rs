@@ -24,8 +24,8 @@ pub struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check model files (.safetensors, .npy, .npz, .gguf, .onnx, .pt; .arrow and .parquet if built with them), sharded
-    /// sets, and folders of them
+    /// Check model files (.safetensors, .npy, .npz, .gguf, .onnx, .pt; .arrow and .parquet if built
+    /// with them), sharded sets, and folders of them
     #[command(after_help = CHECK_HELP)]
     Check(Check),
     /// Write a .safetensors or .npy file anew, with other numbers in the place of NaN and infinity
@@ -72,8 +72,9 @@ Examples:
 /// How to check.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Files, folders (searched for files by their names), patterns (*, ?, [..], **), model.safetensors.index.json for
-    /// a sharded set, or - for standard input (.npy, .safetensors; streams of Arrow if built with them)
+    /// Files, folders (searched for files by their names), patterns (*, ?, [..], **),
+    /// model.safetensors.index.json for a sharded set, or - for standard input (.npy, .safetensors;
+    /// streams of Arrow if built with them)
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// How results are printed; `auto` is a table on a terminal and lines elsewhere
@@ -91,23 +92,26 @@ pub struct Check {
     /// Least and greatest finite number of each tensor, the clean ones too
     #[arg(long)]
     pub stats: bool,
-    /// What is meant to be there: KINDS in tensors whose name matches PATTERN (*, ?, [..]) make no tensor a bad one.
-    /// KINDS are of nan, +inf, -inf, inf (either), all, with commas. May be given several times
+    /// What is meant to be there: KINDS in tensors whose name matches PATTERN (*, ?, [..]) make no
+    /// tensor a bad one. KINDS are of nan, +inf, -inf, inf (either), all, with commas. May be given
+    /// several times
     #[arg(long, value_name = "PATTERN:KINDS", allow_hyphen_values = true)]
     pub allow: Vec<Allow>,
     /// What makes a tensor a bad one
     #[arg(long, value_name = "KINDS", default_value = "nan,inf", allow_hyphen_values = true)]
     pub fail_on: Kinds,
-    /// What elements are that numpy saves as raw bytes, as it does with those of ml_dtypes: DTYPE is V2, V1 or f1, FORMAT
-    /// one of bf16, f8e4m3fn, .. For all .npy and .npz files. May be given several times
+    /// What elements are that numpy saves as raw bytes, as it does with those of ml_dtypes: DTYPE
+    /// is V2, V1 or f1, FORMAT one of bf16, f8e4m3fn, .. For all .npy and .npz files. May be given
+    /// several times
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
     /// Print no more than this many tensors; the summary counts all. Not for JSON
     #[arg(long, value_name = "N")]
     pub max_reports: Option<usize>,
-    /// Refuse files whose numbers, decoded, are more than N bytes for each byte of the file: a few bytes of a table can stand
-    /// for billions of equal numbers. Less than 64 KiB count as 64 KiB; numbers that lie there as they are do not count. 0 is no
-    /// bound, but for those of ONNX and PyTorch on how often tensors refer to the same bytes
+    /// Refuse files whose numbers, decoded, are more than N bytes for each byte of the file: a few
+    /// bytes of a table can stand for billions of equal numbers. Less than 64 KiB count as 64 KiB;
+    /// numbers that lie there as they are do not count. 0 is no bound, but for those of ONNX and
+    /// PyTorch on how often tensors refer to the same bytes
     #[arg(long, value_name = "N", default_value_t = Options::EXPANSION.get())]
     pub max_expansion: u64,
     /// Threads to use, instead of as many as the machine runs at a time

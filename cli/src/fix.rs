@@ -1,4 +1,5 @@
-//! `nonfinite fix`: the arguments, and what is printed. The work is that of [`nonfinite_check::fix`].
+//! `nonfinite fix`: the arguments, and what is printed. The work is that of
+//! [`nonfinite_check::fix`].
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -37,12 +38,16 @@ impl Fix {
         FixOptions { nan: self.nan, pos_inf: self.posinf, neg_inf: self.neginf, force: self.force }
     }
 
-    /// Writes the output, and a line for each tensor of which something was replaced. The message says why there is
-    /// no output. The observer may end it before.
+    /// Writes the output, and a line for each tensor of which something was replaced. The message
+    /// says why there is no output. The observer may end it before.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn run(&self, observer: &dyn Observer, out: &mut impl Write) -> io::Result<Result<(), String>> {
+    pub fn run(
+        &self,
+        observer: &dyn Observer,
+        out: &mut impl Write,
+    ) -> io::Result<Result<(), String>> {
         let fixed = match fix_file_observed(&self.input, &self.output, &self.options(), observer) {
             Ok(fixed) => fixed,
             Err(error) => {
@@ -60,7 +65,11 @@ impl Fix {
         }
         let tensors = fixed.tensors.len();
         let s = if tensors == 1 { "" } else { "s" };
-        writeln!(out, "wrote {}: {tensors} tensor{s}, {replaced} replaced", OneLine(self.output.display()))?;
+        writeln!(
+            out,
+            "wrote {}: {tensors} tensor{s}, {replaced} replaced",
+            OneLine(self.output.display())
+        )?;
         Ok(Ok(()))
     }
 }

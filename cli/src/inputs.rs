@@ -11,8 +11,8 @@ use nonfinite_check::formats::safetensors_index;
 /// The files that an argument means, sorted.
 ///
 /// # Errors
-/// That of the system that refused to read a folder, and one of [`io::ErrorKind::NotFound`] for a folder or a pattern
-/// that means no file.
+/// That of the system that refused to read a folder, and one of [`io::ErrorKind::NotFound`] for a
+/// folder or a pattern that means no file.
 pub fn files(argument: &Path) -> io::Result<Vec<PathBuf>> {
     if argument.is_dir() {
         return some(folder(argument)?);
@@ -61,13 +61,15 @@ fn folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The shards that an index names; none if this is no index, or none that can be read, which the check will tell, or if one
-/// of them is missing: the set as a whole cannot be checked then, and those that are there are.
+/// The shards that an index names; none if this is no index, or none that can be read, which the
+/// check will tell, or if one of them is missing: the set as a whole cannot be checked then, and
+/// those that are there are.
 fn shards(index: &Path) -> Vec<PathBuf> {
     if FileFormat::by_path(index) != Some(FileFormat::SafetensorsIndex) {
         return Vec::new();
     }
     let names = fs::read(index).ok().and_then(|bytes| safetensors_index::shards(&bytes).ok());
-    let shards: Vec<_> = names.into_iter().flatten().map(|name| index.with_file_name(name)).collect();
+    let shards: Vec<_> =
+        names.into_iter().flatten().map(|name| index.with_file_name(name)).collect();
     if shards.iter().all(|shard| shard.is_file()) { shards } else { Vec::new() }
 }

@@ -1,4 +1,5 @@
-//! Ctrl-C: the work ends at the next chance, the terminal is left as it was, and so is the folder of an output.
+//! Ctrl-C: the work ends at the next chance, the terminal is left as it was, and so is the folder
+//! of an output.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Watches for Ctrl-C from now on, unless whoever started this program wants it ignored. A run that `cleans_up` is given all
-/// the time it needs, or until a second Ctrl-C; others a second.
+/// Watches for Ctrl-C from now on, unless whoever started this program wants it ignored. A run that
+/// `cleans_up` is given all the time it needs, or until a second Ctrl-C; others a second.
 pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
     let end = move || {
         if let Some(progress) = &progress {

@@ -1,4 +1,5 @@
-//! The parts of the command `nonfinite` that are not the check itself: arguments, files to check, and what it prints.
+//! The parts of the command `nonfinite` that are not the check itself: arguments, files to check,
+//! and what it prints.
 
 pub mod args;
 pub mod fix;

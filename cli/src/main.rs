@@ -43,8 +43,9 @@ fn what_is_wrong(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     // What is wrong, and perhaps what was meant; the usage follows, or where to find it.
-    let words =
-        ["\n\nUsage", "\n\nFor more"].iter().fold(text, |text, end| text.split(end).next().unwrap_or(text));
+    let words = ["\n\nUsage", "\n\nFor more"]
+        .iter()
+        .fold(text, |text, end| text.split(end).next().unwrap_or(text));
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -98,9 +99,12 @@ fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
     finish(written.and_then(|()| out.write_all(&page)), CLEAN)
 }
 
-/// Whether the path that the environment asks for can be had: the library would pass over one that cannot.
+/// Whether the path that the environment asks for can be had: the library would pass over one that
+/// cannot.
 fn path_exists() -> bool {
-    let Some(name) = env::var_os("NONFINITE_PATH").filter(|name| !name.is_empty()) else { return true };
+    let Some(name) = env::var_os("NONFINITE_PATH").filter(|name| !name.is_empty()) else {
+        return true;
+    };
     let exists = name.to_str().and_then(nonfinite::Path::by_name).is_some();
     if !exists {
         let known = nonfinite::Path::available().map(nonfinite::Path::name);
@@ -152,7 +156,9 @@ impl<'a> Run<'a> {
             check,
             form: check.form(term.is_term()),
             colors: match check.color {
-                When::Auto => term.is_term() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+                When::Auto => {
+                    term.is_term() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                }
                 When::Always => true,
                 When::Never => false,
             },
@@ -195,9 +201,10 @@ impl<'a> Run<'a> {
     fn files(&mut self, out: &mut impl Write) -> io::Result<()> {
         for argument in &self.check.files {
             match inputs::files(argument) {
-                Ok(files) => {
-                    files.iter().take_while(|_| !interrupted()).try_for_each(|file| self.file(file, out))?
-                }
+                Ok(files) => files
+                    .iter()
+                    .take_while(|_| !interrupted())
+                    .try_for_each(|file| self.file(file, out))?,
                 Err(error) => self.result(argument, Err(Error::Io(error)), out)?,
             }
         }
@@ -214,13 +221,26 @@ impl<'a> Run<'a> {
     }
 
     /// Counts and prints a result.
-    fn result(&mut self, path: &Path, result: Result<Report, Error>, out: &mut impl Write) -> io::Result<()> {
+    fn result(
+        &mut self,
+        path: &Path,
+        result: Result<Report, Error>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         match &result {
             Ok(report) => self.count(path, report),
             Err(error) => {
                 self.totals.failed += 1;
-                let option = if matches!(error, Error::Expansion { .. }) { " (--max-expansion)" } else { "" };
-                self.complain(format_args!("{}: {}{option}", OneLine(path.display()), OneLine(error)));
+                let option = if matches!(error, Error::Expansion { .. }) {
+                    " (--max-expansion)"
+                } else {
+                    ""
+                };
+                self.complain(format_args!(
+                    "{}: {}{option}",
+                    OneLine(path.display()),
+                    OneLine(error)
+                ));
             }
         }
         let text = match (&result, self.form) {
@@ -245,7 +265,10 @@ impl<'a> Run<'a> {
         for tensor in &report.tensors {
             self.totals.add(tensor);
             if let LookedAt::Unreadable(why) = &tensor.looked_at {
-                let name = tensor.name.as_ref().map_or_else(String::new, |name| format!("tensor {name:?}: "));
+                let name = tensor
+                    .name
+                    .as_ref()
+                    .map_or_else(String::new, |name| format!("tensor {name:?}: "));
                 self.complain(format_args!("{}: {name}{}", OneLine(path.display()), OneLine(why)));
             }
         }
@@ -253,7 +276,8 @@ impl<'a> Run<'a> {
 
     /// The tensors to print, and that they have been.
     fn select<'r>(&mut self, report: &'r Report) -> Vec<&'r nonfinite_check::TensorReport> {
-        let shown = report.tensors.iter().filter(|tensor| tensor.is_bad() || tensor.range.is_some());
+        let shown =
+            report.tensors.iter().filter(|tensor| tensor.is_bad() || tensor.range.is_some());
         let left = self.check.max_reports.map_or(usize::MAX, |most| most - self.printed);
         let shown: Vec<_> = shown.take(left).collect();
         self.printed += shown.len();
@@ -261,11 +285,15 @@ impl<'a> Run<'a> {
     }
 
     fn lines(&mut self, path: &Path, report: &Report) -> String {
-        self.select(report).into_iter().map(|tensor| format!("{}\n", Line::new(path, tensor))).collect()
+        self.select(report)
+            .into_iter()
+            .map(|tensor| format!("{}\n", Line::new(path, tensor)))
+            .collect()
     }
 
     fn table(&mut self, path: &Path, report: &Report) -> String {
-        let table = Table::new(self.select(report), self.check.stats, self.colors, self.width).text();
+        let table =
+            Table::new(self.select(report), self.check.stats, self.colors, self.width).text();
         if table.is_empty() { table } else { format!("{}\n{table}\n", OneLine(path.display())) }
     }
 
@@ -278,7 +306,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The status, unless the output could not be written. A reader that has enough, such as `head`, is no error.
+/// The status, unless the output could not be written. A reader that has enough, such as `head`, is
+/// no error.
 fn finish(written: io::Result<()>, status: u8) -> u8 {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -24,7 +24,8 @@ impl Progress {
     #[must_use]
     pub fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        let template = "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}";
+        let template =
+            "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}";
         bar.set_style(ProgressStyle::with_template(template).expect("a good template"));
         Self { bar, start: Instant::now() }
     }

@@ -63,8 +63,13 @@ impl fmt::Display for Line<'_> {
         if let Some(name) = &tensor.name {
             write!(f, "{name:?} ")?;
         }
-        let (nan, pos_inf, neg_inf) = (tensor.nan.count, tensor.pos_inf.count, tensor.neg_inf.count);
-        write!(f, "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf", tensor.dtype, tensor.shape)?;
+        let (nan, pos_inf, neg_inf) =
+            (tensor.nan.count, tensor.pos_inf.count, tensor.neg_inf.count);
+        write!(
+            f,
+            "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf",
+            tensor.dtype, tensor.shape
+        )?;
         if let LookedAt::Scales { fields, .. } = &tensor.looked_at {
             write!(f, " in scales ({})", fields.join(", "))?;
         }

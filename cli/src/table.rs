@@ -40,7 +40,11 @@ impl<'a> Table<'a> {
         let rows: Vec<_> = self.tensors.iter().map(|tensor| self.row(tensor)).collect();
         let mut widths: Vec<usize> = (0..head.len())
             .map(|column| {
-                rows.iter().chain([&head]).map(|row| measure_text_width(&row[column])).max().unwrap_or(0)
+                rows.iter()
+                    .chain([&head])
+                    .map(|row| measure_text_width(&row[column]))
+                    .max()
+                    .unwrap_or(0)
             })
             .collect();
         self.fit(&mut widths);
@@ -54,7 +58,8 @@ impl<'a> Table<'a> {
     }
 
     fn row(&self, tensor: &TensorReport) -> Vec<String> {
-        let name = tensor.name.as_deref().map_or_else(|| "-".to_owned(), |name| OneLine(name).to_string());
+        let name =
+            tensor.name.as_deref().map_or_else(|| "-".to_owned(), |name| OneLine(name).to_string());
         let dtype = match tensor.looked_at {
             LookedAt::Scales { .. } => format!("{} scales", tensor.dtype),
             _ => tensor.dtype.clone(),
@@ -70,7 +75,8 @@ impl<'a> Table<'a> {
         row.iter().map(|cell| OneLine(cell).to_string()).collect()
     }
 
-    /// Takes from the widest of the columns that can be cut, the name, the shape and the first, until all fit.
+    /// Takes from the widest of the columns that can be cut, the name, the shape and the first,
+    /// until all fit.
     fn fit(&self, widths: &mut [usize]) {
         const CUT: [usize; 3] = [0, 2, 6];
         let gaps = 2 * (widths.len() - 1);
@@ -97,7 +103,9 @@ impl<'a> Table<'a> {
         }
         let line = line.trim_end();
         match style.filter(|_| self.colors) {
-            Some(style) => text.push_str(&style.clone().force_styling(true).apply_to(line).to_string()),
+            Some(style) => {
+                text.push_str(&style.clone().force_styling(true).apply_to(line).to_string())
+            }
             None => text.push_str(line),
         }
         text.push('\n');

@@ -1,5 +1,6 @@
-//! Types, attributes, opsets, dimensions and shapes of ONNX, OpenVINO, WebNN and StableHLO as text and numbers of any content:
-//! parsed as an independent reading of the standard has them, or refused; then run.
+//! Types, attributes, opsets, dimensions and shapes of ONNX, OpenVINO, WebNN and StableHLO as text
+//! and numbers of any content: parsed as an independent reading of the standard has them, or
+//! refused; then run.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -42,7 +43,8 @@ impl<'a> Name<'a> {
 
 fuzz_target!(|input: Input<'_>| {
     names(input.type_name);
-    let shape: Vec<usize> = input.shape.iter().take(6).map(|&size| usize::from(size % 17)).collect();
+    let shape: Vec<usize> =
+        input.shape.iter().take(6).map(|&size| usize::from(size % 17)).collect();
     onnx_node(&input, &shape);
     openvino_layer(&input, &shape);
     let choice = usize::from(input.choice);
@@ -82,17 +84,20 @@ fn onnx_node(input: &Input<'_>, shape: &[usize]) {
         let attribute = Attribute::int(name.text(), *i);
         if *int { attribute } else { Attribute { attribute_type: 1, ..attribute } }
     });
-    let named =
-        |known: &str| input.attributes.iter().filter(|(name, ..)| name.text() == known).collect::<Vec<_>>();
+    let named = |known: &str| {
+        input.attributes.iter().filter(|(name, ..)| name.text() == known).collect::<Vec<_>>()
+    };
     let (negative, positive) = (named("detect_negative"), named("detect_positive"));
     let known = negative.len() + positive.len() == input.attributes.len();
-    let right = known && negative.len() <= 1 && positive.len() <= 1 && input.attributes.iter().all(|a| a.1);
+    let right =
+        known && negative.len() <= 1 && positive.len() <= 1 && input.attributes.iter().all(|a| a.1);
     match op.with_attributes(attributes) {
         Err(error) => assert!(!right && !error.to_string().is_empty()),
         Ok(op) => {
             assert!(right);
-            let on =
-                |found: &[&(Name<'_>, bool, i64)]| found.first().is_none_or(|attribute| attribute.2 != 0);
+            let on = |found: &[&(Name<'_>, bool, i64)]| {
+                found.first().is_none_or(|attribute| attribute.2 != 0)
+            };
             assert_eq!(op.predicate(), Predicate::inf(on(&negative), on(&positive)));
             run(&op, data_type, data_type.format(), shape, input.bytes);
         }
@@ -129,7 +134,13 @@ fn openvino_layer(input: &Input<'_>, shape: &[usize]) {
 }
 
 /// An operator gives an error and writes nothing, or gives the right answers.
-fn run<O: Operator>(op: &O, element_type: TypeOf<O>, format: Option<Format>, shape: &[usize], bytes: &[u8]) {
+fn run<O: Operator>(
+    op: &O,
+    element_type: TypeOf<O>,
+    format: Option<Format>,
+    shape: &[usize],
+    bytes: &[u8],
+) {
     let elements: usize = shape.iter().product();
     if elements > 1 << 12 {
         return;
@@ -145,7 +156,9 @@ fn run<O: Operator>(op: &O, element_type: TypeOf<O>, format: Option<Format>, sha
             assert!(taken.is_ok());
             if let Some(format) = format {
                 let x = input.chunks_exact(size).map(|element| kind_of(format, element));
-                assert!(x.map(|kind| u8::from(holds(op.predicate(), kind))).eq(out.iter().copied()));
+                assert!(
+                    x.map(|kind| u8::from(holds(op.predicate(), kind))).eq(out.iter().copied())
+                );
             }
         }
         Err(error) => assert!(out.iter().all(|&byte| byte == 9) && !error.to_string().is_empty()),

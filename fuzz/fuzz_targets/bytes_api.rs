@@ -1,4 +1,5 @@
-//! The module `bytes`: lengths that do not fit give an error and write nothing; others give the right answer.
+//! The module `bytes`: lengths that do not fit give an error and write nothing; others give the
+//! right answer.
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -51,10 +52,17 @@ fuzz_target!(|call: Call| {
     let output = out.len();
     let result = bytes::mask(&x, format, predicate, &mut out);
     let fits = output == hits.len();
-    let want = whole(if fits { Ok(()) } else { Err(Error::OutputLength { elements: hits.len(), output }) });
+    let want = whole(if fits {
+        Ok(())
+    } else {
+        Err(Error::OutputLength { elements: hits.len(), output })
+    });
     assert_eq!(result, want);
     match want {
-        Ok(()) => assert!(out.iter().zip(&hits).all(|(&out, &hit)| out == u8::from(hit)), "{out:?} {hits:?}"),
+        Ok(()) => assert!(
+            out.iter().zip(&hits).all(|(&out, &hit)| out == u8::from(hit)),
+            "{out:?} {hits:?}"
+        ),
         Err(_) => assert!(out.iter().all(|&byte| byte == CANARY), "wrote in spite of {want:?}"),
     }
 
@@ -69,7 +77,11 @@ fuzz_target!(|call: Call| {
     for bit in 0..8 * len {
         let hit = bit.checked_sub(offset).and_then(|i| hits.get(i)).filter(|_| want.is_ok());
         let right = hit.copied().unwrap_or(CANARY >> (bit % 8) & 1 == 1);
-        assert_eq!(out[bit / 8] >> (bit % 8) & 1 == 1, right, "bit {bit} of results from {offset} on");
+        assert_eq!(
+            out[bit / 8] >> (bit % 8) & 1 == 1,
+            right,
+            "bit {bit} of results from {offset} on"
+        );
     }
 
     let first = hits.iter().position(|&hit| hit);

@@ -1,12 +1,14 @@
-//! The functions of the C interface over runs of elements with any arguments: the status that the header promises, the right
-//! results, and nothing else written.
+//! The functions of the C interface over runs of elements with any arguments: the status that the
+//! header promises, the right results, and nothing else written.
 #![no_main]
 #![allow(unsafe_code, reason = "C functions")]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use nonfinite_capi::*;
-use nonfinite_fuzz::c::{self, Effect, Memory, Place, class, number, write, write_bits, write_mask};
+use nonfinite_fuzz::c::{
+    self, Effect, Memory, Place, class, number, write, write_bits, write_mask,
+};
 use nonfinite_fuzz::{Kind, holds, kind_of};
 
 #[derive(Debug)]
@@ -48,7 +50,12 @@ impl Call {
         let x = self.memory.span(self.data, self.count as u128, size)?;
         let out = match self.function {
             0 => self.memory.span(self.out, self.count as u128, 1)?,
-            1 => self.memory.bitmap(self.out, self.bitmap_bytes, self.bit_offset, self.count as u128)?,
+            1 => self.memory.bitmap(
+                self.out,
+                self.bitmap_bytes,
+                self.bit_offset,
+                self.count as u128,
+            )?,
             2 | 3 => self.memory.slot::<bool>(self.out)?,
             4 | 5 => self.memory.slot::<u64>(self.out)?,
             _ => self.memory.slot::<Census>(self.out)?,
@@ -58,7 +65,8 @@ impl Call {
         }
         let (Some(x), Some(at)) = (x.range(), out.range()) else { return Ok(None) };
         let memory = self.memory.bytes();
-        let kinds: Vec<Kind> = memory[x].chunks_exact(size).map(|raw| kind_of(format, raw)).collect();
+        let kinds: Vec<Kind> =
+            memory[x].chunks_exact(size).map(|raw| kind_of(format, raw)).collect();
         let answers: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
         let asked = class(answers.iter().copied());
         Ok(Some(match self.function {

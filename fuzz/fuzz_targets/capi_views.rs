@@ -1,15 +1,18 @@
-//! The functions of the C interface over strided tensors of any shape: the status that the header promises, the results of a
-//! loop over coordinates, and nothing else written.
+//! The functions of the C interface over strided tensors of any shape: the status that the header
+//! promises, the results of a loop over coordinates, and nothing else written.
 #![no_main]
 #![allow(unsafe_code, reason = "C functions")]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use nonfinite_capi::*;
-use nonfinite_fuzz::c::{self, Effect, Memory, Place, Span, class, number, write, write_bits, write_mask};
+use nonfinite_fuzz::c::{
+    self, Effect, Memory, Place, Span, class, number, write, write_bits, write_mask,
+};
 use nonfinite_fuzz::{Kind, holds, kind_of};
 
-/// More elements than the memory can hold are named only by broadcast dimensions; those are slow to list.
+/// More elements than the memory can hold are named only by broadcast dimensions; those are slow to
+/// list.
 const MOST: u128 = 1 << 13;
 
 #[derive(Debug)]
@@ -30,7 +33,8 @@ struct Call {
     memory: Memory,
 }
 
-/// Half the time those of a dense tensor whose dimensions were permuted, reversed and padded; else any.
+/// Half the time those of a dense tensor whose dimensions were permuted, reversed and padded; else
+/// any.
 fn strides(u: &mut Unstructured<'_>, sizes: &[usize]) -> Result<Vec<isize>> {
     if u.arbitrary()? {
         return sizes.iter().map(|_| number(u, -40..41)).collect();
@@ -51,9 +55,11 @@ impl<'a> Arbitrary<'a> for Call {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let rank = u.int_in_range(0..=5)?;
         let longest = [2, 300, 40, 12, 7, 5][rank];
-        let sizes = (0..rank).map(|_| Ok(number(u, 1..longest)? as usize)).collect::<Result<Vec<_>>>()?;
-        let optional =
-            |u: &mut Unstructured<'a>| Ok(if u.ratio(1, 4)? { None } else { Some(strides(u, &sizes)?) });
+        let sizes =
+            (0..rank).map(|_| Ok(number(u, 1..longest)? as usize)).collect::<Result<Vec<_>>>()?;
+        let optional = |u: &mut Unstructured<'a>| {
+            Ok(if u.ratio(1, 4)? { None } else { Some(strides(u, &sizes)?) })
+        };
         Ok(Self {
             function: u.int_in_range(0..=7)?,
             format: number(u, 1..16)? as FormatCode,
@@ -79,13 +85,20 @@ fn places(sizes: &[usize], strides: Option<&[isize]>, offset: isize) -> Vec<i128
         (0..sizes.len()).map(|i| sizes[i + 1..].iter().product::<usize>() as isize).collect();
     let strides = strides.unwrap_or(&packed);
     sizes.iter().zip(strides).fold(vec![offset as i128], |outer, (&size, &stride)| {
-        outer.iter().flat_map(|at| (0..size as i128).map(move |i| at + i * stride as i128)).collect()
+        outer
+            .iter()
+            .flat_map(|at| (0..size as i128).map(move |i| at + i * stride as i128))
+            .collect()
     })
 }
 
 /// The number of elements, as far as it can be told.
 fn len(sizes: &[usize]) -> u128 {
-    if sizes.contains(&0) { 0 } else { sizes.iter().fold(1, |len, &size| len.saturating_mul(size as u128)) }
+    if sizes.contains(&0) {
+        0
+    } else {
+        sizes.iter().fold(1, |len, &size| len.saturating_mul(size as u128))
+    }
 }
 
 impl Call {
@@ -106,7 +119,8 @@ impl Call {
             Some(strides) => {
                 for (&size, &stride) in sizes.iter().zip(strides) {
                     let reach = (size as i128 - 1).saturating_mul(stride as i128);
-                    (first, last) = (first.saturating_add(reach.min(0)), last.saturating_add(reach.max(0)));
+                    (first, last) =
+                        (first.saturating_add(reach.min(0)), last.saturating_add(reach.max(0)));
                 }
             }
             None => last = last.saturating_add(i128::try_from(len(sizes) - 1).unwrap_or(i128::MAX)),
@@ -125,7 +139,8 @@ impl Call {
         Ok((self.memory.span(Place::Address(address), (last - first + 1) as u128, item)?, first))
     }
 
-    /// What the header promises. Some output strides may be taken or refused: then the status is left open.
+    /// What the header promises. Some output strides may be taken or refused: then the status is
+    /// left open.
     fn promise(&mut self) -> std::result::Result<(Effect, bool), Status> {
         let slot = match self.function {
             2 | 3 => Some(self.memory.slot::<bool>(self.out)?),
@@ -164,7 +179,8 @@ impl Call {
         let kinds: Vec<Kind> = if len == 0 {
             Vec::new()
         } else {
-            let element = |place: i128| &memory[x.start + (place - first) as usize * size..][..size];
+            let element =
+                |place: i128| &memory[x.start + (place - first) as usize * size..][..size];
             let named = places(&self.sizes, strides.as_deref(), self.offset);
             named.into_iter().map(|place| kind_of(format, element(place))).collect()
         };
@@ -182,7 +198,10 @@ impl Call {
                     return Err(NF_ERR_OUTPUT_STRIDES);
                 }
                 open = true;
-                write_mask(named.iter().map(|place| at.start + (place - first_out) as usize), &answers)
+                write_mask(
+                    named.iter().map(|place| at.start + (place - first_out) as usize),
+                    &answers,
+                )
             }
             1 => write_bits(&memory, at.start, self.bit_offset % 8, &answers),
             2 => write(&at, &[(asked.count > 0).into()]),
@@ -211,8 +230,9 @@ impl Call {
     /// # Safety
     /// It must be refused, or all that it names must be in the memory.
     unsafe fn make(&mut self) -> Status {
-        let pointer =
-            |strides: &Option<Vec<isize>>| strides.as_ref().map_or(std::ptr::null(), |s| s.as_ptr());
+        let pointer = |strides: &Option<Vec<isize>>| {
+            strides.as_ref().map_or(std::ptr::null(), |s| s.as_ptr())
+        };
         let x = View {
             data: self.memory.pointer::<std::ffi::c_void>(self.data).cast_const(),
             format: self.format,
@@ -222,10 +242,17 @@ impl Call {
             offset: self.offset,
         };
         let out = self.memory.pointer::<u8>(self.out);
-        // SAFETY: refused or inside the memory (the caller), which nothing else uses; shapes have one number a dimension.
+        // SAFETY: refused or inside the memory (the caller), which nothing else uses; shapes have
+        // one number a dimension.
         unsafe {
             match self.function {
-                0 => nf_view_mask(&x, self.predicate, out, self.out_offset, pointer(&self.out_strides)),
+                0 => nf_view_mask(
+                    &x,
+                    self.predicate,
+                    out,
+                    self.out_offset,
+                    pointer(&self.out_strides),
+                ),
                 1 => nf_view_bits(&x, self.predicate, out, self.bitmap_bytes, self.bit_offset),
                 2 => nf_view_any(&x, self.predicate, out.cast()),
                 3 => nf_view_all(&x, self.predicate, out.cast()),

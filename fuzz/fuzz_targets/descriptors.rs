@@ -1,5 +1,5 @@
-//! DirectML descriptors of any content: an error before anything is written, or the answer of a nested scalar loop on every
-//! path, with nothing else touched.
+//! DirectML descriptors of any content: an error before anything is written, or the answer of a
+//! nested scalar loop on every path, with nothing else touched.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -49,11 +49,15 @@ fn number(u: &mut Unstructured<'_>) -> Result<u32> {
 
 impl Desc {
     fn new(u: &mut Unstructured<'_>, rank: usize, likely: &[TensorDataType]) -> Result<Self> {
-        let data_type = if u.ratio(15, 16)? { *u.choose(likely)? } else { *u.choose(&TensorDataType::ALL)? };
+        let data_type =
+            if u.ratio(15, 16)? { *u.choose(likely)? } else { *u.choose(&TensorDataType::ALL)? };
         let flags = if u.ratio(15, 16)? { u.int_in_range(0..=1)? } else { u.arbitrary()? };
         let rank = if u.ratio(31, 32)? { rank } else { u.int_in_range(0..=9)? };
-        let strides =
-            if u.arbitrary()? { Some((0..rank).map(|_| number(u)).collect::<Result<_>>()?) } else { None };
+        let strides = if u.arbitrary()? {
+            Some((0..rank).map(|_| number(u)).collect::<Result<_>>()?)
+        } else {
+            None
+        };
         let spare = if u.ratio(7, 8)? { 4 * u.int_in_range(0..=3)? } else { u.arbitrary()? };
         let alignment = if u.ratio(7, 8)? { *u.choose(&[0, 4, 16, 32])? } else { u.arbitrary()? };
         let offset = if u.ratio(7, 8)? { *u.choose(&[0, 32, 64])? } else { number(u)?.into() };
@@ -75,8 +79,13 @@ impl Desc {
 impl<'a> Arbitrary<'a> for Input {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         use TensorDataType::{Float16, Float32, Uint8, Uint32};
-        let level = if u.ratio(3, 4)? { FeatureLevel::Level3_0 } else { *u.choose(&FeatureLevel::ALL)? };
-        let mode = if u.arbitrary()? { None } else { IsInfinityMode::try_from(u.int_in_range(0..=2)?).ok() };
+        let level =
+            if u.ratio(3, 4)? { FeatureLevel::Level3_0 } else { *u.choose(&FeatureLevel::ALL)? };
+        let mode = if u.arbitrary()? {
+            None
+        } else {
+            IsInfinityMode::try_from(u.int_in_range(0..=2)?).ok()
+        };
         let rank = u.int_in_range(0..=9)?;
         let sizes: Vec<u32> = (0..rank).map(|_| number(u)).collect::<Result<_>>()?;
         let mut output_sizes = sizes.clone();
@@ -85,7 +94,15 @@ impl<'a> Arbitrary<'a> for Input {
         }
         let input = Desc::new(u, rank, &[Float16, Float32])?;
         let output = Desc::new(u, rank, if mode.is_none() { &[Uint8, Uint32] } else { &[Uint8] })?;
-        Ok(Self { level, mode, sizes, output_sizes, input, output, bytes: u.bytes(u.len())?.to_vec() })
+        Ok(Self {
+            level,
+            mode,
+            sizes,
+            output_sizes,
+            input,
+            output,
+            bytes: u.bytes(u.len())?.to_vec(),
+        })
     }
 }
 
@@ -99,7 +116,8 @@ fuzz_target!(|input: Input| {
             (desc.create(input.level), Predicate::Nan)
         }
         Some(infinity_mode) => {
-            let desc = ElementWiseIsInfinityDesc { input_tensor: from, output_tensor: to, infinity_mode };
+            let desc =
+                ElementWiseIsInfinityDesc { input_tensor: from, output_tensor: to, infinity_mode };
             let positive = infinity_mode != IsInfinityMode::Negative;
             let negative = infinity_mode != IsInfinityMode::Positive;
             (desc.create(input.level), Predicate::inf(negative, positive))
@@ -118,10 +136,14 @@ fn check_size(desc: &BufferTensorDesc<'_>) {
     if let (Some(strides), true) = (desc.strides, known)
         && strides.len() == desc.sizes.len()
     {
-        let last =
-            desc.sizes.iter().zip(strides).map(|(&n, &stride)| (u128::from(n) - 1) * u128::from(stride));
+        let last = desc
+            .sizes
+            .iter()
+            .zip(strides)
+            .map(|(&n, &stride)| (u128::from(n) - 1) * u128::from(stride));
         let bytes =
-            ((last.sum::<u128>() + 1) * u128::from(desc.data_type.bits())).div_ceil(8).div_ceil(4) * 4;
+            ((last.sum::<u128>() + 1) * u128::from(desc.data_type.bits())).div_ceil(8).div_ceil(4)
+                * 4;
         assert_eq!(size, u64::try_from(bytes).ok());
     }
 }
@@ -136,14 +158,16 @@ fn run(
     let elements = from.sizes.iter().fold(1u64, |all, &size| all.saturating_mul(size.into()));
     let (total_in, total_out) = (from.total_tensor_size_in_bytes, to.total_tensor_size_in_bytes);
     let (offset_in, offset_out) = (input.input.offset, input.output.offset);
-    if [total_in, total_out, elements, offset_in, offset_out].into_iter().any(|size| size > LARGEST) {
+    if [total_in, total_out, elements, offset_in, offset_out].into_iter().any(|size| size > LARGEST)
+    {
         return;
     }
-    let mut x: Vec<u8> = input.bytes.iter().copied().cycle().take((offset_in + total_in) as usize).collect();
+    let mut x: Vec<u8> =
+        input.bytes.iter().copied().cycle().take((offset_in + total_in) as usize).collect();
     x.resize((offset_in + total_in) as usize, 0);
-    let aligned = [(offset_in, from), (offset_out, to)]
-        .iter()
-        .all(|(offset, desc)| offset % u64::from(desc.guaranteed_base_offset_alignment.max(16)) == 0);
+    let aligned = [(offset_in, from), (offset_out, to)].iter().all(|(offset, desc)| {
+        offset % u64::from(desc.guaranteed_base_offset_alignment.max(16)) == 0
+    });
 
     let unchanged = vec![CANARY; (offset_out + total_out) as usize + 9];
     let mut expected = unchanged.clone();
@@ -153,13 +177,15 @@ fn run(
     for path in Path::available() {
         let mut out = unchanged.clone();
         let input = BufferBinding { buffer: &x, offset: offset_in, size_in_bytes: total_in };
-        let output = BufferBindingMut { buffer: &mut out, offset: offset_out, size_in_bytes: total_out };
+        let output =
+            BufferBindingMut { buffer: &mut out, offset: offset_out, size_in_bytes: total_out };
         assert_eq!(operator.dispatch_on(path, input, output).is_ok(), aligned, "{}", path.name());
         assert_eq!(out, expected, "{}", path.name());
     }
     // A range that is too short by a byte.
     let mut out = unchanged.clone();
-    let output = BufferBindingMut { buffer: &mut out, offset: offset_out, size_in_bytes: total_out - 1 };
+    let output =
+        BufferBindingMut { buffer: &mut out, offset: offset_out, size_in_bytes: total_out - 1 };
     let all = BufferBinding { buffer: &x, offset: offset_in, size_in_bytes: total_in };
     assert!(operator.dispatch(all, output).is_err());
     assert_eq!(out, unchanged);

@@ -1,5 +1,5 @@
-//! Any bytes as files and streams of Arrow IPC: read or refused, with what `nonfinite_fuzz::read` asks of a report
-//! and of the memory it takes.
+//! Any bytes as files and streams of Arrow IPC: read or refused, with what `nonfinite_fuzz::read`
+//! asks of a report and of the memory it takes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -9,8 +9,8 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-// The crate `parquet` may panic, which the reader makes an error of: no message, and no end, by the hook that libFuzzer
-// sets. A panic that is not caught still ends the run.
+// The crate `parquet` may panic, which the reader makes an error of: no message, and no end, by the
+// hook that libFuzzer sets. A panic that is not caught still ends the run.
 fuzz_target!(init: std::panic::set_hook(Box::new(|_| {})), |bytes: &[u8]| {
     nonfinite_fuzz::read::check(bytes, FileFormat::Parquet);
 });

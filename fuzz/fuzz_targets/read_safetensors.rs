@@ -1,5 +1,5 @@
-//! Any bytes as .safetensors files, whole and as a stream: read or refused, with what `nonfinite_fuzz::read` asks of a report
-//! and of the memory it takes.
+//! Any bytes as .safetensors files, whole and as a stream: read or refused, with what
+//! `nonfinite_fuzz::read` asks of a report and of the memory it takes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -24,9 +24,14 @@ fuzz_target!(|input: ([u64; 3], Tensor)| {
             Kind::NegInf => neg_inf,
         };
         let bytes = code.to_ne_bytes();
-        raw.copy_from_slice(if cfg!(target_endian = "big") { &bytes[8 - size..] } else { &bytes[..size] });
+        raw.copy_from_slice(if cfg!(target_endian = "big") {
+            &bytes[8 - size..]
+        } else {
+            &bytes[..size]
+        });
     }
-    let frame = |inside: &[u8]| [&vec![CANARY; FRAME + input.start()], inside, &[CANARY; FRAME]].concat();
+    let frame =
+        |inside: &[u8]| [&vec![CANARY; FRAME + input.start()], inside, &[CANARY; FRAME]].concat();
     let inside = FRAME + input.start()..FRAME + input.start() + want.len();
     let with = Replacement { nan, pos_inf, neg_inf };
     for path in Path::available() {

@@ -6,7 +6,8 @@ use nonfinite::{Census, Elements, Predicate, TensorView, TensorViewMut, ViewErro
 use nonfinite_fuzz::{Layout, PATHS, Strided, expect};
 use nonfinite_oracle::{Subject, check, kinds};
 
-/// A view as a subject of the checks: the elements it names, in row-major order, are what it must answer for.
+/// A view as a subject of the checks: the elements it names, in row-major order, are what it must
+/// answer for.
 struct Named<'a>(TensorView<'a>);
 
 impl Subject for Named<'_> {

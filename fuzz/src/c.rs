@@ -1,5 +1,5 @@
-//! What the targets of the C interface share: memory, pointers into it, and the documented order of checks, in arithmetic
-//! that cannot overflow.
+//! What the targets of the C interface share: memory, pointers into it, and the documented order of
+//! checks, in arithmetic that cannot overflow.
 
 use std::ffi::CString;
 use std::ops::Range;
@@ -9,8 +9,9 @@ use std::sync::LazyLock;
 use arbitrary::{Arbitrary, Result, Unstructured};
 use nonfinite::{Format, Predicate};
 use nonfinite_capi::{
-    Class, FormatCode, NF_ERR_FORMAT, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH,
-    NF_ERR_OVERLAP, NF_ERR_PREDICATE, NF_NONE, NF_OK, PredicateCode, Status, nf_format_from_name,
+    Class, FormatCode, NF_ERR_FORMAT, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL,
+    NF_ERR_OUTPUT_LENGTH, NF_ERR_OVERLAP, NF_ERR_PREDICATE, NF_NONE, NF_OK, PredicateCode, Status,
+    nf_format_from_name,
 };
 
 /// Formats by the numbers that their names have in C.
@@ -39,7 +40,11 @@ pub fn format(code: FormatCode) -> std::result::Result<Format, Status> {
 /// # Errors
 /// `NF_ERR_PREDICATE`
 pub fn predicate(code: PredicateCode) -> std::result::Result<Predicate, Status> {
-    (code as usize).checked_sub(1).and_then(|i| Predicate::ALL.get(i)).copied().ok_or(NF_ERR_PREDICATE)
+    (code as usize)
+        .checked_sub(1)
+        .and_then(|i| Predicate::ALL.get(i))
+        .copied()
+        .ok_or(NF_ERR_PREDICATE)
 }
 
 /// A number for a call: mostly one that is possible, else one at a limit or any.
@@ -86,7 +91,12 @@ impl<'a> Arbitrary<'a> for Memory {
         let seed = u.bytes(u.len().min(Self::BYTES))?;
         let mut bytes: Vec<u8> = seed.iter().copied().cycle().take(Self::BYTES).collect();
         bytes.resize(Self::BYTES, 0xA5);
-        Ok(Self(bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()))
+        Ok(Self(
+            bytes
+                .chunks_exact(8)
+                .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
+                .collect(),
+        ))
     }
 }
 
@@ -113,7 +123,12 @@ impl Memory {
     ///
     /// # Errors
     /// `NF_ERR_LENGTH` and `NF_ERR_NULL`.
-    pub fn span(&mut self, place: Place, items: u128, item: usize) -> std::result::Result<Span, Status> {
+    pub fn span(
+        &mut self,
+        place: Place,
+        items: u128,
+        item: usize,
+    ) -> std::result::Result<Span, Status> {
         let bytes = items.saturating_mul(item as u128);
         let start = self.pointer::<u8>(place).addr() as u128;
         if bytes > isize::MAX as u128 {
@@ -197,8 +212,8 @@ impl Span {
     }
 }
 
-/// What a call writes: bytes of the memory and their new content. None: it would touch memory that is not ours, so it must
-/// not be made.
+/// What a call writes: bytes of the memory and their new content. None: it would touch memory that
+/// is not ours, so it must not be made.
 pub type Effect = Option<Vec<(usize, u8)>>;
 
 /// A result of more than one byte.

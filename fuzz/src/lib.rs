@@ -1,5 +1,5 @@
-//! What the fuzz targets share: the paths they run, and the inputs they are given. What is right is told by
-//! `nonfinite_oracle`, as in the tests.
+//! What the fuzz targets share: the paths they run, and the inputs they are given. What is right is
+//! told by `nonfinite_oracle`, as in the tests.
 
 pub mod c;
 pub mod read;

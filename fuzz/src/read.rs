@@ -6,20 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nonfinite_check::zip::{self, Method};
-use nonfinite_check::{Error, FileFormat, LookedAt, Observer, Options, Report, check_bytes, check_stream};
+use nonfinite_check::{
+    Error, FileFormat, LookedAt, Observer, Options, Report, check_bytes, check_stream,
+};
 use peak_alloc::PeakAlloc;
 
-/// Bytes of memory for a byte of file. The shortest tensor of an ONNX model takes four bytes there, and here a description,
-/// a report and what is counted; elsewhere a number of a shape is a digit and a comma.
+/// Bytes of memory for a byte of file. The shortest tensor of an ONNX model takes four bytes there,
+/// and here a description, a report and what is counted; elsewhere a number of a shape is a digit
+/// and a comma.
 const FACTOR: usize = 384;
 /// Buffers that do not depend on the file: two pieces of data, and the state of the inflater.
 const FIXED: usize = 512 << 10;
 /// Bytes that a deflated one can become.
 const DEFLATE: usize = 1032;
 
-/// What tables take besides: windows of their decoders, and pages of 256 MiB that are compressed to almost nothing.
+/// What tables take besides: windows of their decoders, and pages of 256 MiB that are compressed to
+/// almost nothing.
 const TABLES: usize = 1 << 30;
-/// Bytes of data after which a check is stopped: a few bytes of a table can stand for any number of equal values.
+/// Bytes of data after which a check is stopped: a few bytes of a table can stand for any number of
+/// equal values.
 const MOST: u64 = 32 << 20;
 
 /// Stops a check that takes too long.
@@ -33,8 +38,8 @@ impl Observer for Budget {
     }
 }
 
-/// Reads the bytes as a file of this format; a report, if there is one, is checked, and so is that of the same bytes as a
-/// stream. The target must allocate by [`PeakAlloc`].
+/// Reads the bytes as a file of this format; a report, if there is one, is checked, and so is that
+/// of the same bytes as a stream. The target must allocate by [`PeakAlloc`].
 ///
 /// # Panics
 /// If anything is wrong.
@@ -91,7 +96,11 @@ fn verify(report: &Report, tables: bool) {
             assert!(looked_at || finding.count == 0);
             if let Some(first) = &finding.first {
                 assert_eq!(first.coordinate.len(), tensor.shape.len());
-                let inside = first.coordinate.iter().zip(&tensor.shape).all(|(index, extent)| index < extent);
+                let inside = first
+                    .coordinate
+                    .iter()
+                    .zip(&tensor.shape)
+                    .all(|(index, extent)| index < extent);
                 assert!(inside, "{:?} is outside {:?}", first.coordinate, tensor.shape);
             }
         }

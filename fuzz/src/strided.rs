@@ -33,7 +33,8 @@ pub struct Layout {
 const MOST: usize = 2000;
 
 impl Layout {
-    /// Which elements a nested loop over all coordinates names, in row-major order; none if they are too many.
+    /// Which elements a nested loop over all coordinates names, in row-major order; none if they
+    /// are too many.
     #[must_use]
     pub fn named(&self) -> Option<Vec<i128>> {
         let product = self.sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
@@ -68,7 +69,8 @@ impl Layout {
         (0..rank).map(|_| size()).collect()
     }
 
-    /// A layout of these sizes: dense in an order of dimensions of its own, with padding and reversals; or any strides.
+    /// A layout of these sizes: dense in an order of dimensions of its own, with padding and
+    /// reversals; or any strides.
     fn of(sizes: Vec<usize>, u: &mut Unstructured<'_>) -> Result<Self> {
         let mut strides = vec![0isize; sizes.len()];
         let any = u.ratio(1, 4)?;

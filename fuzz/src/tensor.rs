@@ -6,8 +6,9 @@ use nonfinite_oracle::{Kind, holds, kinds};
 
 /// A question about a tensor at some address.
 ///
-/// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, predicate, start, bit (a byte each,
-/// as an index), repeats - 1 (a byte), where a byte is changed (two bytes, little-endian), to what (a byte), elements.
+/// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, predicate,
+/// start, bit (a byte each, as an index), repeats - 1 (a byte), where a byte is changed (two bytes,
+/// little-endian), to what (a byte), elements.
 #[derive(Debug)]
 pub struct Tensor {
     /// How the elements are read.
@@ -30,8 +31,8 @@ impl<'a> Arbitrary<'a> for Tensor {
         let (format, predicate) = (*u.choose(&Format::ALL)?, *u.choose(&Predicate::ALL)?);
         let (start, bit) = (u.int_in_range(0..=127)?, u.int_in_range(0..=127)?);
         let repeats = usize::from(u.arbitrary::<u8>()?) + 1;
-        // Repeated, since finding long inputs byte by byte would take a fuzzer ages; changed at one place after that, so
-        // that not all blocks are alike.
+        // Repeated, since finding long inputs byte by byte would take a fuzzer ages; changed at one
+        // place after that, so that not all blocks are alike.
         let (at, value) = (usize::from(u.arbitrary::<u16>()?), u.arbitrary::<u8>()?);
         let mut elements = u.bytes(u.len())?.repeat(repeats);
         let size = format.size_in_bytes();

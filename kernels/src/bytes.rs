@@ -136,7 +136,13 @@ pub fn replace(path: Option<Path>, x: &mut [u8], nan: &Rule, values: Values) -> 
 /// If `out` is not as long as `x`, or if `nan` is no rule for NaN; nothing is written then.
 #[cfg(feature = "replace")]
 #[track_caller]
-pub fn replace_into(path: Option<Path>, x: &[u8], out: &mut [u8], nan: &Rule, values: Values) -> usize {
+pub fn replace_into(
+    path: Option<Path>,
+    x: &[u8],
+    out: &mut [u8],
+    nan: &Rule,
+    values: Values,
+) -> usize {
     match nan.size() {
         1 => crate::replace::replace_into::<u8>(path, x, out, nan, values),
         2 => crate::replace::replace_into::<u16>(path, x, out, nan, values),

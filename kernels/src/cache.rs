@@ -84,7 +84,10 @@ mod tests {
             Some(size.trim_end().strip_suffix('K')?.parse::<usize>().unwrap() << 10)
         };
         let largest = (0..8).filter_map(sizes).max();
-        std::println!("largest cache: {largest:?} bytes by Linux, {:?} by CPUID", super::last_level());
+        std::println!(
+            "largest cache: {largest:?} bytes by Linux, {:?} by CPUID",
+            super::last_level()
+        );
         if let Some(largest) = largest {
             assert_eq!(super::last_level(), Some(largest));
         }

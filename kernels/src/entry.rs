@@ -47,12 +47,14 @@ pub fn mask<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>
     }
     match rule {
         Rule::Constant { answer, .. } => out.fill(*answer),
-        Rule::Test(test) if elements >= stream::LEAST => large_mask::<L>(path, x, test, out.slots()),
+        Rule::Test(test) if elements >= stream::LEAST => {
+            large_mask::<L>(path, x, test, out.slots())
+        }
         Rule::Test(test) => L::mask(path, x, test, out.slots()),
     }
 }
 
-/// Apart, lest short masks pay for asking how large the caches are.
+/// A function of its own, so that short masks do not contain the code that reads cache sizes.
 #[cold]
 fn large_mask<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
     if stream::streams(out.len()) {
@@ -120,7 +122,12 @@ pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], 
             let (words, rest) = words.split_at_mut(elements / 64);
             let bits = L::bits(path, x, test, words);
             if !elements.is_multiple_of(64) {
-                merge(if rest.is_empty() { last } else { rest.as_flattened_mut() }, bits, 0, elements % 64);
+                merge(
+                    if rest.is_empty() { last } else { rest.as_flattened_mut() },
+                    bits,
+                    0,
+                    elements % 64,
+                );
             }
         }
         Rule::Test(test) => shifted_bits::<L>(path, x, test, out, shift),
@@ -128,7 +135,13 @@ pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], 
 }
 
 /// [`bits`] that do not begin with a byte: by way of a buffer.
-fn shifted_bits<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, mut out: &mut [u8], shift: usize) {
+fn shifted_bits<L: Lane>(
+    path: Option<Path>,
+    x: &[u8],
+    test: &Test,
+    mut out: &mut [u8],
+    shift: usize,
+) {
     const WORDS: usize = 64;
     for x in x.chunks(WORDS * 64 * L::SIZE) {
         let elements = x.len() / L::SIZE;

@@ -69,7 +69,13 @@ mod sealed {
         #[cfg(feature = "replace")]
         fn replace(path: Option<Path>, x: &mut [u8], test: &Test, codes: &Codes) -> usize;
         #[cfg(feature = "replace")]
-        fn replace_into(path: Option<Path>, x: &[u8], test: &Test, out: &mut [u8], codes: &Codes) -> usize;
+        fn replace_into(
+            path: Option<Path>,
+            x: &[u8],
+            test: &Test,
+            out: &mut [u8],
+            codes: &Codes,
+        ) -> usize;
     }
 }
 pub(crate) use sealed::Loops;

@@ -70,8 +70,8 @@ pub use loops::census::Class;
 pub use out::MaskOut;
 pub use path::Path;
 pub use plain::{
-    Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2,
-    F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
+    Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
+    F8E5M2, F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
 };
 pub use rule::{Rule, Test};
 #[cfg(feature = "scale")]
@@ -80,7 +80,9 @@ pub use stream::streams;
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {
-    pub use crate::entry::{bits, census, count, mask, mask_streamed, mask_uninit, position, tally};
+    pub use crate::entry::{
+        bits, census, count, mask, mask_streamed, mask_uninit, position, tally,
+    };
     #[cfg(feature = "replace")]
     pub use crate::replace::{replace, replace_into};
 }

@@ -90,8 +90,9 @@ impl Path {
     #[inline(never)]
     fn choose() -> Self {
         let mut path = Self::named_by_environment().unwrap_or_else(Self::best);
-        // Without compare-and-swap, which not every target has. `activate` stores in the other order, so what
-        // is activated meanwhile is either stored in `ACTIVE` after this, or seen here.
+        // Without compare-and-swap, which not every target has. `activate` stores in the other
+        // order, so what is activated meanwhile is either stored in `ACTIVE` after this, or seen
+        // here.
         loop {
             ACTIVE.store(path.0, Ordering::SeqCst);
             match ACTIVATED.load(Ordering::SeqCst) {
@@ -131,7 +132,10 @@ impl Path {
     /// The names of all paths that this build knows, best first, each with the path if the CPU has
     /// it.
     pub fn all() -> impl ExactSizeIterator<Item = (&'static str, Option<Self>)> {
-        PATHS.iter().enumerate().map(|(i, (name, detect))| (*name, detect().then_some(Self(i as u8))))
+        PATHS
+            .iter()
+            .enumerate()
+            .map(|(i, (name, detect))| (*name, detect().then_some(Self(i as u8))))
     }
 
     /// The path of this name, if this build knows it and the CPU has it.
@@ -202,10 +206,16 @@ mod tests {
         }
         let crate::Rule::Test(test) = crate::Rule::equal(1, 1, 1) else { unreachable!() };
         for (name, path) in Path::all() {
-            std::println!("path {name}: {}", if path.is_some() { "ran" } else { "not on this CPU" });
+            std::println!(
+                "path {name}: {}",
+                if path.is_some() { "ran" } else { "not on this CPU" }
+            );
             if path.is_some() {
                 let which = Path::run::<Which>(path, &row::<Which>(), &[], &test, ());
-                assert!(which.to_lowercase().ends_with(&std::format!("::{name}")), "{which} {name}");
+                assert!(
+                    which.to_lowercase().ends_with(&std::format!("::{name}")),
+                    "{which} {name}"
+                );
             }
         }
     }

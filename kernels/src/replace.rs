@@ -1,4 +1,4 @@
-//! Replacing what is not finite, by the bits alone: no floating-point instruction touches the data.
+//! Replacing non-finite elements, by the bits alone: no floating-point instruction touches the data.
 
 use crate::codes::{Codes, Values};
 use crate::lane::Lane;

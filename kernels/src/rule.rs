@@ -87,8 +87,11 @@ impl Rule {
     #[must_use]
     pub const fn equal(size: usize, mask: u64, bound: u64) -> Self {
         let (mask, bound) = (mask & all_ones(size), bound & all_ones(size));
-        let operation =
-            if mask == bound && mask & !top(size) == 0 { Operation::Ones } else { Operation::Equal };
+        let operation = if mask == bound && mask & !top(size) == 0 {
+            Operation::Ones
+        } else {
+            Operation::Equal
+        };
         Self::Test(Test::new(mask, bound, size, operation))
     }
 

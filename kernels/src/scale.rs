@@ -45,7 +45,13 @@ pub fn scale(path: Option<Path>, x: &mut [u8], float: Float, factor: f64) -> boo
         }
         Float::F64 => {
             static ROW: Row<Scale<{ format::F64 }>> = row::<Scale<{ format::F64 }>>();
-            run::<{ format::F64 }>(path, &ROW, x, &const { special(8, 0x7FF0_0000_0000_0000) }, factor)
+            run::<{ format::F64 }>(
+                path,
+                &ROW,
+                x,
+                &const { special(8, 0x7FF0_0000_0000_0000) },
+                factor,
+            )
         }
     }
 }
@@ -58,7 +64,13 @@ const fn special(size: usize, exponent: u64) -> Test {
     }
 }
 
-fn run<const F: u8>(path: Option<Path>, row: &Row<Scale<F>>, x: &mut [u8], test: &Test, factor: f64) -> bool {
+fn run<const F: u8>(
+    path: Option<Path>,
+    row: &Row<Scale<F>>,
+    x: &mut [u8],
+    test: &Test,
+    factor: f64,
+) -> bool {
     let whole = x.len() / test.size() * test.size();
     Path::run::<Scale<F>>(path, row, &[], test, (&mut x[..whole], factor))
 }

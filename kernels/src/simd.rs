@@ -74,7 +74,12 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
     const STORES_NEGATED: bool;
 
     /// The mask of a block: a byte of 0 or 1 for each element.
-    fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: Self::With, out: &mut Slots);
+    fn store<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: Self::With,
+        out: &mut Slots,
+    );
 
     /// The same answer for a block, given as four bytes.
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! Rules that no format has: every path must agree with the scalar one all the same.
 
 use nonfinite_kernels::{
-    Census, Class, MaskOut, Path, Rule, Values, bits, census, count, mask, position, replace, replace_into,
-    tally,
+    Census, Class, MaskOut, Path, Rule, Values, bits, census, count, mask, position, replace,
+    replace_into, tally,
 };
 use quickcheck::{TestResult, quickcheck};
 
@@ -13,8 +13,12 @@ fn answers(path: Path, x: &[u8], rule: &Rule) -> impl PartialEq + std::fmt::Debu
     mask(path, x, rule, MaskOut::from(&mut bytes[..]));
     let mut packed = vec![0x5Au8; bytes.len() / 8 + 2];
     bits(path, x, rule, &mut packed, 5);
-    let searches =
-        (position(path, x, rule), count(path, x, rule), tally(path, x, rule), census(path, x, rule));
+    let searches = (
+        position(path, x, rule),
+        count(path, x, rule),
+        tally(path, x, rule),
+        census(path, x, rule),
+    );
     (bytes, packed, searches)
 }
 
@@ -27,14 +31,21 @@ fn element(code: u64, size: usize) -> Vec<u8> {
 /// And back.
 fn code(element: &[u8]) -> u64 {
     let up = |code: u64, &byte: &u8| code << 8 | u64::from(byte);
-    if cfg!(target_endian = "little") { element.iter().rev().fold(0, up) } else { element.iter().fold(0, up) }
+    if cfg!(target_endian = "little") {
+        element.iter().rev().fold(0, up)
+    } else {
+        element.iter().fold(0, up)
+    }
 }
 
 /// Masks and bounds like those of formats, and others.
 fn shaped(size: usize, mask: u64, bound: u64, shape: u8) -> [u64; 2] {
     let keep = u64::MAX >> (64 - 8 * size);
     let mask = [mask, keep, keep >> 1, keep << 1, mask | bound][shape as usize % 5];
-    [mask, [bound, bound & mask, mask, 0, keep & !(keep >> (bound % 64)) >> 1][shape as usize / 5 % 5]]
+    [
+        mask,
+        [bound, bound & mask, mask, 0, keep & !(keep >> (bound % 64)) >> 1][shape as usize / 5 % 5],
+    ]
 }
 
 /// Whether all paths answer as the scalar one does, for both rules and their opposites.
@@ -44,7 +55,11 @@ fn agree(x: &[u8], size: usize, [mask, bound]: [u64; 2]) -> TestResult {
             let want = answers(Path::by_name("scalar").unwrap(), x, &rule);
             for path in Path::all().filter_map(|(_, path)| path) {
                 if answers(path, x, &rule) != want {
-                    return TestResult::error(format!("{} {rule:?} {} bytes", path.name(), x.len()));
+                    return TestResult::error(format!(
+                        "{} {rule:?} {} bytes",
+                        path.name(),
+                        x.len()
+                    ));
                 }
             }
         }
@@ -69,7 +84,8 @@ quickcheck! {
         TestResult::passed()
     }
 
-    /// Long runs of one element, in which one or two others stand late: runs of hits are taken for granted until something differs.
+    /// Long runs of one element, in which one or two others stand late: runs of hits are taken for
+    /// granted until something differs.
     fn paths_agree_on_runs(all: u64, other: u64, size: u8, mask: u64, bound: u64, shape: u8, at: u16) -> TestResult {
         let size = 1 << (size % 4);
         let rule = shaped(size, mask, bound, shape);
@@ -149,19 +165,25 @@ fn loops_agree() {
 /// All bytes, by masks and bounds of one bit, of all but one, and of runs from either end.
 #[test]
 fn bytes_by_many_rules() {
-    let shapes = || (0..8).flat_map(|bit| [1 << bit, !(1 << bit), 0xFF << bit, 0xFF >> bit]).chain([0u8]);
+    let shapes =
+        || (0..8).flat_map(|bit| [1 << bit, !(1 << bit), 0xFF << bit, 0xFF >> bit]).chain([0u8]);
     let x: Vec<u8> = (0..=255).collect();
     for (mask, bound) in shapes().flat_map(|mask| shapes().map(move |bound| (mask, bound))) {
         let found = [
             class(&x, 1, |code| code as u8 & mask == bound),
             class(&x, 1, |code| (code as u8 & mask).cast_signed() > bound.cast_signed()),
         ];
-        let rules = [Rule::equal, Rule::greater].map(|rule| rule(1, u64::from(mask), u64::from(bound)));
+        let rules =
+            [Rule::equal, Rule::greater].map(|rule| rule(1, u64::from(mask), u64::from(bound)));
         for (rule, want) in rules.iter().zip(found) {
             // One hit in a run of one code, long enough to be searched in groups.
             let holds = |code: &u8| {
                 let masked = code & mask;
-                if *rule == rules[0] { masked == bound } else { masked.cast_signed() > bound.cast_signed() }
+                if *rule == rules[0] {
+                    masked == bound
+                } else {
+                    masked.cast_signed() > bound.cast_signed()
+                }
             };
             let plain = (0..=255).find(|code| !holds(code));
             for (plain, hit) in plain.into_iter().zip((0..=255).rev().find(holds)) {
@@ -170,7 +192,11 @@ fn bytes_by_many_rules() {
                 for path in Path::all().filter_map(|(_, path)| path).map(Some) {
                     let one = Class { count: 1, first: Some(1500) };
                     assert_eq!(tally(path, &x, rule), one, "{path:?} {rule:?} {hit} in {plain}");
-                    assert_eq!(position(path, &x, rule), Some(1500), "{path:?} {rule:?} {hit} in {plain}");
+                    assert_eq!(
+                        position(path, &x, rule),
+                        Some(1500),
+                        "{path:?} {rule:?} {hit} in {plain}"
+                    );
                 }
             }
             for path in Path::all().filter_map(|(_, path)| path).map(Some) {
@@ -183,16 +209,17 @@ fn bytes_by_many_rules() {
     }
 }
 
-/// Exponents of all lengths: rules for NaN that a census knows infinities of, and for what has all ones. And rules whose bits
-/// are far apart.
+/// Exponents of all lengths: rules for NaN that a census knows infinities of, and for what has all
+/// ones. And rules whose bits are far apart.
 #[test]
 fn wide_rules() {
     for size in [1, 2, 4, 8] {
         let sign = 1u64 << (8 * size - 1);
         let ones = |bits: usize| (sign - 1) & !((sign - 1) >> bits);
         let lengths = 1..=15.min(8 * size - 2);
-        let mut questions: Vec<(Rule, u64, bool)> =
-            lengths.map(|bits| (Rule::greater(size, sign - 1, ones(bits)), ones(bits), true)).collect();
+        let mut questions: Vec<(Rule, u64, bool)> = lengths
+            .map(|bits| (Rule::greater(size, sign - 1, ones(bits)), ones(bits), true))
+            .collect();
         // All of the top of a lane, and what no path may look for there only.
         for ones in (1..=15).map(ones).chain([sign >> 1 | 1]) {
             questions.push((Rule::equal(size, ones, ones), ones, false));
@@ -201,12 +228,23 @@ fn wide_rules() {
             // What lacks one bit after another, in every place of a block.
             let lacking = (0..16).map(|bit| ones & !(sign >> bit));
             let codes: Vec<u64> = lacking
-                .chain([ones, ones | sign, ones + 1, sign | (ones + 1), ones - 1, sign - 1, sign, 0, 5])
+                .chain([
+                    ones,
+                    ones | sign,
+                    ones + 1,
+                    sign | (ones + 1),
+                    ones - 1,
+                    sign - 1,
+                    sign,
+                    0,
+                    5,
+                ])
                 .collect();
             let x: Vec<u8> =
                 (0..1700).flat_map(|i| element(codes[(i + i / 64) % codes.len()], size)).collect();
             let mask_of = if nan { sign - 1 } else { ones };
-            let holds = |code: u64| if nan { code & mask_of > ones } else { code & mask_of == ones };
+            let holds =
+                |code: u64| if nan { code & mask_of > ones } else { code & mask_of == ones };
             let mut want = Census { nan: class(&x, size, holds), ..Census::default() };
             if nan {
                 want.pos_inf = class(&x, size, |code| code == ones);
@@ -293,7 +331,8 @@ fn other_sizes_are_refused() {
     }
 }
 
-/// Rules that are no rule for NaN are refused before anything is written: other masks and bounds, and whatever negates.
+/// Rules that are no rule for NaN are refused before anything is written: other masks and bounds,
+/// and whatever negates.
 #[test]
 #[cfg(not(target_family = "wasm"))]
 fn replacing_by_other_rules_is_refused() {
@@ -313,7 +352,8 @@ fn replacing_by_other_rules_is_refused() {
             let (mut here, mut there) = (x, [0; 800]);
             let refused = [
                 catch_unwind(AssertUnwindSafe(|| replace(None, &mut here, rule, values))).is_err(),
-                catch_unwind(AssertUnwindSafe(|| replace_into(None, &x, &mut there, rule, values))).is_err(),
+                catch_unwind(AssertUnwindSafe(|| replace_into(None, &x, &mut there, rule, values)))
+                    .is_err(),
             ];
             assert_eq!(refused, [true; 2], "{rule:?}");
             assert!(here == x && there == [0; 800], "{rule:?}");

@@ -1,5 +1,5 @@
-//! Strided sources against loops over coordinates, with and without leave to read between elements; and what reaches
-//! outside.
+//! Strided sources against loops over coordinates, with and without leave to read between elements;
+//! and what reaches outside.
 
 use nonfinite_kernels::strided::{Rows, Source, Target, any, bits, counts, mask, position, rows};
 use nonfinite_kernels::{MaskOut, Path, Rule};
@@ -31,7 +31,20 @@ const SHAPES: [Shape; 24] = [
     // Elements that are named twice and more.
     &[(6, 1), (9, 1), (8, -1)],
     &[(3, 2), (2, 3)],
-    &[(2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (2, 1)],
+    &[
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+        (2, 1),
+    ],
     &[(5, 7), (0, 1)],
     &[(1, isize::MIN), (3, 1), (1, isize::MAX)],
 ];
@@ -51,7 +64,8 @@ fn reach(shape: &[(usize, isize)]) -> (usize, usize) {
 fn places(shape: &[(usize, isize)]) -> Vec<usize> {
     let mut places = vec![reach(shape).0 as isize];
     for &(size, stride) in shape.iter().rev() {
-        let steps = |at: isize| (0..size as isize).map(move |i| at.wrapping_add(i.wrapping_mul(stride)));
+        let steps =
+            |at: isize| (0..size as isize).map(move |i| at.wrapping_add(i.wrapping_mul(stride)));
         places = places.into_iter().flat_map(steps).collect();
     }
     places.into_iter().map(|place| place as usize).collect()
@@ -64,12 +78,17 @@ fn sources_against_loops() {
         for element in [1, 2, 4, 8] {
             for rare in [1, 2, 7, 1000] {
                 // The last is below a bound that all others reach.
-                let values: Vec<u64> = (0..memory as u64).map(|i| u64::from(i * 7919 % rare == 0)).collect();
-                let bytes: Vec<u8> =
-                    values.iter().flat_map(|value| value.to_le_bytes()[..element].to_vec()).collect();
+                let values: Vec<u64> =
+                    (0..memory as u64).map(|i| u64::from(i * 7919 % rare == 0)).collect();
+                let bytes: Vec<u8> = values
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes()[..element].to_vec())
+                    .collect();
                 let bytes: Vec<u8> = match cfg!(target_endian = "little") {
                     true => bytes,
-                    false => bytes.chunks(element).flat_map(|raw| raw.iter().rev().copied()).collect(),
+                    false => {
+                        bytes.chunks(element).flat_map(|raw| raw.iter().rev().copied()).collect()
+                    }
                 };
                 let hits: Vec<bool> = places.iter().map(|&place| values[place] == 1).collect();
                 let sizes = shape.iter().copied();
@@ -151,7 +170,12 @@ fn what_reaches_outside_is_refused() {
         let x = Source::new(&[0; 6], 1, 0, [(3, 1), (2, 3)].into_iter());
         let mut out = [true; 6];
         let mut out = MaskOut::from(&mut out[..]);
-        mask(None, &x, &Rule::equal(1, 1, 1), Target::new(&mut out, 0, [(2, 1), (3, 2)].into_iter()));
+        mask(
+            None,
+            &x,
+            &Rule::equal(1, 1, 1),
+            Target::new(&mut out, 0, [(2, 1), (3, 2)].into_iter()),
+        );
     };
     assert!(std::panic::catch_unwind(other).is_err());
 }

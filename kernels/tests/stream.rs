@@ -1,5 +1,5 @@
-//! Masks written past the caches, against the standard library: every path, every place of the output within two lines,
-//! every length around a few blocks. What lies beside the output stays.
+//! Masks written past the caches, against the standard library: every path, every place of the
+//! output within two lines, every length around a few blocks. What lies beside the output stays.
 
 use nonfinite_kernels::{MaskOut, Path, Rule, mask_streamed, streams};
 
@@ -34,20 +34,44 @@ fn questions() -> Vec<Question> {
     let f32s: Vec<_> = f32s.iter().map(|x| x.to_ne_bytes().to_vec()).collect();
     let f64s: Vec<_> = f64s.iter().map(|x| x.to_ne_bytes().to_vec()).collect();
     let bf16s: Vec<_> = bf16s.iter().map(|x| x.to_ne_bytes().to_vec()).collect();
-    let question =
-        |name, rule, holds, elements: &[Vec<u8>]| Question { name, rule, holds, elements: elements.into() };
+    let question = |name, rule, holds, elements: &[Vec<u8>]| Question {
+        name,
+        rule,
+        holds,
+        elements: elements.into(),
+    };
     let (sign32, ones32) = (0x7FFF_FFFF, 0x7F80_0000);
     let (sign64, ones64) = (u64::MAX >> 1, 0x7FF0 << 48);
     let f8 = [0x38, 0x7F, 0xFF, 0x7E, 0x00].map(|code| vec![code]);
     vec![
         question("f32 nan", Rule::greater(4, sign32, ones32), |x| f32_of(x).is_nan(), &f32s),
-        question("f32 finite", Rule::equal(4, ones32, ones32).not(), |x| f32_of(x).is_finite(), &f32s),
+        question(
+            "f32 finite",
+            Rule::equal(4, ones32, ones32).not(),
+            |x| f32_of(x).is_finite(),
+            &f32s,
+        ),
         question("f32 inf", Rule::equal(4, sign32, ones32), |x| f32_of(x).is_infinite(), &f32s),
         question("f64 nan", Rule::greater(8, sign64, ones64), |x| f64_of(x).is_nan(), &f64s),
-        question("f64 finite", Rule::equal(8, ones64, ones64).not(), |x| f64_of(x).is_finite(), &f64s),
-        question("f64 +inf", Rule::equal(8, u64::MAX, ones64), |x| f64_of(x) == f64::INFINITY, &f64s),
+        question(
+            "f64 finite",
+            Rule::equal(8, ones64, ones64).not(),
+            |x| f64_of(x).is_finite(),
+            &f64s,
+        ),
+        question(
+            "f64 +inf",
+            Rule::equal(8, u64::MAX, ones64),
+            |x| f64_of(x) == f64::INFINITY,
+            &f64s,
+        ),
         question("bf16 nan", Rule::greater(2, 0x7FFF, 0x7F80), |x| bf16_of(x).is_nan(), &bf16s),
-        question("bf16 finite", Rule::equal(2, 0x7F80, 0x7F80).not(), |x| bf16_of(x).is_finite(), &bf16s),
+        question(
+            "bf16 finite",
+            Rule::equal(2, 0x7F80, 0x7F80).not(),
+            |x| bf16_of(x).is_finite(),
+            &bf16s,
+        ),
         question("e4m3fn nan", Rule::equal(1, 0x7F, 0x7F), |x| [0x7F, 0xFF].contains(&x[0]), &f8),
         question("all", Rule::Constant { answer: true, size: 4 }, |_| true, &f32s),
     ]
@@ -55,7 +79,8 @@ fn questions() -> Vec<Question> {
 
 fn check(question: &Question, path: Path, elements: usize, place: usize) {
     let Question { name, rule, holds, elements: kinds } = question;
-    // Lengths of the kinds divide no block, so every lane meets all of them. The input too begins anywhere.
+    // Lengths of the kinds divide no block, so every lane meets all of them. The input too begins
+    // anywhere.
     let mut x = vec![0; place % 5];
     (0..elements).for_each(|i| x.extend(&kinds[(i + i / 64) % kinds.len()]));
     let x = &x[place % 5..];
@@ -105,7 +130,8 @@ fn wrong_lengths_are_refused() {
                 let x = vec![0; 4 * elements];
                 mask_streamed(Some(path), &x, &Rule::equal(4, 1, 1), MaskOut::from(&mut out[..]));
             });
-            let text = *std::panic::catch_unwind(ask).expect_err("no panic").downcast::<String>().unwrap();
+            let text =
+                *std::panic::catch_unwind(ask).expect_err("no panic").downcast::<String>().unwrap();
             assert_eq!(text, format!("{elements} elements, but an output for {results}"));
             assert_eq!(out, vec![CANARY; results], "nothing is written");
         }

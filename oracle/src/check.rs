@@ -1,5 +1,5 @@
-//! The comparison of a subject with the oracle, sink by sink. What is wrong comes back as text, so that a caller may
-//! expect it.
+//! The comparison of a subject with the oracle, sink by sink. What is wrong comes back as text, so
+//! that a caller may expect it.
 
 use nonfinite::{Census, Elements, Format, Path, Predicate};
 
@@ -52,22 +52,28 @@ impl Subject for Path {
     }
 }
 
-/// The paths to test: all that this CPU can run; of these, if there is the environment variable `NONFINITE_ONLY`, those that it
-/// names, with commas. For emulators, which are there for one path and slow.
+/// The paths to test: all that this CPU can run; of these, if there is the environment variable
+/// `NONFINITE_ONLY`, those that it names, with commas. For emulators, which are there for one path
+/// and slow.
 ///
 /// # Panics
 /// If none is left.
 #[must_use]
 pub fn paths() -> Vec<Path> {
     let only = std::env::var("NONFINITE_ONLY").ok();
-    let wanted = |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == name));
+    let wanted =
+        |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == name));
     let paths: Vec<_> = Path::available().filter(|path| wanted(path.name())).collect();
-    assert!(!paths.is_empty(), "NONFINITE_ONLY={} names no path of this CPU", only.unwrap_or_default());
+    assert!(
+        !paths.is_empty(),
+        "NONFINITE_ONLY={} names no path of this CPU",
+        only.unwrap_or_default()
+    );
     paths
 }
 
-/// Checks that the paths named in the environment variable `NONFINITE_REQUIRE`, with commas, are among those that run:
-/// else a test would pass on a machine, or in an emulator, that lacks them.
+/// Checks that the paths named in the environment variable `NONFINITE_REQUIRE`, with commas, are
+/// among those that run: else a test would pass on a machine, or in an emulator, that lacks them.
 ///
 /// # Panics
 /// If one is not.
@@ -92,7 +98,12 @@ pub fn kinds(format: Format, bytes: &[u8]) -> Vec<Kind> {
 ///
 /// # Panics
 /// If `bytes` is no whole number of elements.
-pub fn check(subject: &dyn Subject, format: Format, bytes: &[u8], kinds: &[Kind]) -> Result<(), String> {
+pub fn check(
+    subject: &dyn Subject,
+    format: Format,
+    bytes: &[u8],
+    kinds: &[Kind],
+) -> Result<(), String> {
     let x = Elements::from_bytes(bytes, format).expect("whole elements");
     for predicate in Predicate::ALL {
         let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
@@ -130,7 +141,11 @@ pub fn check_mask(
     let inside = &out[FRAME..FRAME + hits.len()];
     if let Some(i) = (0..hits.len()).find(|&i| inside[i] != u8::from(hits[i])) {
         let question = question("mask", subject, x, predicate);
-        return Err(format!("{question}: element {i} gave {}, not {}", inside[i], u8::from(hits[i])));
+        return Err(format!(
+            "{question}: element {i} gave {}, not {}",
+            inside[i],
+            u8::from(hits[i])
+        ));
     }
     let mut outside = out[..FRAME].iter().chain(&out[FRAME + hits.len()..]);
     if outside.any(|&byte| byte != CANARY) {
@@ -161,8 +176,12 @@ pub fn check_bits(
     match (0..out.len()).find(|&i| out[i] != want[i]) {
         None => Ok(()),
         Some(i) => {
-            let (question, at) = (question("bits", subject, x, predicate), i as isize - FRAME as isize);
-            Err(format!("{question} from bit {offset}: byte {at} is {:#04x}, not {:#04x}", out[i], want[i]))
+            let (question, at) =
+                (question("bits", subject, x, predicate), i as isize - FRAME as isize);
+            Err(format!(
+                "{question} from bit {offset}: byte {at} is {:#04x}, not {:#04x}",
+                out[i], want[i]
+            ))
         }
     }
 }
@@ -179,10 +198,13 @@ pub fn check_searches(
 ) -> Result<(), String> {
     let first = hits.iter().position(|&hit| hit);
     let count = hits.iter().filter(|&&hit| hit).count();
-    let same = |sink, got: &dyn std::fmt::Debug, want: &dyn std::fmt::Debug, equal: bool| match equal {
-        true => Ok(()),
-        false => Err(format!("{}: {got:?}, not {want:?}", question(sink, subject, x, predicate))),
-    };
+    let same =
+        |sink, got: &dyn std::fmt::Debug, want: &dyn std::fmt::Debug, equal: bool| match equal {
+            true => Ok(()),
+            false => {
+                Err(format!("{}: {got:?}, not {want:?}", question(sink, subject, x, predicate)))
+            }
+        };
     let position = subject.position(x, predicate);
     same("position", &position, &first, position == first)?;
     let counted = subject.count(x, predicate);
@@ -199,7 +221,8 @@ pub fn check_searches(
 /// What was wrong.
 pub fn check_census(subject: &dyn Subject, x: Elements<'_>, kinds: &[Kind]) -> Result<(), String> {
     let census = subject.census(x);
-    let classes = [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)];
+    let classes =
+        [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)];
     for (class, kind) in classes {
         let count = kinds.iter().filter(|&&k| k == kind).count();
         let first = kinds.iter().position(|&k| k == kind);

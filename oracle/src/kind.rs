@@ -84,7 +84,8 @@ fn small(format: Format, code: u8) -> Kind {
             &[
                 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7A, 0x7B, 0x7C, 0x7D, 0x7E,
                 0x7F, //
-                0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF,
+                0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE,
+                0xFF,
             ],
             Some(0x70),
             Some(0xF0),
@@ -121,8 +122,8 @@ pub fn holds(predicate: Predicate, kind: Kind) -> bool {
     }
 }
 
-/// Bits of elements at the edges of a format: zero, subnormals, the largest numbers, +Inf, -Inf and NaNs with single
-/// bits, low or high words of the mantissa set; of formats of a byte, all codes.
+/// Bits of elements at the edges of a format: zero, subnormals, the largest numbers, +Inf, -Inf and
+/// NaNs with single bits, low or high words of the mantissa set; of formats of a byte, all codes.
 #[must_use]
 pub fn edges(format: Format) -> Vec<u64> {
     let (exponent, mantissa) = match format {

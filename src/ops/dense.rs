@@ -109,7 +109,11 @@ pub trait Operator {
     ///
     /// # Errors
     /// The element type is not in the type list of this version of the operator.
-    fn infer<S>(&self, element_type: TypeOf<Self>, shape: S) -> Result<(TypeOf<Self>, S), ErrorOf<Self>> {
+    fn infer<S>(
+        &self,
+        element_type: TypeOf<Self>,
+        shape: S,
+    ) -> Result<(TypeOf<Self>, S), ErrorOf<Self>> {
         self.signature().check_type(element_type)?;
         Ok((Self::Signature::RESULT, shape))
     }
@@ -120,7 +124,11 @@ pub trait Operator {
     /// # Errors
     /// The standard does not allow type or shape, the type is not known, or the bytes of `x` or the
     /// length of `out` do not fit the shape. Nothing is written then.
-    fn run<'o>(&self, x: Dense<'_, TypeOf<Self>>, out: impl Into<MaskOut<'o>>) -> Result<(), ErrorOf<Self>> {
+    fn run<'o>(
+        &self,
+        x: Dense<'_, TypeOf<Self>>,
+        out: impl Into<MaskOut<'o>>,
+    ) -> Result<(), ErrorOf<Self>> {
         run(self, None, x, out.into())
     }
 
@@ -192,7 +200,8 @@ fn volume(shape: &[usize], bits: u32) -> Result<(usize, usize), DenseError> {
         let overflow = DenseError::Overflow { dimension };
         elements = usize::checked_mul(elements, size).ok_or(overflow)?;
         // 128 bits hold the product of any 64-bit number and a number of bits.
-        bytes = (elements as u128 * u128::from(bits)).div_ceil(8).try_into().map_err(|_| overflow)?;
+        bytes =
+            (elements as u128 * u128::from(bits)).div_ceil(8).try_into().map_err(|_| overflow)?;
     }
     Ok((elements, bytes))
 }

@@ -176,7 +176,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::ElementType(element_type) => {
-                write!(f, "{NAME}: operand (I1) must be a tensor of floating-point type or per-tensor ")?;
+                write!(
+                    f,
+                    "{NAME}: operand (I1) must be a tensor of floating-point type or per-tensor "
+                )?;
                 write!(f, "quantized type, not of {element_type}")
             }
             Self::Memory { element_type, error } => write!(f, "{NAME} of {element_type}: {error}"),

@@ -147,7 +147,9 @@ impl fmt::Display for Error {
                     "TypeError: {op}: dimension {index} is {size}, no valid dimension: not in 1..=2147483647"
                 )
             }
-            Self::Memory { op, data_type, error } => write!(f, "TypeError: {op} of {data_type}: {error}"),
+            Self::Memory { op, data_type, error } => {
+                write!(f, "TypeError: {op} of {data_type}: {error}")
+            }
         }
     }
 }

@@ -127,9 +127,14 @@ impl ViewError {
 impl fmt::Display for ViewError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::StrideCount { sizes, strides } => write!(f, "{sizes} sizes, but {strides} strides"),
+            Self::StrideCount { sizes, strides } => {
+                write!(f, "{sizes} sizes, but {strides} strides")
+            }
             Self::TooManyElements { dimension } => {
-                write!(f, "with dimension {dimension} there are more elements than a usize can count")
+                write!(
+                    f,
+                    "with dimension {dimension} there are more elements than a usize can count"
+                )
             }
             Self::OffsetOutOfBounds { offset, elements } => {
                 write!(f, "offset {offset} is outside of the {elements} elements given")
@@ -153,13 +158,18 @@ impl fmt::Display for ViewError {
                 write!(f, "{elements} elements, but an output for {output}")
             }
             Self::OutputBits { elements, offset, bytes } => {
-                write!(f, "{elements} elements from bit {offset} on, but an output of {bytes} bytes")
+                write!(
+                    f,
+                    "{elements} elements from bit {offset} on, but an output of {bytes} bytes"
+                )
             }
             Self::Rows { rows, output } => write!(f, "{rows} rows, but an output for {output}"),
             Self::Axis { axis, dimensions } => {
                 write!(f, "no axis {axis} in a tensor of {dimensions} dimensions")
             }
-            Self::Index { index, elements } => write!(f, "no element {index} in a tensor of {elements}"),
+            Self::Index { index, elements } => {
+                write!(f, "no element {index} in a tensor of {elements}")
+            }
             Self::CoordinateLength { dimensions, coordinate } => {
                 write!(f, "{dimensions} dimensions, but a coordinate of {coordinate} places")
             }

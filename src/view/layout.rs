@@ -108,7 +108,9 @@ impl<'a> Layout<'a> {
             Some(strides) => strides[i],
             // Where there are elements, no product of sizes is more than their number. Where there
             // are none, strides mean nothing, but must not overflow.
-            None => sizes[i + 1..].iter().fold(1, |all: isize, &size| all.wrapping_mul(size as isize)),
+            None => {
+                sizes[i + 1..].iter().fold(1, |all: isize, &size| all.wrapping_mul(size as isize))
+            }
         })
     }
 

@@ -14,7 +14,11 @@ impl TensorView<'_> {
     /// # Errors
     /// [`ViewError::OutputLength`] if `out` does not have one byte for each element; nothing is
     /// written then.
-    pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), ViewError> {
+    pub fn mask<'o>(
+        &self,
+        predicate: Predicate,
+        out: impl Into<MaskOut<'o>>,
+    ) -> Result<(), ViewError> {
         let out = out.into();
         if out.len() != self.len() {
             return Err(ViewError::OutputLength { elements: self.len(), output: out.len() });
@@ -29,10 +33,15 @@ impl TensorView<'_> {
     /// # Errors
     /// [`ViewError::OutputRank`] or [`ViewError::OutputSize`] if `out` does not have the sizes of
     /// the view; nothing is written then.
-    pub fn mask_into(&self, predicate: Predicate, out: &mut TensorViewMut<'_>) -> Result<(), ViewError> {
+    pub fn mask_into(
+        &self,
+        predicate: Predicate,
+        out: &mut TensorViewMut<'_>,
+    ) -> Result<(), ViewError> {
         ViewError::check_sizes(self.sizes(), out.sizes())?;
         let layout = &out.layout;
-        self.asked().mask(predicate, Target::new(&mut out.out, layout.offset(), layout.dimensions()));
+        self.asked()
+            .mask(predicate, Target::new(&mut out.out, layout.offset(), layout.dimensions()));
         Ok(())
     }
 
@@ -42,7 +51,12 @@ impl TensorView<'_> {
     /// # Errors
     /// [`ViewError::OutputBits`] if `out` ends before the last result or before bit `offset`;
     /// nothing is written then.
-    pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), ViewError> {
+    pub fn bits(
+        &self,
+        predicate: Predicate,
+        out: &mut [u8],
+        offset: usize,
+    ) -> Result<(), ViewError> {
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(ViewError::OutputBits { elements: self.len(), offset, bytes: out.len() });
@@ -141,7 +155,11 @@ impl TensorView<'_> {
     ///
     /// # Errors
     /// As [`TensorView::any_rows`].
-    pub fn position_rows(&self, predicate: Predicate, out: &mut [Option<usize>]) -> Result<(), ViewError> {
+    pub fn position_rows(
+        &self,
+        predicate: Predicate,
+        out: &mut [Option<usize>],
+    ) -> Result<(), ViewError> {
         self.rows(None, predicate, Rows::Position(out))
     }
 
@@ -213,7 +231,12 @@ impl TensorView<'_> {
     }
 
     /// Rows along an axis, or along the last if that is `None`.
-    fn rows(&self, axis: Option<usize>, predicate: Predicate, out: Rows<'_>) -> Result<(), ViewError> {
+    fn rows(
+        &self,
+        axis: Option<usize>,
+        predicate: Predicate,
+        out: Rows<'_>,
+    ) -> Result<(), ViewError> {
         let sizes = self.sizes();
         if let Some(axis) = axis.filter(|&axis| axis >= sizes.len()) {
             return Err(ViewError::Axis { axis, dimensions: sizes.len() });

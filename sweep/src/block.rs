@@ -1,4 +1,5 @@
-//! Some patterns at a time: what the standard library says of them, and whether every sink of a path says so too.
+//! Some patterns at a time: what the standard library says of them, and whether every sink of a
+//! path says so too.
 
 use nonfinite::{Census, Class, Path, Predicate};
 
@@ -53,7 +54,8 @@ impl<N: Number> Block<N>
 where
     for<'a> &'a [N]: Into<nonfinite::Elements<'a>>,
 {
-    /// Takes the patterns from number `first` on, each `step` numbers apart, the last and first of all being neighbours.
+    /// Takes the patterns from number `first` on, each `step` numbers apart, the last and first of
+    /// all being neighbours.
     pub fn load(&mut self, patterns: impl Patterns<Number = N>, first: u64, step: u64) {
         let len = patterns.len();
         for (i, x) in (0..).zip(&mut self.x) {
@@ -82,7 +84,8 @@ where
         }
     }
 
-    /// Puts another number in the place of one, and leaves what is right as it was: for a test of the test.
+    /// Puts another number in the place of one, and leaves what is right as it was: for a test of
+    /// the test.
     pub fn replace(&mut self, index: usize, number: N) {
         self.x[index] = number;
     }
@@ -92,7 +95,9 @@ where
     /// # Errors
     /// The first answer that is wrong.
     pub fn check(&mut self, path: Path) -> Result<(), String> {
-        let [nan, _, pos_inf, neg_inf, ..] = &self.answers[..] else { unreachable!("six predicates") };
+        let [nan, _, pos_inf, neg_inf, ..] = &self.answers[..] else {
+            unreachable!("six predicates")
+        };
         let want = Census { nan: nan.class, pos_inf: pos_inf.class, neg_inf: neg_inf.class };
         let census = path.census(&self.x[..]);
         if census != want {
@@ -112,7 +117,12 @@ fn judge<N: Number>(x: &[N], mask: &mut [u8], oracle: impl Fn(N) -> bool) {
 }
 
 /// All sinks for one predicate.
-fn wrong<N: Number>(x: &[N], answers: &Answers, path: Path, out: &mut [u8]) -> Result<(), &'static str>
+fn wrong<N: Number>(
+    x: &[N],
+    answers: &Answers,
+    path: Path,
+    out: &mut [u8],
+) -> Result<(), &'static str>
 where
     for<'a> &'a [N]: Into<nonfinite::Elements<'a>>,
 {
@@ -127,8 +137,8 @@ where
     expect(path.any(x, *predicate) == (class.count != 0), "any")?;
     expect(path.all(x, *predicate) == (class.count == x.len()), "all")?;
     expect(path.position(x, *predicate) == class.first, "position")?;
-    // A search ends with the first hit: go on behind it, so that each is found for itself. 61 apart where that would take
-    // too long: among finite ones, and where many are mixed with others.
+    // A search ends with the first hit: go on behind it, so that each is found for itself. 61 apart
+    // where that would take too long: among finite ones, and where many are mixed with others.
     let (many, mixed) = (class.count > x.len() / 64, class.count < x.len());
     let step = if many && (mixed || *predicate == Predicate::Finite) { 61 } else { 1 };
     let mut start = class.first.map_or(x.len(), |first| first + step);

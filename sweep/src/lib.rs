@@ -1,8 +1,8 @@
-//! Sweeps of all patterns of `f32`, and of structured and random ones of `f64`, on every path, against the methods of
-//! the standard library.
+//! Sweeps of all patterns of `f32`, and of structured and random ones of `f64`, on every path,
+//! against the methods of the standard library.
 //!
-//! A pattern is known by its index, so that a sweep can stop and go on, or be done in parts. [`Block::check`] holds
-//! [`LEN`] of them against the oracle at a time.
+//! A pattern is known by its index, so that a sweep can stop and go on, or be done in parts.
+//! [`Block::check`] holds [`LEN`] of them against the oracle at a time.
 #![forbid(unsafe_code)]
 
 mod block;

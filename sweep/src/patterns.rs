@@ -75,8 +75,8 @@ impl Patterns for AllF32 {
     }
 }
 
-/// Every sign and exponent of `f64` with mantissas of no bit, each single bit, each run of ones from either end, and all
-/// ones but one.
+/// Every sign and exponent of `f64` with mantissas of no bit, each single bit, each run of ones
+/// from either end, and all ones but one.
 #[derive(Clone, Copy, Debug)]
 pub struct StructuredF64;
 
@@ -112,15 +112,17 @@ impl Patterns for StructuredF64 {
     }
 }
 
-/// Random patterns of `f64`: half of them any bits, a quarter with the exponent of NaN and infinity, a quarter with the
-/// largest finite exponent; of the latter two, some with few bits in the mantissa.
+/// Random patterns of `f64`: half of them any bits, a quarter with the exponent of NaN and
+/// infinity, a quarter with the largest finite exponent; of the latter two, some with few bits in
+/// the mantissa.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomF64 {
     /// How many: 2 to this power.
     pub log2: u32,
 }
 
-/// The finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+/// The finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+/// 2014).
 #[inline(always)]
 fn mix(index: u64) -> u64 {
     let z = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 fn run(arguments: &[&str]) -> (i32, String) {
-    let output: Output =
-        Command::new(env!("CARGO_BIN_EXE_nonfinite-sweep")).args(arguments).output().expect("it starts");
+    let output: Output = Command::new(env!("CARGO_BIN_EXE_nonfinite-sweep"))
+        .args(arguments)
+        .output()
+        .expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     (output.status.code().expect("an exit code"), text.into_owned())
 }
@@ -23,7 +25,8 @@ fn a_part_is_swept_once() {
     let arguments = ["--part", "3/8192", "--random", "13", "--state", state.to_str().unwrap()];
     let (code, text) = run(&arguments);
     assert!(code == 0 && text.contains("verdict: every answer is right"), "{text}");
-    // 64 of the 2^19 blocks of f32, one of the 106 of structured f64, and not the only one of random f64, which is number 0.
+    // 64 of the 2^19 blocks of f32, one of the 106 of structured f64, and not the only one of
+    // random f64, which is number 0.
     assert!(text.contains("532480 patterns"), "{text}");
     assert_eq!(std::fs::read_to_string(&state).unwrap().lines().count(), 4);
     let (code, text) = run(&arguments);
@@ -50,9 +53,13 @@ fn it_stops_in_time_and_says_so() {
 
 #[test]
 fn bad_usage() {
-    for arguments in
-        [&["f16"][..], &["--part", "2/2"], &["--part", "x"], &["--random", "2"], &["--paths", "z80"]]
-    {
+    for arguments in [
+        &["f16"][..],
+        &["--part", "2/2"],
+        &["--part", "x"],
+        &["--random", "2"],
+        &["--paths", "z80"],
+    ] {
         let (code, text) = run(arguments);
         assert!(code == 2 && text.contains("Usage"), "{arguments:?}: {text}");
     }

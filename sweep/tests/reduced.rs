@@ -1,5 +1,6 @@
-//! The sweep of f32, on every path: all patterns in release builds, every 251st in debug builds; and the structured ones of
-//! f64. With NONFINITE_REDUCED, for emulators, a part of both. `cargo run --release -p nonfinite-sweep` does it all.
+//! The sweep of f32, on every path: all patterns in release builds, every 251st in debug builds;
+//! and the structured ones of f64. With NONFINITE_REDUCED, for emulators, a part of both. `cargo
+//! run --release -p nonfinite-sweep` does it all.
 
 use std::time::Instant;
 
@@ -17,7 +18,12 @@ where
         block.load(patterns, first, step);
         for path in Path::available() {
             let wrong = block.check(path);
-            assert_eq!(wrong, Ok(()), "in the {} patterns from {first} on, step {step}", patterns.name());
+            assert_eq!(
+                wrong,
+                Ok(()),
+                "in the {} patterns from {first} on, step {step}",
+                patterns.name()
+            );
         }
         first += LEN as u64 * step;
     }
@@ -40,8 +46,8 @@ fn structured_f64_patterns() {
     sweep(StructuredF64, if std::env::var_os("NONFINITE_REDUCED").is_some() { 17 } else { 1 });
 }
 
-/// What a sweep is for: a sink that is wrong for one pattern does not pass. The path is right here, and the oracle is told
-/// to expect another pattern.
+/// What a sweep is for: a sink that is wrong for one pattern does not pass. The path is right here,
+/// and the oracle is told to expect another pattern.
 #[test]
 fn one_wrong_pattern_is_seen() {
     let mut block = Block::default();

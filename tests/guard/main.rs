@@ -1,8 +1,10 @@
-//! Input and output between pages that must not be touched: whoever reads or writes a byte outside ends the process.
+//! Input and output between pages that must not be touched: whoever reads or writes a byte outside
+//! ends the process.
 //!
-//! Every length from 0 to 1100 elements, for every format, predicate, sink and path, at both ends of the memory and as many
-//! bytes away from them as an element has. `NONFINITE_REDUCED=1` cuts lengths for emulators, `NONFINITE_ONLY` names the paths
-//! to test, and `NONFINITE_REQUIRE` fails the test if a path cannot run.
+//! Every length from 0 to 1100 elements, for every format, predicate, sink and path, at both ends
+//! of the memory and as many bytes away from them as an element has. `NONFINITE_REDUCED=1` cuts
+//! lengths for emulators, `NONFINITE_ONLY` names the paths to test, and `NONFINITE_REQUIRE` fails
+//! the test if a path cannot run.
 #![cfg(unix)]
 
 #[path = "../common/child.rs"]
@@ -20,7 +22,9 @@ fn lengths() -> Vec<usize> {
         return (0..=MOST).collect();
     }
     // Around whole blocks, and the longest.
-    (0..=MOST).filter(|n| matches!(n % 64, 0 | 1 | 63) && (*n <= 260 || n % 256 < 2) || *n == MOST).collect()
+    (0..=MOST)
+        .filter(|n| matches!(n % 64, 0 | 1 | 63) && (*n <= 260 || n % 256 < 2) || *n == MOST)
+        .collect()
 }
 
 fn predicates() -> &'static [Predicate] {
@@ -86,12 +90,18 @@ impl Place {
         let x = Elements::from_bytes(input, tensor.format).unwrap();
         let kinds = &tensor.kinds[..n];
         for &predicate in predicates() {
-            let hits: Vec<u8> = kinds.iter().map(|&kind| oracle::holds(predicate, kind).into()).collect();
+            let hits: Vec<u8> =
+                kinds.iter().map(|&kind| oracle::holds(predicate, kind).into()).collect();
             let first = hits.iter().position(|&hit| hit == 1);
             let count = hits.iter().filter(|&&hit| hit == 1).count();
             for &path in &self.paths {
-                let at =
-                    || format!("{} {} {predicate:?} {n} elements at {end:?}", path.name(), tensor.format);
+                let at = || {
+                    format!(
+                        "{} {} {predicate:?} {n} elements at {end:?}",
+                        path.name(),
+                        tensor.format
+                    )
+                };
                 let mask = end.of(self.mask.bytes(), n);
                 path.mask(x, predicate, &mut *mask);
                 assert!(mask == hits, "mask {}", at());
@@ -102,7 +112,8 @@ impl Place {
                 let offset = (n + count) % 8;
                 let bits = end.of(self.bits.bytes(), (offset + n).div_ceil(8));
                 path.bits(x, predicate, bits, offset);
-                let is_right = |i: usize| bits[(offset + i) / 8] >> ((offset + i) % 8) & 1 == hits[i];
+                let is_right =
+                    |i: usize| bits[(offset + i) / 8] >> ((offset + i) % 8) & 1 == hits[i];
                 assert!((0..n).all(is_right), "bits from {offset} {}", at());
             }
         }
@@ -119,7 +130,8 @@ impl Place {
 }
 
 impl End {
-    /// `len` bytes of the memory at this end; an output cannot be further away from it than its memory is long.
+    /// `len` bytes of the memory at this end; an output cannot be further away from it than its
+    /// memory is long.
     fn of(self, memory: &mut [u8], len: usize) -> &mut [u8] {
         let slack = memory.len() - len;
         match self {
@@ -174,8 +186,8 @@ fn one_byte_outside_is_seen() {
 }
 
 fn read(at: *mut u8) {
-    // SAFETY: of the mapping of a `Guarded`, if not of its part that may be read: then this ends the process, a child that is
-    // there for it.
+    // SAFETY: of the mapping of a `Guarded`, if not of its part that may be read: then this ends
+    // the process, a child that is there for it.
     let _ = unsafe { std::ptr::read_volatile(at) };
 }
 

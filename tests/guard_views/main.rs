@@ -1,5 +1,5 @@
-//! Strided tensors at both ends of memory whose neighbours must not be touched: whoever reads or writes a byte outside
-//! ends the process. Padding of outputs stays as it was.
+//! Strided tensors at both ends of memory whose neighbours must not be touched: whoever reads or
+//! writes a byte outside ends the process. Padding of outputs stays as it was.
 #![cfg(unix)]
 
 #[path = "../guard/pages.rs"]
@@ -34,7 +34,8 @@ fn reach(layout: &[(usize, isize)]) -> (usize, usize) {
 fn places(layout: &[(usize, isize)]) -> Vec<usize> {
     let mut places = vec![reach(layout).0 as isize];
     for &(size, stride) in layout {
-        places = places.iter().flat_map(|at| (0..size as isize).map(move |i| at + i * stride)).collect();
+        places =
+            places.iter().flat_map(|at| (0..size as isize).map(move |i| at + i * stride)).collect();
     }
     places.into_iter().map(|place| place as usize).collect()
 }
@@ -43,9 +44,18 @@ fn places(layout: &[(usize, isize)]) -> Vec<usize> {
 fn views_touch_nothing_outside() {
     let reduced = std::env::var_os("NONFINITE_REDUCED").is_some();
     let shapes: &[(usize, usize)] = match reduced {
-        false => {
-            &[(1, 1), (2, 3), (3, 500), (4, 70), (5, 65), (16, 64), (17, 80), (64, 64), (70, 9), (2, 1100)]
-        }
+        false => &[
+            (1, 1),
+            (2, 3),
+            (3, 500),
+            (4, 70),
+            (5, 65),
+            (16, 64),
+            (17, 80),
+            (64, 64),
+            (70, 9),
+            (2, 1100),
+        ],
         true => &[(2, 3), (3, 130), (17, 80)],
     };
     let room = 1 << 15;
@@ -56,12 +66,26 @@ fn views_touch_nothing_outside() {
             for from in layouts(c, p) {
                 for to in layouts(c, p) {
                     for at_end in [false, true] {
-                        check::<4>(path, Format::F32, &mut input, &mut output, at_end, &from, &to, |raw| {
-                            f32::from_ne_bytes(raw).is_nan()
-                        });
-                        check::<8>(path, Format::F64, &mut input, &mut output, at_end, &from, &to, |raw| {
-                            f64::from_ne_bytes(raw).is_nan()
-                        });
+                        check::<4>(
+                            path,
+                            Format::F32,
+                            &mut input,
+                            &mut output,
+                            at_end,
+                            &from,
+                            &to,
+                            |raw| f32::from_ne_bytes(raw).is_nan(),
+                        );
+                        check::<8>(
+                            path,
+                            Format::F64,
+                            &mut input,
+                            &mut output,
+                            at_end,
+                            &from,
+                            &to,
+                            |raw| f64::from_ne_bytes(raw).is_nan(),
+                        );
                     }
                 }
             }
@@ -94,7 +118,8 @@ fn check<const SIZE: usize>(
     let raws: Vec<[u8; SIZE]> = bytes.as_chunks::<SIZE>().0.to_vec();
     let hits: Vec<bool> = places(from).into_iter().map(|place| is_nan(raws[place])).collect();
     let (sizes, strides): (Vec<_>, Vec<_>) = from.iter().copied().unzip();
-    let view = TensorView::new(Elements::from_bytes(bytes, format).unwrap(), offset, &sizes, &strides);
+    let view =
+        TensorView::new(Elements::from_bytes(bytes, format).unwrap(), offset, &sizes, &strides);
     let view = view.unwrap().with_path(path);
     let at = || format!("{} {format} {from:?} to {to:?}, at the end: {at_end}", path.name());
 

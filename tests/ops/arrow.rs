@@ -1,5 +1,6 @@
-//! Apache Arrow C++, cpp/src/arrow/compute/kernels/scalar_validity_test.cc (VECTORS, section 8). Nulls are the caller's: here
-//! the values under a null are any bits, and the bits of a null are not looked at, as in Arrow.
+//! Apache Arrow C++, cpp/src/arrow/compute/kernels/scalar_validity_test.cc (VECTORS, section 8).
+//! Nulls are the caller's: here the values under a null are any bits, and the bits of a null are
+//! not looked at, as in Arrow.
 
 use nonfinite::{Elements, Format, Path, Predicate};
 
@@ -23,7 +24,13 @@ fn scalar_validity() {
     ];
     for format in [Format::F16, Format::F32, Format::F64] {
         for (predicate, x, expected) in rows {
-            check_predicate("scalar_validity_test", format, predicate, &elements(format, x), expected);
+            check_predicate(
+                "scalar_validity_test",
+                format,
+                predicate,
+                &elements(format, x),
+                expected,
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The boundary patterns of f32 and f64 (VECTORS, section 14) through the operators, against the standard library.
+//! The boundary patterns of f32 and f64 (VECTORS, section 14) through the operators, against the
+//! standard library.
 
 use nonfinite::ops::onnx::{DataType, IsInf, IsNan};
 use nonfinite::ops::openvino::{ElementType, IsFinite};
@@ -45,8 +46,14 @@ fn f32_patterns() {
 /// With mantissas of which only the low or only the high word is not zero.
 #[test]
 fn f64_patterns() {
-    let low =
-        [0xFFFF_FFFF, 0x1_0000_0000, 0x8000_0000, 0x7FFF_FFFF, 0xF_FFFF_0000_0000, 0x0000_0FFF_FFFF_u64];
+    let low = [
+        0xFFFF_FFFF,
+        0x1_0000_0000,
+        0x8000_0000,
+        0x7FFF_FFFF,
+        0xF_FFFF_0000_0000,
+        0x0000_0FFF_FFFF_u64,
+    ];
     let bits = patterns(11, 52, &low);
     assert!(bits.contains(&0x7FF0_0000_0000_0001) && bits.contains(&0x7FF0_0000_FFFF_FFFF));
     let x = || bits.iter().map(|&bits| f64::from_bits(bits));

@@ -46,9 +46,12 @@ fn lengths() {
         let result = is_nan().run(x, &mut out[..]);
         assert!(result.is_ok() || out.iter().all(|&byte| byte == 7), "written before an error");
         result.map_err(|error| match error {
-            onnx::Error::Memory { op: "IsNaN", since_version: 20, data_type: DataType::Float16, error } => {
-                error
-            }
+            onnx::Error::Memory {
+                op: "IsNaN",
+                since_version: 20,
+                data_type: DataType::Float16,
+                error,
+            } => error,
             other => panic!("{other}"),
         })
     };
@@ -65,7 +68,8 @@ fn lengths() {
     assert_eq!(run(&[2, usize::MAX, 3], 0, 0), Err(DenseError::Overflow { dimension: 1 }));
     assert_eq!(run(&[2, usize::MAX / 3, 1], 0, 0), Err(DenseError::Overflow { dimension: 1 }));
     assert_eq!(run(&[usize::MAX], 0, 0), Err(DenseError::Overflow { dimension: 0 }));
-    let text = "IsNaN-20 of tensor(float16): with dimension 0 the shape is larger than the address space";
+    let text =
+        "IsNaN-20 of tensor(float16): with dimension 0 the shape is larger than the address space";
     let x = Dense { element_type: DataType::Float16, shape: &[usize::MAX], bytes: &[] };
     assert_eq!(is_nan().run(x, &mut [0u8; 0][..]).unwrap_err().to_string(), text);
 }
@@ -74,7 +78,8 @@ fn lengths() {
 #[test]
 fn output_of_constants() {
     let mut out = [7; 2];
-    let x = Dense { element_type: stablehlo::ElementType::PerTensorQuantized, shape: &[3], bytes: &[] };
+    let x =
+        Dense { element_type: stablehlo::ElementType::PerTensorQuantized, shape: &[3], bytes: &[] };
     let error = DenseError::OutputLength { elements: 3, output: 2 };
     let expected = stablehlo::Error::Memory { element_type: x.element_type, error };
     assert_eq!((stablehlo::IsFinite.run(x, &mut out[..]), out), (Err(expected), [7; 2]));

@@ -1,4 +1,5 @@
-//! DirectML: sizes of tensors, and answers in all layouts against a nested loop (CONTRACTS, section 3).
+//! DirectML: sizes of tensors, and answers in all layouts against a nested loop (CONTRACTS, section
+//! 3).
 
 use nonfinite::ops::directml::{
     BufferBinding, BufferBindingMut, BufferTensorDesc, CompiledOperator, ElementWiseIsInfinityDesc,
@@ -28,7 +29,11 @@ fn minimum_sizes() {
         (Uint8, &[2, 3], Some(&[5, 1]), 8),
     ];
     for (data_type, sizes, strides, bytes) in rows {
-        assert_eq!(calc_buffer_tensor_size(data_type, sizes, strides), Some(bytes), "{data_type} {sizes:?}");
+        assert_eq!(
+            calc_buffer_tensor_size(data_type, sizes, strides),
+            Some(bytes),
+            "{data_type} {sizes:?}"
+        );
     }
 }
 
@@ -36,7 +41,10 @@ fn minimum_sizes() {
 #[test]
 fn sizes_beyond_32_bits_and_none() {
     let big = u32::MAX;
-    assert_eq!(calc_buffer_tensor_size(Float32, &[2, 2], Some(&[big, big])), Some(8 * u64::from(big) + 4));
+    assert_eq!(
+        calc_buffer_tensor_size(Float32, &[2, 2], Some(&[big, big])),
+        Some(8 * u64::from(big) + 4)
+    );
     assert_eq!(calc_buffer_tensor_size(Float16, &[big, 2], None), Some(4 * u64::from(big)));
     assert_eq!(calc_buffer_tensor_size(TensorDataType::Uint4, &[9], None), Some(8));
     assert_eq!(calc_buffer_tensor_size(TensorDataType::Int4, &[1, 3], Some(&[0, 3])), Some(4));
@@ -110,7 +118,8 @@ fn check(sizes: &[u32], from: Option<&[u32]>, to: Option<&[u32]>) {
             (IsInfinityMode::Positive, Predicate::PositiveInf),
             (IsInfinityMode::Negative, Predicate::NegativeInf),
         ] {
-            let desc = ElementWiseIsInfinityDesc { input_tensor, output_tensor: byte, infinity_mode };
+            let desc =
+                ElementWiseIsInfinityDesc { input_tensor, output_tensor: byte, infinity_mode };
             check_operator(&desc.create(level).unwrap(), format, predicate, &input_tensor, &byte);
         }
     }
@@ -145,7 +154,8 @@ fn check_operator(
     for path in Path::available().map(Some).chain([None]) {
         let mut buffer = vec![CANARY; expected.len()];
         let size_in_bytes = to.total_tensor_size_in_bytes + 3;
-        let output = BufferBindingMut { buffer: &mut buffer, offset: offset_out as u64, size_in_bytes };
+        let output =
+            BufferBindingMut { buffer: &mut buffer, offset: offset_out as u64, size_in_bytes };
         let size_in_bytes = from.total_tensor_size_in_bytes;
         let input = BufferBinding { buffer: &buffer_in, offset: offset_in as u64, size_in_bytes };
         match path {
@@ -159,7 +169,8 @@ fn check_operator(
 
 #[test]
 fn packed_tensors() {
-    for sizes in [&[1][..], &[1, 1, 1, 1], &[1, 1, 3, 5], &[2, 3, 5, 7], &[700], &[3, 300], &[2; 8]] {
+    for sizes in [&[1][..], &[1, 1, 1, 1], &[1, 1, 3, 5], &[2, 3, 5, 7], &[700], &[3, 300], &[2; 8]]
+    {
         check(sizes, None, None);
         check(sizes, Some(&packed(sizes)), Some(&packed(sizes)));
     }
@@ -205,7 +216,8 @@ fn broadcast_inputs() {
     check(&[4, 5, 6], Some(&[7, 0, 1]), None);
 }
 
-/// A dimension of size 1 may have any stride, as far as TotalTensorSizeInBytes is concerned none at all.
+/// A dimension of size 1 may have any stride, as far as TotalTensorSizeInBytes is concerned none at
+/// all.
 #[test]
 fn size_1_dimensions() {
     check(&[1, 5, 1, 7], Some(&[u32::MAX, 7, 0, 1]), Some(&[u32::MAX, 7, 3, 1]));
@@ -219,8 +231,11 @@ fn old_feature_levels() {
     let input_tensor = BufferTensorDesc::new(Float32, &sizes, None);
     let output_tensor = BufferTensorDesc::new(Uint8, &sizes, None);
     let is_nan = ElementWiseIsNanDesc { input_tensor, output_tensor };
-    let is_infinity =
-        ElementWiseIsInfinityDesc { input_tensor, output_tensor, infinity_mode: IsInfinityMode::default() };
+    let is_infinity = ElementWiseIsInfinityDesc {
+        input_tensor,
+        output_tensor,
+        infinity_mode: IsInfinityMode::default(),
+    };
     for level in FeatureLevel::ALL {
         assert_eq!(is_nan.create(level).is_ok(), level >= FeatureLevel::Level2_0);
         assert_eq!(is_infinity.create(level).is_ok(), level >= FeatureLevel::Level2_1);
@@ -235,8 +250,8 @@ fn old_feature_levels() {
 #[test]
 fn values() {
     let names = [
-        "UNKNOWN", "FLOAT32", "FLOAT16", "UINT32", "UINT16", "UINT8", "INT32", "INT16", "INT8", "FLOAT64",
-        "UINT64", "INT64", "UINT4", "INT4",
+        "UNKNOWN", "FLOAT32", "FLOAT16", "UINT32", "UINT16", "UINT8", "INT32", "INT16", "INT8",
+        "FLOAT64", "UINT64", "INT64", "UINT4", "INT4",
     ];
     for (value, name) in (0..).zip(names) {
         assert_eq!(TensorDataType::try_from(value).unwrap().name(), name);
@@ -247,8 +262,8 @@ fn values() {
     assert_eq!(IsInfinityMode::try_from(2), Ok(IsInfinityMode::Negative));
     assert!(IsInfinityMode::try_from(3).is_err());
     let levels = [
-        0x1000, 0x2000, 0x2100, 0x3000, 0x3100, 0x4000, 0x4100, 0x5000, 0x5100, 0x5200, 0x6000, 0x6100,
-        0x6200, 0x6300, 0x6400,
+        0x1000, 0x2000, 0x2100, 0x3000, 0x3100, 0x4000, 0x4100, 0x5000, 0x5100, 0x5200, 0x6000,
+        0x6100, 0x6200, 0x6300, 0x6400,
     ];
     assert_eq!(FeatureLevel::ALL.map(|level| level as u32), levels);
     assert_eq!(levels.map(|value| FeatureLevel::try_from(value).unwrap()), FeatureLevel::ALL);
@@ -263,9 +278,16 @@ fn descriptions() {
         (0, 0, 12)
     );
     for sizes in [&[0, 3][..], &[u32::MAX; 8]] {
-        assert_eq!(BufferTensorDesc::new(Float16, sizes, None).total_tensor_size_in_bytes, 0, "{sizes:?}");
+        assert_eq!(
+            BufferTensorDesc::new(Float16, sizes, None).total_tensor_size_in_bytes,
+            0,
+            "{sizes:?}"
+        );
     }
-    assert_eq!(BufferTensorDesc::new(TensorDataType::Unknown, &[2, 3], None).total_tensor_size_in_bytes, 0);
+    assert_eq!(
+        BufferTensorDesc::new(TensorDataType::Unknown, &[2, 3], None).total_tensor_size_in_bytes,
+        0
+    );
 }
 
 /// A buffer without a range stands for all of it.

@@ -1,15 +1,21 @@
-//! DirectML: every refusal names tensor, property, value and rule (CONTRACTS, section 3), and nothing is written.
+//! DirectML: every refusal names tensor, property, value and rule (CONTRACTS, section 3), and
+//! nothing is written.
 
 use nonfinite::ops::directml::{
-    BufferBinding, BufferBindingMut, BufferTensorDesc, ElementWiseIsInfinityDesc, ElementWiseIsNanDesc,
-    Error, FeatureLevel, IsInfinityMode, Property, Rule, Tensor, TensorDataType,
+    BufferBinding, BufferBindingMut, BufferTensorDesc, ElementWiseIsInfinityDesc,
+    ElementWiseIsNanDesc, Error, FeatureLevel, IsInfinityMode, Property, Rule, Tensor,
+    TensorDataType,
 };
 
 use TensorDataType::{Float16, Float32, Uint8, Uint32};
 
 const FL3: FeatureLevel = FeatureLevel::Level3_0;
 
-fn is_nan(input: BufferTensorDesc<'_>, output: BufferTensorDesc<'_>, level: FeatureLevel) -> Option<Error> {
+fn is_nan(
+    input: BufferTensorDesc<'_>,
+    output: BufferTensorDesc<'_>,
+    level: FeatureLevel,
+) -> Option<Error> {
     ElementWiseIsNanDesc { input_tensor: input, output_tensor: output }.create(level).err()
 }
 
@@ -22,8 +28,21 @@ fn is_infinity(
     ElementWiseIsInfinityDesc { input_tensor, output_tensor, infinity_mode }.create(level).err()
 }
 
-fn error(tensor: Tensor, property: Property, index: Option<usize>, value: u64, rule: Rule) -> Option<Error> {
-    Some(Error { operator: "ELEMENT_WISE_IS_NAN", tensor: Some(tensor), property, index, value, rule })
+fn error(
+    tensor: Tensor,
+    property: Property,
+    index: Option<usize>,
+    value: u64,
+    rule: Rule,
+) -> Option<Error> {
+    Some(Error {
+        operator: "ELEMENT_WISE_IS_NAN",
+        tensor: Some(tensor),
+        property,
+        index,
+        value,
+        rule,
+    })
 }
 
 fn f32s<'a>(sizes: &'a [u32], strides: Option<&'a [u32]>) -> BufferTensorDesc<'a> {
@@ -39,7 +58,14 @@ fn feature_levels() {
     let sizes = [1; 4];
     let error = |operator, value, introduced| {
         let rule = Rule::Introduced(introduced);
-        Some(Error { operator, tensor: None, property: Property::FeatureLevel, index: None, value, rule })
+        Some(Error {
+            operator,
+            tensor: None,
+            property: Property::FeatureLevel,
+            index: None,
+            value,
+            rule,
+        })
     };
     let (x, y) = (f32s(&sizes, None), u8s(&sizes, None));
     let (one, two) = (FeatureLevel::Level1_0, FeatureLevel::Level2_0);
@@ -73,8 +99,11 @@ fn data_types() {
         assert_eq!(refused.is_some(), data_type != Uint8, "UINT32 is for IS_NAN only");
         assert!(refused.is_none_or(|error| error.rule == Rule::DataTypes(&[Uint8])));
     }
-    let refused =
-        is_nan(BufferTensorDesc::new(TensorDataType::Float64, &sizes, None), u8s(&sizes, None), FL3);
+    let refused = is_nan(
+        BufferTensorDesc::new(TensorDataType::Float64, &sizes, None),
+        u8s(&sizes, None),
+        FL3,
+    );
     assert_eq!(
         refused.unwrap().to_string(),
         "DML_OPERATOR_ELEMENT_WISE_IS_NAN: InputTensor.DataType is FLOAT64: must be FLOAT32 or FLOAT16"
@@ -100,16 +129,25 @@ fn dimension_counts() {
         let refused = |level| is_nan(f32s(&sizes, None), u8s(&sizes, None), level);
         let expected = |least, most| {
             let rule = Rule::DimensionCounts(least, most);
-            let refused = error(Tensor::Input, Property::DimensionCount, None, dimensions as u64, rule);
+            let refused =
+                error(Tensor::Input, Property::DimensionCount, None, dimensions as u64, rule);
             refused.filter(|_| !(least..=most).contains(&dimensions))
         };
-        for level in FeatureLevel::ALL.into_iter().filter(|&level| level >= FeatureLevel::Level2_0) {
+        for level in FeatureLevel::ALL.into_iter().filter(|&level| level >= FeatureLevel::Level2_0)
+        {
             let four = level < FL3;
-            assert_eq!(refused(level), if four { expected(4, 4) } else { expected(1, 8) }, "{level}");
+            assert_eq!(
+                refused(level),
+                if four { expected(4, 4) } else { expected(1, 8) },
+                "{level}"
+            );
         }
     }
     let refused = is_nan(f32s(&[2, 2], None), u8s(&[2, 2], None), FeatureLevel::Level2_1).unwrap();
-    assert!(refused.to_string().ends_with("InputTensor.DimensionCount is 2: must be 4"), "{refused}");
+    assert!(
+        refused.to_string().ends_with("InputTensor.DimensionCount is 2: must be 4"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -147,7 +185,11 @@ fn overlapping_outputs() {
             error(Tensor::Output, Property::Strides, Some(index), value, rule),
             "{strides:?}"
         );
-        assert_eq!(is_nan(f32s(sizes, Some(strides)), u8s(sizes, None), FL3), None, "an input may overlap");
+        assert_eq!(
+            is_nan(f32s(sizes, Some(strides)), u8s(sizes, None), FL3),
+            None,
+            "an input may overlap"
+        );
     }
 }
 
@@ -175,7 +217,8 @@ fn total_tensor_size() {
         let output = BufferTensorDesc { total_tensor_size_in_bytes, ..u8s(&sizes, None) };
         is_nan(f32s(&sizes, None), output, FL3)
     };
-    let expected = |value, rule| error(Tensor::Output, Property::TotalTensorSizeInBytes, None, value, rule);
+    let expected =
+        |value, rule| error(Tensor::Output, Property::TotalTensorSizeInBytes, None, value, rule);
     for value in [0, 12, 15] {
         assert_eq!(refused(value), expected(value, Rule::ImpliedSize(16)));
     }
@@ -213,7 +256,8 @@ fn bindings() {
         guaranteed_base_offset_alignment: 64,
         ..BufferTensorDesc::new(Float16, &sizes, None)
     };
-    let output_tensor = BufferTensorDesc { guaranteed_base_offset_alignment: 4, ..u8s(&sizes, None) };
+    let output_tensor =
+        BufferTensorDesc { guaranteed_base_offset_alignment: 4, ..u8s(&sizes, None) };
     let operator = ElementWiseIsNanDesc { input_tensor, output_tensor }.create(FL3).unwrap();
     let buffer = [0xFF; 140];
     // Input offset and size, output offset and size.

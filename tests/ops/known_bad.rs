@@ -1,5 +1,5 @@
-//! Inputs on which implementations are known to fail (VECTORS, section 15), with the right answers; and the mistakes
-//! themselves, which these inputs must tell from the right answers.
+//! Inputs on which implementations are known to fail (VECTORS, section 15), with the right answers;
+//! and the mistakes themselves, which these inputs must tell from the right answers.
 
 use nonfinite::ops::onnx::{DataType, IsNan};
 use nonfinite::ops::openvino::{ElementType, IsFinite, IsInf};
@@ -40,10 +40,14 @@ fn finite_by_arithmetic() {
         check("TOSA", &IsFinite, element_type, &[1], &elements(format, "nan"), "F");
     }
     check("coremltools", &IsFinite, ElementType::F32, &[1], &elements(Format::F32, "1e15"), "T");
-    assert!(f32::NAN.abs() != f32::INFINITY && 1e15f32 + 65504.0 == 1e15, "the mistakes are mistakes");
+    assert!(
+        f32::NAN.abs() != f32::INFINITY && 1e15f32 + 65504.0 == 1e15,
+        "the mistakes are mistakes"
+    );
 }
 
-/// Exponent all ones is no mark of what is not finite in E4M3FN; a masked sign loses the NaN of FNUZ.
+/// Exponent all ones is no mark of what is not finite in E4M3FN; a masked sign loses the NaN of
+/// FNUZ.
 #[test]
 fn fp8_traps() {
     let x = codes("78 79 7A 7B 7C 7D 7E F8 F9 FA FB FC FD FE");

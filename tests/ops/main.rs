@@ -1,5 +1,5 @@
-//! The operators against literal vectors of suites that others wrote, on every path; their refusals; and where known
-//! runtimes give other answers.
+//! The operators against literal vectors of suites that others wrote, on every path; their
+//! refusals; and where known runtimes give other answers.
 
 mod arrow;
 mod boundaries;
@@ -27,20 +27,27 @@ fn required_paths() {
     println!("paths that run here: {}", available.join(" "));
     let required = std::env::var("NONFINITE_REQUIRE").unwrap_or_default();
     for name in required.split(',').filter(|name| !name.is_empty()) {
-        assert!(available.contains(&name), "path {name} is required, but only {available:?} can run");
+        assert!(
+            available.contains(&name),
+            "path {name} is required, but only {available:?} can run"
+        );
     }
 }
 
-/// The bits of a value as a suite writes it: a decimal, `inf`, `-inf`, `nan`, or `max`, `-max` and `min` of the format.
+/// The bits of a value as a suite writes it: a decimal, `inf`, `-inf`, `nan`, or `max`, `-max` and
+/// `min` of the format.
 fn bits(format: Format, text: &str) -> u64 {
     // +inf, quiet NaN, largest finite, smallest normal: the constants of VECTORS.md.
     let (inf, nan, max, min) = match format {
         Format::F16 => (0x7C00, 0x7E00, 0x7BFF, 0x0400),
         Format::Bf16 => (0x7F80, 0x7FC0, 0x7F7F, 0x0080),
         Format::F32 => (0x7F80_0000, 0x7FC0_0000, 0x7F7F_FFFF, 0x0080_0000),
-        Format::F64 => {
-            (0x7FF0_0000_0000_0000, 0x7FF8_0000_0000_0000, 0x7FEF_FFFF_FFFF_FFFF, 0x0010_0000_0000_0000)
-        }
+        Format::F64 => (
+            0x7FF0_0000_0000_0000,
+            0x7FF8_0000_0000_0000,
+            0x7FEF_FFFF_FFFF_FFFF,
+            0x0010_0000_0000_0000,
+        ),
         _ => panic!("{format} has codes, not decimals"),
     };
     let sign = 1 << (8 * format.size_in_bytes() - 1);
@@ -102,8 +109,8 @@ const CANARY: u8 = 0xA5;
 /// Elements of a vector that is repeated until it fills blocks of every path, and a remainder.
 const LONG: usize = 64 * 3 + 29;
 
-/// The operator must give `expected`, a line of results, for the vector as it is and for many copies of it in a row, on
-/// every path and on the active one, and touch nothing beside.
+/// The operator must give `expected`, a line of results, for the vector as it is and for many
+/// copies of it in a row, on every path and on the active one, and touch nothing beside.
 fn check<O: Operator>(
     name: &str,
     op: &O,
@@ -134,11 +141,17 @@ fn check_one<O: Operator>(name: &str, op: &O, x: Dense<'_, TypeOf<O>>, expected:
         let at = path.map_or("active", Path::name);
         run.unwrap_or_else(|error| panic!("{name} on {at}: {error}"));
         assert!(out == expected, "{name} on {at}: {out:?} instead of {expected:?}");
-        assert!(framed[..64].iter().chain(&framed[64 + n..]).all(|&byte| byte == CANARY), "{name} on {at}");
+        assert!(
+            framed[..64].iter().chain(&framed[64 + n..]).all(|&byte| byte == CANARY),
+            "{name} on {at}"
+        );
     }
     let mut out = vec![false; n];
     op.run(x, &mut out[..]).unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert!(out.iter().map(|&result| u8::from(result)).eq(expected.iter().copied()), "{name} into bool");
+    assert!(
+        out.iter().map(|&result| u8::from(result)).eq(expected.iter().copied()),
+        "{name} into bool"
+    );
 }
 
 /// As [`check`], for suites of no standard that has operators here.
@@ -149,7 +162,12 @@ fn check_predicate(name: &str, format: Format, predicate: Predicate, bytes: &[u8
         for path in Path::available() {
             let mut out = vec![CANARY; expected.len() * repeat];
             path.mask(Elements::from_bytes(&bytes, format).unwrap(), predicate, &mut out[..]);
-            assert_eq!(out, expected.repeat(repeat), "{name} {predicate:?} of {format} on {}", path.name());
+            assert_eq!(
+                out,
+                expected.repeat(repeat),
+                "{name} {predicate:?} of {format} on {}",
+                path.name()
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! ml_dtypes, ml_dtypes/tests/float8_test.cc and the codes of an exhaustive run (VECTORS, section 12).
+//! ml_dtypes, ml_dtypes/tests/float8_test.cc and the codes of an exhaustive run (VECTORS, section
+//! 12).
 
 use nonfinite::{Elements, Format, Path, Predicate};
 
@@ -32,7 +33,10 @@ fn all_codes() {
             let is_nan = |code: u8| nan.iter().any(|&(first, last)| (first..=last).contains(&code));
             let expect = |predicate, holds: &dyn Fn(u8) -> bool| {
                 let at = format!("{predicate:?} of {format} on {}", path.name());
-                assert!(codes.iter().map(|&code| u8::from(holds(code))).eq(hits(predicate)), "{at}");
+                assert!(
+                    codes.iter().map(|&code| u8::from(holds(code))).eq(hits(predicate)),
+                    "{at}"
+                );
             };
             expect(Predicate::Nan, &is_nan);
             expect(Predicate::Inf, &|code| infinite.contains(&code));

@@ -1,4 +1,5 @@
-//! ONNX: its node tests, versions, types, attributes, shapes and refusals (CONTRACTS, section 1; VECTORS, section 1).
+//! ONNX: its node tests, versions, types, attributes, shapes and refusals (CONTRACTS, section 1;
+//! VECTORS, section 1).
 
 use nonfinite::ops::onnx::{Attribute, AttributeRule, DataType, Error, IsFinite, IsInf, IsNan};
 use nonfinite::ops::{DenseError, Operator};
@@ -43,13 +44,21 @@ fn node_tests_of_is_nan() {
     let op = IsNan::for_opset(20).unwrap();
     let x = "-1.2 nan inf 2.8 -inf inf";
     check("test_isnan", &op, DataType::Float, &[6], &elements(Format::F32, x), "F T F F F F");
-    check("test_isnan_float16", &op, DataType::Float16, &[6], &elements(Format::F16, x), "F T F F F F");
+    check(
+        "test_isnan_float16",
+        &op,
+        DataType::Float16,
+        &[6],
+        &elements(Format::F16, x),
+        "F T F F F F",
+    );
     let op = IsNan::for_opset(13).unwrap();
     let x = elements(Format::F32, "3.0 nan 4.0 nan");
     check("IsNaN-13 documentation", &op, DataType::Float, &[4], &x, "F T F T");
 }
 
-/// tests/python/version_converter/automatic_upgrade_test.py: IsInf from opset 10 and IsNaN from 9, shape [2, 3] of BOOL.
+/// tests/python/version_converter/automatic_upgrade_test.py: IsInf from opset 10 and IsNaN from 9,
+/// shape [2, 3] of BOOL.
 #[test]
 fn version_converter_tests() {
     let is_inf = IsInf::for_opset(10).unwrap();
@@ -58,7 +67,8 @@ fn version_converter_tests() {
     assert_eq!(is_nan.infer(DataType::Float, [2, 3]), Ok((DataType::Bool, [2, 3])));
 }
 
-/// What the node tests leave out: both attributes off, other values than 0 and 1, bf16, f64, fp8, signalling NaN.
+/// What the node tests leave out: both attributes off, other values than 0 and 1, bf16, f64, fp8,
+/// signalling NaN.
 #[test]
 fn attributes() {
     let x = "-1.2 nan inf 2.8 -inf inf 0 -0 max -max min";
@@ -107,7 +117,8 @@ fn attributes_by_name() {
     let parse = |attributes: &[Attribute<'static>]| {
         IsInf::for_opset(20).unwrap().with_attributes(attributes.iter().copied())
     };
-    let (negative, positive) = (Attribute::int("detect_negative", 0), Attribute::int("detect_positive", 7));
+    let (negative, positive) =
+        (Attribute::int("detect_negative", 0), Attribute::int("detect_positive", 7));
     assert_eq!(parse(&[]), Ok(is_inf(20, 1, 1)));
     assert_eq!(parse(&[negative]), Ok(is_inf(20, 1, 0)));
     assert_eq!(parse(&[negative, positive]), Ok(is_inf(20, 7, 0)));
@@ -130,7 +141,17 @@ fn attributes_by_name() {
 fn versions() {
     let is_nan = |opset| IsNan::for_opset(opset).map(|op| op.signature().since_version());
     let is_inf = |opset| IsInf::for_opset(opset).map(|op| op.signature().since_version());
-    let rows = [(9, 9), (10, 9), (12, 9), (13, 13), (17, 13), (19, 13), (20, 20), (28, 20), (u32::MAX, 20)];
+    let rows = [
+        (9, 9),
+        (10, 9),
+        (12, 9),
+        (13, 13),
+        (17, 13),
+        (19, 13),
+        (20, 20),
+        (28, 20),
+        (u32::MAX, 20),
+    ];
     for (opset, version) in rows {
         assert_eq!(is_nan(opset), Ok(version));
     }
@@ -139,10 +160,14 @@ fn versions() {
     }
     assert_eq!(is_nan(8), Err(Error::Opset { op: "IsNaN", opset: 8, first: 9 }));
     assert_eq!(is_inf(9), Err(Error::Opset { op: "IsInf", opset: 9, first: 10 }));
-    assert_eq!(is_inf(0).unwrap_err().to_string(), "opset 0 has no operator IsInf: it came with opset 10");
+    assert_eq!(
+        is_inf(0).unwrap_err().to_string(),
+        "opset 0 has no operator IsInf: it came with opset 10"
+    );
 }
 
-/// Every type at every version: accepted as CONTRACTS, section 1 lists it, refused with an error that says all otherwise.
+/// Every type at every version: accepted as CONTRACTS, section 1 lists it, refused with an error
+/// that says all otherwise.
 #[test]
 fn types() {
     use DataType::*;
@@ -151,10 +176,13 @@ fn types() {
     let thirteen = [&nine[..], &[Bfloat16]].concat();
     let twenty = [&thirteen[..], &fp8].concat();
     for data_type in DataType::ALL {
-        for (opset, list) in [(9, &nine), (12, &nine), (13, &thirteen), (19, &thirteen), (20, &twenty)] {
+        for (opset, list) in
+            [(9, &nine), (12, &nine), (13, &thirteen), (19, &thirteen), (20, &twenty)]
+        {
             expect_type(&IsNan::for_opset(opset).unwrap(), data_type, list);
         }
-        for (opset, list) in [(10, &vec![Float, Double]), (19, &vec![Float, Double]), (20, &twenty)] {
+        for (opset, list) in [(10, &vec![Float, Double]), (19, &vec![Float, Double]), (20, &twenty)]
+        {
             expect_type(&IsInf::for_opset(opset).unwrap(), data_type, list);
         }
     }
@@ -192,10 +220,12 @@ where
 
 #[test]
 fn fused_is_finite() {
-    let fuse = |opset| IsFinite::fuse(IsNan::for_opset(opset).unwrap(), IsInf::for_opset(opset).unwrap());
+    let fuse =
+        |opset| IsFinite::fuse(IsNan::for_opset(opset).unwrap(), IsInf::for_opset(opset).unwrap());
     let op = fuse(20).unwrap();
     for data_type in [DataType::Float16, DataType::Bfloat16, DataType::Float, DataType::Double] {
-        let x = elements(data_type.format().unwrap(), "-1.2 nan inf 2.8 -inf inf 0 -0 max -max min");
+        let x =
+            elements(data_type.format().unwrap(), "-1.2 nan inf 2.8 -inf inf 0 -0 max -max min");
         check("Not(Or(IsNaN, IsInf))", &op, data_type, &[11], &x, "T F F T F F T T T T T");
     }
     check("Not(Or(..))", &op, DataType::Float8E4M3Fn, &[5], &codes("7E 7F 78 FF 80"), "T F T F T");
@@ -234,7 +264,8 @@ fn data_types() {
 #[test]
 fn memory_errors_name_op_version_and_type() {
     let op = IsNan::for_opset(17).unwrap();
-    let x = nonfinite::ops::Dense { element_type: DataType::Double, shape: &[2, 3], bytes: &[0; 47] };
+    let x =
+        nonfinite::ops::Dense { element_type: DataType::Double, shape: &[2, 3], bytes: &[0; 47] };
     let error = op.run(x, &mut [7; 6][..]).unwrap_err();
     let expected = Error::Memory {
         op: "IsNaN",

@@ -19,13 +19,17 @@ fn is_inf_of_floats() {
     ];
     for (positive, negative, x, expected) in rows {
         for opset in [10, 20] {
-            for (data_type, format) in [(DataType::Float, Format::F32), (DataType::Double, Format::F64)] {
+            for (data_type, format) in
+                [(DataType::Float, Format::F32), (DataType::Double, Format::F64)]
+            {
                 let op = is_inf(opset, positive, negative);
                 check("ORT IsInf", &op, data_type, &[6], &elements(format, x), expected);
             }
         }
     }
-    for (data_type, format) in [(DataType::Float16, Format::F16), (DataType::Bfloat16, Format::Bf16)] {
+    for (data_type, format) in
+        [(DataType::Float16, Format::F16), (DataType::Bfloat16, Format::Bf16)]
+    {
         let x = elements(format, "-1.7 nan inf 3.6 -inf inf");
         check("ORT IsInf", &is_inf(20, 1, 1), data_type, &[6], &x, "F F T F T T");
     }

@@ -1,8 +1,10 @@
-//! OpenVINO: its reference tests, types, attributes and refusals (CONTRACTS, section 2; VECTORS, section 3), and f64, where
-//! its CPU plugin is wrong.
+//! OpenVINO: its reference tests, types, attributes and refusals (CONTRACTS, section 2; VECTORS,
+//! section 3), and f64, where its CPU plugin is wrong.
 
 use nonfinite::Format;
-use nonfinite::ops::openvino::{AttributeRule, ElementType, Error, IsFinite, IsInf, IsNan, Version10};
+use nonfinite::ops::openvino::{
+    AttributeRule, ElementType, Error, IsFinite, IsInf, IsNan, Version10,
+};
 use nonfinite::ops::{Dense, DenseError, Operator};
 
 use crate::{check, codes, elements};
@@ -39,8 +41,9 @@ fn example_of_the_specification() {
     }
 }
 
-/// OpenVINO 2026.4.1 on a CPU clamps f64 to f32 first, so that IsFinite of an infinity is true and IsInf is false. Here f64 is
-/// answered in f64; no value between the largest f32 and infinity is infinite, either.
+/// OpenVINO 2026.4.1 on a CPU clamps f64 to f32 first, so that IsFinite of an infinity is true and
+/// IsInf is false. Here f64 is answered in f64; no value between the largest f32 and infinity is
+/// infinite, either.
 #[test]
 fn f64_is_answered_in_f64() {
     let x = elements(Format::F64, "inf -inf nan 1e300 -1e300 3.5e38 max 1e-310");
@@ -71,7 +74,8 @@ fn small_floats() {
 fn fp4_is_packed() {
     fn run(op: &impl Operator<Signature = Version10>, bytes: &[u8]) -> Result<[u8; 5], Error> {
         let mut out = [7; 5];
-        op.run(Dense { element_type: ElementType::F4E2M1, shape: &[5], bytes }, &mut out[..]).map(|()| out)
+        op.run(Dense { element_type: ElementType::F4E2M1, shape: &[5], bytes }, &mut out[..])
+            .map(|()| out)
     }
     assert_eq!(run(&IsFinite, &[0xFF; 3]), Ok([1; 5]));
     assert_eq!(run(&IsNan, &[0xFF; 3]), Ok([0; 5]));
@@ -81,8 +85,8 @@ fn fp4_is_packed() {
     assert_eq!(run(&IsFinite, &[0; 5]), Err(expected));
 }
 
-/// Every type that is not a floating-point one is refused with the texts that users of OpenVINO know; NF4 as well, which
-/// OpenVINO does not call real.
+/// Every type that is not a floating-point one is refused with the texts that users of OpenVINO
+/// know; NF4 as well, which OpenVINO does not call real.
 #[test]
 fn types() {
     let real = ["dynamic", "bf16", "f16", "f32", "f64", "f8e4m3", "f8e5m2", "f4e2m1", "f8e8m0"];
@@ -103,8 +107,14 @@ fn types() {
             "The element type of the input tensor must be a floating point number or dynamic (got {element_type})."
         );
         assert!(finite.to_string().contains(&or_dynamic), "{finite}");
-        assert!(inf.to_string().contains(number) && inf.to_string().starts_with("IsInf-10"), "{inf}");
-        assert!(nan.to_string().contains(number) && nan.to_string().starts_with("IsNaN-10"), "{nan}");
+        assert!(
+            inf.to_string().contains(number) && inf.to_string().starts_with("IsInf-10"),
+            "{inf}"
+        );
+        assert!(
+            nan.to_string().contains(number) && nan.to_string().starts_with("IsNaN-10"),
+            "{nan}"
+        );
         let mut out = [7; 1];
         let x = Dense { element_type, shape: &[], bytes: &[0; 8] };
         assert_eq!((IsFinite.run(x, &mut out[..]), out), (Err(finite), [7]));
@@ -118,7 +128,8 @@ fn a_dynamic_type_cannot_run() {
     assert_eq!((IsNan.run(x, &mut out[..]), out), (Err(Error::Dynamic { op: "IsNaN" }), [7]));
 }
 
-/// The booleans of IR files as OpenVINO 2026.4.1 reads them, seen there; what it passes over in silence is refused.
+/// The booleans of IR files as OpenVINO 2026.4.1 reads them, seen there; what it passes over in
+/// silence is refused.
 #[test]
 fn attributes() {
     let parse = |attributes: &[(&'static str, &'static str)]| {
@@ -129,8 +140,14 @@ fn attributes() {
     for (no, yes) in [("false", "true"), ("0", "1"), ("FALSE", "True")] {
         assert_eq!(parse(&[("detect_negative", no)]), is_inf(false, true));
         assert_eq!(parse(&[("detect_positive", no)]), is_inf(true, false));
-        assert_eq!(parse(&[("detect_positive", no), ("detect_negative", no)]), is_inf(false, false));
-        assert_eq!(parse(&[("detect_positive", yes), ("detect_negative", no)]), is_inf(false, true));
+        assert_eq!(
+            parse(&[("detect_positive", no), ("detect_negative", no)]),
+            is_inf(false, false)
+        );
+        assert_eq!(
+            parse(&[("detect_positive", yes), ("detect_negative", no)]),
+            is_inf(false, true)
+        );
     }
     for value in ["", "yes", " true", "true ", "2", "-1", "t"] {
         let error = parse(&[("detect_negative", value)]).unwrap_err();

@@ -1,4 +1,5 @@
-//! OpenVINO: type propagation with partial shapes (src/core/tests/type_prop/is_finite.cpp) and dimensions as text.
+//! OpenVINO: type propagation with partial shapes (src/core/tests/type_prop/is_finite.cpp) and
+//! dimensions as text.
 
 use nonfinite::ops::Operator;
 use nonfinite::ops::openvino::{
@@ -77,7 +78,8 @@ fn text() {
         assert_eq!(dimension.to_string().parse(), Ok(dimension));
     }
     let parse = |text: &str| text.parse::<Dimension>();
-    for text in ["", "x", "2 .. 4", "-2", "1..-1", "+3", "9223372036854775808", "1...2", "1..2..3"] {
+    for text in ["", "x", "2 .. 4", "-2", "1..-1", "+3", "9223372036854775808", "1...2", "1..2..3"]
+    {
         assert_eq!(parse(text), Err(DimensionError::Syntax), "{text}");
     }
     assert_eq!(parse("5..2"), Err(DimensionError::Empty { min: 5, max: 2 }));

@@ -1,4 +1,5 @@
-//! rten, src/ops/unary_elementwise.rs (VECTORS, section 11). Its results are i32; ours are bytes that its caller widens.
+//! rten, src/ops/unary_elementwise.rs (VECTORS, section 11). Its results are i32; ours are bytes
+//! that its caller widens.
 
 use nonfinite::Format;
 use nonfinite::ops::onnx::{DataType, IsInf, IsNan};

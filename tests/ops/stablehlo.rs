@@ -1,4 +1,5 @@
-//! StableHLO is_finite: stablehlo/tests/interpret/is_finite.mlir (VECTORS, section 7) and its types (CONTRACTS, section 5).
+//! StableHLO is_finite: stablehlo/tests/interpret/is_finite.mlir (VECTORS, section 7) and its types
+//! (CONTRACTS, section 5).
 
 use nonfinite::Format;
 use nonfinite::ops::stablehlo::{ElementType, Error, IsFinite};
@@ -14,8 +15,8 @@ fn interpret_is_finite() {
     check("is_finite.mlir", &IsFinite, ElementType::F64, &[7], &x, "F F F T T T T");
 }
 
-/// stablehlo/testdata/is_finite_*_20_20.mlir: 400 finite values of each type give true. Theirs are random and in the files;
-/// these are spread over all exponents.
+/// stablehlo/testdata/is_finite_*_20_20.mlir: 400 finite values of each type give true. Theirs are
+/// random and in the files; these are spread over all exponents.
 #[test]
 fn finite_values() {
     let types = [ElementType::Bf16, ElementType::F16, ElementType::F32, ElementType::F64];
@@ -24,7 +25,8 @@ fn finite_values() {
         let width = 8 * format.size_in_bytes() as u32;
         let max = crate::bits(format, "max");
         // All magnitudes up to the largest, every other one negative.
-        let bits = (0..400u64).map(|i| (max as u128 * i as u128 / 399) as u64 | (i & 1) << (width - 1));
+        let bits =
+            (0..400u64).map(|i| (max as u128 * i as u128 / 399) as u64 | (i & 1) << (width - 1));
         let expected = "T ".repeat(400);
         check("20x20", &IsFinite, element_type, &[20, 20], &memory(format, bits), &expected);
     }
@@ -69,15 +71,23 @@ fn quantized() {
 fn types() {
     for element_type in ElementType::ALL {
         assert_eq!(element_type.name().parse(), Ok(element_type));
-        let taken = element_type.format().is_some() || element_type == ElementType::PerTensorQuantized;
-        let expected =
-            if taken { Ok((ElementType::Boolean, ())) } else { Err(Error::ElementType(element_type)) };
+        let taken =
+            element_type.format().is_some() || element_type == ElementType::PerTensorQuantized;
+        let expected = if taken {
+            Ok((ElementType::Boolean, ()))
+        } else {
+            Err(Error::ElementType(element_type))
+        };
         assert_eq!(IsFinite.infer(element_type, ()), expected);
     }
     assert!("f8e4m3fn".parse::<ElementType>().is_err());
     // The 15 floating-point types of docs/spec.md.
-    let floats = ElementType::ALL.into_iter().filter(|element_type| element_type.format().is_some());
+    let floats =
+        ElementType::ALL.into_iter().filter(|element_type| element_type.format().is_some());
     assert_eq!(floats.count(), 15);
     let error = IsFinite.infer(ElementType::PerAxisQuantized, ()).unwrap_err();
-    assert!(error.to_string().ends_with("quantized type, not of per-axis !quant.uniform"), "{error}");
+    assert!(
+        error.to_string().ends_with("quantized type, not of per-axis !quant.uniform"),
+        "{error}"
+    );
 }

@@ -25,7 +25,10 @@ fn of_memory() {
         &format!("IsNaN-10 of f32: {memory}"),
     );
     let element_type = "f32".parse().unwrap();
-    says(&stablehlo::Error::Memory { element_type, error }, &format!("stablehlo.is_finite of f32: {memory}"));
+    says(
+        &stablehlo::Error::Memory { element_type, error },
+        &format!("stablehlo.is_finite of f32: {memory}"),
+    );
     let data_type = "float32".parse().unwrap();
     let error = webnn::Error::Memory { op: "isNaN", data_type, error };
     says(&error, &format!("TypeError: isNaN of float32: {memory}"));
@@ -60,7 +63,11 @@ fn of_types() {
             "string" => 256,
             name => number(name),
         };
-        assert_eq!((element_type.code() as usize, element_type.bits()), (code, bits), "{element_type}");
+        assert_eq!(
+            (element_type.code() as usize, element_type.bits()),
+            (code, bits),
+            "{element_type}"
+        );
     }
     for data_type in TensorDataType::ALL {
         let bits = if data_type == TensorDataType::Unknown { 0 } else { number(data_type.name()) };
@@ -72,7 +79,8 @@ fn of_types() {
 
 #[test]
 fn of_operators() {
-    let (is_nan, is_inf) = (onnx::IsNan::for_opset(20).unwrap(), onnx::IsInf::for_opset(20).unwrap());
+    let (is_nan, is_inf) =
+        (onnx::IsNan::for_opset(20).unwrap(), onnx::IsInf::for_opset(20).unwrap());
     let names = [
         (is_nan.name(), "IsNaN"),
         (is_inf.name(), "IsInf"),
@@ -127,7 +135,9 @@ fn of_openvino() {
         &"x".parse::<Dimension>().unwrap_err(),
         "a dimension is a size such as 37, ? if it is dynamic, or an interval such as 2..4, 2.. or ..4",
     );
-    for (text, min, max) in [("37", 37, Some(37)), ("?", 0, None), ("2..4", 2, Some(4)), ("2..", 2, None)] {
+    for (text, min, max) in
+        [("37", 37, Some(37)), ("?", 0, None), ("2..4", 2, Some(4)), ("2..", 2, None)]
+    {
         let dimension: Dimension = text.parse().unwrap();
         assert_eq!((dimension.min(), dimension.max()), (min, max), "{text}");
     }
@@ -144,7 +154,10 @@ fn of_webnn() {
     let refused = webnn::Error::DataType { op: "isNaN", data_type };
     says(&refused, "TypeError: isNaN: the input is int8, not float32 or float16");
     let refused = webnn::Error::Dimension { op: "isInfinite", index: 1, size: 0 };
-    says(&refused, "TypeError: isInfinite: dimension 1 is 0, no valid dimension: not in 1..=2147483647");
+    says(
+        &refused,
+        "TypeError: isInfinite: dimension 1 is 0, no valid dimension: not in 1..=2147483647",
+    );
 }
 
 /// Each rule of DirectML, in the sentence of an error.
@@ -164,7 +177,10 @@ fn of_directml() {
         (Overlap { needed: 6 }, "results would overlap: this stride must be at least 6"),
         (ImpliedSize(12), "must be at least what sizes and strides imply, 12"),
         (WholeDwords, "must be a multiple of 4"),
-        (Alignment { element: 2 }, "must be 0 or a power of two, at least the 2 bytes of an element"),
+        (
+            Alignment { element: 2 },
+            "must be 0 or a power of two, at least the 2 bytes of an element",
+        ),
         (OffsetAlignment(16), "must be a multiple of 16"),
         (WithinBuffer(64), "the range must lie within the buffer of 64 bytes"),
         (RangeSize(32), "must be at least TotalTensorSizeInBytes, 32"),
@@ -178,7 +194,8 @@ fn of_directml() {
         rule: Flags,
     };
     for (rule, text) in rules {
-        let text = format!("DML_OPERATOR_ELEMENT_WISE_IS_NAN: OutputTensor.Strides[1] is 3: {text}");
+        let text =
+            format!("DML_OPERATOR_ELEMENT_WISE_IS_NAN: OutputTensor.Strides[1] is 3: {text}");
         says(&Error { rule, ..error }, &text);
     }
     let input = Error {
@@ -190,7 +207,9 @@ fn of_directml() {
         ..error
     };
     assert!(
-        input.to_string().starts_with("DML_OPERATOR_ELEMENT_WISE_IS_NAN: InputTensor.DataType is FLOAT32: ")
+        input
+            .to_string()
+            .starts_with("DML_OPERATOR_ELEMENT_WISE_IS_NAN: InputTensor.DataType is FLOAT32: ")
     );
     let unknown = Error { value: 1 << 40, ..input }.to_string();
     assert!(unknown.contains("DataType is UNKNOWN"), "{unknown}");

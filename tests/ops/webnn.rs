@@ -1,4 +1,5 @@
-//! WebNN: WPT's webnn/conformance_tests for isNaN and isInfinite (VECTORS, section 4), types and shapes (CONTRACTS, section 5).
+//! WebNN: WPT's webnn/conformance_tests for isNaN and isInfinite (VECTORS, section 4), types and
+//! shapes (CONTRACTS, section 5).
 
 use nonfinite::ops::webnn::{DataType, Error, IsInfinite, IsNan};
 use nonfinite::ops::{Dense, DenseError, Operator};
@@ -18,7 +19,11 @@ fn lengths() {
 
 type Row = (&'static [usize], &'static str, &'static str);
 
-fn run<O: Operator<Signature = nonfinite::ops::webnn::Method>>(op: &O, data_type: DataType, rows: &[Row]) {
+fn run<O: Operator<Signature = nonfinite::ops::webnn::Method>>(
+    op: &O,
+    data_type: DataType,
+    rows: &[Row],
+) {
     for &(shape, x, expected) in rows {
         let bytes = elements(data_type.format().unwrap(), x);
         check(&format!("WPT {} {x}", op.name()), op, data_type, shape, &bytes, expected);
@@ -101,7 +106,10 @@ fn types() {
     }
     assert!("bfloat16".parse::<DataType>().is_err());
     let error = IsInfinite.infer(DataType::Int8, ()).unwrap_err();
-    assert_eq!(error.to_string(), "TypeError: isInfinite: the input is int8, not float32 or float16");
+    assert_eq!(
+        error.to_string(),
+        "TypeError: isInfinite: the input is int8, not float32 or float16"
+    );
 }
 
 /// A valid dimension is an integer greater than zero in the range of `long`.

@@ -25,7 +25,10 @@ fn typed_slices() {
     assert_eq!(nonfinite::census(&x).neg_inf, Class { count: 1, first: Some(3) });
 
     let mut room = [MaybeUninit::uninit(); 5];
-    assert_eq!(nonfinite::mask_uninit(&x, Predicate::Inf, &mut room), [false, false, true, true, false]);
+    assert_eq!(
+        nonfinite::mask_uninit(&x, Predicate::Inf, &mut room),
+        [false, false, true, true, false]
+    );
     assert_eq!(nonfinite::mask_uninit(&x, Predicate::Never, &mut room), [false; 5]);
 
     assert!(nonfinite::all(&[f16::MAX, f16::MIN], Predicate::Finite));
@@ -52,7 +55,8 @@ fn empty() {
     }
 }
 
-/// Words keep the bits behind the last element, and number bits alike on machines of either byte order.
+/// Words keep the bits behind the last element, and number bits alike on machines of either byte
+/// order.
 #[test]
 fn words_of_bits() {
     for n in [1, 63, 64, 65, 130, 191] {

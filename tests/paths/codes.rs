@@ -39,12 +39,15 @@ fn one_special_element() {
     lone_specials(&mut check);
 }
 
-/// One special element among zeros: searches must find it where it is, whatever the rest of the block.
+/// One special element among zeros: searches must find it where it is, whatever the rest of the
+/// block.
 pub(crate) fn lone_specials(visit: Visit<'_>) {
     for format in Format::ALL {
         let edges = oracle::edges(format);
-        let special =
-            edges.iter().copied().filter(|&bits| oracle::kind(format, bits) != oracle::Kind::Finite);
+        let special = edges
+            .iter()
+            .copied()
+            .filter(|&bits| oracle::kind(format, bits) != oracle::Kind::Finite);
         let special: Vec<u64> = special.step_by(if reduced() { 11 } else { 3 }).collect();
         for (i, bits) in special.iter().enumerate() {
             // The first in every place, whatever the input.
@@ -67,7 +70,8 @@ pub(crate) fn lone_finites(visit: Visit<'_>) {
         let edges = oracle::edges(format);
         let (finite, special): (Vec<u64>, Vec<u64>) =
             edges.iter().partition(|&&bits| oracle::kind(format, bits) == oracle::Kind::Finite);
-        let special: Vec<u64> = special.into_iter().step_by(if reduced() { 31 } else { 11 }).collect();
+        let special: Vec<u64> =
+            special.into_iter().step_by(if reduced() { 31 } else { 11 }).collect();
         for (i, bits) in special.iter().enumerate() {
             // The first in every place, whatever the input.
             let step = if reduced() && i > 0 { 23 } else { 1 };
@@ -79,8 +83,9 @@ pub(crate) fn lone_finites(visit: Visit<'_>) {
     }
 }
 
-/// The same for a search, which folds groups of blocks: a finite element at either end of a block, among elements whose bits are all
-/// set, which a load at a wrong place cannot tell from each other.
+/// The same for a search, which folds groups of blocks: a finite element at either end of a block,
+/// among elements whose bits are all set, which a load at a wrong place cannot tell from each
+/// other.
 #[test]
 fn one_finite_element_of_a_group() {
     for format in Format::ALL {
@@ -93,9 +98,11 @@ fn one_finite_element_of_a_group() {
         let step = if reduced() { 512 } else { 64 };
         for at in (0..elements).step_by(step).flat_map(|block| [block, block + 62, block + 63]) {
             // Zero, and what lacks few bits.
-            for one in
-                [format.min_bits(), 0, format.max_bits()].into_iter().step_by(if reduced() { 2 } else { 1 })
-            {
+            for one in [format.min_bits(), 0, format.max_bits()].into_iter().step_by(if reduced() {
+                2
+            } else {
+                1
+            }) {
                 let codes = (0..elements).map(|i| if i == at { one } else { all_set });
                 check(format, &tensor(format, codes));
             }
@@ -103,15 +110,18 @@ fn one_finite_element_of_a_group() {
     }
 }
 
-/// One special element in every place of 128 bytes, all within a group of blocks that a search folds into one register.
+/// One special element in every place of 128 bytes, all within a group of blocks that a search
+/// folds into one register.
 #[test]
 fn one_special_element_of_a_group() {
     // A rule and a width of lanes each.
     let few = [Format::F8E4M3FnUz, Format::F8E5M2, Format::F16, Format::F32, Format::F64];
     for &format in if reduced() { &few[..] } else { &Format::ALL[..] } {
         let edges = oracle::edges(format);
-        let special: Vec<u64> =
-            edges.into_iter().filter(|&bits| oracle::kind(format, bits) != oracle::Kind::Finite).collect();
+        let special: Vec<u64> = edges
+            .into_iter()
+            .filter(|&bits| oracle::kind(format, bits) != oracle::Kind::Finite)
+            .collect();
         let size = format.size_in_bytes();
         let elements = 2304 / size;
         for at in 1152 / size..1280 / size {

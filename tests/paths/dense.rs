@@ -52,8 +52,8 @@ fn one_among_many() {
     }
 }
 
-/// Nothing but one kind, long enough to be taken for granted, and then one element of each code at the edges: a NaN has all bits of
-/// the infinity, and more.
+/// Nothing but one kind, long enough to be taken for granted, and then one element of each code at
+/// the edges: a NaN has all bits of the infinity, and more.
 #[test]
 fn one_of_another_code() {
     for format in Format::ALL {

@@ -1,11 +1,12 @@
-//! The floating-point environment: nothing that a kernel does shows in it, and nothing in it changes an answer.
+//! The floating-point environment: nothing that a kernel does shows in it, and nothing in it
+//! changes an answer.
 
 use nonfinite::{Census, Elements, Format, Path, Predicate};
 
 use crate::{oracle, paths, reduced};
 
-/// Signalling NaNs, subnormals, infinities: what a floating-point comparison would flag, flush or trap on. Long enough
-/// for groups of every path, and a rest.
+/// Signalling NaNs, subnormals, infinities: what a floating-point comparison would flag, flush or
+/// trap on. Long enough for groups of every path, and a rest.
 fn tensor(format: Format) -> Vec<u8> {
     let signalling = match format {
         Format::F16 => vec![0x7C01, 0x0001, 0x7C00, 0xFDFF, 0x83FF],
@@ -38,7 +39,12 @@ struct Answers {
 impl Answers {
     fn room(elements: usize) -> Self {
         let bits = vec![0; elements.div_ceil(8)];
-        Self { mask: vec![0; elements], bits, searches: (false, false, 0, None), census: Census::default() }
+        Self {
+            mask: vec![0; elements],
+            bits,
+            searches: (false, false, 0, None),
+            census: Census::default(),
+        }
     }
 
     /// Asks a path. Nothing but the kernels runs in here: no allocation, no panic.
@@ -55,8 +61,9 @@ impl Answers {
     }
 }
 
-/// In every environment: the same answers as in the usual one (which the other tests hold against the oracle, and which
-/// are held against the scalar path here), no flag raised, no trap, and the environment as it was.
+/// In every environment: the same answers as in the usual one (which the other tests hold against
+/// the oracle, and which are held against the scalar path here), no flag raised, no trap, and the
+/// environment as it was.
 #[test]
 fn environments_make_no_difference() {
     let scalar = Path::by_name("scalar").unwrap();
@@ -70,7 +77,8 @@ fn environments_make_no_difference() {
                 for &control in &register::environments() {
                     let mut answers = Answers::room(x.len());
                     let after = register::with(control, || answers.ask(path, x, predicate));
-                    let at = || format!("{} {format} {predicate:?} under {control:#x}", path.name());
+                    let at =
+                        || format!("{} {format} {predicate:?} under {control:#x}", path.name());
                     assert_eq!(after, control, "{}: flags or control bits changed", at());
                     assert!(answers == want, "{}: other answers", at());
                 }
@@ -91,13 +99,16 @@ fn the_register_shows_an_invalid_operation() {
     assert!(after != control || control == register::NONE, "the flag is not seen");
 }
 
-/// The environments that trap do trap: a child process that subtracts infinities in one of them is ended by the signal.
+/// The environments that trap do trap: a child process that subtracts infinities in one of them is
+/// ended by the signal.
 #[cfg(all(unix, target_arch = "x86_64"))]
 #[test]
 fn unmasked_exceptions_trap() {
     use std::hint::black_box;
     let trapping = *register::environments().last().unwrap();
-    for (environment, ends_by) in [(register::environments()[0], None), (trapping, Some(libc::SIGFPE))] {
+    for (environment, ends_by) in
+        [(register::environments()[0], None), (trapping, Some(libc::SIGFPE))]
+    {
         let signal = crate::child::signal_of(|| {
             register::with(environment, || {
                 black_box(black_box(f64::INFINITY) - black_box(f64::INFINITY));
@@ -117,8 +128,8 @@ mod register {
     const MASKS: u64 = 0x1F80;
     const FLUSH: u64 = 0x8040;
 
-    /// Every rounding, with and without flush-to-zero and denormals-are-zero, with exceptions masked and unmasked; the
-    /// usual first, and one that traps last.
+    /// Every rounding, with and without flush-to-zero and denormals-are-zero, with exceptions
+    /// masked and unmasked; the usual first, and one that traps last.
     pub(super) fn environments() -> Vec<u64> {
         let mut all = Vec::new();
         for masks in [MASKS, 0] {
@@ -129,10 +140,12 @@ mod register {
         all
     }
 
-    /// Runs with the register at `control`, and tells what it was at the end; it is then again as before.
+    /// Runs with the register at `control`, and tells what it was at the end; it is then again as
+    /// before.
     pub(super) fn with(control: u64, run: impl FnOnce()) -> u64 {
         let (control, mut before, mut after) = (control as u32, 0u32, 0u32);
-        // SAFETY: stores the register into a local of its size and loads it from another, with reserved bits zero.
+        // SAFETY: stores the register into a local of its size and loads it from another, with
+        // reserved bits zero.
         unsafe {
             asm!("stmxcsr [{}]", in(reg) &raw mut before, options(nostack));
             asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack));
@@ -147,7 +160,8 @@ mod register {
     }
 }
 
-/// FPCR in the upper half, FPSR in the lower: Arm Architecture Reference Manual, C5.2.8 and C5.2.10.
+/// FPCR in the upper half, FPSR in the lower: Arm Architecture Reference Manual, C5.2.8 and
+/// C5.2.10.
 #[cfg(target_arch = "aarch64")]
 mod register {
     use core::arch::asm;
@@ -158,8 +172,8 @@ mod register {
     const DEFAULT_NAN: u64 = 1 << 25;
     const TRAPS: u64 = 0x9F00;
 
-    /// Every rounding, with and without flush-to-zero and default NaNs, with and without traps; the usual first. Bits
-    /// that the CPU does not have, such as those of traps mostly, are left out.
+    /// Every rounding, with and without flush-to-zero and default NaNs, with and without traps; the
+    /// usual first. Bits that the CPU does not have, such as those of traps mostly, are left out.
     pub(super) fn environments() -> Vec<u64> {
         let mut all = Vec::new();
         for traps in [0, TRAPS] {
@@ -173,11 +187,13 @@ mod register {
         kept
     }
 
-    /// Runs with the registers at `control`, and tells what they were at the end; they are then again as before.
+    /// Runs with the registers at `control`, and tells what they were at the end; they are then
+    /// again as before.
     pub(super) fn with(control: u64, run: impl FnOnce()) -> u64 {
         let (fpcr, fpsr) = (control >> 32, control & 0xFFFF_FFFF);
         let (before_control, before_status, after_control, after_status): (u64, u64, u64, u64);
-        // SAFETY: reads and writes the two registers, which any program may; unknown bits are ignored.
+        // SAFETY: reads and writes the two registers, which any program may; unknown bits are
+        // ignored.
         unsafe {
             asm!("mrs {}, fpcr", out(reg) before_control, options(nostack));
             asm!("mrs {}, fpsr", out(reg) before_status, options(nostack));

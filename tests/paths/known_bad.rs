@@ -1,5 +1,5 @@
-//! Implementations that are known to be wrong, each in a library that people use or as an idiom: the checks of the
-//! suite, on the tensors of the suite, must refuse them all.
+//! Implementations that are known to be wrong, each in a library that people use or as an idiom:
+//! the checks of the suite, on the tensors of the suite, must refuse them all.
 
 use half::f16;
 use nonfinite::{Census, Class, Elements, Format, Predicate};
@@ -55,8 +55,9 @@ fn seen(predicate: Predicate, nan: bool, infinite: bool, negative: bool) -> bool
 const IEEE: &[Format] = &[Format::F16, Format::Bf16, Format::F32, Format::F64];
 const FNUZ: &[Format] = &[Format::F8E4M3FnUz, Format::F8E5M2FnUz, Format::F8E4M3B11FnUz];
 
-/// The first entries are those of OpenVINO 2026.4.1, ggml, StableHLO's lowering to TOSA, coremltools, burn, Highway and
-/// onnxruntime 1.31.1, as those projects' sources or answers have them.
+/// The first entries are those of OpenVINO 2026.4.1, ggml, StableHLO's lowering to TOSA,
+/// coremltools, burn, Highway and onnxruntime 1.31.1, as those projects' sources or answers have
+/// them.
 const KNOWN_BAD: [Implementation; 17] = [
     Implementation {
         name: "infinite f64 is finite (OpenVINO IsFinite)",
@@ -70,7 +71,9 @@ const KNOWN_BAD: [Implementation; 17] = [
     Implementation {
         name: "infinite f64 is not infinite (OpenVINO IsInf)",
         formats: &[Format::F64],
-        judge: |format, predicate, bits| predicate != Predicate::Inf && right(format, predicate, bits),
+        judge: |format, predicate, bits| {
+            predicate != Predicate::Inf && right(format, predicate, bits)
+        },
         sinks: Sinks::Right,
     },
     Implementation {
@@ -172,7 +175,12 @@ const KNOWN_BAD: [Implementation; 17] = [
         sinks: Sinks::ClearsRest,
     },
     Implementation { name: "last for first", formats: IEEE, judge: right, sinks: Sinks::Last },
-    Implementation { name: "counts in a byte", formats: IEEE, judge: right, sinks: Sinks::NarrowCount },
+    Implementation {
+        name: "counts in a byte",
+        formats: IEEE,
+        judge: right,
+        sinks: Sinks::NarrowCount,
+    },
 ];
 
 impl Implementation {
@@ -194,7 +202,10 @@ impl Subject for Implementation {
     fn mask(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8]) {
         let one = if self.sinks == Sinks::AllOnes { 255 } else { 1 };
         if self.sinks != Sinks::Silent {
-            self.hits(x, predicate).into_iter().zip(out).for_each(|(hit, out)| *out = u8::from(hit) * one);
+            self.hits(x, predicate)
+                .into_iter()
+                .zip(out)
+                .for_each(|(hit, out)| *out = u8::from(hit) * one);
         }
     }
 
@@ -223,7 +234,8 @@ impl Subject for Implementation {
         if self.sinks == Sinks::RangeForAll && predicate == Predicate::Finite {
             let elements =
                 || x.as_bytes().chunks_exact(4).map(|raw| f32::from_bits(oracle::read(raw) as u32));
-            return elements().fold(0.0, f32::max).is_finite() && elements().fold(0.0, f32::min).is_finite();
+            return elements().fold(0.0, f32::max).is_finite()
+                && elements().fold(0.0, f32::min).is_finite();
         }
         !self.hits(x, predicate).contains(&false)
     }
@@ -278,16 +290,20 @@ fn refusal(subject: &Implementation, tensors: Tensors) -> Option<String> {
 #[test]
 fn known_bad_implementations_are_refused() {
     for subject in &KNOWN_BAD {
-        let mut found = SUITE.iter().filter_map(|(test, tensors)| Some((test, refusal(subject, *tensors)?)));
-        let (test, wrong) = found.next().unwrap_or_else(|| panic!("no test refuses: {}", subject.name));
+        let mut found =
+            SUITE.iter().filter_map(|(test, tensors)| Some((test, refusal(subject, *tensors)?)));
+        let (test, wrong) =
+            found.next().unwrap_or_else(|| panic!("no test refuses: {}", subject.name));
         println!("{test} refuses {wrong}");
     }
 }
 
-/// An implementation of the same make that is right passes: it is the wrong judgement that is refused.
+/// An implementation of the same make that is right passes: it is the wrong judgement that is
+/// refused.
 #[test]
 fn the_right_one_is_not_refused() {
-    let subject = Implementation { name: "right", formats: IEEE, judge: right, sinks: Sinks::Right };
+    let subject =
+        Implementation { name: "right", formats: IEEE, judge: right, sinks: Sinks::Right };
     for (test, tensors) in [SUITE[3], SUITE[4], SUITE[6], SUITE[7]] {
         assert_eq!(refusal(&subject, tensors), None, "{test}");
     }

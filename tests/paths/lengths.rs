@@ -48,10 +48,13 @@ pub(crate) fn long(visit: Visit<'_>) {
             let mut clean = vec![0; bytes.len()];
             visit(format, &clean);
             let end = clean.len() - 3 * size;
-            clean[end..].copy_from_slice(&mixed(format, 3 * oracle::edges(format).len())[size * 3..size * 6]);
+            clean[end..].copy_from_slice(
+                &mixed(format, 3 * oracle::edges(format).len())[size * 3..size * 6],
+            );
             visit(format, &clean);
         }
-        // Finite elements whose sum is none, whatever lanes it is taken in: the greatest of either sign.
+        // Finite elements whose sum is none, whatever lanes it is taken in: the greatest of either
+        // sign.
         let finite = |&bits: &u64| oracle::kind(format, bits) == oracle::Kind::Finite;
         let edges: Vec<u64> = oracle::edges(format).into_iter().filter(finite).collect();
         let (positive, negative) = edges.split_at(edges.len() / 2);
@@ -64,7 +67,8 @@ pub(crate) fn long(visit: Visit<'_>) {
     }
 }
 
-/// Rows of every length up to more than a block, with padding behind each, so that they are lines of their own.
+/// Rows of every length up to more than a block, with padding behind each, so that they are lines
+/// of their own.
 #[test]
 fn every_short_line() {
     for format in [Format::F64, Format::F32, Format::Bf16, Format::F8E4M3Fn] {
@@ -95,7 +99,12 @@ fn every_address() {
             for path in paths() {
                 check_path(path, format, &room[start..start + n * size], &kinds[..n]);
                 let shifted = start + offset * size;
-                check_path(path, format, &room[shifted..shifted + n * size], &kinds[offset..offset + n]);
+                check_path(
+                    path,
+                    format,
+                    &room[shifted..shifted + n * size],
+                    &kinds[offset..offset + n],
+                );
             }
         }
     }
@@ -118,7 +127,13 @@ fn every_bit_offset() {
     }
 }
 
-fn bits_at(path: Path, x: Elements<'_>, predicate: Predicate, kinds: &[oracle::Kind], offset: usize) {
+fn bits_at(
+    path: Path,
+    x: Elements<'_>,
+    predicate: Predicate,
+    kinds: &[oracle::Kind],
+    offset: usize,
+) {
     for fill in [0, 0xFF] {
         let mut out = vec![fill; (offset + kinds.len()).div_ceil(8)];
         path.bits(x, predicate, &mut out, offset);

@@ -1,7 +1,9 @@
-//! Every path against oracles that know nothing of its rule. One binary, so that an emulator boots once.
+//! Every path against oracles that know nothing of its rule. One binary, so that an emulator boots
+//! once.
 //!
-//! `NONFINITE_REQUIRE=avx2,scalar` makes `required_paths` fail unless those paths can run. For emulators `NONFINITE_REDUCED=1`
-//! cuts the input, and `NONFINITE_ONLY=avx512` leaves the other paths out, which are tested elsewhere.
+//! `NONFINITE_REQUIRE=avx2,scalar` makes `required_paths` fail unless those paths can run. For
+//! emulators `NONFINITE_REDUCED=1` cuts the input, and `NONFINITE_ONLY=avx512` leaves the other
+//! paths out, which are tested elsewhere.
 
 mod api;
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -67,6 +69,6 @@ fn check_path(path: Path, format: Format, bytes: &[u8], kinds: &[oracle::Kind]) 
     oracle::check(&path, format, bytes, kinds).unwrap_or_else(|wrong| panic!("{wrong}"));
 }
 
-/// What a test does with each of its tensors. The tests hand them to [`check`], and `known_bad` to implementations that
-/// it must refuse.
+/// What a test does with each of its tensors. The tests hand them to [`check`], and `known_bad` to
+/// implementations that it must refuse.
 type Visit<'a> = &'a mut dyn FnMut(Format, &[u8]);

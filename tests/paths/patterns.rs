@@ -9,7 +9,8 @@ fn edges_in_every_lane() {
     edges(&mut check);
 }
 
-/// Every sign and edge exponent with every single mantissa bit and all boundaries, in several lanes.
+/// Every sign and edge exponent with every single mantissa bit and all boundaries, in several
+/// lanes.
 pub(crate) fn edges(visit: Visit<'_>) {
     for format in [Format::F32, Format::F64] {
         let edges = oracle::edges(format);
@@ -60,7 +61,9 @@ pub(crate) fn low_words(visit: Visit<'_>) {
     ];
     for rotation in 0..words.len() {
         let mut bytes = Vec::new();
-        (0..129).for_each(|i| oracle::write(Format::F64, words[(i + rotation) % words.len()], &mut bytes));
+        (0..129).for_each(|i| {
+            oracle::write(Format::F64, words[(i + rotation) % words.len()], &mut bytes)
+        });
         visit(Format::F64, &bytes);
     }
 }

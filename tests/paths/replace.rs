@@ -1,4 +1,4 @@
-//! Replacing what is not finite, on every path, against the oracle of classes.
+//! Replacing non-finite elements, on every path, against the oracle of classes.
 
 use nonfinite::{Elements, ElementsMut, Error, Format, Path, Replacement, bytes};
 use quickcheck::{Arbitrary, Gen};
@@ -53,7 +53,12 @@ fn check_path(
 
     let mut room = frame(&vec![CANARY; input.len()]);
     let x = Elements::from_bytes(input, format).unwrap();
-    assert_eq!(path.replace_non_finite_into(x, &mut room[inside], with), Ok(found), "into {}", at());
+    assert_eq!(
+        path.replace_non_finite_into(x, &mut room[inside], with),
+        Ok(found),
+        "into {}",
+        at()
+    );
     assert!(room == frame(want), "into {}", at());
 }
 
@@ -117,7 +122,9 @@ fn nothing_finite() {
     for format in Format::ALL {
         let edges = oracle::edges(format);
         for wanted in [Kind::Nan, Kind::PosInf, Kind::NegInf] {
-            let Some(&special) = edges.iter().find(|&&bits| kind(format, bits) == wanted) else { continue };
+            let Some(&special) = edges.iter().find(|&&bits| kind(format, bits) == wanted) else {
+                continue;
+            };
             let mut input = Vec::new();
             (0..2 * 1024 + 71).for_each(|_| oracle::write(format, special, &mut input));
             check(format, &input, Replacement::finite_bits(format));
@@ -196,7 +203,8 @@ fn twice_is_once() {
 #[test]
 fn typed() {
     let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -f64::NAN];
-    let input: Vec<f64> = (0..300).map(|i| if i % 5 == 0 { special[i / 5 % 4] } else { i as f64 }).collect();
+    let input: Vec<f64> =
+        (0..300).map(|i| if i % 5 == 0 { special[i / 5 % 4] } else { i as f64 }).collect();
     let with = Replacement { nan: 0.5, pos_inf: 1e9, neg_inf: -1e9 };
     let want: Vec<f64> = input
         .iter()
@@ -260,7 +268,10 @@ fn refused() {
     let with = Replacement { nan: 0, pos_inf: 0, neg_inf: 0x1_0000 };
     let mut x = [0xFF; 6];
     let format = Format::F16;
-    assert_eq!(bytes::replace_non_finite(&mut x, format, with), Err(Error::Code { bits: 0x1_0000, format }));
+    assert_eq!(
+        bytes::replace_non_finite(&mut x, format, with),
+        Err(Error::Code { bits: 0x1_0000, format })
+    );
     let with = Replacement::finite_bits(format);
     assert_eq!(
         bytes::replace_non_finite(&mut x[..5], format, with),

@@ -5,7 +5,8 @@ use nonfinite::{Format, Predicate};
 use crate::reduced;
 use crate::views::{Layout, check, mixed};
 
-/// Rows of every length from 1 to 200: padded, which is one pass over all of them, and with gaps between their elements.
+/// Rows of every length from 1 to 200: padded, which is one pass over all of them, and with gaps
+/// between their elements.
 #[test]
 fn rows_of_every_length() {
     for format in [Format::F32, Format::F16, Format::F64, Format::F8E4M3] {
@@ -44,8 +45,10 @@ fn rows_of_slices() {
     for columns in (0..200).step_by(if reduced() { 9 } else { 1 }) {
         for rows in [0, 1, 2, 9, 40] {
             let bytes = mixed(Format::F32, rows * columns, 50);
-            let x: Vec<f32> =
-                bytes.chunks_exact(4).map(|raw| f32::from_ne_bytes(raw.try_into().unwrap())).collect();
+            let x: Vec<f32> = bytes
+                .chunks_exact(4)
+                .map(|raw| f32::from_ne_bytes(raw.try_into().unwrap()))
+                .collect();
             let want = |r: usize| x[r * columns..][..columns].iter().filter(|x| x.is_nan()).count();
             let want: Vec<usize> = (0..rows).map(want).collect();
             let bad: Vec<bool> = want.iter().map(|&count| count > 0).collect();
@@ -55,8 +58,10 @@ fn rows_of_slices() {
             assert_eq!((&counts, &any), (&want, &bad), "{rows} rows of {columns}");
             counts.fill(9);
             any.fill(true);
-            nonfinite::bytes::count_rows(&bytes, Format::F32, columns, Predicate::Nan, &mut counts).unwrap();
-            nonfinite::bytes::any_rows(&bytes, Format::F32, columns, Predicate::Nan, &mut any).unwrap();
+            nonfinite::bytes::count_rows(&bytes, Format::F32, columns, Predicate::Nan, &mut counts)
+                .unwrap();
+            nonfinite::bytes::any_rows(&bytes, Format::F32, columns, Predicate::Nan, &mut any)
+                .unwrap();
             assert_eq!((&counts, &any), (&want, &bad), "bytes of {rows} rows of {columns}");
         }
     }
@@ -65,7 +70,10 @@ fn rows_of_slices() {
     let error = nonfinite::Error::Rows { elements: 3, rows: 2, columns: 2 };
     assert_eq!((refused, out), (Err(error), [true; 2]));
     assert_eq!(error.to_string(), "3 elements are not 2 rows of 2");
-    assert!(nonfinite::bytes::count_rows(&[], Format::F32, usize::MAX, Predicate::Nan, &mut [0; 2]).is_err());
+    assert!(
+        nonfinite::bytes::count_rows(&[], Format::F32, usize::MAX, Predicate::Nan, &mut [0; 2])
+            .is_err()
+    );
 }
 
 /// Rows that are one element, seen twice and more.

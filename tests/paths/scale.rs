@@ -1,5 +1,5 @@
-//! Multiplying with a look at what was there, on every path. The oracles are the conversions of `half` and the
-//! multiplication of the standard library.
+//! Multiplying with a look at what was there, on every path. The oracles are the conversions of
+//! `half` and the multiplication of the standard library.
 
 use half::{bf16, f16};
 use nonfinite::scale::{unscale_and_check, unscale_and_check_bytes};
@@ -10,11 +10,12 @@ use crate::oracle::{self, Kind, kind};
 use crate::properties::Tensor;
 use crate::{CANARY, paths, reduced};
 
-/// The formats with arithmetic, but for f16, whose tests are in a module of their own: Bochs rounds f32 to f16 wrongly, so
-/// `ci/emulate/avx512` leaves that module out.
+/// The formats with arithmetic, but for f16, whose tests are in a module of their own: Bochs rounds
+/// f32 to f16 wrongly, so `ci/emulate/avx512` leaves that module out.
 const FORMATS: [Format; 3] = [Format::F64, Format::F32, Format::Bf16];
 
-/// Powers of two as scalers have them, others, and those for which products are subnormal, round up or overflow.
+/// Powers of two as scalers have them, others, and those for which products are subnormal, round up
+/// or overflow.
 const FACTORS: [f64; 14] = [
     1.0,
     0.5,
@@ -38,14 +39,17 @@ fn product(format: Format, bits: u64, factor: f64) -> u64 {
     match format {
         Format::F64 => (f64::from_bits(bits) * factor).to_bits(),
         Format::F32 => u64::from((f32::from_bits(bits as u32) * single).to_bits()),
-        Format::F16 => {
-            u64::from(f16::from_f32_const(f16::from_bits(bits as u16).to_f32_const() * single).to_bits())
-        }
-        _ => u64::from(bf16::from_f32_const(bf16::from_bits(bits as u16).to_f32_const() * single).to_bits()),
+        Format::F16 => u64::from(
+            f16::from_f32_const(f16::from_bits(bits as u16).to_f32_const() * single).to_bits(),
+        ),
+        _ => u64::from(
+            bf16::from_f32_const(bf16::from_bits(bits as u16).to_f32_const() * single).to_bits(),
+        ),
     }
 }
 
-/// Whether an element with these bits may be told for the other: equal, or both NaN that a multiplication has made.
+/// Whether an element with these bits may be told for the other: equal, or both NaN that a
+/// multiplication has made.
 fn same(format: Format, input: u64, got: u64, want: u64) -> bool {
     let made = kind(format, input) != Kind::Nan && kind(format, want) == Kind::Nan;
     got == want || made && kind(format, got) == Kind::Nan
@@ -59,7 +63,8 @@ fn check(format: Format, input: &[u8], factor: f64) {
 }
 
 fn check_path(path: Path, format: Format, input: &[u8], factor: f64, start: usize) {
-    let at = || format!("{} {format} {} bytes from {start} times {factor}", path.name(), input.len());
+    let at =
+        || format!("{} {format} {} bytes from {start} times {factor}", path.name(), input.len());
     let mut room = [&vec![CANARY; start], input, &[CANARY; 64]].concat();
     let (before, rest) = room.split_at_mut(start);
     let (inside, behind) = rest.split_at_mut(input.len());
@@ -87,7 +92,8 @@ fn codes(format: Format) -> Vec<u64> {
 
 fn every_code(format: Format) {
     let codes = codes(format);
-    // On emulators of few factors, among them one whose products are subnormal and one whose products overflow.
+    // On emulators of few factors, among them one whose products are subnormal and one whose
+    // products overflow.
     for &factor in FACTORS.iter().step_by(if reduced() { 4 } else { 1 }) {
         for shift in 0..if codes.len() > 0x1000 { 2 } else { 65 } {
             let mut input = Vec::new();
@@ -138,8 +144,8 @@ fn one_special() {
     specials(&FORMATS);
 }
 
-/// Every infinity, NaNs with one bit of a payload, and what lacks one bit of an exponent, each alone among finite elements: no
-/// other may be found for it.
+/// Every infinity, NaNs with one bit of a payload, and what lacks one bit of an exponent, each
+/// alone among finite elements: no other may be found for it.
 fn specials(formats: &[Format]) {
     for &format in formats {
         let (infinity, payload) = match format {
@@ -173,9 +179,13 @@ fn not_finite(formats: &[Format]) {
     // The payload of a NaN may be all ones: whoever rounds it as a number leaves the NaNs behind.
     let ones = [f64::from_bits(u64::MAX), f64::from_bits(u64::MAX >> 1)];
     for &format in formats {
-        for factor in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-300].into_iter().chain(ones) {
+        for factor in
+            [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-300].into_iter().chain(ones)
+        {
             let mut input = Vec::new();
-            for &bits in oracle::edges(format).iter().filter(|&&bits| kind(format, bits) != Kind::Nan) {
+            for &bits in
+                oracle::edges(format).iter().filter(|&&bits| kind(format, bits) != Kind::Nan)
+            {
                 oracle::write(format, bits, &mut input);
             }
             check(format, &input, factor);
@@ -192,7 +202,8 @@ fn lengths_and_places(formats: &[Format]) {
     for &format in formats {
         let most: usize = if reduced() { 140 } else { 300 };
         let clean = (0..most).map(|i| oracle::edges(format)[i % 7]).collect::<Vec<_>>();
-        let nan = *oracle::edges(format).iter().find(|&&bits| kind(format, bits) == Kind::Nan).unwrap();
+        let nan =
+            *oracle::edges(format).iter().find(|&&bits| kind(format, bits) == Kind::Nan).unwrap();
         let size = format.size_in_bytes();
         for n in 0..=most {
             let mut input = Vec::new();
@@ -291,7 +302,8 @@ mod rounds_to_f16 {
     }
 }
 
-/// A finite element whose product overflows is not found; an infinite one that is multiplied by zero is.
+/// A finite element whose product overflows is not found; an infinite one that is multiplied by
+/// zero is.
 #[test]
 fn before_multiplying() {
     let mut x = vec![f32::MAX; 200];

@@ -25,11 +25,21 @@ impl Layout {
             last += reach.max(0);
         }
         let memory = if sizes.contains(&0) { 0 } else { (last - first) as usize + 1 };
-        Self { sizes: sizes.to_vec(), strides: strides.to_vec(), offset: first.unsigned_abs(), memory }
+        Self {
+            sizes: sizes.to_vec(),
+            strides: strides.to_vec(),
+            offset: first.unsigned_abs(),
+            memory,
+        }
     }
 
     /// Dense in an order of the dimensions, some backwards, with `padding` places behind each run.
-    pub(crate) fn permuted(sizes: &[usize], order: &[usize], backwards: &[bool], padding: &[usize]) -> Self {
+    pub(crate) fn permuted(
+        sizes: &[usize],
+        order: &[usize],
+        backwards: &[bool],
+        padding: &[usize],
+    ) -> Self {
         let mut strides = vec![0; sizes.len()];
         let mut stride = 1;
         for &dimension in order {
@@ -43,7 +53,10 @@ impl Layout {
     pub(crate) fn places(&self) -> Vec<usize> {
         let mut places = vec![self.offset as isize];
         for (&size, &stride) in self.sizes.iter().zip(&self.strides) {
-            places = places.iter().flat_map(|&at| (0..size as isize).map(move |i| at + i * stride)).collect();
+            places = places
+                .iter()
+                .flat_map(|&at| (0..size as isize).map(move |i| at + i * stride))
+                .collect();
         }
         places.into_iter().map(|at| at as usize).collect()
     }
@@ -58,12 +71,26 @@ pub(crate) fn check(format: Format, bytes: &[u8], from: &Layout, to: &Layout) {
     }
 }
 
-fn check_path(path: Path, format: Format, bytes: &[u8], from: &Layout, to: &Layout, kinds: &[Kind]) {
+fn check_path(
+    path: Path,
+    format: Format,
+    bytes: &[u8],
+    from: &Layout,
+    to: &Layout,
+    kinds: &[Kind],
+) {
     let elements = Elements::from_bytes(bytes, format).unwrap();
-    let view = TensorView::new(elements, from.offset, &from.sizes, &from.strides).unwrap().with_path(path);
+    let view =
+        TensorView::new(elements, from.offset, &from.sizes, &from.strides).unwrap().with_path(path);
     let at = || format!("{} {format} {from:?} to {to:?}", path.name());
-    assert_eq!((view.len(), view.is_empty(), view.format()), (kinds.len(), kinds.is_empty(), format));
-    assert_eq!((view.sizes(), view.strides().collect::<Vec<_>>()), (&from.sizes[..], from.strides.clone()));
+    assert_eq!(
+        (view.len(), view.is_empty(), view.format()),
+        (kinds.len(), kinds.is_empty(), format)
+    );
+    assert_eq!(
+        (view.sizes(), view.strides().collect::<Vec<_>>()),
+        (&from.sizes[..], from.strides.clone())
+    );
     for predicate in Predicate::ALL {
         let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
         let first = hits.iter().position(|&hit| hit);
@@ -83,7 +110,8 @@ fn check_path(path: Path, format: Format, bytes: &[u8], from: &Layout, to: &Layo
             want[1 + place] = u8::from(hit);
         }
         let end = 1 + to.memory;
-        let mut out = TensorViewMut::new(&mut room[1..end], to.offset, &to.sizes, &to.strides).unwrap();
+        let mut out =
+            TensorViewMut::new(&mut room[1..end], to.offset, &to.sizes, &to.strides).unwrap();
         view.mask_into(predicate, &mut out).unwrap();
         assert!(room == want, "mask_into {predicate:?} {}", at());
 
@@ -103,7 +131,12 @@ fn check_path(path: Path, format: Format, bytes: &[u8], from: &Layout, to: &Layo
     for (class, kind) in
         [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
     {
-        assert_eq!(class.count, kinds.iter().filter(|&&k| k == kind).count(), "census {kind:?} {}", at());
+        assert_eq!(
+            class.count,
+            kinds.iter().filter(|&&k| k == kind).count(),
+            "census {kind:?} {}",
+            at()
+        );
         assert_eq!(class.first, kinds.iter().position(|&k| k == kind), "census {kind:?} {}", at());
     }
 }
@@ -126,7 +159,8 @@ fn check_rows(view: &TensorView<'_>, predicate: Predicate, hits: &[bool], at: &d
         let columns = sizes.get(number).copied().unwrap_or(1);
         let inner: usize = sizes.iter().skip(number + 1).product();
         let rows: usize = sizes.iter().take(number).product::<usize>() * inner;
-        let row = |r: usize| (0..columns).map(move |i| (r / inner * columns + i) * inner + r % inner);
+        let row =
+            |r: usize| (0..columns).map(move |i| (r / inner * columns + i) * inner + r % inner);
         let want: Vec<usize> = (0..rows).map(|r| row(r).filter(|&i| hits[i]).count()).collect();
         let (mut counts, mut any) = (vec![77; rows], vec![true; rows]);
         let mut first = vec![Some(77); rows];
@@ -162,14 +196,23 @@ fn check_census_rows(view: &TensorView<'_>, kinds: &[Kind], at: &dyn Fn() -> Str
     for (axis, &columns) in sizes.iter().enumerate() {
         let inner: usize = sizes.iter().skip(axis + 1).product();
         let rows: usize = sizes.iter().take(axis).product::<usize>() * inner;
-        let row = |r: usize| (0..columns).map(move |i| kinds[(r / inner * columns + i) * inner + r % inner]);
+        let row = |r: usize| {
+            (0..columns).map(move |i| kinds[(r / inner * columns + i) * inner + r % inner])
+        };
         let mut out = vec![nonfinite::Census::default(); rows];
         view.census_rows_along(axis, &mut out).unwrap();
         for (r, census) in out.iter().enumerate() {
-            for (class, kind) in
-                [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
-            {
-                assert_eq!(class.count, row(r).filter(|&k| k == kind).count(), "axis {axis} {}", at());
+            for (class, kind) in [
+                (census.nan, Kind::Nan),
+                (census.pos_inf, Kind::PosInf),
+                (census.neg_inf, Kind::NegInf),
+            ] {
+                assert_eq!(
+                    class.count,
+                    row(r).filter(|&k| k == kind).count(),
+                    "axis {axis} {}",
+                    at()
+                );
                 assert_eq!(class.first, row(r).position(|k| k == kind), "axis {axis} {}", at());
             }
         }
@@ -203,8 +246,9 @@ struct Case {
 
 impl Arbitrary for Case {
     fn arbitrary(g: &mut Gen) -> Self {
-        let format =
-            *g.choose(&[Format::F32, Format::F64, Format::F16, Format::Bf16, Format::F8E4M3Fn]).unwrap();
+        let format = *g
+            .choose(&[Format::F32, Format::F64, Format::F16, Format::Bf16, Format::F8E4M3Fn])
+            .unwrap();
         let below = |g: &mut Gen, n: usize| usize::arbitrary(g) % n;
         let most = if reduced() { 600 } else { 6000 };
         let mut sizes: Vec<usize> = Vec::new();
@@ -279,7 +323,8 @@ fn random_layouts() {
 fn layouts_of_engines() {
     let scale = if reduced() { 1 } else { 4 };
     for format in [Format::F32, Format::F16, Format::F64, Format::F8E5M2] {
-        for (turn, channels) in [1, 2, 3, 4, 5, 8, 13, 16, 31, 64, 65, 130].into_iter().enumerate() {
+        for (turn, channels) in [1, 2, 3, 4, 5, 8, 13, 16, 31, 64, 65, 130].into_iter().enumerate()
+        {
             let pixels = (scale * 700 / channels).max(70);
             // Batch of two, NHWC read as NCHW.
             let (n, c, p) = (2, channels, pixels);
@@ -324,7 +369,8 @@ fn edges_of_layouts() {
     view.count_rows(Predicate::Nan, &mut counts).unwrap();
     view.any_rows(Predicate::Nan, &mut any).unwrap();
     assert_eq!((counts, any), ([0, long], [false, true]));
-    let none = TensorView::new(&x[..0], 77, &[3, 0, usize::MAX, usize::MAX], &[isize::MIN; 4]).unwrap();
+    let none =
+        TensorView::new(&x[..0], 77, &[3, 0, usize::MAX, usize::MAX], &[isize::MIN; 4]).unwrap();
     assert!(none.is_empty() && none.all(Predicate::Nan) && !none.any(Predicate::Never));
     assert_eq!((none.count(Predicate::Finite), none.position(Predicate::Finite)), (0, None));
     none.mask(Predicate::Nan, &mut [false; 0][..]).unwrap();
@@ -372,8 +418,12 @@ fn what_views_refuse() {
         refused(usize::MAX, &[2], &[-1]),
         ViewError::OffsetOutOfBounds { offset: usize::MAX, elements: 10 }
     );
-    assert_eq!(refused(0, &[usize::MAX, 3, 5], &[0, 0, 0]), ViewError::TooManyElements { dimension: 0 });
-    let outside = |dimension, size, stride| ViewError::OutOfBounds { dimension, size, stride, elements: 10 };
+    assert_eq!(
+        refused(0, &[usize::MAX, 3, 5], &[0, 0, 0]),
+        ViewError::TooManyElements { dimension: 0 }
+    );
+    let outside =
+        |dimension, size, stride| ViewError::OutOfBounds { dimension, size, stride, elements: 10 };
     assert_eq!(refused(0, &[11], &[1]), outside(0, 11, 1));
     assert_eq!(refused(0, &[2, 2], &[1, -1]), outside(1, 2, -1));
     assert_eq!(refused(5, &[2, 3], &[-5, -1]), outside(1, 3, -1));
@@ -392,17 +442,34 @@ fn what_views_refuse() {
         assert_eq!(refused(0, &[size], &[stride]), outside(0, size, stride));
         assert_eq!(refused(9, &[1, size], &[0, stride]), outside(1, size, stride));
     }
-    assert_eq!(TensorView::contiguous(&x[..], &[3, 4]).map(|view| view.len()).unwrap_err(), outside(1, 4, 1));
-    assert_eq!(TensorView::contiguous(&x[..], &[4, 3]).map(|view| view.len()).unwrap_err(), outside(1, 3, 1));
+    assert_eq!(
+        TensorView::contiguous(&x[..], &[3, 4]).map(|view| view.len()).unwrap_err(),
+        outside(1, 4, 1)
+    );
+    assert_eq!(
+        TensorView::contiguous(&x[..], &[4, 3]).map(|view| view.len()).unwrap_err(),
+        outside(1, 3, 1)
+    );
 
     let overlap = |sizes: &[usize], strides: &[isize]| {
-        TensorViewMut::new(&mut [false; 64][..], 32, sizes, strides).map(|view| view.len()).unwrap_err()
+        TensorViewMut::new(&mut [false; 64][..], 32, sizes, strides)
+            .map(|view| view.len())
+            .unwrap_err()
     };
-    assert_eq!(overlap(&[2, 2], &[1, 1]), ViewError::Overlap { dimension: 1, stride: 1, needed: 2 });
+    assert_eq!(
+        overlap(&[2, 2], &[1, 1]),
+        ViewError::Overlap { dimension: 1, stride: 1, needed: 2 }
+    );
     assert_eq!(overlap(&[2], &[0]), ViewError::Overlap { dimension: 0, stride: 0, needed: 1 });
-    assert_eq!(overlap(&[2, 3], &[-2, 1]), ViewError::Overlap { dimension: 0, stride: -2, needed: 3 });
+    assert_eq!(
+        overlap(&[2, 3], &[-2, 1]),
+        ViewError::Overlap { dimension: 0, stride: -2, needed: 3 }
+    );
     // Injective, but not by steps over all there is below.
-    assert_eq!(overlap(&[2, 3], &[3, 2]), ViewError::Overlap { dimension: 0, stride: 3, needed: 5 });
+    assert_eq!(
+        overlap(&[2, 3], &[3, 2]),
+        ViewError::Overlap { dimension: 0, stride: 3, needed: 5 }
+    );
 
     let view = TensorView::contiguous(&x[..], &[2, 5]).unwrap();
     let mut room = [true; 12];
@@ -416,12 +483,18 @@ fn what_views_refuse() {
         Err(ViewError::OutputSize { dimension: 1, input: 5, output: 6 })
     );
     let mut out = TensorViewMut::contiguous(&mut room[..], &[10]).unwrap();
-    assert_eq!(view.mask_into(Predicate::Nan, &mut out), Err(ViewError::OutputRank { input: 2, output: 1 }));
+    assert_eq!(
+        view.mask_into(Predicate::Nan, &mut out),
+        Err(ViewError::OutputRank { input: 2, output: 1 })
+    );
     assert_eq!(room, [true; 12]);
     let mut out = TensorViewMut::contiguous(&mut room[..], &[2, 5]).unwrap();
     let nan = [f32::NAN; 10];
     let full = TensorView::contiguous(&nan[..], &[2, 5]).unwrap();
-    assert_eq!((full.mask_into(Predicate::Finite, &mut out), room[9], room[10]), (Ok(()), false, true));
+    assert_eq!(
+        (full.mask_into(Predicate::Finite, &mut out), room[9], room[10]),
+        (Ok(()), false, true)
+    );
     let mut bytes = [7u8; 2];
     assert_eq!(
         view.bits(Predicate::Finite, &mut bytes, 7),

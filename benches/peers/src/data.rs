@@ -7,7 +7,8 @@ use nonfinite::{F8E4M3Fn, F8E5M2};
 
 use crate::task::{Answer, Ask, Input, Question};
 
-/// Memory from a multiple of 64 bytes on, so that nobody has better or worse luck with the allocator than others.
+/// Memory from a multiple of 64 bytes on, so that nobody has better or worse luck with the
+/// allocator than others.
 pub struct Buffer<T> {
     memory: Vec<T>,
     start: usize,
@@ -65,7 +66,10 @@ impl Data {
     ];
 
     pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, data)| *data == self).map_or("bits at random", |(name, _)| name)
+        Self::NAMED
+            .iter()
+            .find(|(_, data)| *data == self)
+            .map_or("bits at random", |(name, _)| name)
     }
 
     /// By its name, or as `1/16`.

@@ -43,7 +43,8 @@ impl Options {
         let mut args = std::env::args().skip(1);
         while let Some(arg) = args.next() {
             let value = args.next().ok_or(format!("{arg} needs a value; known are\n{USAGE}"))?;
-            let number = |text: &str| text.parse::<usize>().map_err(|e| format!("{arg} {text}: {e}"));
+            let number =
+                |text: &str| text.parse::<usize>().map_err(|e| format!("{arg} {text}: {e}"));
             let parts = value.split(',');
             match arg.as_str() {
                 "--json" => options.json = Some(value),
@@ -100,7 +101,11 @@ fn wrong<T: Element>(ask: Ask) -> BTreeSet<&'static str> {
                 let answer = task.answer();
                 if answer != Answer::None && answer != expected && wrong.insert(task.name) {
                     let cell = ask.name(T::NAME);
-                    println!("WRONG: {} in {cell}, {n} elements, {}; it is left out", task.name, data.name());
+                    println!(
+                        "WRONG: {} in {cell}, {n} elements, {}; it is left out",
+                        task.name,
+                        data.name()
+                    );
                 }
             }
         }
@@ -116,7 +121,8 @@ fn measure<T: Element>(options: &Options, cells: &mut Vec<Cell>) {
             continue;
         }
         let mut liars = None;
-        for (&bytes, &data) in sizes.iter().flat_map(|size| options.data.iter().map(move |data| (size, data)))
+        for (&bytes, &data) in
+            sizes.iter().flat_map(|size| options.data.iter().map(move |data| (size, data)))
         {
             let name = format!("{}/{}/{}", ask.name(T::NAME), size_name(bytes), data.name());
             if !options.wants(ask, bytes, data, &name) {
@@ -144,10 +150,12 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // SAFETY: no other thread runs yet. Thread pools of the peers ask for these when they are first used: one thread for
-    // everybody.
+    // SAFETY: no other thread runs yet. Thread pools of the peers ask for these when they are first
+    // used: one thread for everybody.
     unsafe {
-        for name in ["RAYON_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RTEN_NUM_THREADS"] {
+        for name in
+            ["RAYON_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RTEN_NUM_THREADS"]
+        {
             std::env::set_var(name, "1");
         }
     }

@@ -7,8 +7,8 @@ use crate::task::Task;
 /// How long one sample takes at least, if a call takes less.
 const SAMPLE: Duration = Duration::from_micros(300);
 
-/// Seconds a call: the median of `rounds` samples of each task. The tasks take turns, so that whatever else the machine
-/// does befalls all of them.
+/// Seconds a call: the median of `rounds` samples of each task. The tasks take turns, so that
+/// whatever else the machine does befalls all of them.
 pub fn seconds(tasks: &mut [Task<'_>], rounds: usize) -> Vec<f64> {
     let calls: Vec<u32> = tasks.iter_mut().map(calls).collect();
     let mut samples = vec![Vec::with_capacity(rounds); tasks.len()];

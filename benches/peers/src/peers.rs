@@ -1,4 +1,5 @@
-//! Who is measured. Each has a function that hands in what it has for a question and a type, which may be nothing.
+//! Who is measured. Each has a function that hands in what it has for a question and a type, which
+//! may be nothing.
 
 #[cfg(feature = "arrow")]
 mod arrow;

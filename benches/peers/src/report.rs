@@ -116,7 +116,8 @@ pub fn markdown(cells: &[Cell], path: &str) -> String {
     }
     slower.sort_by(|a, b| a.0.total_cmp(&b.0));
     let _ = writeln!(text, "\n### nonfinite {path}: another loop is faster\n");
-    text += "| | ratio | ours | share of the limit | fastest other | its GB/s | ours, ns | its ns |\n";
+    text +=
+        "| | ratio | ours | share of the limit | fastest other | its GB/s | ours, ns | its ns |\n";
     text += "|---|---:|---:|---:|---|---:|---:|---:|\n";
     for (ratio, cell, standing) in slower {
         let Some((name, theirs)) = standing.other else { continue };
@@ -151,7 +152,10 @@ fn number(x: f64) -> String {
 /// Names and cells have nothing that JSON would escape.
 pub fn json(cells: &[Cell]) -> String {
     let row = |cell: &Cell, (name, gb_per_s): &(&str, f64)| {
-        format!("  {{\"cell\": \"{}\", \"name\": \"{name}\", \"gb_per_s\": {gb_per_s:.3}}}", cell.name)
+        format!(
+            "  {{\"cell\": \"{}\", \"name\": \"{name}\", \"gb_per_s\": {gb_per_s:.3}}}",
+            cell.name
+        )
     };
     let rows: Vec<String> =
         cells.iter().flat_map(|cell| cell.rows.iter().map(move |r| row(cell, r))).collect();

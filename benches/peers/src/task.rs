@@ -214,7 +214,10 @@ impl<'a> Task<'a> {
     }
 
     /// Returns something small.
-    pub fn value<V: Copy + Into<Answer> + 'a>(name: &'static str, mut f: impl FnMut() -> V + 'a) -> Self {
+    pub fn value<V: Copy + Into<Answer> + 'a>(
+        name: &'static str,
+        mut f: impl FnMut() -> V + 'a,
+    ) -> Self {
         let read = |value: &Option<V>| value.map_or(Answer::None, Into::into);
         Self::new(name, None, move |value| *value = Some(f()), read)
     }
@@ -229,7 +232,9 @@ impl<'a> Task<'a> {
             *last = None;
             *last = Some(f());
         };
-        Self::new(name, None, run, move |last: &Option<O>| last.as_ref().map_or(Answer::None, &read))
+        Self::new(name, None, run, move |last: &Option<O>| {
+            last.as_ref().map_or(Answer::None, &read)
+        })
     }
 
     /// A limit of the machine.

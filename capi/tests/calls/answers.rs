@@ -1,8 +1,11 @@
-//! All functions on runs of elements: every format, predicate and path against the oracle of the path tests.
+//! All functions on runs of elements: every format, predicate and path against the oracle of the
+//! path tests.
 
 use nonfinite_capi::*;
 
-use crate::common::{CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_path, text};
+use crate::common::{
+    CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_path, text,
+};
 use crate::oracle::holds;
 
 #[test]
@@ -13,12 +16,14 @@ fn every_function_every_format_every_predicate() {
             on_each_path(|path| {
                 let data = bytes[1..].as_ptr().cast();
                 for (predicate, meaning) in PREDICATES {
-                    let answers: Vec<bool> = kinds.iter().map(|&kind| holds(meaning, kind)).collect();
+                    let answers: Vec<bool> =
+                        kinds.iter().map(|&kind| holds(meaning, kind)).collect();
                     let at = format!("{path} {format} {meaning:?} of {length}");
 
                     let mut mask = vec![CANARY; length + 2];
                     // SAFETY: `length` elements, and as many bytes of output.
-                    let status = unsafe { nf_mask(data, code, length, predicate, mask[1..].as_mut_ptr()) };
+                    let status =
+                        unsafe { nf_mask(data, code, length, predicate, mask[1..].as_mut_ptr()) };
                     assert_eq!(status, NF_OK, "{at}");
                     assert!(
                         mask[1..=length].iter().copied().eq(answers.iter().map(|&yes| yes.into())),
@@ -30,7 +35,15 @@ fn every_function_every_format_every_predicate() {
                         let (mut bits, new) = bitmaps(&answers, offset);
                         // SAFETY: `length` elements, and the bitmap as it is.
                         let status = unsafe {
-                            nf_bits(data, code, length, predicate, bits.as_mut_ptr(), bits.len(), offset)
+                            nf_bits(
+                                data,
+                                code,
+                                length,
+                                predicate,
+                                bits.as_mut_ptr(),
+                                bits.len(),
+                                offset,
+                            )
                         };
                         assert_eq!((status, &bits), (NF_OK, &new), "{at} from bit {offset}");
                     }
@@ -40,8 +53,16 @@ fn every_function_every_format_every_predicate() {
                     unsafe {
                         assert_eq!(nf_any(data, code, length, predicate, &mut any), NF_OK, "{at}");
                         assert_eq!(nf_all(data, code, length, predicate, &mut all), NF_OK, "{at}");
-                        assert_eq!(nf_count(data, code, length, predicate, &mut number), NF_OK, "{at}");
-                        assert_eq!(nf_first(data, code, length, predicate, &mut index), NF_OK, "{at}");
+                        assert_eq!(
+                            nf_count(data, code, length, predicate, &mut number),
+                            NF_OK,
+                            "{at}"
+                        );
+                        assert_eq!(
+                            nf_first(data, code, length, predicate, &mut index),
+                            NF_OK,
+                            "{at}"
+                        );
                     }
                     assert_eq!((number, index), (count(&answers), first(&answers)), "{at}");
                     assert_eq!((any, all), (number > 0, number == length as u64), "{at}");
@@ -95,7 +116,8 @@ fn version_and_paths() {
 
 #[test]
 fn every_status_has_a_message_of_its_own() {
-    let messages: Vec<_> = (NF_OK..=NF_ERR_INTERNAL).map(|status| text(nf_status_message(status))).collect();
+    let messages: Vec<_> =
+        (NF_OK..=NF_ERR_INTERNAL).map(|status| text(nf_status_message(status))).collect();
     for (i, message) in messages.iter().enumerate() {
         assert!(!message.is_empty() && !messages[..i].contains(message), "{i}: {message}");
     }

@@ -30,8 +30,10 @@ impl Reduction {
         result: *mut u64,
     ) -> Status {
         let mut census = Census::default();
-        let large = if result.is_null() || !result.is_aligned() { result.cast() } else { &raw mut census };
-        // SAFETY: the tests below pass what they say, and a result that is large enough where it is not refused.
+        let large =
+            if result.is_null() || !result.is_aligned() { result.cast() } else { &raw mut census };
+        // SAFETY: the tests below pass what they say, and a result that is large enough where it is
+        // not refused.
         unsafe {
             match self {
                 Self::Any => nf_any(x, format, n, predicate, result.cast()),
@@ -39,14 +41,22 @@ impl Reduction {
                 Self::Count => nf_count(x, format, n, predicate, result),
                 Self::First => nf_first(x, format, n, predicate, result),
                 // It asks for no predicate: what the others say of a bad one stands in for it.
-                Self::Census if !PREDICATES.iter().any(|known| known.0 == predicate) => NF_ERR_PREDICATE,
+                Self::Census if !PREDICATES.iter().any(|known| known.0 == predicate) => {
+                    NF_ERR_PREDICATE
+                }
                 Self::Census => nf_take_census(x, format, n, large),
             }
         }
     }
 }
 
-fn mask(x: *const c_void, format: FormatCode, n: usize, predicate: PredicateCode, out: *mut u8) -> Status {
+fn mask(
+    x: *const c_void,
+    format: FormatCode,
+    n: usize,
+    predicate: PredicateCode,
+    out: *mut u8,
+) -> Status {
     // SAFETY: as for the reductions.
     unsafe { nf_mask(x, format, n, predicate, out) }
 }
@@ -122,7 +132,10 @@ fn bad_results_are_refused() {
     let x = [f32::NAN; 4];
     let x = x.as_ptr().cast();
     assert_eq!(mask(x, NF_FORMAT_F32, 4, NF_IS_NAN, null_mut()), NF_ERR_NULL);
-    assert_eq!(mask(x, NF_FORMAT_F32, 4, NF_IS_NAN, without_provenance_mut(usize::MAX - 2)), NF_ERR_LENGTH);
+    assert_eq!(
+        mask(x, NF_FORMAT_F32, 4, NF_IS_NAN, without_provenance_mut(usize::MAX - 2)),
+        NF_ERR_LENGTH
+    );
     assert_eq!(bits(x, 4, null_mut(), 1, 0), NF_ERR_NULL);
     let mut words = [0u64; 8];
     for reduction in REDUCTIONS {
@@ -132,7 +145,11 @@ fn bad_results_are_refused() {
         let status = if one_byte { NF_OK } else { NF_ERR_MISALIGNED };
         for shift in [1, 2, 4] {
             let misaligned = words.as_mut_ptr().wrapping_byte_add(shift);
-            assert_eq!(reduction.call(x, NF_FORMAT_F32, 4, NF_IS_NAN, misaligned), status, "{reduction:?}");
+            assert_eq!(
+                reduction.call(x, NF_FORMAT_F32, 4, NF_IS_NAN, misaligned),
+                status,
+                "{reduction:?}"
+            );
         }
     }
 }
@@ -145,7 +162,11 @@ fn bitmaps_that_end_too_soon() {
     for (n, bytes, offset) in
         [(12, 1, 0), (12, 2, 5), (12, 8, 53), (0, 2, 17), (12, 8, usize::MAX), (1, 8, 64)]
     {
-        assert_eq!(bits(x, n, out.as_mut_ptr(), bytes, offset), NF_ERR_OUTPUT_LENGTH, "{n} {bytes} {offset}");
+        assert_eq!(
+            bits(x, n, out.as_mut_ptr(), bytes, offset),
+            NF_ERR_OUTPUT_LENGTH,
+            "{n} {bytes} {offset}"
+        );
         assert_eq!(out, [CANARY; 8]);
     }
     assert_eq!(bits(x, 12, out.as_mut_ptr(), 2, 4), NF_OK);
@@ -197,7 +218,10 @@ fn names_and_paths() {
     // SAFETY: refused.
     unsafe {
         assert_eq!(nf_format_from_name(c"f32".as_ptr(), null_mut()), NF_ERR_NULL);
-        assert_eq!(nf_format_from_name(c"f32".as_ptr(), without_provenance_mut(1)), NF_ERR_MISALIGNED);
+        assert_eq!(
+            nf_format_from_name(c"f32".as_ptr(), without_provenance_mut(1)),
+            NF_ERR_MISALIGNED
+        );
         assert_eq!(nf_path_activate(null()), NF_ERR_NULL);
         assert_eq!(nf_path_activate(c"sse9".as_ptr()), NF_ERR_NAME);
         assert_eq!(nf_path_at(0, null_mut()), NF_ERR_NULL);

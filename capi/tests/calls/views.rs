@@ -4,7 +4,9 @@ use std::ptr::{null, null_mut, without_provenance, without_provenance_mut};
 
 use nonfinite_capi::*;
 
-use crate::common::{CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_path};
+use crate::common::{
+    CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_path,
+};
 use crate::oracle::{Kind, holds};
 
 /// Sizes, strides and offset in a memory of 420 elements.
@@ -23,7 +25,11 @@ const LAYOUTS: [(&[usize], &[isize], isize); 12] = [
     (&[1, 70, 1], &[isize::MAX, 6, isize::MIN], 0),
 ];
 
-fn view(data: &[u8], format: FormatCode, (sizes, strides, offset): (&[usize], &[isize], isize)) -> View {
+fn view(
+    data: &[u8],
+    format: FormatCode,
+    (sizes, strides, offset): (&[usize], &[isize], isize),
+) -> View {
     View {
         data: data.as_ptr().cast(),
         format,
@@ -65,14 +71,16 @@ fn check(path: &str, x: &View, sizes: &[usize], kinds: &[Kind]) {
                 new[(offset + i as isize * step) as usize] = answer.into();
             }
             let strides = strides.map_or(null(), |strides: &Vec<isize>| strides.as_ptr());
-            // SAFETY: the view is of the memory of the test; the output has room for all results at these strides.
+            // SAFETY: the view is of the memory of the test; the output has room for all results at
+            // these strides.
             let status = unsafe { nf_view_mask(x, predicate, out.as_mut_ptr(), offset, strides) };
             assert_eq!((status, out), (NF_OK, new), "{at} step {step}");
         }
         for offset in [0, 13] {
             let (mut bits, new) = bitmaps(&answers, offset);
             // SAFETY: as above, and a bitmap as it is.
-            let status = unsafe { nf_view_bits(x, predicate, bits.as_mut_ptr(), bits.len(), offset) };
+            let status =
+                unsafe { nf_view_bits(x, predicate, bits.as_mut_ptr(), bits.len(), offset) };
             assert_eq!((status, bits), (NF_OK, new), "{at} from bit {offset}");
         }
         let (mut any, mut all, mut number, mut index) = (false, false, 0, 0);
@@ -102,7 +110,8 @@ fn every_layout_every_format() {
                     coordinates(sizes).iter().map(|c| kinds[place(c, strides, offset)]).collect();
                 check(path, &view(&bytes[1..], code, layout), sizes, &named);
                 if named.len() <= 400 {
-                    let x = View { strides: null(), ..view(&bytes[1..], code, (sizes, strides, 20)) };
+                    let x =
+                        View { strides: null(), ..view(&bytes[1..], code, (sizes, strides, 20)) };
                     check(path, &x, sizes, &kinds[20..20 + named.len()]);
                 }
             }
@@ -201,7 +210,10 @@ fn bad_views_are_refused() {
     // SAFETY: refused.
     unsafe {
         for predicate in [0, 8] {
-            assert_eq!(nf_view_mask(&good, predicate, out.as_mut_ptr(), 0, null()), NF_ERR_PREDICATE);
+            assert_eq!(
+                nf_view_mask(&good, predicate, out.as_mut_ptr(), 0, null()),
+                NF_ERR_PREDICATE
+            );
             assert_eq!(nf_view_bits(&good, predicate, out.as_mut_ptr(), 8, 0), NF_ERR_PREDICATE);
             let (mut flag, mut word) = (true, 77);
             assert_eq!(nf_view_any(&good, predicate, &mut flag), NF_ERR_PREDICATE);
@@ -215,7 +227,10 @@ fn bad_views_are_refused() {
         assert_eq!(nf_view_first(&good, NF_IS_NAN, without_provenance_mut(4)), NF_ERR_MISALIGNED);
         assert_eq!(nf_view_census(&good, without_provenance_mut(4)), NF_ERR_MISALIGNED);
         assert_eq!(nf_view_bits(&good, NF_IS_NAN, out.as_mut_ptr(), 8, 57), NF_ERR_OUTPUT_LENGTH);
-        assert_eq!(nf_view_bits(&good, NF_IS_NAN, out.as_mut_ptr(), 8, usize::MAX), NF_ERR_OUTPUT_LENGTH);
+        assert_eq!(
+            nf_view_bits(&good, NF_IS_NAN, out.as_mut_ptr(), 8, usize::MAX),
+            NF_ERR_OUTPUT_LENGTH
+        );
     }
     assert_eq!(out, [CANARY; 8]);
 }
@@ -235,7 +250,8 @@ fn bad_outputs_are_refused() {
     };
     let mut out = [CANARY; 64];
     let mask = |out: *mut u8, offset: isize, strides: *const isize| {
-        // SAFETY: six elements of `memory`; where it is not refused, the output is in an array with room for it.
+        // SAFETY: six elements of `memory`; where it is not refused, the output is in an array with
+        // room for it.
         unsafe { nf_view_mask(&x, NF_IS_FINITE, out, offset, strides) }
     };
     let all = out.as_mut_ptr();

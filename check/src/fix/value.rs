@@ -38,7 +38,9 @@ pub enum ValueError {
 impl fmt::Display for ValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Syntax(text) => write!(f, "{text:?} is no finite number, and neither max nor min"),
+            Self::Syntax(text) => {
+                write!(f, "{text:?} is no finite number, and neither max nor min")
+            }
             Self::Range { number, format } => {
                 write!(f, "{number} does not fit into {format}; max and min stand for what does")
             }
@@ -81,7 +83,11 @@ impl Value {
                     Format::Bf16 => u64::from(bf16::from_f64(number).to_bits()),
                     _ => return small(number, format),
                 };
-                if is_finite(code, format) { Ok(code) } else { Err(ValueError::Range { number, format }) }
+                if is_finite(code, format) {
+                    Ok(code)
+                } else {
+                    Err(ValueError::Range { number, format })
+                }
             }
         }
     }
@@ -94,11 +100,12 @@ fn is_finite(code: u64, format: Format) -> bool {
     bytes::all(bytes, format, Predicate::Finite).unwrap_or(false)
 }
 
-/// The code of a format of one byte whose value is nearest; of two, the even one. Nothing is beyond the largest but what
-/// is at least half a step away from it.
+/// The code of a format of one byte whose value is nearest; of two, the even one. Nothing is beyond
+/// the largest but what is at least half a step away from it.
 fn small(number: f64, format: Format) -> Result<u64, ValueError> {
     let codes = (0..=u8::MAX).filter(|&code| is_finite(u64::from(code), format));
-    let mut values: Vec<(f64, u8)> = codes.map(|code| (value_of_code(code, format), code)).collect();
+    let mut values: Vec<(f64, u8)> =
+        codes.map(|code| (value_of_code(code, format), code)).collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let distance = |value: f64| (value - number).abs();
     let nearest = values.iter().min_by(|a, b| {
@@ -118,13 +125,15 @@ fn small(number: f64, format: Format) -> Result<u64, ValueError> {
     if beyond { Err(ValueError::Range { number, format }) } else { Ok(u64::from(code)) }
 }
 
-/// The codes of the values for what was found. Others are not asked for: a value that is not needed need not fit.
+/// The codes of the values for what was found. Others are not asked for: a value that is not needed
+/// need not fit.
 pub(super) fn codes(
     format: Format,
     options: &FixOptions,
     found: &Census,
 ) -> Result<Replacement<u64>, ValueError> {
-    let code = |class: Class, value: Value| if class.count == 0 { Ok(0) } else { value.code(format) };
+    let code =
+        |class: Class, value: Value| if class.count == 0 { Ok(0) } else { value.code(format) };
     Ok(Replacement {
         nan: code(found.nan, options.nan)?,
         pos_inf: code(found.pos_inf, options.pos_inf)?,
@@ -168,7 +177,10 @@ mod tests {
             (Format::Bf16, 1e39),
             (Format::F32, 1e39),
         ] {
-            assert_eq!(Value::Number(number).code(format), Err(ValueError::Range { number, format }));
+            assert_eq!(
+                Value::Number(number).code(format),
+                Err(ValueError::Range { number, format })
+            );
         }
         assert_eq!(Value::Number(65519.0).code(Format::F16), Ok(0x7BFF));
         assert_eq!(Value::Number(1.0 + 1.0 / 256.0).code(Format::Bf16), Ok(0x3F80));
@@ -186,7 +198,11 @@ mod tests {
             for code in (0..1u16 << bits).map(|code| code as u8) {
                 if is_finite(u64::from(code), format) {
                     let number = value_of_code(code, format);
-                    assert_eq!(Value::Number(number).code(format), Ok(u64::from(code)), "{format} {code:#x}");
+                    assert_eq!(
+                        Value::Number(number).code(format),
+                        Ok(u64::from(code)),
+                        "{format} {code:#x}"
+                    );
                 }
             }
         }

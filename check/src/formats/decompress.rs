@@ -6,8 +6,8 @@ use std::io::{self, BufRead, Read};
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// The largest window of Zstandard that is decoded: as much memory as a frame may ask for. All levels but the two `--ultra`
-/// ones above 20 stay within.
+/// The largest window of Zstandard that is decoded: as much memory as a frame may ask for. All
+/// levels but the two `--ultra` ones above 20 stay within.
 const WINDOW: u64 = 32 << 20;
 
 /// LZ4 in frames.

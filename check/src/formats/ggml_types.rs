@@ -1,6 +1,7 @@
 //! The types of ggml: how long a block of each is, and which of its bytes are scales.
 //!
-//! Source: the enum `ggml_type` and the block structs of ggml-common.h; sizes agree with the `gguf` package of PyPI.
+//! Source: the enum `ggml_type` and the block structs of ggml-common.h; sizes agree with the `gguf`
+//! package of PyPI.
 
 use nonfinite::Format;
 
@@ -65,7 +66,11 @@ const fn blocks(
     format: Format,
     scales: &'static [(&'static str, usize)],
 ) -> Kind {
-    Kind { id, name, values: Values::Blocks(Blocks { elements, bytes, format, scales: Scales::At(scales) }) }
+    Kind {
+        id,
+        name,
+        values: Values::Blocks(Blocks { elements, bytes, format, scales: Scales::At(scales) }),
+    }
 }
 
 /// Scales that most types have: one f16 at this offset.

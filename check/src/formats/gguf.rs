@@ -1,11 +1,11 @@
 //! GGUF, the format of ggml and llama.cpp, versions 2 and 3, in either byte order.
 //!
-//! Of float types every value is looked at, of quantised types their scales. Shapes are given with the index that runs
-//! fastest last, as numpy has them; GGUF lists them the other way round.
+//! Of float types every value is looked at, of quantised types their scales. Shapes are given with
+//! the index that runs fastest last, as numpy has them; GGUF lists them the other way round.
 //!
-//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. What NaN is in MXFP4 and
-//! NVFP4 is taken from their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP E4M3, 0x7F and 0xFF): ggml's
-//! decoder of NVFP4 takes such a scale for zero or a number.
+//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. What
+//! NaN is in MXFP4 and NVFP4 is taken from their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4:
+//! scale OCP E4M3, 0x7F and 0xFF): ggml's decoder of NVFP4 takes such a scale for zero or a number.
 
 use std::fmt;
 use std::ops::Range;
@@ -64,13 +64,19 @@ impl fmt::Display for Error {
             Self::Version(version) => write!(f, "GGUF version {version} is not known"),
             Self::Truncated(what) => write!(f, "the file ends before its {what} does"),
             Self::Utf8 => f.write_str("bad GGUF header: a name is not UTF-8"),
-            Self::ValueType(kind) => write!(f, "bad GGUF header: type {kind} of a value is not known"),
+            Self::ValueType(kind) => {
+                write!(f, "bad GGUF header: type {kind} of a value is not known")
+            }
             Self::NestedArray => f.write_str("bad GGUF header: an array of arrays"),
             Self::Alignment => {
                 f.write_str("bad GGUF header: general.alignment is no power of two of 32 bits")
             }
-            Self::RepeatedName(name) => write!(f, "bad GGUF header: two tensors of the name {name:?}"),
-            Self::Rank(rank) => write!(f, "bad GGUF header: {rank} dimensions, more than {MAX_RANK}"),
+            Self::RepeatedName(name) => {
+                write!(f, "bad GGUF header: two tensors of the name {name:?}")
+            }
+            Self::Rank(rank) => {
+                write!(f, "bad GGUF header: {rank} dimensions, more than {MAX_RANK}")
+            }
             Self::Overflow(name) => write!(f, "tensor {name:?} is too large to exist"),
             Self::Row(name) => write!(f, "rows of tensor {name:?} are no whole number of blocks"),
             Self::Unaligned(name) => {
@@ -84,8 +90,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The tensors of a GGUF file in the order of their data. Those of types that ggml does not store are among them, as
-/// unreadable ones.
+/// The tensors of a GGUF file in the order of their data. Those of types that ggml does not store
+/// are among them, as unreadable ones.
 ///
 /// # Errors
 /// [`Error`] for anything but a whole file of tensors that do not overlap.
@@ -114,7 +120,10 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let data = (end as u64).next_multiple_of(alignment);
     infos.sort_by_key(|info| info.offset);
     let mut used = 0;
-    infos.into_iter().map(|info| info.tensor(data, alignment, bytes.len(), header.order, &mut used)).collect()
+    infos
+        .into_iter()
+        .map(|info| info.tensor(data, alignment, bytes.len(), header.order, &mut used))
+        .collect()
 }
 
 /// Reads over the metadata. Only the alignment matters here.
@@ -247,7 +256,8 @@ impl Info {
                 (kind.name.to_owned(), kind.content(order), range)
             }
             known => {
-                let dtype = known.map_or_else(|| format!("type {}", self.kind), |kind| kind.name.to_owned());
+                let dtype = known
+                    .map_or_else(|| format!("type {}", self.kind), |kind| kind.name.to_owned());
                 let why = "this ggml type cannot be looked at".to_owned();
                 (dtype, Content::Unreadable(why), 0..0)
             }
@@ -265,14 +275,25 @@ impl Info {
 
     /// The extents as numpy has them, if their product can be counted.
     fn shape(&self) -> Option<Vec<usize>> {
-        let shape: Vec<_> =
-            self.extents.iter().rev().map(|&x| usize::try_from(x)).collect::<Result<_, _>>().ok()?;
+        let shape: Vec<_> = self
+            .extents
+            .iter()
+            .rev()
+            .map(|&x| usize::try_from(x))
+            .collect::<Result<_, _>>()
+            .ok()?;
         shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)))?;
         Some(shape)
     }
 
     /// The bytes of the file that it takes.
-    fn range(&self, kind: &Kind, data: u64, alignment: u64, file: usize) -> Result<Range<usize>, Error> {
+    fn range(
+        &self,
+        kind: &Kind,
+        data: u64,
+        alignment: u64,
+        file: usize,
+    ) -> Result<Range<usize>, Error> {
         let (block, block_bytes) = kind.block();
         if !self.extents.first().unwrap_or(&1).is_multiple_of(block as u64) {
             return Err(Error::Row(self.name.clone()));
@@ -280,11 +301,15 @@ impl Info {
         if !self.offset.is_multiple_of(alignment) {
             return Err(Error::Unaligned(self.name.clone()));
         }
-        let elements = self.extents.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent));
-        let length = elements.and_then(|elements| (elements / block as u64).checked_mul(block_bytes as u64));
+        let elements =
+            self.extents.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent));
+        let length =
+            elements.and_then(|elements| (elements / block as u64).checked_mul(block_bytes as u64));
         let start = data.checked_add(self.offset);
         let end = start.zip(length).and_then(|(start, length)| start.checked_add(length));
-        let (Some(start), Some(end)) = (start, end) else { return Err(Error::Overflow(self.name.clone())) };
+        let (Some(start), Some(end)) = (start, end) else {
+            return Err(Error::Overflow(self.name.clone()));
+        };
         if start == end {
             return Ok(0..0);
         }

@@ -1,7 +1,7 @@
 //! The table of file formats. A reader is one file in this folder and one line in `READERS`.
 //!
-//! Readers take any bytes. They answer with tensors or a typed error, never with a panic, and allocate no more than a
-//! small multiple of the header that is really there.
+//! Readers take any bytes. They answer with tensors or a typed error, never with a panic, and
+//! allocate no more than a small multiple of the header that is really there.
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -65,7 +65,8 @@ struct Reader {
     endings: &'static [&'static str],
     /// Whether a file begins as one of this format does. The first line that says yes counts.
     begins: fn(&[u8]) -> bool,
-    /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and content say.
+    /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and
+    /// content say.
     tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
     /// How a stream is read, for formats that can come as one.
     stream: Option<Stream>,
@@ -170,7 +171,8 @@ const ARROW_MESSAGE: &[u8] = b"\xFF\xFF\xFF\xFF";
 /// How a Parquet file begins.
 const PARQUET_FILE: &[u8] = b"PAR1";
 
-/// Whether a file begins as a file or a stream of Arrow does: the first message of a stream is a schema.
+/// Whether a file begins as a file or a stream of Arrow does: the first message of a stream is a
+/// schema.
 fn begins_arrow(bytes: &[u8]) -> bool {
     let stream = || {
         let length = bytes.strip_prefix(ARROW_MESSAGE)?.first_chunk()?;
@@ -222,11 +224,12 @@ impl FileFormat {
         READERS.iter().find(ends).map(|reader| reader.format)
     }
 
-    /// The format of a file by its first bytes. Its name decides only if they say nothing, so that a damaged file gets
-    /// the message that fits.
+    /// The format of a file by its first bytes. Its name decides only if they say nothing, so that
+    /// a damaged file gets the message that fits.
     #[must_use]
     pub fn detect(bytes: &[u8], path: Option<&Path>) -> Option<Self> {
-        let by_bytes = READERS.iter().find(|reader| (reader.begins)(bytes)).map(|reader| reader.format);
+        let by_bytes =
+            READERS.iter().find(|reader| (reader.begins)(bytes)).map(|reader| reader.format);
         by_bytes.or_else(|| Self::by_path(path?))
     }
 
@@ -248,7 +251,8 @@ impl FileFormat {
 mod tests {
     use super::*;
 
-    /// With a reader there is a format, without it there is the name of its feature, and never both.
+    /// With a reader there is a format, without it there is the name of its feature, and never
+    /// both.
     #[test]
     fn tables_are_known_without_their_readers() {
         let arrow: [&[u8]; 2] = [b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x80\0\0\0"];

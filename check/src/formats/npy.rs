@@ -1,7 +1,8 @@
 //! The .npy format of numpy, versions 1.0 to 3.0.
 //!
-//! The header is a literal of a Python dictionary. It is read strictly, as numpy writes it, without recursion and
-//! without trust in any length: published parsers allocate what the header claims, or parse any Python literal.
+//! The header is a literal of a Python dictionary. It is read strictly, as numpy writes it, without
+//! recursion and without trust in any length: published parsers allocate what the header claims, or
+//! parse any Python literal.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -81,7 +82,9 @@ impl fmt::Display for Error {
         match self {
             Self::Magic => f.write_str("not a .npy file"),
             Self::TruncatedHeader => f.write_str("the file ends before its header does"),
-            Self::Version { major, minor } => write!(f, ".npy version {major}.{minor} is not known"),
+            Self::Version { major, minor } => {
+                write!(f, ".npy version {major}.{minor} is not known")
+            }
             Self::Syntax { at, expected } => {
                 write!(f, "bad .npy header: expected {expected} at byte {at} of the dictionary")
             }
@@ -127,8 +130,8 @@ pub(crate) fn fits(tensor: &Tensor, end: usize, length: usize) -> Result<(), Err
     if actual == expected { Ok(()) } else { Err(Error::DataLength { expected, actual }) }
 }
 
-/// The longest header that is taken from a stream: it has to be in memory, and numpy takes no more than 10,000 bytes
-/// unless it is told to.
+/// The longest header that is taken from a stream: it has to be in memory, and numpy takes no more
+/// than 10,000 bytes unless it is told to.
 const MAX_STREAM_HEADER: usize = 1 << 20;
 
 /// A .npy file that comes as a stream.
@@ -171,13 +174,15 @@ pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
     Ok(header)
 }
 
-/// The tensor that a header describes, and the byte at which its data ends, if the bytes hold at least the header.
+/// The tensor that a header describes, and the byte at which its data ends, if the bytes hold at
+/// least the header.
 ///
 /// # Errors
 /// [`Error`] for anything but a header of an array of a known dtype.
 pub(crate) fn describe(bytes: &[u8]) -> Result<(Tensor, usize), Error> {
     let (text, start) = split(bytes)?;
-    // A copy, since a map that another process writes to must not change behind the check for UTF-8.
+    // A copy, since a map that another process writes to must not change behind the check for
+    // UTF-8.
     let text = text.to_vec();
     let (descr, fortran_order, shape) = Parser { text: &text, at: 0 }.dictionary()?;
     let (size, content) = content(descr)?;
@@ -185,7 +190,8 @@ pub(crate) fn describe(bytes: &[u8]) -> Result<(Tensor, usize), Error> {
     let end = expected.and_then(|length| length.checked_add(start)).ok_or(Error::ShapeOverflow)?;
     let layout = if fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
     let data = Data::Input(start..end);
-    let tensor = Tensor { name: None, file: None, dtype: descr.to_owned(), shape, layout, content, data };
+    let tensor =
+        Tensor { name: None, file: None, dtype: descr.to_owned(), shape, layout, content, data };
     Ok((tensor, end))
 }
 
@@ -272,7 +278,10 @@ impl<'a> Parser<'a> {
                 "fortran_order" => set(&mut fortran_order, "fortran_order", self.boolean()?)?,
                 "shape" => set(&mut shape, "shape", self.shape()?)?,
                 _ => {
-                    return Err(Error::Syntax { at: start, expected: "'descr', 'fortran_order' or 'shape'" });
+                    return Err(Error::Syntax {
+                        at: start,
+                        expected: "'descr', 'fortran_order' or 'shape'",
+                    });
                 }
             }
             if !self.take(b',') {
@@ -334,7 +343,9 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let mut value = 0usize;
         while let Some(digit) = self.text.get(self.at).filter(|byte| byte.is_ascii_digit()) {
-            let next = value.checked_mul(10).and_then(|value| value.checked_add(usize::from(digit - b'0')));
+            let next = value
+                .checked_mul(10)
+                .and_then(|value| value.checked_add(usize::from(digit - b'0')));
             value = next.ok_or(Error::ShapeOverflow)?;
             self.at += 1;
         }

@@ -43,12 +43,12 @@ impl std::error::Error for Error {
     }
 }
 
-/// The arrays of a .npz file, each of the name that numpy gives it. Members that are no .npy files count as bytes, as
-/// numpy reads them.
+/// The arrays of a .npz file, each of the name that numpy gives it. Members that are no .npy files
+/// count as bytes, as numpy reads them.
 ///
 /// # Errors
-/// [`enum@Error`] for anything but a whole archive. Arrays of objects and of dtypes that are not known are among the
-/// tensors, as unreadable ones.
+/// [`enum@Error`] for anything but a whole archive. Arrays of objects and of dtypes that are not
+/// known are among the tensors, as unreadable ones.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members = zip::members(input.bytes).map_err(Error::Zip)?;
     members.into_iter().map(|member| tensor(member, input.bytes)).collect()

@@ -1,7 +1,8 @@
 //! The .safetensors format.
 //!
-//! Dtypes and the rules for shapes and offsets are those of the crate `safetensors`. The header is walked here: the
-//! crate lets the last of two tensors of one name win, and adds offsets to lengths without a look at overflow.
+//! Dtypes and the rules for shapes and offsets are those of the crate `safetensors`. The header is
+//! walked here: the crate lets the last of two tensors of one name win, and adds offsets to lengths
+//! without a look at overflow.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,7 +62,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated => f.write_str("too short for a .safetensors file"),
-            Self::HeaderTooLong(length) => write!(f, "bad .safetensors header: {length} bytes are too many"),
+            Self::HeaderTooLong(length) => {
+                write!(f, "bad .safetensors header: {length} bytes are too many")
+            }
             Self::TruncatedHeader(length) => {
                 write!(f, "the file ends before its header of {length} bytes does")
             }
@@ -77,7 +80,10 @@ impl fmt::Display for Error {
                 write!(f, "the last tensor ends at byte {end} of the data, the file has {data}")
             }
             Self::Layout(SafeTensorError::InvalidOffset(name)) => {
-                write!(f, "bad .safetensors header: tensor {name:?} does not begin where the one before ends")
+                write!(
+                    f,
+                    "bad .safetensors header: tensor {name:?} does not begin where the one before ends"
+                )
             }
             Self::Layout(SafeTensorError::TensorInvalidInfo) => {
                 f.write_str("bad .safetensors header: offsets that do not fit shape and dtype")
@@ -129,18 +135,22 @@ pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error>
     Ok(Described { tensors, header, end: header + end })
 }
 
-/// The tensors that a header describes, in the order of their data, whose first byte lies at `start` of the file, and
-/// where in the data the last of them ends. The length of the data is none if it is not known.
+/// The tensors that a header describes, in the order of their data, whose first byte lies at
+/// `start` of the file, and where in the data the last of them ends. The length of the data is none
+/// if it is not known.
 ///
 /// # Errors
-/// [`Error`] for anything but a header whose tensors cover a beginning of the data without gap or overlap.
+/// [`Error`] for anything but a header whose tensors cover a beginning of the data without gap or
+/// overlap.
 pub(crate) fn describe(
     header: &[u8],
     start: usize,
     data: Option<usize>,
 ) -> Result<(Vec<Tensor>, usize), Error> {
-    // A copy, since a map that another process writes to must not change behind the check for UTF-8.
-    let header = String::from_utf8(header.to_vec()).map_err(|error| Error::Utf8(error.utf8_error()))?;
+    // A copy, since a map that another process writes to must not change behind the check for
+    // UTF-8.
+    let header =
+        String::from_utf8(header.to_vec()).map_err(|error| Error::Utf8(error.utf8_error()))?;
     let mut entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
     entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -158,7 +168,8 @@ pub(crate) fn describe(
     let end = entries.last().map_or(0, |(_, info)| info.data_offsets.1);
     let metadata = Metadata::new(None, entries).map_err(Error::Layout)?;
     let names = metadata.offset_keys().into_iter();
-    let tensors = names.filter_map(|name| metadata.info(&name).map(|info| tensor(&name, info, start)));
+    let tensors =
+        names.filter_map(|name| metadata.info(&name).map(|info| tensor(&name, info, start)));
     Ok((tensors.collect::<Result<_, _>>()?, end))
 }
 
@@ -206,7 +217,9 @@ fn content(dtype: Dtype) -> Result<Content, Error> {
         Dtype::F8_E4M3FNUZ => (Format::F8E4M3FnUz, 1),
         Dtype::F8_E5M2FNUZ => (Format::F8E5M2FnUz, 1),
         Dtype::F4 | Dtype::F6_E2M3 | Dtype::F6_E3M2 => return Ok(Content::AlwaysFinite),
-        Dtype::BOOL | Dtype::U8 | Dtype::I8 | Dtype::I16 | Dtype::U16 => return Ok(Content::NotFloat),
+        Dtype::BOOL | Dtype::U8 | Dtype::I8 | Dtype::I16 | Dtype::U16 => {
+            return Ok(Content::NotFloat);
+        }
         Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => return Ok(Content::NotFloat),
         _ => return Err(Error::Dtype(dtype)),
     };

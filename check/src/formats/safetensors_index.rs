@@ -1,4 +1,5 @@
-//! Sharded .safetensors: `model.safetensors.index.json` names the shards, and the shard of each tensor.
+//! Sharded .safetensors: `model.safetensors.index.json` names the shards, and the shard of each
+//! tensor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -60,7 +61,8 @@ pub fn shards(index: &[u8]) -> Result<BTreeSet<String>, Error> {
 }
 
 fn parse(index: &[u8]) -> Result<Index, Error> {
-    // A copy, since a map that another process writes to must not change behind the check for UTF-8.
+    // A copy, since a map that another process writes to must not change behind the check for
+    // UTF-8.
     let index = index.to_vec();
     serde_json::from_slice(&index).map_err(Error::Json)
 }

@@ -18,7 +18,8 @@ fn one<'a>(kind: u32, shape: &'a [usize], data: &'a [u8]) -> Entry<'a, u32> {
 #[test]
 fn metadata_is_read_over() {
     let strings =
-        [&u32_in(8, false)[..], &u64_in(2, false), &string("a", false), &string("", false)].concat();
+        [&u32_in(8, false)[..], &u64_in(2, false), &string("a", false), &string("", false)]
+            .concat();
     let numbers = [&u32_in(6, false)[..], &u64_in(3, false), &[0; 12]].concat();
     let values = [
         metadata("string", 8, &string("llama", false)),
@@ -47,11 +48,13 @@ fn what_was_looked_at() {
     let report = report(&gguf(&entries, false, &[]), FileFormat::Gguf);
     let looked_at: Vec<_> = report.tensors.iter().map(|tensor| &tensor.looked_at).collect();
     assert_eq!(looked_at[0], &LookedAt::Values);
-    let scales = LookedAt::Scales { block: 256, format: nonfinite::Format::F16, fields: vec!["d", "dmin"] };
+    let scales =
+        LookedAt::Scales { block: 256, format: nonfinite::Format::F16, fields: vec!["d", "dmin"] };
     assert_eq!(looked_at[1], &scales);
     assert_eq!(looked_at[2], &LookedAt::NotFloat);
     assert!(
-        matches!(looked_at[3], LookedAt::Unreadable(_)) && matches!(looked_at[4], LookedAt::Unreadable(_))
+        matches!(looked_at[3], LookedAt::Unreadable(_))
+            && matches!(looked_at[4], LookedAt::Unreadable(_))
     );
     assert!(!report.is_complete() && !report.is_bad());
 }
@@ -98,8 +101,9 @@ fn headers_that_lie() {
 
 #[test]
 fn tensors_that_lie() {
-    let refused =
-        |entries: &[Entry<'_, u32>], message| refused(&gguf(entries, false, &[]), FileFormat::Gguf, message);
+    let refused = |entries: &[Entry<'_, u32>], message| {
+        refused(&gguf(entries, false, &[]), FileFormat::Gguf, message)
+    };
     let data = [0; 64];
     refused(&[one(F32, &[17], &data)], "ends behind the file");
     refused(&[one(F32, &[1 << 60], &data)], "ends behind the file");
@@ -112,8 +116,10 @@ fn tensors_that_lie() {
     refused(&[one(2, &[32, 3], &data)], "no whole number of blocks");
     refused(&[one(F32, &[1], &data), one(F32, &[1], &data)], r#"two tensors of the name "x""#);
     // Lists longer data than it writes: the second tensor begins within the first.
-    let short =
-        [one(F32, &[16], &data[..32]), Entry { name: "y", kind: F32, shape: &[8], data: &data[..32] }];
+    let short = [
+        one(F32, &[16], &data[..32]),
+        Entry { name: "y", kind: F32, shape: &[8], data: &data[..32] },
+    ];
     refused(&short, r#"tensor "y" overlaps"#);
 }
 
@@ -122,9 +128,11 @@ fn offsets_that_lie() {
     let good = gguf(&[one(F32, &[2], &[0; 8])], false, &[]);
     // The offset is the last field of the header, which padding follows.
     let offset = 4 + 4 + 8 + 8 + (8 + 1) + 4 + 8 + 4;
-    for (lie, message) in
-        [(8usize, "multiple of the alignment"), (32, "behind the file"), (!31, "too large to exist")]
-    {
+    for (lie, message) in [
+        (8usize, "multiple of the alignment"),
+        (32, "behind the file"),
+        (!31, "too large to exist"),
+    ] {
         let mut bytes = good.clone();
         bytes[offset..offset + 8].copy_from_slice(&u64_in(lie, false));
         refused(&bytes, FileFormat::Gguf, message);

@@ -1,4 +1,5 @@
-//! The library as a loader uses it: files made here, with numbers that are not finite at known places.
+//! The library as a loader uses it: files made here, with numbers that are not finite at known
+//! places.
 
 mod gguf;
 mod npz;

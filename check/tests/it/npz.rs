@@ -17,7 +17,8 @@ fn one(data: &[u8], deflate: bool) -> Vec<u8> {
 
 /// Adds to a number of 4 bytes behind a signature.
 fn tamper(bytes: &mut [u8], signature: &[u8], offset: usize, add: i64) {
-    let at = bytes.windows(4).position(|window| window == signature).expect("the signature") + offset;
+    let at =
+        bytes.windows(4).position(|window| window == signature).expect("the signature") + offset;
     let field: &mut [u8; 4] = (&mut bytes[at..at + 4]).try_into().unwrap();
     *field = (i64::from(u32::from_le_bytes(*field)) + add).to_le_bytes()[..4].try_into().unwrap();
 }
@@ -35,10 +36,13 @@ fn members_of_other_kinds() {
         Member { name: "none", data: b"", deflate: true },
     ];
     let report = report(&zip(&members), FileFormat::Npz);
-    let names: Vec<_> = report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
+    let names: Vec<_> =
+        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["folder/x", "object", "readme.txt", "none"]);
     assert_eq!(report.tensors[0].looked_at, LookedAt::Values);
-    assert!(matches!(&report.tensors[1].looked_at, LookedAt::Unreadable(why) if why.contains("pickled")));
+    assert!(
+        matches!(&report.tensors[1].looked_at, LookedAt::Unreadable(why) if why.contains("pickled"))
+    );
     assert_eq!(report.tensors[2].looked_at, LookedAt::NotFloat);
     assert_eq!(report.tensors[3].looked_at, LookedAt::NotFloat);
     assert!(!report.is_complete());
@@ -47,14 +51,18 @@ fn members_of_other_kinds() {
 /// How far archives may be inflated is up to the caller; what is stored is not counted.
 #[test]
 fn inflation_is_bounded() {
-    let file = |elements, deflate| one(&npy("<f4", &[elements], false, &vec![0; elements * 4]), deflate);
+    let file =
+        |elements, deflate| one(&npy("<f4", &[elements], false, &vec![0; elements * 4]), deflate);
     let check = |file: &[u8], expansion| {
         let options = Options { expansion: NonZeroU64::new(expansion), ..Options::default() };
         check_bytes(file, FileFormat::Npz, &options)
     };
     let refused = |file: &[u8], expansion, elements: usize| match check(file, expansion) {
         Err(Error::Expansion { decoded, file: length, most }) => {
-            assert_eq!((decoded, length, most), (elements as u64 * 4, file.len() as u64, expansion));
+            assert_eq!(
+                (decoded, length, most),
+                (elements as u64 * 4, file.len() as u64, expansion)
+            );
         }
         other => panic!("{other:?}"),
     };
@@ -103,8 +111,11 @@ fn archives_that_lie() {
 #[test]
 fn overlapping_members() {
     let data = array();
-    let members =
-        [("a.npy", true), ("b.npy", true)].map(|(name, deflate)| Member { name, data: &data, deflate });
+    let members = [("a.npy", true), ("b.npy", true)].map(|(name, deflate)| Member {
+        name,
+        data: &data,
+        deflate,
+    });
     let mut bytes = zip(&members);
     let second = bytes.windows(4).rposition(|window| window == DIRECTORY).unwrap();
     bytes[second + 42..second + 46].copy_from_slice(&0u32.to_le_bytes());
@@ -128,7 +139,8 @@ fn damaged_anywhere() {
     for deflate in [false, true] {
         let good = one(&npy("<f4", &[3], false, &[0; 12]), deflate);
         for length in 0..good.len() {
-            let result = nonfinite_check::check_bytes(&good[..length], FileFormat::Npz, &Default::default());
+            let result =
+                nonfinite_check::check_bytes(&good[..length], FileFormat::Npz, &Default::default());
             assert!(result.is_err(), "{length}");
         }
         for place in 0..good.len() {

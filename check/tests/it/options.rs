@@ -17,27 +17,39 @@ fn large() -> Vec<u8> {
         data[place] = f32::NAN;
     }
     let data: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let small = Entry { name: "small", kind: "F32", shape: &[1], data: &f32::INFINITY.to_le_bytes() };
-    safetensors(&[small, Entry { name: "large", kind: "F32", shape: &[5 << 10, 1 << 10], data: &data }])
+    let small =
+        Entry { name: "small", kind: "F32", shape: &[1], data: &f32::INFINITY.to_le_bytes() };
+    safetensors(&[
+        small,
+        Entry { name: "large", kind: "F32", shape: &[5 << 10, 1 << 10], data: &data },
+    ])
 }
 
 #[test]
 fn any_number_of_threads_says_the_same() {
     let bytes = large();
     let with = |threads| {
-        let options = Options { threads: NonZeroUsize::new(threads), stats: true, ..Options::default() };
+        let options =
+            Options { threads: NonZeroUsize::new(threads), stats: true, ..Options::default() };
         report_with(&bytes, FileFormat::Safetensors, &options)
     };
     let one = with(1);
     let first = one.tensors[1].nan.first.as_ref().unwrap();
-    assert_eq!((one.tensors[1].nan.count, &first.coordinate), (3, &vec![1_234_567 >> 10, 1_234_567 & 1023]));
+    assert_eq!(
+        (one.tensors[1].nan.count, &first.coordinate),
+        (3, &vec![1_234_567 >> 10, 1_234_567 & 1023])
+    );
     for threads in [2, 3, 16] {
         assert_eq!(with(threads), one, "{threads} threads");
     }
-    assert_eq!(check_stream(&bytes[..], &Options { stats: true, ..Options::default() }).unwrap(), one);
+    assert_eq!(
+        check_stream(&bytes[..], &Options { stats: true, ..Options::default() }).unwrap(),
+        one
+    );
 }
 
-/// Oracle: the comparison of the standard library and of `half`, and values of the small formats from their standards.
+/// Oracle: the comparison of the standard library and of `half`, and values of the small formats
+/// from their standards.
 #[test]
 fn least_and_greatest() {
     let of = |kind: &str, data: &[u8], size: usize| {
@@ -51,8 +63,12 @@ fn least_and_greatest() {
     f32s[500] = f32::NEG_INFINITY;
     f32s[501] = f32::INFINITY;
     let finite = || f32s.iter().copied().filter(|x| x.is_finite());
-    let expected = (finite().fold(f32::MAX, f32::min).into(), finite().fold(f32::MIN, f32::max).into());
-    assert_eq!(of("F32", &f32s.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>(), 4), Some(expected));
+    let expected =
+        (finite().fold(f32::MAX, f32::min).into(), finite().fold(f32::MIN, f32::max).into());
+    assert_eq!(
+        of("F32", &f32s.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>(), 4),
+        Some(expected)
+    );
     let f64s = [1e300, -5e-324, f64::NAN, f64::NEG_INFINITY];
     assert_eq!(of("F64", &f64s.map(f64::to_le_bytes).concat(), 8), Some((-5e-324, 1e300)));
     assert_eq!(of("F32", &[f32::NAN, f32::INFINITY].map(f32::to_le_bytes).concat(), 4), None);
@@ -119,8 +135,11 @@ fn observers_see_all_bytes() {
 #[test]
 fn observers_can_stop() {
     let counter = Arc::new(Counter { stop_after: Some(1 << 20), ..Counter::default() });
-    let options =
-        Options { observer: Some(counter.clone()), threads: NonZeroUsize::new(1), ..Options::default() };
+    let options = Options {
+        observer: Some(counter.clone()),
+        threads: NonZeroUsize::new(1),
+        ..Options::default()
+    };
     let result = check_bytes(&large(), FileFormat::Safetensors, &options);
     assert!(matches!(result, Err(Error::Stopped)));
     assert!(counter.advanced.load(Ordering::Relaxed) < 20 << 20, "it went on");
@@ -133,6 +152,12 @@ fn quiet_and_signalling() {
         let tensor = report(&npy("<f4", &[1], false, data), FileFormat::Npy).tensors.remove(0);
         tensor.nan.first.unwrap()
     };
-    assert_eq!((first(&data[..4]).quiet(), first(&data[..4]).hex().as_str()), (Some(false), "0x7f800001"));
-    assert_eq!((first(&data[4..]).quiet(), first(&data[4..]).hex().as_str()), (Some(true), "0x7fc00000"));
+    assert_eq!(
+        (first(&data[..4]).quiet(), first(&data[..4]).hex().as_str()),
+        (Some(false), "0x7f800001")
+    );
+    assert_eq!(
+        (first(&data[4..]).quiet(), first(&data[4..]).hex().as_str()),
+        (Some(true), "0x7fc00000")
+    );
 }

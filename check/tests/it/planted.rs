@@ -1,5 +1,5 @@
-//! For each format and each dtype: a NaN, a +Inf and a -Inf at the first, the last and a random element, and what is
-//! said about it.
+//! For each format and each dtype: a NaN, a +Inf and a -Inf at the first, the last and a random
+//! element, and what is said about it.
 
 use std::ops::Range;
 
@@ -12,7 +12,8 @@ use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
 const SHAPE: [usize; 3] = [5, 7, 61];
 const ELEMENTS: usize = SHAPE[0] * SHAPE[1] * SHAPE[2];
 
-/// A float format as little-endian codes: NaN, +Inf, -Inf where it has them, and a large finite one.
+/// A float format as little-endian codes: NaN, +Inf, -Inf where it has them, and a large finite
+/// one.
 struct Codes {
     size: usize,
     nan: u64,
@@ -20,10 +21,16 @@ struct Codes {
     finite: u64,
 }
 
-const F16: Codes = Codes { size: 2, nan: 0x7C01, infinities: Some((0x7C00, 0xFC00)), finite: 0x7BFF };
-const BF16: Codes = Codes { size: 2, nan: 0xFF81, infinities: Some((0x7F80, 0xFF80)), finite: 0x7F7F };
-const F32: Codes =
-    Codes { size: 4, nan: 0xFFC0_0001, infinities: Some((0x7F80_0000, 0xFF80_0000)), finite: 0x7F7F_FFFF };
+const F16: Codes =
+    Codes { size: 2, nan: 0x7C01, infinities: Some((0x7C00, 0xFC00)), finite: 0x7BFF };
+const BF16: Codes =
+    Codes { size: 2, nan: 0xFF81, infinities: Some((0x7F80, 0xFF80)), finite: 0x7F7F };
+const F32: Codes = Codes {
+    size: 4,
+    nan: 0xFFC0_0001,
+    infinities: Some((0x7F80_0000, 0xFF80_0000)),
+    finite: 0x7F7F_FFFF,
+};
 const F64: Codes = Codes {
     size: 8,
     nan: 0x7FF0 << 48 | 1,
@@ -37,7 +44,8 @@ const E8M0: Codes = Codes { size: 1, nan: 0xFF, infinities: None, finite: 0xFE }
 
 /// The three kinds, with their codes.
 fn kinds(codes: &Codes) -> Vec<(&'static str, u64)> {
-    let infinities = codes.infinities.map(|(positive, negative)| [("+Inf", positive), ("-Inf", negative)]);
+    let infinities =
+        codes.infinities.map(|(positive, negative)| [("+Inf", positive), ("-Inf", negative)]);
     [("NaN", codes.nan)].into_iter().chain(infinities.into_iter().flatten()).collect()
 }
 
@@ -148,7 +156,8 @@ fn npz_files() {
             [("<f2", F16, false), ("<f4", F32, false), (">f4", F32, true), ("<f8", F64, false)]
         {
             plant(&codes, big, descr, |data| {
-                let member = Member { name: "x.npy", data: &npy(descr, &SHAPE, false, data), deflate };
+                let member =
+                    Member { name: "x.npy", data: &npy(descr, &SHAPE, false, data), deflate };
                 let tensor = report(&zip(&[member]), FileFormat::Npz).tensors.remove(0);
                 assert_eq!(tensor.name.as_deref(), Some("x"));
                 tensor
@@ -204,7 +213,8 @@ fn quantised() -> Vec<Quantised> {
     ]
 }
 
-/// Every scale of the first, the last and a random block; all other bytes are ones, which is a NaN in every format.
+/// Every scale of the first, the last and a random block; all other bytes are ones, which is a NaN
+/// in every format.
 #[test]
 fn gguf_scales() {
     let mut state = 0x2545_F491_4F6C_DD1D;
@@ -221,9 +231,11 @@ fn gguf_scales() {
                 for &at in scales {
                     let mut data = good.clone();
                     let start = block * bytes + at;
-                    data[start..start + codes.size].copy_from_slice(&code.to_le_bytes()[..codes.size]);
+                    data[start..start + codes.size]
+                        .copy_from_slice(&code.to_le_bytes()[..codes.size]);
                     let entry = Entry { name: "x", kind, shape: &shape, data: &data };
-                    let tensor = report(&gguf(&[entry], false, &[]), FileFormat::Gguf).tensors.remove(0);
+                    let tensor =
+                        report(&gguf(&[entry], false, &[]), FileFormat::Gguf).tensors.remove(0);
                     let coordinate = row_major(&shape, block * elements);
                     let context = format!("type {kind}, block {block}, byte {at}");
                     assert_one(&tensor, special, &coordinate, code, &context);

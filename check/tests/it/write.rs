@@ -97,7 +97,9 @@ pub(crate) fn zip(members: &[Member<'_>]) -> Vec<u8> {
         let mut fields = Vec::new();
         // Version, flags, method, time, date.
         fields.extend(
-            [20u16, 0, if *deflate { 8 } else { 0 }, 0, 0].iter().flat_map(|field| field.to_le_bytes()),
+            [20u16, 0, if *deflate { 8 } else { 0 }, 0, 0]
+                .iter()
+                .flat_map(|field| field.to_le_bytes()),
         );
         fields.extend(crc.sum().to_le_bytes());
         fields.extend(u32::try_from(stored.len()).expect("a short file").to_le_bytes());

@@ -1,5 +1,5 @@
-//! ONNX models and archives of PyTorch: planted faults, and files that lie. What real writers write is compared by
-//! `ci/model-oracle`.
+//! ONNX models and archives of PyTorch: planted faults, and files that lie. What real writers write
+//! is compared by `ci/model-oracle`.
 
 mod onnx;
 mod pytorch;
@@ -18,7 +18,8 @@ struct Kind {
 impl Kind {
     fn new(size: usize, nan: u64, infinities: Option<[u64; 2]>) -> Self {
         let bytes = |bits: u64| bits.to_le_bytes()[..size].to_vec();
-        let [pos_inf, neg_inf] = infinities.map_or([None, None], |both| both.map(|bits| Some(bytes(bits))));
+        let [pos_inf, neg_inf] =
+            infinities.map_or([None, None], |both| both.map(|bits| Some(bytes(bits))));
         Self { nan: bytes(nan), pos_inf, neg_inf }
     }
 }
@@ -46,8 +47,8 @@ fn coordinate(place: usize) -> Vec<usize> {
     vec![place / 35, place / 7 % 5, place % 7]
 }
 
-/// Zeros of a dtype with one special number, for each kind and place: the bytes, the place, and which of NaN, +Inf and
-/// -Inf it is.
+/// Zeros of a dtype with one special number, for each kind and place: the bytes, the place, and
+/// which of NaN, +Inf and -Inf it is.
 fn planted(dtype: &str) -> Vec<(Vec<u8>, usize, usize)> {
     let kind = kind(dtype);
     let mut planted = Vec::new();

@@ -53,8 +53,9 @@ fn planted_in_raw_data_and_in_fields() {
                 // The bits of each number in an int32, packed.
                 _ => {
                     let numbers = data.chunks_exact(data.len() / 105);
-                    let bits = numbers
-                        .map(|raw| raw.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)));
+                    let bits = numbers.map(|raw| {
+                        raw.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+                    });
                     vec![bytes(5, &bits.flat_map(varint).collect::<Vec<u8>>())]
                 }
             };
@@ -89,16 +90,22 @@ fn everywhere_a_tensor_can_be() {
     let attribute = |name: &str, rest: Vec<u8>| [bytes(1, name.as_bytes()), rest].concat();
     let float = [varint(2 << 3 | 5), f32::NAN.to_le_bytes().to_vec()].concat();
     let floats = bytes(7, &[f32::NAN.to_le_bytes(), 1f32.to_le_bytes()].concat());
-    let inner =
-        [bytes(5, &inf("inner")), node("Constant", "deep", &[attribute("value", bytes(5, &inf("")))])]
-            .concat();
+    let inner = [
+        bytes(5, &inf("inner")),
+        node("Constant", "deep", &[attribute("value", bytes(5, &inf("")))]),
+    ]
+    .concat();
     let graph = [
         bytes(5, &inf("initializer")),
         bytes(15, &bytes(1, &inf("sparse"))),
         node("Constant", "tensor", &[attribute("value", bytes(5, &inf("ignored")))]),
         node("Constant", "float", &[attribute("value_float", float.clone())]),
         node("Constant", "floats", &[attribute("value_floats", floats)]),
-        node("Constant", "sparse_value", &[attribute("sparse_value", bytes(22, &bytes(1, &inf("x"))))]),
+        node(
+            "Constant",
+            "sparse_value",
+            &[attribute("sparse_value", bytes(22, &bytes(1, &inf("x"))))],
+        ),
         node("ConstantOfShape", "filled", &[attribute("value", bytes(5, &inf("")))]),
         node("If", "chosen", &[attribute("then_branch", bytes(6, &inner))]),
         // A number of another operator is no tensor.
@@ -110,7 +117,8 @@ fn everywhere_a_tensor_can_be() {
     ];
     let file = [model(&graph), bytes(25, &function.concat())].concat();
     let report = check(&file, FileFormat::Onnx);
-    let names: Vec<_> = report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
+    let names: Vec<_> =
+        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     let want = [
         "initializer",
         "sparse",
@@ -135,8 +143,9 @@ fn everywhere_a_tensor_can_be() {
 fn external_data() {
     let folder = std::env::temp_dir().join(format!("nonfinite-onnx-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
-    let entry =
-        |key: &str, value: &str| bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat());
+    let entry = |key: &str, value: &str| {
+        bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
+    };
     let save = |entries: &[Vec<u8>]| {
         let content = [entries.concat(), number(14, 1)];
         let file = model(&[bytes(5, &tensor("w", 1, &[2], &content))]);
@@ -144,18 +153,26 @@ fn external_data() {
         fs::write(&path, file).unwrap();
         check_file(&path, &Options::default())
     };
-    let data: Vec<u8> = [0f32, 0.0, 1.0, f32::NEG_INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let data: Vec<u8> =
+        [0f32, 0.0, 1.0, f32::NEG_INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
     fs::write(folder.join("data.bin"), data).unwrap();
-    let report = save(&[entry("location", "data.bin"), entry("offset", "8"), entry("length", "8")]).unwrap();
+    let report =
+        save(&[entry("location", "data.bin"), entry("offset", "8"), entry("length", "8")]).unwrap();
     assert_eq!(report.tensors[0].neg_inf.first.as_ref().unwrap().coordinate, [1]);
     let report = save(&[entry("location", "data.bin")]).unwrap();
     assert!(!report.is_bad());
     for (entries, part) in [
         (vec![entry("offset", "0")], "bad location"),
         (vec![entry("location", "data.bin"), entry("offset", "x")], "bad offset"),
-        (vec![entry("location", "data.bin"), entry("offset", "12")], "ends at byte 20, its file has 16"),
+        (
+            vec![entry("location", "data.bin"), entry("offset", "12")],
+            "ends at byte 20, its file has 16",
+        ),
         (vec![entry("location", "data.bin"), entry("length", "4")], "4 bytes or numbers of data"),
-        (vec![entry("location", "data.bin"), entry("offset", "18446744073709551615")], "ends at byte"),
+        (
+            vec![entry("location", "data.bin"), entry("offset", "18446744073709551615")],
+            "ends at byte",
+        ),
         (vec![entry("location", "../data.bin")], "outside its folder"),
         (vec![entry("location", "/etc/passwd")], "outside its folder"),
         (vec![entry("location", "missing.bin")], "missing.bin"),
@@ -209,8 +226,9 @@ fn lies() {
     assert!(error(&model(&[long]), FileFormat::Onnx).contains("names of more than"));
     // No cut of a good model is one, but for those that end with a field of the model.
     let whole = model(&[bytes(5, &tensor("w", 1, &[1], &[bytes(9, &[0; 4])]))]);
-    let good =
-        |bytes: &[u8]| nonfinite_check::check_bytes(bytes, FileFormat::Onnx, &Options::default()).is_ok();
+    let good = |bytes: &[u8]| {
+        nonfinite_check::check_bytes(bytes, FileFormat::Onnx, &Options::default()).is_ok()
+    };
     let cuts: Vec<_> = (0..=whole.len()).filter(|&cut| good(&whole[..cut])).collect();
     assert_eq!(cuts, [whole.len() - 4, whole.len()]);
 }

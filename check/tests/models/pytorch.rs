@@ -22,11 +22,13 @@ fn zip_with(members: &[(&str, &[u8])], deflate: bool) -> Vec<u8> {
         crc.update(data);
         let mut stored = data.to_vec();
         if deflate {
-            let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+            let mut encoder =
+                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
             encoder.write_all(data).unwrap();
             stored = encoder.finish().unwrap();
         }
-        let sizes = [(stored.len() as u32).to_le_bytes(), (data.len() as u32).to_le_bytes()].concat();
+        let sizes =
+            [(stored.len() as u32).to_le_bytes(), (data.len() as u32).to_le_bytes()].concat();
         let common = [
             &[20, 0, 0, 0, if deflate { 8 } else { 0 }, 0, 0, 0, 0, 0][..],
             &crc.sum().to_le_bytes(),
@@ -37,7 +39,8 @@ fn zip_with(members: &[(&str, &[u8])], deflate: bool) -> Vec<u8> {
         .concat();
         file.extend([b"PK\x03\x04", &common[..], name.as_bytes(), &stored].concat());
         directory.extend(
-            [b"PK\x01\x02\x14\x00", &common[..], &[0; 10], &at.to_le_bytes(), name.as_bytes()].concat(),
+            [b"PK\x01\x02\x14\x00", &common[..], &[0; 10], &at.to_le_bytes(), name.as_bytes()]
+                .concat(),
         );
     }
     let count = (members.len() as u16).to_le_bytes();
@@ -74,8 +77,15 @@ fn storage(class: &str, key: &str, elements: usize) -> Vec<u8> {
 fn tensor(storage: &[u8], offset: usize, shape: &[usize], strides: &[usize]) -> Vec<u8> {
     let offset = [b"J", &(offset as u32).to_le_bytes()[..]].concat();
     let hooks = b"\x89ccollections\nOrderedDict\n)RtR";
-    [b"ctorch._utils\n_rebuild_tensor_v2\n(", storage, &offset, &integers(shape), &integers(strides), hooks]
-        .concat()
+    [
+        b"ctorch._utils\n_rebuild_tensor_v2\n(",
+        storage,
+        &offset,
+        &integers(shape),
+        &integers(strides),
+        hooks,
+    ]
+    .concat()
 }
 
 /// A dict of these.
@@ -109,7 +119,8 @@ fn planted_in_every_storage() {
     }
 }
 
-/// Dtypes without a storage class of their own: an untyped storage, and the dtype among the arguments.
+/// Dtypes without a storage class of their own: an untyped storage, and the dtype among the
+/// arguments.
 #[test]
 fn planted_in_untyped_storages() {
     for (dtype, onnx) in [
@@ -146,7 +157,11 @@ fn strides() {
     let at = |offset, shape: &[usize], strides: &[usize]| {
         let report = one(&tensor(&storage("FloatStorage", "0", 24), offset, shape, strides), &data);
         let tensor = &report.tensors[0];
-        (tensor.nan.count, tensor.nan.first.as_ref().map(|first| first.coordinate.clone()), tensor.elements)
+        (
+            tensor.nan.count,
+            tensor.nan.first.as_ref().map(|first| first.coordinate.clone()),
+            tensor.elements,
+        )
     };
     assert_eq!(at(0, &[24], &[1]), (1, Some(vec![5]), 24));
     assert_eq!(at(5, &[], &[]), (1, Some(vec![]), 1));
@@ -180,7 +195,8 @@ fn names_and_wrappers() {
     let module = [b"cmy.code\nNet\n)\x81}(", &text("weight")[..], &plain, b"ub"].concat();
     let list = [b"](", &plain[..], b"}(", &text("a.b"), &plain, b"ue"].concat();
     let ordered =
-        [b"ccollections\nOrderedDict\n)R(", &text("x")[..], &plain, b"K\x07", &plain, b"u"].concat();
+        [b"ccollections\nOrderedDict\n)R(", &text("x")[..], &plain, b"K\x07", &plain, b"u"]
+            .concat();
     let pickle = state_dict(&[
         ("parameter", parameter),
         ("subclass", subclass),
@@ -191,10 +207,19 @@ fn names_and_wrappers() {
         ("loss", b"G\x7F\xF8\0\0\0\0\0\0".to_vec()),
     ]);
     let report = check(&archive(&pickle, &[&nan]), FileFormat::Pytorch);
-    let names: Vec<_> = report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
+    let names: Vec<_> =
+        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     assert_eq!(
         names,
-        ["parameter", "subclass", "module.weight", "list.0", "list.1.a.b", "ordered.x", "ordered.7"]
+        [
+            "parameter",
+            "subclass",
+            "module.weight",
+            "list.0",
+            "list.1.a.b",
+            "ordered.x",
+            "ordered.7"
+        ]
     );
     assert!(report.tensors.iter().all(|tensor| tensor.nan.count == 1));
 }
@@ -215,7 +240,8 @@ fn integers_and_what_cannot_be_seen() {
 fn big_endian() {
     let pickle = state_dict(&[("w", tensor(&storage("FloatStorage", "0", 2), 0, &[2], &[1]))]);
     let data = [1f32.to_be_bytes(), f32::NEG_INFINITY.to_be_bytes()].concat();
-    let members: [(&str, &[u8]); 3] = [("m/data.pkl", &pickle), ("m/byteorder", b"big"), ("m/data/0", &data)];
+    let members: [(&str, &[u8]); 3] =
+        [("m/data.pkl", &pickle), ("m/byteorder", b"big"), ("m/data/0", &data)];
     let report = check(&zip(&members), FileFormat::Pytorch);
     assert_found(&report.tensors[0], 2, &[1]);
 }
@@ -226,7 +252,8 @@ fn deflated_zeros() {
     let elements = 1 << 20;
     let mut data = vec![0; 4 * elements];
     data[4 * elements - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
-    let pickle = state_dict(&[("w", tensor(&storage("FloatStorage", "0", elements), 0, &[elements], &[1]))]);
+    let pickle =
+        state_dict(&[("w", tensor(&storage("FloatStorage", "0", elements), 0, &[elements], &[1]))]);
     let bytes = deflated(&[("model/data.pkl", &pickle), ("model/data/0", &data)]);
     assert!(bytes.len() * 64 < data.len(), "{} bytes", bytes.len());
     let report = check(&bytes, FileFormat::Pytorch);
@@ -255,7 +282,10 @@ fn lies() {
     // An extent of -1.
     let negative = archive(&state_dict(&[("w", of(0, &[u32::MAX as usize], &[1]))]), &[&data]);
     assert!(!check(&negative, FileFormat::Pytorch).is_complete());
-    assert!(bad(&tensor(&storage("FloatStorage", "9", 4), 0, &[4], &[1])).contains("not in the archive"));
+    assert!(
+        bad(&tensor(&storage("FloatStorage", "9", 4), 0, &[4], &[1]))
+            .contains("not in the archive")
+    );
     let pickle = |pickle: &[u8]| error(&archive(pickle, &[&data]), FileFormat::Pytorch);
     assert!(pickle(b"").contains("cut off"));
     assert!(pickle(b"\x80\x02}").contains("cut off"));
@@ -272,7 +302,8 @@ fn lies() {
     }
     maze.push(b'.');
     assert_eq!(check(&archive(&maze, &[]), FileFormat::Pytorch).tensors, []);
-    // A long text that is recalled again and again: for names of functions, in names, and of many extents.
+    // A long text that is recalled again and again: for names of functions, in names, and of many
+    // extents.
     let long = [&text(&"y".repeat(10_000))[..], b"q\x00"].concat();
     let functions = [b"\x80\x04", &long[..], &b"h\x00h\x00\x930".repeat(2000), b"."].concat();
     assert!(pickle(&functions).contains("names of functions that are far longer"));
@@ -281,7 +312,8 @@ fn lies() {
     let extents = [&integers(&[1; 1000])[..], b"q\x010"].concat();
     let shared = [&storage("FloatStorage", "0", 4)[..], b"q\x020"].concat();
     let tensor_of_these = b"ctorch._utils\n_rebuild_tensor_v2\n(h\x02K\x00h\x01h\x01\x89NtR";
-    let shapes = [b"\x80\x04", &extents[..], &shared, b"](", &tensor_of_these.repeat(1000), b"e."].concat();
+    let shapes =
+        [b"\x80\x04", &extents[..], &shared, b"](", &tensor_of_these.repeat(1000), b"e."].concat();
     // A rank that no tensor has.
     assert!(!check(&archive(&shapes, &[&data]), FileFormat::Pytorch).is_complete());
     // One storage, shown again and again.
@@ -290,10 +322,13 @@ fn lies() {
         .map(|_| ("w", tensor(&storage("FloatStorage", "0", 1 << 14), 0, &[1 << 14], &[1])))
         .collect();
     assert!(
-        error(&archive(&state_dict(&tensors), &[&again]), FileFormat::Pytorch).contains("more than 64 times")
+        error(&archive(&state_dict(&tensors), &[&again]), FileFormat::Pytorch)
+            .contains("more than 64 times")
     );
-    // A long name before each of many others; a list within a list within a list; more objects than anybody needs.
-    let lists = [b"\x80\x02}", &text(&"k".repeat(1 << 20))[..], b"](", &[b']'; 1000], b"es."].concat();
+    // A long name before each of many others; a list within a list within a list; more objects than
+    // anybody needs.
+    let lists =
+        [b"\x80\x02}", &text(&"k".repeat(1 << 20))[..], b"](", &[b']'; 1000], b"es."].concat();
     assert!(pickle(&lists).contains("names and shapes"));
     let nested = [b"\x80\x02", &[b']'; 1 << 16][..], &[b'a'; (1 << 16) - 1], b"."].concat();
     assert!(pickle(&nested).contains("names and shapes"));

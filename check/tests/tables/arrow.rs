@@ -53,7 +53,8 @@ fn planted() {
             let fields = [field("text", Kind::Text), field("x", Kind::Float(precision))];
             let batches = groups().map(|rows| {
                 let count = rows.len() as i64;
-                let values: Vec<_> = rows.clone().map(|row| value(dtype, row, place, kind)).collect();
+                let values: Vec<_> =
+                    rows.clone().map(|row| value(dtype, row, place, kind)).collect();
                 let valid: Vec<_> = rows.map(|row| !is_null(row, place)).collect();
                 let text = Node { length: count, nulls: 0, buffers: vec![vec![]; 3] };
                 (count, [text, numbers(&values, dtype.size, Some(&valid))])
@@ -63,7 +64,8 @@ fn planted() {
                 let turned = |nodes: &[Node; 2]| {
                     nodes.iter().map(|node| form.turned(node.clone(), dtype.size)).collect()
                 };
-                let batches = batches.iter().map(|(count, nodes)| Message::Batch(*count, turned(nodes)));
+                let batches =
+                    batches.iter().map(|(count, nodes)| Message::Batch(*count, turned(nodes)));
                 let report = report(&form.arrow(&fields, &batches.collect::<Vec<_>>()));
                 assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
                 let tensor = &report.tensors[1];
@@ -83,14 +85,19 @@ fn lists_of_fixed_size() {
         for (kind, place) in [(0, 0), (1, 1201), (2, 2999)] {
             let batches = groups().map(|rows| {
                 let values: Vec<_> = (rows.start * 3..rows.end * 3)
-                    .map(|element| if element == place { dtype.special[kind] } else { dtype.finite })
+                    .map(
+                        |element| if element == place { dtype.special[kind] } else { dtype.finite },
+                    )
                     .collect();
                 let list = Node { length: rows.len() as i64, nulls: 0, buffers: vec![vec![]] };
                 Message::Batch(rows.len() as i64, vec![list, numbers(&values, dtype.size, None)])
             });
             let item = Box::new(field("item", Kind::Float(precision)));
-            let bytes =
-                arrow(&[field("embedding", Kind::Fixed(3, item))], &batches.collect::<Vec<_>>(), true);
+            let bytes = arrow(
+                &[field("embedding", Kind::Fixed(3, item))],
+                &batches.collect::<Vec<_>>(),
+                true,
+            );
             let tensor = &report(&bytes).tensors[0];
             assert_eq!(tensor.dtype, format!("fixed_size_list<{}>[3]", dtype.arrow));
             assert_eq!(tensor.shape, [crate::ROWS, 3]);
@@ -99,7 +106,8 @@ fn lists_of_fixed_size() {
     }
 }
 
-/// The elements of null lists and null structs are not looked at, and neither are those that no list has.
+/// The elements of null lists and null structs are not looked at, and neither are those that no
+/// list has.
 #[test]
 fn what_lies_under_nulls() {
     let fields = [
@@ -109,7 +117,8 @@ fn what_lies_under_nulls() {
     ];
     let valid = [true, false, true];
     let parent = |buffers| Node { length: 3, nulls: 1, buffers };
-    let offsets = |offsets: [i32; 4]| offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+    let offsets =
+        |offsets: [i32; 4]| offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
     let nodes = |last: u64| {
         vec![
             parent(vec![bits(Some(&valid))]),
@@ -138,8 +147,9 @@ fn what_lies_under_nulls() {
 fn lists_of_lists() {
     let inner = field("item", Kind::List(Box::new(f32s("item"))));
     let fields = [field("l", Kind::List(Box::new(inner)))];
-    let offsets =
-        |offsets: &[i32]| offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect::<Vec<u8>>();
+    let offsets = |offsets: &[i32]| {
+        offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect::<Vec<u8>>()
+    };
     // [[1], [], [1, 1]], [], [[NaN]], [[1]]
     let nodes = [
         Node { length: 4, nulls: 0, buffers: vec![vec![], offsets(&[0, 3, 3, 4, 5])] },
@@ -182,9 +192,12 @@ fn dictionaries() {
 fn unions_are_not_seen_through() {
     let fields = [field("u", Kind::Union(vec![f32s("x"), field("i", Kind::Int)])), f32s("y")];
     let union = Node { length: 1, nulls: 0, buffers: vec![vec![0]] };
-    let nodes = vec![union, numbers(&[NAN], 4, None), numbers(&[1], 4, None), numbers(&[NAN], 4, None)];
+    let nodes =
+        vec![union, numbers(&[NAN], 4, None), numbers(&[1], 4, None), numbers(&[NAN], 4, None)];
     let report = report(&arrow(&fields, &[Message::Batch(1, nodes)], true));
-    assert!(matches!(&report.tensors[0].looked_at, LookedAt::Unreadable(why) if why.contains("unions")));
+    assert!(
+        matches!(&report.tensors[0].looked_at, LookedAt::Unreadable(why) if why.contains("unions"))
+    );
     assert_eq!(report.tensors[1].looked_at, LookedAt::NotFloat);
     assert_one(&report.tensors[2], 0, &[0], NAN, "behind the union");
     assert!(!report.is_complete());
@@ -223,7 +236,11 @@ fn files_that_lie() {
     column(4, with(&|node| node.buffers[0].clear()), "tensor \"x\"");
     column(4, with(&|node| drop(node.buffers.pop())), "too few buffers");
     refused_as_both(&[f32s("x"), f32s("y")], &batch(), "too few nodes");
-    refused_as_both(&[field("x", Kind::Fixed(-1, Box::new(f32s("item"))))], &[], "the type of \"x\"");
+    refused_as_both(
+        &[field("x", Kind::Fixed(-1, Box::new(f32s("item"))))],
+        &[],
+        "the type of \"x\"",
+    );
     let list = |offsets: [i32; 3]| {
         let offsets = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
         let list = Node { length: 2, nulls: 0, buffers: vec![vec![], offsets] };
@@ -237,7 +254,8 @@ fn files_that_lie() {
     refused(&[&list([0, 2, 4])[..], b"more"].concat(), "goes on behind");
 }
 
-/// A footer is small beside what it names if it names one batch again and again: the rest is not read.
+/// A footer is small beside what it names if it names one batch again and again: the rest is not
+/// read.
 #[test]
 fn batches_that_are_repeated() {
     let batch = || Message::Batch(4, vec![numbers(&[ONE; 4], 4, None)]);
@@ -252,7 +270,8 @@ fn columns_that_claim_too_much_together() {
     let nodes = vec![Node { length: claimed, ..numbers(&[0], 8, None) }; 5];
     let (watch, options) = Watch::new(usize::MAX);
     let bytes = arrow(&fields, &[Message::Batch(claimed, nodes)], true);
-    let error = check_bytes(&bytes, FileFormat::Arrow, &options).expect_err("there is no such data");
+    let error =
+        check_bytes(&bytes, FileFormat::Arrow, &options).expect_err("there is no such data");
     assert!(error.to_string().contains("tensor \"x\""), "{error}");
     assert_eq!(watch.started(), u64::MAX);
 }

@@ -1,5 +1,5 @@
-//! Tables: Arrow IPC and Parquet. Planted faults, nulls, and files that lie. What pyarrow writes is compared by
-//! `ci/checker-oracle`.
+//! Tables: Arrow IPC and Parquet. Planted faults, nulls, and files that lie. What pyarrow writes is
+//! compared by `ci/checker-oracle`.
 
 mod arrow;
 mod nulls;
@@ -25,7 +25,8 @@ const ROWS: usize = 1000;
 /// The first, the last, and others on both sides of the limits of groups.
 const PLACES: [usize; 6] = [0, 399, 400, 401, 617, ROWS - 1];
 
-/// A float type: its name in Arrow and in Parquet, and the bits of a NaN, of +Inf, of -Inf, and of a finite number.
+/// A float type: its name in Arrow and in Parquet, and the bits of a NaN, of +Inf, of -Inf, and of
+/// a finite number.
 struct Dtype {
     arrow: &'static str,
     parquet: &'static str,
@@ -66,32 +67,38 @@ fn is_null(row: usize, planted: usize) -> bool {
 /// One number of one kind, in this place, and no other.
 #[track_caller]
 fn assert_one(tensor: &TensorReport, kind: usize, coordinate: &[usize], bits: u64, context: &str) {
-    for (index, finding) in [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf].into_iter().enumerate() {
+    for (index, finding) in [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf].into_iter().enumerate()
+    {
         if index != kind {
             assert_eq!(finding, &Finding::default(), "{context}: kind {index} instead of {kind}");
             continue;
         }
-        let first = finding.first.as_ref().unwrap_or_else(|| panic!("{context}: nothing of kind {kind}"));
+        let first =
+            finding.first.as_ref().unwrap_or_else(|| panic!("{context}: nothing of kind {kind}"));
         let found = (finding.count, &first.coordinate[..], first.bits);
         assert_eq!(found, (1, coordinate, bits), "{context}");
     }
 }
 
-/// The report of all cores, which must be that of one, and of a stream, where the format can be one.
+/// The report of all cores, which must be that of one, and of a stream, where the format can be
+/// one.
 #[track_caller]
 fn report(bytes: &[u8], format: FileFormat) -> Report {
     assert_eq!(FileFormat::detect(bytes, None), Some(format));
     let [all, one, plain] =
         [(true, None), (true, NonZeroUsize::new(1)), (false, None)].map(|(stats, threads)| {
             let options = Options { stats, threads, ..Options::default() };
-            check_bytes(bytes, format, &options).unwrap_or_else(|error| panic!("{}: {error}", format.name()))
+            check_bytes(bytes, format, &options)
+                .unwrap_or_else(|error| panic!("{}: {error}", format.name()))
         });
     assert_eq!(all, one);
     for stats in [true, false] {
         let options = Options { stats, ..Options::default() };
         match check_stream(Slowly(bytes), &options) {
             Ok(stream) => assert_eq!(&stream, if stats { &all } else { &plain }),
-            Err(error) => assert!(matches!(error, Error::NoStream(_)) && !is_stream(bytes), "{error}"),
+            Err(error) => {
+                assert!(matches!(error, Error::NoStream(_)) && !is_stream(bytes), "{error}")
+            }
         }
     }
     let mut without_stats = all.tensors.clone();
@@ -125,9 +132,14 @@ fn refused(bytes: &[u8], format: FileFormat, message: &str) {
         Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),
     }
     match check_stream(bytes, &options) {
-        Ok(report) => panic!("{message}: accepted as a stream, with {} tensors", report.tensors.len()),
+        Ok(report) => {
+            panic!("{message}: accepted as a stream, with {} tensors", report.tensors.len())
+        }
         Err(error) if is_stream(bytes) => {
-            assert!(error.to_string().contains(message), "{message:?} is not in {error}, as a stream");
+            assert!(
+                error.to_string().contains(message),
+                "{message:?} is not in {error}, as a stream"
+            );
         }
         Err(_) => {}
     }
@@ -175,15 +187,22 @@ impl Observer for Watch {
     }
 }
 
-/// Cuts the file at every length, and changes every byte of it: there is a report or an error, and whatever is found lies
-/// within its tensor.
+/// Cuts the file at every length, and changes every byte of it: there is a report or an error, and
+/// whatever is found lies within its tensor.
 fn damaged(bytes: &[u8], format: FileFormat) {
     let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
     let check = |bytes: &[u8]| -> Result<(), Error> {
         for tensor in check_bytes(bytes, format, &options)?.tensors {
-            for first in [tensor.nan.first, tensor.pos_inf.first, tensor.neg_inf.first].into_iter().flatten()
+            for first in
+                [tensor.nan.first, tensor.pos_inf.first, tensor.neg_inf.first].into_iter().flatten()
             {
-                assert!(first.coordinate.iter().zip(&tensor.shape).all(|(index, extent)| index < extent));
+                assert!(
+                    first
+                        .coordinate
+                        .iter()
+                        .zip(&tensor.shape)
+                        .all(|(index, extent)| index < extent)
+                );
             }
         }
         Ok(())

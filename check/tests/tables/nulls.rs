@@ -1,4 +1,5 @@
-//! Nulls of Arrow: what lies in their places may be anything, and is looked at with all others first.
+//! Nulls of Arrow: what lies in their places may be anything, and is looked at with all others
+//! first.
 
 use arrow_ipc::Precision;
 use nonfinite_check::{FileFormat, Range};
@@ -23,7 +24,9 @@ fn nulls_that_are_nan() {
     let there: Vec<_> = (0..ROWS).filter(|&row| !is_null(row)).collect();
     let valid: Vec<_> = (0..ROWS).map(|row| !is_null(row)).collect();
     for (dtype, precision) in DTYPES.iter().zip(precisions) {
-        for (kind, place) in [(0, there[0]), (1, there[there.len() / 2]), (2, there[there.len() - 1])] {
+        for (kind, place) in
+            [(0, there[0]), (1, there[there.len() / 2]), (2, there[there.len() - 1])]
+        {
             let values: Vec<_> = (0..ROWS)
                 .map(|row| match row {
                     _ if row == place => dtype.special[kind],
@@ -31,17 +34,25 @@ fn nulls_that_are_nan() {
                     _ => dtype.finite,
                 })
                 .collect();
-            let batch = || Message::Batch(ROWS as i64, vec![numbers(&values, dtype.size, Some(&valid))]);
+            let batch =
+                || Message::Batch(ROWS as i64, vec![numbers(&values, dtype.size, Some(&valid))]);
             let clean: Vec<_> = values
                 .iter()
                 .map(|&bits| if bits == dtype.special[kind] { dtype.finite } else { bits })
                 .collect();
-            let first = Message::Batch(ROWS as i64, vec![numbers(&clean, dtype.size, Some(&valid))]);
+            let first =
+                Message::Batch(ROWS as i64, vec![numbers(&clean, dtype.size, Some(&valid))]);
             for file in [true, false] {
                 let messages = [&first, &batch()].map(Message::clone);
                 let bytes = arrow(&[field("x", Kind::Float(precision))], &messages, file);
                 let report = report(&bytes, FileFormat::Arrow);
-                assert_one(&report.tensors[0], kind, &[ROWS + place], dtype.special[kind], dtype.arrow);
+                assert_one(
+                    &report.tensors[0],
+                    kind,
+                    &[ROWS + place],
+                    dtype.special[kind],
+                    dtype.arrow,
+                );
             }
         }
     }
@@ -62,16 +73,21 @@ fn nulls_on_every_level() {
         })
         .collect();
     let count = offsets[lists as usize] as usize;
-    let list_of =
-        |element: usize| offsets.iter().rposition(|&offset| offset as usize <= element).expect("one");
-    let counts = |element: usize| list_of(element) % 3 != 1 && element % 5 != 2 && !is_null(element);
+    let list_of = |element: usize| {
+        offsets.iter().rposition(|&offset| offset as usize <= element).expect("one")
+    };
+    let counts =
+        |element: usize| list_of(element) % 3 != 1 && element % 5 != 2 && !is_null(element);
     let places: Vec<_> = (0..count).filter(|&element| counts(element)).collect();
     for place in [places[0], places[places.len() / 2], places[places.len() - 1]] {
-        let values: Vec<_> =
-            (0..count).map(|element| if element == place || !counts(element) { NAN } else { ONE }).collect();
+        let values: Vec<_> = (0..count)
+            .map(|element| if element == place || !counts(element) { NAN } else { ONE })
+            .collect();
         let valid: Vec<_> = (0..count).map(|element| !is_null(element)).collect();
-        let [of_lists, of_structs] = [(lists as usize, 3, 1), (count, 5, 2)]
-            .map(|(count, step, null)| (0..count).map(|index| index % step != null).collect::<Vec<_>>());
+        let [of_lists, of_structs] =
+            [(lists as usize, 3, 1), (count, 5, 2)].map(|(count, step, null)| {
+                (0..count).map(|index| index % step != null).collect::<Vec<_>>()
+            });
         let offsets = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
         let nodes = vec![
             Node { length: lists.into(), nulls: 1, buffers: vec![bits(Some(&of_lists)), offsets] },
@@ -79,8 +95,11 @@ fn nulls_on_every_level() {
             numbers(&values, 4, Some(&valid)),
         ];
         for file in [true, false] {
-            let bytes =
-                arrow(std::slice::from_ref(&list), &[Message::Batch(lists.into(), nodes.clone())], file);
+            let bytes = arrow(
+                std::slice::from_ref(&list),
+                &[Message::Batch(lists.into(), nodes.clone())],
+                file,
+            );
             let report = report(&bytes, FileFormat::Arrow);
             assert_one(&report.tensors[0], 0, &[list_of(place)], NAN, "lists of structs");
         }
@@ -123,8 +142,9 @@ fn ranges_without_nulls() {
             values(&|_| dtype.special[0]),
             values(&|row| [large, dtype.special[1]][row % 2]),
         ];
-        let batches = values
-            .map(|values| Message::Batch(ROWS as i64, vec![numbers(&values, dtype.size, Some(&valid))]));
+        let batches = values.map(|values| {
+            Message::Batch(ROWS as i64, vec![numbers(&values, dtype.size, Some(&valid))])
+        });
         for file in [true, false] {
             let bytes = arrow(&[field("x", Kind::Float(precision))], &batches, file);
             let tensor = &report(&bytes, FileFormat::Arrow).tensors[0];

@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use nonfinite_check::{Error, FileFormat, LookedAt, Options, Report, check_bytes};
 use parquet::basic::Encoding;
-use parquet::data_type::{ByteArray, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type};
+use parquet::data_type::{
+    ByteArray, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
+};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -23,7 +25,11 @@ struct Column<'a, T: DataType> {
 }
 
 /// A file of one column; each of its row groups may be made of several batches.
-fn write<T: DataType>(schema: &str, properties: WriterProperties, groups: &[Column<'_, T>]) -> Vec<u8> {
+fn write<T: DataType>(
+    schema: &str,
+    properties: WriterProperties,
+    groups: &[Column<'_, T>],
+) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(schema).expect("a good schema"));
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
     for Column { values, definition, repetition } in groups {
@@ -40,13 +46,19 @@ fn write<T: DataType>(schema: &str, properties: WriterProperties, groups: &[Colu
 fn layouts() -> impl Iterator<Item = WriterProperties> {
     let versions = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0];
     versions.into_iter().flat_map(|version| {
-        let builder =
-            || WriterProperties::builder().set_writer_version(version).set_data_page_row_count_limit(100);
+        let builder = || {
+            WriterProperties::builder()
+                .set_writer_version(version)
+                .set_data_page_row_count_limit(100)
+        };
         let builder = move || builder().set_write_batch_size(64);
         [
             builder().build(),
             builder().set_dictionary_enabled(false).set_encoding(Encoding::PLAIN).build(),
-            builder().set_dictionary_enabled(false).set_encoding(Encoding::BYTE_STREAM_SPLIT).build(),
+            builder()
+                .set_dictionary_enabled(false)
+                .set_encoding(Encoding::BYTE_STREAM_SPLIT)
+                .build(),
         ]
     })
 }
@@ -62,14 +74,22 @@ fn plant<T: DataType>(dtype: &Dtype, kind_of_column: &str, value: impl Fn(u64) -
                 let rows = start..start + rows;
                 start = rows.end;
                 let there = rows.clone().filter(|&row| !is_null(row, place));
-                let bits = there.map(|row| if row == place { dtype.special[kind] } else { dtype.finite });
-                (bits.map(&value).collect(), rows.map(|row| i16::from(!is_null(row, place))).collect())
+                let bits =
+                    there.map(|row| if row == place { dtype.special[kind] } else { dtype.finite });
+                (
+                    bits.map(&value).collect(),
+                    rows.map(|row| i16::from(!is_null(row, place))).collect(),
+                )
             })
             .collect();
         for properties in layouts() {
             let groups: Vec<_> = groups
                 .iter()
-                .map(|(values, levels)| Column::<T> { values, definition: Some(levels), repetition: None })
+                .map(|(values, levels)| Column::<T> {
+                    values,
+                    definition: Some(levels),
+                    repetition: None,
+                })
                 .collect();
             let tensor = report(&write(&schema, properties, &groups)).tensors.remove(0);
             assert_eq!((tensor.name.as_deref(), &*tensor.dtype), (Some("x"), dtype.parquet));
@@ -126,7 +146,8 @@ fn rows_of_lists() {
 fn rows_are_found_in_any_order() {
     let kinds = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
-        // Fifty times the rows [null, 1], [], [1, 1, null]; kinds are planted in the last number of rows 5, 74 and 149.
+        // Fifty times the rows [null, 1], [], [1, 1, null]; kinds are planted in the last number of
+        // rows 5, 74 and 149.
         let definition = [2, 3, 1, 3, 3, 2].repeat(50);
         let repetition = [0, 1, 0, 0, 1, 1].repeat(50);
         let mut values = vec![1.0; 150];
@@ -143,7 +164,10 @@ fn rows_are_found_in_any_order() {
         let tensor = report(&write(LISTS, properties, &group)).tensors.remove(0);
         let found = [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf];
         for (place, kind) in places.into_iter().zip(order) {
-            assert_eq!(found[kind].first.as_ref().map(|first| &*first.coordinate), Some(&[place][..]));
+            assert_eq!(
+                found[kind].first.as_ref().map(|first| &*first.coordinate),
+                Some(&[place][..])
+            );
         }
     }
 }
@@ -153,7 +177,8 @@ fn rows_are_found_in_any_order() {
 #[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
 fn nulls_can_be_stopped() {
     let definition = vec![0; 200_000];
-    let group = [Column::<FloatType> { values: &[], definition: Some(&definition), repetition: None }];
+    let group =
+        [Column::<FloatType> { values: &[], definition: Some(&definition), repetition: None }];
     let properties = WriterProperties::builder().set_data_page_row_count_limit(usize::MAX).build();
     let bytes = write("message table { optional float x; }", properties, &group);
     assert!(bytes.len() < 2000, "{} bytes", bytes.len());
@@ -166,7 +191,8 @@ fn nulls_can_be_stopped() {
     assert_eq!(watch.asked(), 4);
 }
 
-/// A few hundred bytes that say they are nineteen billion nulls: refused by default, with what the file claims.
+/// A few hundred bytes that say they are nineteen billion nulls: refused by default, with what the
+/// file claims.
 #[test]
 #[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
 fn claims_are_bounded() {
@@ -174,7 +200,8 @@ fn claims_are_bounded() {
     let levels = [varint(u64::from(count as u32) << 1), vec![0]].concat();
     let levels = [&(levels.len() as u32).to_le_bytes()[..], &levels].concat();
     let size = zigzag(levels.len() as i32);
-    // Kind and lengths of a data page, and in it its values, which are plain, and levels, which are runs.
+    // Kind and lengths of a data page, and in it its values, which are plain, and levels, which are
+    // runs.
     let page = [
         b"\x15\0\x15",
         &size[..],
@@ -199,16 +226,21 @@ fn claims_are_bounded() {
         b"\x26\x08\0",
     ];
     let group =
-        [b"\x19\x1C\x26\x08\x1C", &chunk.concat()[..], b"\0\x16", &bytes, b"\x16", &values, b"\0"].concat();
+        [b"\x19\x1C\x26\x08\x1C", &chunk.concat()[..], b"\0\x16", &bytes, b"\x16", &values, b"\0"]
+            .concat();
     let schema = [b"\x15\x02\x19\x2C", &self::group("", 1)[..], &leaf].concat();
     let footer = [&schema[..], b"\x16", &values, b"\x19\x1C", &group, b"\0"].concat();
-    let file = [b"PAR1", &data[..], &footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat();
+    let file =
+        [b"PAR1", &data[..], &footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat();
     assert!(file.len() < 500, "{} bytes", file.len());
 
     let claimed = pages as u64 * count as u64 * 4;
     match check_bytes(&file, FileFormat::Parquet, &Options::default()) {
         Err(Error::Expansion { decoded, file: length, most }) => {
-            assert_eq!((decoded, length, most), (claimed, file.len() as u64, Options::EXPANSION.get()));
+            assert_eq!(
+                (decoded, length, most),
+                (claimed, file.len() as u64, Options::EXPANSION.get())
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -221,19 +253,21 @@ fn claims_are_bounded() {
         assert_eq!((watch.started(), watch.asked()), (claimed, 4));
     }
     let less = enough.and_then(|most| NonZeroU64::new(most.get() - 1));
-    let refused = check_bytes(&file, FileFormat::Parquet, &Options { expansion: less, ..Options::default() });
+    let refused =
+        check_bytes(&file, FileFormat::Parquet, &Options { expansion: less, ..Options::default() });
     assert!(matches!(refused, Err(Error::Expansion { .. })), "{refused:?}");
 }
 
-/// Where the byte order of the machine is not that of the file, columns of floats are said to be unreadable, and all others are
-/// read.
+/// Where the byte order of the machine is not that of the file, columns of floats are said to be
+/// unreadable, and all others are read.
 #[test]
 fn floats_where_bytes_are_turned() {
     let properties = || WriterProperties::builder().build();
     let floats = Column::<FloatType> { values: &[f32::NAN], definition: None, repetition: None };
     let doubles = Column::<DoubleType> { values: &[f64::NAN], definition: None, repetition: None };
     let halves = [ByteArray::from(vec![0, 0x7E]).into()];
-    let halves = Column::<FixedLenByteArrayType> { values: &halves, definition: None, repetition: None };
+    let halves =
+        Column::<FixedLenByteArrayType> { values: &halves, definition: None, repetition: None };
     let reports = [
         report(&write("message table { required float x; }", properties(), &[floats])),
         report(&write("message table { required double x; }", properties(), &[doubles])),
@@ -255,7 +289,8 @@ fn floats_where_bytes_are_turned() {
 
 #[test]
 fn other_columns_are_skipped() {
-    let column = Column::<Int32Type> { values: &[-1, 0x7FC0_0000], definition: None, repetition: None };
+    let column =
+        Column::<Int32Type> { values: &[-1, 0x7FC0_0000], definition: None, repetition: None };
     let properties = WriterProperties::builder().build();
     let report = report(&write("message table { required int32 i; }", properties, &[column]));
     assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
@@ -267,9 +302,11 @@ fn other_columns_are_skipped() {
 #[test]
 fn encodings_that_are_not_read() {
     let encoding = Encoding::DELTA_BYTE_ARRAY;
-    let properties = WriterProperties::builder().set_dictionary_enabled(false).set_encoding(encoding).build();
+    let properties =
+        WriterProperties::builder().set_dictionary_enabled(false).set_encoding(encoding).build();
     let values = [ByteArray::from(vec![0, 0x7E]).into()];
-    let column = Column::<FixedLenByteArrayType> { values: &values, definition: None, repetition: None };
+    let column =
+        Column::<FixedLenByteArrayType> { values: &values, definition: None, repetition: None };
     let schema = "message table { required fixed_len_byte_array(2) x (FLOAT16); }";
     let report = report(&write(schema, properties, &[column]));
     let looked_at = &report.tensors[0].looked_at;
@@ -298,7 +335,8 @@ fn leaf(name: &str) -> Vec<u8> {
 /// A file without rows, of these elements.
 fn schema(elements: &[Vec<u8>]) -> Vec<u8> {
     let count = varint(elements.len() as u64);
-    let footer = [b"\x15\x02\x19\xFC", &count[..], &elements.concat(), b"\x16\0\x19\x0C\0"].concat();
+    let footer =
+        [b"\x15\x02\x19\xFC", &count[..], &elements.concat(), b"\x16\0\x19\x0C\0"].concat();
     [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
 }
 
@@ -336,7 +374,8 @@ fn files_that_lie() {
     refused(&bytes, "tensor \"l.list.element\"");
 }
 
-/// The decoder of footers calls itself for every level, and a stack that overflows ends the process.
+/// The decoder of footers calls itself for every level, and a stack that overflows ends the
+/// process.
 #[test]
 fn groups_nested_too_deeply() {
     let nested = |depth: usize| {
@@ -360,7 +399,11 @@ fn names_that_grow() {
         schema(&elements)
     };
     assert_eq!(report(&wide("group", 2000)).tensors.len(), 2000);
-    crate::refused(&wide(&"a".repeat(200_000), 2000), FileFormat::Parquet, "names that are far longer");
+    crate::refused(
+        &wide(&"a".repeat(200_000), 2000),
+        FileFormat::Parquet,
+        "names that are far longer",
+    );
     // Also of empty ones, since each has a length and a place.
     let mut elements = vec![group("", 1); 64];
     elements[63] = group("", 2000);

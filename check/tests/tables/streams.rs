@@ -40,8 +40,10 @@ fn zeros(count: usize) -> Vec<u8> {
 /// The node, compressed.
 fn compressed(node: &Node) -> Node {
     let compress = |bytes: &Vec<u8>| buffer(bytes.len() as i64, &bytes[..]);
-    let buffers =
-        node.buffers.iter().map(|bytes| if bytes.is_empty() { Vec::new() } else { compress(bytes) });
+    let buffers = node
+        .buffers
+        .iter()
+        .map(|bytes| if bytes.is_empty() { Vec::new() } else { compress(bytes) });
     Node { buffers: buffers.collect(), ..*node }
 }
 
@@ -49,7 +51,8 @@ fn compressed(node: &Node) -> Node {
 fn files_are_no_streams() {
     let fields = [f32s("x")];
     let batch = [Message::Batch(1, vec![numbers(&[NAN], 4, None)])];
-    let error = check_stream(&arrow(&fields, &batch, true)[..], &Options::default()).expect_err("a file");
+    let error =
+        check_stream(&arrow(&fields, &batch, true)[..], &Options::default()).expect_err("a file");
     assert!(matches!(error, Error::NoStream(FileFormat::Arrow)), "{error:?}");
     assert!(error.to_string().contains("streaming format can"), "{error}");
     let stream = arrow(&fields, &batch, false);
@@ -57,7 +60,8 @@ fn files_are_no_streams() {
     // The mark of the end may be missing, but nothing may follow it.
     let (open, _) = stream.split_last_chunk::<8>().expect("a mark");
     assert!(check_stream(open, &Options::default()).expect("a stream").is_bad());
-    let error = check_stream(&[&stream[..], b"x"].concat()[..], &Options::default()).expect_err("more");
+    let error =
+        check_stream(&[&stream[..], b"x"].concat()[..], &Options::default()).expect_err("more");
     assert!(error.to_string().contains("goes on behind byte"), "{error}");
 }
 
@@ -73,11 +77,15 @@ fn claims_are_bounded() {
             true => check_bytes(&bytes, FileFormat::Arrow, &Options::default()),
             false => check_stream(&bytes[..], &Options::default()),
         };
-        assert!(matches!(result, Err(Error::Expansion { decoded, .. }) if decoded == 33 << 37), "{result:?}");
+        assert!(
+            matches!(result, Err(Error::Expansion { decoded, .. }) if decoded == 33 << 37),
+            "{result:?}"
+        );
     }
 }
 
-/// A body that is said to be longer than all that is decoded of it does not come: column by column, what has come counts.
+/// A body that is said to be longer than all that is decoded of it does not come: column by column,
+/// what has come counts.
 #[test]
 fn bodies_that_lie() {
     let (rows, columns) = (1 << 20, 8);
@@ -125,13 +133,16 @@ fn what_is_there_is_not_bounded() {
     }
 }
 
-/// What tells lists and is longer than what is in them counts for each of the columns that share it.
+/// What tells lists and is longer than what is in them counts for each of the columns that share
+/// it.
 #[test]
 fn lists_that_are_shared_are_bounded() {
     let lists = 1 << 17;
-    let parent = Node { length: lists, nulls: 0, buffers: vec![vec![], vec![0; (lists as usize + 1) * 4]] };
+    let parent =
+        Node { length: lists, nulls: 0, buffers: vec![vec![], vec![0; (lists as usize + 1) * 4]] };
     let row = Node { length: 1, nulls: 0, buffers: vec![vec![]] };
-    let nodes: Vec<_> = [parent, row].into_iter().chain(vec![numbers(&[ONE], 4, None); 8]).collect();
+    let nodes: Vec<_> =
+        [parent, row].into_iter().chain(vec![numbers(&[ONE], 4, None); 8]).collect();
     let fields = [list(field("s", Kind::Struct(vec![f32s("x"); 8])))];
     let batch = Message::Batch(lists, nodes);
     for result in bounded(&fields, &batch, 1) {
@@ -172,12 +183,15 @@ fn compressed_buffers() {
 #[test]
 fn lengths_of_compressed_buffers() {
     let plain = numbers(&[ONE, NAN], 4, None).buffers.remove(1);
-    let batch =
-        |data: Vec<u8>| [Message::Batch(2, vec![Node { length: 2, nulls: 0, buffers: vec![vec![], data] }])];
+    let batch = |data: Vec<u8>| {
+        [Message::Batch(2, vec![Node { length: 2, nulls: 0, buffers: vec![vec![], data] }])]
+    };
     let [file, stream] = compressed_forms();
     let fields = [f32s("x")];
     let good = [buffer(8, &plain[..]), [&(-1i64).to_le_bytes()[..], &plain].concat()];
-    for (form, data) in [file, stream].into_iter().flat_map(|form| good.clone().map(|data| (form, data))) {
+    for (form, data) in
+        [file, stream].into_iter().flat_map(|form| good.clone().map(|data| (form, data)))
+    {
         assert_one(
             &report(&form.arrow(&fields, &batch(data)), FileFormat::Arrow).tensors[0],
             0,
@@ -238,8 +252,8 @@ fn lists_of_a_stream_are_given_back() {
         let fields = [list(f32s("item")), list(f32s("item"))];
         let report = check(&fields, vec![node(), item(), node(), item()]).expect("one at a time");
         assert!(report.tensors.iter().all(|tensor| tensor.shape == [lists] && !tensor.is_bad()));
-        let error =
-            check(&[list(list(f32s("item")))], vec![node(), node(), item()]).expect_err("both at once");
+        let error = check(&[list(list(f32s("item")))], vec![node(), node(), item()])
+            .expect_err("both at once");
         assert!(error.to_string().contains("too many rows"), "{error}");
         let stream = error.to_string().contains("for a stream: give the path");
         assert_eq!(stream, !form.file, "{error}");
@@ -250,10 +264,12 @@ fn lists_of_a_stream_are_given_back() {
 #[test]
 fn lists_that_are_too_many_for_a_stream() {
     let lists = 65 << 20;
-    let node = Node { length: lists, nulls: 0, buffers: vec![vec![], vec![0; (lists as usize + 1) * 4]] };
+    let node =
+        Node { length: lists, nulls: 0, buffers: vec![vec![], vec![0; (lists as usize + 1) * 4]] };
     let nodes = vec![node, numbers(&[NAN], 4, None)];
     let bytes = arrow(&[list(f32s("item"))], &[Message::Batch(lists, nodes)], false);
-    let report = check_bytes(&bytes, FileFormat::Arrow, &Options::default()).expect("it lies there");
+    let report =
+        check_bytes(&bytes, FileFormat::Arrow, &Options::default()).expect("it lies there");
     assert!(!report.is_bad());
     let error = check_stream(&bytes[..], &Options::default()).expect_err("260 MiB");
     assert!(error.to_string().contains("for a stream: give the path"), "{error}");

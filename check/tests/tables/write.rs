@@ -1,4 +1,5 @@
-//! A writer of Arrow IPC, after the specification: messages of tables of FlatBuffers, and bodies of buffers.
+//! A writer of Arrow IPC, after the specification: messages of tables of FlatBuffers, and bodies of
+//! buffers.
 
 use arrow_ipc as fb;
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
@@ -54,7 +55,8 @@ pub(crate) enum Message {
     Dictionary(i64, i64, Vec<Node>),
 }
 
-/// How a table is written. What it says of buffers has to be true of those of the messages, if it is to be read.
+/// How a table is written. What it says of buffers has to be true of those of the messages, if it
+/// is to be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     /// A file, or a stream.
@@ -78,11 +80,13 @@ impl Form {
     /// Files and streams, in both orders.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let orders = [fb::Endianness::Little, fb::Endianness::Big];
-        let forms = [true, false].map(|file| orders.map(|order| Self { order, ..Self::plain(file) }));
+        let forms =
+            [true, false].map(|file| orders.map(|order| Self { order, ..Self::plain(file) }));
         forms.into_iter().flatten()
     }
 
-    /// A node whose second buffer is of offsets or numbers of this many bytes each, in the little order, in that of the form.
+    /// A node whose second buffer is of offsets or numbers of this many bytes each, in the little
+    /// order, in that of the form.
     pub(crate) fn turned(self, mut node: Node, size: usize) -> Node {
         if self.order == fb::Endianness::Big
             && let Some(buffer) = node.buffers.get_mut(1)
@@ -101,7 +105,8 @@ impl Form {
     }
 }
 
-/// A file of one batch, which its footer names so many times, and then one before the begin of the file.
+/// A file of one batch, which its footer names so many times, and then one before the begin of the
+/// file.
 pub(crate) fn repeating(fields: &[Field], message: Message, times: usize) -> Vec<u8> {
     let form = Form::plain(true);
     let (mut bytes, mut batches, _) = framed(form, fields, &[message]);
@@ -112,7 +117,11 @@ pub(crate) fn repeating(fields: &[Field], message: Message, times: usize) -> Vec
 }
 
 /// The messages, and the blocks of batches and of dictionaries.
-fn framed(form: Form, fields: &[Field], messages: &[Message]) -> (Vec<u8>, Vec<fb::Block>, Vec<fb::Block>) {
+fn framed(
+    form: Form,
+    fields: &[Field],
+    messages: &[Message],
+) -> (Vec<u8>, Vec<fb::Block>, Vec<fb::Block>) {
     let mut bytes = if form.file { b"ARROW1\0\0".to_vec() } else { Vec::new() };
     let mut builder = FlatBufferBuilder::new();
     let schema = schema(&mut builder, form, fields);
@@ -126,9 +135,12 @@ fn framed(form: Form, fields: &[Field], messages: &[Message]) -> (Vec<u8>, Vec<f
         let mut builder = FlatBufferBuilder::new();
         let batch = batch(&mut builder, form, *rows, nodes);
         let (kind, header, blocks) = match message {
-            Message::Batch(..) => (fb::MessageHeader::RecordBatch, batch.as_union_value(), &mut batches),
+            Message::Batch(..) => {
+                (fb::MessageHeader::RecordBatch, batch.as_union_value(), &mut batches)
+            }
             Message::Dictionary(id, ..) => {
-                let arguments = fb::DictionaryBatchArgs { id: *id, data: Some(batch), isDelta: false };
+                let arguments =
+                    fb::DictionaryBatchArgs { id: *id, data: Some(batch), isDelta: false };
                 let dictionary = fb::DictionaryBatch::create(&mut builder, &arguments);
                 (fb::MessageHeader::DictionaryBatch, dictionary.as_union_value(), &mut dictionaries)
             }
@@ -195,7 +207,12 @@ fn finish(
     builder.finish(message, None);
 }
 
-fn footer(form: Form, fields: &[Field], batches: &[fb::Block], dictionaries: &[fb::Block]) -> Vec<u8> {
+fn footer(
+    form: Form,
+    fields: &[Field],
+    batches: &[fb::Block],
+    dictionaries: &[fb::Block],
+) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let arguments = fb::FooterArgs {
         version: fb::MetadataVersion::V5,
@@ -209,7 +226,11 @@ fn footer(form: Form, fields: &[Field], batches: &[fb::Block], dictionaries: &[f
     builder.finished_data().to_vec()
 }
 
-fn schema<'a>(builder: &mut Builder<'a>, form: Form, fields: &[Field]) -> WIPOffset<fb::Schema<'a>> {
+fn schema<'a>(
+    builder: &mut Builder<'a>,
+    form: Form,
+    fields: &[Field],
+) -> WIPOffset<fb::Schema<'a>> {
     let fields: Vec<_> = fields.iter().map(|field| write(builder, field)).collect();
     let fields = Some(builder.create_vector(&fields));
     let endianness = form.order;
@@ -234,18 +255,25 @@ fn write<'a>(builder: &mut Builder<'a>, field: &Field) -> WIPOffset<fb::Field<'a
             let kind = fb::Int::create(builder, &fb::IntArgs { bitWidth: 32, is_signed: true });
             (fb::Type::Int, kind.as_union_value())
         }
-        Kind::Text => (fb::Type::Utf8, fb::Utf8::create(builder, &fb::Utf8Args {}).as_union_value()),
+        Kind::Text => {
+            (fb::Type::Utf8, fb::Utf8::create(builder, &fb::Utf8Args {}).as_union_value())
+        }
         Kind::Struct(_) => {
             (fb::Type::Struct_, fb::Struct_::create(builder, &fb::Struct_Args {}).as_union_value())
         }
-        Kind::List(_) => (fb::Type::List, fb::List::create(builder, &fb::ListArgs {}).as_union_value()),
+        Kind::List(_) => {
+            (fb::Type::List, fb::List::create(builder, &fb::ListArgs {}).as_union_value())
+        }
         Kind::Fixed(size, _) => {
-            let kind = fb::FixedSizeList::create(builder, &fb::FixedSizeListArgs { listSize: *size });
+            let kind =
+                fb::FixedSizeList::create(builder, &fb::FixedSizeListArgs { listSize: *size });
             (fb::Type::FixedSizeList, kind.as_union_value())
         }
         Kind::Union(_) => {
-            let kind =
-                fb::Union::create(builder, &fb::UnionArgs { mode: fb::UnionMode::Sparse, typeIds: None });
+            let kind = fb::Union::create(
+                builder,
+                &fb::UnionArgs { mode: fb::UnionMode::Sparse, typeIds: None },
+            );
             (fb::Type::Union, kind.as_union_value())
         }
     };
@@ -278,7 +306,8 @@ fn batch<'a>(
         entry
     });
     let buffers: Vec<_> = buffers.collect();
-    let nodes: Vec<_> = nodes.iter().map(|node| fb::FieldNode::new(node.length, node.nulls)).collect();
+    let nodes: Vec<_> =
+        nodes.iter().map(|node| fb::FieldNode::new(node.length, node.nulls)).collect();
     let compression = form.codec.map(|codec| {
         let arguments = fb::BodyCompressionArgs { codec, ..fb::BodyCompressionArgs::default() };
         fb::BodyCompression::create(builder, &arguments)

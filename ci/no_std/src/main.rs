@@ -1,6 +1,6 @@
-//! Asks every path whether it tells finite from non-finite elements, and ends with 0 if all do. A second panic handler
-//! in the dependencies, which std would be, is a compile error; so is a missing symbol, for nothing is linked but this.
-//! x86-64 Linux.
+//! Asks every path whether it tells finite from non-finite elements, and ends with 0 if all do. A
+//! second panic handler in the dependencies, which std would be, is a compile error; so is a
+//! missing symbol, for nothing is linked but this. x86-64 Linux.
 #![no_std]
 #![no_main]
 
@@ -62,7 +62,8 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 extern "C" fn rust_eh_personality() {}
 
 fn write(text: &[u8]) {
-    // SAFETY: write(1, text, length) reads `text` only; a system call changes rax, rcx, r11 and the flags.
+    // SAFETY: write(1, text, length) reads `text` only; a system call changes rax, rcx, r11 and the
+    // flags.
     unsafe {
         asm!("syscall", inout("rax") 1_usize => _, in("rdi") 1, in("rsi") text.as_ptr(), in("rdx") text.len(),
             out("rcx") _, out("r11") _, options(nostack, readonly));
@@ -105,7 +106,8 @@ unsafe extern "C" fn memset(to: *mut u8, byte: i32, length: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, length: usize) -> i32 {
     for i in 0..length {
-        // SAFETY: the caller's promise. Volatile, or this loop would be compiled to a call of memcmp.
+        // SAFETY: the caller's promise. Volatile, or this loop would be compiled to a call of
+        // memcmp.
         let (a, b) = unsafe { (a.add(i).read_volatile(), b.add(i).read_volatile()) };
         if a != b {
             return i32::from(a) - i32::from(b);

@@ -1,5 +1,5 @@
-//! `planted outside` reads one byte behind an allocation, `planted inside` the last one within. ci/asan and ci/valgrind must
-//! tell them apart.
+//! `planted outside` reads one byte behind an allocation, `planted inside` the last one within.
+//! ci/asan and ci/valgrind must tell them apart.
 use std::hint::black_box;
 use std::process::ExitCode;
 

@@ -16,7 +16,8 @@ fn folder(name: &str) -> PathBuf {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -114,7 +115,8 @@ fn values() {
     assert_eq!(names(&folder), ["in.safetensors", "out.safetensors"]);
 }
 
-/// Of either byte order, more than one chunk, in Fortran order, complex, and versions of the header as they come.
+/// Of either byte order, more than one chunk, in Fortran order, complex, and versions of the header
+/// as they come.
 #[test]
 fn npy_files() {
     let folder = folder("npy");
@@ -140,10 +142,16 @@ fn npy_files() {
         assert!(run.out.contains("replaced 70 NaN, 70 -Inf\n"), "{}", run.out);
         assert!(fs::read(&output).unwrap() == npy(descr, big, &shape, &bytes(true)), "{descr}");
     }
-    let input = file("fix-complex.npy", &npy("'>c8'", false, "(1,)", &[0x7F, 0x80, 0, 0, 0x7F, 0x80, 0, 1]));
+    let input = file(
+        "fix-complex.npy",
+        &npy("'>c8'", false, "(1,)", &[0x7F, 0x80, 0, 0, 0x7F, 0x80, 0, 1]),
+    );
     let output = folder.join("complex.npy");
     assert_eq!(fix(&input, &output, &["--posinf", "1"]).status, 0);
-    assert_eq!(fs::read(&output).unwrap(), npy("'>c8'", false, "(1,)", &[0x3F, 0x80, 0, 0, 0, 0, 0, 0]));
+    assert_eq!(
+        fs::read(&output).unwrap(),
+        npy("'>c8'", false, "(1,)", &[0x3F, 0x80, 0, 0, 0, 0, 0, 0])
+    );
     let integers = npy("'<i4'", false, "(2,)", &[0xFF; 8]);
     let input = file("fix-integers.npy", &integers);
     assert_eq!(fix(&input, &folder.join("integers.npy"), &[]).status, 0);

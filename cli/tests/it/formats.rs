@@ -4,7 +4,8 @@ use crate::{assert_results, check, file, npy, refused, safetensors};
 
 #[test]
 fn content_decides_before_the_name() {
-    let checked = "checked 1 tensors, 1 elements, 4 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 1 elements, 4 bytes: 0 bad; skipped 0 without floats, 0 always finite";
     let array = npy("'<f4'", false, "(1,)", &[0; 4]);
     assert_results("array.safetensors", &array, 0, &[checked]);
     assert_results("array", &array, 0, &[checked]);
@@ -47,7 +48,8 @@ fn the_other_files_are_checked() {
     let broken = file("others-broken.npy", b"\x93NUMPY");
     let run = |files: &[&std::path::PathBuf]| {
         crate::run(
-            std::iter::once(std::ffi::OsStr::new("check")).chain(files.iter().map(|file| file.as_os_str())),
+            std::iter::once(std::ffi::OsStr::new("check"))
+                .chain(files.iter().map(|file| file.as_os_str())),
         )
     };
     let all = run(&[&broken, &good, &bad]);
@@ -69,7 +71,8 @@ fn the_other_files_are_checked() {
 #[cfg(unix)]
 #[test]
 fn file_names_cannot_drive_the_terminal() {
-    let run = check(&file("name\x1b[2J\n.npy", &npy("'<f4'", false, "()", &f32::NAN.to_le_bytes())));
+    let run =
+        check(&file("name\x1b[2J\n.npy", &npy("'<f4'", false, "()", &f32::NAN.to_le_bytes())));
     assert_eq!(run.status, 1);
     assert!(run.out.contains(r"name\u{1b}[2J\n.npy: <f4 []: 1 NaN"), "{:?}", run.out);
 }

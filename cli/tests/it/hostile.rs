@@ -18,7 +18,11 @@ fn npy_headers() {
     refused("h.npy", &head("{'descr': '<f4', 'shape': (3,)}"), "'fortran_order' is missing");
     refused("h.npy", &head("{'descr': '<f4', 'fortran_order': False}"), "'shape' is missing");
     refused("h.npy", &head("{'descr': '<f4', 'descr': '<f4'}"), "'descr' is there twice");
-    refused("h.npy", &head("{'extra': 1}"), "expected 'descr', 'fortran_order' or 'shape' at byte 1");
+    refused(
+        "h.npy",
+        &head("{'extra': 1}"),
+        "expected 'descr', 'fortran_order' or 'shape' at byte 1",
+    );
     refused("h.npy", &head("{'descr"), "a string that ends");
     refused("h.npy", &head("{'descr': '<f\\x34'}"), "plain characters");
     refused("h.npy", &head("{'descr': '\x1b[2J'}"), "plain characters");
@@ -72,7 +76,11 @@ fn safetensors_headers() {
         b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF{}",
         "18446744073709551615 bytes are too many",
     );
-    refused("h.safetensors", b"\xFF\xE0\xF5\x05\0\0\0\0{}", "ends before its header of 99999999 bytes");
+    refused(
+        "h.safetensors",
+        b"\xFF\xE0\xF5\x05\0\0\0\0{}",
+        "ends before its header of 99999999 bytes",
+    );
     refused("h.safetensors", b"\x03\0\0\0\0\0\0\0{}", "ends before its header of 3 bytes");
     refused("h.safetensors", &head(b"{\"\xFF\":0}"), "utf-8");
     refused("h.safetensors", &head(b"{"), "EOF");
@@ -84,18 +92,32 @@ fn safetensors_headers() {
     refused("h.safetensors", &head(br#"{"__metadata__":{},"__metadata__":{}}"#), "duplicate field");
     refused("h.safetensors", &head(&b"{\"x\":".repeat(100_000)), ".safetensors header");
     refused("h.safetensors", &head(&b"[".repeat(100_000)), ".safetensors header");
-    refused("h.safetensors", &head(entry("F33", "[2]", "[0,8]").as_bytes()), "unknown variant `F33`");
-    refused("h.safetensors", &head(entry("\\u001b[2J\\n", "[2]", "[0,8]").as_bytes()), "`\\u{1b}[2J\\n`");
+    refused(
+        "h.safetensors",
+        &head(entry("F33", "[2]", "[0,8]").as_bytes()),
+        "unknown variant `F33`",
+    );
+    refused(
+        "h.safetensors",
+        &head(entry("\\u001b[2J\\n", "[2]", "[0,8]").as_bytes()),
+        "`\\u{1b}[2J\\n`",
+    );
     let long = entry(&"F".repeat(100_000), "[2]", "[0,8]");
     refused("h.safetensors", &head(long.as_bytes()), "FFF...");
 }
 
 #[test]
 fn safetensors_shapes_and_offsets() {
-    let one = |dtype: &str, shape: &str, offsets: &str| safetensors(entry(dtype, shape, offsets), &[0; 8]);
+    let one = |dtype: &str, shape: &str, offsets: &str| {
+        safetensors(entry(dtype, shape, offsets), &[0; 8])
+    };
     refused("o.safetensors", &one("F32", "[-2]", "[0,8]"), "invalid value");
     refused("o.safetensors", &one("F32", "[1e3]", "[0,8]"), "invalid type");
-    refused("o.safetensors", &one("F32", "[99999999999999999999999]", "[0,8]"), ".safetensors header");
+    refused(
+        "o.safetensors",
+        &one("F32", "[99999999999999999999999]", "[0,8]"),
+        ".safetensors header",
+    );
     refused("o.safetensors", &one("F32", "[4294967296,4294967296]", "[0,8]"), "overflow");
     refused("o.safetensors", &one("F32", "[4611686018427387904]", "[0,8]"), "overflow");
     refused("o.safetensors", &one("F32", "[3]", "[0,8]"), "do not fit shape and dtype");
@@ -103,26 +125,55 @@ fn safetensors_shapes_and_offsets() {
     refused("o.safetensors", &one("F4", "[3]", "[0,2]"), ".safetensors header");
     refused("o.safetensors", &one("F32", "[2]", "[8,0]"), "does not begin where");
     refused("o.safetensors", &one("F32", "[1]", "[4,8]"), "does not begin where");
-    refused("o.safetensors", &one("F32", "[4]", "[0,16]"), "ends at byte 16 of the data, the file has 8");
-    refused("o.safetensors", &one("F32", "[1]", "[0,4]"), "ends at byte 4 of the data, the file has 8");
+    refused(
+        "o.safetensors",
+        &one("F32", "[4]", "[0,16]"),
+        "ends at byte 16 of the data, the file has 8",
+    );
+    refused(
+        "o.safetensors",
+        &one("F32", "[1]", "[0,4]"),
+        "ends at byte 4 of the data, the file has 8",
+    );
     refused("o.safetensors", &one("F32", "[2]", "[0,18446744073709551615]"), "the file has 8");
     refused("o.safetensors", &one("F32", "[2]", "[0,8,9]"), ".safetensors header");
-    refused("o.safetensors", &safetensors("{}", &[0; 8]), "ends at byte 0 of the data, the file has 8");
+    refused(
+        "o.safetensors",
+        &safetensors("{}", &[0; 8]),
+        "ends at byte 0 of the data, the file has 8",
+    );
 }
 
 fn two(names: [&str; 2], offsets: [&str; 2]) -> Vec<u8> {
-    let [a, b] = [0, 1]
-        .map(|i| format!(r#""{}":{{"dtype":"U8","shape":[4],"data_offsets":{}}}"#, names[i], offsets[i]));
+    let [a, b] = [0, 1].map(|i| {
+        format!(r#""{}":{{"dtype":"U8","shape":[4],"data_offsets":{}}}"#, names[i], offsets[i])
+    });
     safetensors(format!("{{{a},{b}}}"), &[0; 8])
 }
 
 #[test]
 fn safetensors_overlaps_and_repeated_names() {
-    refused("two.safetensors", &two(["a", "b"], ["[0,4]", "[2,6]"]), r#"tensor "b" does not begin"#);
+    refused(
+        "two.safetensors",
+        &two(["a", "b"], ["[0,4]", "[2,6]"]),
+        r#"tensor "b" does not begin"#,
+    );
     refused("two.safetensors", &two(["a", "b"], ["[0,4]", "[0,4]"]), "does not begin");
-    refused("two.safetensors", &two(["a", "a"], ["[0,4]", "[4,8]"]), r#"two tensors of the name "a""#);
-    refused("two.safetensors", &two(["a", "a"], ["[0,4]", "[0,4]"]), r#"two tensors of the name "a""#);
-    refused("two.safetensors", &two(["a", "\\u0061"], ["[0,4]", "[4,8]"]), r#"two tensors of the name "a""#);
+    refused(
+        "two.safetensors",
+        &two(["a", "a"], ["[0,4]", "[4,8]"]),
+        r#"two tensors of the name "a""#,
+    );
+    refused(
+        "two.safetensors",
+        &two(["a", "a"], ["[0,4]", "[0,4]"]),
+        r#"two tensors of the name "a""#,
+    );
+    refused(
+        "two.safetensors",
+        &two(["a", "\\u0061"], ["[0,4]", "[4,8]"]),
+        r#"two tensors of the name "a""#,
+    );
     refused("two.safetensors", &two(["a", "\\u001b"], ["[0,4]", "[2,6]"]), r"\u{1b}");
 }
 
@@ -134,8 +185,9 @@ fn safetensors_offsets_up_to_the_last() {
         .map(|i| {
             let end = (i << 60).min(u128::from(u64::MAX));
             let size = end - start;
-            let entry =
-                format!(r#""{i:02}":{{"dtype":"U8","shape":[{size}],"data_offsets":[{start},{end}]}}"#);
+            let entry = format!(
+                r#""{i:02}":{{"dtype":"U8","shape":[{size}],"data_offsets":[{start},{end}]}}"#
+            );
             start = end;
             entry
         })
@@ -152,7 +204,8 @@ fn truncated_anywhere() {
         let files: Vec<_> = (0..whole.len())
             .map(|length| file(&format!("truncated-{length:04}-{name}"), &whole[..length]))
             .collect();
-        let arguments = std::iter::once("check".as_ref()).chain(files.iter().map(|file| file.as_os_str()));
+        let arguments =
+            std::iter::once("check".as_ref()).chain(files.iter().map(|file| file.as_os_str()));
         let run = run(arguments);
         assert_eq!(run.status, 2);
         assert_eq!(run.err.lines().count(), whole.len());
@@ -167,12 +220,15 @@ fn one_byte_changed() {
     for (name, header) in [("sample.safetensors", 1000), ("sample.npy", 128)] {
         let whole = std::fs::read(format!("{SAMPLES}/{name}")).expect("the samples are there");
         let mut files = Vec::new();
-        for (place, new) in (0..header).zip([0, b'9', b'-', b'"', b'[', 0xFF, b'}'].into_iter().cycle()) {
+        for (place, new) in
+            (0..header).zip([0, b'9', b'-', b'"', b'[', 0xFF, b'}'].into_iter().cycle())
+        {
             let mut changed = whole.clone();
             changed[place] = new;
             files.push(file(&format!("changed-{place:04}-{name}"), &changed));
         }
-        let arguments = std::iter::once("check".as_ref()).chain(files.iter().map(|file| file.as_os_str()));
+        let arguments =
+            std::iter::once("check".as_ref()).chain(files.iter().map(|file| file.as_os_str()));
         let run = run(arguments);
         assert_eq!(run.status, 2);
         assert!(run.err.lines().all(|line| line.starts_with("nonfinite: ")), "{}", run.err);
@@ -186,13 +242,20 @@ fn one_byte_changed() {
 fn memory_follows_the_file() {
     let claims = [
         file("claim.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{'descr'"),
-        file("claim.safetensors", &safetensors(entry("F64", "[1000000000]", "[0,8000000000]"), &[0; 8])),
+        file(
+            "claim.safetensors",
+            &safetensors(entry("F64", "[1000000000]", "[0,8000000000]"), &[0; 8]),
+        ),
     ];
     for claim in claims {
         assert_eq!(check(&claim).status, 2);
         // 64 MiB of address space is less than either claims, and enough for the command.
         let limited = std::process::Command::new("sh")
-            .args(["-c", "ulimit -v 65536 && exec \"$0\" check \"$1\"", env!("CARGO_BIN_EXE_nonfinite")])
+            .args([
+                "-c",
+                "ulimit -v 65536 && exec \"$0\" check \"$1\"",
+                env!("CARGO_BIN_EXE_nonfinite"),
+            ])
             .arg(&claim)
             .output()
             .expect("a shell is there");

@@ -22,7 +22,13 @@ fn tensor(name: &str, value: f32) -> Vec<u8> {
 }
 
 fn check_in(folder: &Path, arguments: &[&str]) -> Run {
-    command().arg("check").args(arguments).current_dir(folder).output().expect("the command starts").into()
+    command()
+        .arg("check")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+        .into()
 }
 
 #[test]
@@ -30,7 +36,8 @@ fn folders_are_searched() {
     let top = folder("search");
     fs::create_dir(top.join("inner")).unwrap();
     fs::write(top.join("b.safetensors"), tensor("x", f32::NAN)).unwrap();
-    fs::write(top.join("inner/a.NPY"), npy("'<f4'", false, "(1,)", &f32::INFINITY.to_le_bytes())).unwrap();
+    fs::write(top.join("inner/a.NPY"), npy("'<f4'", false, "(1,)", &f32::INFINITY.to_le_bytes()))
+        .unwrap();
     fs::write(top.join("config.json"), "{}").unwrap();
     fs::write(top.join("readme.txt"), "NaN").unwrap();
     let run = check_in(&top, &["."]);
@@ -39,7 +46,8 @@ fn folders_are_searched() {
     assert_eq!(lines[0], "./b.safetensors: \"x\" F32 [1]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [0]");
     assert_eq!(lines[1], "./inner/a.NPY: <f4 [1]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [0]");
     assert!(
-        lines[2].starts_with("checked 2 tensors, 2 elements, 8 bytes in ") && lines[2].ends_with(SUMMARY)
+        lines[2].starts_with("checked 2 tensors, 2 elements, 8 bytes in ")
+            && lines[2].ends_with(SUMMARY)
     );
 
     let nothing = folder("search-nothing");
@@ -58,7 +66,9 @@ fn patterns() {
     }
     let run = check_in(&top, &["a-*.safetensors"]);
     assert_eq!((run.status, run.err.as_str()), (1, ""));
-    assert!(run.out.starts_with("a-2.safetensors: \"x\" ") && run.out.contains("\nchecked 2 tensors, "));
+    assert!(
+        run.out.starts_with("a-2.safetensors: \"x\" ") && run.out.contains("\nchecked 2 tensors, ")
+    );
     let run = check_in(&top, &["c-*.safetensors"]);
     assert_eq!(
         (run.status, run.err.as_str()),
@@ -89,9 +99,9 @@ fn sharded_sets() {
     for argument in [INDEX, "."] {
         let run = check_in(&top, &[argument]);
         assert_eq!((run.status, run.err.as_str()), (1, ""), "{argument}");
-        assert!(
-            run.out.contains("m-2.safetensors: \"b\" F32 [1]: 0 NaN, 0 +Inf, 1 -Inf, first -Inf at [0]\n")
-        );
+        assert!(run.out.contains(
+            "m-2.safetensors: \"b\" F32 [1]: 0 NaN, 0 +Inf, 1 -Inf, first -Inf at [0]\n"
+        ));
         assert!(run.out.contains("checked 2 tensors, 2 elements, 8 bytes in "), "{}", run.out);
     }
     let run = check_in(&top, &["--json", INDEX]);
@@ -126,7 +136,11 @@ fn sets_that_are_not_whole() {
     let run = check_in(&top, &["."]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("m-1.safetensors: No such file"), "{}", run.err);
-    assert!(run.out.contains("m-2.safetensors: \"b\" F32 [1]: 0 NaN, 0 +Inf, 1 -Inf"), "{}", run.out);
+    assert!(
+        run.out.contains("m-2.safetensors: \"b\" F32 [1]: 0 NaN, 0 +Inf, 1 -Inf"),
+        "{}",
+        run.out
+    );
 }
 
 /// A file that comes through a pipe is told the same about as one that lies on a disk.
@@ -136,7 +150,8 @@ fn standard_input() {
     for name in ["sample.safetensors", "sample.npy", "clean.npy"] {
         let path = format!("{samples}/{name}");
         let whole = run(["check", &path]);
-        let piped = command().args(["check", "-"]).stdin(File::open(&path).unwrap()).output().unwrap();
+        let piped =
+            command().args(["check", "-"]).stdin(File::open(&path).unwrap()).output().unwrap();
         let piped = Run::from(piped);
         assert_eq!((piped.status, piped.err.as_str()), (whole.status, ""));
         let lines = |out: &str, path: &str| -> Vec<String> {
@@ -150,10 +165,15 @@ fn standard_input() {
 fn damaged_streams() {
     let stream = |bytes: &[u8], message: &str| {
         let path = file("stream", bytes);
-        let output = command().args(["check", "-"]).stdin(File::open(path).unwrap()).output().unwrap();
+        let output =
+            command().args(["check", "-"]).stdin(File::open(path).unwrap()).output().unwrap();
         let run = Run::from(output);
         assert_eq!(run.status, 2, "{message}");
-        assert!(run.err.starts_with("nonfinite: -: ") && run.err.contains(message), "{message}: {}", run.err);
+        assert!(
+            run.err.starts_with("nonfinite: -: ") && run.err.contains(message),
+            "{message}: {}",
+            run.err
+        );
     };
     let good = npy("'<f4'", false, "(2,)", &[0; 8]);
     stream(b"", "is empty");
@@ -173,8 +193,8 @@ fn damaged_streams() {
     stream(&safetensors(huge, &[]), "ends at byte 9223372036854775807");
 }
 
-/// A pipe that nobody writes to is waited for, and a signal ends that. Not SIGINT, which a shell has its background jobs
-/// ignore, and these tests may run in one.
+/// A pipe that nobody writes to is waited for, and a signal ends that. Not SIGINT, which a shell
+/// has its background jobs ignore, and these tests may run in one.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_check() {

@@ -26,14 +26,16 @@ fn folder(name: &str) -> PathBuf {
 /// A .npy file of 256 GiB, of which the disk has the header only: minutes of work.
 fn huge(folder: &Path) -> PathBuf {
     let path = folder.join("huge.npy");
-    let header = npy_text("{'descr': '<f4', 'fortran_order': False, 'shape': (68719476736,), }\n", &[]);
+    let header =
+        npy_text("{'descr': '<f4', 'fortran_order': False, 'shape': (68719476736,), }\n", &[]);
     let mut file = File::create(&path).unwrap();
     file.write_all(&header).unwrap();
     file.set_len(header.len() as u64 + (256 << 30)).expect("a file with holes");
     path
 }
 
-/// The command, for which Ctrl-C is what it is by default: tests may be run by something that ignores it.
+/// The command, for which Ctrl-C is what it is by default: tests may be run by something that
+/// ignores it.
 fn start(arguments: &[&OsStr]) -> Child {
     let mut command = Command::new("env");
     command.arg("--default-signal=INT").arg(env!("CARGO_BIN_EXE_nonfinite")).args(arguments);
@@ -88,7 +90,8 @@ fn a_fix() {
     let (input, output) = (huge(&folder), folder.join("out.npy"));
     let run = start(&["fix".as_ref(), input.as_ref(), "-o".as_ref(), output.as_ref()]);
     assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
-    let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["huge.npy"]);
     fs::remove_dir_all(folder).unwrap();
 }

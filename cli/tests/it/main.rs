@@ -84,7 +84,8 @@ fn refused(name: &str, content: &[u8], message: &str) {
     assert_eq!(run.out.lines().count(), 1, "{name}: {}", run.out);
 }
 
-/// The result lines without the path of the file, and the summary without what depends on the machine.
+/// The result lines without the path of the file, and the summary without what depends on the
+/// machine.
 #[track_caller]
 fn results(run: &Run, path: &Path) -> Vec<String> {
     let path = format!("{}: ", path.display());

@@ -26,8 +26,7 @@ fn big(values: &[u32]) -> Vec<u8> {
 fn layout() {
     // 3 by 4: place 6 is [1, 2] by rows, [0, 2] by columns.
     let data = little(&f32s(12, &[(6, NAN), (11, INF | 1 << 31)]));
-    let checked =
-        "checked 1 tensors, 12 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked = "checked 1 tensors, 12 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 2]";
     assert_results("rows.npy", &npy("'<f4'", false, "(3, 4)", &data), 1, &[line, checked]);
     let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [0, 2]";
@@ -39,12 +38,12 @@ fn three_dimensions_by_columns() {
     // Place i + 2 * j + 6 * k of shape [2, 3, 4].
     let data = little(&f32s(24, &[(1 + 2 * 2 + 6 * 3, INF)]));
     let line = "<f4 [2, 3, 4]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [1, 2, 3]";
-    let checked =
-        "checked 1 tensors, 24 elements, 96 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked = "checked 1 tensors, 24 elements, 96 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("columns3.npy", &npy("'<f4'", true, "(2, 3, 4)", &data), 1, &[line, checked]);
 }
 
-/// Bytes that are NaN in one order are finite in the other; several chunks, and hits on both sides of their borders.
+/// Bytes that are NaN in one order are finite in the other; several chunks, and hits on both sides
+/// of their borders.
 #[test]
 fn big_endian_equals_little_endian() {
     const COUNT: usize = 10_001;
@@ -71,12 +70,15 @@ fn big_endian_halves_and_doubles() {
     let halves: Vec<u8> =
         [0x3C00u16, 0x007C, 0xFC00, 0x7C01].iter().flat_map(|bits| bits.to_be_bytes()).collect();
     let line = ">f2 [4]: 1 NaN, 0 +Inf, 1 -Inf, first -Inf at [2]";
-    let checked = "checked 1 tensors, 4 elements, 8 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 4 elements, 8 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("big2.npy", &npy("'>f2'", false, "(4,)", &halves), 1, &[line, checked]);
 
-    let doubles: Vec<u8> = [1.0, f64::NAN, f64::INFINITY].iter().flat_map(|x| x.to_be_bytes()).collect();
+    let doubles: Vec<u8> =
+        [1.0, f64::NAN, f64::INFINITY].iter().flat_map(|x| x.to_be_bytes()).collect();
     let line = ">f8 [3]: 1 NaN, 1 +Inf, 0 -Inf, first NaN at [1]";
-    let checked = "checked 1 tensors, 3 elements, 24 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 3 elements, 24 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("big8.npy", &npy("'>f8'", false, "(3,)", &doubles), 1, &[line, checked]);
 }
 
@@ -84,27 +86,37 @@ fn big_endian_halves_and_doubles() {
 fn complex_is_two_floats() {
     let data = little(&f32s(12, &[(7, INF), (10, NAN), (11, NAN)]));
     let line = "<c8 [2, 3]: 2 NaN, 1 +Inf, 0 -Inf, first +Inf at [1, 0]";
-    let checked = "checked 1 tensors, 6 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 6 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("c8.npy", &npy("'<c8'", false, "(2, 3)", &data), 1, &[line, checked]);
 
     let data: Vec<u8> = [0.0, 1.0, 2.0, f64::NAN].iter().flat_map(|x| x.to_be_bytes()).collect();
     let line = ">c16 [2]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [1]";
-    let checked = "checked 1 tensors, 2 elements, 32 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 2 elements, 32 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("c16.npy", &npy("'>c16'", false, "(2,)", &data), 1, &[line, checked]);
 }
 
 #[test]
 fn scalars_and_empty_arrays() {
     let line = "<f4 []: 1 NaN, 0 +Inf, 0 -Inf, first NaN at []";
-    let checked = "checked 1 tensors, 1 elements, 4 bytes: 1 bad; skipped 0 without floats, 0 always finite";
-    assert_results("scalar.npy", &npy("'<f4'", false, "()", &NAN.to_le_bytes()), 1, &[line, checked]);
-    let checked = "checked 1 tensors, 0 elements, 0 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 1 elements, 4 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    assert_results(
+        "scalar.npy",
+        &npy("'<f4'", false, "()", &NAN.to_le_bytes()),
+        1,
+        &[line, checked],
+    );
+    let checked =
+        "checked 1 tensors, 0 elements, 0 bytes: 0 bad; skipped 0 without floats, 0 always finite";
     assert_results("none.npy", &npy("'<f4'", false, "(3, 0)", &[]), 0, &[checked]);
 }
 
 #[test]
 fn other_dtypes_are_skipped() {
-    let skipped = "checked 0 tensors, 0 elements, 0 bytes: 0 bad; skipped 1 without floats, 0 always finite";
+    let skipped =
+        "checked 0 tensors, 0 elements, 0 bytes: 0 bad; skipped 1 without floats, 0 always finite";
     let all = [
         ("'|b1'", 1),
         ("'|u1'", 1),
@@ -117,7 +129,12 @@ fn other_dtypes_are_skipped() {
         ("'<m8'", 8),
     ];
     for (descr, size) in all {
-        assert_results("other.npy", &npy(descr, false, "(2,)", &vec![0xFF; 2 * size]), 0, &[skipped]);
+        assert_results(
+            "other.npy",
+            &npy(descr, false, "(2,)", &vec![0xFF; 2 * size]),
+            0,
+            &[skipped],
+        );
     }
 }
 
@@ -127,9 +144,15 @@ fn unknown_dtypes_are_refused() {
     refused("v2.npy", &npy("'|V2'", false, "(2,)", &[0; 4]), "dtype '|V2' is raw bytes");
     refused("v1.npy", &npy("'<V1'", false, "(2,)", &[0; 2]), "dtype '<V1' is raw bytes");
     refused("object.npy", &npy("'|O'", false, "(2,)", &[0; 4]), "pickled Python objects");
-    refused("record.npy", &npy("[('a', '<f4'), ('b', '<i4')]", false, "(1,)", &[0; 8]), "structured");
+    refused(
+        "record.npy",
+        &npy("[('a', '<f4'), ('b', '<i4')]", false, "(1,)", &[0; 8]),
+        "structured",
+    );
     refused("subarray.npy", &npy("('<f4', (2,))", false, "(1,)", &[0; 8]), "structured");
-    for descr in ["<f16", "<c32", "|f4", "=f4", "f4", "<i3", "<f", "<", "", "<f04", "<S-1", "<M8x", "<S+1"] {
+    for descr in
+        ["<f16", "<c32", "|f4", "=f4", "f4", "<i3", "<f", "<", "", "<f04", "<S-1", "<M8x", "<S+1"]
+    {
         let content = npy(&format!("'{descr}'"), false, "(0,)", &[]);
         refused("dtype.npy", &content, &format!("dtype '{descr}' is not supported"));
     }
@@ -138,7 +161,8 @@ fn unknown_dtypes_are_refused() {
 /// Other spellings of the same header that numpy reads too.
 #[test]
 fn header_spellings() {
-    let checked = "checked 1 tensors, 3 elements, 12 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 3 elements, 12 bytes: 0 bad; skipped 0 without floats, 0 always finite";
     for text in [
         "{\"shape\": (3,), \"fortran_order\": True, \"descr\": \"<f4\"}",
         "{'descr':'<f4','fortran_order':False,'shape':(3,)}\n",
@@ -152,7 +176,8 @@ fn header_spellings() {
 #[test]
 fn versions_with_a_long_length() {
     let text = b"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n";
-    let checked = "checked 1 tensors, 3 elements, 12 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 3 elements, 12 bytes: 0 bad; skipped 0 without floats, 0 always finite";
     for version in [2, 3] {
         let length = u32::try_from(text.len()).unwrap().to_le_bytes();
         let content = [b"\x93NUMPY", &[version, 0][..], &length, text, &[0; 12]].concat();

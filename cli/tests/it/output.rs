@@ -5,7 +5,13 @@ use crate::{Run, command, file, npy, run, safetensors};
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
 fn check(arguments: &[&str]) -> Run {
-    command().arg("check").args(arguments).current_dir(SAMPLES).output().expect("the command starts").into()
+    command()
+        .arg("check")
+        .args(arguments)
+        .current_dir(SAMPLES)
+        .output()
+        .expect("the command starts")
+        .into()
 }
 
 fn json(arguments: &[&str]) -> (i32, serde_json::Value) {
@@ -20,13 +26,19 @@ fn json_document() {
     assert_eq!(status, 1);
     assert_eq!(document["schema_version"], 1);
     assert_eq!((&document["bad"], &document["complete"]), (&true.into(), &true.into()));
-    let [sample, clean] = document["files"].as_array().unwrap().as_slice() else { panic!("two files") };
-    assert_eq!((&sample["path"], &sample["format"]), (&"sample.safetensors".into(), &"safetensors".into()));
+    let [sample, clean] = document["files"].as_array().unwrap().as_slice() else {
+        panic!("two files")
+    };
+    assert_eq!(
+        (&sample["path"], &sample["format"]),
+        (&"sample.safetensors".into(), &"safetensors".into())
+    );
     assert_eq!((&clean["bad"], &clean["error"]), (&false.into(), &serde_json::Value::Null));
     let tensors = sample["tensors"].as_array().unwrap();
     assert_eq!(tensors.len(), 11);
     let weight = tensors.iter().find(|tensor| tensor["name"] == "layer.0.weight").unwrap();
-    // The codes are those of samples/make.py: a quiet NaN at 37, +Inf at 38, a signalling NaN at 127.
+    // The codes are those of samples/make.py: a quiet NaN at 37, +Inf at 38, a signalling NaN at
+    // 127.
     let expected = serde_json::json!({
         "name": "layer.0.weight", "dtype": "F32", "shape": [8, 16], "elements": 128, "bytes": 512,
         "looked_at": "values",
@@ -36,7 +48,8 @@ fn json_document() {
         "bad": ["nan", "pos_inf"],
     });
     assert_eq!(weight, &expected);
-    let looked_at = |name: &str| &tensors.iter().find(|tensor| tensor["name"] == name).unwrap()["looked_at"];
+    let looked_at =
+        |name: &str| &tensors.iter().find(|tensor| tensor["name"] == name).unwrap()["looked_at"];
     assert_eq!(looked_at("embed.tokens"), "not_float");
     assert_eq!(looked_at("packed.f4"), "always_finite");
 }
@@ -49,7 +62,9 @@ fn json_of_what_cannot_be_checked() {
     let document: serde_json::Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((&document["bad"], &document["complete"]), (&false.into(), &false.into()));
     assert_eq!(document["files"].as_array().unwrap().len(), 3);
-    assert!(document["files"][0]["error"].as_str().unwrap().starts_with("not a file of a known format"));
+    assert!(
+        document["files"][0]["error"].as_str().unwrap().starts_with("not a file of a known format")
+    );
     let run = check(&["--json", "[x]*"]);
     assert_eq!(run.status, 2);
     let document: serde_json::Value = serde_json::from_str(&run.out).unwrap();
@@ -60,8 +75,11 @@ fn json_of_what_cannot_be_checked() {
 fn json_lines() {
     let run = check(&["--jsonl", "sample.safetensors", "sample.npy", "make.py"]);
     assert_eq!(run.status, 2);
-    let lines: Vec<serde_json::Value> =
-        run.out.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect();
+    let lines: Vec<serde_json::Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+        .collect();
     assert_eq!(lines.len(), 13);
     assert!(lines.iter().all(|line| line["schema_version"] == 1));
     assert_eq!(lines[11]["path"], "sample.npy");
@@ -98,12 +116,22 @@ fn policy() {
     for (arguments, status) in cases {
         let run = check(&[arguments, &["sample.npy"]].concat());
         assert_eq!(run.status, status, "{arguments:?}");
-        assert_eq!(run.out.lines().count(), if status == 1 { 2 } else { 1 }, "{arguments:?}: {}", run.out);
+        assert_eq!(
+            run.out.lines().count(),
+            if status == 1 { 2 } else { 1 },
+            "{arguments:?}: {}",
+            run.out
+        );
         let allowed = if status == 0 { "; allowed: 1\n" } else { "always finite\n" };
         assert!(run.out.ends_with(allowed), "{arguments:?}: {}", run.out);
     }
-    let run =
-        check(&["--allow", "layer.*.weight:nan,inf", "--allow", "quant.e?m?:all", "sample.safetensors"]);
+    let run = check(&[
+        "--allow",
+        "layer.*.weight:nan,inf",
+        "--allow",
+        "quant.e?m?:all",
+        "sample.safetensors",
+    ]);
     let names: Vec<_> = run.out.lines().filter_map(|line| line.split('"').nth(1)).collect();
     assert_eq!(names, ["scale", "layer.0.bias"]);
 }
@@ -178,6 +206,10 @@ fn completions_and_manual() {
     assert_eq!((page.status, page.err.as_str()), (0, ""));
     assert!(page.out.contains(".TH nonfinite 1"), "{}", page.out);
     let page = run(["man", "check"]);
-    assert!(page.out.contains(".TH nonfinite-check 1") && page.out.contains("jsonl"), "{}", page.out);
+    assert!(
+        page.out.contains(".TH nonfinite-check 1") && page.out.contains("jsonl"),
+        "{}",
+        page.out
+    );
     assert_eq!(run(["man", "chek"]).status, 2);
 }

@@ -7,7 +7,11 @@ const BF16: [u8; 6] = [0x80, 0x3F, 0xC1, 0x7F, 0x80, 0xFF];
 
 #[test]
 fn without_a_word_of_what_they_are() {
-    refused("raw.npy", &npy("'<V2'", false, "(3,)", &BF16), "raw bytes, as bf16 and fp8 are saved: say what");
+    refused(
+        "raw.npy",
+        &npy("'<V2'", false, "(3,)", &BF16),
+        "raw bytes, as bf16 and fp8 are saved: say what",
+    );
     refused("raw.npy", &npy("'|V1'", false, "(6,)", &BF16), "--raw-dtype V1=f8e4m3fn");
     refused("raw.npy", &npy("'<f1'", false, "(6,)", &BF16), "--raw-dtype");
     // No file at all.

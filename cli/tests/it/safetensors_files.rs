@@ -5,7 +5,10 @@ use crate::{assert_results, safetensors};
 /// A file with one tensor of shape [n].
 fn one(dtype: &str, n: usize, data: &[u8]) -> Vec<u8> {
     let length = data.len();
-    safetensors(format!(r#"{{"x":{{"dtype":"{dtype}","shape":[{n}],"data_offsets":[0,{length}]}}}}"#), data)
+    safetensors(
+        format!(r#"{{"x":{{"dtype":"{dtype}","shape":[{n}],"data_offsets":[0,{length}]}}}}"#),
+        data,
+    )
 }
 
 #[test]
@@ -49,15 +52,18 @@ fn every_float_dtype() {
 
 #[test]
 fn complex_is_two_floats() {
-    let data: Vec<u8> = [0.0, 1.0, 2.0, f32::NAN].iter().flat_map(|x: &f32| x.to_le_bytes()).collect();
+    let data: Vec<u8> =
+        [0.0, 1.0, 2.0, f32::NAN].iter().flat_map(|x: &f32| x.to_le_bytes()).collect();
     let line = r#""x" C64 [2]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [1]"#;
-    let checked = "checked 1 tensors, 2 elements, 16 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked =
+        "checked 1 tensors, 2 elements, 16 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("c64.safetensors", &one("C64", 2, &data), 1, &[line, checked]);
 }
 
 #[test]
 fn others_are_skipped() {
-    let skipped = "checked 0 tensors, 0 elements, 0 bytes: 0 bad; skipped 1 without floats, 0 always finite";
+    let skipped =
+        "checked 0 tensors, 0 elements, 0 bytes: 0 bad; skipped 1 without floats, 0 always finite";
     for (dtype, size) in [
         ("BOOL", 1),
         ("U8", 1),
@@ -71,16 +77,19 @@ fn others_are_skipped() {
     ] {
         assert_results("int.safetensors", &one(dtype, 2, &vec![0xFF; 2 * size]), 0, &[skipped]);
     }
-    let skipped = "checked 0 tensors, 0 elements, 0 bytes: 0 bad; skipped 0 without floats, 1 always finite";
+    let skipped =
+        "checked 0 tensors, 0 elements, 0 bytes: 0 bad; skipped 0 without floats, 1 always finite";
     for (dtype, bytes) in [("F4", 4), ("F6_E2M3", 6), ("F6_E3M2", 6)] {
         assert_results("packed.safetensors", &one(dtype, 8, &vec![0xFF; bytes]), 0, &[skipped]);
     }
 }
 
-/// Data that begins at an odd address, tensors listed in another order than stored, empty ones, and metadata.
+/// Data that begins at an odd address, tensors listed in another order than stored, empty ones, and
+/// metadata.
 #[test]
 fn order_alignment_and_metadata() {
-    let header = br#"{"b":{"dtype":"F32","shape":[1,2],"data_offsets":[1,9]},"__metadata__":{"by":"hand"},
+    let header =
+        br#"{"b":{"dtype":"F32","shape":[1,2],"data_offsets":[1,9]},"__metadata__":{"by":"hand"},
         "e":{"dtype":"F32","shape":[0,5],"data_offsets":[1,1]},
         "a":{"dtype":"F8_E5M2","shape":[],"data_offsets":[0,1]}}  "#;
     let mut data = vec![0x7C];

@@ -1,12 +1,17 @@
-//! The sample files: what is said about them. That the script still writes them is checked by `ci/samples`.
+//! The sample files: what is said about them. That the script still writes them is checked by
+//! `ci/samples`.
 
 use crate::{command, without_speed};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
 fn check(files: &[&str]) -> (i32, Vec<String>) {
-    let output =
-        command().arg("check").args(files).current_dir(SAMPLES).output().expect("the command starts");
+    let output = command()
+        .arg("check")
+        .args(files)
+        .current_dir(SAMPLES)
+        .output()
+        .expect("the command starts");
     assert!(output.stderr.is_empty(), "{output:?}");
     let out = String::from_utf8(output.stdout).expect("output is UTF-8");
     (output.status.code().expect("no signal"), out.lines().map(without_speed).collect())
@@ -31,8 +36,9 @@ fn sample() {
 
 #[test]
 fn clean() {
-    let expected =
-        ["checked 1 tensors, 60 elements, 240 bytes: 0 bad; skipped 0 without floats, 0 always finite"];
+    let expected = [
+        "checked 1 tensors, 60 elements, 240 bytes: 0 bad; skipped 0 without floats, 0 always finite",
+    ];
     let (status, lines) = check(&["clean.npy"]);
     assert_eq!(lines, expected);
     assert_eq!(status, 0);
@@ -43,8 +49,12 @@ fn clean() {
 fn every_path() {
     for path in nonfinite::Path::available() {
         let mut check = command();
-        check.args(["check", "sample.safetensors"]).current_dir(SAMPLES).env("NONFINITE_PATH", path.name());
-        let out = String::from_utf8(check.output().expect("the command starts").stdout).expect("UTF-8");
+        check
+            .args(["check", "sample.safetensors"])
+            .current_dir(SAMPLES)
+            .env("NONFINITE_PATH", path.name());
+        let out =
+            String::from_utf8(check.output().expect("the command starts").stdout).expect("UTF-8");
         assert!(out.contains(&format!(" GB/s, path {}: 6 bad; ", path.name())), "{out}");
         assert!(out.contains("2 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 0, 3]"), "{out}");
     }

@@ -39,7 +39,10 @@ fn wrong_usage() {
     let cases: [(&[&str], &str); 13] = [
         (&NONE, "no command"),
         (&["check"], "required arguments were not provided: <FILE>..."),
-        (&["chek", "a.npy"], "unrecognized subcommand 'chek' tip: a similar subcommand exists: 'check'"),
+        (
+            &["chek", "a.npy"],
+            "unrecognized subcommand 'chek' tip: a similar subcommand exists: 'check'",
+        ),
         (&["check", "--fast", "a.npy"], "'--fast'"),
         (&["paths", "a.npy"], "a.npy"),
         (&["\x1b[2J"], "unrecognized subcommand"),
@@ -55,7 +58,11 @@ fn wrong_usage() {
         let run = run(arguments);
         assert_eq!(run.status, 2, "{arguments:?}");
         assert_eq!(run.out, "", "{arguments:?}");
-        assert!(run.err.starts_with("nonfinite: ") && run.err.lines().count() == 1, "{:?}", run.err);
+        assert!(
+            run.err.starts_with("nonfinite: ") && run.err.lines().count() == 1,
+            "{:?}",
+            run.err
+        );
         assert!(run.err.contains(message), "{arguments:?}: {}", run.err);
         assert!(!run.err.trim_end().contains(char::is_control), "{:?}", run.err);
     }
@@ -65,10 +72,14 @@ fn wrong_usage() {
 fn paths() {
     let run = run(["paths"]);
     assert_eq!((run.status, run.err.as_str()), (0, ""));
-    let lines: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    let lines: Vec<Vec<&str>> =
+        run.out.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines.len(), nonfinite::paths().len());
     for (line, path) in lines.iter().zip(nonfinite::paths()) {
-        assert_eq!(line[..2], [path.name, if path.available { "available" } else { "unavailable" }]);
+        assert_eq!(
+            line[..2],
+            [path.name, if path.available { "available" } else { "unavailable" }]
+        );
     }
     let active: Vec<_> = lines.iter().filter(|line| line.get(2) == Some(&"active")).collect();
     assert_eq!(active.len(), 1);
@@ -80,15 +91,23 @@ fn path_of_the_environment() {
     let good = file("environment.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
     for name in ["warp", "AVX512 ", "\x1b[2J"] {
         for arguments in [&["paths".as_ref()][..], &["check".as_ref(), good.as_os_str()]] {
-            let run =
-                crate::Run::from(command().args(arguments).env("NONFINITE_PATH", name).output().unwrap());
+            let run = crate::Run::from(
+                command().args(arguments).env("NONFINITE_PATH", name).output().unwrap(),
+            );
             assert_eq!((run.status, run.out.as_str()), (2, ""));
-            assert!(run.err.contains(&format!("NONFINITE_PATH: no path {name:?} here")), "{}", run.err);
+            assert!(
+                run.err.contains(&format!("NONFINITE_PATH: no path {name:?} here")),
+                "{}",
+                run.err
+            );
             assert_eq!(run.err.lines().count(), 1);
         }
     }
-    for (name, active) in [("scalar", "scalar"), ("", nonfinite::Path::available().next().unwrap().name())] {
-        let run = crate::Run::from(command().arg("paths").env("NONFINITE_PATH", name).output().unwrap());
+    for (name, active) in
+        [("scalar", "scalar"), ("", nonfinite::Path::available().next().unwrap().name())]
+    {
+        let run =
+            crate::Run::from(command().arg("paths").env("NONFINITE_PATH", name).output().unwrap());
         assert_eq!((run.status, run.err.as_str()), (0, ""));
         assert!(run.out.contains(&format!("{active:<8} available active\n")), "{}", run.out);
     }
@@ -102,8 +121,13 @@ fn broken_pipe() {
     };
     let header = format!("{{{}}}", (0..20_000).map(entry).collect::<Vec<_>>().join(","));
     let many = file("many.safetensors", &safetensors(header, &[0x7C; 20_000]));
-    let mut child =
-        command().arg("check").arg(&many).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command()
+        .arg("check")
+        .arg(&many)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut start = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut start).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -84,7 +84,10 @@ fn with_view<T>(
 ) -> Result<T> {
     let (storage, layout) = tensor.storage_and_layout();
     let Storage::Cpu(storage) = &*storage else {
-        return Err(Error::Msg(format!("nonfinite: a tensor on {:?}, not on the CPU", tensor.device())));
+        return Err(Error::Msg(format!(
+            "nonfinite: a tensor on {:?}, not on the CPU",
+            tensor.device()
+        )));
     };
     view_of(storage, layout, floats).unwrap_or_else(|| Ok(integers()))
 }
@@ -125,8 +128,9 @@ impl CustomOp1 for Mask {
 
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
         let mut out = vec![0; layout.shape().elem_count()];
-        let filled =
-            view_of(storage, layout, |view| view.mask(self.0, out.as_mut_slice()).map_err(Error::wrap));
+        let filled = view_of(storage, layout, |view| {
+            view.mask(self.0, out.as_mut_slice()).map_err(Error::wrap)
+        });
         match filled {
             Some(result) => result?,
             None => out.fill(u8::from(holds_for_integers(self.0))),

@@ -3,7 +3,8 @@
 use candle_core::{D, DType, Device, Result, Tensor};
 use nonfinite::Predicate;
 
-const VALUES: [f64; 8] = [0.0, f64::NAN, 1.0, f64::INFINITY, f64::NEG_INFINITY, -0.5, f64::NAN, 2.0];
+const VALUES: [f64; 8] =
+    [0.0, f64::NAN, 1.0, f64::INFINITY, f64::NEG_INFINITY, -0.5, f64::NAN, 2.0];
 
 fn holds(predicate: Predicate, x: f64) -> bool {
     match predicate {
@@ -24,7 +25,12 @@ fn check(tensor: &Tensor) -> Result<()> {
         let want: Vec<u8> = values.iter().map(|&x| u8::from(holds(predicate, x))).collect();
         let mask = nonfinite_candle::mask(tensor, predicate)?;
         assert_eq!(mask.dims(), tensor.dims());
-        assert_eq!(mask.flatten_all()?.to_vec1::<u8>()?, want, "{predicate:?} {:?}", tensor.layout());
+        assert_eq!(
+            mask.flatten_all()?.to_vec1::<u8>()?,
+            want,
+            "{predicate:?} {:?}",
+            tensor.layout()
+        );
         assert_eq!(nonfinite_candle::any(tensor, predicate)?, want.contains(&1));
         assert_eq!(nonfinite_candle::all(tensor, predicate)?, !want.contains(&0));
         let first = want.iter().position(|&hit| hit == 1).map(|mut index| {
@@ -77,7 +83,10 @@ fn fp8() -> Result<()> {
 #[test]
 fn integers_are_finite() -> Result<()> {
     let tensor = Tensor::arange(0u32, 12, &Device::Cpu)?.reshape((3, 4))?;
-    assert_eq!(nonfinite_candle::mask(&tensor, Predicate::Finite)?.sum_all()?.to_scalar::<u8>()?, 12);
+    assert_eq!(
+        nonfinite_candle::mask(&tensor, Predicate::Finite)?.sum_all()?.to_scalar::<u8>()?,
+        12
+    );
     assert!(!nonfinite_candle::any(&tensor, Predicate::NonFinite)?);
     assert!(nonfinite_candle::all(&tensor, Predicate::Finite)?);
     assert_eq!(nonfinite_candle::position(&tensor, Predicate::Finite)?, Some(vec![0, 0]));

@@ -1,4 +1,5 @@
-//! The functions of ONNX Runtime that we call, as safe as they can be made: statuses become `Result`s.
+//! The functions of ONNX Runtime that we call, as safe as they can be made: statuses become
+//! `Result`s.
 
 use std::ffi::{CStr, CString, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +41,8 @@ fn checked(status: OrtStatusPtr) -> Result<(), Failure> {
 
 impl Api {
     /// # Safety
-    /// `raw` is not null, was returned by `OrtApiBase::GetApi` for our version, and lives as long as this library.
+    /// `raw` is not null, was returned by `OrtApiBase::GetApi` for our version, and lives as long
+    /// as this library.
     pub(crate) unsafe fn new(raw: *const OrtApi) -> Self {
         // SAFETY: as the caller promises.
         Self(unsafe { &*raw })
@@ -62,7 +64,11 @@ impl Api {
             Ok(Ok(())) => OrtStatusPtr::default(),
             Ok(Err(failure)) => failure.0,
             Err(_) => {
-                self.status(OrtErrorCode::ORT_RUNTIME_EXCEPTION, c"nonfinite: a panic, which is a bug").0
+                self.status(
+                    OrtErrorCode::ORT_RUNTIME_EXCEPTION,
+                    c"nonfinite: a panic, which is a bug",
+                )
+                .0
             }
         }
     }
@@ -100,11 +106,13 @@ impl Api {
         options: *mut OrtSessionOptions,
         domain: *mut OrtCustomOpDomain,
     ) -> Result<(), Failure> {
-        // SAFETY: both exist: the options during the call of `RegisterCustomOps`, the domain forever.
+        // SAFETY: both exist: the options during the call of `RegisterCustomOps`, the domain
+        // forever.
         checked(unsafe { (self.0.AddCustomOpDomain)(options, domain) })
     }
 
-    /// An integer attribute of a node, or `default` if the node has none of that name. One of another type is an error.
+    /// An integer attribute of a node, or `default` if the node has none of that name. One of
+    /// another type is an error.
     pub(crate) fn attribute(
         self,
         info: *const OrtKernelInfo,
@@ -112,8 +120,10 @@ impl Api {
         default: i64,
     ) -> Result<i64, Failure> {
         let mut value = default;
-        // SAFETY: the runtime gave `info` for the call that we are in; the name ends with a null byte.
-        let status = unsafe { (self.0.KernelInfoGetAttribute_int64)(info, name.as_ptr(), &mut value) };
+        // SAFETY: the runtime gave `info` for the call that we are in; the name ends with a null
+        // byte.
+        let status =
+            unsafe { (self.0.KernelInfoGetAttribute_int64)(info, name.as_ptr(), &mut value) };
         let Err(failure) = checked(status) else { return Ok(value) };
         let message = self.take_message(failure);
         // The runtime has no code of its own for an attribute that is not there.
@@ -121,33 +131,42 @@ impl Api {
             return Ok(default);
         }
         let name = name.to_string_lossy();
-        let message = CString::new(format!("nonfinite: attribute {name}: {message}")).unwrap_or_default();
+        let message =
+            CString::new(format!("nonfinite: attribute {name}: {message}")).unwrap_or_default();
         Err(self.invalid(&message))
     }
 
     fn take_message(self, failure: Failure) -> String {
-        // SAFETY: the status is not null; its message ends with a null byte and lives as long as the status.
-        let message =
-            unsafe { CStr::from_ptr((self.0.GetErrorMessage)(failure.0.0)) }.to_string_lossy().into_owned();
+        // SAFETY: the status is not null; its message ends with a null byte and lives as long as
+        // the status.
+        let message = unsafe { CStr::from_ptr((self.0.GetErrorMessage)(failure.0.0)) }
+            .to_string_lossy()
+            .into_owned();
         // SAFETY: the status is ours, and is not used again.
         unsafe { (self.0.ReleaseStatus)(failure.0.0) };
         message
     }
 
     /// The data and the shape of input 0 of the node being computed.
-    pub(crate) fn input(self, context: *mut OrtKernelContext) -> Result<(*const c_void, Vec<i64>), Failure> {
+    pub(crate) fn input(
+        self,
+        context: *mut OrtKernelContext,
+    ) -> Result<(*const c_void, Vec<i64>), Failure> {
         let mut value: *const OrtValue = ptr::null();
-        // SAFETY: the runtime gave the context for the call that we are in; `value` takes a pointer.
+        // SAFETY: the runtime gave the context for the call that we are in; `value` takes a
+        // pointer.
         checked(unsafe { (self.0.KernelContext_GetInput)(context, 0, &mut value) })?;
         if value.is_null() {
             return Err(self.invalid(c"nonfinite: input 0 is missing"));
         }
         let mut info = ptr::null_mut();
-        // SAFETY: the value is a tensor, as the operator's declaration asks for; `info` takes a pointer.
+        // SAFETY: the value is a tensor, as the operator's declaration asks for; `info` takes a
+        // pointer.
         checked(unsafe { (self.0.GetTensorTypeAndShape)(value, &mut info) })?;
         let shape = self.shape(&Info { api: self, info })?;
         let mut data = ptr::null_mut();
-        // SAFETY: as above. The pointer is only read through, though the runtime has no other function for it.
+        // SAFETY: as above. The pointer is only read through, though the runtime has no other
+        // function for it.
         checked(unsafe { (self.0.GetTensorMutableData)(value.cast_mut(), &mut data) })?;
         Ok((data, shape))
     }
@@ -180,9 +199,13 @@ impl Api {
     }
 
     /// Declares that output 0 has the shape of input 0, named and unknown dimensions too.
-    pub(crate) fn infer_same_shape(self, context: *mut OrtShapeInferContext) -> Result<(), Failure> {
+    pub(crate) fn infer_same_shape(
+        self,
+        context: *mut OrtShapeInferContext,
+    ) -> Result<(), Failure> {
         let mut info = ptr::null_mut();
-        // SAFETY: the runtime gave the context for the call that we are in; it keeps `info`, which is not ours.
+        // SAFETY: the runtime gave the context for the call that we are in; it keeps `info`, which
+        // is not ours.
         checked(unsafe { (self.0.ShapeInferContext_GetInputTypeShape)(context, 0, &mut info) })?;
         // SAFETY: as above; the shape is copied.
         checked(unsafe { (self.0.ShapeInferContext_SetOutputTypeShape)(context, 0, info) })

@@ -5,7 +5,9 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use nonfinite::{Elements, Format, Path, Predicate};
-use ort_sys::{OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtStatusPtr};
+use ort_sys::{
+    OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtStatusPtr,
+};
 
 use crate::api::{Api, Failure};
 use crate::operator::{Operator, Question};
@@ -42,14 +44,17 @@ impl Kernel {
         if data.is_null() || out.is_null() {
             return Err(api.invalid(c"nonfinite: a tensor without data"));
         }
-        // SAFETY: the runtime has made sure of the input's type, so its tensor holds that many elements of this size,
-        // which it neither moves nor changes during the call.
-        let x = unsafe { slice::from_raw_parts(data.cast::<u8>(), elements * self.format.size_in_bytes()) };
-        // SAFETY: the runtime has just made this tensor for us: one bool, one byte, for each element of its shape,
-        // initialised or not: the bytes are only written through. It is not the input, as no in-place use was declared.
+        // SAFETY: the runtime has made sure of the input's type, so its tensor holds that many
+        // elements of this size, which it neither moves nor changes during the call.
+        let x = unsafe {
+            slice::from_raw_parts(data.cast::<u8>(), elements * self.format.size_in_bytes())
+        };
+        // SAFETY: the runtime has just made this tensor for us: one bool, one byte, for each
+        // element of its shape, initialised or not: the bytes are only written through. It is not
+        // the input, as no in-place use was declared.
         let out = unsafe { slice::from_raw_parts_mut(out.cast::<MaybeUninit<bool>>(), elements) };
-        let x =
-            Elements::from_bytes(x, self.format).map_err(|_| api.invalid(c"nonfinite: half an element"))?;
+        let x = Elements::from_bytes(x, self.format)
+            .map_err(|_| api.invalid(c"nonfinite: half an element"))?;
         Path::active().mask(x, self.predicate, out);
         Ok(())
     }
@@ -89,7 +94,8 @@ pub(crate) unsafe extern "system" fn compute(
     kernel: *mut c_void,
     context: *mut OrtKernelContext,
 ) -> OrtStatusPtr {
-    // SAFETY: the runtime calls us with what `create` wrote, before `destroy`; threads only share it.
+    // SAFETY: the runtime calls us with what `create` wrote, before `destroy`; threads only share
+    // it.
     let kernel = unsafe { &*kernel.cast::<Kernel>() };
     kernel.api.guard(|| kernel.compute(context))
 }

@@ -1,7 +1,9 @@
-//! Custom operators for ONNX Runtime, in the domain `nonfinite`: `IsNaN`, `IsInf` (attributes `detect_negative` and
-//! `detect_positive` as ONNX IsInf-20 has them) and `IsFinite`. One input of any shape, one output of the same shape, bool.
+//! Custom operators for ONNX Runtime, in the domain `nonfinite`: `IsNaN`, `IsInf` (attributes
+//! `detect_negative` and `detect_positive` as ONNX IsInf-20 has them) and `IsFinite`. One input of
+//! any shape, one output of the same shape, bool.
 //!
-//! The runtime loads this library by `SessionOptions::RegisterCustomOpsLibrary` and calls [`RegisterCustomOps`].
+//! The runtime loads this library by `SessionOptions::RegisterCustomOpsLibrary` and calls
+//! [`RegisterCustomOps`].
 
 mod api;
 mod kernel;
@@ -24,7 +26,8 @@ const DOMAIN: &CStr = c"nonfinite";
 /// The domain with our operators. It is made once and never released: sessions refer to it.
 struct Domain(*mut OrtCustomOpDomain);
 
-// SAFETY: the domain is complete before it is shared (`OnceLock` orders that), and from then on sessions only read it.
+// SAFETY: the domain is complete before it is shared (`OnceLock` orders that), and from then on
+// sessions only read it.
 unsafe impl Send for Domain {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Domain {}
@@ -33,12 +36,14 @@ static FOUND: OnceLock<Domain> = OnceLock::new();
 
 /// What ONNX Runtime calls to have our operators in a session.
 ///
-/// Returns null, or the runtime's status: null pointers and a runtime older than 1.17 are refused. If the runtime cannot
-/// even make a status, null is all that can be returned, and the model then fails for the lack of our operators.
+/// Returns null, or the runtime's status: null pointers and a runtime older than 1.17 are refused.
+/// If the runtime cannot even make a status, null is all that can be returned, and the model then
+/// fails for the lack of our operators.
 ///
 /// # Safety
-/// As ONNX Runtime's custom operator interface says: `options` is a session's options, and `base` what `OrtGetApiBase`
-/// returns, both valid during the call; the functions behind `base` live as long as this library.
+/// As ONNX Runtime's custom operator interface says: `options` is a session's options, and `base`
+/// what `OrtGetApiBase` returns, both valid during the call; the functions behind `base` live as
+/// long as this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn RegisterCustomOps(
     options: *mut OrtSessionOptions,
@@ -47,12 +52,14 @@ pub unsafe extern "system" fn RegisterCustomOps(
     if base.is_null() {
         return OrtStatusPtr::default();
     }
-    // SAFETY: not null, so by this function's contract a valid `OrtApiBase`, whose functions may be called.
+    // SAFETY: not null, so by this function's contract a valid `OrtApiBase`, whose functions may be
+    // called.
     let raw: *const OrtApi = unsafe { ((*base).GetApi)(API_VERSION) };
     if raw.is_null() {
         return OrtStatusPtr::default();
     }
-    // SAFETY: `GetApi` gave it for our version, and by this function's contract it lives as long as this library.
+    // SAFETY: `GetApi` gave it for our version, and by this function's contract it lives as long as
+    // this library.
     let api = unsafe { Api::new(raw) };
     api.register();
     api.guard(|| {

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use nonfinite::Format;
 use ort_sys::{
-    ONNXTensorElementDataType as ElementType, OrtCustomOp, OrtCustomOpInputOutputCharacteristic, OrtMemType,
+    ONNXTensorElementDataType as ElementType, OrtCustomOp, OrtCustomOpInputOutputCharacteristic,
+    OrtMemType,
 };
 
 use crate::{API_VERSION, kernel};
@@ -118,7 +119,10 @@ unsafe extern "system" fn one(_: *const OrtCustomOp) -> usize {
     1
 }
 
-unsafe extern "system" fn required(_: *const OrtCustomOp, _: usize) -> OrtCustomOpInputOutputCharacteristic {
+unsafe extern "system" fn required(
+    _: *const OrtCustomOp,
+    _: usize,
+) -> OrtCustomOpInputOutputCharacteristic {
     OrtCustomOpInputOutputCharacteristic::INPUT_OUTPUT_REQUIRED
 }
 

@@ -14,7 +14,12 @@ impl Avx2 {
     /// One byte for each element of half a block. `ONES` gives the bits of the top 16 of the mask
     /// that the element lacks, so that zero is a hit; the others give -1 for a hit.
     #[inline(always)]
-    pub(super) fn packed<const W: usize, const OP: u8>(self, bytes: &[u8], half: usize, with: With) -> V {
+    pub(super) fn packed<const W: usize, const OP: u8>(
+        self,
+        bytes: &[u8],
+        half: usize,
+        with: With,
+    ) -> V {
         let at = 32 * W * half;
         if OP == op::ONES || OP == op::ONES_NOT {
             return self.lacking::<W>(bytes, at, with.top);
@@ -45,7 +50,8 @@ impl Avx2 {
     /// Two registers of 32-bit lanes, packed.
     #[inline(always)]
     fn two_hits<const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
-        let (low, high) = (self.hits::<4, OP>(bytes, at, with), self.hits::<4, OP>(bytes, at + 32, with));
+        let (low, high) =
+            (self.hits::<4, OP>(bytes, at, with), self.hits::<4, OP>(bytes, at + 32, with));
         // SAFETY: see above.
         unsafe { _mm256_packs_epi32(low, high) }
     }
@@ -135,7 +141,8 @@ unsafe fn in_order(packed: V) -> V {
 }
 
 /// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so
-/// saturation keeps what is not zero from becoming zero.
+/// the 16-bit lanes are not negative: the pack saturates large ones to 255, and only zero packs to
+/// zero.
 #[inline(always)]
 unsafe fn pack(a: V, b: V, top: V) -> V {
     // SAFETY: the caller has AVX2.

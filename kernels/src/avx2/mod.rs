@@ -235,7 +235,11 @@ impl Simd for Avx2 {
             mask: self.splat::<W>(test.mask()),
             bound: self.splat::<W>(test.bound()),
             top: self.top::<W>(test),
-            greater: self.splat::<8>(if test.operation() == Operation::Greater { u64::MAX } else { 0 }),
+            greater: self.splat::<8>(if test.operation() == Operation::Greater {
+                u64::MAX
+            } else {
+                0
+            }),
             ones: self.splat::<4>(ones(test)),
         }
     }
@@ -304,7 +308,9 @@ impl Simd for Avx2 {
         for half in 0..2 {
             let hits = match test.operation() {
                 Operation::Greater => self.hits::<W, { op::GREATER }>(line, 32 * half, with),
-                Operation::Ones | Operation::Equal => self.hits::<W, { op::EQUAL }>(line, 32 * half, with),
+                Operation::Ones | Operation::Equal => {
+                    self.hits::<W, { op::EQUAL }>(line, 32 * half, with)
+                }
             };
             bytes |= self.signs(hits) << (32 * half);
         }

@@ -17,7 +17,8 @@ impl Times for Avx2 {
         unsafe {
             match F {
                 format::F64 => {
-                    let product = _mm256_mul_pd(_mm256_castsi256_pd(lanes), _mm256_castsi256_pd(factor));
+                    let product =
+                        _mm256_mul_pd(_mm256_castsi256_pd(lanes), _mm256_castsi256_pd(factor));
                     _mm256_castpd_si256(product)
                 }
                 format::F32 => self.times_f32(lanes, factor),

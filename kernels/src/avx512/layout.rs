@@ -32,7 +32,8 @@ impl Avx512 {
                 4 => {
                     let packed = pack(self.two_tops(block, 0), self.two_tops(block, 2), top);
                     let fours = quarters([0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
-                    let index = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+                    let index =
+                        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
                     _mm512_permutexvar_epi32(index, _mm512_shuffle_epi8(packed, fours))
                 }
                 _ => {
@@ -71,7 +72,8 @@ impl Avx512 {
 }
 
 /// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so
-/// saturation keeps what is not zero from becoming zero.
+/// the 16-bit lanes are not negative: the pack saturates large ones to 255, and only zero packs to
+/// zero.
 #[inline(always)]
 unsafe fn pack(a: V, b: V, top: V) -> V {
     // SAFETY: the caller has AVX-512 BW.

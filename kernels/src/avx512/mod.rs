@@ -224,7 +224,8 @@ impl Avx512 {
                 let answers = _mm512_mask_blend_epi8(hits, with.usual, with.other);
                 _mm512_mask_storeu_epi8(to, keep, answers);
             } else {
-                let (usual, other) = (_mm512_castsi512_si256(with.usual), _mm512_castsi512_si256(with.other));
+                let (usual, other) =
+                    (_mm512_castsi512_si256(with.usual), _mm512_castsi512_si256(with.other));
                 let answers = _mm256_mask_blend_epi8(hits as u32, usual, other);
                 _mm256_mask_storeu_epi8(to, keep as u32, answers);
             }
@@ -247,18 +248,31 @@ impl Avx512 {
     /// The mask of a block by `EQUAL` or `GREATER`: register by register, so that nothing waits for
     /// all.
     #[inline(always)]
-    fn store_compared<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
+    fn store_compared<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: With,
+        out: &mut Slots,
+    ) {
         for (line, slots) in block.iter().zip(out.chunks_exact_mut(64 / W)) {
             let hits = self.hits::<W, OP>(self.load(line, 0), with);
             let to = slots.as_mut_ptr();
             // SAFETY: see above; `slots` has `64 / W` bytes.
             unsafe {
                 match W {
-                    1 => _mm512_storeu_si512(to.cast(), _mm512_mask_blend_epi8(hits, with.usual, with.other)),
+                    1 => _mm512_storeu_si512(
+                        to.cast(),
+                        _mm512_mask_blend_epi8(hits, with.usual, with.other),
+                    ),
                     2 => {
-                        let (usual, other) =
-                            (_mm512_castsi512_si256(with.usual), _mm512_castsi512_si256(with.other));
-                        _mm256_storeu_si256(to.cast(), _mm256_mask_blend_epi8(hits as u32, usual, other));
+                        let (usual, other) = (
+                            _mm512_castsi512_si256(with.usual),
+                            _mm512_castsi512_si256(with.other),
+                        );
+                        _mm256_storeu_si256(
+                            to.cast(),
+                            _mm256_mask_blend_epi8(hits as u32, usual, other),
+                        );
                     }
                     4 => _mm_storeu_si128(
                         to.cast(),
@@ -320,7 +334,8 @@ impl Simd for Avx512 {
         unsafe {
             match OP {
                 // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                op::ONES => self.write_slots(_mm512_subs_epu8(with.ones, self.lacking(block, with.top)), out),
+                op::ONES => self
+                    .write_slots(_mm512_subs_epu8(with.ones, self.lacking(block, with.top)), out),
                 op::ONES_NOT => {
                     self.write_slots(_mm512_min_epu8(with.ones, self.lacking(block, with.top)), out)
                 }
@@ -424,7 +439,10 @@ impl Simd for Avx512 {
         [mask, _]: [V; 2],
     ) -> [V; 2] {
         let (even, odd) = (self.load(even, 0), self.load(odd, 0));
-        [self.max::<W>(a, self.masked::<FLIP>(even, mask)), self.max::<W>(b, self.masked::<FLIP>(odd, mask))]
+        [
+            self.max::<W>(a, self.masked::<FLIP>(even, mask)),
+            self.max::<W>(b, self.masked::<FLIP>(odd, mask)),
+        ]
     }
 
     #[inline(always)]
@@ -437,7 +455,9 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn stream(self, from: &Slots, to: &mut Aligned) {
         // SAFETY: see above; both have 64 bytes, and `to` is aligned to 64, as the store asks for.
-        unsafe { _mm512_stream_si512(to.0.as_mut_ptr().cast(), _mm512_loadu_si512(from.as_ptr().cast())) }
+        unsafe {
+            _mm512_stream_si512(to.0.as_mut_ptr().cast(), _mm512_loadu_si512(from.as_ptr().cast()))
+        }
     }
 
     #[inline(always)]

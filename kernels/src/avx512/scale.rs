@@ -17,7 +17,8 @@ impl Times for Avx512 {
         unsafe {
             match F {
                 format::F64 => {
-                    let product = _mm512_mul_pd(_mm512_castsi512_pd(lanes), _mm512_castsi512_pd(factor));
+                    let product =
+                        _mm512_mul_pd(_mm512_castsi512_pd(lanes), _mm512_castsi512_pd(factor));
                     _mm512_castpd_si512(product)
                 }
                 format::F32 => self.times_f32(lanes, factor),

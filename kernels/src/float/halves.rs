@@ -54,7 +54,10 @@ pub(crate) fn widen_bf16(half: u16) -> f32 {
 #[inline(always)]
 pub(crate) fn narrow_bf16(wide: f32) -> u16 {
     let bits = wide.to_bits();
-    let rounded =
-        if bits & 0x7FFF_FFFF > 0x7F80_0000 { bits | 0x40_0000 } else { bits + 0x7FFF + (bits >> 16 & 1) };
+    let rounded = if bits & 0x7FFF_FFFF > 0x7F80_0000 {
+        bits | 0x40_0000
+    } else {
+        bits + 0x7FFF + (bits >> 16 & 1)
+    };
     (rounded >> 16) as u16
 }

@@ -18,7 +18,9 @@ impl<const W: usize> Loop for Plain<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
         let usual = test.usual_bits();
         match test.operation() {
-            Operation::Ones if test.negate() => plain::<I, W, { op::ONES_NOT }>(isa, x, test, 0, out),
+            Operation::Ones if test.negate() => {
+                plain::<I, W, { op::ONES_NOT }>(isa, x, test, 0, out)
+            }
             Operation::Ones => plain::<I, W, { op::ONES }>(isa, x, test, 0, out),
             Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, test, usual, out),
             Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, test, usual, out),

@@ -1,4 +1,4 @@
-//! Replacing what is not finite. Where nothing is found, nothing is written in place.
+//! Replacing non-finite elements. In place, 1 KiB without a non-finite element is not written to.
 
 use super::skip::{GROUP, skip};
 use crate::codes::Codes;
@@ -53,7 +53,12 @@ impl<const W: usize> Loop for InPlace<W> {
     type Output = usize;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, _: &[u8], test: &Test, (mut x, codes): (&mut [u8], &Codes)) -> usize {
+    fn vector<I: Simd>(
+        isa: I,
+        _: &[u8],
+        test: &Test,
+        (mut x, codes): (&mut [u8], &Codes),
+    ) -> usize {
         let mut found = 0;
         loop {
             let clean = isa.run::<Skip<W>>(x, test, ());

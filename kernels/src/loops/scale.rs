@@ -23,7 +23,12 @@ impl<const F: u8> Loop for Scale<F> {
 }
 
 #[inline(always)]
-fn scale<I: Simd, const F: u8, const W: usize>(isa: I, test: &Test, x: &mut [u8], factor: f64) -> bool {
+fn scale<I: Simd, const F: u8, const W: usize>(
+    isa: I,
+    test: &Test,
+    x: &mut [u8],
+    factor: f64,
+) -> bool {
     let (factor, screen) = (isa.factor::<F>(factor), isa.screen::<W>(test.screen()));
     let (pairs, few) = x.as_chunks_mut::<128>();
     let mut seen = isa.unseen();

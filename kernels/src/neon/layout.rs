@@ -12,7 +12,12 @@ use crate::simd::op;
 impl Neon {
     /// -1 or 0 for each of 16 elements of a block, in bytes.
     #[inline(always)]
-    pub(super) fn packed<const W: usize, const OP: u8>(self, bytes: &[u8], quarter: usize, with: With) -> V {
+    pub(super) fn packed<const W: usize, const OP: u8>(
+        self,
+        bytes: &[u8],
+        quarter: usize,
+        with: With,
+    ) -> V {
         if W == 1 {
             return self.hits::<W, OP>(bytes, 16 * quarter, with);
         }
@@ -61,7 +66,8 @@ impl Neon {
             _ => {
                 let at = 64 * part;
                 let low = self.high_halves::<8>(self.load(bytes, at), self.load(bytes, at + 16));
-                let high = self.high_halves::<8>(self.load(bytes, at + 32), self.load(bytes, at + 48));
+                let high =
+                    self.high_halves::<8>(self.load(bytes, at + 32), self.load(bytes, at + 48));
                 self.high_halves::<4>(low, high)
             }
         }
@@ -73,8 +79,14 @@ impl Neon {
         // SAFETY: see above.
         unsafe {
             match W {
-                4 => vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
-                _ => vreinterpretq_u8_u32(vuzp1q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
+                4 => vreinterpretq_u8_u16(vuzp1q_u16(
+                    vreinterpretq_u16_u8(a),
+                    vreinterpretq_u16_u8(b),
+                )),
+                _ => vreinterpretq_u8_u32(vuzp1q_u32(
+                    vreinterpretq_u32_u8(a),
+                    vreinterpretq_u32_u8(b),
+                )),
             }
         }
     }
@@ -85,8 +97,14 @@ impl Neon {
         // SAFETY: see above.
         unsafe {
             match W {
-                4 => vreinterpretq_u8_u16(vuzp2q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
-                _ => vreinterpretq_u8_u32(vuzp2q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
+                4 => vreinterpretq_u8_u16(vuzp2q_u16(
+                    vreinterpretq_u16_u8(a),
+                    vreinterpretq_u16_u8(b),
+                )),
+                _ => vreinterpretq_u8_u32(vuzp2q_u32(
+                    vreinterpretq_u32_u8(a),
+                    vreinterpretq_u32_u8(b),
+                )),
             }
         }
     }
@@ -106,7 +124,12 @@ impl Neon {
     }
 
     #[inline(always)]
-    fn largest_of_four<const W: usize, const FLIP: bool>(self, bytes: &[u8], part: usize, mask: V) -> V {
+    fn largest_of_four<const W: usize, const FLIP: bool>(
+        self,
+        bytes: &[u8],
+        part: usize,
+        mask: V,
+    ) -> V {
         self.max::<W>(
             self.largest_of_two::<W, FLIP>(bytes, part, mask),
             self.largest_of_two::<W, FLIP>(bytes, part + 2, mask),
@@ -114,7 +137,12 @@ impl Neon {
     }
 
     #[inline(always)]
-    fn largest_of_two<const W: usize, const FLIP: bool>(self, bytes: &[u8], part: usize, mask: V) -> V {
+    fn largest_of_two<const W: usize, const FLIP: bool>(
+        self,
+        bytes: &[u8],
+        part: usize,
+        mask: V,
+    ) -> V {
         let (a, b) = (self.tops::<W>(bytes, part), self.tops::<W>(bytes, part + 1));
         if FLIP {
             // SAFETY: see above.

@@ -79,9 +79,18 @@ impl Registers for Neon {
         unsafe {
             match W {
                 1 => vceqq_u8(a, b),
-                2 => vreinterpretq_u8_u16(vceqq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
-                4 => vreinterpretq_u8_u32(vceqq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
-                _ => vreinterpretq_u8_u64(vceqq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))),
+                2 => vreinterpretq_u8_u16(vceqq_u16(
+                    vreinterpretq_u16_u8(a),
+                    vreinterpretq_u16_u8(b),
+                )),
+                4 => vreinterpretq_u8_u32(vceqq_u32(
+                    vreinterpretq_u32_u8(a),
+                    vreinterpretq_u32_u8(b),
+                )),
+                _ => vreinterpretq_u8_u64(vceqq_u64(
+                    vreinterpretq_u64_u8(a),
+                    vreinterpretq_u64_u8(b),
+                )),
             }
         }
     }
@@ -92,9 +101,18 @@ impl Registers for Neon {
         unsafe {
             match W {
                 1 => vcgtq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)),
-                2 => vreinterpretq_u8_u16(vcgtq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b))),
-                4 => vreinterpretq_u8_u32(vcgtq_s32(vreinterpretq_s32_u8(a), vreinterpretq_s32_u8(b))),
-                _ => vreinterpretq_u8_u64(vcgtq_s64(vreinterpretq_s64_u8(a), vreinterpretq_s64_u8(b))),
+                2 => vreinterpretq_u8_u16(vcgtq_s16(
+                    vreinterpretq_s16_u8(a),
+                    vreinterpretq_s16_u8(b),
+                )),
+                4 => vreinterpretq_u8_u32(vcgtq_s32(
+                    vreinterpretq_s32_u8(a),
+                    vreinterpretq_s32_u8(b),
+                )),
+                _ => vreinterpretq_u8_u64(vcgtq_s64(
+                    vreinterpretq_s64_u8(a),
+                    vreinterpretq_s64_u8(b),
+                )),
             }
         }
     }
@@ -106,9 +124,18 @@ impl Registers for Neon {
         unsafe {
             match W {
                 1 => vsubq_u8(a, b),
-                2 => vreinterpretq_u8_u16(vsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
-                4 => vreinterpretq_u8_u32(vsubq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))),
-                _ => vreinterpretq_u8_u64(vsubq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))),
+                2 => vreinterpretq_u8_u16(vsubq_u16(
+                    vreinterpretq_u16_u8(a),
+                    vreinterpretq_u16_u8(b),
+                )),
+                4 => vreinterpretq_u8_u32(vsubq_u32(
+                    vreinterpretq_u32_u8(a),
+                    vreinterpretq_u32_u8(b),
+                )),
+                _ => vreinterpretq_u8_u64(vsubq_u64(
+                    vreinterpretq_u64_u8(a),
+                    vreinterpretq_u64_u8(b),
+                )),
             }
         }
     }
@@ -138,7 +165,10 @@ impl Neon {
         unsafe {
             match W {
                 1 => vmaxq_u8(a, b),
-                _ => vreinterpretq_u8_u16(vmaxq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b))),
+                _ => vreinterpretq_u8_u16(vmaxq_u16(
+                    vreinterpretq_u16_u8(a),
+                    vreinterpretq_u16_u8(b),
+                )),
             }
         }
     }
@@ -212,7 +242,8 @@ impl Simd for Neon {
             // SAFETY: see above; `to` has 16 bytes.
             unsafe {
                 // 1 where just one of both is -1, else 0.
-                let answers = vabdq_s8(vreinterpretq_s8_u8(hits), vreinterpretq_s8_u8(with.negation));
+                let answers =
+                    vabdq_s8(vreinterpretq_s8_u8(hits), vreinterpretq_s8_u8(with.negation));
                 vst1q_s8(to.as_mut_ptr().cast(), answers);
             }
         }
@@ -273,7 +304,9 @@ impl Simd for Neon {
         match screen {
             Screen::None => (self.splat::<1>(0), 0),
             Screen::Masked { mask, least } if W == 1 => (self.splat::<1>(mask), least as u16),
-            Screen::Masked { mask, least } => (self.splat::<2>(mask >> below), (least >> below) as u16),
+            Screen::Masked { mask, least } => {
+                (self.splat::<2>(mask >> below), (least >> below) as u16)
+            }
             Screen::Flipped { flip } => (self.splat::<1>(flip), 0xFF),
         }
     }
@@ -286,7 +319,12 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn look<const W: usize, const FLIP: bool>(self, seen: V, lines: &[Line; 2], (mask, _): (V, u16)) -> V {
+    fn look<const W: usize, const FLIP: bool>(
+        self,
+        seen: V,
+        lines: &[Line; 2],
+        (mask, _): (V, u16),
+    ) -> V {
         self.max::<W>(seen, self.largest::<W, FLIP>(lines.as_flattened(), mask))
     }
 

@@ -17,7 +17,8 @@ impl Times for Neon {
         unsafe {
             match F {
                 format::F64 => {
-                    let product = vmulq_f64(vreinterpretq_f64_u8(lanes), vreinterpretq_f64_u8(factor));
+                    let product =
+                        vmulq_f64(vreinterpretq_f64_u8(lanes), vreinterpretq_f64_u8(factor));
                     vreinterpretq_u8_f64(product)
                 }
                 format::F32 => self.times_f32(lanes, factor),
@@ -28,8 +29,10 @@ impl Times for Neon {
                 }
                 _ => {
                     let (halves, zero) = (vreinterpretq_u16_u8(lanes), vdupq_n_u16(0));
-                    let low = self.times_f32(vreinterpretq_u8_u16(vzip1q_u16(zero, halves)), factor);
-                    let high = self.times_f32(vreinterpretq_u8_u16(vzip2q_u16(zero, halves)), factor);
+                    let low =
+                        self.times_f32(vreinterpretq_u8_u16(vzip1q_u16(zero, halves)), factor);
+                    let high =
+                        self.times_f32(vreinterpretq_u8_u16(vzip2q_u16(zero, halves)), factor);
                     self.narrow_bf16(low, high)
                 }
             }
@@ -48,7 +51,12 @@ impl Neon {
     #[inline(always)]
     fn times_f32(self, lanes: V, factor: V) -> V {
         // SAFETY: see above.
-        unsafe { vreinterpretq_u8_f32(vmulq_f32(vreinterpretq_f32_u8(lanes), vreinterpretq_f32_u8(factor))) }
+        unsafe {
+            vreinterpretq_u8_f32(vmulq_f32(
+                vreinterpretq_f32_u8(lanes),
+                vreinterpretq_f32_u8(factor),
+            ))
+        }
     }
 
     /// The f16 in the low 64 bits.

@@ -161,7 +161,9 @@ impl Simd for Portable {
     fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
         let mut elements = elements::<W>(core::slice::from_ref(line)).iter();
         let found = match test.operation() {
-            Operation::Greater => elements.position(|x| hit::<W, { op::GREATER }>(x, with) != with.negate),
+            Operation::Greater => {
+                elements.position(|x| hit::<W, { op::GREATER }>(x, with) != with.negate)
+            }
             _ => elements.position(|x| hit::<W, { op::EQUAL }>(x, with) != with.negate),
         };
         found.unwrap_or(64)
@@ -189,7 +191,12 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn look<const W: usize, const FLIP: bool>(self, seen: bool, lines: &[Line; 2], screen: With) -> bool {
+    fn look<const W: usize, const FLIP: bool>(
+        self,
+        seen: bool,
+        lines: &[Line; 2],
+        screen: With,
+    ) -> bool {
         elements::<W>(lines).iter().fold(seen, |seen, element| {
             seen | if FLIP {
                 hit::<W, { op::EQUAL }>(element, screen)

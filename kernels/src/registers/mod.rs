@@ -54,7 +54,11 @@ pub(crate) trait Registers: Copy {
         bound: Self::V,
     ) -> Self::Hits {
         let masked = self.and(lanes, mask);
-        if OP == op::GREATER { self.greater::<W>(masked, bound) } else { self.equal::<W>(masked, bound) }
+        if OP == op::GREATER {
+            self.greater::<W>(masked, bound)
+        } else {
+            self.equal::<W>(masked, bound)
+        }
     }
 
     /// The mask of a byte in every lane of 8 bits, or the top 16 bits of a wider mask in every lane
@@ -94,7 +98,8 @@ impl<R: Registers> Counting for R {
         let (mask, code, one) = (nan.mask(), nan.bound(), ones(nan) & 1);
         // The sign is the one bit that the mask lacks.
         let neg_code = self.splat::<W>(code | (mask + 1));
-        let (mask, code, one) = (self.splat::<W>(mask), self.splat::<W>(code), self.splat::<W>(one));
+        let (mask, code, one) =
+            (self.splat::<W>(mask), self.splat::<W>(code), self.splat::<W>(one));
         let [mut nan, mut inf, mut neg] = [self.no_counts(); 3];
         for pair in pairs {
             for part in 0..128 / R::BYTES {

@@ -6,8 +6,8 @@ use super::dims::{Dim, Dims, Tile, Tiles, first_of, line, walk};
 use super::rows::{Question, Rows, TILE};
 use super::{Source, dense};
 
-/// Rows that lie side by side. Mask bytes of tiles that follow each other along the rows are added up, at most 255 times, before they
-/// go to their rows.
+/// Rows that lie side by side. Mask bytes of tiles that follow each other along the rows are added
+/// up, at most 255 times, before they go to their rows.
 pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>) {
     let Question { path, search, rules, .. } = question;
     let element = x.element;
@@ -18,8 +18,10 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     dims.iter().filter(|dim| dim.row == 0).for_each(|dim| turned.push(*dim));
     let dims = &turned;
     let (inner, size) = axis.map_or((0, 1), |axis| (axis, dims[0].size));
-    // So much of a row that a tile is worth a call; of a long row more, but little: what is added up is cheaper.
-    let columns = dims.iter().skip(1).take(inner).fold(1, |all: usize, dim| all.saturating_mul(dim.size));
+    // So much of a row that a tile is worth a call; of a long row more, but little: what is added
+    // up is cheaper.
+    let columns =
+        dims.iter().skip(1).take(inner).fold(1, |all: usize, dim| all.saturating_mul(dim.size));
     let most = 512usize.div_ceil(columns).max((2048 / columns).min(size / 8));
     let kept = usize::from(axis.is_some());
     let mut order = Order::new().all(kept..kept + inner, usize::MAX);
@@ -35,7 +37,8 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
 
     let taken = cut.sizes[..kept].first().copied().unwrap_or(1);
-    // Rows of columns are added up one by one where many columns lie side by side; and where a tile has all of some short rows.
+    // Rows of columns are added up one by one where many columns lie side by side; and where a tile
+    // has all of some short rows.
     let apart = columns >= 64 || taken == size && (2..=32).contains(&size);
     let backwards = dims.first().is_some_and(|dim| dim.row < 0);
     let mut scratch = Room::<TILE>::new();
@@ -49,7 +52,10 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
         stamps: [const { Room::new() }; 3],
     };
     // Few long rows may all be answered soon.
-    let few = columns <= 64 && taken < size && !backwards && matches!(out, Rows::Any(_) | Rows::Position(_));
+    let few = columns <= 64
+        && taken < size
+        && !backwards
+        && matches!(out, Rows::Any(_) | Rows::Position(_));
     // Where hits are dense, it is not worth to search for them.
     let mut clean = true;
     let (mut dirty, mut answered) = (false, None);
@@ -103,8 +109,8 @@ struct Sums {
     any: [bool; 3],
     /// For each rule, how often it holds in each place.
     counts: [Room<TILE>; 3],
-    /// For each rule, the number of the first addition in which it holds in that place, counted from the first of all; from the last of
-    /// all backwards where rows run backwards.
+    /// For each rule, the number of the first addition in which it holds in that place, counted
+    /// from the first of all; from the last of all backwards where rows run backwards.
     stamps: [Room<TILE>; 3],
 }
 
@@ -112,7 +118,8 @@ struct Sums {
 const MOST: usize = 255;
 
 impl Sums {
-    /// Makes ready for this tile, of which there is so much to add; returns the number of the first addition.
+    /// Makes ready for this tile, of which there is so much to add; returns the number of the first
+    /// addition.
     #[inline(never)]
     fn begin(
         &mut self,
@@ -125,7 +132,9 @@ impl Sums {
         if let Some(first) = &self.tile {
             let step = tile.row.abs_diff(first.row) / self.unit;
             // Where dimensions overlap, a smaller tile may have an element in place of another one.
-            if tile.output == first.output && tile.elements() == first.elements() && step + additions <= MOST
+            if tile.output == first.output
+                && tile.elements() == first.elements()
+                && step + additions <= MOST
             {
                 return step;
             }
@@ -169,7 +178,8 @@ impl Sums {
         let (repeats, any) = (question.repeats, self.any);
         let Self { unit, backwards, stamped, .. } = *self;
         for class in (0..question.rules.len()).filter(|&class| any[class]) {
-            let (counts, stamps) = (&*self.counts[class].bytes(places), &*self.stamps[class].bytes(places));
+            let (counts, stamps) =
+                (&*self.counts[class].bytes(places), &*self.stamps[class].bytes(places));
             walk(others, &mut |input, output| {
                 let first_row = (tile.output + output) as usize;
                 if in_one_piece && inner.output == 1 {
@@ -220,7 +230,8 @@ impl Sums {
                                 let stamp = usize::from(stamps[at]);
                                 let steps = if backwards { MOST - 1 - stamp } else { stamp };
                                 let ahead = (steps * unit) as isize + ahead;
-                                let index = if backwards { tile.row - ahead } else { tile.row + ahead };
+                                let index =
+                                    if backwards { tile.row - ahead } else { tile.row + ahead };
                                 first = first.min(index as usize);
                             }
                         }

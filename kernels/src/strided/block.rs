@@ -32,8 +32,8 @@ impl<const BYTES: usize> Room<BYTES> {
     #[inline(always)]
     pub(super) fn bytes(&mut self, bytes: usize) -> &mut [u8] {
         let bytes = &mut self.bytes[..self.initialised][..bytes];
-        // SAFETY: same length and alignment; `initialised` bytes were written by `filled`, and there is no other way to them except
-        // `slots`, which makes it 0.
+        // SAFETY: same length and alignment; `initialised` bytes were written by `filled`, and
+        // there is no other way to them except `slots`, which makes it 0.
         unsafe { &mut *(core::ptr::from_mut(bytes) as *mut [u8]) }
     }
 
@@ -72,12 +72,12 @@ pub(super) struct Loader {
 }
 
 impl Loader {
-    /// The elements of a tile, and what is between them if this is a span. The input of each dimension becomes the step
-    /// in what is returned.
+    /// The elements of a tile, and what is between them if this is a span. The input of each
+    /// dimension becomes the step in what is returned.
     ///
     /// # Safety
-    /// The elements of the tile can be read, with all between them if this is a span; no dimension runs backwards; and if this is no
-    /// span, they fit in `room`.
+    /// The elements of the tile can be read, with all between them if this is a span; no dimension
+    /// runs backwards; and if this is no span, they fit in `room`.
     #[inline(never)]
     pub(super) unsafe fn load(&mut self, tile: &mut Tile) -> &[u8] {
         let element = self.element;
@@ -102,7 +102,8 @@ impl Loader {
             }
         }
         let room = self.room.slots(count * element).as_mut_ptr().cast::<u8>();
-        // SAFETY: the elements can be read (the caller); there are `count` places, and one element goes to each.
+        // SAFETY: the elements can be read (the caller); there are `count` places, and one element
+        // goes to each.
         unsafe {
             copy::copy(element, start, room, &dense[..rank]);
             core::slice::from_raw_parts(room, count * element)

@@ -17,12 +17,14 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
     }
     let step = element as isize;
     walk(dims.get(2..).unwrap_or(&[]), &mut |input, output| {
-        // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches. Arrays of bytes may have any address.
+        // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches. Arrays of
+        // bytes may have any address.
         unsafe {
             let (from, to) = (from.offset(input * step), to.offset(output * step));
             match element {
                 _ if lines => {
-                    let lines = Dim { input: outer.input * step, output: outer.output * step, ..outer };
+                    let lines =
+                        Dim { input: outer.input * step, output: outer.output * step, ..outer };
                     byte_lines(from, to, inner.size * element, lines);
                 }
                 1 => plane::<[u8; 1]>(from, to, inner, outer),
@@ -90,7 +92,8 @@ unsafe fn pairs<const N: usize>(from: *const u8, to: *mut u8, size: usize, lines
     });
 }
 
-/// Rows and columns of a square of mask bytes, and the bytes that must be readable behind a scratch of them.
+/// Rows and columns of a square of mask bytes, and the bytes that must be readable behind a scratch
+/// of them.
 pub(super) const SIDE: usize = 16;
 
 /// Brings mask bytes from where a kernel wrote them to their places.
@@ -156,8 +159,9 @@ unsafe fn reversed(from: *const u8, to: *mut u8, size: usize) {
     }
 }
 
-/// Turns columns into rows: `along` has a step of 1 in the input, `across`, which has [`SIDE`] coordinates at least, one of 1 or -1 in
-/// the output. By squares, the last of which overlap those before.
+/// Turns columns into rows: `along` has a step of 1 in the input, `across`, which has [`SIDE`]
+/// coordinates at least, one of 1 or -1 in the output. By squares, the last of which overlap those
+/// before.
 ///
 /// # Safety
 /// As [`place`].
@@ -169,7 +173,8 @@ unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
         let mut row = 0;
         while row < across.size {
             let top = row.min(across.size - SIDE) as isize;
-            // SAFETY: bytes of these rows, or, of fewer columns than a square has, some behind; places of these columns.
+            // SAFETY: bytes of these rows, or, of fewer columns than a square has, some behind;
+            // places of these columns.
             unsafe {
                 let from = from.offset(top * across.input).add(first);
                 let square = core::array::from_fn(|i| {
@@ -192,8 +197,9 @@ unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
     }
 }
 
-/// Each round interleaves the bytes of row `i` and row `i + 8`: of the eight bits of a byte's place, row and column, each moves
-/// up by one, and after four rounds row and column have changed places.
+/// Each round interleaves the bytes of row `i` and row `i + 8`: of the eight bits of a byte's
+/// place, row and column, each moves up by one, and after four rounds row and column have changed
+/// places.
 #[inline(always)]
 fn turned(mut square: [Row; SIDE]) -> [Row; SIDE] {
     for _ in 0..4 {

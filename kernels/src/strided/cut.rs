@@ -1,4 +1,5 @@
-//! How large the tiles of a tensor are, and whether they are looked at with what is between their elements.
+//! How large the tiles of a tensor are, and whether they are looked at with what is between their
+//! elements.
 
 use core::ops::Deref;
 
@@ -64,8 +65,8 @@ pub(super) struct Limits {
     pub(super) lines: bool,
 }
 
-/// Bytes of a span that are looked at in the time that it takes to bring one element to its place, or a line of elements,
-/// which takes longer by as much as its bytes twice.
+/// Bytes of a span that are looked at in the time that it takes to bring one element to its place,
+/// or a line of elements, which takes longer by as much as its bytes twice.
 const PER_ELEMENT: usize = 64;
 const PER_LINE: usize = 128;
 /// Bytes in one piece that are worth a call of a kernel.
@@ -80,13 +81,14 @@ impl Cut {
         Self::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits)
     }
 
-    /// Takes as much of the first dimension in `order` as fits, and if that is all, of the next. Of each it takes at most
-    /// the size beside it. No dimension runs backwards.
+    /// Takes as much of the first dimension in `order` as fits, and if that is all, of the next. Of
+    /// each it takes at most the size beside it. No dimension runs backwards.
     #[inline(never)]
     pub(super) fn new(dims: &Dims, order: &[(usize, usize)], limits: Limits) -> Self {
         let first = order.first().copied();
         let line = first.filter(|&(i, _)| limits.lines && dims[i].input == 1);
-        let line_bytes = line.map_or(0, |(i, most)| dims[i].size.min(most).saturating_mul(limits.element));
+        let line_bytes =
+            line.map_or(0, |(i, most)| dims[i].size.min(most).saturating_mul(limits.element));
         let of_line = || Self::grow(dims, &order[..1], limits, true).0;
         if line_bytes >= LONG {
             return of_line();
@@ -108,7 +110,12 @@ impl Cut {
 
     /// The cut, the elements of a tile, and how many there are from its first to its last.
     #[inline(never)]
-    fn grow(dims: &Dims, order: &[(usize, usize)], limits: Limits, span: bool) -> (Self, usize, usize) {
+    fn grow(
+        dims: &Dims,
+        order: &[(usize, usize)],
+        limits: Limits,
+        span: bool,
+    ) -> (Self, usize, usize) {
         let mut cut = Self { sizes: [1; MOST], span };
         let (mut count, mut reach) = (1, 0);
         for &(i, most) in order.iter().take(TILE_DIMS) {

@@ -23,20 +23,27 @@ impl Dim {
     pub(super) const ONE: Self = Self { size: 1, input: 0, output: 0, row: 0 };
 }
 
-/// Dimensions larger than 1 that a tensor can have: as many of two elements each have more elements than a `usize` counts.
+/// Dimensions larger than 1 that a tensor can have: as many of two elements each have more elements
+/// than a `usize` counts.
 pub(super) const MOST: usize = usize::BITS as usize;
 
+/// Dimensions that a tile can have.
+pub(super) const TILE_DIMS: usize = 8;
+
 /// Dimensions, innermost first, none of size 1 or 0, and where coordinate 0 is.
-pub(super) struct Dims {
+pub(super) struct Dims<const N: usize = MOST> {
     /// The first `rank` are initialised.
-    list: [MaybeUninit<Dim>; MOST],
+    list: [MaybeUninit<Dim>; N],
     rank: usize,
     pub(super) input: isize,
     pub(super) output: isize,
     pub(super) row: isize,
 }
 
-impl Deref for Dims {
+/// Part of a tensor.
+pub(super) type Tile = Dims<TILE_DIMS>;
+
+impl<const N: usize> Deref for Dims<N> {
     type Target = [Dim];
 
     fn deref(&self) -> &[Dim] {
@@ -45,7 +52,7 @@ impl Deref for Dims {
     }
 }
 
-impl Clone for Dims {
+impl<const N: usize> Clone for Dims<N> {
     fn clone(&self) -> Self {
         let mut dims = Self::at(self.input, self.output, self.row);
         self.iter().for_each(|&dim| dims.push(dim));
@@ -53,20 +60,20 @@ impl Clone for Dims {
     }
 }
 
-impl fmt::Debug for Dims {
+impl<const N: usize> fmt::Debug for Dims<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl Dims {
-    pub(super) fn new() -> Self {
+impl<const N: usize> Dims<N> {
+    pub(super) const fn new() -> Self {
         Self::at(0, 0, 0)
     }
 
     /// No dimension yet.
-    pub(super) fn at(input: isize, output: isize, row: isize) -> Self {
-        Self { list: [MaybeUninit::uninit(); MOST], rank: 0, input, output, row }
+    pub(super) const fn at(input: isize, output: isize, row: isize) -> Self {
+        Self { list: [MaybeUninit::uninit(); N], rank: 0, input, output, row }
     }
 
     /// One more dimension around the others. A size of 1 changes nothing.
@@ -86,7 +93,16 @@ impl Dims {
         unsafe { &mut *(core::ptr::from_mut(&mut self.list[..self.rank]) as *mut [Dim]) }
     }
 
-    /// Turns around what runs backwards through the input, so that coordinate 0 is at the lowest address.
+    /// How many coordinates there are. Elements that are broadcast count each time.
+    #[inline(never)]
+    pub(super) fn elements(&self) -> usize {
+        self.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
+    }
+}
+
+impl Dims {
+    /// Turns around what runs backwards through the input, so that coordinate 0 is at the lowest
+    /// address.
     #[inline(never)]
     pub(super) fn forwards(&mut self) {
         for i in 0..self.rank {
@@ -125,50 +141,15 @@ impl Dims {
         }
         self.rank = rank;
     }
-
-    /// How many coordinates there are.
-    #[inline(never)]
-    pub(super) fn elements(&self) -> usize {
-        self.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
-    }
-}
-
-/// Dimensions that a tile can have.
-pub(super) const TILE_DIMS: usize = 8;
-
-/// Part of a tensor: where its coordinate 0 is, and its dimensions.
-#[derive(Clone, Debug)]
-pub(super) struct Tile {
-    list: [Dim; TILE_DIMS],
-    rank: usize,
-    pub(super) input: isize,
-    pub(super) output: isize,
-    pub(super) row: isize,
-}
-
-impl Deref for Tile {
-    type Target = [Dim];
-
-    fn deref(&self) -> &[Dim] {
-        &self.list[..self.rank]
-    }
 }
 
 impl Tile {
-    const fn new() -> Self {
-        Self { list: [Dim::ONE; TILE_DIMS], rank: 0, input: 0, output: 0, row: 0 }
-    }
-
-    pub(super) fn list_mut(&mut self) -> &mut [Dim] {
-        &mut self.list[..self.rank]
-    }
-
     /// Takes the dimension that rows run along away and returns it.
     #[inline(never)]
     pub(super) fn forget_rows(&mut self) -> Dim {
         let mut along = Dim { input: 1, row: 1, ..Dim::ONE };
         if let Some(i) = self.iter().position(|dim| dim.row != 0) {
-            along = self.list[i];
+            along = self[i];
             self.list.copy_within(i + 1.., i);
             self.rank -= 1;
         }
@@ -203,13 +184,8 @@ impl Tile {
         })
     }
 
-    /// How many elements, each as often as coordinates name it.
-    #[inline(never)]
-    pub(super) fn elements(&self) -> usize {
-        self.iter().map(|dim| dim.size).product()
-    }
-
-    /// The tile as a tensor of its own, with its results in one piece in the order of its dimensions.
+    /// The tile as a tensor of its own, with its results in one piece in the order of its
+    /// dimensions.
     #[inline(never)]
     pub(super) fn to_dims(&self) -> Dims {
         let mut dims = Dims::at(self.input, 0, 0);
@@ -248,10 +224,7 @@ impl<'d> Tiles<'d> {
         for (i, dim) in self.dims.iter().enumerate() {
             let (cut, at) = (self.cut.sizes[i], &mut self.at[i]);
             let size = cut.min(dim.size - *at);
-            if size > 1 {
-                tile.list[tile.rank] = Dim { size, ..*dim };
-                tile.rank += 1;
-            }
+            tile.push(Dim { size, ..*dim });
             if carry {
                 let to = if *at + cut < dim.size { *at + cut } else { 0 };
                 carry = to == 0;
@@ -288,7 +261,8 @@ pub(super) fn first_of(dims: &[Dim]) -> (Dim, &[Dim]) {
 /// Calls `f` with where each coordinate along a dimension is in the input and in the output.
 #[inline(always)]
 pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
-    // The compiler would unroll loops whose rounds it can count, which does not pay where there are few.
+    // The compiler would unroll loops whose rounds it can count, which does not pay where there are
+    // few.
     let one = core::hint::black_box(1);
     let (mut input, mut output, mut left) = (0, 0, dim.size);
     while left != 0 {

@@ -21,7 +21,9 @@ mod vector {
     #[cfg(target_arch = "x86")]
     use core::arch::x86::{__m128i as Vector, _mm_unpackhi_epi8 as high, _mm_unpacklo_epi8 as low};
     #[cfg(target_arch = "x86_64")]
-    use core::arch::x86_64::{__m128i as Vector, _mm_unpackhi_epi8 as high, _mm_unpacklo_epi8 as low};
+    use core::arch::x86_64::{
+        __m128i as Vector, _mm_unpackhi_epi8 as high, _mm_unpacklo_epi8 as low,
+    };
 
     pub(in super::super) type Row = Vector;
 
@@ -39,7 +41,8 @@ mod vector {
 
     #[inline(always)]
     pub(in super::super) fn interleave(a: Row, b: Row) -> [Row; 2] {
-        // SAFETY: this module is only in builds that have SSE2 or NEON throughout, which is all that these intrinsics ask for.
+        // SAFETY: this module is only in builds that have SSE2 or NEON throughout, which is all
+        // that these intrinsics ask for.
         unsafe { [low(a, b), high(a, b)] }
     }
 }
@@ -95,7 +98,8 @@ mod tests {
         let here = super::interleave(super::row_of(a), super::row_of(b)).map(super::bytes_of);
         assert_eq!(here.as_flattened(), want);
         let words = |a, b| {
-            let [low, high] = super::words::interleave(super::words::row_of(a), super::words::row_of(b));
+            let [low, high] =
+                super::words::interleave(super::words::row_of(a), super::words::row_of(b));
             [super::words::bytes_of(low), super::words::bytes_of(high)]
         };
         assert_eq!(words(a, b).as_flattened(), want);

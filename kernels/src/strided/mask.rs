@@ -1,4 +1,5 @@
-//! One result an element: masks, packed bits, and the first hit where the order of memory is another.
+//! One result an element: masks, packed bits, and the first hit where the order of memory is
+//! another.
 
 use crate::path::Path;
 use crate::rule::Rule;
@@ -11,7 +12,8 @@ use super::{Source, dense};
 
 /// Most results of a tile.
 const TILE: usize = 4096;
-/// Columns of the input that are read as one where they become rows: a cache line of the output at least.
+/// Columns of the input that are read as one where they become rows: a cache line of the output at
+/// least.
 const COLUMNS: usize = 64;
 
 /// One mask byte an element at the places that `dims` has for them, from `out` on.
@@ -36,7 +38,9 @@ pub(super) unsafe fn mask(path: Path, x: &Source<'_>, mut dims: Dims, rule: &Rul
         let results = block.len() / element;
         if tile.in_order() {
             // SAFETY: the places of these elements, one after the other.
-            dense::mask(path, block, rule, unsafe { core::slice::from_raw_parts_mut(to.cast(), results) });
+            dense::mask(path, block, rule, unsafe {
+                core::slice::from_raw_parts_mut(to.cast(), results)
+            });
             continue;
         }
         let slots = scratch.slots(results + SIDE);
@@ -57,7 +61,8 @@ fn cut(dims: &Dims, limits: Limits) -> Cut {
             let most_rows = rows.min(limits.gather / columns.min(COLUMNS));
             let most_columns = columns.min(limits.gather / most_rows.max(1));
             let most_rows = if dims[0].input == 0 { usize::MAX } else { most_rows };
-            let order = Order::new().push(along, most_columns).push(0, most_rows).all(1..dims.len(), along);
+            let order =
+                Order::new().push(along, most_columns).push(0, most_rows).all(1..dims.len(), along);
             Cut::new(dims, &order, Limits { lines: false, ..limits })
         }
         _ => Cut::whole(dims, limits),
@@ -69,7 +74,13 @@ const STAGE: usize = 16384;
 
 /// Mask bytes of a part of the source, in the order of its dimensions.
 #[inline(never)]
-fn stage<'r>(path: Path, x: &Source<'_>, tile: &Tile, rule: &Rule, room: &'r mut Room<STAGE>) -> &'r [u8] {
+fn stage<'r>(
+    path: Path,
+    x: &Source<'_>,
+    tile: &Tile,
+    rule: &Rule,
+    room: &'r mut Room<STAGE>,
+) -> &'r [u8] {
     let results = room.slots(tile.elements());
     // SAFETY: a part of the source; it has as many results as there is room for.
     unsafe {
@@ -81,8 +92,14 @@ fn stage<'r>(path: Path, x: &Source<'_>, tile: &Tile, rule: &Rule, room: &'r mut
 /// Stages in row-major order.
 #[inline(never)]
 fn stages(x: &Source<'_>, dims: &Dims, most: usize) -> Cut {
-    let limits =
-        Limits { span: most, gather: most, element: x.element, gaps: false, once: false, lines: false };
+    let limits = Limits {
+        span: most,
+        gather: most,
+        element: x.element,
+        gaps: false,
+        once: false,
+        lines: false,
+    };
     Cut::whole(dims, limits)
 }
 

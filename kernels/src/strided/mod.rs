@@ -1,9 +1,10 @@
 //! Tensors that do not lie in one piece.
 //!
-//! A [`Source`] names elements by a base and strides. What is asked of them is cut into tiles of a few thousand elements, and a
-//! dense kernel is asked about each tile. It gets a tile in one of two ways: with all that lies between its elements, whose
-//! results are left out afterwards, where elements are near to each other; or brought together in a buffer. There is no vector
-//! loop of its own here.
+//! A [`Source`] names elements by a base and strides. What is asked of them is cut into tiles of a
+//! few thousand elements, and a dense kernel is asked about each tile. It gets a tile in one of two
+//! ways: with all that lies between its elements, whose results are left out afterwards, where
+//! elements are near to each other; or brought together in a buffer. There is no vector loop of its
+//! own here.
 
 mod across;
 #[cfg(feature = "ndarray")]
@@ -34,7 +35,8 @@ pub struct Source<'a> {
     start: *const u8,
     /// Bytes of an element.
     element: usize,
-    /// In row-major order: the output is the row-major index, and `row` the number of the dimension.
+    /// In row-major order: the output is the row-major index, and `row` the number of the
+    /// dimension.
     dims: Dims,
     /// How many elements.
     len: usize,
@@ -44,12 +46,13 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The tensor of these dimensions, innermost first, each with its size and its stride in elements of `element` bytes; its
-    /// coordinate 0 is element `offset` of `x`. A dimension of size 1 may have any stride, and a tensor without elements any offset and
-    /// strides.
+    /// The tensor of these dimensions, innermost first, each with its size and its stride in
+    /// elements of `element` bytes; its coordinate 0 is element `offset` of `x`. A dimension of
+    /// size 1 may have any stride, and a tensor without elements any offset and strides.
     ///
     /// # Panics
-    /// If an element is not in `x`, if `element` is not 1, 2, 4 or 8, or if there are more elements than a `usize` counts.
+    /// If an element is not in `x`, if `element` is not 1, 2, 4 or 8, or if there are more elements
+    /// than a `usize` counts.
     #[must_use]
     pub fn new(
         x: &'a [u8],
@@ -63,15 +66,16 @@ impl<'a> Source<'a> {
         unsafe { Self::from_raw(start, element, dims, true) }
     }
 
-    /// The tensor of these dimensions, as [`Source::new`] has them, whose coordinate 0 is at `start`. `gaps`: whether all bytes from
-    /// the first element to the last may be read, those between elements too.
+    /// The tensor of these dimensions, as [`Source::new`] has them, whose coordinate 0 is at
+    /// `start`. `gaps`: whether all bytes from the first element to the last may be read, those
+    /// between elements too.
     ///
     /// # Panics
     /// If `element` is not 1, 2, 4 or 8, or if there are more elements than a `usize` counts.
     ///
     /// # Safety
-    /// During `'a` each element can be read, is initialised, and nothing writes to it; with `gaps` the same holds for all between
-    /// them. All of them are in one allocation.
+    /// During `'a` each element can be read, is initialised, and nothing writes to it; with `gaps`
+    /// the same holds for all between them. All of them are in one allocation.
     #[must_use]
     pub unsafe fn from_raw(
         start: *const u8,
@@ -96,8 +100,8 @@ impl<'a> Source<'a> {
         self.len == 0
     }
 
-    /// For questions to which order means nothing: the elements in the order of memory, each that is broadcast once; and how
-    /// often each stands there.
+    /// For questions to which order means nothing: the elements in the order of memory, each that
+    /// is broadcast once; and how often each stands there.
     fn unordered(&self) -> (Dims, usize) {
         let mut repeats = 1;
         let mut dims = Dims::new();
@@ -126,8 +130,8 @@ pub struct Target<'o> {
 }
 
 impl<'o> Target<'o> {
-    /// The bytes of these dimensions, innermost first, each with its size and its stride in bytes; coordinate 0 is byte `offset`
-    /// of `out`.
+    /// The bytes of these dimensions, innermost first, each with its size and its stride in bytes;
+    /// coordinate 0 is byte `offset` of `out`.
     ///
     /// # Panics
     /// If a byte is not in `out`, or if there are more than a `usize` counts.
@@ -148,9 +152,13 @@ impl<'o> Target<'o> {
     /// If there are more bytes than a `usize` counts.
     ///
     /// # Safety
-    /// During `'o` each byte can be written, and nothing else uses it. All of them are in one allocation.
+    /// During `'o` each byte can be written, and nothing else uses it. All of them are in one
+    /// allocation.
     #[must_use]
-    pub unsafe fn from_raw(start: *mut u8, dims: impl Iterator<Item = (usize, isize)> + Clone) -> Self {
+    pub unsafe fn from_raw(
+        start: *mut u8,
+        dims: impl Iterator<Item = (usize, isize)> + Clone,
+    ) -> Self {
         let (dims, len) = dims_of(dims);
         Self { start, dims: Some(dims), len, lifetime: PhantomData }
     }
@@ -163,8 +171,8 @@ impl<'o> Target<'o> {
     }
 }
 
-/// The byte at each coordinate of `out` for the element there: 1 where the rule holds, else 0. Other bytes stay as they are.
-/// `path` is the active one if `None`.
+/// The byte at each coordinate of `out` for the element there: 1 where the rule holds, else 0.
+/// Other bytes stay as they are. `path` is the active one if `None`.
 ///
 /// # Panics
 /// If `x` and `out` have not the same sizes; nothing is written then.
@@ -178,7 +186,12 @@ pub fn mask(path: Option<Path>, x: &Source<'_>, rule: &Rule, out: Target<'_>) {
                 (dim.size, dim.row) == (out.size, out.row)
             })
     });
-    assert!(same && out.len == x.len, "a mask of {} for {} elements, or of other sizes", out.len, x.len);
+    assert!(
+        same && out.len == x.len,
+        "a mask of {} for {} elements, or of other sizes",
+        out.len,
+        x.len
+    );
     dims.list_mut().iter_mut().for_each(|dim| dim.row = 0);
     if !x.is_empty() {
         // SAFETY: elements of `x`, and the place of each.
@@ -186,7 +199,8 @@ pub fn mask(path: Option<Path>, x: &Source<'_>, rule: &Rule, out: Target<'_>) {
     }
 }
 
-/// One bit an element, in row-major order, from bit `offset` on, as [`crate::bits`] has it. `path` is the active one if `None`.
+/// One bit an element, in row-major order, from bit `offset` on, as [`crate::bits`] has it. `path`
+/// is the active one if `None`.
 ///
 /// # Panics
 /// If `out` ends before the last result; some may have been written then.
@@ -206,7 +220,8 @@ pub fn any(path: Option<Path>, x: &Source<'_>, rule: &Rule) -> bool {
     }
 }
 
-/// The row-major index of the first element that the rule holds for. `path` is the active one if `None`.
+/// The row-major index of the first element that the rule holds for. `path` is the active one if
+/// `None`.
 #[must_use]
 pub fn position(path: Option<Path>, x: &Source<'_>, rule: &Rule) -> Option<usize> {
     if let Rule::Constant { answer, .. } = rule {
@@ -233,7 +248,8 @@ pub fn position(path: Option<Path>, x: &Source<'_>, rule: &Rule) -> Option<usize
     tally::find(path, x, &x.unordered().0, rule).and_then(|_| mask::position(path, x, &dims, rule))
 }
 
-/// How many elements each rule holds for. Wherever one does, `search` must hold too. `path` is the active one if `None`.
+/// How many elements each rule holds for. Wherever one does, `search` must hold too. `path` is the
+/// active one if `None`.
 #[must_use]
 pub fn counts<const RULES: usize>(
     path: Option<Path>,

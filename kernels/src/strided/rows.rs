@@ -74,7 +74,8 @@ impl Rows<'_> {
         all
     }
 
-    /// The rule of number `class` holds for `count` more elements of a row, the first of which is `first`.
+    /// The rule of number `class` holds for `count` more elements of a row, the first of which is
+    /// `first`.
     #[inline(never)]
     pub(super) fn add(&mut self, row: usize, class: usize, count: usize, first: usize) {
         match self {
@@ -101,12 +102,13 @@ pub(super) struct Question<'q> {
     pub(super) repeats: usize,
 }
 
-/// One answer for each row that runs along dimension `axis`, counted from the innermost; the rows are in row-major order of the other
-/// dimensions. Wherever one of `rules` holds, `search` must hold too. `path` is the active one if `None`.
+/// One answer for each row that runs along dimension `axis`, counted from the innermost; the rows
+/// are in row-major order of the other dimensions. Wherever one of `rules` holds, `search` must
+/// hold too. `path` is the active one if `None`.
 ///
 /// # Panics
-/// If there are not three rules for a census and else one, or not one place for each row; nothing is written then. Of a tensor
-/// without elements any number of places is right.
+/// If there are not three rules for a census and else one, or not one place for each row; nothing
+/// is written then. Of a tensor without elements any number of places is right.
 pub fn rows(
     path: Option<Path>,
     x: &Source<'_>,
@@ -117,7 +119,8 @@ pub fn rows(
 ) {
     assert!(rules.len() == if matches!(out, Rows::Census(_)) { 3 } else { 1 }, "other rules");
     let (mut dims, mut size, mut distance) = (Dims::new(), 1, 1);
-    let mut question = Question { path: path.unwrap_or_else(Path::active), search, rules, repeats: 1 };
+    let mut question =
+        Question { path: path.unwrap_or_else(Path::active), search, rules, repeats: 1 };
     for dim in &*x.dims {
         if dim.row == axis as isize {
             size = dim.size;
@@ -130,7 +133,12 @@ pub fn rows(
             distance *= dim.size;
         }
     }
-    assert!(x.is_empty() || out.len() == x.len / size, "{} rows, but {} places", x.len / size, out.len());
+    assert!(
+        x.is_empty() || out.len() == x.len / size,
+        "{} rows, but {} places",
+        x.len / size,
+        out.len()
+    );
     out.clear();
     if x.is_empty() || matches!(search, Rule::Constant { answer: false, .. }) {
         return;
@@ -179,7 +187,10 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
         let line = tile.split();
         let (others, rank) = (&**tile, tile.len());
         // Of one row after the other, what the answer takes.
-        if lines && line.input == 1 && (rank == 0 || rank == 1 && line.size >= if one { 256 } else { 512 }) {
+        if lines
+            && line.input == 1
+            && (rank == 0 || rank == 1 && line.size >= if one { 256 } else { 512 })
+        {
             let distance = others.first().map_or(line.size, |row| row.input.unsigned_abs());
             if distance >= line.size {
                 by_row(tile, line, others, distance, block, hit, one, question, out);
@@ -191,8 +202,13 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
             block::pattern(&[line], &mut pattern[..words]);
             known = (line.size, line.input);
         }
-        let results =
-            Results { rows: others, pattern: &pattern[..words], line, row: tile.row, output: tile.output };
+        let results = Results {
+            rows: others,
+            pattern: &pattern[..words],
+            line,
+            row: tile.row,
+            output: tile.output,
+        };
         let bytes = (block.len() / element).div_ceil(64) * 8 + 16;
         let found = found.filled(bytes, 0);
         dense::bits(path, block, search, found, 0);
@@ -238,7 +254,12 @@ fn by_row(
                 };
                 if let Some(first) = first {
                     let first = (tile.row + line.row * (index + first) as isize) as usize;
-                    out.add((tile.output + row as isize * step) as usize, class, count * repeats, first);
+                    out.add(
+                        (tile.output + row as isize * step) as usize,
+                        class,
+                        count * repeats,
+                        first,
+                    );
                 }
             }
         }
@@ -282,7 +303,9 @@ impl Results<'_> {
             let hits = |at| word(found, (input + at) as usize) & pattern;
             let row = |output_| (self.output + output + output_) as usize;
             match &mut *out {
-                Rows::Any(out) if short => line(rows, |at, output| out[row(output)] |= hits(at) != 0),
+                Rows::Any(out) if short => {
+                    line(rows, |at, output| out[row(output)] |= hits(at) != 0)
+                }
                 Rows::Count(out) if short && pattern < 256 => line(rows, |at, output| {
                     out[row(output)] += ONES[hits(at) as usize % 256] as usize * repeats;
                 }),
@@ -324,7 +347,8 @@ impl Results<'_> {
         (count, first)
     }
 
-    /// The index along the row of the first of these hits; the last in memory where rows run backwards.
+    /// The index along the row of the first of these hits; the last in memory where rows run
+    /// backwards.
     #[inline(always)]
     fn first(&self, base: usize, hits: u64) -> usize {
         let bit = if self.line.row < 0 { hits.ilog2() } else { hits.trailing_zeros() };

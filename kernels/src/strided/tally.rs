@@ -1,4 +1,5 @@
-//! Questions to which order means nothing, in the order of memory; and the first hit where that is row-major order.
+//! Questions to which order means nothing, in the order of memory; and the first hit where that is
+//! row-major order.
 
 use crate::Class;
 use crate::path::Path;
@@ -27,8 +28,8 @@ impl Named {
         Self { pattern: [0; WORDS], known: 0, bits: Room::new() }
     }
 
-    /// What the rule holds for in a span: how many of its elements that are named, and the first; and whether there is none among
-    /// the others.
+    /// What the rule holds for in a span: how many of its elements that are named, and the first;
+    /// and whether there is none among the others.
     #[inline(never)]
     fn ask(&mut self, path: Path, tile: &Tile, block: &[u8], rule: &Rule) -> (Class, bool) {
         let span = block.len() / rule.size();
@@ -59,13 +60,15 @@ impl Named {
 fn cut(x: &Source<'_>, dims: &Dims) -> (Cut, Loader) {
     let element = x.element;
     let gather = ROOM / element;
-    let limits = Limits { span: SPAN / element, gather, element, gaps: x.gaps, once: true, lines: true };
+    let limits =
+        Limits { span: SPAN / element, gather, element, gaps: x.gaps, once: true, lines: true };
     let cut = Cut::whole(dims, limits);
     let loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     (cut, loader)
 }
 
-/// Where the output of `dims` is for the first element, in their order, that the rule holds for. No dimension runs backwards.
+/// Where the output of `dims` is for the first element, in their order, that the rule holds for. No
+/// dimension runs backwards.
 pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<isize> {
     let (cut, mut loader) = cut(x, dims);
     let mut named = None;
@@ -95,7 +98,8 @@ pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Opti
     None
 }
 
-/// Adds up for how many elements each rule holds. Where one does, `search` does. No dimension runs backwards.
+/// Adds up for how many elements each rule holds. Where one does, `search` does. No dimension runs
+/// backwards.
 pub(super) fn tally(
     path: Path,
     x: &Source<'_>,
@@ -127,7 +131,8 @@ pub(super) fn tally(
                 *count += hits;
                 clean &= hits == 0;
             } else {
-                let (hits, none) = named.get_or_insert_with(Named::new).ask(path, tile, block, rule);
+                let (hits, none) =
+                    named.get_or_insert_with(Named::new).ask(path, tile, block, rule);
                 *count += hits.count;
                 clean &= none && hits.count == 0;
             }

@@ -47,14 +47,22 @@ impl<'a> From<&'a mut [u8]> for BufferBindingMut<'a> {
 
 impl<'a> BufferBinding<'a> {
     /// The bytes of the tensor: `TotalTensorSizeInBytes` of them.
-    pub(super) fn tensor(&self, place: Place, desc: &BufferTensorDesc<'_>) -> Result<&'a [u8], Error> {
+    pub(super) fn tensor(
+        &self,
+        place: Place,
+        desc: &BufferTensorDesc<'_>,
+    ) -> Result<&'a [u8], Error> {
         Ok(&self.buffer[range(self.buffer.len(), self.offset, self.size_in_bytes, place, desc)?])
     }
 }
 
 impl<'a> BufferBindingMut<'a> {
     /// The bytes of the tensor: `TotalTensorSizeInBytes` of them.
-    pub(super) fn tensor(self, place: Place, desc: &BufferTensorDesc<'_>) -> Result<&'a mut [u8], Error> {
+    pub(super) fn tensor(
+        self,
+        place: Place,
+        desc: &BufferTensorDesc<'_>,
+    ) -> Result<&'a mut [u8], Error> {
         let range = range(self.buffer.len(), self.offset, self.size_in_bytes, place, desc)?;
         Ok(&mut self.buffer[range])
     }

@@ -71,7 +71,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn error(self, property: Property, index: Option<usize>, value: u64, rule: Rule) -> Error {
+    pub(super) fn error(
+        self,
+        property: Property,
+        index: Option<usize>,
+        value: u64,
+        rule: Rule,
+    ) -> Error {
         let Self { operator, tensor } = self;
         Error { operator, tensor: Some(tensor), property, index, value, rule }
     }
@@ -115,7 +121,8 @@ impl<'a> BufferTensorDesc<'a> {
         if self.flags & !Self::OWNED_BY_DML != 0 {
             return Err(place.error(Property::Flags, None, self.flags.into(), Rule::Flags));
         }
-        let (least, most) = if level < FeatureLevel::Level3_0 { (4, 4) } else { (1, MOST_DIMENSIONS) };
+        let (least, most) =
+            if level < FeatureLevel::Level3_0 { (4, 4) } else { (1, MOST_DIMENSIONS) };
         let dimensions = self.sizes.len();
         if !(least..=most).contains(&dimensions) {
             let rule = Rule::DimensionCounts(least, most);
@@ -135,7 +142,12 @@ impl<'a> BufferTensorDesc<'a> {
         let (alignment, element) = (self.guaranteed_base_offset_alignment, self.element_size());
         if alignment != 0 && !(alignment.is_power_of_two() && alignment >= element) {
             let rule = Rule::Alignment { element };
-            return Err(place.error(Property::GuaranteedBaseOffsetAlignment, None, alignment.into(), rule));
+            return Err(place.error(
+                Property::GuaranteedBaseOffsetAlignment,
+                None,
+                alignment.into(),
+                rule,
+            ));
         }
         Ok(())
     }
@@ -147,11 +159,18 @@ impl<'a> BufferTensorDesc<'a> {
             // No overflow: the product before was in the limit.
             elements *= u128::from(size);
             if elements > MOST_ELEMENTS {
-                return Err(place.error(Property::Sizes, Some(index), size.into(), Rule::TooManyElements));
+                return Err(place.error(
+                    Property::Sizes,
+                    Some(index),
+                    size.into(),
+                    Rule::TooManyElements,
+                ));
             }
         }
         let mut extent = 1;
-        for (index, (&size, &stride)) in self.sizes.iter().zip(self.strides.unwrap_or(&[])).enumerate() {
+        for (index, (&size, &stride)) in
+            self.sizes.iter().zip(self.strides.unwrap_or(&[])).enumerate()
+        {
             extent += u128::from(size - 1) * u128::from(stride);
             if extent > MOST_ELEMENTS {
                 return Err(place.error(
@@ -169,7 +188,8 @@ impl<'a> BufferTensorDesc<'a> {
         let total = self.total_tensor_size_in_bytes;
         let refuse = |rule| Err(place.error(Property::TotalTensorSizeInBytes, None, total, rule));
         // Known, since type and sizes are in order.
-        let implied = calc_buffer_tensor_size(self.data_type, self.sizes, self.strides).unwrap_or(u64::MAX);
+        let implied =
+            calc_buffer_tensor_size(self.data_type, self.sizes, self.strides).unwrap_or(u64::MAX);
         if total < implied {
             return refuse(Rule::ImpliedSize(implied));
         }

@@ -59,7 +59,8 @@ pub(super) fn dispatch(
     } else {
         let x = view(x, path, 0, from_shape.sizes(), from_shape.strides());
         let to = TensorViewMut::new(to, 0, to_shape.sizes(), to_shape.strides());
-        x.mask_into(operator.predicate, &mut to.expect("checked when created")).expect("sizes of the input");
+        x.mask_into(operator.predicate, &mut to.expect("checked when created"))
+            .expect("sizes of the input");
     }
     Ok(())
 }

@@ -119,8 +119,9 @@ impl fmt::Display for Error {
         if let Some(index) = self.index {
             write!(f, "[{index}]")?;
         }
-        let name =
-            |value: u64| TensorDataType::ALL.get(value as usize).map_or("UNKNOWN", |known| known.name());
+        let name = |value: u64| {
+            TensorDataType::ALL.get(value as usize).map_or("UNKNOWN", |known| known.name())
+        };
         match self.property {
             Property::DataType => write!(f, " is {}", name(self.value))?,
             Property::FeatureLevel => write!(f, " is {:#x}", self.value)?,
@@ -144,20 +145,28 @@ impl fmt::Display for Rule {
             Self::Flags => f.write_str("only the flag OWNED_BY_DML (1) is known"),
             Self::DimensionCounts(least, most) if least == most => write!(f, "must be {least}"),
             Self::DimensionCounts(least, most) => write!(f, "must be from {least} to {most}"),
-            Self::StrideCount(sizes) => write!(f, "the number of strides must be that of sizes, {sizes}"),
+            Self::StrideCount(sizes) => {
+                write!(f, "the number of strides must be that of sizes, {sizes}")
+            }
             Self::ZeroSize => f.write_str("no size may be zero"),
             Self::AsInput(value) => write!(f, "must be that of InputTensor, {value}"),
-            Self::TooManyElements => f.write_str("no tensor may have more than 4294967295 elements"),
+            Self::TooManyElements => {
+                f.write_str("no tensor may have more than 4294967295 elements")
+            }
             Self::Overlap { needed } => {
                 write!(f, "results would overlap: this stride must be at least {needed}")
             }
-            Self::ImpliedSize(bytes) => write!(f, "must be at least what sizes and strides imply, {bytes}"),
+            Self::ImpliedSize(bytes) => {
+                write!(f, "must be at least what sizes and strides imply, {bytes}")
+            }
             Self::WholeDwords => f.write_str("must be a multiple of 4"),
             Self::Alignment { element } => {
                 write!(f, "must be 0 or a power of two, at least the {element} bytes of an element")
             }
             Self::OffsetAlignment(alignment) => write!(f, "must be a multiple of {alignment}"),
-            Self::WithinBuffer(bytes) => write!(f, "the range must lie within the buffer of {bytes} bytes"),
+            Self::WithinBuffer(bytes) => {
+                write!(f, "the range must lie within the buffer of {bytes} bytes")
+            }
             Self::RangeSize(bytes) => write!(f, "must be at least TotalTensorSizeInBytes, {bytes}"),
         }
     }

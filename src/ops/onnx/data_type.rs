@@ -152,7 +152,11 @@ impl TryFrom<i32> for DataType {
     type Error = UnknownDataType;
 
     fn try_from(code: i32) -> Result<Self, UnknownDataType> {
-        usize::try_from(code).ok().and_then(|code| Self::ALL.get(code)).copied().ok_or(UnknownDataType)
+        usize::try_from(code)
+            .ok()
+            .and_then(|code| Self::ALL.get(code))
+            .copied()
+            .ok_or(UnknownDataType)
     }
 }
 

@@ -50,7 +50,10 @@ impl fmt::Display for Error {
                 write!(f, "opset {opset} has no operator {op}: it came with opset {first}")
             }
             Self::Type { op, since_version, data_type, allowed } => {
-                write!(f, "Type '{data_type}' of input parameter (X) of operator ({op}) is invalid: ")?;
+                write!(
+                    f,
+                    "Type '{data_type}' of input parameter (X) of operator ({op}) is invalid: "
+                )?;
                 write!(f, "{op}-{since_version} takes")?;
                 for (i, data_type) in allowed.iter().enumerate() {
                     write!(f, "{} {data_type}", if i == 0 { "" } else { "," })?;

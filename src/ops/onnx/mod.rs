@@ -42,7 +42,8 @@ pub struct Version {
 
 const FLOATS_9: &[DataType] = &[DataType::Float16, DataType::Float, DataType::Double];
 const FLOATS_10: &[DataType] = &[DataType::Float, DataType::Double];
-const FLOATS_13: &[DataType] = &[DataType::Float16, DataType::Float, DataType::Double, DataType::Bfloat16];
+const FLOATS_13: &[DataType] =
+    &[DataType::Float16, DataType::Float, DataType::Double, DataType::Bfloat16];
 const FLOATS_20: &[DataType] = &[
     DataType::Float16,
     DataType::Float,
@@ -98,7 +99,12 @@ impl Signature for Version {
     fn storage(&self, data_type: DataType) -> Result<Storage, Error> {
         match data_type.format() {
             Some(format) if self.types.contains(&data_type) => Ok(Storage::Whole(format)),
-            _ => Err(Error::Type { op: self.op, since_version: self.since, data_type, allowed: self.types }),
+            _ => Err(Error::Type {
+                op: self.op,
+                since_version: self.since,
+                data_type,
+                allowed: self.types,
+            }),
         }
     }
 

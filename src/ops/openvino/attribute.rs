@@ -43,7 +43,10 @@ impl fmt::Display for AttributeError<'_> {
         match rule {
             AttributeRule::Unknown => write!(f, "{op}-10 has no attribute {name}"),
             AttributeRule::NotBoolean => {
-                write!(f, "{op}-10: attribute {name} is \"{value}\", neither \"true\" nor \"false\"")
+                write!(
+                    f,
+                    "{op}-10: attribute {name} is \"{value}\", neither \"true\" nor \"false\""
+                )
             }
         }
     }

@@ -74,7 +74,14 @@ impl IsInf {
             let attribute = match name {
                 "detect_negative" => &mut self.detect_negative,
                 "detect_positive" => &mut self.detect_positive,
-                _ => return Err(AttributeError { op: IS_INF, name, value, rule: AttributeRule::Unknown }),
+                _ => {
+                    return Err(AttributeError {
+                        op: IS_INF,
+                        name,
+                        value,
+                        rule: AttributeRule::Unknown,
+                    });
+                }
             };
             *attribute = attribute::boolean(value).ok_or(AttributeError {
                 op: IS_INF,
@@ -124,11 +131,15 @@ impl fmt::Display for Error {
             Self::ElementType { op: op @ IS_FINITE, element_type } => {
                 write!(f, "{op}-10: {FLOAT} or dynamic (got {element_type}).")
             }
-            Self::ElementType { op, element_type } => write!(f, "{op}-10: {FLOAT}. It is {element_type}."),
+            Self::ElementType { op, element_type } => {
+                write!(f, "{op}-10: {FLOAT}. It is {element_type}.")
+            }
             Self::Dynamic { op } => {
                 write!(f, "{op}-10: the element type is dynamic, so the bytes have no meaning")
             }
-            Self::Memory { op, element_type, error } => write!(f, "{op}-10 of {element_type}: {error}"),
+            Self::Memory { op, element_type, error } => {
+                write!(f, "{op}-10 of {element_type}: {error}")
+            }
         }
     }
 }

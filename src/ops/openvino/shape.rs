@@ -146,7 +146,9 @@ impl PartialShape<'_> {
         }
         let pairs = dimensions.iter().zip(shape);
         match pairs.enumerate().find(|(_, (dimension, size))| !dimension.admits(**size)) {
-            Some((index, (&expected, &found))) => Err(ShapeError::Dimension { index, expected, found }),
+            Some((index, (&expected, &found))) => {
+                Err(ShapeError::Dimension { index, expected, found })
+            }
             None => Ok(()),
         }
     }
@@ -189,7 +191,9 @@ pub enum ShapeError {
 impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Rank { expected, found } => write!(f, "rank {found} where the model has rank {expected}"),
+            Self::Rank { expected, found } => {
+                write!(f, "rank {found} where the model has rank {expected}")
+            }
             Self::Dimension { index, expected, found } => {
                 write!(f, "dimension {index} is {found} where the model has {expected}")
             }

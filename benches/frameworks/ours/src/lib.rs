@@ -7,7 +7,11 @@ const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::F16, Format::Bf1
 /// The questions, likewise.
 const PREDICATES: [Predicate; 2] = [Predicate::Finite, Predicate::Nan];
 
-fn run(f: impl FnOnce(Format, Predicate) -> Result<bool, Error>, format: u32, predicate: u32) -> i32 {
+fn run(
+    f: impl FnOnce(Format, Predicate) -> Result<bool, Error>,
+    format: u32,
+    predicate: u32,
+) -> i32 {
     match (FORMATS.get(format as usize), PREDICATES.get(predicate as usize)) {
         (Some(format), Some(predicate)) => f(*format, *predicate).map_or(-1, i32::from),
         _ => -1,
@@ -17,7 +21,8 @@ fn run(f: impl FnOnce(Format, Predicate) -> Result<bool, Error>, format: u32, pr
 /// Writes 1 or 0 for each element; returns 0, or -1 for numbers or lengths that fit nothing.
 ///
 /// # Safety
-/// `x` points to `len` readable bytes and `out` to `out_len` writable ones that are not among them; neither is null.
+/// `x` points to `len` readable bytes and `out` to `out_len` writable ones that are not among them;
+/// neither is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn peers_mask(
     format: u32,
@@ -28,9 +33,14 @@ pub unsafe extern "C" fn peers_mask(
     out_len: usize,
 ) -> i32 {
     // SAFETY: as the caller promised.
-    let (x, out) =
-        unsafe { (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, out_len)) };
-    run(|format, predicate| bytes::mask(x, format, predicate, out).map(|()| false), format, predicate)
+    let (x, out) = unsafe {
+        (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, out_len))
+    };
+    run(
+        |format, predicate| bytes::mask(x, format, predicate, out).map(|()| false),
+        format,
+        predicate,
+    )
 }
 
 /// Whether it holds for all elements: 1 or 0, or -1 for numbers or lengths that fit nothing.
@@ -55,14 +65,16 @@ pub unsafe extern "C" fn peers_any(format: u32, predicate: u32, x: *const u8, le
     run(|format, predicate| bytes::any(x, format, predicate), format, predicate)
 }
 
-/// Whether the path numbered so (0: avx2, 1: avx512, 2: neon) runs here; if so it is used from now on.
+/// Whether the path numbered so (0: avx2, 1: avx512, 2: neon) runs here; if so it is used from now
+/// on.
 #[unsafe(no_mangle)]
 pub extern "C" fn peers_use_path(path: u32) -> i32 {
     let path = ["avx2", "avx512", "neon"].get(path as usize).and_then(|name| Path::by_name(name));
     path.map(Path::activate).is_some().into()
 }
 
-/// `nan_to_num` with its defaults, in place: how many elements were replaced, or -1 for numbers or lengths that fit nothing.
+/// `nan_to_num` with its defaults, in place: how many elements were replaced, or -1 for numbers or
+/// lengths that fit nothing.
 ///
 /// # Safety
 /// `x` points to `len` readable and writable bytes and is not null.
@@ -77,16 +89,24 @@ pub unsafe extern "C" fn peers_replace(format: u32, x: *mut u8, len: usize) -> i
 /// As [`peers_replace`], from one place to another.
 ///
 /// # Safety
-/// `x` points to `len` readable bytes and `out` to `len` writable ones that are not among them; neither is null.
+/// `x` points to `len` readable bytes and `out` to `len` writable ones that are not among them;
+/// neither is null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn peers_replace_into(format: u32, x: *const u8, out: *mut u8, len: usize) -> i64 {
+pub unsafe extern "C" fn peers_replace_into(
+    format: u32,
+    x: *const u8,
+    out: *mut u8,
+    len: usize,
+) -> i64 {
     // SAFETY: as the caller promised.
-    let (x, out) = unsafe { (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, len)) };
+    let (x, out) =
+        unsafe { (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, len)) };
     let Some(&format) = FORMATS.get(format as usize) else { return -1 };
     count(bytes::replace_non_finite_into(x, format, out, Replacement::finite_bits(format)))
 }
 
-/// The step of a gradient scaler: 1 if an element was not finite, else 0, or -1 for numbers or lengths that fit nothing.
+/// The step of a gradient scaler: 1 if an element was not finite, else 0, or -1 for numbers or
+/// lengths that fit nothing.
 ///
 /// # Safety
 /// `x` points to `len` readable and writable bytes and is not null.
@@ -102,12 +122,12 @@ fn count(replaced: Result<usize, Error>) -> i64 {
     replaced.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-/// Writes 1 or 0 for each element of a strided tensor, in row-major order; sizes, strides and offset are in elements. Returns 0,
-/// or -1 for numbers or lengths that fit nothing.
+/// Writes 1 or 0 for each element of a strided tensor, in row-major order; sizes, strides and
+/// offset are in elements. Returns 0, or -1 for numbers or lengths that fit nothing.
 ///
 /// # Safety
-/// `x` points to `len` readable bytes and `out` to `out_len` writable ones that are not among them; `sizes` and `strides`
-/// to `rank` readable values; none is null.
+/// `x` points to `len` readable bytes and `out` to `out_len` writable ones that are not among them;
+/// `sizes` and `strides` to `rank` readable values; none is null.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "a call from ctypes")]
 pub unsafe extern "C" fn peers_mask_strided(
@@ -123,17 +143,21 @@ pub unsafe extern "C" fn peers_mask_strided(
     out_len: usize,
 ) -> i32 {
     // SAFETY: as the caller promised.
-    let (x, out) =
-        unsafe { (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, out_len)) };
+    let (x, out) = unsafe {
+        (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, out_len))
+    };
     // SAFETY: as the caller promised.
-    let (sizes, strides) =
-        unsafe { (std::slice::from_raw_parts(sizes, rank), std::slice::from_raw_parts(strides, rank)) };
-    let (Some(format), Some(predicate)) = (FORMATS.get(format as usize), PREDICATES.get(predicate as usize))
+    let (sizes, strides) = unsafe {
+        (std::slice::from_raw_parts(sizes, rank), std::slice::from_raw_parts(strides, rank))
+    };
+    let (Some(format), Some(predicate)) =
+        (FORMATS.get(format as usize), PREDICATES.get(predicate as usize))
     else {
         return -1;
     };
     let mask = || {
-        let view = TensorView::new(Elements::from_bytes(x, *format).ok()?, offset, sizes, strides).ok()?;
+        let view =
+            TensorView::new(Elements::from_bytes(x, *format).ok()?, offset, sizes, strides).ok()?;
         view.mask(*predicate, out).ok()
     };
     if mask().is_some() { 0 } else { -1 }

@@ -1,4 +1,5 @@
-//! `arrow-rs`: its way to make a Boolean array of an array and a question. Packed bits, and the count of them.
+//! `arrow-rs`: its way to make a Boolean array of an array and a question. Packed bits, and the
+//! count of them.
 
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::{BooleanArray, PrimitiveArray};
@@ -13,18 +14,25 @@ fn each(array: &BooleanArray) -> Answer {
     Answer::Each(array.values().iter().map(u8::from).collect())
 }
 
-fn task<'a, A: ArrowPrimitiveType<Native: Element>>(ask: Ask, x: &'a [A::Native]) -> Option<Task<'a>> {
+fn task<'a, A: ArrowPrimitiveType<Native: Element>>(
+    ask: Ask,
+    x: &'a [A::Native],
+) -> Option<Task<'a>> {
     if !matches!(ask, Ask::Bits(_) | Ask::CountNan) {
         return None;
     }
     let array = PrimitiveArray::<A>::new(ScalarBuffer::from(x.to_vec()), None);
     Some(match ask {
-        Ask::Bits(Question::Finite) => {
-            Task::owned(NAME, move || BooleanArray::from_unary(&array, |x| x.holds(Question::Finite)), each)
-        }
-        Ask::Bits(Question::Nan) => {
-            Task::owned(NAME, move || BooleanArray::from_unary(&array, |x| x.holds(Question::Nan)), each)
-        }
+        Ask::Bits(Question::Finite) => Task::owned(
+            NAME,
+            move || BooleanArray::from_unary(&array, |x| x.holds(Question::Finite)),
+            each,
+        ),
+        Ask::Bits(Question::Nan) => Task::owned(
+            NAME,
+            move || BooleanArray::from_unary(&array, |x| x.holds(Question::Nan)),
+            each,
+        ),
         _ => Task::value(NAME, move || {
             BooleanArray::from_unary(&array, |x| x.holds(Question::Nan)).values().count_set_bits()
         }),

@@ -21,7 +21,9 @@ fn task<'a, B: Backend + 'a, T: Element + BurnElement>(
         Answer::Each(data.iter::<bool>().map(u8::from).collect())
     };
     Some(match ask {
-        Ask::Mask(Question::Nan) => Task::owned(name, move || B::float_is_nan(x.clone(), BOOL), each),
+        Ask::Mask(Question::Nan) => {
+            Task::owned(name, move || B::float_is_nan(x.clone(), BOOL), each)
+        }
         // As `Tensor::is_finite` does.
         Ask::Mask(Question::Finite) => Task::owned(
             name,

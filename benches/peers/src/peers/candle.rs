@@ -1,4 +1,5 @@
-//! Candle. It has no is-NaN: users compare with the tensor itself, and with the largest finite value.
+//! Candle. It has no is-NaN: users compare with the tensor itself, and with the largest finite
+//! value.
 
 use candle_core::{DType, Device, Result, Tensor, WithDType};
 
@@ -21,7 +22,9 @@ fn task<'a, T: Element + WithDType>(ask: Ask, x: &'a [T], max: f64) -> Option<Ta
     let each = |answers: &Tensor| Answer::Each(answers.to_vec1::<u8>().expect("a vector of bytes"));
     Some(match ask {
         Ask::Mask(Question::Nan) => Task::owned(NAME, move || nan(&x).expect("comparable"), each),
-        Ask::Mask(Question::Finite) => Task::owned(NAME, move || finite(&x, max).expect("comparable"), each),
+        Ask::Mask(Question::Finite) => {
+            Task::owned(NAME, move || finite(&x, max).expect("comparable"), each)
+        }
         Ask::AllFinite => {
             let all = move || finite(&x, max)?.min_all()?.to_scalar::<u8>();
             Task::value(NAME, move || all().expect("a byte") == 1)

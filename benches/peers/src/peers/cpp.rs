@@ -59,9 +59,10 @@ fn task<'a>(name: &'static str, entry: Entry, of: u32, ask: Ask, x: Input<'a>) -
     };
     let run = entry(op, of, question)?;
     let (n, start) = (x.len(), x.as_bytes().as_ptr().cast());
-    // SAFETY: `x`, borrowed for 'a, has `n` elements of that type from `start` on, and `tasks` found
-    // that the CPU has the instructions. `out` is null for loops that write nothing, and below has
-    // room for what the others write: a byte or a bit for each element (`Task`), or three `size_t`.
+    // SAFETY: `x`, borrowed for 'a, has `n` elements of that type from `start` on, and `tasks`
+    // found that the CPU has the instructions. `out` is null for loops that write nothing, and
+    // below has room for what the others write: a byte or a bit for each element (`Task`), or three
+    // `size_t`.
     let call = move |out: *mut c_void| unsafe { run(start, n, out) };
     let value = move || call(std::ptr::null_mut());
     let each = move |out: &mut [u8]| {

@@ -1,4 +1,5 @@
-//! `fearless_simd`: its comparisons, its narrowing of masks, its dispatch, at AVX2 and at what the CPU has.
+//! `fearless_simd`: its comparisons, its narrowing of masks, its dispatch, at AVX2 and at what the
+//! CPU has.
 
 use fearless_simd::{Level, dispatch, prelude::*};
 use half::slice::HalfFloatSliceExt;
@@ -9,7 +10,8 @@ use crate::task::{Ask, Input, Question, Task};
 
 /// Elements in blocks: as many as a vector has bytes.
 ///
-/// No closures and no iterator's methods around vectors: what is not inlined would not have the CPU's instructions.
+/// No closures and no iterator's methods around vectors: what is not inlined would not have the
+/// CPU's instructions.
 trait Block<S: Simd>: crate::data::Element {
     type Mask: SimdMask<S>;
     const VECTORS: usize;
@@ -104,7 +106,10 @@ fn first<S: Simd, T: Block<S>>(simd: S, x: &[T], question: Question) -> Option<u
         }
         from += S::u8s::LEN;
     }
-    x[from..].iter().position(|x| x.holds(question) == (question == Question::Nan)).map(|i| from + i)
+    x[from..]
+        .iter()
+        .position(|x| x.holds(question) == (question == Question::Nan))
+        .map(|i| from + i)
 }
 
 #[inline(always)]
@@ -120,7 +125,7 @@ fn count<S: Simd, T: Block<S>>(simd: S, x: &[T], question: Question) -> usize {
 macro_rules! task {
     ($name:expr, $level:expr, $ask:expr, $x:expr) => {{
         let (name, level, x) = ($name, $level, $x);
-        // A closure, to leave with nothing for what is not offered.
+        // A closure, so that a question which the crate does not answer can return `None`.
         (|| Some(match $ask {
             Ask::Mask(Question::Nan) => {
                 Task::mask(name, x.len(), move |out| dispatch!(level, s => mask(s, x, Question::Nan, out)))

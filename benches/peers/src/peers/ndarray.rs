@@ -14,15 +14,20 @@ fn each(array: &Array1<bool>) -> Answer {
 
 fn task<'a, T: Element>(ask: Ask, x: &'a [T]) -> Option<Task<'a>> {
     let array = ArrayView1::from(x);
-    let mapped =
-        |holds: fn(&ArrayView1<'a, T>) -> Array1<bool>| Task::owned(NAME, move || holds(&array), each);
+    let mapped = |holds: fn(&ArrayView1<'a, T>) -> Array1<bool>| {
+        Task::owned(NAME, move || holds(&array), each)
+    };
     Some(match ask {
         Ask::Mask(Question::Finite) => mapped(|x| x.mapv(|x| x.holds(Question::Finite))),
         Ask::Mask(Question::Nan) => mapped(|x| x.mapv(|x| x.holds(Question::Nan))),
         Ask::Mask(Question::Inf) => mapped(|x| x.mapv(|x| x.holds(Question::Inf))),
-        Ask::AllFinite => Task::value(NAME, move || array.iter().all(|x| x.holds(Question::Finite))),
+        Ask::AllFinite => {
+            Task::value(NAME, move || array.iter().all(|x| x.holds(Question::Finite)))
+        }
         Ask::AnyNan => Task::value(NAME, move || array.iter().any(|x| x.holds(Question::Nan))),
-        Ask::CountNan => Task::value(NAME, move || array.iter().filter(|x| x.holds(Question::Nan)).count()),
+        Ask::CountNan => {
+            Task::value(NAME, move || array.iter().filter(|x| x.holds(Question::Nan)).count())
+        }
         Ask::FirstNonFinite => {
             Task::value(NAME, move || array.iter().position(|x| !x.holds(Question::Finite)))
         }

@@ -54,7 +54,8 @@ fn position<T: Element>(path: Option<Path>, x: &[T], predicate: Predicate) -> Op
 
 #[inline(never)]
 fn census<T: Element>(path: Option<Path>, x: &[T]) -> [usize; 3] {
-    let Census { nan, pos_inf, neg_inf } = path.map_or_else(|| nonfinite::census(x), |path| path.census(x));
+    let Census { nan, pos_inf, neg_inf } =
+        path.map_or_else(|| nonfinite::census(x), |path| path.census(x));
     [nan.count, pos_inf.count, neg_inf.count]
 }
 

@@ -1,5 +1,5 @@
-//! Polars: the kernels under `is_nan` (which answers "none" without a bitmap where there is none) and the way its
-//! `is_finite` collects.
+//! Polars: the kernels under `is_nan` (which answers "none" without a bitmap where there is none)
+//! and the way its `is_finite` collects.
 
 use half::f16;
 use polars_arrow::array::{ArrayCollectIterExt, BooleanArray};

@@ -1,5 +1,5 @@
-//! `rten-simd`, the SIMD layer of the RTen runtime, f32 only. (RTen's own IsNaN is a `map` that writes four bytes an
-//! element; it can be reached by running a model only.)
+//! `rten-simd`, the SIMD layer of the RTen runtime, f32 only. (RTen's own IsNaN is a `map` that
+//! writes four bytes an element; it can be reached by running a model only.)
 
 use rten_simd::ops::{BitOps, FloatOps, MaskOps, NarrowSaturate, NumOps};
 use rten_simd::{Isa, SimdOp};
@@ -100,8 +100,12 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
     let name = if super::has_avx512() { "rten-simd avx512" } else { "rten-simd" };
     let Input::F32(x) = x else { return Vec::new() };
     vec![match ask {
-        Ask::Mask(Question::Nan) => Task::mask(name, x.len(), |out| Mask::<true>(x, out).dispatch()),
-        Ask::Mask(Question::Finite) => Task::mask(name, x.len(), |out| Mask::<false>(x, out).dispatch()),
+        Ask::Mask(Question::Nan) => {
+            Task::mask(name, x.len(), |out| Mask::<true>(x, out).dispatch())
+        }
+        Ask::Mask(Question::Finite) => {
+            Task::mask(name, x.len(), |out| Mask::<false>(x, out).dispatch())
+        }
         Ask::AllFinite => Task::value(name, || First::<false>(x).dispatch().is_none()),
         Ask::AnyNan => Task::value(name, || First::<true>(x).dispatch().is_some()),
         Ask::CountNan => Task::value(name, || CountNan(x).dispatch()),

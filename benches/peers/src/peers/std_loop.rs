@@ -115,7 +115,8 @@ impl Build {
         #[cfg(target_arch = "x86_64")]
         {
             type Compiled<T, R> = unsafe fn(&[T], &mut [u8]) -> R;
-            let compiled: Compiled<T, L::R> = if self.avx512 { avx512::<T, L> } else { avx2::<T, L> };
+            let compiled: Compiled<T, L::R> =
+                if self.avx512 { avx512::<T, L> } else { avx2::<T, L> };
             // SAFETY: `tasks` makes builds only for what the CPU has.
             move |x, out| unsafe { compiled(x, out) }
         }

@@ -1,5 +1,5 @@
-//! `wide`: instructions are chosen when it is compiled, so this is what the build's target allows (AVX2 by
-//! .cargo/config.toml).
+//! `wide`: instructions are chosen when it is compiled, so this is what the build's target allows
+//! (AVX2 by .cargo/config.toml).
 
 use bytemuck::cast;
 use half::slice::HalfFloatSliceExt;
@@ -26,8 +26,8 @@ impl Block for f32 {
     }
     #[inline(always)]
     fn bytes(x: &[Self; 16], question: Question) -> [u8; 16] {
-        let words =
-            halves_f32(x, question).map(|mask| i16x8::from_i32x8_saturate(cast::<f32x8, i32x8>(mask)));
+        let words = halves_f32(x, question)
+            .map(|mask| i16x8::from_i32x8_saturate(cast::<f32x8, i32x8>(mask)));
         ones(cast(words))
     }
     #[inline(always)]
@@ -65,7 +65,8 @@ impl Block for f64 {
     }
     #[inline(always)]
     fn hit(x: &[[Self; 16]; 2], question: Question) -> bool {
-        let [[a, b, c, d], [e, f, g, h]] = [quarters_f64(&x[0], question), quarters_f64(&x[1], question)];
+        let [[a, b, c, d], [e, f, g, h]] =
+            [quarters_f64(&x[0], question), quarters_f64(&x[1], question)];
         if question == Question::Nan {
             (a | b | c | d | e | f | g | h).any()
         } else {
@@ -140,8 +141,10 @@ fn bits<T: Block>(x: &[T], question: Question, out: &mut [u8]) {
         *out = T::bits(block, question).to_le_bytes();
     }
     if !rest.is_empty() {
-        let bits =
-            rest.iter().enumerate().fold(0u16, |bits, (i, x)| bits | u16::from(x.holds(question)) << i);
+        let bits = rest
+            .iter()
+            .enumerate()
+            .fold(0u16, |bits, (i, x)| bits | u16::from(x.holds(question)) << i);
         outs[blocks.len()] = bits.to_le_bytes();
     }
 }
@@ -151,7 +154,10 @@ fn first<T: Block>(x: &[T], question: Question) -> Option<usize> {
     let (blocks, _) = x.as_chunks::<16>();
     let (pairs, _) = blocks.as_chunks::<2>();
     let from = 32 * pairs.iter().position(|pair| T::hit(pair, question)).unwrap_or(pairs.len());
-    x[from..].iter().position(|x| x.holds(question) == (question == Question::Nan)).map(|i| from + i)
+    x[from..]
+        .iter()
+        .position(|x| x.holds(question) == (question == Question::Nan))
+        .map(|i| from + i)
 }
 
 #[inline(always)]
@@ -166,9 +172,13 @@ fn task<T: Block>(ask: Ask, x: &[T]) -> Option<Task<'_>> {
     Some(match ask {
         // One loop a question: it is known where the functions are inlined.
         Ask::Mask(Question::Nan) => Task::mask(NAME, x.len(), |out| mask(x, Question::Nan, out)),
-        Ask::Mask(Question::Finite) => Task::mask(NAME, x.len(), |out| mask(x, Question::Finite, out)),
+        Ask::Mask(Question::Finite) => {
+            Task::mask(NAME, x.len(), |out| mask(x, Question::Finite, out))
+        }
         Ask::Bits(Question::Nan) => Task::bits(NAME, x.len(), |out| bits(x, Question::Nan, out)),
-        Ask::Bits(Question::Finite) => Task::bits(NAME, x.len(), |out| bits(x, Question::Finite, out)),
+        Ask::Bits(Question::Finite) => {
+            Task::bits(NAME, x.len(), |out| bits(x, Question::Finite, out))
+        }
         Ask::AllFinite => Task::value(NAME, || first(x, Question::Finite).is_none()),
         Ask::AnyNan => Task::value(NAME, || first(x, Question::Nan).is_some()),
         Ask::CountNan => Task::value(NAME, || count(x, Question::Nan)),

@@ -58,12 +58,16 @@ impl Batch {
                 Buffers::Count(count) => count,
                 Buffers::Union(count) => count + usize::from(old),
                 Buffers::Views => {
-                    let more = length(views.next().ok_or(Error::Missing("buffers"))?, "number of buffers")?;
+                    let more = length(
+                        views.next().ok_or(Error::Missing("buffers"))?,
+                        "number of buffers",
+                    )?;
                     more.checked_add(2).ok_or(Error::Length("number of buffers"))?
                 }
             };
             let length = length(field.length(), "length of a node")?;
-            // One that is too long is found where it matters: in the bits and numbers that it needs.
+            // One that is too long is found where it matters: in the bits and numbers that it
+            // needs.
             let least = match node.parent {
                 None => Some(rows),
                 Some(parent) => match fields.nodes[parent].step {
@@ -108,8 +112,10 @@ fn buffers(batch: fb::RecordBatch<'_>, body: Range<usize>) -> Result<Vec<Range<u
     let mut end = 0;
     let mut buffers = Vec::new();
     for buffer in batch.buffers().into_iter().flatten() {
-        let (offset, length) =
-            (length(buffer.offset(), "offset of a buffer")?, length(buffer.length(), "length of a buffer")?);
+        let (offset, length) = (
+            length(buffer.offset(), "offset of a buffer")?,
+            length(buffer.length(), "length of a buffer")?,
+        );
         if length == 0 {
             buffers.push(0..0);
             continue;

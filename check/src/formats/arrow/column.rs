@@ -88,7 +88,15 @@ pub(super) fn tensor(
         }
         _ => (Content::NotFloat, Data::Owned(Vec::new())),
     };
-    Ok(Tensor { name: Some(name), file: None, dtype, shape, layout: Layout::RowMajor, content, data })
+    Ok(Tensor {
+        name: Some(name),
+        file: None,
+        dtype,
+        shape,
+        layout: Layout::RowMajor,
+        content,
+        data,
+    })
 }
 
 pub(super) fn too_large() -> Error {
@@ -102,7 +110,8 @@ impl Floats {
     /// If the elements of its shape are too many to be counted.
     pub(super) fn of(column: &schema::Column, rows: usize) -> Result<Option<Self>, Error> {
         let dimensions = &column.dimensions;
-        let per_row = dimensions.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+        let per_row =
+            dimensions.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
         let per_row = per_row.ok_or_else(too_large)?;
         // Also of a shape with a zero in it, which a coordinate never has.
         rows.checked_mul(
@@ -120,8 +129,8 @@ impl Floats {
         &self.chain
     }
 
-    /// Bytes of the numbers in a batch, those that are null too; none if they are too many to be counted. Where there are none
-    /// there is nothing to show.
+    /// Bytes of the numbers in a batch, those that are null too; none if they are too many to be
+    /// counted. Where there are none there is nothing to show.
     pub(super) fn bytes(&self, batch: &Batch) -> Option<usize> {
         let numbers = match self.per_row {
             Some(per_row) => batch.rows.checked_mul(per_row)?,
@@ -131,8 +140,9 @@ impl Floats {
         numbers.checked_mul(self.size)
     }
 
-    /// Bytes of a batch that are decoded or not there: of its numbers, and of what tells the nulls and the lists. None if the
-    /// numbers lie there as they are and are no fewer bytes than the rest, which columns can share.
+    /// Bytes of a batch that are decoded or not there: of its numbers, and of what tells the nulls
+    /// and the lists. None if the numbers lie there as they are and are no fewer bytes than the
+    /// rest, which columns can share.
     pub(super) fn decoded(&self, fields: &Fields, batch: &Batch) -> Decoded {
         let numbers = self.bytes(batch).unwrap_or(usize::MAX);
         let levels = self.levels(fields, batch);
@@ -152,7 +162,11 @@ impl Floats {
                 Step::List { wide: false } => 4,
                 _ => 0,
             };
-            data.length.saturating_mul(offset).saturating_add(if data.nulls { data.length / 8 } else { 0 })
+            data.length.saturating_mul(offset).saturating_add(if data.nulls {
+                data.length / 8
+            } else {
+                0
+            })
         });
         levels.fold(0, usize::saturating_add)
     }
@@ -163,7 +177,8 @@ impl Floats {
         self.chain.last().is_some_and(there)
     }
 
-    /// All batches, cut where their numbers lie in the file as they are; none if they are too large to be counted.
+    /// All batches, cut where their numbers lie in the file as they are; none if they are too large
+    /// to be counted.
     fn parts(&self, table: &Table) -> Option<Vec<Part>> {
         let (mut parts, mut total) = (Vec::new(), 0usize);
         for (index, batch) in table.batches.iter().enumerate().filter(|(_, batch)| batch.rows > 0) {
@@ -188,7 +203,8 @@ impl Floats {
         Some(parts)
     }
 
-    /// Shows the numbers of rows of a batch that are in order there, those that are null with the bits that tell them.
+    /// Shows the numbers of rows of a batch that are in order there, those that are null with the
+    /// bits that tell them.
     pub(super) fn show(
         &self,
         batch: &Batch,
@@ -208,8 +224,9 @@ impl Floats {
                 Some(per_row) => batch.first * per_row + first + index,
                 None => batch.first + levels.row_of(first + index),
             };
-            let valid =
-                |run: Range<usize>, bits: &mut [u64]| levels.valid(first + run.start..first + run.end, bits);
+            let valid = |run: Range<usize>, bits: &mut [u64]| {
+                levels.valid(first + run.start..first + run.end, bits)
+            };
             see(Run { numbers, place: &place, valid: if has_nulls { Some(&valid) } else { None } })
         })
     }

@@ -1,4 +1,5 @@
-//! Buffers that are compressed: each begins with its length, decompressed, in 8 bytes; -1 says that it is not.
+//! Buffers that are compressed: each begins with its length, decompressed, in 8 bytes; -1 says that
+//! it is not.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
@@ -14,8 +15,8 @@ pub(super) enum Codec {
     Zstd,
 }
 
-/// How much of bits and offsets is in memory, of all levels of the part of a column that a thread looks at: what is decompressed,
-/// and from a stream all.
+/// How much of bits and offsets is in memory, of all levels of the part of a column that a thread
+/// looks at: what is decompressed, and from a stream all.
 pub(super) const MAX_IN_MEMORY: usize = 256 << 20;
 
 /// The data of a buffer, as it lies in the file or as a stream.
@@ -45,7 +46,9 @@ pub(super) fn open_stream<'a>(
     length: usize,
     codec: Option<Codec>,
 ) -> io::Result<Opened<'a>> {
-    let Some(codec) = codec.filter(|_| length > 0) else { return Ok(Opened::Stream(Box::new(stream))) };
+    let Some(codec) = codec.filter(|_| length > 0) else {
+        return Ok(Opened::Stream(Box::new(stream)));
+    };
     let mut prefix = [0; 8];
     if length < prefix.len() {
         return Err(bad(NO_LENGTH));
@@ -69,7 +72,11 @@ fn decompressed(prefix: [u8; 8]) -> io::Result<Option<u64>> {
 }
 
 impl Codec {
-    fn decompress<'a>(self, data: impl BufRead + 'a, length: u64) -> io::Result<Box<dyn Read + 'a>> {
+    fn decompress<'a>(
+        self,
+        data: impl BufRead + 'a,
+        length: u64,
+    ) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             Self::Lz4 => Box::new(decompress::lz4_frame(data).take(length)),
             Self::Zstd => Box::new(decompress::zstd(data)?.take(length)),
@@ -77,7 +84,8 @@ impl Codec {
     }
 }
 
-/// The first bytes of a buffer, all of which must be there. `left` is how many may be read into memory.
+/// The first bytes of a buffer, all of which must be there. `left` is how many may be read into
+/// memory.
 pub(super) fn load(opened: Opened<'_>, length: usize, left: usize) -> io::Result<Cow<'_, [u8]>> {
     let end = || io::Error::from(io::ErrorKind::UnexpectedEof);
     match opened {

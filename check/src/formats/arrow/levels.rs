@@ -28,8 +28,9 @@ struct Level<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Makes them those of a chain of nodes, in the same batch. What the last chain shares with this one is kept, and what it
-    /// does not is given back. Buffers are asked for by their places, in the order in which they lie.
+    /// Makes them those of a chain of nodes, in the same batch. What the last chain shares with
+    /// this one is kept, and what it does not is given back. Buffers are asked for by their places,
+    /// in the order in which they lie.
     pub(super) fn load(
         &mut self,
         fields: &Fields,
@@ -38,7 +39,8 @@ impl<'a> Levels<'a> {
         chain: &[usize],
         load: &mut LoadBuffer<'a, '_>,
     ) -> Result<(), ShowError> {
-        let shared = self.0.iter().zip(chain).take_while(|(level, node)| level.node == **node).count();
+        let shared =
+            self.0.iter().zip(chain).take_while(|(level, node)| level.node == **node).count();
         self.0.truncate(shared);
         let mut left = self.0.iter().fold(MAX_IN_MEMORY, |left, level| left - level.in_memory());
         for &node in &chain[shared..] {
@@ -54,7 +56,8 @@ impl<'a> Levels<'a> {
         self.0.iter().any(|level| level.valid.is_some())
     }
 
-    /// The elements of the leaf from the first to the last that may belong to these rows. If nothing is null, they all do.
+    /// The elements of the leaf from the first to the last that may belong to these rows. If
+    /// nothing is null, they all do.
     pub(super) fn cover(&self, rows: Range<usize>) -> Range<usize> {
         let Some((leaf, above)) = self.0.split_last() else { return 0..0 };
         let elements = above.iter().fold(rows, |elements, level| level.down(level.trim(elements)));
@@ -66,13 +69,14 @@ impl<'a> Levels<'a> {
         self.0.iter().rev().skip(1).fold(element, |element, level| level.parent_of(element))
     }
 
-    /// Sets the bits of those of the elements of the leaf, which the first bit begins with, that are not null and belong to
-    /// something that is not; all bits were 0.
+    /// Sets the bits of those of the elements of the leaf, which the first bit begins with, that
+    /// are not null and belong to something that is not; all bits were 0.
     pub(super) fn valid(&self, elements: Range<usize>, bits: &mut [u64]) {
         if elements.is_empty() {
             return;
         }
-        // What holds them, on each level from the leaf up: nothing else is looked at, however long it is.
+        // What holds them, on each level from the leaf up: nothing else is looked at, however long
+        // it is.
         let mut within = Vec::with_capacity(self.0.len());
         let (mut first, mut last) = (elements.start, elements.end - 1);
         for (index, level) in self.0.iter().enumerate().rev() {
@@ -95,10 +99,17 @@ impl<'a> Levels<'a> {
 /// Gets the bits of the leaf, if some of it is null, and a run of its elements.
 type OfRun<'a> = dyn FnMut(Option<&[u8]>, Range<usize>) + 'a;
 
-/// Calls with the elements of the last level, and its bits, that belong to those of the first and to no null, as far as they
-/// are within what is asked for (which is told from the last level on).
-fn mark(levels: &[Level<'_>], within: &[Range<usize>], elements: Range<usize>, of_run: &mut OfRun<'_>) {
-    let (Some((level, below)), Some((bounds, within))) = (levels.split_first(), within.split_last()) else {
+/// Calls with the elements of the last level, and its bits, that belong to those of the first and
+/// to no null, as far as they are within what is asked for (which is told from the last level on).
+fn mark(
+    levels: &[Level<'_>],
+    within: &[Range<usize>],
+    elements: Range<usize>,
+    of_run: &mut OfRun<'_>,
+) {
+    let (Some((level, below)), Some((bounds, within))) =
+        (levels.split_first(), within.split_last())
+    else {
         return;
     };
     let end = elements.end.min(bounds.end).min(level.length);
@@ -109,7 +120,9 @@ fn mark(levels: &[Level<'_>], within: &[Range<usize>], elements: Range<usize>, o
     if below.is_empty() {
         return of_run(level.valid.as_deref(), elements);
     }
-    let Some(valid) = &level.valid else { return mark(below, within, level.down(elements), of_run) };
+    let Some(valid) = &level.valid else {
+        return mark(below, within, level.down(elements), of_run);
+    };
     let mut at = elements.start;
     loop {
         let start = find(valid, at..end, true);
@@ -141,7 +154,8 @@ impl<'a> Level<'a> {
             offsets.wide = wide;
             // Of no lists, even the first may be missing.
             if data.length > 0 {
-                let count = data.length.checked_add(1).and_then(|count| count.checked_mul(offsets.size()));
+                let count =
+                    data.length.checked_add(1).and_then(|count| count.checked_mul(offsets.size()));
                 let length = count.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
                 offsets.bytes = load(batch.buffer(node, 1), length, left)?;
                 let child = batch.nodes[node + 1].length;
@@ -179,8 +193,8 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Without the nulls at both ends, and without what the level does not have (if a map that another process writes to says
-    /// so).
+    /// Without the nulls at both ends, and without what the level does not have (if a map that
+    /// another process writes to says so).
     fn trim(&self, elements: Range<usize>) -> Range<usize> {
         let end = elements.end.min(self.length);
         let elements = elements.start.min(end)..end;
@@ -319,7 +333,11 @@ mod tests {
         let ones = [19, 22, 32];
         for (start, end) in (0..56).flat_map(|start| (start..=56).map(move |end| (start, end))) {
             let within = || ones.into_iter().filter(|bit| (start..end).contains(bit));
-            assert_eq!(find(&bits, start..end, true), within().min().unwrap_or(end), "{start}..{end}");
+            assert_eq!(
+                find(&bits, start..end, true),
+                within().min().unwrap_or(end),
+                "{start}..{end}"
+            );
             assert_eq!(
                 last(&bits, start..end),
                 within().max().map_or(start, |bit| bit + 1),
@@ -333,15 +351,16 @@ mod tests {
     fn bits_are_copied() {
         let from: Vec<u8> = (0..40u8).map(|byte| byte.wrapping_mul(151) ^ 0x5A).collect();
         let is_set = |bits: &[u8], at: usize| bits[at / 8] >> (at % 8) & 1 == 1;
-        for (start, length, at) in (0..70)
-            .flat_map(|start| [0, 1, 7, 63, 64, 65, 129, 200].map(|length| (start, length, start * 7 % 67)))
-        {
+        for (start, length, at) in (0..70).flat_map(|start| {
+            [0, 1, 7, 63, 64, 65, 129, 200].map(|length| (start, length, start * 7 % 67))
+        }) {
             let (mut copied, mut filled) = ([0u64; 6], [0u64; 6]);
             copy(&from, start..start + length, &mut copied, at);
             fill(&mut filled, at..at + length);
             for bit in 0..384 {
                 let inside = (at..at + length).contains(&bit);
-                let [copied, filled] = [&copied, &filled].map(|words| words[bit / 64] >> (bit % 64) & 1 == 1);
+                let [copied, filled] =
+                    [&copied, &filled].map(|words| words[bit / 64] >> (bit % 64) & 1 == 1);
                 assert_eq!(filled, inside, "{at} and {length}: bit {bit}");
                 assert_eq!(
                     copied,

@@ -1,19 +1,23 @@
-//! Arrow IPC: the file format (.arrow, .feather of version 2) and the streaming format (.arrows), as the columnar format
-//! specification of Apache Arrow describes them ("Serialization and Interprocess Communication").
+//! Arrow IPC: the file format (.arrow, .feather of version 2) and the streaming format (.arrows),
+//! as the columnar format specification of Apache Arrow describes them ("Serialization and
+//! Interprocess Communication").
 //!
-//! A column of floats is a tensor of one element a row; lists of fixed size add a dimension each. In lists of varying
-//! length the coordinate is the row, since there is no other shape. Nulls are not looked at, whatever their bytes are, and
-//! neither is what lies under a null row of a struct or a list. A dictionary of floats is a tensor of its own. Columns of
-//! unions, of runs and of list views are reported as unreadable if they hold floats.
+//! A column of floats is a tensor of one element a row; lists of fixed size add a dimension each.
+//! In lists of varying length the coordinate is the row, since there is no other shape. Nulls are
+//! not looked at, whatever their bytes are, and neither is what lies under a null row of a struct
+//! or a list. A dictionary of floats is a tensor of its own. Columns of unions, of runs and of list
+//! views are reported as unreadable if they hold floats.
 //!
-//! In a stream what tells the nulls and lists of a batch comes before its numbers, which so need not be in memory: see
-//! [`crate::check_stream`]. What is held of a column is given back behind the last that it is shared with; more than 256 MiB of
-//! a column and a batch (2^26 lists, or 2^31 nulls) are refused. A file need not be in this order, and cannot come as a stream.
+//! In a stream what tells the nulls and lists of a batch comes before its numbers, which so need
+//! not be in memory: see [`crate::check_stream`]. What is held of a column is given back behind the
+//! last that it is shared with; more than 256 MiB of a column and a batch (2^26 lists, or 2^31
+//! nulls) are refused. A file need not be in this order, and cannot come as a stream.
 //!
-//! Metadata is read through the tables of `arrow-ipc`, after their verifier; what they say of the data is verified here, and
-//! data is read where it lies. Compressed numbers (LZ4, Zstandard) are decompressed as streams; the bits of nulls and the
-//! offsets of lists into memory, no more than 256 MiB for the part of a column that a thread looks at. Little data can
-//! decompress to much: how much is taken is bounded by [`crate::Options::expansion`].
+//! Metadata is read through the tables of `arrow-ipc`, after their verifier; what they say of the
+//! data is verified here, and data is read where it lies. Compressed numbers (LZ4, Zstandard) are
+//! decompressed as streams; the bits of nulls and the offsets of lists into memory, no more than
+//! 256 MiB for the part of a column that a thread looks at. Little data can decompress to much: how
+//! much is taken is bounded by [`crate::Options::expansion`].
 
 mod batch;
 mod column;
@@ -89,7 +93,9 @@ impl fmt::Display for Error {
             Self::Length(what) => write!(f, "bad Arrow metadata: the {what} cannot be"),
             Self::Missing(what) => write!(f, "bad Arrow metadata: a batch has too few {what}"),
             Self::Codec(codec) => write!(f, "Arrow compression {codec} is not known"),
-            Self::Held => f.write_str("a batch of too many rows for a stream: give the path of a file"),
+            Self::Held => {
+                f.write_str("a batch of too many rows for a stream: give the path of a file")
+            }
         }
     }
 }
@@ -116,7 +122,8 @@ impl From<InvalidFlatbuffer> for Error {
 /// The columns of all batches, in the order of the schema, and behind them the dictionaries.
 ///
 /// # Errors
-/// [`crate::Error::Arrow`] for anything but a whole, good file or stream, and [`crate::Error::Trailing`].
+/// [`crate::Error::Arrow`] for anything but a whole, good file or stream, and
+/// [`crate::Error::Trailing`].
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, crate::Error> {
     let bytes = input.bytes;
     let mut reader = Reader::default();
@@ -130,7 +137,8 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, crate::Error> {
     Ok(reader.finish()?)
 }
 
-/// How far the verifier of tables goes: not farther than metadata of this length that was not made to keep it busy.
+/// How far the verifier of tables goes: not farther than metadata of this length that was not made
+/// to keep it busy.
 fn verifier(length: usize) -> VerifierOptions {
     VerifierOptions {
         max_depth: 128,
@@ -167,7 +175,8 @@ impl Framed {
     }
 
     fn message(&self) -> Result<Message<'_>, Error> {
-        let message = arrow_ipc::root_as_message_with_opts(&verifier(self.metadata.len()), &self.metadata)?;
+        let message =
+            arrow_ipc::root_as_message_with_opts(&verifier(self.metadata.len()), &self.metadata)?;
         match message.version() {
             MetadataVersion::V4 | MetadataVersion::V5 => Ok(message),
             MetadataVersion(version) => Err(Error::Version(version)),
@@ -176,7 +185,8 @@ impl Framed {
 
     /// Where the body should lie.
     fn body(&self, message: &Message<'_>) -> Result<Range<usize>, Error> {
-        let length = usize::try_from(message.bodyLength()).map_err(|_| Error::Length("length of a body"))?;
+        let length =
+            usize::try_from(message.bodyLength()).map_err(|_| Error::Length("length of a body"))?;
         let end = self.body.checked_add(length).ok_or(Error::Length("length of a body"))?;
         Ok(self.body..end)
     }
@@ -195,7 +205,8 @@ const NO_COLUMN: Error = Error::Message("a dictionary that no column has");
 fn batch<'a>(message: &Message<'a>) -> Result<(Option<i64>, RecordBatch<'a>), Error> {
     match message.header_type() {
         MessageHeader::RecordBatch => {
-            let batch = message.header_as_record_batch().ok_or(Error::Message("a batch without one"))?;
+            let batch =
+                message.header_as_record_batch().ok_or(Error::Message("a batch without one"))?;
             Ok((None, batch))
         }
         MessageHeader::DictionaryBatch => {
@@ -233,9 +244,11 @@ impl Reader {
         let footer = arrow_ipc::root_as_footer_with_opts(&verifier(length), &footer)?;
         let schema = footer.schema().ok_or(Error::Message("a footer without a schema"))?;
         self.schema = Schema::read(schema, length)?;
-        let blocks = [footer.dictionaries(), footer.recordBatches()].into_iter().flatten().flatten();
+        let blocks =
+            [footer.dictionaries(), footer.recordBatches()].into_iter().flatten().flatten();
         for block in blocks {
-            let at = usize::try_from(block.offset()).map_err(|_| Error::Length("offset of a batch"))?;
+            let at =
+                usize::try_from(block.offset()).map_err(|_| Error::Length("offset of a batch"))?;
             let framed = Framed::read(&bytes[..start], at)?;
             let framed = framed.ok_or(Error::Message("an empty message for a batch"))?;
             self.message(&framed, at, &bytes[..start])?;
@@ -272,7 +285,8 @@ impl Reader {
             return Err(Error::Truncated("data"));
         }
         self.used.push(at..body.end);
-        // A block may be repeated as often as the footer is long, so this does not wait for the last.
+        // A block may be repeated as often as the footer is long, so this does not wait for the
+        // last.
         self.total = self.total.saturating_add(body.end - at);
         if self.total > bytes.len() {
             return Err(Error::Overlap);

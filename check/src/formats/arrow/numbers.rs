@@ -29,7 +29,11 @@ impl<'a> Numbers<'a> {
     }
 
     /// Shows a run of numbers behind the last, in pieces, with the place of the first of each.
-    pub(super) fn show(&mut self, run: Range<usize>, see: &mut SeeFrom<'_>) -> Result<(), ShowError> {
+    pub(super) fn show(
+        &mut self,
+        run: Range<usize>,
+        see: &mut SeeFrom<'_>,
+    ) -> Result<(), ShowError> {
         let end = || io::Error::from(io::ErrorKind::UnexpectedEof);
         match &mut self.opened {
             Opened::Here(bytes) => {
@@ -37,7 +41,10 @@ impl<'a> Numbers<'a> {
                 let stop = run.end.checked_mul(self.size).ok_or_else(end)?;
                 let pieces = bytes.get(start..stop).ok_or_else(end)?.chunks(PIECE);
                 let firsts = run.step_by(PIECE / self.size);
-                pieces.zip(firsts).try_for_each(|(piece, first)| see(piece, first)).map_err(ShowError::Seen)
+                pieces
+                    .zip(firsts)
+                    .try_for_each(|(piece, first)| see(piece, first))
+                    .map_err(ShowError::Seen)
             }
             Opened::Stream(stream) => {
                 if run.start < self.at {
@@ -45,7 +52,8 @@ impl<'a> Numbers<'a> {
                 }
                 self.buffer.resize(CHUNK, 0);
                 while self.at < run.end {
-                    // What is between the runs is decompressed, and seen as nothing: whoever sees it may want to stop.
+                    // What is between the runs is decompressed, and seen as nothing: whoever sees
+                    // it may want to stop.
                     let skipped = self.at < run.start;
                     let stop = if skipped { run.start } else { run.end };
                     let count = (CHUNK / self.size).min(stop - self.at);

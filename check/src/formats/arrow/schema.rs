@@ -132,7 +132,8 @@ struct Builder {
 }
 
 impl Builder {
-    /// Adds a field and its children; of one that is a dictionary, the indices, unless it is asked for as its values.
+    /// Adds a field and its children; of one that is a dictionary, the indices, unless it is asked
+    /// for as its values.
     fn field(
         &mut self,
         field: fb::Field<'_>,
@@ -154,7 +155,8 @@ impl Builder {
         }
         let index = self.fields.nodes.len();
         place.chain.push(index);
-        let cost = place.name.len() + place.before.len() + place.after.len() + 16 * place.chain.len();
+        let cost =
+            place.name.len() + place.before.len() + place.after.len() + 16 * place.chain.len();
         self.left = self.left.checked_sub(cost).ok_or(Error::Names)?;
 
         if let Some(dictionary) = field.dictionary().filter(|_| !values) {
@@ -185,7 +187,9 @@ impl Builder {
                 });
                 place.after.insert(0, '>');
             }
-            Step::Other => place.unreadable = Some("floats in unions, runs and list views are not looked at"),
+            Step::Other => {
+                place.unreadable = Some("floats in unions, runs and list views are not looked at")
+            }
             Step::Same => {}
         }
         match (step, children.len()) {
@@ -223,8 +227,10 @@ impl Builder {
         let result = self.field(field, None, &Place::default(), true);
         let mut inner = std::mem::replace(&mut self.fields, outer);
         for column in &mut inner.columns {
-            column.name =
-                format!("{} (dictionary)", if column.name.is_empty() { name } else { &column.name });
+            column.name = format!(
+                "{} (dictionary)",
+                if column.name.is_empty() { name } else { &column.name }
+            );
         }
         self.dictionaries.insert(id, inner);
         result

@@ -54,7 +54,8 @@ pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Scanned, 
         let end = body.end;
         let batch = Batch::read(batch, body, table.rows, &table.fields, old)?;
         table.rows = batch.end();
-        // By the length that the message claims; `scan` asks again, column by column, by what has come.
+        // By the length that the message claims; `scan` asks again, column by column, by what has
+        // come.
         options.bound(look.decoded.saturating_add(table.decoded(&batch)?), end as u64)?;
         table.scan(&batch, &mut source, &mut look)?;
         source.skip_to(end, options)?;
@@ -123,7 +124,11 @@ impl Source<'_> {
         match usize::try_from(i32::from_le_bytes(length)) {
             Ok(0) => {
                 let end = self.at;
-                if self.bytes(1)?.is_empty() { Ok(Next::End) } else { Err(crate::Error::Trailing(end)) }
+                if self.bytes(1)?.is_empty() {
+                    Ok(Next::End)
+                } else {
+                    Err(crate::Error::Trailing(end))
+                }
             }
             Ok(length @ ..=MAX_METADATA) => {
                 let metadata = self.exactly(length, "messages")?;
@@ -183,7 +188,8 @@ impl Source<'_> {
         // In steps, so that it can be stopped.
         while self.at < end {
             let step = (end - self.at).min(1 << 20);
-            let skipped = io::copy(&mut self.take(step as u64), &mut io::sink()).map_err(crate::Error::Io)?;
+            let skipped =
+                io::copy(&mut self.take(step as u64), &mut io::sink()).map_err(crate::Error::Io)?;
             if skipped < step as u64 {
                 return Err(Error::Truncated("data").into());
             }
@@ -231,8 +237,9 @@ impl Table {
         })
     }
 
-    /// Looks at a batch. Its buffers follow one another in the order of their nodes, so that what tells the nulls and the
-    /// lists above numbers comes before them, and is given back when the last of their columns has been looked at.
+    /// Looks at a batch. Its buffers follow one another in the order of their nodes, so that what
+    /// tells the nulls and the lists above numbers comes before them, and is given back when the
+    /// last of their columns has been looked at.
     fn scan(
         &mut self,
         batch: &Batch,
@@ -253,10 +260,13 @@ impl Table {
             if let Some(observer) = &options.observer {
                 observer.started(bytes as u64);
             }
-            let loaded =
-                levels.load(&self.fields, *order, batch, floats.chain(), &mut |range, length, left| {
-                    source.load(batch, range, length, left, options)
-                });
+            let loaded = levels.load(
+                &self.fields,
+                *order,
+                batch,
+                floats.chain(),
+                &mut |range, length, left| source.load(batch, range, length, left, options),
+            );
             loaded.map_err(|error| error.of(|| column.name.clone()))?;
             // By what has really come.
             let claimed = floats.decoded(&self.fields, batch);
@@ -271,7 +281,10 @@ impl Table {
     }
 
     /// The tensors of all columns.
-    fn finish(self, order: ByteOrder) -> impl Iterator<Item = Result<(Tensor, Tally), crate::Error>> {
+    fn finish(
+        self,
+        order: ByteOrder,
+    ) -> impl Iterator<Item = Result<(Tensor, Tally), crate::Error>> {
         let Self { fields, rows, seen, .. } = self;
         fields.columns.into_iter().zip(seen).map(move |(column, Seen { bytes, tally })| {
             let tensor = column::tensor(column, rows, order, |_| Ok(Box::new(Gone(bytes))))?;

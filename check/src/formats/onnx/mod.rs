@@ -1,5 +1,6 @@
-//! ONNX models: initializers, sparse ones too, tensors in attributes of nodes (such as the value of a Constant), numbers of
-//! Constant nodes, subgraphs of If, Loop and Scan, functions, training graphs, and external data.
+//! ONNX models: initializers, sparse ones too, tensors in attributes of nodes (such as the value of
+//! a Constant), numbers of Constant nodes, subgraphs of If, Loop and Scan, functions, training
+//! graphs, and external data.
 //!
 //! The field numbers are those of onnx.proto (IR version 13).
 
@@ -22,8 +23,8 @@ const MAX_TENSORS: usize = 1 << 20;
 /// Bytes of their names for a byte of model: each is led by those of the graphs around it.
 const MAX_NAMES: usize = 16;
 
-/// How many times over all files may be referred to, lest many tensors of one piece of external data keep the check busy for
-/// ever.
+/// All tensors together may take this many times the bytes of all files. More means that many
+/// tensors share one piece of external data, and a check would not end.
 const MAX_SHARING: usize = 64;
 
 /// Why bytes are no ONNX model that can be checked.
@@ -57,7 +58,8 @@ pub enum Error {
 pub enum Problem {
     /// A negative extent, or a shape that is too large.
     Shape,
-    /// So many bytes of data, or numbers in a field of numbers, where shape and type ask for others.
+    /// So many bytes of data, or numbers in a field of numbers, where shape and type ask for
+    /// others.
     Length {
         /// Those that are there.
         has: usize,
@@ -78,15 +80,24 @@ pub enum Problem {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed(Malformed { at, why }) => write!(f, "not an ONNX model: at byte {at} {why}"),
+            Self::Malformed(Malformed { at, why }) => {
+                write!(f, "not an ONNX model: at byte {at} {why}")
+            }
             Self::NoGraph => f.write_str("not an ONNX model: it has no graph"),
             Self::Depth => write!(f, "bad ONNX model: more than {MAX_DEPTH} graphs within graphs"),
             Self::TooManyTensors => write!(f, "bad ONNX model: more than {MAX_TENSORS} tensors"),
-            Self::Names => write!(f, "bad ONNX model: names of more than {MAX_NAMES} times the model"),
-            Self::Sharing => {
-                write!(f, "bad ONNX model: tensors refer to more than {MAX_SHARING} times its files")
+            Self::Names => {
+                write!(f, "bad ONNX model: names of more than {MAX_NAMES} times the model")
             }
-            Self::Tensor { name, problem } => write!(f, "bad ONNX model: tensor {name:?}: {problem}"),
+            Self::Sharing => {
+                write!(
+                    f,
+                    "bad ONNX model: tensors refer to more than {MAX_SHARING} times its files"
+                )
+            }
+            Self::Tensor { name, problem } => {
+                write!(f, "bad ONNX model: tensor {name:?}: {problem}")
+            }
         }
     }
 }
@@ -120,8 +131,8 @@ impl From<Malformed> for crate::Error {
     }
 }
 
-/// Whether a file begins as a model does: with the IR version, a small number, and then the producer, the graph or the
-/// opsets.
+/// Whether a file begins as a model does: with the IR version, a small number, and then the
+/// producer, the graph or the opsets.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     matches!(bytes, [0x08, 1..=0x7F, 0x12 | 0x3A | 0x42, ..])
 }
@@ -185,7 +196,12 @@ impl Walk<'_> {
     }
 
     /// GraphProto. `prefix` names the graph that holds this one.
-    fn graph(&mut self, graph: Range<usize>, prefix: &str, depth: usize) -> Result<(), crate::Error> {
+    fn graph(
+        &mut self,
+        graph: Range<usize>,
+        prefix: &str,
+        depth: usize,
+    ) -> Result<(), crate::Error> {
         if depth > MAX_DEPTH {
             return Err(crate::Error::Onnx(Error::Depth));
         }
@@ -216,7 +232,8 @@ impl Walk<'_> {
     fn function(&mut self, function: Range<usize>) -> Result<(), crate::Error> {
         let parts = self.parts(function)?;
         let name = parts.iter().find(|(number, _)| *number == 1);
-        let prefix = name.map_or_else(String::new, |(_, range)| format!("{}/", self.text(range.clone())));
+        let prefix =
+            name.map_or_else(String::new, |(_, range)| format!("{}/", self.text(range.clone())));
         for (number, range) in parts {
             match number {
                 7 => self.node(range, &prefix, 1)?,
@@ -230,17 +247,20 @@ impl Walk<'_> {
     /// NodeProto. What it holds goes by the name of its first output, or its own.
     fn node(&mut self, node: Range<usize>, prefix: &str, depth: usize) -> Result<(), crate::Error> {
         let parts = self.parts(node)?;
-        let text_of = |wanted| parts.iter().find(|(number, range)| *number == wanted && !range.is_empty());
+        let text_of =
+            |wanted| parts.iter().find(|(number, range)| *number == wanted && !range.is_empty());
         let operator = text_of(4).map_or_else(String::new, |(_, range)| self.text(range.clone()));
-        let name =
-            text_of(2).or(text_of(3)).map_or_else(|| operator.clone(), |(_, range)| self.text(range.clone()));
+        let name = text_of(2)
+            .or(text_of(3))
+            .map_or_else(|| operator.clone(), |(_, range)| self.text(range.clone()));
         for (_, range) in parts.iter().filter(|(number, _)| *number == 5) {
             self.attribute(range.clone(), prefix, &name, operator == "Constant", depth)?;
         }
         Ok(())
     }
 
-    /// AttributeProto of the node `node`. The tensor of a Constant goes by the name of its output alone.
+    /// AttributeProto of the node `node`. The tensor of a Constant goes by the name of its output
+    /// alone.
     fn attribute(
         &mut self,
         attribute: Range<usize>,
@@ -267,7 +287,8 @@ impl Walk<'_> {
             (_, false) => format!("{prefix}{node}.{name}"),
         };
         if constant && !floats.is_empty() {
-            let tensor = floats.tensor(label.clone(), name == "value_float").map_err(crate::Error::Onnx)?;
+            let tensor =
+                floats.tensor(label.clone(), name == "value_float").map_err(crate::Error::Onnx)?;
             self.add(tensor)?;
         }
         for (number, range) in parts {
@@ -295,7 +316,12 @@ impl Walk<'_> {
     }
 
     /// TensorProto, under a name of its own or that of the node that holds it.
-    fn tensor(&mut self, range: Range<usize>, prefix: &str, label: Option<&str>) -> Result<(), crate::Error> {
+    fn tensor(
+        &mut self,
+        range: Range<usize>,
+        prefix: &str,
+        label: Option<&str>,
+    ) -> Result<(), crate::Error> {
         let mut proto = tensor::Proto::read(self.input.bytes, range)?;
         proto.name = match label {
             Some(label) => label.to_owned(),

@@ -23,7 +23,8 @@ enum Field {
     Other,
 }
 
-/// TensorProto.DataType: name, content, and where numbers stand. `None` for a number that is none of them.
+/// TensorProto.DataType: name, content, and where numbers stand. `None` for a number that is none
+/// of them.
 fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
     let floats = |name, format, parts, field| {
         Some((name, Content::Floats { format, parts, order: ByteOrder::Little }, field))
@@ -66,7 +67,8 @@ fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
     }
 }
 
-/// Numbers of a repeated field: packed in one piece of the file, as writers have them, or put together.
+/// Numbers of a repeated field: packed in one piece of the file, as writers have them, or put
+/// together.
 #[derive(Default)]
 pub(super) struct Numbers {
     pieces: usize,
@@ -213,9 +215,11 @@ impl<'a> Proto<'a> {
             self.dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
         let shape = shape.ok_or_else(|| bad(Problem::Shape))?;
         let (dtype, content, field) = match data_type(self.data_type) {
-            Some((dtype, _, _)) if self.segment => {
-                (dtype.to_owned(), Content::Unreadable("a segment of a tensor".to_owned()), Field::Other)
-            }
+            Some((dtype, _, _)) if self.segment => (
+                dtype.to_owned(),
+                Content::Unreadable("a segment of a tensor".to_owned()),
+                Field::Other,
+            ),
             Some((dtype, content, field)) => (dtype.to_owned(), content, field),
             None => {
                 let dtype = format!("type {}", self.data_type);
@@ -227,8 +231,9 @@ impl<'a> Proto<'a> {
             _ => 1,
         };
         let product = shape.iter().try_fold(unit, |product, &extent| product.checked_mul(extent));
-        let wants =
-            product.filter(|&bytes| bytes <= isize::MAX as usize).ok_or_else(|| bad(Problem::Shape))?;
+        let wants = product
+            .filter(|&bytes| bytes <= isize::MAX as usize)
+            .ok_or_else(|| bad(Problem::Shape))?;
         let data = match content {
             Content::Floats { format, .. } => {
                 let data = match self.external {
@@ -245,7 +250,15 @@ impl<'a> Proto<'a> {
             }
             _ => Data::Owned(Vec::new()),
         };
-        Ok(Tensor { name: Some(name), file: None, dtype, shape, layout: Layout::RowMajor, content, data })
+        Ok(Tensor {
+            name: Some(name),
+            file: None,
+            dtype,
+            shape,
+            layout: Layout::RowMajor,
+            content,
+            data,
+        })
     }
 
     /// The data in the model itself.
@@ -275,7 +288,9 @@ impl<'a> Proto<'a> {
         open: &mut dyn FnMut(&str) -> Result<Arc<Source>, crate::Error>,
     ) -> Result<Data, crate::Error> {
         let bad = |problem| crate::Error::Onnx(Error::Tensor { name: self.name.clone(), problem });
-        let entry = |wanted: &str| self.entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value);
+        let entry = |wanted: &str| {
+            self.entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value)
+        };
         let number = |key: &'static str| match entry(key) {
             Some(value) => value.parse::<u64>().map(Some).map_err(|_| bad(Problem::External(key))),
             None => Ok(None),

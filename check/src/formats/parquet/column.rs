@@ -50,8 +50,12 @@ impl tensor::Column for Column {
     fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError> {
         let chunk = &self.chunks[part];
         match self.format {
-            Format::F32 => self.decode::<FloatType>(input, chunk, |values, see| see(values.as_bytes()), see),
-            Format::F64 => self.decode::<DoubleType>(input, chunk, |values, see| see(values.as_bytes()), see),
+            Format::F32 => {
+                self.decode::<FloatType>(input, chunk, |values, see| see(values.as_bytes()), see)
+            }
+            Format::F64 => {
+                self.decode::<DoubleType>(input, chunk, |values, see| see(values.as_bytes()), see)
+            }
             _ => {
                 let mut numbers = Vec::new();
                 let show = |values: &[_], see: &mut dyn FnMut(&[u8]) -> _| {
@@ -71,7 +75,8 @@ impl tensor::Column for Column {
 }
 
 impl Column {
-    /// Decodes page after page. `show` calls with the bytes of the values in the byte order of the machine.
+    /// Decodes page after page. `show` calls with the bytes of the values in the byte order of the
+    /// machine.
     fn decode<T: DataType>(
         &self,
         input: &[u8],
@@ -83,8 +88,12 @@ impl Column {
         see: &mut See<'_>,
     ) -> Result<(), ShowError> {
         let lists = self.descriptor.max_rep_level() > 0;
-        let mut pages =
-            Pages::new(&input[chunk.range.clone()], chunk.codec, self.format.size_in_bytes(), lists);
+        let mut pages = Pages::new(
+            &input[chunk.range.clone()],
+            chunk.codec,
+            self.format.size_in_bytes(),
+            lists,
+        );
         let slot = Slot::default();
         let reader = get_column_reader(Arc::clone(&self.descriptor), Box::new(slot.clone()));
         let mut batch = Batch::<T> {
@@ -99,7 +108,8 @@ impl Column {
         while let Some((page, count)) = pages.next().map_err(failed)? {
             slot.put(page);
             let mut count = count as usize;
-            left = left.checked_sub(count).ok_or_else(|| bad("more values than its footer says"))?;
+            left =
+                left.checked_sub(count).ok_or_else(|| bad("more values than its footer says"))?;
             // A dictionary is taken in when the decoder looks for the page behind it.
             if count == 0 {
                 batch.read(1)?;
@@ -117,10 +127,13 @@ impl Column {
                 let begin = rows;
                 let end = batch.rows(begin, lists).filter(|&end| end <= chunk.rows);
                 rows = end.ok_or_else(|| bad("more rows than its footer says"))?;
-                let element = |index| chunk.first + batch.row(index, begin, self.descriptor.max_def_level());
+                let element =
+                    |index| chunk.first + batch.row(index, begin, self.descriptor.max_def_level());
                 // Of nulls alone too: whoever sees them may want to stop.
-                show(&batch.values, &mut |numbers| see(Run { numbers, place: &element, valid: None }))
-                    .map_err(ShowError::Seen)?;
+                show(&batch.values, &mut |numbers| {
+                    see(Run { numbers, place: &element, valid: None })
+                })
+                .map_err(ShowError::Seen)?;
             }
         }
         if left == 0 && rows == chunk.rows {
@@ -160,7 +173,8 @@ impl<T: DataType> Batch<T> {
         self.definition.clear();
         self.repetition.clear();
         let Self { reader, values, definition, repetition, .. } = self;
-        let read = unwinding(|| reader.read_records(records, Some(definition), Some(repetition), values));
+        let read =
+            unwinding(|| reader.read_records(records, Some(definition), Some(repetition), values));
         let (_, _, levels) = read.ok_or_else(|| bad("its decoder gave up"))?.map_err(failed)?;
         self.levels = levels;
         self.last.take();
@@ -177,8 +191,8 @@ impl<T: DataType> Batch<T> {
         if orphan { None } else { begin.checked_add(starts) }
     }
 
-    /// The row of a value, counted in the row group. The search goes on from where the last one ended, in either
-    /// direction, since the values that are asked for lie close to one another.
+    /// The row of a value, counted in the row group. The search goes on from where the last one
+    /// ended, in either direction, since the values that are asked for lie close to one another.
     fn row(&self, value: usize, begin: usize, max: i16) -> usize {
         if max == 0 {
             return begin + value;

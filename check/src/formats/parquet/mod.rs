@@ -1,16 +1,19 @@
-//! Apache Parquet, as parquet-format describes it: every column of floats (FLOAT, DOUBLE, FLOAT16) is a tensor of one
-//! element a row, of the name that its path has in the schema.
+//! Apache Parquet, as parquet-format describes it: every column of floats (FLOAT, DOUBLE, FLOAT16)
+//! is a tensor of one element a row, of the name that its path has in the schema.
 //!
-//! In lists the coordinate is the row, since their lengths vary. Nulls have no bytes in this format and are not looked at.
-//! Metadata and encodings are read by the crate `parquet`. It is not meant for hostile files: if it panics, the panic ends
-//! here and becomes [`Error::Panic`] or an error of the column (the process must unwind, which is Rust's default, and the
-//! message of the panic still goes to standard error). A stack that overflows and an allocation that fails do not unwind but
-//! end the process, and so the schema, headers of pages and lengths are read and verified here first. A page is decompressed
-//! into no more memory than 256 MiB; each thread has one, and a dictionary. A few bytes can be a page of
-//! many equal numbers or nulls: how many are taken is bounded by [`crate::Options::expansion`].
+//! In lists the coordinate is the row, since their lengths vary. Nulls have no bytes in this format
+//! and are not looked at. Metadata and encodings are read by the crate `parquet`. It is not meant
+//! for hostile files: if it panics, the panic ends here and becomes [`Error::Panic`] or an error of
+//! the column (the process must unwind, which is Rust's default, and the message of the panic still
+//! goes to standard error). A stack that overflows and an allocation that fails do not unwind but
+//! end the process, and so the schema, headers of pages and lengths are read and verified here
+//! first. A page is decompressed into no more memory than 256 MiB; each thread has one, and a
+//! dictionary. A few bytes can be a page of many equal numbers or nulls: how many are taken is
+//! bounded by [`crate::Options::expansion`].
 //!
-//! On machines of big-endian byte order columns of floats are reported as unreadable: that crate hands FLOAT and DOUBLE over
-//! in the order of the file, and there (60.1, in an emulator of s390x) what its writer packs into bits does not come back as it was.
+//! On machines of big-endian byte order columns of floats are reported as unreadable: that crate
+//! hands FLOAT and DOUBLE over in the order of the file, and there (60.1, in an emulator of s390x)
+//! what its writer packs into bits does not come back as it was.
 
 mod column;
 mod pages;
@@ -108,12 +111,15 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     // A copy, since another process may write to the map.
     let footer = rest[start..].to_vec();
     schema::verify(&footer)?;
-    let metadata = unwinding(|| ParquetMetaDataReader::decode_metadata(&footer)).ok_or(Error::Panic)?;
+    let metadata =
+        unwinding(|| ParquetMetaDataReader::decode_metadata(&footer)).ok_or(Error::Panic)?;
     let metadata = metadata.map_err(Error::Metadata)?;
 
     let mut used = 0usize;
     let columns = metadata.file_metadata().schema_descr().columns().iter().enumerate();
-    columns.map(|(index, column)| tensor(&metadata, index, column, input.bytes.len(), &mut used)).collect()
+    columns
+        .map(|(index, column)| tensor(&metadata, index, column, input.bytes.len(), &mut used))
+        .collect()
 }
 
 /// What a function returns, unless it panics.
@@ -131,10 +137,11 @@ fn tensor(
     let name = column.path().string();
     let format = format(column);
     let (mut chunks, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
-    let mut unreadable =
-        cfg!(target_endian = "big").then(|| "not supported on machines of big-endian byte order".to_owned());
+    let mut unreadable = cfg!(target_endian = "big")
+        .then(|| "not supported on machines of big-endian byte order".to_owned());
     for group in metadata.row_groups() {
-        let count = usize::try_from(group.num_rows()).map_err(|_| Error::Length("number of rows"))?;
+        let count =
+            usize::try_from(group.num_rows()).map_err(|_| Error::Length("number of rows"))?;
         let first = rows;
         let end = rows.checked_add(count).filter(|&rows| rows <= isize::MAX as usize);
         rows = end.ok_or(Error::Length("number of rows"))?;
@@ -150,10 +157,12 @@ fn tensor(
         let range = range(data, file).ok_or_else(|| Error::Outside(name.clone()))?;
         // What lies in a file once is looked at once.
         *used = used.saturating_add(range.len());
-        let values = usize::try_from(data.num_values()).map_err(|_| Error::Length("number of values"))?;
+        let values =
+            usize::try_from(data.num_values()).map_err(|_| Error::Length("number of values"))?;
         let length = values.checked_mul(format.size_in_bytes());
-        bytes =
-            length.and_then(|length| bytes.checked_add(length)).ok_or(Error::Length("number of values"))?;
+        bytes = length
+            .and_then(|length| bytes.checked_add(length))
+            .ok_or(Error::Length("number of values"))?;
         chunks.push(Chunk { range, codec, first, rows: count, values });
     }
     if *used > file {
@@ -171,8 +180,11 @@ fn tensor(
             Content::Floats { format, parts: 1, order: ByteOrder::NATIVE }
         }
     };
-    let dtype =
-        if format == Some(Format::F16) { "FLOAT16".to_owned() } else { column.physical_type().to_string() };
+    let dtype = if format == Some(Format::F16) {
+        "FLOAT16".to_owned()
+    } else {
+        column.physical_type().to_string()
+    };
     Ok(Tensor {
         name: Some(name),
         file: None,
@@ -209,7 +221,9 @@ fn codec(chunk: &ColumnChunkMetaData) -> Result<Codec, String> {
     let known = |encoding: &Encoding| {
         let levels = [Encoding::RLE, BIT_PACKED];
         let values = [Encoding::PLAIN, Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
-        levels.contains(encoding) || values.contains(encoding) || *encoding == Encoding::BYTE_STREAM_SPLIT
+        levels.contains(encoding)
+            || values.contains(encoding)
+            || *encoding == Encoding::BYTE_STREAM_SPLIT
     };
     if let Some(other) = chunk.encodings().find(|encoding| !known(encoding)) {
         return Err(format!("encoded by {other}, which is not supported"));

@@ -1,8 +1,8 @@
-//! The pages of a column: headers that are not believed, and data that is decompressed into no more memory than a page may
-//! have.
+//! The pages of a column: headers that are not believed, and data that is decompressed into no more
+//! memory than a page may have.
 //!
-//! This stands where `parquet` has `SerializedPageReader`, which allocates what headers claim, up to 2 GiB a page, and
-//! decompresses gzip without any bound.
+//! This stands where `parquet` has `SerializedPageReader`, which allocates what headers claim, up
+//! to 2 GiB a page, and decompresses gzip without any bound.
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,8 +70,9 @@ impl Header {
                 (2, Value::Number(length)) => uncompressed = usize::try_from(length).ok(),
                 (3, Value::Number(length)) => compressed = usize::try_from(length).ok(),
                 (5 | 7 | 8, Value::Struct) => {
-                    thrift
-                        .fields(&mut |_, inner, _, value| header.set(number, inner, value).map(|()| false))?;
+                    thrift.fields(&mut |_, inner, _, value| {
+                        header.set(number, inner, value).map(|()| false)
+                    })?;
                     return Some(true);
                 }
                 _ => {}
@@ -82,12 +83,16 @@ impl Header {
         Some((header, thrift.rest))
     }
 
-    /// A field of the header of one kind: 5 is that of data pages, 7 of dictionaries, 8 of data pages of version 2.
+    /// A field of the header of one kind: 5 is that of data pages, 7 of dictionaries, 8 of data
+    /// pages of version 2.
     fn set(&mut self, header: i64, field: i64, value: Value) -> Option<()> {
-        let small = |number: i64| u32::try_from(number).ok().filter(|&number| number <= i32::MAX as u32);
+        let small =
+            |number: i64| u32::try_from(number).ok().filter(|&number| number <= i32::MAX as u32);
         match (header, field, value) {
             (_, 1, Value::Number(values)) => self.values = small(values)?,
-            (5 | 7, 2, Value::Number(encoding)) | (8, 4, Value::Number(encoding)) => self.encoding = encoding,
+            (5 | 7, 2, Value::Number(encoding)) | (8, 4, Value::Number(encoding)) => {
+                self.encoding = encoding
+            }
             (5, 3, Value::Number(encoding)) => self.definition = encoding,
             (5, 4, Value::Number(encoding)) => self.repetition = encoding,
             (7, 3, Value::Bool(sorted)) => self.sorted = sorted,
@@ -141,7 +146,8 @@ impl<'a> Pages<'a> {
     /// The next header and its data. Index pages are passed over, as any reader may.
     fn header(&mut self) -> Result<Option<(Header, &'a [u8])>> {
         while !self.rest.is_empty() {
-            let (header, behind) = Header::read(self.rest).ok_or_else(|| bad("a bad page header"))?;
+            let (header, behind) =
+                Header::read(self.rest).ok_or_else(|| bad("a bad page header"))?;
             let page = behind.split_at_checked(header.compressed);
             let (data, behind) = page.ok_or_else(|| bad("a page that ends behind its column"))?;
             self.rest = behind;
@@ -162,7 +168,8 @@ impl<'a> Pages<'a> {
         let levels = header.levels();
         let (levels, data) =
             data.split_at_checked(levels).ok_or_else(|| bad("levels longer than their page"))?;
-        let length = length.checked_sub(levels.len()).ok_or_else(|| bad("levels longer than their page"))?;
+        let length =
+            length.checked_sub(levels.len()).ok_or_else(|| bad("levels longer than their page"))?;
         let codec = if header.is_compressed { self.codec } else { Codec::None };
         let mut page = levels.to_vec();
         // Nothing but nulls: nothing is compressed then.
@@ -180,22 +187,27 @@ impl<'a> Pages<'a> {
 /// Adds the data, which has this length, to the page.
 fn decompressed(codec: Codec, data: &[u8], length: usize, page: &mut Vec<u8>) -> Result<()> {
     // One more than there may be, to see that there is more.
-    let mut all = |stream: &mut dyn Read| stream.take(length as u64 + 1).read_to_end(page).map(drop);
+    let mut all =
+        |stream: &mut dyn Read| stream.take(length as u64 + 1).read_to_end(page).map(drop);
     match codec {
         Codec::None => page.extend_from_slice(data),
         Codec::Gzip => all(&mut flate2::read::MultiGzDecoder::new(data))?,
         Codec::Zstd => all(&mut decompress::zstd(data)?)?,
         Codec::Snappy | Codec::Lz4 => {
             // What the most expanding input becomes: 64 bytes of 3, 255 of 1.
-            let most =
-                data.len().saturating_mul(if codec == Codec::Lz4 { 255 } else { 22 }).saturating_add(64);
+            let most = data
+                .len()
+                .saturating_mul(if codec == Codec::Lz4 { 255 } else { 22 })
+                .saturating_add(64);
             if length > most {
                 return Err(bad("a page of more data than it can hold"));
             }
             let start = page.len();
             page.resize(start + length, 0);
             let done = match codec {
-                Codec::Snappy => snap::raw::Decoder::new().decompress(data, &mut page[start..]).ok(),
+                Codec::Snappy => {
+                    snap::raw::Decoder::new().decompress(data, &mut page[start..]).ok()
+                }
                 _ => lz4_flex::block::decompress_into(data, &mut page[start..]).ok(),
             };
             page.truncate(start + done.ok_or_else(|| bad("a page that cannot be decompressed"))?);
@@ -216,7 +228,10 @@ impl Pages<'_> {
         let encoding = encoding(header.encoding)?;
         Ok(Some(match header.kind {
             DICTIONARY => {
-                if (num_values as usize).checked_mul(self.size).is_none_or(|length| length > buf.len()) {
+                if (num_values as usize)
+                    .checked_mul(self.size)
+                    .is_none_or(|length| length > buf.len())
+                {
                     return Err(bad("a dictionary of more values than it has"));
                 }
                 (Page::DictionaryPage { buf, num_values, encoding, is_sorted }, 0)
@@ -250,8 +265,8 @@ impl Pages<'_> {
     }
 }
 
-/// Hands over one page at a time to the decoders of `parquet`, which want a reader that owns its data: whoever decodes puts
-/// the next page in when the last is used up.
+/// Hands over one page at a time to the decoders of `parquet`, which want a reader that owns its
+/// data: whoever decodes puts the next page in when the last is used up.
 #[derive(Clone, Default)]
 pub(super) struct Slot(Arc<Mutex<Option<Page>>>);
 
@@ -274,8 +289,8 @@ impl PageReader for Slot {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).take())
     }
 
-    /// As if each page were the last: the caller counts rows by their levels, so one that goes on in the next page is no
-    /// matter.
+    /// As if each page were the last: the caller counts rows by their levels, so one that goes on
+    /// in the next page is no matter.
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
         Ok(None)
     }

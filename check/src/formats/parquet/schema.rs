@@ -1,17 +1,19 @@
-//! The schema of a footer, looked at before the crate `parquet` takes it in: that crate allocates what groups claim, up to
-//! 16 GiB, calls itself for each level, and copies the names of all groups above a column for each column.
+//! The schema of a footer, looked at before the crate `parquet` takes it in: that crate allocates
+//! what groups claim, up to 16 GiB, calls itself for each level, and copies the names of all groups
+//! above a column for each column.
 
 use super::Error;
 use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift, Value};
 
-/// How far groups may be nested. Each level takes some stack, and a stack that overflows ends the process.
+/// How far groups may be nested. Each level takes some stack, and a stack that overflows ends the
+/// process.
 const MAX_DEPTH: usize = 64;
 
-/// Verifies that the schema is one whole tree that is not too deep, and that the names of its columns, with those of the
-/// groups above them, are not far longer than the footer.
+/// Verifies that the schema is one whole tree that is not too deep, and that the names of its
+/// columns, with those of the groups above them, are not far longer than the footer.
 ///
-/// Kinds of fields are those of the format, since that crate reads some by their numbers alone, and would read others
-/// than these here if they differed.
+/// Kinds of fields are those of the format, since that crate reads some by their numbers alone, and
+/// would read others than these here if they differed.
 pub(super) fn verify(footer: &[u8]) -> Result<(), Error> {
     let mut verified = Ok(());
     let read = Thrift { rest: footer }.fields(&mut |thrift, number, kind, value| {
@@ -26,8 +28,10 @@ pub(super) fn verify(footer: &[u8]) -> Result<(), Error> {
         let (2, Value::List(STRUCT, count)) = (number, value) else {
             return (kind == expected && number != 2).then_some(false);
         };
-        let mut tree =
-            Tree { left: footer.len().saturating_mul(64).saturating_add(1 << 16), ..Tree::default() };
+        let mut tree = Tree {
+            left: footer.len().saturating_mul(64).saturating_add(1 << 16),
+            ..Tree::default()
+        };
         for _ in 0..count {
             let element = Element::read(thrift)?;
             verified = tree.add(element);

@@ -1,5 +1,6 @@
-//! As much of Thrift's compact protocol as headers of pages and the schema take: structs of integers and booleans, lists of
-//! structs, and whatever else there is, to be skipped. `parquet` keeps its own reader of them to itself.
+//! As much of Thrift's compact protocol as headers of pages and the schema take: structs of
+//! integers and booleans, lists of structs, and whatever else there is, to be skipped. `parquet`
+//! keeps its own reader of them to itself.
 
 /// A value of a field.
 #[derive(Clone, Copy)]
@@ -21,7 +22,8 @@ pub(super) const BINARY: u8 = 8;
 pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
 
-/// Called with the number, the kind and the value of each field; says whether it has read a value that comes next.
+/// Called with the number, the kind and the value of each field; says whether it has read a value
+/// that comes next.
 type OfField<'a> = dyn FnMut(&mut Thrift<'_>, i64, u8, Value) -> Option<bool> + 'a;
 
 /// The rest of the bytes.

@@ -1,9 +1,10 @@
-//! Archives of PyTorch: what `torch.save` and `torch.jit.save` write since version 1.6 (.pt, .pth, .ckpt), zip archives of
-//! pickles and of the storages that they refer to.
+//! Archives of PyTorch: what `torch.save` and `torch.jit.save` write since version 1.6 (.pt, .pth,
+//! .ckpt), zip archives of pickles and of the storages that they refer to.
 //!
-//! No pickle is executed: see `pickle.rs`. Tensors are what `torch._utils._rebuild_tensor*` would be called for; a storage
-//! that none of them refers to, because a function of somebody's own would be called for it, is reported as unreadable.
-//! Arrays of numpy and plain numbers inside a pickle are not looked at.
+//! No pickle is executed: see `pickle.rs`. Tensors are what `torch._utils._rebuild_tensor*` would
+//! be called for; a storage that none of them refers to, because a function of somebody's own would
+//! be called for it, is reported as unreadable. Arrays of numpy and plain numbers inside a pickle
+//! are not looked at.
 
 mod pickle;
 mod strided;
@@ -23,11 +24,14 @@ use crate::zip::{self, Member, Method};
 
 /// The longest pickle that is read. It holds names and shapes, no data.
 const MAX_PICKLE: usize = 64 << 20;
-/// The same of one that is deflated, which PyTorch never does: a few bytes could stand for very many objects.
+/// The same of one that is deflated, which PyTorch never does: a few bytes could stand for very
+/// many objects.
 const MAX_DEFLATED_PICKLE: usize = 1 << 20;
-/// How many times over the file may be referred to, lest many tensors of one storage keep the check busy for ever.
+/// All tensors together may take this many times the bytes of the file. More means that many
+/// tensors share one storage, and a check would not end.
 const MAX_SHARING: usize = 64;
-/// The same of deflated storages, inflated: of zeros, say, they are a thousand times what the file has of them.
+/// The same of deflated storages, inflated: of zeros, say, they are a thousand times what the file
+/// has of them.
 const MAX_INFLATED_SHARING: usize = 4;
 /// The most bytes that deflate makes of one.
 const MAX_INFLATION: usize = 1032;
@@ -93,7 +97,8 @@ impl std::error::Error for Error {
 /// Whether this is a zip archive with a `data.pkl` in a folder.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(super::npz::MAGIC)
-        && zip::members(bytes).is_ok_and(|members| members.iter().any(|member| root_of(member).is_some()))
+        && zip::members(bytes)
+            .is_ok_and(|members| members.iter().any(|member| root_of(member).is_some()))
 }
 
 /// The folder of an archive, by its `data.pkl`.
@@ -111,17 +116,21 @@ fn root_of(member: &Member) -> Option<&str> {
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members = zip::members(input.bytes).map_err(Error::Zip)?;
     let root = members.iter().find_map(root_of).ok_or(Error::NoPickle)?.to_owned();
-    let members: BTreeMap<&str, &Member> =
-        members.iter().filter_map(|member| Some((member.name.strip_prefix(&root)?, member))).collect();
+    let members: BTreeMap<&str, &Member> = members
+        .iter()
+        .filter_map(|member| Some((member.name.strip_prefix(&root)?, member)))
+        .collect();
     let order = byte_order(&members, input.bytes)?;
     let mut archive =
         Archive { input, members, order, used: HashSet::new(), tensors: Vec::new(), skipped: 0 };
-    let pickles: Vec<&str> = archive.members.keys().copied().filter(|name| is_pickle(name)).collect();
+    let pickles: Vec<&str> =
+        archive.members.keys().copied().filter(|name| is_pickle(name)).collect();
     for name in pickles {
         archive.pickle(name)?;
     }
     let deflated = archive.members.values().filter(|member| member.method == Method::Deflated);
-    let inflated = deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
+    let inflated =
+        deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
     let inflated = inflated.fold(0, usize::saturating_add).saturating_mul(MAX_INFLATED_SHARING);
     archive.rest();
     let limit = input.bytes.len().saturating_mul(MAX_SHARING).saturating_add(inflated);
@@ -155,7 +164,8 @@ struct Archive<'a> {
     /// Names of the storages that tensors refer to.
     used: HashSet<String>,
     tensors: Vec<Tensor>,
-    /// Bytes of deflated storages before the tensors that begin within: they are inflated all the same.
+    /// Bytes of deflated storages before the tensors that begin within: they are inflated all the
+    /// same.
     skipped: usize,
 }
 
@@ -164,8 +174,9 @@ impl Archive<'_> {
     fn pickle(&mut self, name: &str) -> Result<(), Error> {
         let member = self.members[name];
         let failed = |error| Error::Pickle { member: member.name.clone(), error };
-        let too_long =
-            || io::Error::new(io::ErrorKind::InvalidData, "longer than a pickle of names and shapes");
+        let too_long = || {
+            io::Error::new(io::ErrorKind::InvalidData, "longer than a pickle of names and shapes")
+        };
         let most = if member.method == Method::Stored { MAX_PICKLE } else { MAX_DEFLATED_PICKLE };
         if member.size > most {
             return Err(failed(too_long()));
@@ -174,13 +185,18 @@ impl Archive<'_> {
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
         }
         let mut bytes = Vec::new();
-        member.open(self.input.bytes).take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+        member
+            .open(self.input.bytes)
+            .take(most as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
         if bytes.len() > most {
             return Err(failed(too_long()));
         }
         let malformed = |malformed| Error::Malformed { member: member.name.clone(), malformed };
         let pickle = pickle::read(&bytes).map_err(malformed)?;
-        // TorchScript has the storages of `constants.pkl` in a folder of that name, unless it shares those of `data`.
+        // TorchScript has the storages of `constants.pkl` in a folder of that name, unless it
+        // shares those of `data`.
         let folder = name.strip_suffix(".pkl").unwrap_or(name);
         let prefix = if folder == "data" { String::new() } else { format!("{folder}.") };
         let found = walk::walk(&pickle).ok_or_else(|| {
@@ -203,7 +219,12 @@ impl Archive<'_> {
         })
     }
 
-    fn tensor(&mut self, folder: &str, prefix: &str, found: Found) -> Result<Option<Tensor>, Error> {
+    fn tensor(
+        &mut self,
+        folder: &str,
+        prefix: &str,
+        found: Found,
+    ) -> Result<Option<Tensor>, Error> {
         let name = format!("{prefix}{}", found.name);
         let bad = |why: String| Error::Tensor { name: name.clone(), why };
         let Some((member_name, member)) = self.storage(folder, &found.storage) else {
@@ -230,9 +251,13 @@ impl Archive<'_> {
             return Ok(Some(tensor));
         }
         if member.size % unit != 0 {
-            return Err(bad(format!("its storage of {} bytes is no whole number of elements", member.size)));
+            return Err(bad(format!(
+                "its storage of {} bytes is no whole number of elements",
+                member.size
+            )));
         }
-        let view = strided::View::new(&tensor.shape, &found.strides, found.offset, unit, member.size);
+        let view =
+            strided::View::new(&tensor.shape, &found.strides, found.offset, unit, member.size);
         let view = view.map_err(|why| bad(why.to_owned()))?;
         let range = view.bytes();
         tensor.data = match (view.layout(), member.method) {
@@ -248,7 +273,8 @@ impl Archive<'_> {
             (None, Method::Stored) if view.elements() <= member.size / unit => {
                 Data::Decoded(view.decode(member.range.start))
             }
-            // Part of a deflated storage, or more elements than the storage has: what is there is looked at once.
+            // Part of a deflated storage, or more elements than the storage has: what is there is
+            // looked at once.
             _ => {
                 tensor.name = Some(format!("{name} (storage {})", found.storage.key));
                 tensor.shape = vec![member.size / unit];
@@ -258,7 +284,8 @@ impl Archive<'_> {
         Ok(Some(tensor))
     }
 
-    /// Storages that no tensor refers to: their type is not known for sure, and they are reported as what they are.
+    /// Storages that no tensor refers to: their type is not known for sure, and they are reported
+    /// as what they are.
     fn rest(&mut self) {
         let members = std::mem::take(&mut self.members);
         for (name, member) in members {

@@ -1,5 +1,5 @@
-//! Pickles as data: the objects that a pickle describes, without making any. Functions are never called; a call stays
-//! what it is, a name and arguments.
+//! Pickles as data: the objects that a pickle describes, without making any. Functions are never
+//! called; a call stays what it is, a name and arguments.
 //!
 //! The opcodes are those of Python's `pickletools`, protocols 0 to 5.
 
@@ -60,17 +60,22 @@ impl fmt::Display for Malformed {
 
 type Why = &'static str;
 
-/// Objects of a pickle, and places of its memo. More would only be there to fill memory: an opcode of one byte makes an object.
+/// Objects of a pickle, and places of its memo. More would only be there to fill memory: an opcode
+/// of one byte makes an object.
 const MAX_OBJECTS: usize = 1 << 23;
 
-/// Reads a pickle. What it allocates is a multiple of its length, and bounded by the number of objects.
+/// Reads a pickle. What it allocates is a multiple of its length, and bounded by the number of
+/// objects.
 pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
     let mut machine = Machine { bytes, ..Machine::default() };
     loop {
         let at = machine.at;
         match machine.step() {
             Ok(None) if machine.objects.len().max(machine.memo.len()) > MAX_OBJECTS => {
-                return Err(Malformed { at, why: "there are more objects than PyTorch would write" });
+                return Err(Malformed {
+                    at,
+                    why: "there are more objects than PyTorch would write",
+                });
             }
             Ok(None) => {}
             Ok(Some(root)) => {
@@ -94,7 +99,8 @@ struct Machine<'a> {
     names: usize,
 }
 
-/// Bytes of such names for a byte of pickle. A text can be recalled again and again, and Python makes a name once.
+/// Bytes of such names for a byte of pickle. A text can be recalled again and again, and Python
+/// makes a name once.
 const MAX_NAMES: usize = 16;
 
 const CUT: Why = "the pickle is cut off";
@@ -103,7 +109,8 @@ const UNDERFLOW: Why = "an object is missing on the stack";
 impl Machine<'_> {
     fn take(&mut self, length: u64) -> Result<&[u8], Why> {
         let rest = &self.bytes[self.at..];
-        let taken = usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or(CUT)?;
+        let taken =
+            usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or(CUT)?;
         self.at += taken.len();
         Ok(taken)
     }
@@ -151,7 +158,8 @@ impl Machine<'_> {
 
     fn pop_last(&mut self, count: usize) -> Result<Vec<Id>, Why> {
         let floor = self.marks.last().copied().unwrap_or(0);
-        let start = self.stack.len().checked_sub(count).filter(|&start| start >= floor).ok_or(UNDERFLOW)?;
+        let start =
+            self.stack.len().checked_sub(count).filter(|&start| start >= floor).ok_or(UNDERFLOW)?;
         Ok(self.stack.split_off(start))
     }
 
@@ -275,8 +283,14 @@ impl Machine<'_> {
                 self.set_items(self.top()?, &items)?;
             }
             b'p' | b'q' | b'r' | 0x94 | b'g' | b'h' | b'j' => self.memo(opcode)?,
-            b'c' | 0x93 | b'R' | 0x81 | 0x92 | b'b' | b'i' | b'o' | b'P' | b'Q' => self.reference(opcode)?,
-            _ => return Err("no such opcode, or one that needs a table of the program that wrote it"),
+            b'c' | 0x93 | b'R' | 0x81 | 0x92 | b'b' | b'i' | b'o' | b'P' | b'Q' => {
+                self.reference(opcode)?
+            }
+            _ => {
+                return Err(
+                    "no such opcode, or one that needs a table of the program that wrote it",
+                );
+            }
         }
         Ok(None)
     }
@@ -288,7 +302,12 @@ impl Machine<'_> {
                 match line.as_str() {
                     // Booleans of protocol 0.
                     "00" | "01" => return Ok(Object::Bool(line == "01")),
-                    _ => return Ok(line.trim_end_matches('L').parse().map_or(Object::Other, Object::Int)),
+                    _ => {
+                        return Ok(line
+                            .trim_end_matches('L')
+                            .parse()
+                            .map_or(Object::Other, Object::Int));
+                    }
                 }
             }
             b'J' => i64::from(self.number(4)? as u32 as i32),
@@ -325,7 +344,9 @@ impl Machine<'_> {
     fn memo(&mut self, opcode: u8) -> Result<(), Why> {
         let key = match opcode {
             0x94 => self.memo.len() as u64,
-            b'p' | b'g' => self.line()?.parse().map_err(|_| "a place in the memo that is no number")?,
+            b'p' | b'g' => {
+                self.line()?.parse().map_err(|_| "a place in the memo that is no number")?
+            }
             b'q' | b'h' => self.number(1)?,
             _ => self.number(4)?,
         };
@@ -364,7 +385,8 @@ impl Machine<'_> {
             b'b' => {
                 let state = self.pop()?;
                 let object = self.top()?;
-                // Others with a state are of no interest; what it holds still is, and is found as an item.
+                // Others with a state are of no interest; what it holds still is, and is found as
+                // an item.
                 match &mut self.objects[object] {
                     Object::Call { state: slot, .. } => *slot = Some(state),
                     Object::Sequence(items) => items.push(state),

@@ -35,9 +35,11 @@ impl View {
             return Err("as many strides as extents are needed");
         }
         let offset = usize::try_from(offset).map_err(|_| "a negative offset")?;
-        let elements = shape.iter().try_fold(1, |product: usize, &extent| product.checked_mul(extent));
-        let elements = elements
-            .filter(|elements| elements.checked_mul(unit).is_some_and(|bytes| bytes <= isize::MAX as usize));
+        let elements =
+            shape.iter().try_fold(1, |product: usize, &extent| product.checked_mul(extent));
+        let elements = elements.filter(|elements| {
+            elements.checked_mul(unit).is_some_and(|bytes| bytes <= isize::MAX as usize)
+        });
         let elements = elements.ok_or("a shape that is too large")?;
         let mut view = Self {
             axes: Vec::new(),
@@ -59,8 +61,8 @@ impl View {
             if extent == 1 {
                 continue;
             }
-            let stride =
-                usize::try_from(stride).map_err(|_| "a negative stride, which PyTorch does not have")?;
+            let stride = usize::try_from(stride)
+                .map_err(|_| "a negative stride, which PyTorch does not have")?;
             let reach = stride.checked_mul(extent - 1).and_then(|reach| last.checked_add(reach));
             last = reach.ok_or("strides that are too large")?;
             view.axes.push((extent, stride));
@@ -82,7 +84,8 @@ impl View {
         self.offset * self.unit..self.end * self.unit
     }
 
-    /// The order in which a storage without gaps holds the elements; none if it has gaps or shows elements twice.
+    /// The order in which a storage without gaps holds the elements; none if it has gaps or shows
+    /// elements twice.
     pub(super) fn layout(&self) -> Option<Layout> {
         let mut order: Vec<usize> = (0..self.axes.len()).collect();
         // The largest stride runs slowest.
@@ -140,7 +143,11 @@ struct Elements<'a> {
 impl Elements<'_> {
     /// The byte of the element at the coordinate, within the storage.
     fn at(&self) -> usize {
-        let steps = self.coordinate.iter().zip(&self.view.axes).map(|(&index, &(_, stride))| index * stride);
+        let steps = self
+            .coordinate
+            .iter()
+            .zip(&self.view.axes)
+            .map(|(&index, &(_, stride))| index * stride);
         (self.view.offset + steps.sum::<usize>()) * self.view.unit
     }
 

@@ -1,4 +1,5 @@
-//! Finds the tensors in a pickle of PyTorch, and gives them the names of the keys that lead to them.
+//! Finds the tensors in a pickle of PyTorch, and gives them the names of the keys that lead to
+//! them.
 
 use std::collections::HashSet;
 
@@ -51,8 +52,8 @@ const STORAGES: [(&str, &str); 19] = [
 /// Whether a dtype is one of integers, booleans or integers that stand for something else.
 pub(super) fn is_integer(dtype: &str) -> bool {
     let others = [
-        "uint16", "uint32", "uint64", "long", "int", "short", "bits8", "bits16", "bits1x8", "bits2x4",
-        "bits4x2",
+        "uint16", "uint32", "uint64", "long", "int", "short", "bits8", "bits16", "bits1x8",
+        "bits2x4", "bits4x2",
     ];
     STORAGES
         .iter()
@@ -60,15 +61,18 @@ pub(super) fn is_integer(dtype: &str) -> bool {
         || others.contains(&dtype)
 }
 
-/// The most extents that a shape may have. Many tensors can refer to one, so that this bounds the time for each.
+/// The most extents that a shape may have. Many tensors can refer to one, so that this bounds the
+/// time for each.
 const MAX_RANK: usize = 256;
 
-/// Bytes of names and shapes for a byte of pickle. References could make a few long ones stand for many.
+/// Bytes of names and shapes for a byte of pickle. References could make a few long ones stand for
+/// many.
 const MAX_NAMES: usize = 64;
 /// What is granted to a small pickle beyond that.
 const MIN_NAMES: usize = 128 << 10;
 
-/// All tensors of a pickle; none if their names and shapes would take far more memory than the pickle.
+/// All tensors of a pickle; none if their names and shapes would take far more memory than the
+/// pickle.
 pub(super) fn walk(pickle: &Pickle) -> Option<Vec<Found>> {
     let mut room = pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES);
     let mut take = |bytes: usize| {
@@ -76,7 +80,8 @@ pub(super) fn walk(pickle: &Pickle) -> Option<Vec<Found>> {
         Some(())
     };
     let mut found = Vec::new();
-    // Each object is visited once, under the first name that leads to it: references could make a maze otherwise.
+    // Each object is visited once, under the first name that leads to it: references could make a
+    // maze otherwise.
     let mut seen = HashSet::new();
     let mut todo = vec![(pickle.root, String::new())];
     while let Some((id, name)) = todo.pop() {
@@ -92,8 +97,10 @@ pub(super) fn walk(pickle: &Pickle) -> Option<Vec<Found>> {
         let at = todo.len();
         // A name is made only for what can hold a tensor.
         let mut add = |id: Id, key: Option<&str>| {
-            let holds =
-                matches!(pickle.objects[id], Object::Sequence(_) | Object::Dict(_) | Object::Call { .. });
+            let holds = matches!(
+                pickle.objects[id],
+                Object::Sequence(_) | Object::Dict(_) | Object::Call { .. }
+            );
             if !holds || seen.contains(&id) {
                 return Some(());
             }
@@ -117,7 +124,8 @@ pub(super) fn walk(pickle: &Pickle) -> Option<Vec<Found>> {
                     add(value, Some(&reader.key(key)))?;
                 }
             }
-            // What a function of somebody's own makes of these is not known; what they hold is looked at.
+            // What a function of somebody's own makes of these is not known; what they hold is
+            // looked at.
             Object::Call { arguments, state, items, .. } => {
                 add(*arguments, None)?;
                 if let Some(state) = state {
@@ -197,11 +205,15 @@ impl<'a> Reader<'a> {
                     | "torch._utils _rebuild_qtensor",
                     [storage, offset, shape, strides, ..],
                 ) => return self.rebuild(*storage, *offset, *shape, *strides, None),
-                ("torch._utils _rebuild_tensor_v3", [storage, offset, shape, strides, _, _, dtype, ..]) => {
+                (
+                    "torch._utils _rebuild_tensor_v3",
+                    [storage, offset, shape, strides, _, _, dtype, ..],
+                ) => {
                     return self.rebuild(*storage, *offset, *shape, *strides, Some(*dtype));
                 }
                 (
-                    "torch._utils _rebuild_parameter" | "torch._utils _rebuild_parameter_with_state",
+                    "torch._utils _rebuild_parameter"
+                    | "torch._utils _rebuild_parameter_with_state",
                     [tensor, ..],
                 ) => id = *tensor,
                 // (function, type, arguments, state)
@@ -209,9 +221,10 @@ impl<'a> Reader<'a> {
                     let function = self.global(*function)?;
                     let arguments = self.sequence(*arguments)?;
                     return match (function, arguments) {
-                        ("torch._utils _rebuild_tensor_v2", [storage, offset, shape, strides, ..]) => {
-                            self.rebuild(*storage, *offset, *shape, *strides, None)
-                        }
+                        (
+                            "torch._utils _rebuild_tensor_v2",
+                            [storage, offset, shape, strides, ..],
+                        ) => self.rebuild(*storage, *offset, *shape, *strides, None),
                         _ => None,
                     };
                 }
@@ -221,7 +234,14 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn rebuild(&self, storage: Id, offset: Id, shape: Id, strides: Id, dtype: Option<Id>) -> Option<Found> {
+    fn rebuild(
+        &self,
+        storage: Id,
+        offset: Id,
+        shape: Id,
+        strides: Id,
+        dtype: Option<Id>,
+    ) -> Option<Found> {
         let storage = self.storage(storage)?;
         let dtype = match dtype {
             Some(dtype) => self.global(dtype)?.strip_prefix("torch ")?.to_owned(),
