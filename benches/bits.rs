@@ -18,15 +18,15 @@ fn cell<T: Sample, A: Ask, B: Ask>(
     let name =
         format!("bits/{}/{}/{}/{data_name}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
-    for path in nonfinite_benches::paths() {
-        group.bench_function(format!("nonfinite {}", path.name()), |b| {
+    for backend in nonfinite_benches::backends() {
+        group.bench_function(format!("nonfinite {}", backend.name()), |b| {
             b.iter(|| {
-                path.bits(black_box(&x[..]), A::PREDICATE, black_box(bytes_mut(&mut out)), 0)
+                backend.bits(black_box(&x[..]), A::PREDICATE, black_box(bytes_mut(&mut out)), 0)
             });
         });
-        group.bench_function(format!("nonfinite {} from bit 3", path.name()), |b| {
+        group.bench_function(format!("nonfinite {} from bit 3", backend.name()), |b| {
             let mut out = vec![0u8; x.len() / 8 + 1];
-            b.iter(|| path.bits(black_box(&x[..]), A::PREDICATE, black_box(&mut out), 3));
+            b.iter(|| backend.bits(black_box(&x[..]), A::PREDICATE, black_box(&mut out), 3));
         });
     }
     group.bench_function("std", |b| {

@@ -3,18 +3,18 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 
-type Sink = (&'static str, fn(Path, Elements<'_>, &mut [u8]));
+type Sink = (&'static str, fn(Backend, Elements<'_>, &mut [u8]));
 
 const SINKS: [Sink; 4] = [
-    ("mask", |path, x, out| path.mask(x, Predicate::Finite, out)),
-    ("bits", |path, x, out| path.bits(x, Predicate::Finite, out, 0)),
-    ("all", |path, x, _| {
-        black_box(path.all(x, Predicate::Finite));
+    ("mask", |backend, x, out| backend.mask(x, Predicate::Finite, out)),
+    ("bits", |backend, x, out| backend.bits(x, Predicate::Finite, out, 0)),
+    ("all", |backend, x, _| {
+        black_box(backend.all(x, Predicate::Finite));
     }),
-    ("census", |path, x, _| {
-        black_box(path.census(x));
+    ("census", |backend, x, _| {
+        black_box(backend.census(x));
     }),
 ];
 
@@ -29,9 +29,9 @@ fn formats(c: &mut Criterion) {
                 let name =
                     format!("format/{sink}/{format}/finite/{}", nonfinite_benches::name(bytes));
                 let mut group = nonfinite_benches::group(c, name, bytes);
-                for path in nonfinite_benches::paths() {
-                    group.bench_function(format!("nonfinite {}", path.name()), |b| {
-                        b.iter(|| run(path, black_box(x), black_box(&mut out[..x.len()])));
+                for backend in nonfinite_benches::backends() {
+                    group.bench_function(format!("nonfinite {}", backend.name()), |b| {
+                        b.iter(|| run(backend, black_box(x), black_box(&mut out[..x.len()])));
                     });
                 }
                 for (width, load, floor) in nonfinite_benches::limits_of(format.size_in_bytes()) {

@@ -15,9 +15,9 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
     let name =
         format!("mask/{}/{}/{}/{data_name}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
-    for path in nonfinite_benches::paths() {
-        group.bench_function(format!("nonfinite {}", path.name()), |b| {
-            b.iter(|| path.mask(black_box(&x[..]), A::PREDICATE, black_box(&mut out[..])));
+    for backend in nonfinite_benches::backends() {
+        group.bench_function(format!("nonfinite {}", backend.name()), |b| {
+            b.iter(|| backend.mask(black_box(&x[..]), A::PREDICATE, black_box(&mut out[..])));
         });
     }
     group.bench_function("std", |b| {

@@ -5,73 +5,73 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
-use nonfinite::{Elements, Path, Predicate};
+use nonfinite::{Backend, Elements, Predicate};
 use nonfinite_benches::limits::{Floor, Load};
 use nonfinite_benches::{Data, Sample, bytes_of};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 const THREADS: usize = 2;
 
-type Run = fn(Path, Elements<'_>, &mut [u8]);
+type Run = fn(Backend, Elements<'_>, &mut [u8]);
 
 /// A sink, what it is asked, and it on one thread and on several.
 const SINKS: [(&str, &str, Run, Run); 7] = [
     (
         "mask",
         "finite",
-        |path, x, out| path.mask(x, Predicate::Finite, out),
-        |path, x, out| path.par_mask(x, Predicate::Finite, out),
+        |backend, x, out| backend.mask(x, Predicate::Finite, out),
+        |backend, x, out| backend.par_mask(x, Predicate::Finite, out),
     ),
     (
         "mask",
         "nan",
-        |path, x, out| path.mask(x, Predicate::Nan, out),
-        |path, x, out| path.par_mask(x, Predicate::Nan, out),
+        |backend, x, out| backend.mask(x, Predicate::Nan, out),
+        |backend, x, out| backend.par_mask(x, Predicate::Nan, out),
     ),
     (
         "bits",
         "finite",
-        |path, x, out| path.bits(x, Predicate::Finite, out, 0),
-        |path, x, out| path.par_bits(x, Predicate::Finite, out, 0),
+        |backend, x, out| backend.bits(x, Predicate::Finite, out, 0),
+        |backend, x, out| backend.par_bits(x, Predicate::Finite, out, 0),
     ),
     (
         "all",
         "finite",
-        |path, x, _| {
-            black_box(path.all(x, Predicate::Finite));
+        |backend, x, _| {
+            black_box(backend.all(x, Predicate::Finite));
         },
-        |path, x, _| {
-            black_box(path.par_all(x, Predicate::Finite));
+        |backend, x, _| {
+            black_box(backend.par_all(x, Predicate::Finite));
         },
     ),
     (
         "position",
         "nan",
-        |path, x, _| {
-            black_box(path.position(x, Predicate::Nan));
+        |backend, x, _| {
+            black_box(backend.position(x, Predicate::Nan));
         },
-        |path, x, _| {
-            black_box(path.par_position(x, Predicate::Nan));
+        |backend, x, _| {
+            black_box(backend.par_position(x, Predicate::Nan));
         },
     ),
     (
         "count",
         "nan",
-        |path, x, _| {
-            black_box(path.count(x, Predicate::Nan));
+        |backend, x, _| {
+            black_box(backend.count(x, Predicate::Nan));
         },
-        |path, x, _| {
-            black_box(path.par_count(x, Predicate::Nan));
+        |backend, x, _| {
+            black_box(backend.par_count(x, Predicate::Nan));
         },
     ),
     (
         "census",
         "all",
-        |path, x, _| {
-            black_box(path.census(x));
+        |backend, x, _| {
+            black_box(backend.census(x));
         },
-        |path, x, _| {
-            black_box(path.par_census(x));
+        |backend, x, _| {
+            black_box(backend.par_census(x));
         },
     ),
 ];
@@ -140,12 +140,12 @@ fn format<T: Sample>(c: &mut Criterion) {
                 nonfinite_benches::name(bytes)
             );
             let mut group = nonfinite_benches::group(c, name, bytes);
-            let path = Path::active();
-            group.bench_function(format!("nonfinite {}", path.name()), |b| {
-                b.iter(|| one(path, black_box(x), black_box(&mut out)));
+            let backend = Backend::active();
+            group.bench_function(format!("nonfinite {}", backend.name()), |b| {
+                b.iter(|| one(backend, black_box(x), black_box(&mut out)));
             });
-            group.bench_function(format!("nonfinite {}, {THREADS} threads", path.name()), |b| {
-                b.iter(|| pool.install(|| several(path, black_box(x), black_box(&mut out))));
+            group.bench_function(format!("nonfinite {}, {THREADS} threads", backend.name()), |b| {
+                b.iter(|| pool.install(|| several(backend, black_box(x), black_box(&mut out))));
             });
             limits::<T>(&mut group, &pool, bytes_of(&typed), sink == "mask");
             group.finish();

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
-use nonfinite::{Path, Predicate};
+use nonfinite::{Backend, Predicate};
 use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Nan, NanBits};
 use nonfinite_benches::{Data, Sample, bytes_of};
 
@@ -21,17 +21,17 @@ fn time<T: Sample, R>(
 /// A loop of somebody else.
 type Other<'a, T> = (&'a str, &'a dyn Fn(&[T]));
 
-/// One operation: every path, the limits, and what others have.
+/// One operation: every backend, the limits, and what others have.
 fn operation<T: Sample, R>(
     c: &mut Criterion,
     name: String,
     x: &[T],
-    ours: impl Fn(Path, &[T]) -> R,
+    ours: impl Fn(Backend, &[T]) -> R,
     others: &[Other<'_, T>],
 ) {
     let mut group = nonfinite_benches::group(c, name, size_of_val(x));
-    for path in nonfinite_benches::paths() {
-        time(&mut group, &format!("nonfinite {}", path.name()), x, |x| ours(path, x));
+    for backend in nonfinite_benches::backends() {
+        time(&mut group, &format!("nonfinite {}", backend.name()), x, |x| ours(backend, x));
     }
     for (name, run) in others {
         if !name.ends_with("v4") || nonfinite_benches::has_avx512() {
@@ -70,7 +70,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                     c,
                     name("all", Finite::NAME),
                     &x,
-                    |path, x| path.all(x, Predicate::Finite),
+                    |backend, x| backend.all(x, Predicate::Finite),
                     &[
                         ("std", run!(all, Finite)),
                         ("std multiversion", run!(all_avx2, Finite)),
@@ -84,7 +84,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                     c,
                     name("position", Nan::NAME),
                     &x,
-                    |path, x| path.position(x, Predicate::Nan),
+                    |backend, x| backend.position(x, Predicate::Nan),
                     &[("std", run!(position, Nan)), ("std multiversion", run!(position_avx2, Nan))],
                 );
             }
@@ -92,7 +92,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                 c,
                 name("count", Nan::NAME),
                 &x,
-                |path, x| path.count(x, Predicate::Nan),
+                |backend, x| backend.count(x, Predicate::Nan),
                 &[
                     ("std", run!(count, Nan)),
                     ("std multiversion", run!(count_avx2, Nan)),
@@ -101,7 +101,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                     ("bits multiversion", run!(count_avx2, NanBits)),
                 ],
             );
-            operation(c, name("census", "all"), &x, |path, x| path.census(x), &[]);
+            operation(c, name("census", "all"), &x, |backend, x| backend.census(x), &[]);
         }
         hit_in_first_block::<T>(c, bytes);
     }
@@ -112,7 +112,7 @@ fn hit_in_first_block<T: Sample>(c: &mut Criterion, bytes: usize) {
     let mut x: Vec<T> = Data::Clean.make(bytes);
     x[0] = T::NAN;
     let name = format!("any/{}/nan/{}/firsthit", T::NAME, nonfinite_benches::name(bytes));
-    operation(c, name, &x, |path, x| path.any(x, Predicate::Nan), &[]);
+    operation(c, name, &x, |backend, x| backend.any(x, Predicate::Nan), &[]);
 }
 
 criterion_group! {

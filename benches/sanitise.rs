@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use nonfinite::scale::{Scalable, unscale_and_check};
-use nonfinite::{Path, Replacement, replace_non_finite, replace_non_finite_into};
+use nonfinite::{Backend, Replacement, replace_non_finite, replace_non_finite_into};
 use nonfinite_benches::{Data, Sample, bytes_of};
 
 /// As a user would write it.
@@ -22,12 +22,12 @@ fn std_replace<T: Sample>(x: &mut [T], with: Replacement<T>) {
     }
 }
 
-/// The functions of the crate on every path.
-fn each_path(mut run: impl FnMut(Path)) {
-    let active = Path::active();
-    for path in nonfinite_benches::paths() {
-        path.activate();
-        run(path);
+/// The functions of the crate on every backend.
+fn each_backend(mut run: impl FnMut(Backend)) {
+    let active = Backend::active();
+    for backend in nonfinite_benches::backends() {
+        backend.activate();
+        run(backend);
     }
     active.activate();
 }
@@ -44,8 +44,8 @@ fn format<T: Sample + Scalable>(c: &mut Criterion) {
 
             let mut group = nonfinite_benches::group(c, name("replace"), bytes);
             // What is replaced has to be put back, outside the clock.
-            each_path(|path| {
-                group.bench_function(format!("nonfinite {}", path.name()), |b| {
+            each_backend(|backend| {
+                group.bench_function(format!("nonfinite {}", backend.name()), |b| {
                     b.iter_batched_ref(
                         || x.clone(),
                         |x| replace_non_finite(black_box(x), with),
@@ -68,8 +68,8 @@ fn format<T: Sample + Scalable>(c: &mut Criterion) {
             group.finish();
 
             let mut group = nonfinite_benches::group(c, name("copying"), bytes);
-            each_path(|path| {
-                group.bench_function(format!("nonfinite {}", path.name()), |b| {
+            each_backend(|backend| {
+                group.bench_function(format!("nonfinite {}", backend.name()), |b| {
                     b.iter(|| replace_non_finite_into(black_box(&x), black_box(&mut out), with));
                 });
             });
@@ -84,8 +84,8 @@ fn format<T: Sample + Scalable>(c: &mut Criterion) {
         let mut out = x.clone();
         let name = format!("unscale/{}/{}/clean", T::NAME, nonfinite_benches::name(bytes));
         let mut group = nonfinite_benches::group(c, name, bytes);
-        each_path(|path| {
-            group.bench_function(format!("nonfinite {}", path.name()), |b| {
+        each_backend(|backend| {
+            group.bench_function(format!("nonfinite {}", backend.name()), |b| {
                 b.iter(|| unscale_and_check(black_box(&mut x), black_box(1.0)));
             });
         });

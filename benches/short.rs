@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nonfinite::{Path, Predicate};
+use nonfinite::{Backend, Predicate};
 use nonfinite_benches::loops::{self, Finite};
 use nonfinite_benches::{Data, Sample};
 
@@ -30,15 +30,17 @@ fn format<T: Sample>(c: &mut Criterion) {
             format!("short/{}/finite/{n}", T::NAME),
             size_of_val(&x[..]),
         );
-        let active = Path::active();
-        for path in nonfinite_benches::paths() {
-            // The functions of the crate use the active path.
-            path.activate();
-            group.bench_function(format!("nonfinite {}", path.name()), |b| {
+        let active = Backend::active();
+        for backend in nonfinite_benches::backends() {
+            // The functions of the crate use the active backend.
+            backend.activate();
+            group.bench_function(format!("nonfinite {}", backend.name()), |b| {
                 b.iter(|| is_finite(black_box(&x), black_box(&mut out)));
             });
-            group.bench_function(format!("nonfinite {} without dispatch", path.name()), |b| {
-                b.iter(|| path.mask(black_box(&x[..]), Predicate::Finite, black_box(&mut out[..])));
+            group.bench_function(format!("nonfinite {} without dispatch", backend.name()), |b| {
+                b.iter(|| {
+                    backend.mask(black_box(&x[..]), Predicate::Finite, black_box(&mut out[..]))
+                });
             });
         }
         active.activate();

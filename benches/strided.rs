@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndarray::{ArrayView, ArrayView2, ArrayViewMut, IxDyn, ShapeBuilder, Zip, s};
-use nonfinite::{Path, Predicate, TensorView};
+use nonfinite::{Backend, Predicate, TensorView};
 use nonfinite_benches::{Data, Sample};
 
 /// A layout of about so many elements.
@@ -68,9 +68,9 @@ fn of_format<T: Sample>(c: &mut Criterion) {
             let mut out = vec![false; elements];
             let view = TensorView::new(&x[..], offset, &case.sizes, &case.strides)
                 .expect("a layout within x");
-            for path in nonfinite_benches::paths() {
-                let view = view.with_path(path);
-                group.bench_function(format!("nonfinite {}", path.name()), |b| {
+            for backend in nonfinite_benches::backends() {
+                let view = view.with_backend(backend);
+                group.bench_function(format!("nonfinite {}", backend.name()), |b| {
                     b.iter(|| black_box(view).mask(Predicate::Finite, black_box(&mut out[..])));
                 });
             }
@@ -121,7 +121,7 @@ fn nested<T: Sample>(x: &[T], offset: usize, case: &Case, out: &mut [bool]) {
     }
 }
 
-/// One question of f32, on every path.
+/// One question of f32, on every backend.
 fn views<R>(
     c: &mut Criterion,
     case: &str,
@@ -132,9 +132,9 @@ fn views<R>(
     let bytes = view.len() * size_of::<f32>();
     let name = format!("strided/{case}/f32/{}", nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
-    for path in nonfinite_benches::paths() {
-        let view = view.with_path(path);
-        group.bench_function(format!("nonfinite {}", path.name()), |b| {
+    for backend in nonfinite_benches::backends() {
+        let view = view.with_backend(backend);
+        group.bench_function(format!("nonfinite {}", backend.name()), |b| {
             b.iter(|| ours(black_box(view)))
         });
     }
@@ -142,7 +142,7 @@ fn views<R>(
     group.finish();
 }
 
-/// One question of an array, by `nonfinite::ndarray`, which takes the path that is active.
+/// One question of an array, by `nonfinite::ndarray`, which takes the backend that is active.
 fn arrays<R>(
     c: &mut Criterion,
     case: &str,
@@ -153,7 +153,7 @@ fn arrays<R>(
     let bytes = x.len() * size_of::<f32>();
     let name = format!("strided/{case}/f32/{}", nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
-    group.bench_function(format!("nonfinite {}", Path::active().name()), |b| {
+    group.bench_function(format!("nonfinite {}", Backend::active().name()), |b| {
         b.iter(|| ours(black_box(&x)))
     });
     group.bench_function("nested loop", |b| b.iter(|| naive(black_box(&x))));

@@ -29,7 +29,7 @@ DEFINITION = {
     "NonFinite": lambda x: z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x)),
 }
 
-LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Test\(Test \{ mask: (\d+), bound: (\d+), run: (\d+), "
+LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Comparison\(Comparison \{ mask: (\d+), bound: (\d+), run: (\d+), "
                   r"(usual: .*), width: (\d), operation: (\w+), screens: (\w+), "
                   r"negate: (true|false), ieee: (true|false) \}\)")
 

@@ -5,7 +5,7 @@
 
 use nonfinite_kernels::MaskOut;
 
-use crate::path;
+use crate::backend;
 use crate::{Census, Elements, Error, Format, Predicate};
 #[cfg(feature = "replace")]
 use crate::{ElementsMut, Replacement, replace};
@@ -18,7 +18,7 @@ use crate::{rows, strided::Rows};
 /// [`Error::PartialElement`], or [`Error::OutputLength`] if `out` does not have one byte for each
 /// element. Nothing is written then.
 pub fn mask(x: &[u8], format: Format, predicate: Predicate, out: &mut [u8]) -> Result<(), Error> {
-    path::mask(None, mask_input(x, format, out)?, predicate, MaskOut::from(out));
+    backend::mask(None, mask_input(x, format, out)?, predicate, MaskOut::from(out));
     Ok(())
 }
 
@@ -48,7 +48,7 @@ pub fn bits(
     out: &mut [u8],
     offset: usize,
 ) -> Result<(), Error> {
-    path::bits(None, bits_input(x, format, out, offset)?, predicate, out, offset);
+    backend::bits(None, bits_input(x, format, out, offset)?, predicate, out, offset);
     Ok(())
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn bits_input<'a>(
 /// # Errors
 /// [`Error::PartialElement`].
 pub fn any(x: &[u8], format: Format, predicate: Predicate) -> Result<bool, Error> {
-    Ok(path::any(None, Elements::from_bytes(x, format)?, predicate))
+    Ok(backend::any(None, Elements::from_bytes(x, format)?, predicate))
 }
 
 /// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which
@@ -81,7 +81,7 @@ pub fn any(x: &[u8], format: Format, predicate: Predicate) -> Result<bool, Error
 /// # Errors
 /// [`Error::PartialElement`].
 pub fn all(x: &[u8], format: Format, predicate: Predicate) -> Result<bool, Error> {
-    Ok(path::all(None, Elements::from_bytes(x, format)?, predicate))
+    Ok(backend::all(None, Elements::from_bytes(x, format)?, predicate))
 }
 
 /// For how many elements `predicate` holds.
@@ -89,7 +89,7 @@ pub fn all(x: &[u8], format: Format, predicate: Predicate) -> Result<bool, Error
 /// # Errors
 /// [`Error::PartialElement`].
 pub fn count(x: &[u8], format: Format, predicate: Predicate) -> Result<usize, Error> {
-    Ok(path::count(None, Elements::from_bytes(x, format)?, predicate))
+    Ok(backend::count(None, Elements::from_bytes(x, format)?, predicate))
 }
 
 /// The index of the first element for which `predicate` holds.
@@ -97,7 +97,7 @@ pub fn count(x: &[u8], format: Format, predicate: Predicate) -> Result<usize, Er
 /// # Errors
 /// [`Error::PartialElement`].
 pub fn position(x: &[u8], format: Format, predicate: Predicate) -> Result<Option<usize>, Error> {
-    Ok(path::position(None, Elements::from_bytes(x, format)?, predicate))
+    Ok(backend::position(None, Elements::from_bytes(x, format)?, predicate))
 }
 
 /// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
@@ -105,7 +105,7 @@ pub fn position(x: &[u8], format: Format, predicate: Predicate) -> Result<Option
 /// # Errors
 /// [`Error::PartialElement`].
 pub fn census(x: &[u8], format: Format) -> Result<Census, Error> {
-    Ok(path::census(None, Elements::from_bytes(x, format)?))
+    Ok(backend::census(None, Elements::from_bytes(x, format)?))
 }
 
 /// Replaces every NaN and infinity of `x` by the code for it, and returns how many there were: see

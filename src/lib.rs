@@ -5,6 +5,7 @@
 #[cfg(feature = "ndarray")]
 extern crate alloc;
 
+mod backend;
 pub mod bytes;
 mod element;
 mod error;
@@ -15,7 +16,6 @@ pub mod ndarray;
 pub mod ops;
 #[cfg(feature = "rayon")]
 pub mod par;
-mod path;
 mod predicate;
 #[cfg(feature = "replace")]
 mod replace;
@@ -29,14 +29,14 @@ mod strided;
 #[cfg(feature = "views")]
 mod view;
 
+pub use backend::{Backend, BackendInfo, backends};
 pub use element::{
     Element, Elements, ElementsMut, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz,
     F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
 };
 pub use error::Error;
 pub use format::Format;
-pub use nonfinite_kernels::{Census, Class, MaskOut};
-pub use path::{Path, PathInfo, paths};
+pub use nonfinite_kernels::{Census, MaskOut, Occurrences};
 pub use predicate::Predicate;
 #[cfg(feature = "replace")]
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};

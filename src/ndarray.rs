@@ -152,5 +152,5 @@ fn rows<T: Element, S: Data<Elem = T>, D: RemoveAxis, A: Clone + Default>(
 }
 
 fn asked<T: Element, S: Data<Elem = T>, D: Dimension>(x: &ArrayBase<S, D>) -> Asked<'_> {
-    Asked { source: Source::from(x), format: T::FORMAT, path: None }
+    Asked { source: Source::from(x), format: T::FORMAT, backend: None }
 }

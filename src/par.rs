@@ -5,8 +5,8 @@
 //! threads of the current pool to take. A search stops in all threads soon after one has found what
 //! decides.
 //!
-//! For elements that are not in a typed slice see [`bytes`], and for a path of one's choice
-//! [`Path::par_mask`] and its like.
+//! For elements that are not in a typed slice see [`bytes`], and for a backend of one's choice
+//! [`Backend::par_mask`] and its like.
 
 pub mod bytes;
 mod halves;
@@ -15,9 +15,9 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use nonfinite_kernels::MaskOut;
 
-use crate::path;
+use crate::backend;
 use crate::slice::bitmap;
-use crate::{Census, Class, Element, Elements, Path, Predicate};
+use crate::{Backend, Census, Element, Elements, Occurrences, Predicate};
 pub use halves::{ALONE, GRAIN};
 use halves::{Bitmap, is_small, on_parts};
 
@@ -87,8 +87,8 @@ pub fn census<T: Element>(x: &[T]) -> Census {
 }
 
 /// With several threads (feature `rayon`), see [`mod@crate::par`].
-impl Path {
-    /// [`par::mask`](mask()) on this path. `out` may be `&mut [bool]`, `&mut [u8]` or
+impl Backend {
+    /// [`par::mask`](mask()) on this backend. `out` may be `&mut [bool]`, `&mut [u8]` or
     /// `&mut [MaybeUninit<bool>]`.
     ///
     /// # Panics
@@ -103,7 +103,7 @@ impl Path {
         mask_on(Some(self), x.into(), predicate, out.into());
     }
 
-    /// [`par::bits_at`](bits_at) on this path.
+    /// [`par::bits_at`](bits_at) on this backend.
     ///
     /// # Panics
     /// If `out` ends before the last result; nothing is written then.
@@ -118,25 +118,25 @@ impl Path {
         bits_on(Some(self), x.into(), predicate, out, offset);
     }
 
-    /// [`par::any`](any) on this path.
+    /// [`par::any`](any) on this backend.
     #[must_use]
     pub fn par_any<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> bool {
         any_on(Some(self), x.into(), predicate)
     }
 
-    /// [`par::all`](all) on this path.
+    /// [`par::all`](all) on this backend.
     #[must_use]
     pub fn par_all<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> bool {
         all_on(Some(self), x.into(), predicate)
     }
 
-    /// [`par::count`](count) on this path.
+    /// [`par::count`](count) on this backend.
     #[must_use]
     pub fn par_count<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> usize {
         count_on(Some(self), x.into(), predicate)
     }
 
-    /// [`par::position`](position) on this path.
+    /// [`par::position`](position) on this backend.
     #[must_use]
     pub fn par_position<'a>(
         self,
@@ -146,29 +146,29 @@ impl Path {
         position_on(Some(self), x.into(), predicate)
     }
 
-    /// [`par::census`](census) on this path.
+    /// [`par::census`](census) on this backend.
     #[must_use]
     pub fn par_census<'a>(self, x: impl Into<Elements<'a>>) -> Census {
         census_on(Some(self), x.into())
     }
 }
 
-// What slices, bytes and paths have in common. Outputs of a wrong length go to the one-threaded
+// What slices, bytes and backends have in common. Outputs of a wrong length go to the one-threaded
 // forms, which refuse them.
 
 #[track_caller]
-fn mask_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
+fn mask_on(backend: Option<Backend>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
     if is_small(x) || out.len() != x.len() {
-        return path::mask(path, x, predicate, out);
+        return backend::mask(backend, x, predicate, out);
     }
     // By the length of the whole, which is not known from its parts.
-    let mask = if path::streams(out.len()) { path::mask_streamed } else { path::mask };
-    on_parts(x, out, &|_, x, out| mask(path, x, predicate, out), &|(), ()| ());
+    let mask = if backend::streams(out.len()) { backend::mask_streamed } else { backend::mask };
+    on_parts(x, out, &|_, x, out| mask(backend, x, predicate, out), &|(), ()| ());
 }
 
 #[track_caller]
 fn bits_on(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: Elements<'_>,
     predicate: Predicate,
     out: &mut [u8],
@@ -181,20 +181,20 @@ fn bits_on(
             on_parts(
                 x,
                 out,
-                &|_, x, out| path::bits(path, x, predicate, out.bytes, out.offset),
+                &|_, x, out| backend::bits(backend, x, predicate, out.bytes, out.offset),
                 &|(), ()| (),
             );
         }
-        _ => path::bits(path, x, predicate, out, offset),
+        _ => backend::bits(backend, x, predicate, out, offset),
     }
 }
 
-fn any_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
-    found(x, &|x| path::any(path, x, predicate))
+fn any_on(backend: Option<Backend>, x: Elements<'_>, predicate: Predicate) -> bool {
+    found(x, &|x| backend::any(backend, x, predicate))
 }
 
-fn all_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
-    !found(x, &|x| !path::all(path, x, predicate))
+fn all_on(backend: Option<Backend>, x: Elements<'_>, predicate: Predicate) -> bool {
+    !found(x, &|x| !backend::all(backend, x, predicate))
 }
 
 /// Whether `hit` holds for a part.
@@ -214,9 +214,11 @@ fn found(x: Elements<'_>, hit: &(impl Fn(Elements<'_>) -> bool + Sync)) -> bool 
     found.into_inner()
 }
 
-fn position_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
-    let Some((head, rest)) = halves::head(x) else { return path::position(path, x, predicate) };
-    if let Some(first) = path::position(path, head, predicate) {
+fn position_on(backend: Option<Backend>, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
+    let Some((head, rest)) = halves::head(x) else {
+        return backend::position(backend, x, predicate);
+    };
+    if let Some(first) = backend::position(backend, head, predicate) {
         return Some(first);
     }
     // Of those found so far; an index is never as large.
@@ -224,7 +226,7 @@ fn position_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> Opt
     let part = |start, x: Elements<'_>, ()| {
         // What begins behind a hit cannot hold the first.
         if start < first.load(Ordering::Relaxed)
-            && let Some(index) = path::position(path, x, predicate)
+            && let Some(index) = backend::position(backend, x, predicate)
         {
             first.fetch_min(start + index, Ordering::Relaxed);
         }
@@ -234,27 +236,33 @@ fn position_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> Opt
     (first != usize::MAX).then(|| head.len() + first)
 }
 
-fn count_on(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> usize {
+fn count_on(backend: Option<Backend>, x: Elements<'_>, predicate: Predicate) -> usize {
     if is_small(x) {
-        return path::count(path, x, predicate);
+        return backend::count(backend, x, predicate);
     }
-    on_parts(x, (), &|_, x, ()| path::count(path, x, predicate), &|a, b| a + b)
+    on_parts(x, (), &|_, x, ()| backend::count(backend, x, predicate), &|a, b| a + b)
 }
 
-fn census_on(path: Option<Path>, x: Elements<'_>) -> Census {
+fn census_on(backend: Option<Backend>, x: Elements<'_>) -> Census {
     if is_small(x) {
-        return path::census(path, x);
+        return backend::census(backend, x);
     }
     let part = |start, x: Elements<'_>, ()| {
-        let census = path::census(path, x);
-        let from = |class: Class| Class { first: class.first.map(|index| start + index), ..class };
+        let census = backend::census(backend, x);
+        let from = |class: Occurrences| Occurrences {
+            first: class.first.map(|index| start + index),
+            ..class
+        };
         Census {
             nan: from(census.nan),
             pos_inf: from(census.pos_inf),
             neg_inf: from(census.neg_inf),
         }
     };
-    let both = |a: Class, b: Class| Class { count: a.count + b.count, first: a.first.or(b.first) };
+    let both = |a: Occurrences, b: Occurrences| Occurrences {
+        count: a.count + b.count,
+        first: a.first.or(b.first),
+    };
     on_parts(x, (), &part, &|a: Census, b: Census| Census {
         nan: both(a.nan, b.nan),
         pos_inf: both(a.pos_inf, b.pos_inf),

@@ -1,6 +1,6 @@
 //! What to ask of an element.
 
-/// A question about one element, answered for all bit patterns alike on every path.
+/// A question about one element, answered for all bit patterns alike on every backend.
 ///
 /// The sign of a NaN and whether it is quiet or signalling make no difference (IEEE 754-2019,
 /// section 5.7.2).

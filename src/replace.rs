@@ -3,8 +3,8 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{bytes, bytes_mut};
 
+use crate::backend::Backend;
 use crate::element::rule;
-use crate::path::Path;
 use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
 
 /// What is put in the place of elements that are not finite: values of an [`Element`], or codes
@@ -126,17 +126,22 @@ fn values(format: Format, with: Replacement<u64>) -> Result<kernels::Values, Err
 }
 
 pub(crate) fn in_place(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: ElementsMut<'_>,
     with: Replacement<u64>,
 ) -> Result<usize, Error> {
     let format = x.format();
     let with = values(format, with)?;
-    Ok(kernels::replace(path.map(Path::kernel), x.into_bytes(), format.rule(Predicate::Nan), with))
+    Ok(kernels::replace(
+        backend.map(Backend::kernel),
+        x.into_bytes(),
+        format.rule(Predicate::Nan),
+        with,
+    ))
 }
 
 pub(crate) fn into(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: Elements<'_>,
     out: &mut [u8],
     with: Replacement<u64>,
@@ -146,5 +151,11 @@ pub(crate) fn into(
         return Err(Error::OutputBytes { bytes: x.len(), output: out.len() });
     }
     let with = values(format, with)?;
-    Ok(kernels::replace_into(path.map(Path::kernel), x, out, format.rule(Predicate::Nan), with))
+    Ok(kernels::replace_into(
+        backend.map(Backend::kernel),
+        x,
+        out,
+        format.rule(Predicate::Nan),
+        with,
+    ))
 }

@@ -3,7 +3,7 @@
 use nonfinite_kernels::strided::Source;
 
 use crate::strided::{Asked, Rows};
-use crate::{Census, Element, Elements, Path, Predicate};
+use crate::{Backend, Census, Element, Elements, Predicate};
 
 /// `out[r]` becomes whether `predicate` holds for an element of row `r`, which is
 /// `x[r * columns..][..columns]`. No mask is made. For rows with padding, of more dimensions, or
@@ -91,7 +91,7 @@ pub(crate) fn fits(elements: usize, columns: usize, rows: usize) -> bool {
 
 /// For elements that fit.
 pub(crate) fn ask(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: Elements<'_>,
     columns: usize,
     predicate: Predicate,
@@ -99,5 +99,5 @@ pub(crate) fn ask(
 ) {
     let dims = [(columns, 1), (out.len(), columns as isize)];
     let source = Source::new(x.as_bytes(), x.format().size_in_bytes(), 0, dims.into_iter());
-    Asked { source, format: x.format(), path }.rows(0, columns, predicate, out);
+    Asked { source, format: x.format(), backend }.rows(0, columns, predicate, out);
 }

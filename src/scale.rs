@@ -19,7 +19,7 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{Float, bytes_mut};
 
-use crate::path::Path;
+use crate::backend::Backend;
 use crate::{Element, ElementsMut, Error, Format};
 
 mod sealed {
@@ -77,7 +77,11 @@ pub fn unscale_and_check_bytes(x: &mut [u8], format: Format, factor: f64) -> Res
     run(None, ElementsMut::from_bytes(x, format)?, factor)
 }
 
-pub(crate) fn run(path: Option<Path>, x: ElementsMut<'_>, factor: f64) -> Result<bool, Error> {
+pub(crate) fn run(
+    backend: Option<Backend>,
+    x: ElementsMut<'_>,
+    factor: f64,
+) -> Result<bool, Error> {
     let float = match x.format() {
         Format::F64 => Float::F64,
         Format::F32 => Float::F32,
@@ -85,5 +89,5 @@ pub(crate) fn run(path: Option<Path>, x: ElementsMut<'_>, factor: f64) -> Result
         Format::Bf16 => Float::Bf16,
         format => return Err(Error::NoArithmetic { format }),
     };
-    Ok(kernels::scale(path.map(Path::kernel), x.into_bytes(), float, factor))
+    Ok(kernels::scale(backend.map(Backend::kernel), x.into_bytes(), float, factor))
 }

@@ -4,13 +4,13 @@ use nonfinite_kernels::strided::{self, Source, Target};
 
 pub(crate) use nonfinite_kernels::strided::Rows;
 
-use crate::{Census, Format, Path, Predicate};
+use crate::{Backend, Census, Format, Predicate};
 
 /// Elements that questions are asked about.
 pub(crate) struct Asked<'a> {
     pub(crate) source: Source<'a>,
     pub(crate) format: Format,
-    pub(crate) path: Option<Path>,
+    pub(crate) backend: Option<Backend>,
 }
 
 impl Asked<'_> {
@@ -82,8 +82,8 @@ impl Asked<'_> {
         }
     }
 
-    fn kernel(&self) -> Option<nonfinite_kernels::Path> {
-        self.path.map(Path::kernel)
+    fn kernel(&self) -> Option<nonfinite_kernels::Backend> {
+        self.backend.map(Backend::kernel)
     }
 }
 

@@ -12,7 +12,7 @@ pub use error::ViewError;
 
 use nonfinite_kernels::MaskOut;
 
-use crate::{Elements, Format, Path};
+use crate::{Backend, Elements, Format};
 use layout::Layout;
 
 /// Elements of a tensor as they lie in memory: the element at coordinate `c` is number
@@ -38,7 +38,7 @@ use layout::Layout;
 pub struct TensorView<'a> {
     elements: Elements<'a>,
     layout: Layout<'a>,
-    path: Option<Path>,
+    backend: Option<Backend>,
 }
 
 impl<'a> TensorView<'a> {
@@ -56,7 +56,7 @@ impl<'a> TensorView<'a> {
     ) -> Result<Self, ViewError> {
         let elements = elements.into();
         let layout = Layout::new(elements.len(), offset, sizes, Some(strides))?;
-        Ok(Self { elements, layout, path: None })
+        Ok(Self { elements, layout, backend: None })
     }
 
     /// The tensor of these sizes that lies in row-major order from the first of `elements` on.
@@ -69,13 +69,13 @@ impl<'a> TensorView<'a> {
     ) -> Result<Self, ViewError> {
         let elements = elements.into();
         let layout = Layout::new(elements.len(), 0, sizes, None)?;
-        Ok(Self { elements, layout, path: None })
+        Ok(Self { elements, layout, backend: None })
     }
 
-    /// The same view, whose operations run on this path, instead of the active one.
+    /// The same view, whose operations run on this backend, instead of the active one.
     #[must_use]
-    pub fn with_path(self, path: Path) -> Self {
-        Self { path: Some(path), ..self }
+    pub fn with_backend(self, backend: Backend) -> Self {
+        Self { backend: Some(backend), ..self }
     }
 
     /// The number of elements: the product of the sizes.

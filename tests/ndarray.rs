@@ -2,7 +2,7 @@
 #![cfg(feature = "ndarray")]
 
 use ndarray::{Array, Array2, ArrayD, ArrayViewD, Axis, Ix2, IxDyn, ShapeBuilder, Slice, s};
-use nonfinite::{Class, Predicate, ViewError};
+use nonfinite::{Occurrences, Predicate, ViewError};
 
 type Question = (Predicate, fn(f32) -> bool);
 
@@ -50,7 +50,7 @@ fn check(x: ArrayViewD<'_, f32>, name: &str) {
         let inside = want.iter().filter(|&&hit| !hit).count();
         assert_eq!(room.iter().filter(|&&hit| !hit).count(), inside, "{name} wrote outside");
     }
-    let nan = Class {
+    let nan = Occurrences {
         count: x.iter().filter(|x| x.is_nan()).count(),
         first: x.iter().position(|x| x.is_nan()),
     };

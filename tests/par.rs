@@ -1,8 +1,8 @@
-//! Several threads give the answers of the oracles, on every path, whatever the pool: random data,
-//! and hits at the borders between the parts that threads take.
+//! Several threads give the answers of the oracles, on every backend, whatever the pool: random
+//! data, and hits at the borders between the parts that threads take.
 
 use nonfinite::par::{self, ALONE, GRAIN};
-use nonfinite::{Census, Class, Elements, Error, Format, Path, Predicate};
+use nonfinite::{Backend, Census, Elements, Error, Format, Occurrences, Predicate};
 use nonfinite_oracle::{self as oracle, Kind, holds, kind};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -43,7 +43,7 @@ impl Tensor {
         let kinds =
             bytes.chunks_exact(format.size_in_bytes()).map(|raw| kind(format, oracle::read(raw)));
         let kinds: Vec<Kind> = kinds.collect();
-        let class = |wanted| Class {
+        let class = |wanted| Occurrences {
             count: kinds.iter().filter(|&&kind| kind == wanted).count(),
             first: kinds.iter().position(|&kind| kind == wanted),
         };
@@ -59,24 +59,24 @@ impl Tensor {
         Elements::from_bytes(&self.bytes, self.format).unwrap()
     }
 
-    /// Every sink on every path, in every pool.
+    /// Every sink on every backend, in every pool.
     fn check(&self, pools: &[ThreadPool], predicates: &[Predicate], masks: bool) {
         for &predicate in predicates {
             let hits: Vec<bool> = self.kinds.iter().map(|&kind| holds(predicate, kind)).collect();
             for pool in pools {
-                for path in Path::available() {
+                for backend in Backend::available() {
                     let at = format!(
                         "{} {} {predicate:?}, {} threads",
-                        path.name(),
+                        backend.name(),
                         self.format,
                         pool.current_num_threads()
                     );
                     pool.install(|| {
-                        self.check_reductions(path, predicate, &hits, &at);
+                        self.check_reductions(backend, predicate, &hits, &at);
                         if masks {
-                            self.check_mask(path, predicate, &hits, &at);
-                            self.check_bits(path, predicate, &hits, 0, &at);
-                            self.check_bits(path, predicate, &hits, 13, &at);
+                            self.check_mask(backend, predicate, &hits, &at);
+                            self.check_bits(backend, predicate, &hits, 0, &at);
+                            self.check_bits(backend, predicate, &hits, 13, &at);
                         }
                     });
                 }
@@ -84,27 +84,34 @@ impl Tensor {
         }
     }
 
-    fn check_reductions(&self, path: Path, predicate: Predicate, hits: &[bool], at: &str) {
+    fn check_reductions(&self, backend: Backend, predicate: Predicate, hits: &[bool], at: &str) {
         let x = self.elements();
         let first = hits.iter().position(|&hit| hit);
         let count = hits.iter().filter(|&&hit| hit).count();
-        assert_eq!(path.par_position(x, predicate), first, "position {at}");
-        assert_eq!(path.par_any(x, predicate), first.is_some(), "any {at}");
-        assert_eq!(path.par_all(x, predicate), count == hits.len(), "all {at}");
-        assert_eq!(path.par_count(x, predicate), count, "count {at}");
-        assert_eq!(path.par_census(x), self.census, "census {at}");
+        assert_eq!(backend.par_position(x, predicate), first, "position {at}");
+        assert_eq!(backend.par_any(x, predicate), first.is_some(), "any {at}");
+        assert_eq!(backend.par_all(x, predicate), count == hits.len(), "all {at}");
+        assert_eq!(backend.par_count(x, predicate), count, "count {at}");
+        assert_eq!(backend.par_census(x), self.census, "census {at}");
     }
 
-    fn check_mask(&self, path: Path, predicate: Predicate, hits: &[bool], at: &str) {
+    fn check_mask(&self, backend: Backend, predicate: Predicate, hits: &[bool], at: &str) {
         const CANARY: u8 = 0xA5;
         let mut out = vec![CANARY; hits.len() + 2];
-        path.par_mask(self.elements(), predicate, &mut out[1..=hits.len()]);
+        backend.par_mask(self.elements(), predicate, &mut out[1..=hits.len()]);
         let wrong = hits.iter().zip(&out[1..]).position(|(&hit, &byte)| u8::from(hit) != byte);
         assert_eq!(wrong, None, "mask {at}");
         assert_eq!((out[0], out[hits.len() + 1]), (CANARY, CANARY), "mask {at} wrote outside");
     }
 
-    fn check_bits(&self, path: Path, predicate: Predicate, hits: &[bool], offset: usize, at: &str) {
+    fn check_bits(
+        &self,
+        backend: Backend,
+        predicate: Predicate,
+        hits: &[bool],
+        offset: usize,
+        at: &str,
+    ) {
         const CANARY: u8 = 0xA5;
         let mut out = vec![CANARY; (offset + hits.len()).div_ceil(8) + 1];
         let mut want = out.clone();
@@ -113,7 +120,7 @@ impl Tensor {
             want[byte] = want[byte] & !(1 << bit) | u8::from(hit) << bit;
         }
         let end = out.len() - 1;
-        path.par_bits(self.elements(), predicate, &mut out[..end], offset);
+        backend.par_bits(self.elements(), predicate, &mut out[..end], offset);
         assert!(out == want, "bits {at} offset {offset}");
     }
 }
@@ -193,14 +200,14 @@ fn hits_at_borders() {
                 bytes[hit * size..][..size].copy_from_slice(&raw);
                 let x = Elements::from_bytes(bytes, format).unwrap();
                 for pool in &pools {
-                    for path in Path::available() {
+                    for backend in Backend::available() {
                         let threads = pool.current_num_threads();
-                        let at = format!("{} {format} {hit}, {threads} threads", path.name());
+                        let at = format!("{} {format} {hit}, {threads} threads", backend.name());
                         pool.install(|| {
-                            assert_eq!(path.par_position(x, Predicate::Nan), Some(hit), "{at}");
-                            assert!(path.par_any(x, Predicate::Nan), "{at}");
-                            assert!(!path.par_all(x, Predicate::Finite), "{at}");
-                            assert_eq!(path.par_census(x).nan.first, Some(hit), "{at}");
+                            assert_eq!(backend.par_position(x, Predicate::Nan), Some(hit), "{at}");
+                            assert!(backend.par_any(x, Predicate::Nan), "{at}");
+                            assert!(!backend.par_all(x, Predicate::Finite), "{at}");
+                            assert_eq!(backend.par_census(x).nan.first, Some(hit), "{at}");
                         });
                     }
                 }
@@ -234,14 +241,14 @@ fn slices_and_bytes() {
         assert_eq!(par::all(&x, Predicate::Finite), first.is_none());
         assert_eq!(par::count(&x, Predicate::Nan), count);
         assert_eq!(par::position(&x, Predicate::Nan), first);
-        assert_eq!(par::census(&x).nan, Class { count, first });
+        assert_eq!(par::census(&x).nan, Occurrences { count, first });
 
         let finite = vec![1f32; elements];
-        for path in Path::available() {
+        for backend in Backend::available() {
             assert!(
-                path.par_all(&finite[..], Predicate::Finite),
+                backend.par_all(&finite[..], Predicate::Finite),
                 "{} all of {elements}",
-                path.name()
+                backend.name()
             );
         }
 
@@ -265,7 +272,7 @@ fn slices_and_bytes() {
         assert_eq!(par::bytes::position(&bytes, f32s, Predicate::Nan), Ok(first));
         assert_eq!(
             par::bytes::census(&bytes, f32s).map(|census| census.nan),
-            Ok(Class { count, first })
+            Ok(Occurrences { count, first })
         );
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
-use nonfinite::{Element, Elements, Path};
+use nonfinite::{Backend, Element, Elements};
 
 /// Input sizes in bytes: short, in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks
 /// others.
@@ -34,9 +34,9 @@ pub fn name(bytes: usize) -> String {
     }
 }
 
-/// The paths that this CPU has, but for the scalar oracle.
-pub fn paths() -> Vec<Path> {
-    Path::available().filter(|path| path.name() != "scalar").collect()
+/// The backends that this CPU has, but for the scalar oracle.
+pub fn backends() -> Vec<Backend> {
+    Backend::available().filter(|backend| backend.name() != "scalar").collect()
 }
 
 /// The limits for elements of this type.
@@ -76,7 +76,7 @@ pub const BEYOND_CACHES: usize = 64 << 20;
 
 /// Whether the CPU has what `multiversion` asks of a target with AVX-512.
 pub fn has_avx512() -> bool {
-    Path::by_name("avx512").is_some()
+    Backend::by_name("avx512").is_some()
 }
 
 /// Short runs: there are hundreds of cells.

@@ -12,9 +12,9 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 use nonfinite_benches::loops::{self, Ask, Finite, Inf, Nan, PositiveInf};
-use nonfinite_benches::{Data, Sample, bytes_of, has_avx512, limits_of, paths, sizes};
+use nonfinite_benches::{Data, Sample, backends, bytes_of, has_avx512, limits_of, sizes};
 use nonfinite_kernels::bytes_mut;
 
 /// At the place in its page where large allocations begin, for all alike. Those that take turns
@@ -59,7 +59,7 @@ impl Filter {
         self.0.iter().all(|part| name.contains(part.as_str()))
     }
 
-    /// Ours by path, each against the limit of its width and the others.
+    /// Ours by backend, each against the limit of its width and the others.
     fn cell<'a>(
         &self,
         name: &str,
@@ -92,9 +92,9 @@ impl Filter {
         let ratio = |of: usize, by: usize| {
             median(times[of].iter().zip(&times[by]).map(|(of, by)| of / by).collect())
         };
-        for (i, path) in names.iter().enumerate() {
+        for (i, backend) in names.iter().enumerate() {
             let ns = median(times[i].clone());
-            let limit = if path == "avx512" { first_other.wrapping_sub(1) } else { first_limit };
+            let limit = if backend == "avx512" { first_other.wrapping_sub(1) } else { first_limit };
             let share = if limit < first_other && limit >= first_limit {
                 format!("{:.2}", ratio(limit, i))
             } else {
@@ -102,7 +102,7 @@ impl Filter {
             };
             // AVX-512 is no yardstick for AVX2.
             let fair =
-                |other: &usize| path.contains("avx512") || !all[*other].name.contains("avx512");
+                |other: &usize| backend.contains("avx512") || !all[*other].name.contains("avx512");
             let best = (first_other..all.len())
                 .filter(fair)
                 .map(|other| (ratio(other, i), other))
@@ -111,7 +111,7 @@ impl Filter {
                 format!("{ratio:.2} {}", all[other].name)
             });
             println!(
-                "{name:<36} {path:<9} {ns:>9.1} ns {:>7.1} GB/s  share {share:<5} best {best}",
+                "{name:<36} {backend:<9} {ns:>9.1} ns {:>7.1} GB/s  share {share:<5} best {best}",
                 bytes as f64 / ns
             );
         }
@@ -125,9 +125,9 @@ impl Filter {
         let into = |name: &str, run: fn(&[T], &mut [bool])| {
             of(name, move || run(black_box(x), black_box(&mut out.borrow_mut())))
         };
-        let ours = paths().into_iter().map(|path| {
-            of(path.name(), move || {
-                path.mask(black_box(x), A::PREDICATE, black_box(&mut out.borrow_mut()[..]));
+        let ours = backends().into_iter().map(|backend| {
+            of(backend.name(), move || {
+                backend.mask(black_box(x), A::PREDICATE, black_box(&mut out.borrow_mut()[..]));
             })
         });
         let limits = limits_of(size_of::<T>()).into_iter().map(|(_, _, floor)| {
@@ -147,10 +147,10 @@ impl Filter {
             let at = if offset == 0 { "bits" } else { "bits3" };
             let name =
                 format!("{at}/{}/{}/{}/{data}", T::NAME, A::NAME, nonfinite_benches::name(bytes));
-            let ours = paths().into_iter().map(|path| {
+            let ours = backends().into_iter().map(|backend| {
                 let out = placed(words + 1, 0u64);
-                of(path.name(), move || {
-                    path.bits(black_box(x), A::PREDICATE, black_box(bytes_mut(out)), offset)
+                of(backend.name(), move || {
+                    backend.bits(black_box(x), A::PREDICATE, black_box(bytes_mut(out)), offset)
                 })
             });
             let (a, b) = (placed(words, 0), placed(words, 0));
@@ -171,14 +171,14 @@ impl Filter {
         sink: &str,
         x: &[T],
         data: &str,
-        run: impl Fn(Path, &[T]) -> R + Copy,
+        run: impl Fn(Backend, &[T]) -> R + Copy,
         others: Vec<Loop<'_>>,
     ) {
         let bytes = size_of_val(x);
         let name = format!("{sink}/{}/{}/{data}", T::NAME, nonfinite_benches::name(bytes));
-        let ours = paths().into_iter().map(|path| {
-            of(path.name(), move || {
-                black_box(run(path, black_box(x)));
+        let ours = backends().into_iter().map(|backend| {
+            of(backend.name(), move || {
+                black_box(run(backend, black_box(x)));
             })
         });
         self.cell(&name, bytes, ours.collect(), loads(bytes_of(x), size_of::<T>()), others);
@@ -202,14 +202,14 @@ impl Filter {
                         "all/finite",
                         x,
                         data_name,
-                        |path, x| path.all(x, Predicate::Finite),
+                        |backend, x| backend.all(x, Predicate::Finite),
                         vec![],
                     );
                     self.reduction(
                         "position/nan",
                         x,
                         data_name,
-                        |path, x| path.position(x, Predicate::Nan),
+                        |backend, x| backend.position(x, Predicate::Nan),
                         vec![],
                     );
                 }
@@ -228,17 +228,17 @@ impl Filter {
                     "count/nan",
                     x,
                     data_name,
-                    |path, x| path.count(x, Predicate::Nan),
+                    |backend, x| backend.count(x, Predicate::Nan),
                     others(),
                 );
                 self.reduction(
                     "count/finite",
                     x,
                     data_name,
-                    |path, x| path.count(x, Predicate::Finite),
+                    |backend, x| backend.count(x, Predicate::Finite),
                     vec![],
                 );
-                self.reduction("census", x, data_name, |path, x| path.census(x), vec![]);
+                self.reduction("census", x, data_name, |backend, x| backend.census(x), vec![]);
             }
         }
     }
@@ -254,9 +254,9 @@ impl Filter {
                 let size = nonfinite_benches::name(bytes);
                 for predicate in [Predicate::Finite, Predicate::Nan] {
                     let out = &RefCell::new(placed(bytes, false));
-                    let ours = paths().into_iter().map(|path| {
-                        of(path.name(), move || {
-                            path.mask(
+                    let ours = backends().into_iter().map(|backend| {
+                        of(backend.name(), move || {
+                            backend.mask(
                                 black_box(x),
                                 predicate,
                                 black_box(&mut out.borrow_mut()[..]),
@@ -275,10 +275,10 @@ impl Filter {
                         limits.collect(),
                         vec![],
                     );
-                    let ours = paths().into_iter().map(|path| {
+                    let ours = backends().into_iter().map(|backend| {
                         let out = placed(bytes / 8, 0);
-                        of(path.name(), move || {
-                            path.bits(black_box(x), predicate, black_box(&mut *out), 0)
+                        of(backend.name(), move || {
+                            backend.bits(black_box(x), predicate, black_box(&mut *out), 0)
                         })
                     });
                     self.cell(
@@ -289,10 +289,10 @@ impl Filter {
                         vec![],
                     );
                 }
-                let reduction = |sink: &str, run: fn(Path, Elements<'_>)| {
-                    let ours = paths()
+                let reduction = |sink: &str, run: fn(Backend, Elements<'_>)| {
+                    let ours = backends()
                         .into_iter()
-                        .map(|path| of(path.name(), move || run(path, black_box(x))));
+                        .map(|backend| of(backend.name(), move || run(backend, black_box(x))));
                     self.cell(
                         &format!("{sink}/{format}/{size}"),
                         bytes,
@@ -301,14 +301,14 @@ impl Filter {
                         vec![],
                     );
                 };
-                reduction("all/finite", |path, x| {
-                    black_box(path.all(x, Predicate::Finite));
+                reduction("all/finite", |backend, x| {
+                    black_box(backend.all(x, Predicate::Finite));
                 });
-                reduction("count/nan", |path, x| {
-                    black_box(path.count(x, Predicate::Nan));
+                reduction("count/nan", |backend, x| {
+                    black_box(backend.count(x, Predicate::Nan));
                 });
-                reduction("census", |path, x| {
-                    black_box(path.census(x));
+                reduction("census", |backend, x| {
+                    black_box(backend.census(x));
                 });
             }
         }
@@ -330,17 +330,17 @@ impl Filter {
             let x: Vec<T> = Data::Clean.make(n * size_of::<T>());
             let x = &x[..];
             let name = format!("short/{}/{n}", T::NAME);
-            let active = Path::active();
-            for path in paths() {
-                // The functions of the crate use the active path.
-                path.activate();
+            let active = Backend::active();
+            for backend in backends() {
+                // The functions of the crate use the active backend.
+                backend.activate();
                 let (mut a, mut b) = (vec![false; n], vec![false; n]);
                 let ours = vec![
-                    of(format!("{} chosen", path.name()), move || {
+                    of(format!("{} chosen", backend.name()), move || {
                         is_finite(black_box(x), black_box(&mut a))
                     }),
-                    of(format!("{} called", path.name()), move || {
-                        path.mask(black_box(x), Predicate::Finite, black_box(&mut b[..]));
+                    of(format!("{} called", backend.name()), move || {
+                        backend.mask(black_box(x), Predicate::Finite, black_box(&mut b[..]));
                     }),
                 ];
                 let (mut a, mut b) = (vec![false; n], vec![false; n]);

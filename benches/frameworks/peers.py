@@ -36,7 +36,7 @@ def load_ours(path):
         function.argtypes = [ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t]
 
     def tasks(fmt, ask, x, path):
-        library.peers_use_path(path)
+        library.peers_use_backend(path)
         number = list(FORMATS).index(fmt)
         predicate = 0 if ask.endswith("finite") else 1
         # As ctypes objects: a call does not convert them again.
@@ -56,12 +56,12 @@ def load_ours(path):
         return lambda: function(*head), lambda result: bool(result) if x is not None else result
 
     for number, path_name in enumerate(("avx2", "avx512", "neon")):
-        if library.peers_use_path(number):
+        if library.peers_use_backend(number):
             # The path is for the whole library: chosen again before each measurement, by `select`.
             def task(fmt, ask, x, number=number):
                 return tasks(fmt, ask, x, number)
 
-            task.select = lambda number=number: library.peers_use_path(number)
+            task.select = lambda number=number: library.peers_use_backend(number)
             PEERS[f"nonfinite {path_name}"] = task
 
 

@@ -114,13 +114,13 @@ def main():
     options = options.parse_args()
     torch.set_num_threads(1)
     lib = library(options.library)
-    paths = [path for path in options.paths.split(",") if lib.peers_use_path(PATHS.index(path))]
+    paths = [path for path in options.paths.split(",") if lib.peers_use_backend(PATHS.index(path))]
     print(f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; paths {' '.join(paths)}; one thread")
     print("| task | KiB | data | path | nonfinite GB/s | torch GB/s | ratio | copy GB/s |\n|---|---|---|---|---|---|---|---|")
     slower = 0
     for name, (code, dtype) in FORMATS.items():
         for path in paths:
-            lib.peers_use_path(PATHS.index(path))
+            lib.peers_use_backend(PATHS.index(path))
             check(lib, code, dtype)
             for kib in map(int, options.kib.split(",")):
                 for data in ("clean", "dirty"):

@@ -60,7 +60,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     library = ctypes.CDLL(options.library)
-    paths = [(number, name) for number, name in enumerate(("avx2", "avx512", "neon")) if library.peers_use_path(number)]
+    paths = [(number, name) for number, name in enumerate(("avx2", "avx512", "neon")) if library.peers_use_backend(number)]
     print("| f32, GB/s | KiB |", *(f"{name} |" for _, name in paths), "numpy | best / numpy |")
     print("|---" * (4 + len(paths)) + "|")
     for kib in map(int, options.kib.split(",")):
@@ -74,14 +74,14 @@ def main():
             for number, task in tasks.values():
                 out[...] = ~want
                 if number is not None:
-                    library.peers_use_path(number)
+                    library.peers_use_backend(number)
                 task()
                 assert np.array_equal(out, want), name
             calls = max(1, int(2e-3 / (x.size * 4 / 30e9)))
             for _ in range(options.rounds):
                 for label, (number, task) in tasks.items():
                     if number is not None:
-                        library.peers_use_path(number)
+                        library.peers_use_backend(number)
                     start = time.perf_counter()
                     for _ in range(calls):
                         task()

@@ -122,7 +122,7 @@ int run() {
 
 int main() {
   try {
-    std::cout << "nonfinite " << nf_version() << ", path " << nf_path_name() << '\n';
+    std::cout << "nonfinite " << nf_version() << ", backend " << nf_backend_name() << '\n';
     return run();
   } catch (const std::exception &error) {
     std::cerr << error.what() << '\n';

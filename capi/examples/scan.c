@@ -11,14 +11,14 @@
 enum { BUFFER = 1 << 16, FINITE = 0, FOUND = 1, TROUBLE = 2 };
 
 /* Adds what was found from element `start` on. */
-static void add(nf_class *sum, const nf_class *part, uint64_t start) {
+static void add(nf_occurrences *sum, const nf_occurrences *part, uint64_t start) {
   if (sum->count == 0 && part->count != 0) {
     sum->first = start + part->first;
   }
   sum->count += part->count;
 }
 
-static void print(const char *name, const nf_class *found) {
+static void print(const char *name, const nf_occurrences *found) {
   if (found->count != 0) {
     printf("%s: %" PRIu64 ", the first at %" PRIu64 "\n", name, found->count, found->first);
   }
@@ -31,7 +31,7 @@ static int fail(const char *what, nf_status status) {
 
 static int scan(FILE *file, const char *name, nf_format format) {
   static unsigned char buffer[BUFFER];
-  const nf_class none = {0, NF_NONE};
+  const nf_occurrences none = {0, NF_NONE};
   nf_census sum = {none, none, none}, part;
   size_t size = nf_format_size(format), kept = 0, got, count;
   uint64_t elements = 0;

@@ -49,32 +49,32 @@ typedef int32_t nf_status;
 typedef uint32_t nf_format;
 
 // Elements of one class.
-typedef struct nf_class {
+typedef struct nf_occurrences {
   // How many there are.
   uint64_t count;
   // The index of the first, or `NF_NONE`. In a view: the row-major index of its coordinate.
   uint64_t first;
-} nf_class;
+} nf_occurrences;
 
 // The elements that are not finite, by class.
 typedef struct nf_census {
   // Not a number.
-  struct nf_class nan;
+  struct nf_occurrences nan;
   // +Inf.
-  struct nf_class pos_inf;
+  struct nf_occurrences pos_inf;
   // -Inf.
-  struct nf_class neg_inf;
+  struct nf_occurrences neg_inf;
 } nf_census;
 
 // A way to run the kernels: an instruction set.
-typedef struct nf_path_info {
+typedef struct nf_backend_info {
   // "avx512", "avx2", "neon", "portable" or "scalar".
   const char *name;
   // Whether this CPU can run it.
   bool available;
   // Whether the functions of this library use it.
   bool active;
-} nf_path_info;
+} nf_backend_info;
 
 // A strided tensor: the element at coordinate `c` is `data[offset + c[0] * strides[0] + ... +
 // c[rank - 1] * strides[rank - 1]]`. All in elements, as numpy, DLPack and DirectML have it, but
@@ -192,10 +192,10 @@ typedef struct nf_view {
 // Input and output have bytes in common.
 #define NF_ERR_OVERLAP 7
 
-// No format or path has this name.
+// No format or backend has this name.
 #define NF_ERR_NAME 8
 
-// The path is known, but this CPU cannot run it.
+// The backend is known, but this CPU cannot run it.
 #define NF_ERR_UNAVAILABLE 9
 
 // There is nothing at this index.
@@ -204,8 +204,8 @@ typedef struct nf_view {
 // The output strides send two results to one byte.
 #define NF_ERR_OUTPUT_STRIDES 11
 
-// A mistake in this library. Please report it. Or NONFINITE_PATH names no path that this build and
-// CPU have.
+// A mistake in this library. Please report it. Or NONFINITE_BACKEND names no backend that this
+// build and CPU have.
 #define NF_ERR_INTERNAL 12
 
 #ifdef __cplusplus
@@ -335,28 +335,28 @@ const char *nf_format_name(nf_format format);
 // nf_format.
 nf_status nf_format_from_name(const char *name, nf_format *result);
 
-// The name of the path that the functions of this library use: the one given to
-// `nf_path_activate`, else the one that the environment variable NONFINITE_PATH names, else the
-// best. Null if NONFINITE_PATH is set and names no path that this build and CPU have; then all
-// functions that need a path fail with `NF_ERR_INTERNAL`.
-const char *nf_path_name(void);
+// The name of the backend that the functions of this library use: the one given to
+// `nf_backend_activate`, else the one that the environment variable NONFINITE_BACKEND names, else
+// the best. Null if NONFINITE_BACKEND is set and names no backend that this build and CPU have;
+// then all functions that need a backend fail with `NF_ERR_INTERNAL`.
+const char *nf_backend_name(void);
 
-// The path at this index of the table of all paths that this build knows, best first.
+// The backend at this index of the table of all backends that this build knows, best first.
 //
 // Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with
 // `NF_ERR_INDEX`.
 //
 // # Safety
-// Unless refused, `result` leads to an nf_path_info.
-nf_status nf_path_at(size_t index, struct nf_path_info *result);
+// Unless refused, `result` leads to an nf_backend_info.
+nf_status nf_backend_at(size_t index, struct nf_backend_info *result);
 
-// From now on the functions of this library use this path, in all threads.
+// From now on the functions of this library use this backend, in all threads.
 //
 // Refused with `NF_ERR_NULL`, `NF_ERR_NAME`, `NF_ERR_UNAVAILABLE`.
 //
 // # Safety
 // Unless null, `name` leads to text that ends with a NUL or has 64 bytes.
-nf_status nf_path_activate(const char *name);
+nf_status nf_backend_activate(const char *name);
 
 // What a status means, in English. For numbers that are no status it says so.
 const char *nf_status_message(nf_status status);

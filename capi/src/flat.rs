@@ -3,10 +3,10 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 
-use crate::border::{self, Slot, Span, border};
 use crate::codes::{self, FormatCode, NF_IS_NEVER, PredicateCode};
+use crate::ffi::{self, Slot, Span, border};
 use crate::status::Status;
 
 /// The index of no element, where there is none of the kind asked for.
@@ -15,7 +15,7 @@ pub const NF_NONE: u64 = u64::MAX;
 /// Elements of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Class {
+pub struct Occurrences {
     /// How many there are.
     pub count: u64,
     /// The index of the first, or `NF_NONE`. In a view: the row-major index of its coordinate.
@@ -27,15 +27,15 @@ pub struct Class {
 #[repr(C)]
 pub struct Census {
     /// Not a number.
-    pub nan: Class,
+    pub nan: Occurrences,
     /// +Inf.
-    pub pos_inf: Class,
+    pub pos_inf: Occurrences,
     /// -Inf.
-    pub neg_inf: Class,
+    pub neg_inf: Occurrences,
 }
 
-impl From<nonfinite::Class> for Class {
-    fn from(class: nonfinite::Class) -> Self {
+impl From<nonfinite::Occurrences> for Occurrences {
+    fn from(class: nonfinite::Occurrences) -> Self {
         Self { count: class.count as u64, first: index(class.first) }
     }
 }
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn nf_mask(
         // SAFETY: writable and ours alone, as the caller vouches, and not the input; any byte is a
         // `MaybeUninit`.
         let out = unsafe { out.output::<MaybeUninit<bool>>() };
-        Path::active().mask(x, predicate, out);
+        Backend::active().mask(x, predicate, out);
         Ok(())
     })
 }
@@ -112,13 +112,13 @@ pub unsafe extern "C" fn nf_bits(
 ) -> Status {
     border(|| {
         let (x, format, predicate) = question(data, format, count, predicate)?;
-        let (bitmap, shift) = border::bitmap(bitmap, bitmap_bytes, bit_offset, count)?;
+        let (bitmap, shift) = ffi::bitmap(bitmap, bitmap_bytes, bit_offset, count)?;
         x.apart_from(&bitmap)?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let x = unsafe { x.elements(format)? };
         // SAFETY: writable, initialised and ours alone, as the caller vouches, and not the input.
         let bitmap = unsafe { bitmap.output::<u8>() };
-        Path::active().bits(x, predicate, bitmap, shift);
+        Backend::active().bits(x, predicate, bitmap, shift);
         Ok(())
     })
 }
@@ -141,7 +141,9 @@ pub unsafe extern "C" fn nf_any(
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
-        reduce(data, format, count, predicate, result, |path, x, predicate| path.any(x, predicate))
+        reduce(data, format, count, predicate, result, |backend, x, predicate| {
+            backend.any(x, predicate)
+        })
     }
 }
 
@@ -164,7 +166,9 @@ pub unsafe extern "C" fn nf_all(
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
-        reduce(data, format, count, predicate, result, |path, x, predicate| path.all(x, predicate))
+        reduce(data, format, count, predicate, result, |backend, x, predicate| {
+            backend.all(x, predicate)
+        })
     }
 }
 
@@ -188,8 +192,8 @@ pub unsafe extern "C" fn nf_count(
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
-        reduce(data, format, count, predicate, result, |path, x, predicate| {
-            path.count(x, predicate) as u64
+        reduce(data, format, count, predicate, result, |backend, x, predicate| {
+            backend.count(x, predicate) as u64
         })
     }
 }
@@ -214,8 +218,8 @@ pub unsafe extern "C" fn nf_first(
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
-        reduce(data, format, count, predicate, result, |path, x, predicate| {
-            index(path.position(x, predicate))
+        reduce(data, format, count, predicate, result, |backend, x, predicate| {
+            index(backend.position(x, predicate))
         })
     }
 }
@@ -237,7 +241,9 @@ pub unsafe extern "C" fn nf_take_census(
     result: *mut Census,
 ) -> Status {
     // SAFETY: as the caller vouches. A census asks for no predicate.
-    unsafe { reduce(data, format, count, NF_IS_NEVER, result, |path, x, _| path.census(x).into()) }
+    unsafe {
+        reduce(data, format, count, NF_IS_NEVER, result, |backend, x, _| backend.census(x).into())
+    }
 }
 
 /// The arguments that all of these functions have, checked.
@@ -263,7 +269,7 @@ unsafe fn reduce<T>(
     count: usize,
     predicate: PredicateCode,
     result: *mut T,
-    answer: impl FnOnce(Path, Elements<'_>, Predicate) -> T,
+    answer: impl FnOnce(Backend, Elements<'_>, Predicate) -> T,
 ) -> Status {
     border(|| {
         let (x, format, predicate) = question(data, format, count, predicate)?;
@@ -272,7 +278,7 @@ unsafe fn reduce<T>(
         // SAFETY: readable and left alone, as the caller vouches; nothing is written before the
         // answer is there.
         let x = unsafe { x.elements(format)? };
-        result.set(answer(Path::active(), x, predicate));
+        result.set(answer(Backend::active(), x, predicate));
         Ok(())
     })
 }

@@ -5,8 +5,8 @@
 //! Every pointer is checked for what can be checked before it is used, errors are a [`Status`], and
 //! a panic, which would be a mistake in this crate, ends at the border as [`NF_ERR_INTERNAL`].
 
-mod border;
 mod codes;
+mod ffi;
 mod flat;
 mod query;
 mod status;

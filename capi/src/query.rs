@@ -5,10 +5,10 @@ use core::str::FromStr;
 use std::ffi::CString;
 use std::sync::LazyLock;
 
-use nonfinite::{Format, Path, paths};
+use nonfinite::{Backend, Format, backends};
 
-use crate::border::{Slot, border};
 use crate::codes::{self, FormatCode};
+use crate::ffi::{Slot, border};
 use crate::status::{NF_ERR_INDEX, NF_ERR_NAME, NF_ERR_NULL, NF_ERR_UNAVAILABLE, Status};
 
 /// Major version of this header: that of the library must be the same.
@@ -31,7 +31,7 @@ pub extern "C" fn nf_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Longer than any name of a format or a path. No more bytes of a name are looked at.
+/// Longer than any name of a format or a backend. No more bytes of a name are looked at.
 const LONGEST_NAME: usize = 64;
 
 /// The text at `name`.
@@ -55,12 +55,12 @@ unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Status> {
 /// Names for C, made once: Rust's do not end with a NUL.
 struct Names {
     formats: Vec<CString>,
-    paths: Vec<CString>,
+    backends: Vec<CString>,
 }
 
 static NAMES: LazyLock<Names> = LazyLock::new(|| Names {
     formats: Format::ALL.iter().map(|format| name(format.name())).collect(),
-    paths: paths().map(|path| name(path.name)).collect(),
+    backends: backends().map(|backend| name(backend.name)).collect(),
 });
 
 /// Names have no NUL; one that had would be given without a name.
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn nf_format_from_name(
 /// A way to run the kernels: an instruction set.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct PathInfo {
+pub struct BackendInfo {
     /// "avx512", "avx2", "neon", "portable" or "scalar".
     pub name: *const c_char,
     /// Whether this CPU can run it.
@@ -118,59 +118,59 @@ pub struct PathInfo {
     pub active: bool,
 }
 
-/// The name of the path that the functions of this library use: the one given to
-/// `nf_path_activate`, else the one that the environment variable NONFINITE_PATH names, else the
-/// best. Null if NONFINITE_PATH is set and names no path that this build and CPU have; then all
-/// functions that need a path fail with `NF_ERR_INTERNAL`.
+/// The name of the backend that the functions of this library use: the one given to
+/// `nf_backend_activate`, else the one that the environment variable NONFINITE_BACKEND names, else
+/// the best. Null if NONFINITE_BACKEND is set and names no backend that this build and CPU have;
+/// then all functions that need a backend fail with `NF_ERR_INTERNAL`.
 #[unsafe(no_mangle)]
-pub extern "C" fn nf_path_name() -> *const c_char {
+pub extern "C" fn nf_backend_name() -> *const c_char {
     let mut name = core::ptr::null();
     border(|| {
-        let active = Path::active().name();
-        let position = paths().position(|path| path.name == active);
-        name = position.and_then(|i| NAMES.paths.get(i)).map_or(name, |name| name.as_ptr());
+        let active = Backend::active().name();
+        let position = backends().position(|backend| backend.name == active);
+        name = position.and_then(|i| NAMES.backends.get(i)).map_or(name, |name| name.as_ptr());
         Ok(())
     });
     name
 }
 
-/// The path at this index of the table of all paths that this build knows, best first.
+/// The backend at this index of the table of all backends that this build knows, best first.
 ///
 /// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with
 /// `NF_ERR_INDEX`.
 ///
 /// # Safety
-/// Unless refused, `result` leads to an nf_path_info.
+/// Unless refused, `result` leads to an nf_backend_info.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nf_path_at(index: usize, result: *mut PathInfo) -> Status {
+pub unsafe extern "C" fn nf_backend_at(index: usize, result: *mut BackendInfo) -> Status {
     border(|| {
         // SAFETY: it leads to memory for one, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
-        let (path, name) = paths().zip(&NAMES.paths).nth(index).ok_or(NF_ERR_INDEX)?;
-        result.set(PathInfo {
+        let (backend, name) = backends().zip(&NAMES.backends).nth(index).ok_or(NF_ERR_INDEX)?;
+        result.set(BackendInfo {
             name: name.as_ptr(),
-            available: path.available,
-            active: path.active,
+            available: backend.available,
+            active: backend.active,
         });
         Ok(())
     })
 }
 
-/// From now on the functions of this library use this path, in all threads.
+/// From now on the functions of this library use this backend, in all threads.
 ///
 /// Refused with `NF_ERR_NULL`, `NF_ERR_NAME`, `NF_ERR_UNAVAILABLE`.
 ///
 /// # Safety
 /// Unless null, `name` leads to text that ends with a NUL or has 64 bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nf_path_activate(name: *const c_char) -> Status {
+pub unsafe extern "C" fn nf_backend_activate(name: *const c_char) -> Status {
     border(|| {
         // SAFETY: it ends or is long enough, as the caller vouches.
         let name = unsafe { text(name)? };
-        if !paths().any(|path| path.name == name) {
+        if !backends().any(|backend| backend.name == name) {
             return Err(NF_ERR_NAME);
         }
-        Path::by_name(name).ok_or(NF_ERR_UNAVAILABLE)?.activate();
+        Backend::by_name(name).ok_or(NF_ERR_UNAVAILABLE)?.activate();
         Ok(())
     })
 }
@@ -191,7 +191,7 @@ mod tests {
             Format::ALL.iter().flat_map(|format| format.names()).map(|name| name.len()).max();
         assert!(longest.is_some_and(|longest| longest < LONGEST_NAME));
         assert!(
-            NAMES.paths.iter().all(|name| !name.is_empty() && name.count_bytes() < LONGEST_NAME)
+            NAMES.backends.iter().all(|name| !name.is_empty() && name.count_bytes() < LONGEST_NAME)
         );
     }
 }

@@ -22,16 +22,16 @@ pub const NF_ERR_MISALIGNED: Status = 5;
 pub const NF_ERR_OUTPUT_LENGTH: Status = 6;
 /// Input and output have bytes in common.
 pub const NF_ERR_OVERLAP: Status = 7;
-/// No format or path has this name.
+/// No format or backend has this name.
 pub const NF_ERR_NAME: Status = 8;
-/// The path is known, but this CPU cannot run it.
+/// The backend is known, but this CPU cannot run it.
 pub const NF_ERR_UNAVAILABLE: Status = 9;
 /// There is nothing at this index.
 pub const NF_ERR_INDEX: Status = 10;
 /// The output strides send two results to one byte.
 pub const NF_ERR_OUTPUT_STRIDES: Status = 11;
-/// A mistake in this library. Please report it. Or NONFINITE_PATH names no path that this build and
-/// CPU have.
+/// A mistake in this library. Please report it. Or NONFINITE_BACKEND names no backend that this
+/// build and CPU have.
 pub const NF_ERR_INTERNAL: Status = 12;
 
 /// In the order of the numbers.
@@ -44,8 +44,8 @@ const MESSAGES: [&CStr; 13] = [
     c"a pointer to a result, or to sizes, strides or a view, is not aligned to its type",
     c"the bitmap ends before the last result or before the first bit asked for",
     c"input and output overlap",
-    c"no format or path has this name",
-    c"this CPU cannot run this path",
+    c"no format or backend has this name",
+    c"this CPU cannot run this backend",
     c"there is nothing at this index",
     c"the output strides send two results to one byte",
     c"a mistake in nonfinite; please report it",

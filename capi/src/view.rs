@@ -5,8 +5,8 @@ use core::mem::MaybeUninit;
 
 use nonfinite::{TensorView, TensorViewMut, ViewError};
 
-use crate::border::{self, Slot, Span, border};
 use crate::codes::{self, FormatCode, PredicateCode};
+use crate::ffi::{self, Slot, Span, border};
 use crate::flat::{Census, index};
 use crate::status::{
     NF_ERR_INDEX, NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH,
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn nf_view_bits(
         // SAFETY: as the caller vouches.
         let x = unsafe { Tensor::new(x)? };
         let predicate = codes::predicate(predicate)?;
-        let (bitmap, shift) = border::bitmap(bitmap, bitmap_bytes, bit_offset, x.len)?;
+        let (bitmap, shift) = ffi::bitmap(bitmap, bitmap_bytes, bit_offset, x.len)?;
         x.apart_from(&bitmap)?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let view = unsafe { x.view()? };
@@ -235,8 +235,7 @@ pub unsafe extern "C" fn nf_view_coordinate(
         // approved before it is made.
         let view = unsafe { x.view()? };
         // SAFETY: one `size_t` a dimension that is ours alone (the caller).
-        let places =
-            unsafe { border::places(coordinate, x.sizes.len(), |span| x.apart_from(span))? };
+        let places = unsafe { ffi::places(coordinate, x.sizes.len(), |span| x.apart_from(span))? };
         view.coordinate(index, places).map_err(status)
     })
 }
@@ -282,13 +281,13 @@ impl<'a> Tensor<'a> {
     /// Unless null or misaligned, `x` must lead to a `View`, and its `sizes` and `strides`, unless
     /// null or misaligned, to `rank` values that nothing writes to during `'a`.
     unsafe fn new(x: *const View) -> Result<Self, Status> {
-        border::check(x)?;
+        ffi::check(x)?;
         // SAFETY: not null and aligned (just checked); a `View` of which any value of the right
         // type will do (the caller).
         let x = unsafe { x.read() };
         let format = codes::format(x.format)?;
         // SAFETY: `rank` values (the caller).
-        let (sizes, sizes_span) = unsafe { border::array(x.sizes, x.rank)? };
+        let (sizes, sizes_span) = unsafe { ffi::array(x.sizes, x.rank)? };
         // SAFETY: null or `rank` values (the caller).
         let strides = unsafe { optional(x.strides, x.rank)? };
         let extent = Extent::new(sizes, strides.map(|(strides, _)| strides), x.offset)?;
@@ -405,7 +404,7 @@ fn reach(sizes: &[usize], strides: &[isize], origin: isize) -> Option<(isize, is
 /// Strides, and their bytes, unless there are none.
 ///
 /// # Safety
-/// As [`border::array`], or null.
+/// As [`ffi::array`], or null.
 unsafe fn optional<'a>(
     strides: *const isize,
     rank: usize,
@@ -414,7 +413,7 @@ unsafe fn optional<'a>(
         return Ok(None);
     }
     // SAFETY: as the caller vouches.
-    unsafe { border::array(strides, rank) }.map(Some)
+    unsafe { ffi::array(strides, rank) }.map(Some)
 }
 
 fn status(error: ViewError) -> Status {

@@ -152,7 +152,7 @@ int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "overrun") == 0) {
     return overrun();
   }
-  printf("path: %s\n", nf_path_name());
+  printf("backend: %s\n", nf_backend_name());
   for (i = 0; i < sizeof formats / sizeof *formats; i++) {
     for (count = 0; count <= 300; count++) {
       check(&formats[i], count);

@@ -1,7 +1,7 @@
 //! What was found in a piece of a tensor, and how pieces add up. The order in which they do makes
 //! no difference.
 
-use nonfinite::{Census, Class, Format, bytes};
+use nonfinite::{Census, Format, Occurrences, bytes};
 
 use crate::stats::Range;
 use crate::tensor::ByteOrder;
@@ -55,7 +55,7 @@ impl Tally {
         stats: bool,
     ) -> Result<(), nonfinite::Error> {
         let Census { nan, pos_inf, neg_inf } = bytes::census(numbers, format)?;
-        let found = |class: Class| Found {
+        let found = |class: Occurrences| Found {
             count: class.count as u64,
             first: class.first.map(|index| (place(index), bits(numbers, format, index))),
         };

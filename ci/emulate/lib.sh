@@ -27,14 +27,14 @@ begin() {
   fi
 }
 
-# Tests besides those of paths: guard pages.
+# Tests besides those of backends: guard pages.
 GUARD=(--test guard --test guard_views)
 
-# path_tests PATHS ARGS...: what `cargo test` gets when the user gave nothing: ARGS, and the path tests, which then must run on
-# the paths named, with a comma between them, and no others. Left out is what tests the tests and knows no path.
-path_tests() {
+# backend_tests BACKENDS ARGS...: what `cargo test` gets when the user gave nothing: ARGS, and the backend tests, which then must run on
+# the backends named, with a comma between them, and no others. Left out is what tests the tests and knows no backend.
+backend_tests() {
   export NONFINITE_REQUIRE=$1 NONFINITE_ONLY=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
-  ARGS=(test "${@:2}" --test paths -- --show-output --skip known_bad)
+  ARGS=(test "${@:2}" --test backends -- --show-output --skip known_bad)
 }
 
 # apt get|cache ARGS...: on the private state.

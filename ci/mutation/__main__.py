@@ -35,16 +35,16 @@ BOTH = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
 
 # All tests but those of guard pages around slices, and of what is built on the crate.
 TESTS = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--all-features", "--lib"]
-for name in ("paths", "rules", "sources", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
+for name in ("backends", "rules", "sources", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
     TESTS += ["--test", name]
 # Under emulators. Bochs has no files, which those of kernels want, and no time.
 FEW = {
-    "arm64": ["-p", "nonfinite", "-p", "nonfinite-kernels", "--lib", "--test", "paths", "--test", "rules"],
-    "avx512": ["-p", "nonfinite", "--all-features", "--test", "paths"],
+    "arm64": ["-p", "nonfinite", "-p", "nonfinite-kernels", "--lib", "--test", "backends", "--test", "rules"],
+    "avx512": ["-p", "nonfinite", "--all-features", "--test", "backends"],
 }
 # Programs to begin with, by the beginning of a file's name.
-PREFERRED = {"src/ops/": "ops", "src/par": "par", "src/ndarray": "ndarray", "src/view": "paths", "kernels/src/strided/": "sources", "kernels/src/stream.rs": "stream"}
-# Tests of `paths` to begin with, by the end of a file's name: what they notice need not wait for the others.
+PREFERRED = {"src/ops/": "ops", "src/par": "par", "src/ndarray": "ndarray", "src/view": "backends", "kernels/src/strided/": "sources", "kernels/src/stream.rs": "stream"}
+# Tests of `backends` to begin with, by the end of a file's name: what they notice need not wait for the others.
 FIRST = {"replace.rs": "replace::", "scale.rs": "scale::", "view.rs": "views::r"}
 
 
@@ -60,7 +60,7 @@ GROUPS = {
     "table": Group(["src/format.rs", "src/predicate.rs"]),
     "rule": Group(["kernels/src/rule.rs", "kernels/src/lane.rs"]),
     "loops": Group(["kernels/src/loops/*.rs", "kernels/src/simd.rs", "kernels/src/registers/mod.rs"]),
-    "entry": Group(["kernels/src/entry.rs", "kernels/src/path.rs", "kernels/src/out.rs", "kernels/src/bytes.rs", "kernels/src/plain.rs"]),
+    "entry": Group(["kernels/src/entry.rs", "kernels/src/backend.rs", "kernels/src/out.rs", "kernels/src/bytes.rs", "kernels/src/plain.rs"]),
     "scalar": Group(["kernels/src/scalar/*.rs"]),
     "portable": Group(["kernels/src/portable/*.rs"], "portable"),
     "avx2": Group(["kernels/src/avx2/*.rs"]),
@@ -208,14 +208,14 @@ class Run:
         first = next((tests for end, tests in FIRST.items() if mutant.file.endswith(end)), None)
         likely = preferred(mutant)
         programs = sorted(programs, key=lambda p: p[0] != likely)
-        paths = [p for p in programs if p[0] == "paths"]
+        paths = [p for p in programs if p[0] == "backends"]
         failed = self.place.run(paths, number, self.seconds, [first])[0] if first else None
         failed = failed or self.place.run(programs, number, self.seconds)[0]
         return f"killed: {failed}" if failed else "SURVIVED"
 
     def ordered(self, programs):
         # The first two take no time; the third notices most.
-        first = ["activate", "nonfinite_kernels", "paths"]
+        first = ["activate", "nonfinite_kernels", "backends"]
         return sorted(programs, key=lambda p: (first.index(p[0]) if p[0] in first else len(first), p[0]))
 
     def time_it(self, programs):
@@ -240,7 +240,7 @@ class Run:
         write(self.place.root / mutant.file, text[: mutant.begin] + mutant.new + text[mutant.end :])
         try:
             # The likely program first, as others take their time to build; what it spends in `nonfinite` itself is little.
-            first = ["--config", "profile.test.package.nonfinite.opt-level=0", *BOTH, "--all-features", "--test", preferred(mutant) or "paths"]
+            first = ["--config", "profile.test.package.nonfinite.opt-level=0", *BOTH, "--all-features", "--test", preferred(mutant) or "backends"]
             for suite in [first, self.suite]:
                 code, errors, programs, output = self.place.cargo("test", suite)
                 # 124: what is to be evaluated has no end.

@@ -87,7 +87,7 @@ class Place:
         )  # fmt: skip
         if emulate:
             self.environment |= self.emulator.environment
-        for name in ("NONFINITE_PATH", "NONFINITE_REQUIRE", "NONFINITE_ONLY", "NONFINITE_MUTANT"):
+        for name in ("NONFINITE_BACKEND", "NONFINITE_REQUIRE", "NONFINITE_ONLY", "NONFINITE_MUTANT"):
             self.environment.pop(name, None)
 
     def prepare(self, path):
@@ -102,7 +102,7 @@ class Place:
         for name in files:
             copy = self.root / name
             copy.parent.mkdir(parents=True, exist_ok=True)
-            if name in ("kernels/src/lib.rs", "src/lib.rs", "kernels/src/path.rs"):
+            if name in ("kernels/src/lib.rs", "src/lib.rs", "kernels/src/backend.rs"):
                 continue
             write(copy, self.plain(name, read(ROOT / name)))
             copy.chmod((ROOT / name).stat().st_mode)
@@ -112,7 +112,7 @@ class Place:
         (self.root / ".git").mkdir(exist_ok=True)
         write(self.root / "kernels/src/lib.rs", read(ROOT / "kernels/src/lib.rs") + SWITCH)
         write(self.root / "src/lib.rs", read(ROOT / "src/lib.rs") + "\nextern crate std;\n#[doc(hidden)]\npub use nonfinite_kernels::mutant;\n")
-        write(self.root / "kernels/src/path.rs", self.plain("kernels/src/path.rs", self.only(path, read(ROOT / "kernels/src/path.rs"))))
+        write(self.root / "kernels/src/backend.rs", self.plain("kernels/src/backend.rs", self.only(path, read(ROOT / "kernels/src/backend.rs"))))
 
     def plain(self, name, text):
         """Without the command to inline, in kernels; blanks, so that places stay."""

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 
 use nonfinite::scale::{Scalable, unscale_and_check, unscale_and_check_bytes};
 use nonfinite::{
-    Element, Elements, F8E4M3Fn, Format, Path, Predicate, Replacement, TensorView, TensorViewMut,
-    bytes,
+    Backend, Element, Elements, F8E4M3Fn, Format, Predicate, Replacement, TensorView,
+    TensorViewMut, bytes,
 };
 
 fn typed<T: Element>(x: &mut [T]) {
@@ -51,13 +51,14 @@ fn untyped(x: &mut [u8], format: Format) {
     let _ = black_box(unscale_and_check_bytes(x, format, 0.5));
 }
 
-fn view(x: &[f32], path: Path) {
+fn view(x: &[f32], backend: Backend) {
     let (sizes, strides, p) = ([10, 10], [1, 10], black_box(Predicate::Nan));
     let view = black_box(TensorView::new(x, 0, black_box(&sizes), black_box(&strides)).unwrap());
     let (mut out, mut rows) = (vec![false; x.len()], [0; 10]);
     let _ = black_box(view.mask(p, &mut out[..]));
-    let _ =
-        black_box(TensorView::contiguous(x, &sizes).unwrap().with_path(path).mask(p, &mut out[..]));
+    let _ = black_box(
+        TensorView::contiguous(x, &sizes).unwrap().with_backend(backend).mask(p, &mut out[..]),
+    );
     let mut to = TensorViewMut::new(&mut out[..], 0, &sizes, &strides).unwrap();
     let _ = black_box(view.mask_into(p, &mut to));
     let _ = black_box(TensorViewMut::contiguous(&mut out[..], &sizes));
@@ -68,22 +69,22 @@ fn view(x: &[f32], path: Path) {
     let _ = black_box(view.count_rows(p, &mut rows));
 }
 
-fn on(path: Path, x: &mut [f32]) {
-    let (path, p) = (black_box(path), black_box(Predicate::Nan));
+fn on(backend: Backend, x: &mut [f32]) {
+    let (backend, p) = (black_box(backend), black_box(Predicate::Nan));
     let with = Replacement::finite_bits(Format::F32);
     let (first, rest) = Elements::from(&*x).split_at(x.len() / 2);
-    path.mask(first, p, &mut [0_u8; 50][..]);
-    path.bits(rest, p, &mut [0; 20], 3);
+    backend.mask(first, p, &mut [0_u8; 50][..]);
+    backend.bits(rest, p, &mut [0; 20], 3);
     black_box((
-        path.any(first, p),
-        path.all(first, p),
-        path.count(first, p),
-        path.position(first, p),
+        backend.any(first, p),
+        backend.all(first, p),
+        backend.count(first, p),
+        backend.position(first, p),
     ));
-    black_box(path.census(first));
-    let _ = black_box(path.replace_non_finite_into(first, &mut [0; 200], with));
-    let _ = black_box(path.replace_non_finite(&mut *x, with));
-    let _ = black_box(path.unscale_and_check(&mut *x, 0.5));
+    black_box(backend.census(first));
+    let _ = black_box(backend.replace_non_finite_into(first, &mut [0; 200], with));
+    let _ = black_box(backend.replace_non_finite(&mut *x, with));
+    let _ = black_box(backend.unscale_and_check(&mut *x, 0.5));
 }
 
 fn main() {
@@ -94,10 +95,11 @@ fn main() {
     scaled(&mut [half::bf16::ONE; 100]);
     typed(&mut [F8E4M3Fn::default(); 100]);
     untyped(&mut [0; 100], Format::F8E5M2);
-    let path = black_box("scalar").parse::<String>().ok().and_then(|name| Path::by_name(&name));
-    view(&singles, path.unwrap_or_else(Path::active));
-    Path::available().for_each(|path| on(path, &mut singles));
-    Path::active().activate();
+    let backend =
+        black_box("scalar").parse::<String>().ok().and_then(|name| Backend::by_name(&name));
+    view(&singles, backend.unwrap_or_else(Backend::active));
+    Backend::available().for_each(|backend| on(backend, &mut singles));
+    Backend::active().activate();
     let _ = black_box(black_box("f32").parse::<Format>());
-    black_box(nonfinite::paths().count());
+    black_box(nonfinite::backends().count());
 }

@@ -1,38 +1,38 @@
-//! Every function of the kernels, with rules and paths that only show at run time.
+//! Every function of the kernels, with rules and backends that only show at run time.
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
 use nonfinite_kernels::strided::{self, Rows, Source, Target};
-use nonfinite_kernels::{self as kernels, Float, MaskOut, Path, Rule, Values};
+use nonfinite_kernels::{self as kernels, Backend, Float, MaskOut, Rule, Values};
 
-fn dense(path: Option<Path>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
-    kernels::mask(path, x, rule, MaskOut::from(&mut *out));
-    kernels::mask_streamed(path, x, rule, MaskOut::from(&mut *out));
+fn dense(backend: Option<Backend>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
+    kernels::mask(backend, x, rule, MaskOut::from(&mut *out));
+    kernels::mask_streamed(backend, x, rule, MaskOut::from(&mut *out));
     black_box(kernels::mask_uninit(
-        path,
+        backend,
         x,
         rule,
         black_box(&mut [MaybeUninit::uninit(); 100][..]),
     ));
-    kernels::bits(path, x, rule, out, 3);
-    black_box((kernels::position(path, x, rule), kernels::count(path, x, rule)));
-    black_box((kernels::tally(path, x, rule), kernels::census(path, x, rule)));
+    kernels::bits(backend, x, rule, out, 3);
+    black_box((kernels::position(backend, x, rule), kernels::count(backend, x, rule)));
+    black_box((kernels::occurrences(backend, x, rule), kernels::census(backend, x, rule)));
     let values = black_box(Values { nan: 0, pos_inf: 1, neg_inf: 2 });
-    black_box(kernels::replace(path, x, rule, values));
-    black_box(kernels::replace_into(path, x, out, rule, values));
-    black_box(kernels::scale(path, x, black_box(Float::F16), 0.5));
+    black_box(kernels::replace(backend, x, rule, values));
+    black_box(kernels::replace_into(backend, x, out, rule, values));
+    black_box(kernels::scale(backend, x, black_box(Float::F16), 0.5));
 }
 
-fn strides(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8]) {
+fn strides(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8]) {
     let dims = black_box([(10, 1), (10, 10)]);
     let source = Source::new(x, rule.size(), black_box(0), dims.into_iter());
     let mut slots = MaskOut::from(&mut *out);
-    strided::mask(path, &source, rule, Target::new(&mut slots, black_box(0), dims.into_iter()));
-    strided::bits(path, &source, rule, out, 3);
-    black_box((strided::any(path, &source, rule), strided::position(path, &source, rule)));
-    black_box(strided::counts(path, &source, rule, [rule; 3]));
+    strided::mask(backend, &source, rule, Target::new(&mut slots, black_box(0), dims.into_iter()));
+    strided::bits(backend, &source, rule, out, 3);
+    black_box((strided::any(backend, &source, rule), strided::position(backend, &source, rule)));
+    black_box(strided::counts(backend, &source, rule, [rule; 3]));
     strided::rows(
-        path,
+        backend,
         &source,
         black_box(0),
         rule,
@@ -40,7 +40,7 @@ fn strides(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8]) {
         Rows::Any(black_box(&mut [false; 10][..])),
     );
     strided::rows(
-        path,
+        backend,
         &source,
         black_box(1),
         rule,
@@ -53,11 +53,16 @@ fn main() {
     // Of lengths that do not show, so that no call is known to panic.
     let (mut x, mut out) = (vec![0; black_box(400)], vec![0; black_box(400)]);
     let name = std::env::args().next().unwrap_or_default();
-    let path = black_box(Path::by_name(&name));
+    let backend = black_box(Backend::by_name(&name));
     for rule in [Rule::greater(4, 7, 3), Rule::equal(1, 7, 7), Rule::equal(8, 7, 3).not()] {
-        dense(path, black_box(&mut x), black_box(&rule), black_box(&mut out));
-        strides(path, black_box(&x), black_box(&rule), black_box(&mut out));
+        dense(backend, black_box(&mut x), black_box(&rule), black_box(&mut out));
+        strides(backend, black_box(&x), black_box(&rule), black_box(&mut out));
     }
-    Path::active().activate();
-    black_box((&out, kernels::streams(name.len()), Path::all().count(), Path::active().name()));
+    Backend::active().activate();
+    black_box((
+        &out,
+        kernels::streams(name.len()),
+        Backend::all().count(),
+        Backend::active().name(),
+    ));
 }

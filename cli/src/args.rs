@@ -12,7 +12,7 @@ use crate::fix::Fix;
 #[derive(Debug, Parser)]
 #[command(name = "nonfinite", version, max_term_width = 100)]
 #[command(
-    after_help = "Environment:\n  NONFINITE_PATH  the code path to use, of those that `nonfinite paths` lists\n  \
+    after_help = "Environment:\n  NONFINITE_BACKEND  the backend to use, of those that `nonfinite backends` lists\n  \
     NO_COLOR        no colours"
 )]
 pub struct Arguments {
@@ -31,8 +31,8 @@ pub enum Command {
     /// Write a .safetensors or .npy file anew, with other numbers in the place of NaN and infinity
     #[command(after_help = FIX_HELP)]
     Fix(Fix),
-    /// List the code paths, best first
-    Paths,
+    /// List the backends, best first
+    Backends,
     /// Print a script that completes arguments in a shell
     Completions {
         /// The shell

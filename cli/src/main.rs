@@ -52,8 +52,8 @@ fn what_is_wrong(error: &clap::Error) -> String {
 fn run(command: Command) -> u8 {
     let mut out = io::stdout().lock();
     match command {
-        Command::Paths | Command::Check(_) | Command::Fix(_) if !path_exists() => FAILED,
-        Command::Paths => finish(paths(&mut out), CLEAN),
+        Command::Backends | Command::Check(_) | Command::Fix(_) if !backend_exists() => FAILED,
+        Command::Backends => finish(backends(&mut out), CLEAN),
         Command::Check(check) => Run::new(&check).all(&mut out),
         Command::Fix(fix) => mend(&fix, &mut out),
         Command::Completions { shell } => {
@@ -99,26 +99,26 @@ fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
     finish(written.and_then(|()| out.write_all(&page)), CLEAN)
 }
 
-/// Whether the path that the environment asks for can be had: the library would pass over one that
-/// cannot.
-fn path_exists() -> bool {
-    let Some(name) = env::var_os("NONFINITE_PATH").filter(|name| !name.is_empty()) else {
+/// Whether the backend that the environment asks for can be had: the library would pass over one
+/// that cannot.
+fn backend_exists() -> bool {
+    let Some(name) = env::var_os("NONFINITE_BACKEND").filter(|name| !name.is_empty()) else {
         return true;
     };
-    let exists = name.to_str().and_then(nonfinite::Path::by_name).is_some();
+    let exists = name.to_str().and_then(nonfinite::Backend::by_name).is_some();
     if !exists {
-        let known = nonfinite::Path::available().map(nonfinite::Path::name);
+        let known = nonfinite::Backend::available().map(nonfinite::Backend::name);
         let known = known.collect::<Vec<_>>().join(", ");
-        complain(format_args!("NONFINITE_PATH: no path {name:?} here, only {known}"));
+        complain(format_args!("NONFINITE_BACKEND: no backend {name:?} here, only {known}"));
     }
     exists
 }
 
-fn paths(out: &mut impl Write) -> io::Result<()> {
-    for path in nonfinite::paths() {
-        let available = if path.available { "available" } else { "unavailable" };
-        let active = if path.active { " active" } else { "" };
-        writeln!(out, "{:<8} {available}{active}", path.name)?;
+fn backends(out: &mut impl Write) -> io::Result<()> {
+    for backend in nonfinite::backends() {
+        let available = if backend.available { "available" } else { "unavailable" };
+        let active = if backend.active { " active" } else { "" };
+        writeln!(out, "{:<8} {available}{active}", backend.name)?;
     }
     Ok(())
 }
@@ -182,11 +182,11 @@ impl<'a> Run<'a> {
             return interrupt::STATUS;
         }
         if written.is_ok() && !self.check.quiet {
-            let path = nonfinite::Path::active().name();
+            let backend = nonfinite::Backend::active().name();
             written = match self.form {
                 Form::Json => writeln!(out, "{}", json::document(&self.results)),
                 Form::Jsonl => Ok(()),
-                _ => writeln!(out, "{}", self.totals.summary(start.elapsed(), path)),
+                _ => writeln!(out, "{}", self.totals.summary(start.elapsed(), backend)),
             };
         }
         let status = match self.totals {

@@ -126,24 +126,24 @@ impl Totals {
 
     /// The summary.
     #[must_use]
-    pub fn summary(&self, time: Duration, path: &'static str) -> impl fmt::Display {
-        Summary { totals: *self, seconds: time.as_secs_f64(), path }
+    pub fn summary(&self, time: Duration, backend: &'static str) -> impl fmt::Display {
+        Summary { totals: *self, seconds: time.as_secs_f64(), backend }
     }
 }
 
 struct Summary {
     totals: Totals,
     seconds: f64,
-    path: &'static str,
+    backend: &'static str,
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { totals, seconds, path } = self;
+        let Self { totals, seconds, backend } = self;
         let Totals { tensors, elements, bytes, bad, not_float, always_finite, failed, .. } = totals;
         let speed = if *seconds > 0.0 { *bytes as f64 / seconds / 1e9 } else { 0.0 };
         write!(f, "checked {tensors} tensors, {elements} elements, {bytes} bytes")?;
-        write!(f, " in {seconds:.6} s, {speed:.2} GB/s, path {path}: {bad} bad")?;
+        write!(f, " in {seconds:.6} s, {speed:.2} GB/s, backend {backend}: {bad} bad")?;
         write!(f, "; skipped {not_float} without floats, {always_finite} always finite")?;
         if totals.scales > 0 {
             write!(f, "; scales only: {}", totals.scales)?;

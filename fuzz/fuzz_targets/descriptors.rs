@@ -1,5 +1,5 @@
 //! DirectML descriptors of any content: an error before anything is written, or the answer of a
-//! nested scalar loop on every path, with nothing else touched.
+//! nested scalar loop on every backend, with nothing else touched.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -8,7 +8,7 @@ use nonfinite::ops::directml::{
     BufferBinding, BufferBindingMut, BufferTensorDesc, CompiledOperator, ElementWiseIsInfinityDesc,
     ElementWiseIsNanDesc, FeatureLevel, IsInfinityMode, TensorDataType, calc_buffer_tensor_size,
 };
-use nonfinite::{Path, Predicate};
+use nonfinite::{Backend, Predicate};
 use nonfinite_fuzz::{holds, kind_of};
 
 const CANARY: u8 = 0xA5;
@@ -174,13 +174,18 @@ fn run(
     if aligned {
         answer(predicate, from, to, &x[offset_in as usize..], &mut expected[offset_out as usize..]);
     }
-    for path in Path::available() {
+    for backend in Backend::available() {
         let mut out = unchanged.clone();
         let input = BufferBinding { buffer: &x, offset: offset_in, size_in_bytes: total_in };
         let output =
             BufferBindingMut { buffer: &mut out, offset: offset_out, size_in_bytes: total_out };
-        assert_eq!(operator.dispatch_on(path, input, output).is_ok(), aligned, "{}", path.name());
-        assert_eq!(out, expected, "{}", path.name());
+        assert_eq!(
+            operator.dispatch_on(backend, input, output).is_ok(),
+            aligned,
+            "{}",
+            backend.name()
+        );
+        assert_eq!(out, expected, "{}", backend.name());
     }
     // A range that is too short by a byte.
     let mut out = unchanged.clone();

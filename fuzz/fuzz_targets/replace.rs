@@ -1,11 +1,11 @@
-//! Replacing what is not finite, on every path, in place and into another slice, at any address.
+//! Replacing what is not finite, on every backend, in place and into another slice, at any address.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nonfinite::{Elements, ElementsMut, Path, Replacement};
+use nonfinite::{Backend, Elements, ElementsMut, Replacement};
 use nonfinite_fuzz::{Kind, Tensor};
 
-/// Bytes around an output that no path may touch.
+/// Bytes around an output that no backend may touch.
 const FRAME: usize = 64;
 const CANARY: u8 = 0xA5;
 
@@ -34,17 +34,17 @@ fuzz_target!(|input: ([u64; 3], Tensor)| {
         |inside: &[u8]| [&vec![CANARY; FRAME + input.start()], inside, &[CANARY; FRAME]].concat();
     let inside = FRAME + input.start()..FRAME + input.start() + want.len();
     let with = Replacement { nan, pos_inf, neg_inf };
-    for path in Path::available() {
-        let name = path.name();
+    for backend in Backend::available() {
+        let name = backend.name();
         let mut room = frame(input.bytes());
         let x = ElementsMut::from_bytes(&mut room[inside.clone()], format).expect("whole elements");
-        assert_eq!(path.replace_non_finite(x, with), Ok(found), "{name}: in place");
+        assert_eq!(backend.replace_non_finite(x, with), Ok(found), "{name}: in place");
         assert!(room == frame(&want), "{name}: in place");
 
         let mut room = frame(&vec![CANARY; want.len()]);
         let x = Elements::from_bytes(input.bytes(), format).expect("whole elements");
         assert_eq!(
-            path.replace_non_finite_into(x, &mut room[inside.clone()], with),
+            backend.replace_non_finite_into(x, &mut room[inside.clone()], with),
             Ok(found),
             "{name}: into"
         );

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use nonfinite::{Census, Elements, Predicate, TensorView, TensorViewMut, ViewError};
-use nonfinite_fuzz::{Layout, PATHS, Strided, expect};
+use nonfinite_fuzz::{BACKENDS, Layout, Strided, expect};
 use nonfinite_oracle::{Subject, check, kinds};
 
 /// A view as a subject of the checks: the elements it names, in row-major order, are what it must
@@ -56,8 +56,8 @@ fuzz_target!(|input: Strided| {
     let gathered: Vec<u8> =
         named.iter().flat_map(|&i| &memory[i as usize * size..][..size]).copied().collect();
     let kinds = kinds(*format, &gathered);
-    for path in &*PATHS {
-        let view = view.with_path(*path);
+    for backend in &*BACKENDS {
+        let view = view.with_backend(*backend);
         expect(check(&Named(view), *format, &gathered, &kinds));
         scattered(&view, *predicate, &gathered, to);
     }

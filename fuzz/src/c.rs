@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use arbitrary::{Arbitrary, Result, Unstructured};
 use nonfinite::{Format, Predicate};
 use nonfinite_capi::{
-    Class, FormatCode, NF_ERR_FORMAT, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL,
-    NF_ERR_OUTPUT_LENGTH, NF_ERR_OVERLAP, NF_ERR_PREDICATE, NF_NONE, NF_OK, PredicateCode, Status,
+    FormatCode, NF_ERR_FORMAT, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH,
+    NF_ERR_OVERLAP, NF_ERR_PREDICATE, NF_NONE, NF_OK, Occurrences, PredicateCode, Status,
     nf_format_from_name,
 };
 
@@ -242,8 +242,8 @@ pub fn write_bits(memory: &[u8], at: usize, shift: usize, answers: &[bool]) -> V
 
 /// How many answers are yes, and the first.
 #[must_use]
-pub fn class(answers: impl Iterator<Item = bool>) -> Class {
-    let mut class = Class { count: 0, first: NF_NONE };
+pub fn class(answers: impl Iterator<Item = bool>) -> Occurrences {
+    let mut class = Occurrences { count: 0, first: NF_NONE };
     for (i, answer) in answers.enumerate() {
         if answer && class.count == 0 {
             class.first = i as u64;

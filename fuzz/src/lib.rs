@@ -1,5 +1,5 @@
-//! What the fuzz targets share: the paths they run, and the inputs they are given. What is right is
-//! told by `nonfinite_oracle`, as in the tests.
+//! What the fuzz targets share: the backends they run, and the inputs they are given. What is right
+//! is told by `nonfinite_oracle`, as in the tests.
 
 pub mod c;
 pub mod read;
@@ -8,18 +8,18 @@ mod tensor;
 
 use std::sync::LazyLock;
 
-use nonfinite::{Format, Path};
+use nonfinite::{Backend, Format};
 
 pub use nonfinite_oracle::{Kind, holds};
 pub use strided::{Layout, Strided};
 pub use tensor::Tensor;
 
-/// All paths that this CPU can run, and `portable`. Their names are printed once.
-pub static PATHS: LazyLock<Vec<Path>> = LazyLock::new(|| {
-    let paths: Vec<_> = Path::available().collect();
-    let names: Vec<_> = paths.iter().map(|path| path.name()).collect();
-    eprintln!("paths: {}", names.join(" "));
-    paths
+/// All backends that this CPU can run, and `portable`. Their names are printed once.
+pub static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
+    let backends: Vec<_> = Backend::available().collect();
+    let names: Vec<_> = backends.iter().map(|backend| backend.name()).collect();
+    eprintln!("backends: {}", names.join(" "));
+    backends
 });
 
 /// What an element is, given its bytes in the byte order of the machine.

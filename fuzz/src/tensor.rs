@@ -23,7 +23,7 @@ pub struct Tensor {
     memory: Vec<u8>,
 }
 
-/// More elements than a group of every path takes, and few enough for many runs a second.
+/// More elements than a group of every backend takes, and few enough for many runs a second.
 const MOST: usize = 5000;
 
 impl<'a> Arbitrary<'a> for Tensor {

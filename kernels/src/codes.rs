@@ -1,6 +1,6 @@
 //! What takes the place of elements that are not finite.
 
-use crate::rule::{Operation, Rule, Test};
+use crate::rule::{Comparison, Operation, Rule};
 
 /// The bits to be put in the place of elements that are not finite; the low bytes count, as many as
 /// an element has.
@@ -14,8 +14,8 @@ pub struct Values {
     pub neg_inf: u64,
 }
 
-/// What takes the place of the hits of a test: one value for each of the two codes, and one for all
-/// other hits, which are NaN. Without infinities the three values are the same.
+/// What takes the place of the hits of a comparison: one value for each of the two codes, and one
+/// for all other hits, which are NaN. Without infinities the three values are the same.
 #[derive(Clone, Copy)]
 pub struct Codes {
     pub(crate) values: Values,
@@ -25,33 +25,33 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// With the test for elements to be replaced; `None` if there are none.
+    /// With the comparison for elements to be replaced; `None` if there are none.
     #[inline(never)]
-    pub(crate) fn new(nan: &Rule, values: Values) -> Option<(Test, Self)> {
-        let test = match *nan {
+    pub(crate) fn new(nan: &Rule, values: Values) -> Option<(Comparison, Self)> {
+        let comparison = match *nan {
             Rule::Constant { answer: false, .. } => return None,
             Rule::Constant { answer: true, size } => match Rule::equal(size, 0, 0) {
-                Rule::Test(always) => always,
+                Rule::Comparison(always) => always,
                 Rule::Constant { .. } => unreachable!(),
             },
-            Rule::Test(test) => test,
+            Rule::Comparison(comparison) => comparison,
         };
-        if test.is_ieee() {
-            let (pos_inf, neg_inf) = (test.class(1).bound(), test.class(2).bound());
-            return Some((test.special(), Self { values, pos_inf, neg_inf }));
+        if comparison.is_ieee() {
+            let (pos_inf, neg_inf) = (comparison.class(1).bound(), comparison.class(2).bound());
+            return Some((comparison.special(), Self { values, pos_inf, neg_inf }));
         }
-        let known = match test.operation() {
+        let known = match comparison.operation() {
             Operation::Ones => true,
-            Operation::Equal => test.size() == 1,
+            Operation::Equal => comparison.size() == 1,
             Operation::Greater => false,
         };
-        assert!(known && !test.negate(), "no rule for NaN: it compares otherwise");
+        assert!(known && !comparison.negate(), "no rule for NaN: it compares otherwise");
         // Without infinities every element to be replaced is NaN, whatever its code.
         let values = Values { pos_inf: values.nan, neg_inf: values.nan, ..values };
-        Some((test, Self { values, pos_inf: 0, neg_inf: 0 }))
+        Some((comparison, Self { values, pos_inf: 0, neg_inf: 0 }))
     }
 
-    /// What is put in the place of an element for which the test holds.
+    /// What is put in the place of an element for which the comparison holds.
     #[inline(always)]
     pub(crate) fn instead_of(&self, bits: u64) -> u64 {
         if bits == self.pos_inf {

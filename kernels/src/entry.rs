@@ -6,22 +6,22 @@
 
 use core::mem::MaybeUninit;
 
+use crate::backend::Backend;
 use crate::lane::Lane;
-use crate::loops::census::Class;
+use crate::loops::census::Occurrences;
 use crate::out::MaskOut;
-use crate::path::Path;
-use crate::rule::{Rule, Test};
+use crate::rule::{Comparison, Rule};
 use crate::stream;
 
 /// What a tensor holds besides finite elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Census {
     /// NaN, quiet or signalling, of either sign.
-    pub nan: Class,
+    pub nan: Occurrences,
     /// Positive infinity.
-    pub pos_inf: Class,
+    pub pos_inf: Occurrences,
     /// Negative infinity.
-    pub neg_inf: Class,
+    pub neg_inf: Occurrences,
 }
 
 /// The bytes of the whole elements.
@@ -33,34 +33,40 @@ fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
     (&x[..elements * L::SIZE], elements)
 }
 
-/// One byte per element of `x`: 1 where the rule holds, else 0. `path` is the active one if `None`.
+/// One byte per element of `x`: 1 where the rule holds, else 0. `backend` is the active one if
+/// `None`.
 ///
 /// # Panics
 /// If `out` is not as long as `x` has whole elements, or if the rule is for elements of another
 /// width; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn mask<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
+pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     let (x, elements) = whole::<L>(x, rule);
     if elements != out.len() {
         wrong_length(elements, out.len());
     }
     match rule {
         Rule::Constant { answer, .. } => out.fill(*answer),
-        Rule::Test(test) if elements >= stream::LEAST => {
-            large_mask::<L>(path, x, test, out.slots())
+        Rule::Comparison(comparison) if elements >= stream::LEAST => {
+            large_mask::<L>(backend, x, comparison, out.slots())
         }
-        Rule::Test(test) => L::mask(path, x, test, out.slots()),
+        Rule::Comparison(comparison) => L::mask(backend, x, comparison, out.slots()),
     }
 }
 
 /// A function of its own, so that short masks do not contain the code that reads cache sizes.
 #[cold]
-fn large_mask<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+fn large_mask<L: Lane>(
+    backend: Option<Backend>,
+    x: &[u8],
+    comparison: &Comparison,
+    out: &mut [MaybeUninit<bool>],
+) {
     if stream::streams(out.len()) {
-        L::streamed(path, x, test, out);
+        L::streamed(backend, x, comparison, out);
     } else {
-        L::mask(path, x, test, out);
+        L::mask(backend, x, comparison, out);
     }
 }
 
@@ -71,12 +77,14 @@ fn large_mask<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, out: &mut [May
 /// As [`mask`].
 #[doc(hidden)]
 #[track_caller]
-pub fn mask_streamed<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
+pub fn mask_streamed<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     match rule {
-        Rule::Test(test) if out.len() == x.len() / L::SIZE && rule.size() == L::SIZE => {
-            L::streamed(path, &x[..out.len() * L::SIZE], test, out.slots());
+        Rule::Comparison(comparison)
+            if out.len() == x.len() / L::SIZE && rule.size() == L::SIZE =>
+        {
+            L::streamed(backend, &x[..out.len() * L::SIZE], comparison, out.slots());
         }
-        _ => mask::<L>(path, x, rule, out),
+        _ => mask::<L>(backend, x, rule, out),
     }
 }
 
@@ -87,26 +95,32 @@ pub fn mask_streamed<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: Ma
 #[inline]
 #[track_caller]
 pub fn mask_uninit<'o, L: Lane>(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    mask::<L>(path, x, rule, MaskOut::from(&mut *out));
+    mask::<L>(backend, x, rule, MaskOut::from(&mut *out));
     // SAFETY: same length, size and alignment; `mask` has checked that `out` is as long as `x` has
     // elements and has written a result for every element.
     unsafe { &mut *(core::ptr::from_mut(out) as *mut [bool]) }
 }
 
 /// One bit per element of `x`, least significant bit of a byte first, from bit `offset` of `out`
-/// on. All other bits of `out` stay as they are. `path` is the active one if `None`.
+/// on. All other bits of `out` stay as they are. `backend` is the active one if `None`.
 ///
 /// # Panics
 /// If `out` ends before the last result, or before bit `offset`, or if the rule is for elements of
 /// another width; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
+pub fn bits<L: Lane>(
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+    out: &mut [u8],
+    offset: usize,
+) {
     let (x, elements) = whole::<L>(x, rule);
     // In bytes, so that nothing overflows.
     let (first, shift) = (offset / 8, offset % 8);
@@ -115,12 +129,12 @@ pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], 
     let Some(out) = out.get_mut(first..end) else { short_bitmap(elements, offset, bytes) };
     match rule {
         Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
-        Rule::Test(test) if shift == 0 => {
+        Rule::Comparison(comparison) if shift == 0 => {
             let (words, last) = out.as_chunks_mut();
             // If the last elements reach into the eighth byte of their word, `rest` has it, else
             // `last`.
             let (words, rest) = words.split_at_mut(elements / 64);
-            let bits = L::bits(path, x, test, words);
+            let bits = L::bits(backend, x, comparison, words);
             if !elements.is_multiple_of(64) {
                 merge(
                     if rest.is_empty() { last } else { rest.as_flattened_mut() },
@@ -130,15 +144,15 @@ pub fn bits<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule, out: &mut [u8], 
                 );
             }
         }
-        Rule::Test(test) => shifted_bits::<L>(path, x, test, out, shift),
+        Rule::Comparison(comparison) => shifted_bits::<L>(backend, x, comparison, out, shift),
     }
 }
 
 /// [`bits`] that do not begin with a byte: by way of a buffer.
 fn shifted_bits<L: Lane>(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: &[u8],
-    test: &Test,
+    comparison: &Comparison,
     mut out: &mut [u8],
     shift: usize,
 ) {
@@ -147,7 +161,7 @@ fn shifted_bits<L: Lane>(
         let elements = x.len() / L::SIZE;
         let mut words = [[0; 8]; WORDS];
         let words = &mut words[..elements.div_ceil(64)];
-        let bits = L::bits(path, x, test, &mut words[..elements / 64]);
+        let bits = L::bits(backend, x, comparison, &mut words[..elements / 64]);
         if !elements.is_multiple_of(64) {
             words[elements / 64] = bits.to_le_bytes();
         }
@@ -179,77 +193,86 @@ fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift: usize) {
     }
 }
 
-/// The index of the first element of `x` for which the rule holds. `path` is the active one if
+/// The index of the first element of `x` for which the rule holds. `backend` is the active one if
 /// `None`.
 ///
 /// # Panics
 /// If the rule is for elements of another width.
 #[inline]
 #[must_use]
-pub fn position<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule) -> Option<usize> {
+pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
     let (x, elements) = whole::<L>(x, rule);
     match rule {
         Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
-        Rule::Test(test) => L::position(path, x, test),
+        Rule::Comparison(comparison) => L::position(backend, x, comparison),
     }
 }
 
-/// How many elements of `x` the rule holds for. `path` is the active one if `None`.
+/// How many elements of `x` the rule holds for. `backend` is the active one if `None`.
 ///
 /// # Panics
 /// If the rule is for elements of another width.
 #[inline]
 #[must_use]
-pub fn count<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule) -> usize {
+pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
     let (x, elements) = whole::<L>(x, rule);
     match rule {
         Rule::Constant { answer, .. } => usize::from(*answer) * elements,
         // What is rare is found faster.
-        Rule::Test(test) if test.negate() => elements - L::count(path, x, &test.not()).hits,
-        Rule::Test(test) => L::count(path, x, test).hits,
+        Rule::Comparison(comparison) if comparison.negate() => {
+            elements - L::count(backend, x, &comparison.not()).hits
+        }
+        Rule::Comparison(comparison) => L::count(backend, x, comparison).hits,
     }
 }
 
-/// How many elements of `x` the rule holds for, and the first. `path` is the active one if `None`.
+/// How many elements of `x` the rule holds for, and the first. `backend` is the active one if
+/// `None`.
 ///
 /// # Panics
 /// If the rule is for elements of another width.
 #[inline]
 #[must_use]
-pub fn tally<L: Lane>(path: Option<Path>, x: &[u8], rule: &Rule) -> Class {
-    if let Rule::Test(test) = rule
-        && !test.negate()
+pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
+    if let Rule::Comparison(comparison) = rule
+        && !comparison.negate()
     {
         let (x, _) = whole::<L>(x, rule);
-        let counted = L::count(path, x, test);
-        return class::<L>(path, x, test, counted.hits, counted.from);
+        let counted = L::count(backend, x, comparison);
+        return class::<L>(backend, x, comparison, counted.hits, counted.from);
     }
-    Class { count: count::<L>(path, x, rule), first: position::<L>(path, x, rule) }
+    Occurrences { count: count::<L>(backend, x, rule), first: position::<L>(backend, x, rule) }
 }
 
 /// A class of so many elements, of which none stands before element `from`.
 #[inline(never)]
-fn class<L: Lane>(path: Option<Path>, x: &[u8], test: &Test, count: usize, from: usize) -> Class {
-    let find = || L::position(path, &x[from * L::SIZE..], test).map(|first| from + first);
-    Class { count, first: if count == 0 { None } else { find() } }
+fn class<L: Lane>(
+    backend: Option<Backend>,
+    x: &[u8],
+    comparison: &Comparison,
+    count: usize,
+    from: usize,
+) -> Occurrences {
+    let find = || L::position(backend, &x[from * L::SIZE..], comparison).map(|first| from + first);
+    Occurrences { count, first: if count == 0 { None } else { find() } }
 }
 
 /// NaN, +Inf and -Inf in one pass, by the rule for NaN. If that is [`Rule::greater`],
 /// `(bits & !sign) > exponent`, the elements that equal the exponent are infinite; else none is.
-/// `path` is the active one if `None`.
+/// `backend` is the active one if `None`.
 ///
 /// # Panics
 /// If the rule is for elements of another width.
 #[inline]
 #[must_use]
-pub fn census<L: Lane>(path: Option<Path>, x: &[u8], nan: &Rule) -> Census {
+pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
     match nan {
-        Rule::Test(test) if test.is_ieee() => {
+        Rule::Comparison(comparison) if comparison.is_ieee() => {
             let (x, _) = whole::<L>(x, nan);
-            let taken = L::census(path, x, test);
+            let taken = L::census(backend, x, comparison);
             Census { nan: taken.class(0), pos_inf: taken.class(1), neg_inf: taken.class(2) }
         }
-        _ => Census { nan: tally::<L>(path, x, nan), ..Census::default() },
+        _ => Census { nan: occurrences::<L>(backend, x, nan), ..Census::default() },
     }
 }
 

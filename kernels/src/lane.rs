@@ -2,52 +2,52 @@
 
 use core::mem::MaybeUninit;
 
+use crate::backend::{Backend, Question, Row, row};
 #[cfg(feature = "replace")]
 use crate::codes::Codes;
 use crate::loops::bits::Bits;
-use crate::loops::census::{Census, Taken};
+use crate::loops::census::{Census, ClassCounts};
 use crate::loops::count::{Count, Counted};
 use crate::loops::mask::Mask;
 use crate::loops::position::Position;
 #[cfg(feature = "replace")]
 use crate::loops::replace::{Copying, InPlace};
 use crate::loops::stream::Streamed;
-use crate::path::{Path, Question, Row, row};
-use crate::rule::Test;
+use crate::rule::Comparison;
 use crate::scalar;
 
 impl<const W: usize> Question for Mask<W> {
-    fn scalar(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        scalar::mask::<W>(x, test, out);
+    fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
+        scalar::mask::<W>(x, comparison, out);
     }
 }
 
 impl<const W: usize> Question for Streamed<W> {
-    fn scalar(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        scalar::mask::<W>(x, test, out);
+    fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
+        scalar::mask::<W>(x, comparison, out);
     }
 }
 
 impl<const W: usize> Question for Bits<W> {
-    fn scalar(x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
-        scalar::bits::<W>(x, test, out)
+    fn scalar(x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
+        scalar::bits::<W>(x, comparison, out)
     }
 }
 
 impl<const W: usize> Question for Position<W> {
-    fn scalar(x: &[u8], test: &Test, (): ()) -> Option<usize> {
-        scalar::position::<W>(x, test)
+    fn scalar(x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
+        scalar::position::<W>(x, comparison)
     }
 }
 
 impl<const W: usize> Question for Count<W> {
-    fn scalar(x: &[u8], test: &Test, (): ()) -> Counted {
-        scalar::count::<W>(x, test)
+    fn scalar(x: &[u8], comparison: &Comparison, (): ()) -> Counted {
+        scalar::count::<W>(x, comparison)
     }
 }
 
 impl<const W: usize> Question for Census<W> {
-    fn scalar(x: &[u8], nan: &Test, (): ()) -> Taken {
+    fn scalar(x: &[u8], nan: &Comparison, (): ()) -> ClassCounts {
         scalar::census::<W>(x, nan)
     }
 }
@@ -55,24 +55,44 @@ impl<const W: usize> Question for Census<W> {
 mod sealed {
     #[cfg(feature = "replace")]
     use super::Codes;
-    use super::{Counted, Path, Taken, Test};
+    use super::{Backend, ClassCounts, Comparison, Counted};
     use core::mem::MaybeUninit;
 
     /// Runs the loops of one width: a caller links no others.
     pub trait Loops {
-        fn mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);
-        fn streamed(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);
-        fn bits(path: Option<Path>, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64;
-        fn position(path: Option<Path>, x: &[u8], test: &Test) -> Option<usize>;
-        fn count(path: Option<Path>, x: &[u8], test: &Test) -> Counted;
-        fn census(path: Option<Path>, x: &[u8], nan: &Test) -> Taken;
+        fn mask(
+            backend: Option<Backend>,
+            x: &[u8],
+            comparison: &Comparison,
+            out: &mut [MaybeUninit<bool>],
+        );
+        fn streamed(
+            backend: Option<Backend>,
+            x: &[u8],
+            comparison: &Comparison,
+            out: &mut [MaybeUninit<bool>],
+        );
+        fn bits(
+            backend: Option<Backend>,
+            x: &[u8],
+            comparison: &Comparison,
+            out: &mut [[u8; 8]],
+        ) -> u64;
+        fn position(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize>;
+        fn count(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Counted;
+        fn census(backend: Option<Backend>, x: &[u8], nan: &Comparison) -> ClassCounts;
         #[cfg(feature = "replace")]
-        fn replace(path: Option<Path>, x: &mut [u8], test: &Test, codes: &Codes) -> usize;
+        fn replace(
+            backend: Option<Backend>,
+            x: &mut [u8],
+            comparison: &Comparison,
+            codes: &Codes,
+        ) -> usize;
         #[cfg(feature = "replace")]
         fn replace_into(
-            path: Option<Path>,
+            backend: Option<Backend>,
             x: &[u8],
-            test: &Test,
+            comparison: &Comparison,
             out: &mut [u8],
             codes: &Codes,
         ) -> usize;
@@ -95,56 +115,56 @@ macro_rules! lanes {
 
         impl Loops for $lane {
             #[inline]
-            fn mask(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+            fn mask(backend: Option<Backend>, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
                 static ROW: Row<Mask<$width>> = row::<Mask<$width>>();
-                Path::run::<Mask<$width>>(path, &ROW, x, test, out);
+                Backend::run::<Mask<$width>>(backend, &ROW, x, comparison, out);
             }
 
-            fn streamed(path: Option<Path>, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+            fn streamed(backend: Option<Backend>, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
                 static ROW: Row<Streamed<$width>> = row::<Streamed<$width>>();
-                Path::run::<Streamed<$width>>(path, &ROW, x, test, out);
+                Backend::run::<Streamed<$width>>(backend, &ROW, x, comparison, out);
             }
 
             #[inline]
-            fn bits(path: Option<Path>, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+            fn bits(backend: Option<Backend>, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
                 static ROW: Row<Bits<$width>> = row::<Bits<$width>>();
-                Path::run::<Bits<$width>>(path, &ROW, x, test, out)
+                Backend::run::<Bits<$width>>(backend, &ROW, x, comparison, out)
             }
 
             #[inline]
-            fn position(path: Option<Path>, x: &[u8], test: &Test) -> Option<usize> {
+            fn position(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize> {
                 static ROW: Row<Position<$width>> = row::<Position<$width>>();
-                Path::run::<Position<$width>>(path, &ROW, x, test, ())
+                Backend::run::<Position<$width>>(backend, &ROW, x, comparison, ())
             }
 
             #[inline]
-            fn count(path: Option<Path>, x: &[u8], test: &Test) -> Counted {
+            fn count(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Counted {
                 static ROW: Row<Count<$width>> = row::<Count<$width>>();
-                Path::run::<Count<$width>>(path, &ROW, x, test, ())
+                Backend::run::<Count<$width>>(backend, &ROW, x, comparison, ())
             }
 
             #[inline]
-            fn census(path: Option<Path>, x: &[u8], nan: &Test) -> Taken {
+            fn census(backend: Option<Backend>, x: &[u8], nan: &Comparison) -> ClassCounts {
                 static ROW: Row<Census<$width>> = row::<Census<$width>>();
-                Path::run::<Census<$width>>(path, &ROW, x, nan, ())
+                Backend::run::<Census<$width>>(backend, &ROW, x, nan, ())
             }
 
             #[cfg(feature = "replace")]
-            fn replace(path: Option<Path>, x: &mut [u8], test: &Test, codes: &Codes) -> usize {
+            fn replace(backend: Option<Backend>, x: &mut [u8], comparison: &Comparison, codes: &Codes) -> usize {
                 static ROW: Row<InPlace<$width>> = row::<InPlace<$width>>();
-                Path::run::<InPlace<$width>>(path, &ROW, &[], test, (x, codes))
+                Backend::run::<InPlace<$width>>(backend, &ROW, &[], comparison, (x, codes))
             }
 
             #[cfg(feature = "replace")]
             fn replace_into(
-                path: Option<Path>,
+                backend: Option<Backend>,
                 x: &[u8],
-                test: &Test,
+                comparison: &Comparison,
                 out: &mut [u8],
                 codes: &Codes,
             ) -> usize {
                 static ROW: Row<Copying<$width>> = row::<Copying<$width>>();
-                Path::run::<Copying<$width>>(path, &ROW, x, test, (out, codes))
+                Backend::run::<Copying<$width>>(backend, &ROW, x, comparison, (out, codes))
             }
         }
     )* };

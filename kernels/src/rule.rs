@@ -4,11 +4,11 @@
 /// One masked comparison of elements of one width. Small, as there is a table of them for each
 /// format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Test {
+pub struct Comparison {
     mask: u64,
     bound: u64,
     /// The ones of the bound from the bit below the sign on, if the mask has them too: see
-    /// [`Test::screen`].
+    /// [`Comparison::screen`].
     run: u64,
     /// The answer for an element that is no hit, in each of four bytes.
     usual: u32,
@@ -34,7 +34,7 @@ pub(crate) enum Operation {
     Greater,
 }
 
-/// Which [`Screen`] a test has.
+/// Which [`Screen`] a comparison has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Screens {
     Never,
@@ -45,8 +45,8 @@ enum Screens {
     Flipped,
 }
 
-/// A cheaper question that holds wherever the test does: whether no element of a group can be a
-/// hit.
+/// A cheaper question that holds wherever the comparison does: whether no element of a group can be
+/// a hit.
 ///
 /// The largest of the masked (or flipped) elements of a group, compared as unsigned integers,
 /// answers the question for the whole group.
@@ -75,7 +75,7 @@ pub enum Rule {
         size: usize,
     },
     /// A comparison.
-    Test(Test),
+    Comparison(Comparison),
 }
 
 impl Rule {
@@ -92,7 +92,7 @@ impl Rule {
         } else {
             Operation::Equal
         };
-        Self::Test(Test::new(mask, bound, size, operation))
+        Self::Comparison(Comparison::new(mask, bound, size, operation))
     }
 
     /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that
@@ -103,7 +103,7 @@ impl Rule {
     #[must_use]
     pub const fn greater(size: usize, mask: u64, bound: u64) -> Self {
         let (mask, bound) = (mask & all_ones(size), bound & all_ones(size));
-        Self::Test(Test::new(mask, bound, size, Operation::Greater))
+        Self::Comparison(Comparison::new(mask, bound, size, Operation::Greater))
     }
 
     /// The opposite answer for every element.
@@ -111,7 +111,7 @@ impl Rule {
     pub const fn not(self) -> Self {
         match self {
             Self::Constant { answer, size } => Self::Constant { answer: !answer, size },
-            Self::Test(test) => Self::Test(test.not()),
+            Self::Comparison(comparison) => Self::Comparison(comparison.not()),
         }
     }
 
@@ -121,7 +121,7 @@ impl Rule {
     pub const fn size(&self) -> usize {
         match self {
             Self::Constant { size, .. } => *size,
-            Self::Test(test) => test.size(),
+            Self::Comparison(comparison) => comparison.size(),
         }
     }
 }
@@ -155,7 +155,7 @@ const fn run_of_ones(size: usize, bound: u64) -> u64 {
     ones >> 1 >> (64 - 8 * size)
 }
 
-impl Test {
+impl Comparison {
     const fn new(mask: u64, bound: u64, size: usize, operation: Operation) -> Self {
         let ones = run_of_ones(size, bound);
         let run = if mask & ones == ones { ones } else { 0 };
@@ -226,7 +226,7 @@ impl Test {
         if self.negate { u64::MAX } else { 0 }
     }
 
-    /// The screen of the test, or of the test that this one negates.
+    /// The screen of the comparison, or of the comparison that this one negates.
     #[inline(always)]
     pub(crate) fn screen(&self) -> Screen {
         match self.screens {
@@ -246,20 +246,21 @@ impl Test {
         if self.negate { Screen::None } else { self.screen() }
     }
 
-    /// Whether this is the test for NaN of an IEEE format, `(bits & !sign) > exponent`.
+    /// Whether this is the comparison for NaN of an IEEE format, `(bits & !sign) > exponent`.
     #[inline(always)]
     pub(crate) fn is_ieee(&self) -> bool {
         self.ieee && !self.negate
     }
 
-    /// Of the test for NaN of an IEEE format: the test for NaN and infinities.
+    /// Of the comparison for NaN of an IEEE format: the comparison for NaN and infinities.
     #[inline(never)]
     pub(crate) fn special(&self) -> Self {
         let (operation, screens) = (Operation::Equal, Screens::Run);
         Self { mask: self.bound, operation, screens, ieee: false, ..*self }
     }
 
-    /// Of the test for NaN of an IEEE format: the test for NaN (0), +Inf (1) or -Inf (2).
+    /// Of the comparison for NaN of an IEEE format: the comparison for NaN (0), +Inf (1) or -Inf
+    /// (2).
     #[inline(never)]
     pub(crate) fn class(&self, class: usize) -> Self {
         let sign = if class == 2 { sign(self.size()) } else { 0 };

@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 
 #[cfg(feature = "replace")]
 use crate::codes::Codes;
-use crate::rule::{Screen, Test};
+use crate::rule::{Comparison, Screen};
 
 /// A cache line of input, at any address.
 pub(crate) type Line = [u8; 64];
@@ -40,7 +40,12 @@ pub(crate) trait Loop: 'static {
     type Output;
 
     /// Must be `#[inline(always)]`, as must be all that it calls with vectors.
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: Self::Out<'_>) -> Self::Output;
+    fn vector<I: Simd>(
+        isa: I,
+        x: &[u8],
+        comparison: &Comparison,
+        out: Self::Out<'_>,
+    ) -> Self::Output;
 }
 
 /// A token that proves that the CPU can run the instructions behind it.
@@ -52,25 +57,25 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
     ///
     /// # Safety
     /// The CPU must have the instructions that a token of this type proves.
-    unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output;
+    unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output;
 
     /// Calls a loop out of another one. It is not inlined there: `inline(never)` has no effect on
     /// functions with target features (rustc 1.95), and a function without them cannot inline one
     /// that has them.
     #[inline(never)]
-    fn run<L: Loop>(self, x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
+    fn run<L: Loop>(self, x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
         // SAFETY: `self` is a token.
-        unsafe { Self::vectorize::<L>(x, test, out) }
+        unsafe { Self::vectorize::<L>(x, comparison, out) }
     }
 
-    /// A test as the comparisons want it: registers.
+    /// The registers of a comparison.
     type With: Copy;
 
     /// To be called once, outside of a loop.
-    fn with<const W: usize>(self, test: &Test) -> Self::With;
+    fn with<const W: usize>(self, comparison: &Comparison) -> Self::With;
 
-    /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` as the test says. If not, the caller
-    /// does.
+    /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` as the comparison says. If not, the
+    /// caller does.
     const STORES_NEGATED: bool;
 
     /// The mask of a block: a byte of 0 or 1 for each element.
@@ -87,8 +92,13 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
         out.fill(MaybeUninit::new(answer != 0));
     }
 
-    /// The mask of fewer than 64 elements, negated as the test says.
-    fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]);
+    /// The mask of fewer than 64 elements, negated as the comparison says.
+    fn store_few<const W: usize>(
+        self,
+        x: &[u8],
+        comparison: &Comparison,
+        out: &mut [MaybeUninit<bool>],
+    );
 
     /// Bit `i` of a little-endian word for element `i` of a block, xored with bit `i` of `usual`.
     fn put_bits<const W: usize, const OP: u8>(
@@ -99,11 +109,12 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
         word: &mut [u8; 8],
     );
 
-    /// Bit `i` for element `i` of fewer than 64 elements, negated as the test says.
-    fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64;
+    /// Bit `i` for element `i` of fewer than 64 elements, negated as the comparison says.
+    fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64;
 
-    /// The index of the first hit in a line, negated as the test says, or something at or above 64.
-    fn find<const W: usize>(self, line: &Line, test: &Test, with: Self::With) -> usize;
+    /// The index of the first hit in a line, negated as the comparison says, or something at or
+    /// above 64.
+    fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: Self::With) -> usize;
 
     /// Fewer than 64 bytes as a line, with zeros behind them.
     #[inline(always)]
@@ -120,21 +131,21 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
     fn screen<const W: usize>(self, screen: Screen) -> Self::Screen;
 
     /// The largest elements seen so far.
-    type Seen: Copy;
+    type Accumulator: Copy;
 
     /// Nothing seen yet.
-    fn unseen(self) -> Self::Seen;
+    fn accumulator(self) -> Self::Accumulator;
 
     /// Looks at two lines. `FLIP` is for `Screen::Flipped`.
-    fn look<const W: usize, const FLIP: bool>(
+    fn accumulate<const W: usize, const FLIP: bool>(
         self,
-        seen: Self::Seen,
+        seen: Self::Accumulator,
         lines: &[Line; 2],
         screen: Self::Screen,
-    ) -> Self::Seen;
+    ) -> Self::Accumulator;
 
     /// Whether the largest elements reach the least hit.
-    fn reaches<const W: usize>(self, seen: Self::Seen, screen: Self::Screen) -> bool;
+    fn any_hit<const W: usize>(self, seen: Self::Accumulator, screen: Self::Screen) -> bool;
 
     /// Whether [`Simd::stream`] writes past the caches.
     const STREAMS: bool = false;
@@ -155,19 +166,28 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
 /// Methods are `#[inline(always)]`, as are those of [`Replacing`] and [`Scaling`].
 pub(crate) trait Counting {
     /// The number of hits in at most [`COUNTED`] bytes, not negated. `OP` is `EQUAL` or `GREATER`.
-    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], test: &Test) -> usize;
+    fn count<const W: usize, const OP: u8>(
+        self,
+        pairs: &[[Line; 2]],
+        comparison: &Comparison,
+    ) -> usize;
 
     /// The numbers of NaN, of infinities and of -Inf in at most [`COUNTED`] bytes. `nan` is the
-    /// test for NaN of a format that has infinities.
-    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Test) -> [usize; 3];
+    /// comparison for NaN of a format that has infinities.
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Comparison) -> [usize; 3];
 }
 
 /// Replacing, for a backend.
 #[cfg(feature = "replace")]
 pub(crate) trait Replacing {
-    /// Replaces the hits in at most [`COUNTED`] bytes. The test is that for `EQUAL`. Returns the
-    /// number of hits.
-    fn replace<const W: usize>(self, lines: &mut [Line], test: &Test, codes: &Codes) -> usize;
+    /// Replaces the hits in at most [`COUNTED`] bytes. The comparison is that for `EQUAL`. Returns
+    /// the number of hits.
+    fn replace<const W: usize>(
+        self,
+        lines: &mut [Line],
+        comparison: &Comparison,
+        codes: &Codes,
+    ) -> usize;
 }
 
 /// Multiplying, for a backend.

@@ -6,7 +6,7 @@ use crate::cache;
 pub(crate) const LEAST: usize = 1 << 20;
 
 /// Whether a mask of so many results is better written past the caches: where the last of them
-/// cannot hold it. Never true where no path could do so.
+/// cannot hold it. Never true where no backend could do so.
 #[doc(hidden)]
 #[inline(always)]
 #[must_use]

@@ -1,23 +1,23 @@
-//! Rules that no format has: every path must agree with the scalar one all the same.
+//! Rules that no format has: every backend must agree with the scalar one all the same.
 
 use nonfinite_kernels::{
-    Census, Class, MaskOut, Path, Rule, Values, bits, census, count, mask, position, replace,
-    replace_into, tally,
+    Backend, Census, MaskOut, Occurrences, Rule, Values, bits, census, count, mask, occurrences,
+    position, replace, replace_into,
 };
 use quickcheck::{TestResult, quickcheck};
 
-/// All sinks on one path.
-fn answers(path: Path, x: &[u8], rule: &Rule) -> impl PartialEq + std::fmt::Debug {
-    let path = Some(path);
+/// All sinks on one backend.
+fn answers(backend: Backend, x: &[u8], rule: &Rule) -> impl PartialEq + std::fmt::Debug {
+    let backend = Some(backend);
     let mut bytes = vec![7u8; x.len() / rule.size()];
-    mask(path, x, rule, MaskOut::from(&mut bytes[..]));
+    mask(backend, x, rule, MaskOut::from(&mut bytes[..]));
     let mut packed = vec![0x5Au8; bytes.len() / 8 + 2];
-    bits(path, x, rule, &mut packed, 5);
+    bits(backend, x, rule, &mut packed, 5);
     let searches = (
-        position(path, x, rule),
-        count(path, x, rule),
-        tally(path, x, rule),
-        census(path, x, rule),
+        position(backend, x, rule),
+        count(backend, x, rule),
+        occurrences(backend, x, rule),
+        census(backend, x, rule),
     );
     (bytes, packed, searches)
 }
@@ -48,16 +48,16 @@ fn shaped(size: usize, mask: u64, bound: u64, shape: u8) -> [u64; 2] {
     ]
 }
 
-/// Whether all paths answer as the scalar one does, for both rules and their opposites.
+/// Whether all backends answer as the scalar one does, for both rules and their opposites.
 fn agree(x: &[u8], size: usize, [mask, bound]: [u64; 2]) -> TestResult {
     for rule in [Rule::equal(size, mask, bound), Rule::greater(size, mask, bound)] {
         for rule in [rule, rule.not()] {
-            let want = answers(Path::by_name("scalar").unwrap(), x, &rule);
-            for path in Path::all().filter_map(|(_, path)| path) {
-                if answers(path, x, &rule) != want {
+            let want = answers(Backend::by_name("scalar").unwrap(), x, &rule);
+            for backend in Backend::all().filter_map(|(_, backend)| backend) {
+                if answers(backend, x, &rule) != want {
                     return TestResult::error(format!(
                         "{} {rule:?} {} bytes",
-                        path.name(),
+                        backend.name(),
                         x.len()
                     ));
                 }
@@ -68,7 +68,7 @@ fn agree(x: &[u8], size: usize, [mask, bound]: [u64; 2]) -> TestResult {
 }
 
 quickcheck! {
-    fn paths_agree(seed: Vec<u8>, size: u8, mask: u64, bound: u64, shape: u8) -> TestResult {
+    fn backends_agree(seed: Vec<u8>, size: u8, mask: u64, bound: u64, shape: u8) -> TestResult {
         if seed.is_empty() {
             return TestResult::discard();
         }
@@ -86,7 +86,7 @@ quickcheck! {
 
     /// Long runs of one element, in which one or two others stand late: runs of hits are taken for
     /// granted until something differs.
-    fn paths_agree_on_runs(all: u64, other: u64, size: u8, mask: u64, bound: u64, shape: u8, at: u16) -> TestResult {
+    fn backends_agree_on_runs(all: u64, other: u64, size: u8, mask: u64, bound: u64, shape: u8, at: u16) -> TestResult {
         let size = 1 << (size % 4);
         let rule = shaped(size, mask, bound, shape);
         let elements = 12_000 / size;
@@ -108,8 +108,8 @@ quickcheck! {
 }
 
 /// What a loop over single elements finds: how many, and the first.
-fn class(x: &[u8], size: usize, holds: impl Fn(u64) -> bool) -> Class {
-    let mut found = Class::default();
+fn class(x: &[u8], size: usize, holds: impl Fn(u64) -> bool) -> Occurrences {
+    let mut found = Occurrences::default();
     for (index, element) in x.chunks_exact(size).enumerate() {
         if holds(code(element)) {
             found.count += 1;
@@ -119,11 +119,11 @@ fn class(x: &[u8], size: usize, holds: impl Fn(u64) -> bool) -> Class {
     found
 }
 
-/// Rules against loops that know no rules: what all paths have in common is seen here.
+/// Rules against loops that know no rules: what all backends have in common is seen here.
 #[test]
 fn loops_agree() {
-    let mut paths = vec![None];
-    paths.extend(Path::all().filter_map(|(_, path)| path).map(Some));
+    let mut backends = vec![None];
+    backends.extend(Backend::all().filter_map(|(_, backend)| backend).map(Some));
     for size in [1, 2, 4, 8] {
         for elements in [0, 1, 15, 16, 17, 63, 64, 65, 129, 300] {
             // Every other element is 3, the rest count.
@@ -146,15 +146,15 @@ fn loops_agree() {
             ];
             for (rule, holds) in questions {
                 let (yes, no) = (class(&x, size, holds), class(&x, size, |code| !holds(code)));
-                for path in &paths {
+                for backend in &backends {
                     for (rule, want) in [(rule, yes), (rule.not(), no)] {
-                        let at = format!("{path:?} {rule:?} {elements} elements");
-                        assert_eq!(tally(*path, &x, &rule), want, "{at}");
-                        assert_eq!(count(*path, &x, &rule), want.count, "{at}");
-                        assert_eq!(position(*path, &x, &rule), want.first, "{at}");
+                        let at = format!("{backend:?} {rule:?} {elements} elements");
+                        assert_eq!(occurrences(*backend, &x, &rule), want, "{at}");
+                        assert_eq!(count(*backend, &x, &rule), want.count, "{at}");
+                        assert_eq!(position(*backend, &x, &rule), want.first, "{at}");
                         // None of these is a rule for NaN that has infinities.
                         let nan = Census { nan: want, ..Census::default() };
-                        assert_eq!(census(*path, &x, &rule), nan, "{at}");
+                        assert_eq!(census(*backend, &x, &rule), nan, "{at}");
                     }
                 }
             }
@@ -189,21 +189,25 @@ fn bytes_by_many_rules() {
             for (plain, hit) in plain.into_iter().zip((0..=255).rev().find(holds)) {
                 let mut x = [plain; 3000];
                 x[1500] = hit;
-                for path in Path::all().filter_map(|(_, path)| path).map(Some) {
-                    let one = Class { count: 1, first: Some(1500) };
-                    assert_eq!(tally(path, &x, rule), one, "{path:?} {rule:?} {hit} in {plain}");
+                for backend in Backend::all().filter_map(|(_, backend)| backend).map(Some) {
+                    let one = Occurrences { count: 1, first: Some(1500) };
                     assert_eq!(
-                        position(path, &x, rule),
+                        occurrences(backend, &x, rule),
+                        one,
+                        "{backend:?} {rule:?} {hit} in {plain}"
+                    );
+                    assert_eq!(
+                        position(backend, &x, rule),
                         Some(1500),
-                        "{path:?} {rule:?} {hit} in {plain}"
+                        "{backend:?} {rule:?} {hit} in {plain}"
                     );
                 }
             }
-            for path in Path::all().filter_map(|(_, path)| path).map(Some) {
-                let at = format!("{path:?} {rule:?}");
-                assert_eq!(tally(path, &x, rule), want, "{at}");
-                assert_eq!(count(path, &x, rule), want.count, "{at}");
-                assert_eq!(position(path, &x, rule), want.first, "{at}");
+            for backend in Backend::all().filter_map(|(_, backend)| backend).map(Some) {
+                let at = format!("{backend:?} {rule:?}");
+                assert_eq!(occurrences(backend, &x, rule), want, "{at}");
+                assert_eq!(count(backend, &x, rule), want.count, "{at}");
+                assert_eq!(position(backend, &x, rule), want.first, "{at}");
             }
         }
     }
@@ -220,14 +224,14 @@ fn wide_rules() {
         let mut questions: Vec<(Rule, u64, bool)> = lengths
             .map(|bits| (Rule::greater(size, sign - 1, ones(bits)), ones(bits), true))
             .collect();
-        // All of the top of a lane, and what no path may look for there only.
+        // All of the top of a lane, and what no backend may look for there only.
         for ones in (1..=15).map(ones).chain([sign >> 1 | 1]) {
             questions.push((Rule::equal(size, ones, ones), ones, false));
         }
         for (rule, ones, nan) in questions {
             // What lacks one bit after another, in every place of a block.
-            let lacking = (0..16).map(|bit| ones & !(sign >> bit));
-            let codes: Vec<u64> = lacking
+            let missing_bits = (0..16).map(|bit| ones & !(sign >> bit));
+            let codes: Vec<u64> = missing_bits
                 .chain([
                     ones,
                     ones | sign,
@@ -250,19 +254,19 @@ fn wide_rules() {
                 want.pos_inf = class(&x, size, |code| code == ones);
                 want.neg_inf = class(&x, size, |code| code == ones | sign);
             }
-            for path in Path::all().filter_map(|(_, path)| path).map(Some) {
-                let at = format!("{path:?} {rule:?}");
+            for backend in Backend::all().filter_map(|(_, backend)| backend).map(Some) {
+                let at = format!("{backend:?} {rule:?}");
                 for (rule, want) in [(rule, true), (rule.not(), false)] {
                     let mut out = vec![7u8; x.len() / size];
-                    mask(path, &x, &rule, MaskOut::from(&mut out[..]));
+                    mask(backend, &x, &rule, MaskOut::from(&mut out[..]));
                     let wrong = x
                         .chunks_exact(size)
                         .zip(out)
                         .find(|(x, hit)| *hit != u8::from(holds(code(x)) == want));
                     assert_eq!(wrong, None, "{at}");
                 }
-                assert_eq!(tally(path, &x, &rule), want.nan, "{at}");
-                assert_eq!(census(path, &x, &rule), want, "{at}");
+                assert_eq!(occurrences(backend, &x, &rule), want.nan, "{at}");
+                assert_eq!(census(backend, &x, &rule), want, "{at}");
             }
         }
     }
@@ -299,9 +303,11 @@ fn room_for_masks() {
 fn replacing_all_or_none() {
     const NAN: u64 = 0x1122_3344_5566_7788;
     let values = Values { nan: NAN, pos_inf: 1, neg_inf: 2 };
-    let mut paths = vec![None];
-    paths.extend(Path::all().filter_map(|(_, path)| path).map(Some));
-    for (path, size) in paths.iter().flat_map(|path| [1, 2, 4, 8].map(|size| (*path, size))) {
+    let mut backends = vec![None];
+    backends.extend(Backend::all().filter_map(|(_, backend)| backend).map(Some));
+    for (backend, size) in
+        backends.iter().flat_map(|backend| [1, 2, 4, 8].map(|size| (*backend, size)))
+    {
         for elements in [0, 1, 63, 64, 65, 500] {
             let x: Vec<u8> = (0..elements * size).map(|i| i as u8).collect();
             for answer in [false, true] {
@@ -309,10 +315,10 @@ fn replacing_all_or_none() {
                 let rule = Rule::Constant { answer, size };
                 let (mut here, mut there) = (x.clone(), vec![0; x.len()]);
                 let found = [
-                    replace(path, &mut here, &rule, values),
-                    replace_into(path, &x, &mut there, &rule, values),
+                    replace(backend, &mut here, &rule, values),
+                    replace_into(backend, &x, &mut there, &rule, values),
                 ];
-                let at = format!("{path:?} {rule:?} {elements} elements");
+                let at = format!("{backend:?} {rule:?} {elements} elements");
                 assert_eq!(found, [usize::from(answer) * elements; 2], "{at}");
                 assert!(here == want && there == want, "{at}");
             }

@@ -2,7 +2,7 @@
 //! and what reaches outside.
 
 use nonfinite_kernels::strided::{Rows, Source, Target, any, bits, counts, mask, position, rows};
-use nonfinite_kernels::{MaskOut, Path, Rule};
+use nonfinite_kernels::{Backend, MaskOut, Rule};
 
 /// Sizes and strides, innermost first.
 type Shape = &'static [(usize, isize)];
@@ -96,8 +96,8 @@ fn sources_against_loops() {
                 // SAFETY: all of it is in `bytes`.
                 let apart = unsafe { Source::from_raw(start, element, sizes.clone(), false) };
                 for x in [Source::new(&bytes, element, offset, sizes.clone()), apart] {
-                    for (_, path) in Path::all().filter(|(_, path)| path.is_some()) {
-                        check(path, &x, &Rule::equal(element, 1, 1), &hits, shape);
+                    for (_, backend) in Backend::all().filter(|(_, backend)| backend.is_some()) {
+                        check(backend, &x, &Rule::equal(element, 1, 1), &hits, shape);
                     }
                 }
             }
@@ -105,19 +105,19 @@ fn sources_against_loops() {
     }
 }
 
-fn check(path: Option<Path>, x: &Source<'_>, rule: &Rule, hits: &[bool], shape: Shape) {
-    let at = || format!("{path:?} {rule:?} {shape:?}");
+fn check(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, hits: &[bool], shape: Shape) {
+    let at = || format!("{backend:?} {rule:?} {shape:?}");
     let count = hits.iter().filter(|&&hit| hit).count();
     assert_eq!((x.len(), x.is_empty()), (hits.len(), hits.is_empty()));
-    assert_eq!(any(path, x, rule), count > 0, "{}", at());
-    assert_eq!(position(path, x, rule), hits.iter().position(|&hit| hit), "{}", at());
-    assert_eq!(counts(path, x, rule, [rule]), [count], "{}", at());
-    assert_eq!(counts(path, x, &rule.not(), [&rule.not()]), [hits.len() - count], "{}", at());
+    assert_eq!(any(backend, x, rule), count > 0, "{}", at());
+    assert_eq!(position(backend, x, rule), hits.iter().position(|&hit| hit), "{}", at());
+    assert_eq!(counts(backend, x, rule, [rule]), [count], "{}", at());
+    assert_eq!(counts(backend, x, &rule.not(), [&rule.not()]), [hits.len() - count], "{}", at());
     let mut out = vec![7; hits.len()];
-    mask(path, x, rule, Target::contiguous(MaskOut::from(&mut out[..])));
+    mask(backend, x, rule, Target::contiguous(MaskOut::from(&mut out[..])));
     assert!(out.iter().map(|&byte| byte == 1).eq(hits.iter().copied()), "{}", at());
     let mut bitmap = vec![0; hits.len() / 8 + 2];
-    bits(path, x, rule, &mut bitmap, 3);
+    bits(backend, x, rule, &mut bitmap, 3);
     let bit = |i: usize| bitmap[(i + 3) / 8] >> ((i + 3) % 8) & 1 == 1;
     assert!((0..hits.len()).map(bit).eq(hits.iter().copied()), "{}", at());
     for (axis, &(size, _)) in shape.iter().enumerate() {
@@ -129,9 +129,9 @@ fn check(path: Option<Path>, x: &Source<'_>, rule: &Rule, hits: &[bool], shape: 
         };
         let (mut counts, mut first) = (vec![9; inner * outer], vec![Some(9); inner * outer]);
         let mut any = vec![true; inner * outer];
-        rows(path, x, axis, rule, &[rule], Rows::Count(&mut counts));
-        rows(path, x, axis, rule, &[rule], Rows::Position(&mut first));
-        rows(path, x, axis, rule, &[rule], Rows::Any(&mut any));
+        rows(backend, x, axis, rule, &[rule], Rows::Count(&mut counts));
+        rows(backend, x, axis, rule, &[rule], Rows::Position(&mut first));
+        rows(backend, x, axis, rule, &[rule], Rows::Any(&mut any));
         for r in 0..inner * outer {
             let want = row(r).filter(|&i| hits[i]).count();
             assert_eq!((counts[r], any[r]), (want, want > 0), "row {r} axis {axis} {}", at());

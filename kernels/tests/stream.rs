@@ -1,7 +1,7 @@
-//! Masks written past the caches, against the standard library: every path, every place of the
+//! Masks written past the caches, against the standard library: every backend, every place of the
 //! output within two lines, every length around a few blocks. What lies beside the output stays.
 
-use nonfinite_kernels::{MaskOut, Path, Rule, mask_streamed, streams};
+use nonfinite_kernels::{Backend, MaskOut, Rule, mask_streamed, streams};
 
 const CANARY: u8 = 0xA5;
 
@@ -77,7 +77,7 @@ fn questions() -> Vec<Question> {
     ]
 }
 
-fn check(question: &Question, path: Path, elements: usize, place: usize) {
+fn check(question: &Question, backend: Backend, elements: usize, place: usize) {
     let Question { name, rule, holds, elements: kinds } = question;
     // Lengths of the kinds divide no block, so every lane meets all of them. The input too begins
     // anywhere.
@@ -86,7 +86,7 @@ fn check(question: &Question, path: Path, elements: usize, place: usize) {
     let x = &x[place % 5..];
     let mut frame = vec![CANARY; elements + 256];
     let begin = frame.as_ptr().align_offset(64) + place;
-    mask_streamed(Some(path), x, rule, MaskOut::from(&mut frame[begin..begin + elements]));
+    mask_streamed(Some(backend), x, rule, MaskOut::from(&mut frame[begin..begin + elements]));
     for (i, byte) in frame.iter().enumerate() {
         let want = match i.checked_sub(begin) {
             Some(i) if i < elements => u8::from(holds(&x[i * rule.size()..][..rule.size()])),
@@ -96,24 +96,24 @@ fn check(question: &Question, path: Path, elements: usize, place: usize) {
             *byte,
             want,
             "{} {name}, {elements} elements at {place}: byte {i} from {begin}",
-            path.name()
+            backend.name()
         );
     }
 }
 
 #[test]
 fn every_place_and_length() {
-    for (name, path) in Path::all() {
-        let Some(path) = path else { continue };
-        println!("path {name} ran");
+    for (name, backend) in Backend::all() {
+        let Some(backend) = backend else { continue };
+        println!("backend {name} ran");
         for question in questions() {
             for place in 0..128 {
                 for elements in [0, 1, 63, 64, 65, 127, 128, 191, 200, 1000 + place] {
-                    check(&question, path, elements, place);
+                    check(&question, backend, elements, place);
                 }
             }
             for elements in 0..400 {
-                check(&question, path, elements, elements % 64);
+                check(&question, backend, elements, elements % 64);
             }
         }
     }
@@ -124,11 +124,16 @@ fn every_place_and_length() {
 #[cfg(not(target_family = "wasm"))]
 fn wrong_lengths_are_refused() {
     for (elements, results) in [(3, 2), (300, 200), (200, 300), (64, 65), (65, 64)] {
-        for path in Path::all().filter_map(|(_, path)| path) {
+        for backend in Backend::all().filter_map(|(_, backend)| backend) {
             let mut out = vec![CANARY; results];
             let ask = std::panic::AssertUnwindSafe(|| {
                 let x = vec![0; 4 * elements];
-                mask_streamed(Some(path), &x, &Rule::equal(4, 1, 1), MaskOut::from(&mut out[..]));
+                mask_streamed(
+                    Some(backend),
+                    &x,
+                    &Rule::equal(4, 1, 1),
+                    MaskOut::from(&mut out[..]),
+                );
             });
             let text =
                 *std::panic::catch_unwind(ask).expect_err("no panic").downcast::<String>().unwrap();

@@ -1,11 +1,11 @@
 //! The comparison of a subject with the oracle, sink by sink. What is wrong comes back as text, so
 //! that a caller may expect it.
 
-use nonfinite::{Census, Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Census, Elements, Format, Predicate};
 
 use crate::kind::{Kind, holds, kind, read};
 
-/// What answers as a path does.
+/// What answers as a backend does.
 pub trait Subject {
     /// For messages.
     fn name(&self) -> &str;
@@ -25,7 +25,7 @@ pub trait Subject {
     fn census(&self, x: Elements<'_>) -> Census;
 }
 
-impl Subject for Path {
+impl Subject for Backend {
     fn name(&self) -> &str {
         (*self).name()
     }
@@ -52,36 +52,36 @@ impl Subject for Path {
     }
 }
 
-/// The paths to test: all that this CPU can run; of these, if there is the environment variable
-/// `NONFINITE_ONLY`, those that it names, with commas. For emulators, which are there for one path
-/// and slow.
+/// The backends to test: all that this CPU can run; of these, if there is the environment variable
+/// `NONFINITE_ONLY`, those that it names, with commas. For emulators, which are there for one
+/// backend and slow.
 ///
 /// # Panics
 /// If none is left.
 #[must_use]
-pub fn paths() -> Vec<Path> {
+pub fn backends() -> Vec<Backend> {
     let only = std::env::var("NONFINITE_ONLY").ok();
     let wanted =
         |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == name));
-    let paths: Vec<_> = Path::available().filter(|path| wanted(path.name())).collect();
+    let backends: Vec<_> = Backend::available().filter(|backend| wanted(backend.name())).collect();
     assert!(
-        !paths.is_empty(),
-        "NONFINITE_ONLY={} names no path of this CPU",
+        !backends.is_empty(),
+        "NONFINITE_ONLY={} names no backend of this CPU",
         only.unwrap_or_default()
     );
-    paths
+    backends
 }
 
-/// Checks that the paths named in the environment variable `NONFINITE_REQUIRE`, with commas, are
+/// Checks that the backends named in the environment variable `NONFINITE_REQUIRE`, with commas, are
 /// among those that run: else a test would pass on a machine, or in an emulator, that lacks them.
 ///
 /// # Panics
 /// If one is not.
-pub fn require(paths: &[Path]) {
-    let names: Vec<_> = paths.iter().map(|path| path.name()).collect();
+pub fn require(backends: &[Backend]) {
+    let names: Vec<_> = backends.iter().map(|backend| backend.name()).collect();
     let required = std::env::var("NONFINITE_REQUIRE").unwrap_or_default();
     for name in required.split(',').filter(|name| !name.is_empty()) {
-        assert!(names.contains(&name), "path {name} is required, but only {names:?} can run");
+        assert!(names.contains(&name), "backend {name} is required, but only {names:?} can run");
     }
 }
 

@@ -3,7 +3,7 @@
 //! [`kind()`] tells what an element is: it asks the standard library for `f32` and `f64`, the crate
 //! `half` for `f16` and `bf16`, and literal lists of codes for the formats of a byte (the tables of
 //! ml_dtypes). No mask, bound or table of the crate under test is in it. [`check()`] compares all
-//! sinks of a [`Subject`] with it: of a path, or of an implementation that is known to be wrong,
+//! sinks of a [`Subject`] with it: of a backend, or of an implementation that is known to be wrong,
 //! which it must then refuse.
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ mod check;
 mod kind;
 
 pub use check::{
-    CANARY, Subject, check, check_bits, check_census, check_mask, check_searches, kinds, paths,
+    CANARY, Subject, backends, check, check_bits, check_census, check_mask, check_searches, kinds,
     require,
 };
 pub use kind::{Kind, edges, holds, kind, read, write};

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use crate::path;
-use crate::{Elements, Format, MaskOut, Path, Predicate};
+use crate::backend;
+use crate::{Backend, Elements, Format, MaskOut, Predicate};
 
 /// A packed row-major tensor in memory, of an element type `T` of some standard.
 ///
@@ -132,35 +132,35 @@ pub trait Operator {
         run(self, None, x, out.into())
     }
 
-    /// As [`Operator::run`], on a path of one's choice.
+    /// As [`Operator::run`], on a backend of one's choice.
     ///
     /// # Errors
     /// As [`Operator::run`].
     fn run_on<'o>(
         &self,
-        path: Path,
+        backend: Backend,
         x: Dense<'_, TypeOf<Self>>,
         out: impl Into<MaskOut<'o>>,
     ) -> Result<(), ErrorOf<Self>> {
-        run(self, Some(path), x, out.into())
+        run(self, Some(backend), x, out.into())
     }
 }
 
 fn run<O: Operator + ?Sized>(
     op: &O,
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: Dense<'_, TypeOf<O>>,
     out: MaskOut<'_>,
 ) -> Result<(), ErrorOf<O>> {
     let signature = op.signature();
     let storage = signature.storage(x.element_type)?;
     signature.check_shape(x.element_type, x.shape)?;
-    answer(path, storage, op.predicate(), x.shape, x.bytes, out)
+    answer(backend, storage, op.predicate(), x.shape, x.bytes, out)
         .map_err(|error| signature.memory_error(x.element_type, error))
 }
 
 fn answer(
-    path: Option<Path>,
+    backend: Option<Backend>,
     storage: Storage,
     predicate: Predicate,
     shape: &[usize],
@@ -183,7 +183,7 @@ fn answer(
     match storage {
         Storage::Whole(format) => {
             let x = Elements::from_bytes(bytes, format).map_err(|_| wrong_input)?;
-            path::mask(path, x, predicate, out);
+            backend::mask(backend, x, predicate, out);
         }
         Storage::PackedFinite { .. } | Storage::Finite => out.fill(predicate == Predicate::Finite),
     }

@@ -259,6 +259,6 @@ impl TensorView<'_> {
         let (elements, layout) = (&self.elements, &self.layout);
         let (bytes, size) = (elements.as_bytes(), elements.format().size_in_bytes());
         let source = Source::new(bytes, size, layout.offset(), layout.dimensions());
-        Asked { source, format: elements.format(), path: self.path }
+        Asked { source, format: elements.format(), backend: self.backend }
     }
 }

@@ -1,7 +1,7 @@
 //! Some patterns at a time: what the standard library says of them, and whether every sink of a
-//! path says so too.
+//! backend says so too.
 
-use nonfinite::{Census, Class, Path, Predicate};
+use nonfinite::{Backend, Census, Occurrences, Predicate};
 
 use crate::patterns::{Number, Patterns};
 
@@ -23,7 +23,7 @@ struct Answers {
     predicate: Predicate,
     mask: Vec<u8>,
     bits: Vec<u8>,
-    class: Class,
+    class: Occurrences,
 }
 
 /// Patterns with consecutive numbers, and what is right for them.
@@ -42,7 +42,7 @@ impl<N: Number> Default for Block<N> {
                     predicate,
                     mask: vec![0; LEN],
                     bits: vec![0; LEN / 8],
-                    class: Class::default(),
+                    class: Occurrences::default(),
                 })
                 .into(),
             out: vec![0; LEN],
@@ -77,7 +77,7 @@ where
             for (packed, group) in answers.bits.iter_mut().zip(answers.mask.as_chunks::<8>().0) {
                 *packed = (0..8).fold(0, |byte, i| byte | group[i] << i);
             }
-            answers.class = Class {
+            answers.class = Occurrences {
                 count: answers.mask.iter().map(|&hit| usize::from(hit)).sum(),
                 first: answers.mask.iter().position(|&hit| hit == 1),
             };
@@ -90,22 +90,22 @@ where
         self.x[index] = number;
     }
 
-    /// Asks every sink of a path about these patterns.
+    /// Asks every sink of a backend about these patterns.
     ///
     /// # Errors
     /// The first answer that is wrong.
-    pub fn check(&mut self, path: Path) -> Result<(), String> {
+    pub fn check(&mut self, backend: Backend) -> Result<(), String> {
         let [nan, _, pos_inf, neg_inf, ..] = &self.answers[..] else {
             unreachable!("six predicates")
         };
         let want = Census { nan: nan.class, pos_inf: pos_inf.class, neg_inf: neg_inf.class };
-        let census = path.census(&self.x[..]);
+        let census = backend.census(&self.x[..]);
         if census != want {
-            return Err(format!("{} census: {census:?}, not {want:?}", path.name()));
+            return Err(format!("{} census: {census:?}, not {want:?}", backend.name()));
         }
         for answers in &self.answers {
-            wrong(&self.x, answers, path, &mut self.out)
-                .map_err(|sink| format!("{} {:?}: {sink}", path.name(), answers.predicate))?;
+            wrong(&self.x, answers, backend, &mut self.out)
+                .map_err(|sink| format!("{} {:?}: {sink}", backend.name(), answers.predicate))?;
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ fn judge<N: Number>(x: &[N], mask: &mut [u8], oracle: impl Fn(N) -> bool) {
 fn wrong<N: Number>(
     x: &[N],
     answers: &Answers,
-    path: Path,
+    backend: Backend,
     out: &mut [u8],
 ) -> Result<(), &'static str>
 where
@@ -128,15 +128,15 @@ where
 {
     let Answers { predicate, mask, bits, class } = answers;
     let expect = |right, sink| if right { Ok(()) } else { Err(sink) };
-    path.mask(x, *predicate, &mut *out);
+    backend.mask(x, *predicate, &mut *out);
     expect(out == mask, "mask")?;
     let packed = &mut out[..LEN / 8];
-    path.bits(x, *predicate, packed, 0);
+    backend.bits(x, *predicate, packed, 0);
     expect(packed == bits, "bits")?;
-    expect(path.count(x, *predicate) == class.count, "count")?;
-    expect(path.any(x, *predicate) == (class.count != 0), "any")?;
-    expect(path.all(x, *predicate) == (class.count == x.len()), "all")?;
-    expect(path.position(x, *predicate) == class.first, "position")?;
+    expect(backend.count(x, *predicate) == class.count, "count")?;
+    expect(backend.any(x, *predicate) == (class.count != 0), "any")?;
+    expect(backend.all(x, *predicate) == (class.count == x.len()), "all")?;
+    expect(backend.position(x, *predicate) == class.first, "position")?;
     // A search ends with the first hit: go on behind it, so that each is found for itself. 61 apart
     // where that would take too long: among finite ones, and where many are mixed with others.
     let (many, mixed) = (class.count > x.len() / 64, class.count < x.len());
@@ -144,7 +144,7 @@ where
     let mut start = class.first.map_or(x.len(), |first| first + step);
     while start < x.len() {
         let next = mask[start..].iter().position(|&hit| hit == 1);
-        expect(path.position(&x[start..], *predicate) == next, "position behind a hit")?;
+        expect(backend.position(&x[start..], *predicate) == next, "position behind a hit")?;
         start = next.map_or(x.len(), |next| start + next + step);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Sweeps of all patterns of `f32`, and of structured and random ones of `f64`, on every path,
+//! Sweeps of all patterns of `f32`, and of structured and random ones of `f64`, on every backend,
 //! against the methods of the standard library.
 //!
 //! A pattern is known by its index, so that a sweep can stop and go on, or be done in parts.

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::{Parser, ValueExt};
-use nonfinite::Path;
+use nonfinite::Backend;
 use nonfinite_sweep::{AllF32, Block, LEN, Patterns, RandomF64, StructuredF64};
 
 use state::State;
 
 const HELP: &str = "\
-Holds patterns of f32 and f64 against the standard library: on every path, for every predicate, every sink.
+Holds patterns of f32 and f64 against the standard library: on every backend, for every predicate, every sink.
 
 Usage: nonfinite-sweep [OPTIONS] [f32|f64]...
 
@@ -24,7 +24,7 @@ Usage: nonfinite-sweep [OPTIONS] [f32|f64]...
   f64               every sign and exponent with structured mantissas, and random patterns
 
 Options:
-  --paths A,B       only these paths, all of which must be there (default: all that are)
+  --backends A,B       only these backends, all of which must be there (default: all that are)
   --part K/N        only every Nth block of 8192 patterns, from the Kth (0..N) on (default 0/1)
   --random LOG2     2^LOG2 random patterns of f64 (default 33)
   --state FILE      go on where FILE says, and keep it up to date
@@ -37,7 +37,7 @@ type Sweep = fn(&Options, &mut State) -> Result<Outcome, Error>;
 
 struct Options {
     kinds: Vec<String>,
-    paths: Vec<Path>,
+    backends: Vec<Backend>,
     part: (u64, u64),
     random: u32,
     state: Option<PathBuf>,
@@ -47,7 +47,7 @@ struct Options {
 fn options() -> Result<Option<Options>, Error> {
     let mut options = Options {
         kinds: Vec::new(),
-        paths: Path::available().collect(),
+        backends: Backend::available().collect(),
         part: (0, 1),
         random: 33,
         state: None,
@@ -57,10 +57,11 @@ fn options() -> Result<Option<Options>, Error> {
     while let Some(argument) = parser.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
-            Long("paths") => {
+            Long("backends") => {
                 let names = parser.value()?.string()?;
-                let path = |name| Path::by_name(name).ok_or(format!("no path {name} here"));
-                options.paths = names.split(',').map(path).collect::<Result<_, _>>()?;
+                let backend =
+                    |name| Backend::by_name(name).ok_or(format!("no backend {name} here"));
+                options.backends = names.split(',').map(backend).collect::<Result<_, _>>()?;
             }
             Long("part") => {
                 let part = parser.value()?.string()?;
@@ -105,9 +106,9 @@ fn main() -> ExitCode {
 }
 
 fn run(options: Options) -> Result<ExitCode, Error> {
-    let names: Vec<_> = options.paths.iter().map(|path| path.name()).collect();
+    let names: Vec<_> = options.backends.iter().map(|backend| backend.name()).collect();
     let (k, n) = options.part;
-    println!("paths {}; part {k} of {n}", names.join(","));
+    println!("backends {}; part {k} of {n}", names.join(","));
     let mut state = State::open(options.state.clone(), &format!("{} {k}/{n}", names.join(",")))?;
     let (mut patterns, mut finished, mut wrong) = (0, true, 0);
     let begin = Instant::now();
@@ -172,8 +173,8 @@ where
     while done < mine {
         let index = (k + done * n) * LEN as u64;
         block.load(patterns, index, 1);
-        for &path in &options.paths {
-            if let Err(message) = block.check(path) {
+        for &backend in &options.backends {
+            if let Err(message) = block.check(backend) {
                 wrong += 1;
                 println!("\nWRONG in the {name} patterns from number {index} on: {message}");
             }

@@ -40,14 +40,21 @@ fn a_part_is_swept_once() {
 fn a_state_with_wrong_answers_is_no_success() {
     let state = fresh("wrong.state");
     std::fs::write(&state, "scalar 0/8192\nf32 64 1\n").unwrap();
-    let (code, text) =
-        run(&["--part", "0/8192", "--paths", "scalar", "--state", state.to_str().unwrap(), "f32"]);
+    let (code, text) = run(&[
+        "--part",
+        "0/8192",
+        "--backends",
+        "scalar",
+        "--state",
+        state.to_str().unwrap(),
+        "f32",
+    ]);
     assert!(code == 1 && text.contains("WRONG in 1 blocks"), "{text}");
 }
 
 #[test]
 fn it_stops_in_time_and_says_so() {
-    let (code, text) = run(&["--paths", "scalar", "--seconds", "0", "f32"]);
+    let (code, text) = run(&["--backends", "scalar", "--seconds", "0", "f32"]);
     assert!(code == 3 && text.contains("no verdict"), "{text}");
 }
 
@@ -58,7 +65,7 @@ fn bad_usage() {
         &["--part", "2/2"],
         &["--part", "x"],
         &["--random", "2"],
-        &["--paths", "z80"],
+        &["--backends", "z80"],
     ] {
         let (code, text) = run(arguments);
         assert!(code == 2 && text.contains("Usage"), "{arguments:?}: {text}");

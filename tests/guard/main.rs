@@ -1,17 +1,17 @@
 //! Input and output between pages that must not be touched: whoever reads or writes a byte outside
 //! ends the process.
 //!
-//! Every length from 0 to 1100 elements, for every format, predicate, sink and path, at both ends
-//! of the memory and as many bytes away from them as an element has. `NONFINITE_REDUCED=1` cuts
-//! lengths for emulators, `NONFINITE_ONLY` names the paths to test, and `NONFINITE_REQUIRE` fails
-//! the test if a path cannot run.
+//! Every length from 0 to 1100 elements, for every format, predicate, sink and backend, at both
+//! ends of the memory and as many bytes away from them as an element has. `NONFINITE_REDUCED=1`
+//! cuts lengths for emulators, `NONFINITE_ONLY` names the backends to test, and `NONFINITE_REQUIRE`
+//! fails the test if a backend cannot run.
 #![cfg(unix)]
 
 #[path = "../common/child.rs"]
 mod child;
 mod pages;
 
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 use nonfinite_oracle::{self as oracle, Kind};
 use pages::Guarded;
 
@@ -57,9 +57,9 @@ impl Tensor {
     }
 }
 
-/// The paths to test; a tensor in memory and outputs, each at one end of pages of its own.
+/// The backends to test; a tensor in memory and outputs, each at one end of pages of its own.
 struct Place {
-    paths: Vec<Path>,
+    backends: Vec<Backend>,
     input: Guarded,
     mask: Guarded,
     bits: Guarded,
@@ -75,14 +75,14 @@ enum End {
 impl Place {
     fn new() -> Self {
         Self {
-            paths: oracle::paths(),
+            backends: oracle::backends(),
             input: Guarded::new(8 * MOST + 16),
             mask: Guarded::new(MOST),
             bits: Guarded::new(MOST / 8 + 2),
         }
     }
 
-    /// All sinks of all paths for the first `n` elements.
+    /// All sinks of all backends for the first `n` elements.
     fn check(&mut self, tensor: &Tensor, n: usize, end: End) {
         let size = tensor.format.size_in_bytes();
         let input = end.of(self.input.bytes(), n * size);
@@ -94,36 +94,36 @@ impl Place {
                 kinds.iter().map(|&kind| oracle::holds(predicate, kind).into()).collect();
             let first = hits.iter().position(|&hit| hit == 1);
             let count = hits.iter().filter(|&&hit| hit == 1).count();
-            for &path in &self.paths {
+            for &backend in &self.backends {
                 let at = || {
                     format!(
                         "{} {} {predicate:?} {n} elements at {end:?}",
-                        path.name(),
+                        backend.name(),
                         tensor.format
                     )
                 };
                 let mask = end.of(self.mask.bytes(), n);
-                path.mask(x, predicate, &mut *mask);
+                backend.mask(x, predicate, &mut *mask);
                 assert!(mask == hits, "mask {}", at());
-                assert_eq!(path.position(x, predicate), first, "{}", at());
-                assert_eq!(path.count(x, predicate), count, "{}", at());
-                assert_eq!(path.any(x, predicate), first.is_some(), "{}", at());
-                assert_eq!(path.all(x, predicate), count == n, "{}", at());
+                assert_eq!(backend.position(x, predicate), first, "{}", at());
+                assert_eq!(backend.count(x, predicate), count, "{}", at());
+                assert_eq!(backend.any(x, predicate), first.is_some(), "{}", at());
+                assert_eq!(backend.all(x, predicate), count == n, "{}", at());
                 let offset = (n + count) % 8;
                 let bits = end.of(self.bits.bytes(), (offset + n).div_ceil(8));
-                path.bits(x, predicate, bits, offset);
+                backend.bits(x, predicate, bits, offset);
                 let is_right =
                     |i: usize| bits[(offset + i) / 8] >> ((offset + i) % 8) & 1 == hits[i];
                 assert!((0..n).all(is_right), "bits from {offset} {}", at());
             }
         }
-        for path in &self.paths {
-            let nan = path.census(x).nan.count;
+        for backend in &self.backends {
+            let nan = backend.census(x).nan.count;
             assert_eq!(
                 nan,
                 kinds.iter().filter(|&&kind| kind == Kind::Nan).count(),
                 "census {}",
-                path.name()
+                backend.name()
             );
         }
     }
@@ -144,7 +144,7 @@ impl End {
 #[test]
 fn nothing_outside_is_touched() {
     let mut place = Place::new();
-    oracle::require(&place.paths);
+    oracle::require(&place.backends);
     let lengths = lengths();
     for format in Format::ALL {
         let size = format.size_in_bytes();
@@ -158,8 +158,13 @@ fn nothing_outside_is_touched() {
             }
         }
     }
-    let names: Vec<_> = place.paths.iter().map(|path| path.name()).collect();
-    println!("{} lengths, {} formats; paths {}", lengths.len(), Format::ALL.len(), names.join(" "));
+    let names: Vec<_> = place.backends.iter().map(|backend| backend.name()).collect();
+    println!(
+        "{} lengths, {} formats; backends {}",
+        lengths.len(),
+        Format::ALL.len(),
+        names.join(" ")
+    );
 }
 
 /// One byte too far, in either direction, ends the process; the last byte does not.

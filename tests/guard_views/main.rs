@@ -5,7 +5,7 @@
 #[path = "../guard/pages.rs"]
 mod pages;
 
-use nonfinite::{Elements, Format, Path, Predicate, TensorView, TensorViewMut};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView, TensorViewMut};
 use pages::Guarded;
 
 /// Sizes and strides of a few engines' layouts for so many channels and pixels.
@@ -60,14 +60,14 @@ fn views_touch_nothing_outside() {
     };
     let room = 1 << 15;
     let (mut input, mut output) = (Guarded::new(8 * room), Guarded::new(room));
-    for path in nonfinite_oracle::paths() {
-        println!("path {}: ran", path.name());
+    for backend in nonfinite_oracle::backends() {
+        println!("backend {}: ran", backend.name());
         for &(c, p) in shapes {
             for from in layouts(c, p) {
                 for to in layouts(c, p) {
                     for at_end in [false, true] {
                         check::<4>(
-                            path,
+                            backend,
                             Format::F32,
                             &mut input,
                             &mut output,
@@ -77,7 +77,7 @@ fn views_touch_nothing_outside() {
                             |raw| f32::from_ne_bytes(raw).is_nan(),
                         );
                         check::<8>(
-                            path,
+                            backend,
                             Format::F64,
                             &mut input,
                             &mut output,
@@ -95,7 +95,7 @@ fn views_touch_nothing_outside() {
 
 #[allow(clippy::too_many_arguments, reason = "what a case is made of")]
 fn check<const SIZE: usize>(
-    path: Path,
+    backend: Backend,
     format: Format,
     input: &mut Guarded,
     output: &mut Guarded,
@@ -120,8 +120,8 @@ fn check<const SIZE: usize>(
     let (sizes, strides): (Vec<_>, Vec<_>) = from.iter().copied().unzip();
     let view =
         TensorView::new(Elements::from_bytes(bytes, format).unwrap(), offset, &sizes, &strides);
-    let view = view.unwrap().with_path(path);
-    let at = || format!("{} {format} {from:?} to {to:?}, at the end: {at_end}", path.name());
+    let view = view.unwrap().with_backend(backend);
+    let at = || format!("{} {format} {from:?} to {to:?}, at the end: {at_end}", backend.name());
 
     assert_eq!(view.count(Predicate::Nan), hits.iter().filter(|&&hit| hit).count(), "{}", at());
     assert_eq!(view.position(Predicate::Nan), hits.iter().position(|&hit| hit), "{}", at());

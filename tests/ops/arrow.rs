@@ -2,7 +2,7 @@
 //! Nulls are the caller's: here the values under a null are any bits, and the bits of a null are
 //! not looked at, as in Arrow.
 
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 
 use crate::{check_predicate, elements};
 
@@ -38,15 +38,15 @@ fn scalar_validity() {
 /// [0 inf 2 -inf nan null] as bitmaps with an offset: validity and result together.
 #[test]
 fn bitmaps_with_a_null() {
-    for path in Path::available() {
+    for backend in Backend::available() {
         for offset in 0..9 {
             let x = elements(Format::F32, "0 inf 2 -inf nan nan");
             let validity = 0b01_1111 << offset;
             let mut out = [0xFF; 2];
             let x = Elements::from_bytes(&x, Format::F32).unwrap();
-            path.bits(x, Predicate::Finite, &mut out, offset);
+            backend.bits(x, Predicate::Finite, &mut out, offset);
             let finite = u16::from_le_bytes(out);
-            assert_eq!(finite & validity, 0b00_0101 << offset, "{} at {offset}", path.name());
+            assert_eq!(finite & validity, 0b00_0101 << offset, "{} at {offset}", backend.name());
             assert_eq!(finite & !(0b11_1111 << offset), !(0b11_1111 << offset), "other bits stay");
         }
     }

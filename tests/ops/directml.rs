@@ -5,7 +5,7 @@ use nonfinite::ops::directml::{
     BufferBinding, BufferBindingMut, BufferTensorDesc, CompiledOperator, ElementWiseIsInfinityDesc,
     ElementWiseIsNanDesc, FeatureLevel, IsInfinityMode, TensorDataType, calc_buffer_tensor_size,
 };
-use nonfinite::{Format, Path, Predicate};
+use nonfinite::{Backend, Format, Predicate};
 
 use crate::{CANARY, elements, memory};
 use TensorDataType::{Float16, Float32, Uint8, Uint32};
@@ -96,7 +96,8 @@ fn holds(format: Format, predicate: Predicate, element: &[u8]) -> bool {
     }
 }
 
-/// All operators and types for these layouts, on every path, against a loop over all coordinates.
+/// All operators and types for these layouts, on every backend, against a loop over all
+/// coordinates.
 fn check(sizes: &[u32], from: Option<&[u32]>, to: Option<&[u32]>) {
     for (data_type, format) in [(Float32, Format::F32), (Float16, Format::F16)] {
         let input_tensor = BufferTensorDesc::new(data_type, sizes, from);
@@ -151,18 +152,18 @@ fn check_operator(
             _ => expected[o..o + 4].copy_from_slice(&answer.to_ne_bytes()),
         }
     }
-    for path in Path::available().map(Some).chain([None]) {
+    for backend in Backend::available().map(Some).chain([None]) {
         let mut buffer = vec![CANARY; expected.len()];
         let size_in_bytes = to.total_tensor_size_in_bytes + 3;
         let output =
             BufferBindingMut { buffer: &mut buffer, offset: offset_out as u64, size_in_bytes };
         let size_in_bytes = from.total_tensor_size_in_bytes;
         let input = BufferBinding { buffer: &buffer_in, offset: offset_in as u64, size_in_bytes };
-        match path {
-            Some(path) => operator.dispatch_on(path, input, output).unwrap(),
+        match backend {
+            Some(backend) => operator.dispatch_on(backend, input, output).unwrap(),
             None => operator.dispatch(input, output).unwrap(),
         }
-        let at = format!("{} {from:?} {to:?} on {:?}", operator.name(), path.map(Path::name));
+        let at = format!("{} {from:?} {to:?} on {:?}", operator.name(), backend.map(Backend::name));
         assert!(buffer == expected, "{at}:\n{buffer:?}\n{expected:?}");
     }
 }

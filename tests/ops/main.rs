@@ -1,4 +1,4 @@
-//! The operators against literal vectors of suites that others wrote, on every path; their
+//! The operators against literal vectors of suites that others wrote, on every backend; their
 //! refusals; and where known runtimes give other answers.
 
 mod arrow;
@@ -19,17 +19,17 @@ mod texts;
 mod webnn;
 
 use nonfinite::ops::{Dense, Operator, TypeOf};
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 
 #[test]
-fn required_paths() {
-    let available: Vec<_> = Path::available().map(Path::name).collect();
-    println!("paths that run here: {}", available.join(" "));
+fn required_backends() {
+    let available: Vec<_> = Backend::available().map(Backend::name).collect();
+    println!("backends that run here: {}", available.join(" "));
     let required = std::env::var("NONFINITE_REQUIRE").unwrap_or_default();
     for name in required.split(',').filter(|name| !name.is_empty()) {
         assert!(
             available.contains(&name),
-            "path {name} is required, but only {available:?} can run"
+            "backend {name} is required, but only {available:?} can run"
         );
     }
 }
@@ -106,11 +106,11 @@ fn results(line: &str) -> Vec<u8> {
 
 /// Neither a result nor a likely mistake.
 const CANARY: u8 = 0xA5;
-/// Elements of a vector that is repeated until it fills blocks of every path, and a remainder.
+/// Elements of a vector that is repeated until it fills blocks of every backend, and a remainder.
 const LONG: usize = 64 * 3 + 29;
 
 /// The operator must give `expected`, a line of results, for the vector as it is and for many
-/// copies of it in a row, on every path and on the active one, and touch nothing beside.
+/// copies of it in a row, on every backend and on the active one, and touch nothing beside.
 fn check<O: Operator>(
     name: &str,
     op: &O,
@@ -131,14 +131,14 @@ fn check<O: Operator>(
 
 fn check_one<O: Operator>(name: &str, op: &O, x: Dense<'_, TypeOf<O>>, expected: &[u8]) {
     let n = expected.len();
-    for path in Path::available().map(Some).chain([None]) {
+    for backend in Backend::available().map(Some).chain([None]) {
         let mut framed = vec![CANARY; n + 128];
         let out = &mut framed[64..64 + n];
-        let run = match path {
-            Some(path) => op.run_on(path, x, &mut *out),
+        let run = match backend {
+            Some(backend) => op.run_on(backend, x, &mut *out),
             None => op.run(x, &mut *out),
         };
-        let at = path.map_or("active", Path::name);
+        let at = backend.map_or("active", Backend::name);
         run.unwrap_or_else(|error| panic!("{name} on {at}: {error}"));
         assert!(out == expected, "{name} on {at}: {out:?} instead of {expected:?}");
         assert!(
@@ -159,14 +159,14 @@ fn check_predicate(name: &str, format: Format, predicate: Predicate, bytes: &[u8
     let expected = results(expected);
     for repeat in [1, LONG] {
         let bytes = bytes.repeat(repeat);
-        for path in Path::available() {
+        for backend in Backend::available() {
             let mut out = vec![CANARY; expected.len() * repeat];
-            path.mask(Elements::from_bytes(&bytes, format).unwrap(), predicate, &mut out[..]);
+            backend.mask(Elements::from_bytes(&bytes, format).unwrap(), predicate, &mut out[..]);
             assert_eq!(
                 out,
                 expected.repeat(repeat),
                 "{name} {predicate:?} of {format} on {}",
-                path.name()
+                backend.name()
             );
         }
     }

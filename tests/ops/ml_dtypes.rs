@@ -1,7 +1,7 @@
 //! ml_dtypes, ml_dtypes/tests/float8_test.cc and the codes of an exhaustive run (VECTORS, section
 //! 12).
 
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 
 /// The format, its NaN codes from first to last, and its infinities, +Inf first.
 type Row = (Format, &'static [(u8, u8)], &'static [u8]);
@@ -24,15 +24,19 @@ const ROWS: [Row; 11] = [
 fn all_codes() {
     let codes: Vec<u8> = (0..=255).collect();
     for (format, nan, infinite) in ROWS {
-        for path in Path::available() {
+        for backend in Backend::available() {
             let hits = |predicate| {
                 let mut out = [7; 256];
-                path.mask(Elements::from_bytes(&codes, format).unwrap(), predicate, &mut out[..]);
+                backend.mask(
+                    Elements::from_bytes(&codes, format).unwrap(),
+                    predicate,
+                    &mut out[..],
+                );
                 out
             };
             let is_nan = |code: u8| nan.iter().any(|&(first, last)| (first..=last).contains(&code));
             let expect = |predicate, holds: &dyn Fn(u8) -> bool| {
-                let at = format!("{predicate:?} of {format} on {}", path.name());
+                let at = format!("{predicate:?} of {format} on {}", backend.name());
                 assert!(
                     codes.iter().map(|&code| u8::from(holds(code))).eq(hits(predicate)),
                     "{at}"

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use half::{bf16, f16};
-use nonfinite::{F8E4M3Fn, F8E5M2, Path};
+use nonfinite::{Backend, F8E4M3Fn, F8E5M2};
 
 use data::{Data, Element, expected};
 use report::Cell;
@@ -166,9 +166,11 @@ fn main() -> ExitCode {
     measure::<bf16>(&options, &mut cells);
     measure::<F8E4M3Fn>(&options, &mut cells);
     measure::<F8E5M2>(&options, &mut cells);
-    let active = Path::active();
-    for path in Path::available().filter(|path| *path == active || path.name() == "avx2") {
-        println!("{}", report::markdown(&cells, path.name()));
+    let active = Backend::active();
+    for backend in
+        Backend::available().filter(|backend| *backend == active || backend.name() == "avx2")
+    {
+        println!("{}", report::markdown(&cells, backend.name()));
     }
     if let Some(file) = &options.json
         && let Err(error) = std::fs::write(file, report::json(&cells))

@@ -45,7 +45,7 @@ pub const ALL: &[Peer] = &[
 
 /// Whether loops built for AVX-512 run here: what Skylake-X has.
 fn has_avx512() -> bool {
-    nonfinite::Path::by_name("avx512").is_some()
+    nonfinite::Backend::by_name("avx512").is_some()
 }
 
 /// `$body` for an input of any type of float, `$x` being the slice, in a vector; nothing for the

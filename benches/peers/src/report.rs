@@ -11,7 +11,7 @@ pub struct Cell {
     pub rows: Vec<(&'static str, f64)>,
 }
 
-/// Ours on one path beside the others that run on the same machine.
+/// Ours on one backend beside the others that run on the same machine.
 struct Standing {
     ours: f64,
     /// The fastest other, if anybody else has this.
@@ -32,10 +32,10 @@ impl Cell {
         self.rows.iter().find(|row| row.0 == name).map(|row| row.1)
     }
 
-    /// `path` beside all others or, unless it is AVX-512 itself, those without AVX-512.
-    fn standing(&self, path: &str) -> Option<Standing> {
-        let ours = self.row(&format!("nonfinite {path}"))?;
-        let wide = path == "avx512";
+    /// `backend` beside all others or, unless it is AVX-512 itself, those without AVX-512.
+    fn standing(&self, backend: &str) -> Option<Standing> {
+        let ours = self.row(&format!("nonfinite {backend}"))?;
+        let wide = backend == "avx512";
         let others = self.rows.iter().copied().filter(|(name, _)| {
             !name.starts_with("nonfinite")
                 && !name.starts_with("limit")
@@ -58,9 +58,9 @@ impl Cell {
     }
 }
 
-/// `path` on all cells: a table a size and data with a line for each question and type; where
+/// `backend` on all cells: a table a size and data with a line for each question and type; where
 /// another loop is faster, worst first; and a line for each size and data.
-pub fn markdown(cells: &[Cell], path: &str) -> String {
+pub fn markdown(cells: &[Cell], backend: &str) -> String {
     let mut text = String::new();
     let mut groups: Vec<&str> = Vec::new();
     for cell in cells {
@@ -77,12 +77,12 @@ pub fn markdown(cells: &[Cell], path: &str) -> String {
     let mut slower = Vec::new();
     // Writing to a String does not fail.
     for group in groups {
-        let _ = writeln!(text, "\n### nonfinite {path}, {group}, GB/s of input\n");
+        let _ = writeln!(text, "\n### nonfinite {backend}, {group}, GB/s of input\n");
         text += "| | ours | share of the limit | fastest other | its GB/s | ratio |\n";
         text += &rule(5);
         let (mut ratios, mut shares) = (Vec::new(), Vec::new());
         for cell in cells.iter().filter(|cell| cell.split().1 == group) {
-            let Some(standing) = cell.standing(path) else { continue };
+            let Some(standing) = cell.standing(backend) else { continue };
             let (other, theirs) = standing.other.unzip();
             let _ = writeln!(
                 text,
@@ -115,7 +115,7 @@ pub fn markdown(cells: &[Cell], path: &str) -> String {
         );
     }
     slower.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let _ = writeln!(text, "\n### nonfinite {path}: another loop is faster\n");
+    let _ = writeln!(text, "\n### nonfinite {backend}: another loop is faster\n");
     text +=
         "| | ratio | ours | share of the limit | fastest other | its GB/s | ours, ns | its ns |\n";
     text += "|---|---:|---:|---:|---|---:|---:|---:|\n";
@@ -132,7 +132,7 @@ pub fn markdown(cells: &[Cell], path: &str) -> String {
             number(cell.nanoseconds(theirs)),
         );
     }
-    let _ = write!(text, "\n### nonfinite {path}: summary\n\n{summary}");
+    let _ = write!(text, "\n### nonfinite {backend}: summary\n\n{summary}");
     text
 }
 

@@ -1,10 +1,10 @@
-//! All functions on runs of elements: every format, predicate and path against the oracle of the
-//! path tests.
+//! All functions on runs of elements: every format, predicate and backend against the oracle of the
+//! backend tests.
 
 use nonfinite_capi::*;
 
 use crate::common::{
-    CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_path, text,
+    CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_backend, text,
 };
 use crate::oracle::holds;
 
@@ -13,12 +13,12 @@ fn every_function_every_format_every_predicate() {
     for (code, format) in formats() {
         for length in [0, 1, 7, 63, 64, 65, 130, 700] {
             let (bytes, kinds) = memory(format, length);
-            on_each_path(|path| {
+            on_each_backend(|backend| {
                 let data = bytes[1..].as_ptr().cast();
                 for (predicate, meaning) in PREDICATES {
                     let answers: Vec<bool> =
                         kinds.iter().map(|&kind| holds(meaning, kind)).collect();
-                    let at = format!("{path} {format} {meaning:?} of {length}");
+                    let at = format!("{backend} {format} {meaning:?} of {length}");
 
                     let mut mask = vec![CANARY; length + 2];
                     // SAFETY: `length` elements, and as many bytes of output.
@@ -70,7 +70,7 @@ fn every_function_every_format_every_predicate() {
                 let mut taken = Census::default();
                 // SAFETY: `length` elements, and a slot.
                 assert_eq!(unsafe { nf_take_census(data, code, length, &mut taken) }, NF_OK);
-                assert_eq!(taken, census(&kinds), "{path} {format} {length}");
+                assert_eq!(taken, census(&kinds), "{backend} {format} {length}");
             });
         }
     }
@@ -108,10 +108,10 @@ fn formats_have_names_and_sizes() {
 }
 
 #[test]
-fn version_and_paths() {
+fn version_and_backends() {
     assert_eq!(text(nf_version()), env!("CARGO_PKG_VERSION"));
-    let names: Vec<_> = nonfinite::paths().map(|path| path.name).collect();
-    assert!(names.contains(&text(nf_path_name())));
+    let names: Vec<_> = nonfinite::backends().map(|backend| backend.name).collect();
+    assert!(names.contains(&text(nf_backend_name())));
 }
 
 #[test]

@@ -38,26 +38,26 @@ pub(crate) fn text(pointer: *const std::ffi::c_char) -> &'static str {
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap()
 }
 
-/// The path is one of all threads.
+/// The backend is one of all threads.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Activates each path of this CPU in turn, and says which.
-pub(crate) fn on_each_path(test: impl Fn(&str)) {
+/// Activates each backend of this CPU in turn, and says which.
+pub(crate) fn on_each_backend(test: impl Fn(&str)) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut ran = Vec::new();
-    let mut info = PathInfo { name: std::ptr::null(), available: false, active: false };
+    let mut info = BackendInfo { name: std::ptr::null(), available: false, active: false };
     // SAFETY: a slot.
-    while unsafe { nf_path_at(ran.len(), &mut info) } == NF_OK {
+    while unsafe { nf_backend_at(ran.len(), &mut info) } == NF_OK {
         let name = text(info.name);
         ran.push(if info.available { name } else { "" });
         if info.available {
             // SAFETY: a string of the library.
-            assert_eq!(unsafe { nf_path_activate(info.name) }, NF_OK);
-            assert_eq!(text(nf_path_name()), name);
+            assert_eq!(unsafe { nf_backend_activate(info.name) }, NF_OK);
+            assert_eq!(text(nf_backend_name()), name);
             test(name);
         }
     }
-    println!("paths that ran: {}", ran.join(" "));
+    println!("backends that ran: {}", ran.join(" "));
     assert_eq!(ran.last(), Some(&"scalar"));
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn count(answers: &[bool]) -> u64 {
 pub(crate) fn census(kinds: &[Kind]) -> Census {
     let class = |wanted| {
         let answers: Vec<bool> = kinds.iter().map(|&kind| kind == wanted).collect();
-        Class { count: count(&answers), first: first(&answers) }
+        Occurrences { count: count(&answers), first: first(&answers) }
     };
     Census { nan: class(Kind::Nan), pos_inf: class(Kind::PosInf), neg_inf: class(Kind::NegInf) }
 }

@@ -201,7 +201,7 @@ fn overlaps_are_refused() {
 }
 
 #[test]
-fn names_and_paths() {
+fn names_and_backends() {
     let mut format = 77;
     let mut name = |name: *const c_char| {
         // SAFETY: null, a string, or 64 bytes; and a slot.
@@ -222,20 +222,20 @@ fn names_and_paths() {
             nf_format_from_name(c"f32".as_ptr(), without_provenance_mut(1)),
             NF_ERR_MISALIGNED
         );
-        assert_eq!(nf_path_activate(null()), NF_ERR_NULL);
-        assert_eq!(nf_path_activate(c"sse9".as_ptr()), NF_ERR_NAME);
-        assert_eq!(nf_path_at(0, null_mut()), NF_ERR_NULL);
-        assert_eq!(nf_path_at(0, without_provenance_mut(4)), NF_ERR_MISALIGNED);
+        assert_eq!(nf_backend_activate(null()), NF_ERR_NULL);
+        assert_eq!(nf_backend_activate(c"sse9".as_ptr()), NF_ERR_NAME);
+        assert_eq!(nf_backend_at(0, null_mut()), NF_ERR_NULL);
+        assert_eq!(nf_backend_at(0, without_provenance_mut(4)), NF_ERR_MISALIGNED);
     }
-    let mut info = PathInfo { name: null(), available: false, active: false };
-    for index in [nonfinite::paths().len(), usize::MAX] {
+    let mut info = BackendInfo { name: null(), available: false, active: false };
+    for index in [nonfinite::backends().len(), usize::MAX] {
         // SAFETY: a slot.
-        assert_eq!(unsafe { nf_path_at(index, &mut info) }, NF_ERR_INDEX);
+        assert_eq!(unsafe { nf_backend_at(index, &mut info) }, NF_ERR_INDEX);
     }
-    for path in nonfinite::paths().filter(|path| !path.available) {
-        let name = std::ffi::CString::new(path.name).unwrap();
+    for backend in nonfinite::backends().filter(|backend| !backend.available) {
+        let name = std::ffi::CString::new(backend.name).unwrap();
         // SAFETY: a string.
-        assert_eq!(unsafe { nf_path_activate(name.as_ptr()) }, NF_ERR_UNAVAILABLE);
+        assert_eq!(unsafe { nf_backend_activate(name.as_ptr()) }, NF_ERR_UNAVAILABLE);
     }
-    assert!(!text(nf_path_name()).is_empty());
+    assert!(!text(nf_backend_name()).is_empty());
 }

@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut, without_provenance, without_provenance_mut};
 use nonfinite_capi::*;
 
 use crate::common::{
-    CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_path,
+    CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_backend,
 };
 use crate::oracle::{Kind, holds};
 
@@ -57,9 +57,9 @@ fn packed(sizes: &[usize]) -> Vec<isize> {
     (0..sizes.len()).map(|i| sizes[i + 1..].iter().product::<usize>() as isize).collect()
 }
 
-fn check(path: &str, x: &View, sizes: &[usize], kinds: &[Kind]) {
+fn check(backend: &str, x: &View, sizes: &[usize], kinds: &[Kind]) {
     for (predicate, meaning) in PREDICATES {
-        let at = format!("{path} {} {meaning:?} {sizes:?}", x.format);
+        let at = format!("{backend} {} {meaning:?} {sizes:?}", x.format);
         let answers: Vec<bool> = kinds.iter().map(|&kind| holds(meaning, kind)).collect();
         // Packed, and in columns backwards with gaps.
         let backwards: Vec<isize> = packed(sizes).iter().map(|stride| -3 * stride).collect();
@@ -97,22 +97,22 @@ fn check(path: &str, x: &View, sizes: &[usize], kinds: &[Kind]) {
     let mut taken = Census::default();
     // SAFETY: as above, and a slot.
     assert_eq!(unsafe { nf_view_census(x, &mut taken) }, NF_OK);
-    assert_eq!(taken, census(kinds), "{path} {} {sizes:?}", x.format);
+    assert_eq!(taken, census(kinds), "{backend} {} {sizes:?}", x.format);
 }
 
 #[test]
 fn every_layout_every_format() {
     for (code, format) in formats() {
         let (bytes, kinds) = memory(format, 420);
-        on_each_path(|path| {
+        on_each_backend(|backend| {
             for layout @ (sizes, strides, offset) in LAYOUTS {
                 let named: Vec<Kind> =
                     coordinates(sizes).iter().map(|c| kinds[place(c, strides, offset)]).collect();
-                check(path, &view(&bytes[1..], code, layout), sizes, &named);
+                check(backend, &view(&bytes[1..], code, layout), sizes, &named);
                 if named.len() <= 400 {
                     let x =
                         View { strides: null(), ..view(&bytes[1..], code, (sizes, strides, 20)) };
-                    check(path, &x, sizes, &kinds[20..20 + named.len()]);
+                    check(backend, &x, sizes, &kinds[20..20 + named.len()]);
                 }
             }
         });

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use half::{bf16, f16};
-use nonfinite::{Census, Class, Format, Predicate, Replacement, bytes};
+use nonfinite::{Census, Format, Occurrences, Predicate, Replacement, bytes};
 
 use super::FixOptions;
 use crate::stats::value_of_code;
@@ -132,8 +132,9 @@ pub(super) fn codes(
     options: &FixOptions,
     found: &Census,
 ) -> Result<Replacement<u64>, ValueError> {
-    let code =
-        |class: Class, value: Value| if class.count == 0 { Ok(0) } else { value.code(format) };
+    let code = |class: Occurrences, value: Value| {
+        if class.count == 0 { Ok(0) } else { value.code(format) }
+    };
     Ok(Replacement {
         nan: code(found.nan, options.nan)?,
         pos_inf: code(found.pos_inf, options.pos_inf)?,

@@ -1,5 +1,5 @@
-//! Asks every path whether it tells finite from non-finite elements, and ends with 0 if all do. A
-//! second panic handler in the dependencies, which std would be, is a compile error; so is a
+//! Asks every backend whether it tells finite from non-finite elements, and ends with 0 if all do.
+//! A second panic handler in the dependencies, which std would be, is a compile error; so is a
 //! missing symbol, for nothing is linked but this. x86-64 Linux.
 #![no_std]
 #![no_main]
@@ -7,13 +7,13 @@
 use core::arch::{asm, naked_asm};
 
 use half::f16;
-use nonfinite::{Path, Predicate};
+use nonfinite::{Backend, Predicate};
 
-/// Odd, so that every path meets its remainder too.
+/// Odd, so that every backend meets its remainder too.
 const LENGTH: usize = 261;
 
-fn right(path: Path) -> bool {
-    path.activate();
+fn right(backend: Backend) -> bool {
+    backend.activate();
     let mut singles = [1.5_f32; LENGTH];
     let mut halves = [f16::ONE; LENGTH];
     let mut expected = [true; LENGTH];
@@ -27,21 +27,24 @@ fn right(path: Path) -> bool {
     let mut of_halves = [false; LENGTH];
     nonfinite::is_finite(&halves[..], &mut of_halves);
     let first = nonfinite::position(&halves[1..], Predicate::Inf);
-    Path::active() == path && of_singles == expected && of_halves == expected && first == Some(62)
+    Backend::active() == backend
+        && of_singles == expected
+        && of_halves == expected
+        && first == Some(62)
 }
 
 extern "C" fn start() -> ! {
     let mut code = 0;
-    let mut paths = 0;
-    for path in Path::available() {
-        let answer: &[u8] = if right(path) { b": right without std\n" } else { b": wrong\n" };
-        code |= i32::from(!right(path));
-        paths += 1;
-        for text in [b"path ", path.name().as_bytes(), answer] {
+    let mut backends = 0;
+    for backend in Backend::available() {
+        let answer: &[u8] = if right(backend) { b": right without std\n" } else { b": wrong\n" };
+        code |= i32::from(!right(backend));
+        backends += 1;
+        for text in [b"backend ", backend.name().as_bytes(), answer] {
             write(text);
         }
     }
-    exit(if paths == 0 { 2 } else { code })
+    exit(if backends == 0 { 2 } else { code })
 }
 
 /// The kernel enters with the stack aligned as a caller has it, not as a function finds it.

@@ -20,7 +20,7 @@ use std::{fs, str};
 
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nonfinite"));
-    command.env_remove("NONFINITE_PATH");
+    command.env_remove("NONFINITE_BACKEND");
     command
 }
 
@@ -92,11 +92,11 @@ fn results(run: &Run, path: &Path) -> Vec<String> {
     run.out.lines().map(|line| without_speed(line.strip_prefix(&path).unwrap_or(line))).collect()
 }
 
-/// Cuts time, speed and code path out of the summary.
+/// Cuts time, speed and backend out of the summary.
 fn without_speed(line: &str) -> String {
     let cut = line.split_once(" bytes in ").and_then(|(start, rest)| {
         let (speed, end) = rest.split_once(": ")?;
-        assert!(speed.contains(" s, ") && speed.contains(" GB/s, path "), "{speed}");
+        assert!(speed.contains(" s, ") && speed.contains(" GB/s, backend "), "{speed}");
         Some(format!("{start} bytes: {end}"))
     });
     cut.unwrap_or_else(|| line.to_owned())

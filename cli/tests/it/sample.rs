@@ -44,18 +44,18 @@ fn clean() {
     assert_eq!(status, 0);
 }
 
-/// All paths say the same.
+/// All backends say the same.
 #[test]
-fn every_path() {
-    for path in nonfinite::Path::available() {
+fn every_backend() {
+    for backend in nonfinite::Backend::available() {
         let mut check = command();
         check
             .args(["check", "sample.safetensors"])
             .current_dir(SAMPLES)
-            .env("NONFINITE_PATH", path.name());
+            .env("NONFINITE_BACKEND", backend.name());
         let out =
             String::from_utf8(check.output().expect("the command starts").stdout).expect("UTF-8");
-        assert!(out.contains(&format!(" GB/s, path {}: 6 bad; ", path.name())), "{out}");
+        assert!(out.contains(&format!(" GB/s, backend {}: 6 bad; ", backend.name())), "{out}");
         assert!(out.contains("2 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 0, 3]"), "{out}");
     }
 }

@@ -9,13 +9,13 @@ const NONE: [&str; 0] = [];
 
 #[test]
 fn help_and_version() {
-    for arguments in [&["--help"][..], &["-h"], &["check", "--help"], &["paths", "-h"]] {
+    for arguments in [&["--help"][..], &["-h"], &["check", "--help"], &["backends", "-h"]] {
         let run = run(arguments);
         assert_eq!((run.status, run.err.as_str()), (0, ""));
         assert!(run.out.contains("Usage: nonfinite ") && run.out.contains("--help"), "{}", run.out);
     }
     let help = |arguments: &[&str]| run(arguments).out;
-    assert!(help(&["--help"]).contains("NONFINITE_PATH"));
+    assert!(help(&["--help"]).contains("NONFINITE_BACKEND"));
     for word in [
         "<FILE>...",
         "Exit status: 0",
@@ -44,7 +44,7 @@ fn wrong_usage() {
             "unrecognized subcommand 'chek' tip: a similar subcommand exists: 'check'",
         ),
         (&["check", "--fast", "a.npy"], "'--fast'"),
-        (&["paths", "a.npy"], "a.npy"),
+        (&["backends", "a.npy"], "a.npy"),
         (&["\x1b[2J"], "unrecognized subcommand"),
         (&["check", "--\x1b[2J"], "unexpected argument"),
         (&["check", "--allow", "x", "a.npy"], "no colon, as in '*.mask:-inf'"),
@@ -69,16 +69,16 @@ fn wrong_usage() {
 }
 
 #[test]
-fn paths() {
-    let run = run(["paths"]);
+fn backends() {
+    let run = run(["backends"]);
     assert_eq!((run.status, run.err.as_str()), (0, ""));
     let lines: Vec<Vec<&str>> =
         run.out.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines.len(), nonfinite::paths().len());
-    for (line, path) in lines.iter().zip(nonfinite::paths()) {
+    assert_eq!(lines.len(), nonfinite::backends().len());
+    for (line, backend) in lines.iter().zip(nonfinite::backends()) {
         assert_eq!(
             line[..2],
-            [path.name, if path.available { "available" } else { "unavailable" }]
+            [backend.name, if backend.available { "available" } else { "unavailable" }]
         );
     }
     let active: Vec<_> = lines.iter().filter(|line| line.get(2) == Some(&"active")).collect();
@@ -87,16 +87,16 @@ fn paths() {
 }
 
 #[test]
-fn path_of_the_environment() {
+fn backend_of_the_environment() {
     let good = file("environment.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
     for name in ["warp", "AVX512 ", "\x1b[2J"] {
-        for arguments in [&["paths".as_ref()][..], &["check".as_ref(), good.as_os_str()]] {
+        for arguments in [&["backends".as_ref()][..], &["check".as_ref(), good.as_os_str()]] {
             let run = crate::Run::from(
-                command().args(arguments).env("NONFINITE_PATH", name).output().unwrap(),
+                command().args(arguments).env("NONFINITE_BACKEND", name).output().unwrap(),
             );
             assert_eq!((run.status, run.out.as_str()), (2, ""));
             assert!(
-                run.err.contains(&format!("NONFINITE_PATH: no path {name:?} here")),
+                run.err.contains(&format!("NONFINITE_BACKEND: no backend {name:?} here")),
                 "{}",
                 run.err
             );
@@ -104,10 +104,11 @@ fn path_of_the_environment() {
         }
     }
     for (name, active) in
-        [("scalar", "scalar"), ("", nonfinite::Path::available().next().unwrap().name())]
+        [("scalar", "scalar"), ("", nonfinite::Backend::available().next().unwrap().name())]
     {
-        let run =
-            crate::Run::from(command().arg("paths").env("NONFINITE_PATH", name).output().unwrap());
+        let run = crate::Run::from(
+            command().arg("backends").env("NONFINITE_BACKEND", name).output().unwrap(),
+        );
         assert_eq!((run.status, run.err.as_str()), (0, ""));
         assert!(run.out.contains(&format!("{active:<8} available active\n")), "{}", run.out);
     }

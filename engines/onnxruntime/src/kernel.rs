@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::slice;
 
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 use ort_sys::{
     OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtStatusPtr,
 };
@@ -55,7 +55,7 @@ impl Kernel {
         let out = unsafe { slice::from_raw_parts_mut(out.cast::<MaybeUninit<bool>>(), elements) };
         let x = Elements::from_bytes(x, self.format)
             .map_err(|_| api.invalid(c"nonfinite: half an element"))?;
-        Path::active().mask(x, self.predicate, out);
+        Backend::active().mask(x, self.predicate, out);
         Ok(())
     }
 }

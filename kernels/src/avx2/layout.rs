@@ -22,7 +22,7 @@ impl Avx2 {
     ) -> V {
         let at = 32 * W * half;
         if OP == op::ONES || OP == op::ONES_NOT {
-            return self.lacking::<W>(bytes, at, with.top);
+            return self.missing_bits::<W>(bytes, at, with.top);
         }
         // SAFETY: see above.
         unsafe {
@@ -75,7 +75,7 @@ impl Avx2 {
     ///         the next 32 bytes          m0 k0 m1 k1 ..    h0 k0 h1 k1 ..
     /// ```
     #[inline(always)]
-    fn lacking<const W: usize>(self, bytes: &[u8], at: usize, top: V) -> V {
+    fn missing_bits<const W: usize>(self, bytes: &[u8], at: usize, top: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {

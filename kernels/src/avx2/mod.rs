@@ -16,7 +16,7 @@ use crate::cpuid::cpuid;
 #[cfg(any(feature = "replace", feature = "scale"))]
 use crate::registers::Write;
 use crate::registers::{Registers, ones, padded, spread};
-use crate::rule::{Operation, Screen, Test};
+use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, op};
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
@@ -40,10 +40,11 @@ fn has_f16c() -> bool {
 
 type V = __m256i;
 
-/// `EQUAL` or `GREATER`, as the test says: slower, and half of the code. Beside those of [`op`].
+/// `EQUAL` or `GREATER`, as the comparison says: slower, and half of the code. Beside those of
+/// [`op`].
 const EITHER: u8 = u8::MAX;
 
-/// The registers of a test.
+/// The registers of a comparison.
 #[derive(Clone, Copy)]
 pub(crate) struct With {
     mask: V,
@@ -223,24 +224,24 @@ impl Avx2 {
 impl Simd for Avx2 {
     /// `detect` asks for these five features.
     #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
-    unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
-        L::vector(Self(()), x, test, out)
+    unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        L::vector(Self(()), x, comparison, out)
     }
 
     type With = With;
 
     #[inline(always)]
-    fn with<const W: usize>(self, test: &Test) -> With {
+    fn with<const W: usize>(self, comparison: &Comparison) -> With {
         With {
-            mask: self.splat::<W>(test.mask()),
-            bound: self.splat::<W>(test.bound()),
-            top: self.top::<W>(test),
-            greater: self.splat::<8>(if test.operation() == Operation::Greater {
+            mask: self.splat::<W>(comparison.mask()),
+            bound: self.splat::<W>(comparison.bound()),
+            top: self.top::<W>(comparison),
+            greater: self.splat::<8>(if comparison.operation() == Operation::Greater {
                 u64::MAX
             } else {
                 0
             }),
-            ones: self.splat::<4>(ones(test)),
+            ones: self.splat::<4>(ones(comparison)),
         }
     }
 
@@ -277,8 +278,13 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        spread(self.bits_few::<W>(x, test), out);
+    fn store_few<const W: usize>(
+        self,
+        x: &[u8],
+        comparison: &Comparison,
+        out: &mut [MaybeUninit<bool>],
+    ) {
+        spread(self.bits_few::<W>(x, comparison), out);
     }
 
     #[inline(always)]
@@ -293,20 +299,20 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64 {
+    fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
         if x.len() <= 8 * W {
-            return crate::scalar::bits_few::<W>(x, test);
+            return crate::scalar::bits_few::<W>(x, comparison);
         }
-        let (block, with) = (padded(x), self.with::<W>(test));
+        let (block, with) = (padded(x), self.with::<W>(comparison));
         let bits = self.bits::<W, EITHER>(&block, with);
-        (bits ^ test.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
+        (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
 
     #[inline(always)]
-    fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
+    fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: With) -> usize {
         let mut bytes = 0;
         for half in 0..2 {
-            let hits = match test.operation() {
+            let hits = match comparison.operation() {
                 Operation::Greater => self.hits::<W, { op::GREATER }>(line, 32 * half, with),
                 Operation::Ones | Operation::Equal => {
                     self.hits::<W, { op::EQUAL }>(line, 32 * half, with)
@@ -314,7 +320,7 @@ impl Simd for Avx2 {
             };
             bytes |= self.signs(hits) << (32 * half);
         }
-        bytes ^= test.usual_bits();
+        bytes ^= comparison.usual_bits();
         if bytes == 0 { 64 } else { bytes.trailing_zeros() as usize / W }
     }
 
@@ -335,15 +341,15 @@ impl Simd for Avx2 {
         }
     }
 
-    type Seen = [V; 2];
+    type Accumulator = [V; 2];
 
     #[inline(always)]
-    fn unseen(self) -> [V; 2] {
+    fn accumulator(self) -> [V; 2] {
         [self.splat::<1>(0); 2]
     }
 
     #[inline(always)]
-    fn look<const W: usize, const FLIP: bool>(
+    fn accumulate<const W: usize, const FLIP: bool>(
         self,
         [mut a, mut b]: [V; 2],
         lines: &[Line; 2],
@@ -358,7 +364,7 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn reaches<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
+    fn any_hit<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
         let largest = self.max::<W>(a, b);
         let lanes = if W == 8 {
             self.equal::<4>(self.max::<4>(largest, least), largest)

@@ -20,7 +20,7 @@ impl Avx512 {
     ///         line 1  k0 m0 k1 m1 ..      two such registers, packed to bytes, then sorted
     /// ```
     #[inline(always)]
-    pub(super) fn lacking<const W: usize>(self, block: &Block<W>, top: V) -> V {
+    pub(super) fn missing_bits<const W: usize>(self, block: &Block<W>, top: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {

@@ -16,7 +16,7 @@ use core::mem::MaybeUninit;
 #[cfg(any(feature = "replace", feature = "scale"))]
 use crate::registers::Write;
 use crate::registers::{Registers, ones};
-use crate::rule::{Operation, Screen, Test};
+use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, lines, op};
 
 cpufeatures::new!(
@@ -35,7 +35,7 @@ impl Avx512 {
 
 type V = __m512i;
 
-/// The registers of a test.
+/// The registers of a comparison.
 #[derive(Clone, Copy)]
 pub(crate) struct With {
     mask: V,
@@ -190,7 +190,7 @@ impl Avx512 {
         if FLIP { unsafe { _mm512_xor_si512(lanes, mask) } } else { self.and(lanes, mask) }
     }
 
-    /// [`Registers::compare`] with the registers of a test.
+    /// [`Registers::compare`] with the registers of a comparison.
     #[inline(always)]
     fn hits<const W: usize, const OP: u8>(self, lanes: V, with: With) -> u64 {
         self.compare::<W, OP>(lanes, with.mask, with.bound)
@@ -198,8 +198,8 @@ impl Avx512 {
 
     /// [`Avx512::hits`] of either comparison.
     #[inline(always)]
-    fn hits_of<const W: usize>(self, lanes: V, test: &Test, with: With) -> u64 {
-        match test.operation() {
+    fn hits_of<const W: usize>(self, lanes: V, comparison: &Comparison, with: With) -> u64 {
+        match comparison.operation() {
             Operation::Greater => self.hits::<W, { op::GREATER }>(lanes, with),
             Operation::Ones | Operation::Equal => self.hits::<W, { op::EQUAL }>(lanes, with),
         }
@@ -307,22 +307,22 @@ impl Simd for Avx512 {
     /// The compiler takes it to imply F16C too, which `cpufeatures` cannot ask for; no CPU with
     /// AVX-512 F lacks it.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
-    unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
-        L::vector(Self(()), x, test, out)
+    unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        L::vector(Self(()), x, comparison, out)
     }
 
     type With = With;
 
     #[inline(always)]
-    fn with<const W: usize>(self, test: &Test) -> With {
-        let [usual, other] = test.answers();
+    fn with<const W: usize>(self, comparison: &Comparison) -> With {
+        let [usual, other] = comparison.answers();
         With {
-            mask: self.splat::<W>(test.mask()),
-            bound: self.splat::<W>(test.bound()),
-            top: self.top::<W>(test),
+            mask: self.splat::<W>(comparison.mask()),
+            bound: self.splat::<W>(comparison.bound()),
+            top: self.top::<W>(comparison),
             usual: self.splat::<4>(usual),
             other: self.splat::<4>(other),
-            ones: self.splat::<4>(ones(test)),
+            ones: self.splat::<4>(ones(comparison)),
         }
     }
 
@@ -334,11 +334,14 @@ impl Simd for Avx512 {
         unsafe {
             match OP {
                 // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                op::ONES => self
-                    .write_slots(_mm512_subs_epu8(with.ones, self.lacking(block, with.top)), out),
-                op::ONES_NOT => {
-                    self.write_slots(_mm512_min_epu8(with.ones, self.lacking(block, with.top)), out)
-                }
+                op::ONES => self.write_slots(
+                    _mm512_subs_epu8(with.ones, self.missing_bits(block, with.top)),
+                    out,
+                ),
+                op::ONES_NOT => self.write_slots(
+                    _mm512_min_epu8(with.ones, self.missing_bits(block, with.top)),
+                    out,
+                ),
                 _ => self.store_compared::<W, OP>(block, with, out),
             }
         }
@@ -350,15 +353,20 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        let with = self.with::<W>(test);
+    fn store_few<const W: usize>(
+        self,
+        x: &[u8],
+        comparison: &Comparison,
+        out: &mut [MaybeUninit<bool>],
+    ) {
+        let with = self.with::<W>(comparison);
         let (lines, few) = lines(x);
         let (slots, last) = out.split_at_mut((lines.len() * (64 / W)).min(out.len()));
         for (line, slots) in lines.iter().zip(slots.chunks_exact_mut(64 / W)) {
-            self.put::<W>(self.hits_of::<W>(self.load(line, 0), test, with), with, slots);
+            self.put::<W>(self.hits_of::<W>(self.load(line, 0), comparison, with), with, slots);
         }
         if !last.is_empty() {
-            self.put::<W>(self.hits_of::<W>(self.load_few(few), test, with), with, last);
+            self.put::<W>(self.hits_of::<W>(self.load_few(few), comparison, with), with, last);
         }
     }
 
@@ -386,23 +394,24 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64 {
-        let with = self.with::<W>(test);
+    fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
+        let with = self.with::<W>(comparison);
         let (lines, few) = lines(x);
         let mut bits = 0;
         for (i, line) in lines.iter().enumerate() {
-            bits |= self.hits_of::<W>(self.load(line, 0), test, with) << (i * (64 / W));
+            bits |= self.hits_of::<W>(self.load(line, 0), comparison, with) << (i * (64 / W));
         }
         if !few.is_empty() {
-            bits |= self.hits_of::<W>(self.load_few(few), test, with) << (lines.len() * (64 / W));
+            bits |=
+                self.hits_of::<W>(self.load_few(few), comparison, with) << (lines.len() * (64 / W));
         }
-        (bits ^ test.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
+        (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
 
     #[inline(always)]
-    fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
-        let hits = self.hits_of::<W>(self.load(line, 0), test, with);
-        let hits = hits ^ (test.usual_bits() >> (64 - 64 / W));
+    fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: With) -> usize {
+        let hits = self.hits_of::<W>(self.load(line, 0), comparison, with);
+        let hits = hits ^ (comparison.usual_bits() >> (64 - 64 / W));
         hits.trailing_zeros() as usize
     }
 
@@ -424,15 +433,15 @@ impl Simd for Avx512 {
         }
     }
 
-    type Seen = [V; 2];
+    type Accumulator = [V; 2];
 
     #[inline(always)]
-    fn unseen(self) -> [V; 2] {
+    fn accumulator(self) -> [V; 2] {
         [self.splat::<1>(0); 2]
     }
 
     #[inline(always)]
-    fn look<const W: usize, const FLIP: bool>(
+    fn accumulate<const W: usize, const FLIP: bool>(
         self,
         [a, b]: [V; 2],
         [even, odd]: &[Line; 2],
@@ -446,7 +455,7 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn reaches<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
+    fn any_hit<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
         self.at_least::<W>(self.max::<W>(a, b), least)
     }
 

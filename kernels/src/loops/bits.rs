@@ -2,7 +2,7 @@
 
 use super::mask::{AFTER_HIT, SCREEN_FROM};
 use super::skip::may_hit;
-use crate::rule::{Operation, Screen, Test};
+use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, lines, op};
 
 /// Compares every element.
@@ -15,18 +15,18 @@ impl<const W: usize> Loop for Plain<W> {
     type Output = u64;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
-        let usual = test.usual_bits();
-        match test.operation() {
-            Operation::Ones if test.negate() => {
-                plain::<I, W, { op::ONES_NOT }>(isa, x, test, 0, out)
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
+        let usual = comparison.usual_bits();
+        match comparison.operation() {
+            Operation::Ones if comparison.negate() => {
+                plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, 0, out)
             }
-            Operation::Ones => plain::<I, W, { op::ONES }>(isa, x, test, 0, out),
-            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, test, usual, out),
-            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, test, usual, out),
+            Operation::Ones => plain::<I, W, { op::ONES }>(isa, x, comparison, 0, out),
+            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, comparison, usual, out),
+            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, comparison, usual, out),
         }
         let few = &x[out.len() * 64 * W..];
-        if few.is_empty() { 0 } else { isa.run::<Few<W>>(few, test, ()) }
+        if few.is_empty() { 0 } else { isa.run::<Few<W>>(few, comparison, ()) }
     }
 }
 
@@ -34,11 +34,11 @@ impl<const W: usize> Loop for Plain<W> {
 fn plain<I: Simd, const W: usize, const OP: u8>(
     isa: I,
     x: &[u8],
-    test: &Test,
+    comparison: &Comparison,
     usual: u64,
     out: &mut [[u8; 8]],
 ) {
-    let with = isa.with::<W>(test);
+    let with = isa.with::<W>(comparison);
     for (block, word) in lines(x).0.as_chunks().0.iter().zip(out) {
         isa.put_bits::<W, OP>(block, with, usual, word);
     }
@@ -52,8 +52,8 @@ impl<const W: usize> Loop for Few<W> {
     type Output = u64;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> u64 {
-        isa.bits_few::<W>(x, test)
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> u64 {
+        isa.bits_few::<W>(x, comparison)
     }
 }
 
@@ -65,11 +65,11 @@ impl<const W: usize> Loop for Bits<W> {
     type Output = u64;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
-        if x.len() < SCREEN_FROM || test.screen() == Screen::None {
-            isa.run::<Plain<W>>(x, test, out)
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
+        if x.len() < SCREEN_FROM || comparison.screen() == Screen::None {
+            isa.run::<Plain<W>>(x, comparison, out)
         } else {
-            isa.run::<Screened<W>>(x, test, out)
+            isa.run::<Screened<W>>(x, comparison, out)
         }
     }
 }
@@ -82,15 +82,15 @@ impl<const W: usize> Loop for Screened<W> {
     type Output = u64;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
         match W {
-            1 if matches!(test.screen(), Screen::Flipped { .. }) => {
-                screened::<I, W, 16, true>(isa, x, test, out)
+            1 if matches!(comparison.screen(), Screen::Flipped { .. }) => {
+                screened::<I, W, 16, true>(isa, x, comparison, out)
             }
-            1 => screened::<I, W, 16, false>(isa, x, test, out),
-            2 => screened::<I, W, 8, false>(isa, x, test, out),
-            4 => screened::<I, W, 4, false>(isa, x, test, out),
-            _ => screened::<I, W, 2, false>(isa, x, test, out),
+            1 => screened::<I, W, 16, false>(isa, x, comparison, out),
+            2 => screened::<I, W, 8, false>(isa, x, comparison, out),
+            4 => screened::<I, W, 4, false>(isa, x, comparison, out),
+            _ => screened::<I, W, 2, false>(isa, x, comparison, out),
         }
     }
 }
@@ -100,12 +100,12 @@ impl<const W: usize> Loop for Screened<W> {
 fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
     isa: I,
     mut x: &[u8],
-    test: &Test,
+    comparison: &Comparison,
     mut out: &mut [[u8; 8]],
 ) -> u64 {
-    let usual = test.usual_bits().to_ne_bytes();
+    let usual = comparison.usual_bits().to_ne_bytes();
     loop {
-        let screen = isa.screen::<W>(test.screen());
+        let screen = isa.screen::<W>(comparison.screen());
         let groups: &[[Block<W>; GROUP]] = lines(x).0.as_chunks::<W>().0.as_chunks().0;
         let places: &mut [[[u8; 8]; GROUP]] = out.as_chunks_mut().0;
         let mut clean = 0;
@@ -122,7 +122,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
         let (place, rest) = out[done..].split_at_mut(run);
         let bytes = if rest.is_empty() { x.len() - done * 64 * W } else { run * 64 * W };
         let (here, after) = x[done * 64 * W..].split_at(bytes);
-        let last = isa.run::<Plain<W>>(here, test, place);
+        let last = isa.run::<Plain<W>>(here, comparison, place);
         if rest.is_empty() {
             return last;
         }

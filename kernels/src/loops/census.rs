@@ -4,13 +4,13 @@ use super::bits::Few;
 use super::count::next_run;
 use super::position::Find;
 use super::skip::{GROUP, may_hit, skip};
-use crate::rule::{Screen, Test};
+use crate::rule::{Comparison, Screen};
 use crate::simd::{COUNTED, Loop, Simd, lines, until_line};
 
 /// Numbers of NaN, +Inf and -Inf, in this order.
 pub(crate) type Three = [usize; 3];
 
-/// Classifies every element. The test is that for NaN of a format that has infinities.
+/// Classifies every element. The comparison is that for NaN of a format that has infinities.
 pub(crate) struct Classify<const W: usize>;
 
 impl<const W: usize> Loop for Classify<W> {
@@ -18,7 +18,7 @@ impl<const W: usize> Loop for Classify<W> {
     type Output = Three;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], nan: &Test, (): ()) -> Three {
+    fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> Three {
         let pairs = lines(x).0.as_chunks::<2>().0;
         // Where hits are sparse, most fours of lines hold none.
         let (sparse, part) = if x.len() <= GROUP { (true, 2) } else { (false, COUNTED / 128) };
@@ -39,7 +39,7 @@ impl<const W: usize> Loop for Classify<W> {
 
 /// Fewer than 64 elements.
 #[inline(always)]
-fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Test, three: &mut Three) {
+fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Comparison, three: &mut Three) {
     let (special, neg) = (nan.special(), nan.class(2));
     let special = isa.run::<Few<W>>(x, &special, ());
     if special != 0 {
@@ -56,15 +56,15 @@ fn add(three: &mut Three, more: Three) {
     }
 }
 
-/// The screen for NaN and infinities, by the test for NaN.
+/// The screen for NaN and infinities, by the comparison for NaN.
 #[inline(always)]
-fn special(nan: &Test) -> Screen {
+fn special(nan: &Comparison) -> Screen {
     Screen::Masked { mask: nan.bound(), least: nan.bound() }
 }
 
 /// The elements of one class: how many, and the index of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Class {
+pub struct Occurrences {
     /// How many elements belong to the class.
     pub count: usize,
     /// The index of the first of them.
@@ -73,16 +73,16 @@ pub struct Class {
 
 /// The numbers, and the index of the first of each class that is there.
 #[derive(Clone, Copy, Default)]
-pub struct Taken {
+pub struct ClassCounts {
     pub(crate) three: Three,
     pub(crate) first: Three,
 }
 
-impl Taken {
+impl ClassCounts {
     #[inline(always)]
-    pub(crate) fn class(&self, class: usize) -> Class {
+    pub(crate) fn class(&self, class: usize) -> Occurrences {
         let count = self.three[class];
-        Class { count, first: if count == 0 { None } else { Some(self.first[class]) } }
+        Occurrences { count, first: if count == 0 { None } else { Some(self.first[class]) } }
     }
 }
 
@@ -91,11 +91,11 @@ pub(crate) struct Census<const W: usize>;
 
 impl<const W: usize> Loop for Census<W> {
     type Out<'o> = ();
-    type Output = Taken;
+    type Output = ClassCounts;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], nan: &Test, (): ()) -> Taken {
-        let mut taken = Taken::default();
+    fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> ClassCounts {
+        let mut taken = ClassCounts::default();
         // First what stands before the first line of the cache.
         let (mut done, mut run) = (0, until_line::<W>(x));
         loop {

@@ -2,10 +2,10 @@
 
 use super::bits::Few;
 use super::skip::{GROUP, skip};
-use crate::rule::{Operation, Test};
+use crate::rule::{Comparison, Operation};
 use crate::simd::{COUNTED, Loop, Simd, lines, op, until_line};
 
-/// Counts the hits of a positive test, element by element.
+/// Counts the hits of a positive comparison, element by element.
 pub(crate) struct Exact<const W: usize>;
 
 impl<const W: usize> Loop for Exact<W> {
@@ -13,23 +13,27 @@ impl<const W: usize> Loop for Exact<W> {
     type Output = usize;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> usize {
-        match test.operation() {
-            Operation::Greater => exact::<I, W, { op::GREATER }>(isa, x, test),
-            Operation::Ones | Operation::Equal => exact::<I, W, { op::EQUAL }>(isa, x, test),
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> usize {
+        match comparison.operation() {
+            Operation::Greater => exact::<I, W, { op::GREATER }>(isa, x, comparison),
+            Operation::Ones | Operation::Equal => exact::<I, W, { op::EQUAL }>(isa, x, comparison),
         }
     }
 }
 
 #[inline(always)]
-fn exact<I: Simd, const W: usize, const OP: u8>(isa: I, x: &[u8], test: &Test) -> usize {
+fn exact<I: Simd, const W: usize, const OP: u8>(
+    isa: I,
+    x: &[u8],
+    comparison: &Comparison,
+) -> usize {
     let (pairs, _) = lines(x).0.as_chunks::<2>();
     let mut total = 0;
     for part in pairs.chunks(COUNTED / 128) {
-        total += isa.count::<W, OP>(part, test);
+        total += isa.count::<W, OP>(part, comparison);
     }
     for few in x[pairs.len() * 128..].chunks(63 * W) {
-        total += isa.run::<Few<W>>(few, test, ()).count_ones() as usize;
+        total += isa.run::<Few<W>>(few, comparison, ()).count_ones() as usize;
     }
     total
 }
@@ -42,7 +46,7 @@ pub struct Counted {
     pub(crate) from: usize,
 }
 
-/// Skips what holds no hit. The test must not be negated.
+/// Skips what holds no hit. The comparison must not be negated.
 pub(crate) struct Count<const W: usize>;
 
 impl<const W: usize> Loop for Count<W> {
@@ -50,15 +54,15 @@ impl<const W: usize> Loop for Count<W> {
     type Output = Counted;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> Counted {
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Counted {
         let mut counted = Counted { hits: 0, from: 0 };
         let mut done = until_line::<W>(x);
         if done != 0 {
-            counted.hits = isa.run::<Exact<W>>(&x[..done], test, ());
+            counted.hits = isa.run::<Exact<W>>(&x[..done], comparison, ());
         }
         let mut run = GROUP;
         loop {
-            let clean = skip::<I, W>(isa, &x[done..], test.screen());
+            let clean = skip::<I, W>(isa, &x[done..], comparison.screen());
             done += clean;
             if clean != 0 {
                 run = GROUP;
@@ -67,7 +71,7 @@ impl<const W: usize> Loop for Count<W> {
             if done == end {
                 return counted;
             }
-            let hits = isa.run::<Exact<W>>(&x[done..end], test, ());
+            let hits = isa.run::<Exact<W>>(&x[done..end], comparison, ());
             if hits != 0 && counted.hits == 0 {
                 counted.from = done / W;
             }

@@ -14,7 +14,7 @@
 use core::mem::MaybeUninit;
 
 use super::skip::may_hit;
-use crate::rule::{Operation, Screen, Test};
+use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, Slots, first_block, lines, op, until_line};
 
 /// Compares every element.
@@ -26,20 +26,22 @@ impl<const W: usize> Loop for Plain<W> {
     type Output = ();
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         if out.len() < 64 {
-            return isa.store_few::<W>(x, test, out);
+            return isa.store_few::<W>(x, comparison, out);
         }
-        let negate = test.negate();
-        match test.operation() {
-            Operation::Ones if negate => return plain::<I, W, { op::ONES_NOT }>(isa, x, test, out),
-            Operation::Ones => return plain::<I, W, { op::ONES }>(isa, x, test, out),
+        let negate = comparison.negate();
+        match comparison.operation() {
+            Operation::Ones if negate => {
+                return plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, out);
+            }
+            Operation::Ones => return plain::<I, W, { op::ONES }>(isa, x, comparison, out),
             // Formats of a byte ask for it.
             Operation::Equal if W == 1 && negate && !I::STORES_NEGATED => {
-                return plain::<I, W, { op::EQUAL_NOT }>(isa, x, test, out);
+                return plain::<I, W, { op::EQUAL_NOT }>(isa, x, comparison, out);
             }
-            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, test, out),
-            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, test, out),
+            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, comparison, out),
+            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, comparison, out),
         }
         if negate && !I::STORES_NEGATED {
             invert(out);
@@ -51,10 +53,10 @@ impl<const W: usize> Loop for Plain<W> {
 fn plain<I: Simd, const W: usize, const OP: u8>(
     isa: I,
     x: &[u8],
-    test: &Test,
+    comparison: &Comparison,
     out: &mut [MaybeUninit<bool>],
 ) {
-    let with = isa.with::<W>(test);
+    let with = isa.with::<W>(comparison);
     let head = until_line::<W>(x) / W;
     let done = head
         + match W {
@@ -112,13 +114,13 @@ impl<const W: usize> Loop for Mask<W> {
     type Output = ();
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        match test.screen() {
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
+        match comparison.screen() {
             // Bytes are compared as fast as they are screened.
             Screen::Masked { .. } if W > 1 && x.len() >= SCREEN_FROM => {
-                isa.run::<Screened<W>>(x, test, out);
+                isa.run::<Screened<W>>(x, comparison, out);
             }
-            _ => isa.run::<Plain<W>>(x, test, out),
+            _ => isa.run::<Plain<W>>(x, comparison, out),
         }
     }
 }
@@ -131,11 +133,11 @@ impl<const W: usize> Loop for Screened<W> {
     type Output = ();
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         match W {
-            2 => screened::<I, W, 4>(isa, x, test, out),
-            4 => screened::<I, W, 2>(isa, x, test, out),
-            _ => screened::<I, W, 1>(isa, x, test, out),
+            2 => screened::<I, W, 4>(isa, x, comparison, out),
+            4 => screened::<I, W, 2>(isa, x, comparison, out),
+            _ => screened::<I, W, 1>(isa, x, comparison, out),
         }
     }
 }
@@ -145,18 +147,18 @@ impl<const W: usize> Loop for Screened<W> {
 fn screened<I: Simd, const W: usize, const GROUP: usize>(
     isa: I,
     mut x: &[u8],
-    test: &Test,
+    comparison: &Comparison,
     mut out: &mut [MaybeUninit<bool>],
 ) {
     let head = until_line::<W>(x);
     if head != 0 {
         let (first, rest) = out.split_at_mut(head / W);
-        isa.run::<Plain<W>>(&x[..head], test, first);
+        isa.run::<Plain<W>>(&x[..head], comparison, first);
         (x, out) = (&x[head..], rest);
     }
-    let [usual, _] = test.answers();
+    let [usual, _] = comparison.answers();
     loop {
-        let screen = isa.screen::<W>(test.screen());
+        let screen = isa.screen::<W>(comparison.screen());
         let groups: &[[Block<W>; GROUP]] = lines(x).0.as_chunks::<W>().0.as_chunks().0;
         let places: &mut [[Slots; GROUP]] = out.as_chunks_mut::<64>().0.as_chunks_mut().0;
         let mut clean = 0;
@@ -176,7 +178,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
         if run == 0 {
             return;
         }
-        isa.run::<Plain<W>>(&x[done * W..(done + run) * W], test, place);
+        isa.run::<Plain<W>>(&x[done * W..(done + run) * W], comparison, place);
         (x, out) = (&x[(done + run) * W..], rest);
     }
 }

@@ -2,10 +2,10 @@
 
 use super::skip::{GROUP, skip};
 use crate::codes::Codes;
-use crate::rule::Test;
+use crate::rule::Comparison;
 use crate::simd::{COUNTED, Line, Loop, Simd};
 
-/// Replaces every hit of the test. The input is the output.
+/// Replaces every hit of the comparison. The input is the output.
 pub(crate) struct Exact<const W: usize>;
 
 impl<const W: usize> Loop for Exact<W> {
@@ -13,11 +13,16 @@ impl<const W: usize> Loop for Exact<W> {
     type Output = usize;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, _: &[u8], test: &Test, (x, codes): (&mut [u8], &Codes)) -> usize {
+    fn vector<I: Simd>(
+        isa: I,
+        _: &[u8],
+        comparison: &Comparison,
+        (x, codes): (&mut [u8], &Codes),
+    ) -> usize {
         let (lines, few) = x.as_chunks_mut();
         let mut found = 0;
         for part in lines.chunks_mut(COUNTED / 64) {
-            found += isa.replace::<W>(part, test, codes);
+            found += isa.replace::<W>(part, comparison, codes);
         }
         if few.is_empty() {
             return found;
@@ -25,8 +30,8 @@ impl<const W: usize> Loop for Exact<W> {
         // With zeros behind the last element: where zero is a hit, they are counted too.
         let mut line: Line = [0; 64];
         line[..few.len()].copy_from_slice(few);
-        let padding = if test.holds(0) { (64 - few.len()) / W } else { 0 };
-        found += isa.run::<Self>(&[], test, (&mut line, codes)) - padding;
+        let padding = if comparison.holds(0) { (64 - few.len()) / W } else { 0 };
+        found += isa.run::<Self>(&[], comparison, (&mut line, codes)) - padding;
         few.copy_from_slice(&line[..few.len()]);
         found
     }
@@ -40,8 +45,8 @@ impl<const W: usize> Loop for Skip<W> {
     type Output = usize;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (): ()) -> usize {
-        skip::<I, W>(isa, x, test.screen())
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> usize {
+        skip::<I, W>(isa, x, comparison.screen())
     }
 }
 
@@ -56,18 +61,18 @@ impl<const W: usize> Loop for InPlace<W> {
     fn vector<I: Simd>(
         isa: I,
         _: &[u8],
-        test: &Test,
+        comparison: &Comparison,
         (mut x, codes): (&mut [u8], &Codes),
     ) -> usize {
         let mut found = 0;
         loop {
-            let clean = isa.run::<Skip<W>>(x, test, ());
+            let clean = isa.run::<Skip<W>>(x, comparison, ());
             x = &mut x[clean..];
             let (group, rest) = x.split_at_mut(x.len().min(GROUP));
             if group.is_empty() {
                 return found;
             }
-            found += isa.run::<Exact<W>>(&[], test, (group, codes));
+            found += isa.run::<Exact<W>>(&[], comparison, (group, codes));
             x = rest;
         }
     }
@@ -82,11 +87,16 @@ impl<const W: usize> Loop for Copying<W> {
     type Output = usize;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], test: &Test, (out, codes): (&mut [u8], &Codes)) -> usize {
+    fn vector<I: Simd>(
+        isa: I,
+        x: &[u8],
+        comparison: &Comparison,
+        (out, codes): (&mut [u8], &Codes),
+    ) -> usize {
         let mut found = 0;
         for (x, out) in x.chunks(PIECE).zip(out.chunks_mut(PIECE)) {
             out.copy_from_slice(x);
-            found += isa.run::<InPlace<W>>(&[], test, (out, codes));
+            found += isa.run::<InPlace<W>>(&[], comparison, (out, codes));
         }
         found
     }

@@ -1,7 +1,7 @@
 //! Multiplying in place, with a look at what was there before.
 
 use crate::float::format;
-use crate::rule::Test;
+use crate::rule::Comparison;
 use crate::simd::{Loop, Simd};
 
 /// Multiplies every element of a [`format`].
@@ -13,11 +13,16 @@ impl<const F: u8> Loop for Scale<F> {
     type Output = bool;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, _: &[u8], test: &Test, (x, factor): (&mut [u8], f64)) -> bool {
+    fn vector<I: Simd>(
+        isa: I,
+        _: &[u8],
+        comparison: &Comparison,
+        (x, factor): (&mut [u8], f64),
+    ) -> bool {
         match F {
-            format::F64 => scale::<I, F, 8>(isa, test, x, factor),
-            format::F32 => scale::<I, F, 4>(isa, test, x, factor),
-            _ => scale::<I, F, 2>(isa, test, x, factor),
+            format::F64 => scale::<I, F, 8>(isa, comparison, x, factor),
+            format::F32 => scale::<I, F, 4>(isa, comparison, x, factor),
+            _ => scale::<I, F, 2>(isa, comparison, x, factor),
         }
     }
 }
@@ -25,17 +30,17 @@ impl<const F: u8> Loop for Scale<F> {
 #[inline(always)]
 fn scale<I: Simd, const F: u8, const W: usize>(
     isa: I,
-    test: &Test,
+    comparison: &Comparison,
     x: &mut [u8],
     factor: f64,
 ) -> bool {
-    let (factor, screen) = (isa.factor::<F>(factor), isa.screen::<W>(test.screen()));
+    let (factor, screen) = (isa.factor::<F>(factor), isa.screen::<W>(comparison.screen()));
     let (pairs, few) = x.as_chunks_mut::<128>();
-    let mut seen = isa.unseen();
+    let mut seen = isa.accumulator();
     for pair in pairs {
         let lines = pair.as_chunks_mut().0;
         if let Some(lines) = lines.first_chunk_mut::<2>() {
-            seen = isa.look::<W, false>(seen, lines, screen);
+            seen = isa.accumulate::<W, false>(seen, lines, screen);
             for line in lines {
                 isa.multiply::<F>(line, factor);
             }
@@ -45,11 +50,11 @@ fn scale<I: Simd, const F: u8, const W: usize>(
         // Zeros are finite, and what becomes of them is thrown away.
         let mut lines = [[0; 64]; 2];
         lines.as_flattened_mut()[..few.len()].copy_from_slice(few);
-        seen = isa.look::<W, false>(seen, &lines, screen);
+        seen = isa.accumulate::<W, false>(seen, &lines, screen);
         for line in &mut lines {
             isa.multiply::<F>(line, factor);
         }
         few.copy_from_slice(&lines.as_flattened()[..few.len()]);
     }
-    isa.reaches::<W>(seen, screen)
+    isa.any_hit::<W>(seen, screen)
 }

@@ -20,11 +20,11 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     lines: &[Line],
     screen: I::Screen,
 ) -> bool {
-    let mut seen = isa.unseen();
+    let mut seen = isa.accumulator();
     for pair in lines.as_chunks().0 {
-        seen = isa.look::<W, FLIP>(seen, pair, screen);
+        seen = isa.accumulate::<W, FLIP>(seen, pair, screen);
     }
-    isa.reaches::<W>(seen, screen)
+    isa.any_hit::<W>(seen, screen)
 }
 
 /// Bytes at the beginning of `x` that hold no hit: whole groups of [`GROUP`] bytes.

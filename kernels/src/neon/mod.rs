@@ -12,7 +12,7 @@ use core::mem::MaybeUninit;
 #[cfg(any(feature = "replace", feature = "scale"))]
 use crate::registers::Write;
 use crate::registers::{Registers, padded, spread};
-use crate::rule::{Operation, Screen, Test};
+use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Line, Loop, Simd, Slots, op};
 
 /// Proves that the target has NEON.
@@ -27,7 +27,7 @@ impl Neon {
 
 type V = uint8x16_t;
 
-/// The registers of a test.
+/// The registers of a comparison.
 #[derive(Clone, Copy)]
 pub(crate) struct With {
     mask: V,
@@ -215,19 +215,19 @@ impl Simd for Neon {
     /// of known ones LLVM makes inverted comparisons.
     #[target_feature(enable = "neon")]
     #[inline(never)]
-    unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
-        L::vector(Self(()), x, test, out)
+    unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        L::vector(Self(()), x, comparison, out)
     }
 
     type With = With;
 
     #[inline(always)]
-    fn with<const W: usize>(self, test: &Test) -> With {
+    fn with<const W: usize>(self, comparison: &Comparison) -> With {
         With {
-            mask: self.splat::<W>(test.mask()),
-            bound: self.splat::<W>(test.bound()),
-            top: self.top::<W>(test),
-            negation: self.splat::<1>(test.usual_bits()),
+            mask: self.splat::<W>(comparison.mask()),
+            bound: self.splat::<W>(comparison.bound()),
+            top: self.top::<W>(comparison),
+            negation: self.splat::<1>(comparison.usual_bits()),
         }
     }
 
@@ -250,8 +250,13 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        spread(self.bits_few::<W>(x, test), out);
+    fn store_few<const W: usize>(
+        self,
+        x: &[u8],
+        comparison: &Comparison,
+        out: &mut [MaybeUninit<bool>],
+    ) {
+        spread(self.bits_few::<W>(x, comparison), out);
     }
 
     #[inline(always)]
@@ -268,28 +273,28 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64 {
+    fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
         if x.len() <= 8 * W {
-            return crate::scalar::bits_few::<W>(x, test);
+            return crate::scalar::bits_few::<W>(x, comparison);
         }
-        let (block, with) = (padded(x), self.with::<W>(test));
-        let bits = match test.operation() {
+        let (block, with) = (padded(x), self.with::<W>(comparison));
+        let bits = match comparison.operation() {
             Operation::Greater => self.bits::<W, { op::GREATER }>(&block, with),
             Operation::Ones | Operation::Equal => self.bits::<W, { op::EQUAL }>(&block, with),
         };
-        (bits ^ test.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
+        (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
 
     #[inline(always)]
-    fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
-        let hits = match test.operation() {
+    fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: With) -> usize {
+        let hits = match comparison.operation() {
             Operation::Greater => self.line_hits::<W, { op::GREATER }>(line, with),
             Operation::Ones | Operation::Equal => self.line_hits::<W, { op::EQUAL }>(line, with),
         };
-        if !test.negate() && !self.any(hits) {
+        if !comparison.negate() && !self.any(hits) {
             return 64;
         }
-        let bytes = self.signs(hits) ^ test.usual_bits();
+        let bytes = self.signs(hits) ^ comparison.usual_bits();
         if bytes == 0 { 64 } else { bytes.trailing_zeros() as usize / W }
     }
 
@@ -311,15 +316,15 @@ impl Simd for Neon {
         }
     }
 
-    type Seen = V;
+    type Accumulator = V;
 
     #[inline(always)]
-    fn unseen(self) -> V {
+    fn accumulator(self) -> V {
         self.splat::<1>(0)
     }
 
     #[inline(always)]
-    fn look<const W: usize, const FLIP: bool>(
+    fn accumulate<const W: usize, const FLIP: bool>(
         self,
         seen: V,
         lines: &[Line; 2],
@@ -329,7 +334,7 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn reaches<const W: usize>(self, seen: V, (_, least): (V, u16)) -> bool {
+    fn any_hit<const W: usize>(self, seen: V, (_, least): (V, u16)) -> bool {
         // SAFETY: see above.
         let largest = unsafe {
             match W {

@@ -9,7 +9,7 @@ mod scale;
 
 use core::mem::MaybeUninit;
 
-use crate::rule::{Operation, Screen, Test};
+use crate::rule::{Comparison, Operation, Screen};
 use crate::scalar;
 use crate::simd::{Block, Counting, Line, Loop, Simd, Slots, op};
 
@@ -27,7 +27,7 @@ impl Portable {
 #[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
 struct Run<'a, 'o, L: Loop> {
     x: &'a [u8],
-    test: &'a Test,
+    comparison: &'a Comparison,
     out: L::Out<'o>,
 }
 
@@ -37,7 +37,7 @@ impl<L: Loop> pulp::WithSimd for Run<'_, '_, L> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> L::Output {
-        L::vector(Portable(()), self.x, self.test, self.out)
+        L::vector(Portable(()), self.x, self.comparison, self.out)
     }
 }
 
@@ -100,21 +100,21 @@ impl Simd for Portable {
     /// On x86 with AVX2 where the CPU has it, by what pulp detects; elsewhere with what the target
     /// has. Not inlined: every unit of code would have loops of its own.
     #[inline(never)]
-    unsafe fn vectorize<L: Loop>(x: &[u8], test: &Test, out: L::Out<'_>) -> L::Output {
+    unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
         // Not `pulp::Arch`, which has a case, and so all loops once more, for each feature of pulp
         // that any other crate turns on.
         #[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
         if let Some(simd) = pulp::x86::V3::try_new() {
-            return pulp::Simd::vectorize(simd, Run::<L> { x, test, out });
+            return pulp::Simd::vectorize(simd, Run::<L> { x, comparison, out });
         }
-        L::vector(Self(()), x, test, out)
+        L::vector(Self(()), x, comparison, out)
     }
 
     type With = With;
 
     #[inline(always)]
-    fn with<const W: usize>(self, test: &Test) -> With {
-        With { mask: test.mask(), bound: test.bound(), negate: test.negate() }
+    fn with<const W: usize>(self, comparison: &Comparison) -> With {
+        With { mask: comparison.mask(), bound: comparison.bound(), negate: comparison.negate() }
     }
 
     const STORES_NEGATED: bool = true;
@@ -129,8 +129,13 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn store_few<const W: usize>(self, x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
-        scalar::mask::<W>(x, test, out);
+    fn store_few<const W: usize>(
+        self,
+        x: &[u8],
+        comparison: &Comparison,
+        out: &mut [MaybeUninit<bool>],
+    ) {
+        scalar::mask::<W>(x, comparison, out);
     }
 
     #[inline(always)]
@@ -153,14 +158,14 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn bits_few<const W: usize>(self, x: &[u8], test: &Test) -> u64 {
-        scalar::bits_few::<W>(x, test)
+    fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
+        scalar::bits_few::<W>(x, comparison)
     }
 
     #[inline(always)]
-    fn find<const W: usize>(self, line: &Line, test: &Test, with: With) -> usize {
+    fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: With) -> usize {
         let mut elements = elements::<W>(core::slice::from_ref(line)).iter();
-        let found = match test.operation() {
+        let found = match comparison.operation() {
             Operation::Greater => {
                 elements.position(|x| hit::<W, { op::GREATER }>(x, with) != with.negate)
             }
@@ -169,7 +174,7 @@ impl Simd for Portable {
         found.unwrap_or(64)
     }
 
-    /// A test that holds where the screen does.
+    /// A comparison that holds where the screen does.
     type Screen = With;
 
     #[inline(always)]
@@ -183,15 +188,15 @@ impl Simd for Portable {
         With { mask, bound, negate: false }
     }
 
-    type Seen = bool;
+    type Accumulator = bool;
 
     #[inline(always)]
-    fn unseen(self) -> bool {
+    fn accumulator(self) -> bool {
         false
     }
 
     #[inline(always)]
-    fn look<const W: usize, const FLIP: bool>(
+    fn accumulate<const W: usize, const FLIP: bool>(
         self,
         seen: bool,
         lines: &[Line; 2],
@@ -207,19 +212,23 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn reaches<const W: usize>(self, seen: bool, _: With) -> bool {
+    fn any_hit<const W: usize>(self, seen: bool, _: With) -> bool {
         seen
     }
 }
 
 impl Counting for Portable {
     #[inline(always)]
-    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], test: &Test) -> usize {
-        count::<W, OP>(pairs, With { negate: false, ..self.with::<W>(test) })
+    fn count<const W: usize, const OP: u8>(
+        self,
+        pairs: &[[Line; 2]],
+        comparison: &Comparison,
+    ) -> usize {
+        count::<W, OP>(pairs, With { negate: false, ..self.with::<W>(comparison) })
     }
 
     #[inline(always)]
-    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Test) -> [usize; 3] {
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Comparison) -> [usize; 3] {
         let nan = self.with::<W>(nan);
         let neg = With { mask: u64::MAX, bound: nan.bound | (nan.mask + 1), negate: false };
         [

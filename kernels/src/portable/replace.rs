@@ -2,13 +2,18 @@
 
 use super::Portable;
 use crate::codes::Codes;
-use crate::rule::Test;
+use crate::rule::Comparison;
 use crate::scalar;
 use crate::simd::{Line, Replacing};
 
 impl Replacing for Portable {
     #[inline(always)]
-    fn replace<const W: usize>(self, lines: &mut [Line], test: &Test, codes: &Codes) -> usize {
-        scalar::replace::<W>(lines.as_flattened_mut(), test, codes)
+    fn replace<const W: usize>(
+        self,
+        lines: &mut [Line],
+        comparison: &Comparison,
+        codes: &Codes,
+    ) -> usize {
+        scalar::replace::<W>(lines.as_flattened_mut(), comparison, codes)
     }
 }

@@ -24,8 +24,8 @@ impl Scaling for Portable {
 }
 
 /// Not inlined. LLVM of rustc 1.96 for s390x otherwise moves the loads of
-/// [`crate::simd::Simd::look`] behind these stores. Products that overflow then count as infinite
-/// elements.
+/// [`crate::simd::Simd::accumulate`] behind these stores. Products that overflow then count as
+/// infinite elements.
 #[inline(never)]
 fn multiply_all<const F: u8, const W: usize>(line: &mut Line, factor: f64) {
     for element in line.as_chunks_mut::<W>().0 {

@@ -8,7 +8,7 @@ pub(crate) mod scale;
 
 use core::mem::MaybeUninit;
 
-use crate::rule::Test;
+use crate::rule::Comparison;
 use crate::simd::{Block, Counting, Line, op};
 
 /// The registers of an instruction set.
@@ -64,10 +64,10 @@ pub(crate) trait Registers: Copy {
     /// The mask of a byte in every lane of 8 bits, or the top 16 bits of a wider mask in every lane
     /// of 16 bits.
     #[inline(always)]
-    fn top<const W: usize>(self, test: &Test) -> Self::V {
+    fn top<const W: usize>(self, comparison: &Comparison) -> Self::V {
         match W {
-            1 => self.splat::<1>(test.mask()),
-            _ => self.splat::<2>(test.mask() >> (8 * W - 16)),
+            1 => self.splat::<1>(comparison.mask()),
+            _ => self.splat::<2>(comparison.mask() >> (8 * W - 16)),
         }
     }
 
@@ -80,9 +80,14 @@ pub(crate) trait Registers: Copy {
 
 impl<R: Registers> Counting for R {
     #[inline(always)]
-    fn count<const W: usize, const OP: u8>(self, pairs: &[[Line; 2]], test: &Test) -> usize {
-        let (mask, bound) = (self.splat::<W>(test.mask()), self.splat::<W>(test.bound()));
-        let (mut counts, one) = (self.no_counts(), self.splat::<W>(ones(test) & 1));
+    fn count<const W: usize, const OP: u8>(
+        self,
+        pairs: &[[Line; 2]],
+        comparison: &Comparison,
+    ) -> usize {
+        let (mask, bound) =
+            (self.splat::<W>(comparison.mask()), self.splat::<W>(comparison.bound()));
+        let (mut counts, one) = (self.no_counts(), self.splat::<W>(ones(comparison) & 1));
         for pair in pairs {
             for part in 0..128 / R::BYTES {
                 let lanes = self.load(pair.as_flattened(), part * R::BYTES);
@@ -94,7 +99,7 @@ impl<R: Registers> Counting for R {
     }
 
     #[inline(always)]
-    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Test) -> [usize; 3] {
+    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Comparison) -> [usize; 3] {
         let (mask, code, one) = (nan.mask(), nan.bound(), ones(nan) & 1);
         // The sign is the one bit that the mask lacks.
         let neg_code = self.splat::<W>(code | (mask + 1));
@@ -117,8 +122,8 @@ impl<R: Registers> Counting for R {
 /// 1 in four bytes. The compiler does not know the value: of a known one it would make two
 /// instructions of `min(x, 1)`, or of a masked addition of 1.
 #[inline(always)]
-pub(crate) fn ones(test: &Test) -> u64 {
-    let [usual, other] = test.answers();
+pub(crate) fn ones(comparison: &Comparison) -> u64 {
+    let [usual, other] = comparison.answers();
     usual | other
 }
 

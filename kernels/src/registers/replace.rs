@@ -2,7 +2,7 @@
 
 use super::{Write, ones};
 use crate::codes::Codes;
-use crate::rule::Test;
+use crate::rule::Comparison;
 use crate::simd::{Line, Replacing, op};
 
 /// Choosing between lanes.
@@ -13,13 +13,19 @@ pub(crate) trait Blend: Write {
 
 impl<R: Blend> Replacing for R {
     #[inline(always)]
-    fn replace<const W: usize>(self, lines: &mut [Line], test: &Test, codes: &Codes) -> usize {
-        let (mask, bound) = (self.splat::<W>(test.mask()), self.splat::<W>(test.bound()));
+    fn replace<const W: usize>(
+        self,
+        lines: &mut [Line],
+        comparison: &Comparison,
+        codes: &Codes,
+    ) -> usize {
+        let (mask, bound) =
+            (self.splat::<W>(comparison.mask()), self.splat::<W>(comparison.bound()));
         let values = codes.values;
         let for_nan = self.splat::<W>(values.nan);
         let (pos_inf, for_pos) = (self.splat::<W>(codes.pos_inf), self.splat::<W>(values.pos_inf));
         let (neg_inf, for_neg) = (self.splat::<W>(codes.neg_inf), self.splat::<W>(values.neg_inf));
-        let (mut counts, one) = (self.no_counts(), self.splat::<W>(ones(test) & 1));
+        let (mut counts, one) = (self.no_counts(), self.splat::<W>(ones(comparison) & 1));
         for line in lines {
             for part in 0..64 / R::BYTES {
                 let (lanes, i) = (self.load(line, part * R::BYTES), part % 2);

@@ -7,9 +7,9 @@ mod scale;
 
 use core::mem::MaybeUninit;
 
-use crate::loops::census::Taken;
+use crate::loops::census::ClassCounts;
 use crate::loops::count::Counted;
-use crate::rule::Test;
+use crate::rule::Comparison;
 
 #[cfg(feature = "replace")]
 pub(crate) use replace::replace;
@@ -36,40 +36,44 @@ pub(crate) fn read<const W: usize>(element: &[u8; W]) -> u64 {
 
 /// A byte for each element.
 #[inline(never)]
-pub(crate) fn mask<const W: usize>(x: &[u8], test: &Test, out: &mut [MaybeUninit<bool>]) {
+pub(crate) fn mask<const W: usize>(
+    x: &[u8],
+    comparison: &Comparison,
+    out: &mut [MaybeUninit<bool>],
+) {
     for (bits, slot) in elements::<W>(x).zip(out) {
-        slot.write(test.holds(bits));
+        slot.write(comparison.holds(bits));
     }
 }
 
 /// A word for each 64 elements. The bits of the last elements are returned.
-pub(crate) fn bits<const W: usize>(x: &[u8], test: &Test, out: &mut [[u8; 8]]) -> u64 {
+pub(crate) fn bits<const W: usize>(x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
     let (words, last) = x.split_at(out.len() * 64 * W);
     for (part, word) in words.chunks_exact(64 * W).zip(out) {
-        *word = bits_few::<W>(part, test).to_le_bytes();
+        *word = bits_few::<W>(part, comparison).to_le_bytes();
     }
-    bits_few::<W>(last, test)
+    bits_few::<W>(last, comparison)
 }
 
 /// Bit `i` for element `i` of at most 64.
 #[inline(always)]
-pub(crate) fn bits_few<const W: usize>(x: &[u8], test: &Test) -> u64 {
-    elements::<W>(x).rev().fold(0, |word, bits| word << 1 | u64::from(test.holds(bits)))
+pub(crate) fn bits_few<const W: usize>(x: &[u8], comparison: &Comparison) -> u64 {
+    elements::<W>(x).rev().fold(0, |word, bits| word << 1 | u64::from(comparison.holds(bits)))
 }
 
 /// The index of the first hit.
-pub(crate) fn position<const W: usize>(x: &[u8], test: &Test) -> Option<usize> {
-    elements::<W>(x).position(|bits| test.holds(bits))
+pub(crate) fn position<const W: usize>(x: &[u8], comparison: &Comparison) -> Option<usize> {
+    elements::<W>(x).position(|bits| comparison.holds(bits))
 }
 
 /// How many hits there are.
-pub(crate) fn count<const W: usize>(x: &[u8], test: &Test) -> Counted {
-    Counted { hits: elements::<W>(x).filter(|&bits| test.holds(bits)).count(), from: 0 }
+pub(crate) fn count<const W: usize>(x: &[u8], comparison: &Comparison) -> Counted {
+    Counted { hits: elements::<W>(x).filter(|&bits| comparison.holds(bits)).count(), from: 0 }
 }
 
-/// NaN and infinities, by the test for NaN.
-pub(crate) fn census<const W: usize>(x: &[u8], nan: &Test) -> Taken {
-    let mut taken = Taken::default();
+/// NaN and infinities, by the comparison for NaN.
+pub(crate) fn census<const W: usize>(x: &[u8], nan: &Comparison) -> ClassCounts {
+    let mut taken = ClassCounts::default();
     for (i, bits) in elements::<W>(x).enumerate() {
         if bits & nan.bound() == nan.bound() {
             let class = class(bits, nan);
@@ -82,9 +86,10 @@ pub(crate) fn census<const W: usize>(x: &[u8], nan: &Test) -> Taken {
     taken
 }
 
-/// Whether an element that is not finite is NaN (0), +Inf (1) or -Inf (2), by the test for NaN.
+/// Whether an element that is not finite is NaN (0), +Inf (1) or -Inf (2), by the comparison for
+/// NaN.
 #[inline(always)]
-fn class(bits: u64, nan: &Test) -> usize {
+fn class(bits: u64, nan: &Comparison) -> usize {
     let magnitude = bits & nan.mask();
     usize::from(magnitude == nan.bound()) << usize::from(bits != magnitude)
 }

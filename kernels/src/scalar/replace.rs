@@ -2,15 +2,19 @@
 
 use super::{read, write};
 use crate::codes::Codes;
-use crate::rule::Test;
+use crate::rule::Comparison;
 
 /// Replaces every hit. Returns how many there were.
 #[inline(always)]
-pub(crate) fn replace<const W: usize>(x: &mut [u8], test: &Test, codes: &Codes) -> usize {
+pub(crate) fn replace<const W: usize>(
+    x: &mut [u8],
+    comparison: &Comparison,
+    codes: &Codes,
+) -> usize {
     let mut found = 0;
     for element in x.as_chunks_mut::<W>().0 {
         let bits = read(element);
-        if test.holds(bits) {
+        if comparison.holds(bits) {
             write(element, codes.instead_of(bits));
             found += 1;
         }

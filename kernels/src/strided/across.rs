@@ -9,7 +9,7 @@ use super::{Source, dense};
 /// Rows that lie side by side. Mask bytes of tiles that follow each other along the rows are added
 /// up, at most 255 times, before they go to their rows.
 pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>) {
-    let Question { path, search, rules, .. } = question;
+    let Question { backend, search, rules, .. } = question;
     let element = x.element;
     // Along the rows first.
     let axis = dims.iter().position(|dim| dim.row != 0);
@@ -73,7 +73,7 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
         }
         // SAFETY: a tile of elements of the source, within the limits.
         let block = unsafe { loader.load(tile) };
-        if clean && dense::position(path, block, search).is_none() {
+        if clean && dense::position(backend, block, search).is_none() {
             continue;
         }
         (clean, dirty) = (true, true);
@@ -84,10 +84,10 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
         let places = results - (line.size - 1) * distance;
         let step = sums.begin(tile, line.size, places, question, out);
         for (class, rule) in rules.iter().enumerate() {
-            if rules.len() > 1 && dense::position(path, block, rule).is_none() {
+            if rules.len() > 1 && dense::position(backend, block, rule).is_none() {
                 continue;
             }
-            let mask = dense::mask(path, block, rule, scratch.slots(results));
+            let mask = dense::mask(backend, block, rule, scratch.slots(results));
             for i in 0..line.size {
                 clean &= !sums.add(class, step + i, &mask[i * distance..][..places]);
             }

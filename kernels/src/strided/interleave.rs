@@ -47,7 +47,7 @@ mod vector {
     }
 }
 
-/// For all others; the tests try it everywhere.
+/// For all other targets; tests run it everywhere.
 #[cfg(any(
     test,
     not(any(

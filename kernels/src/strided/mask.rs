@@ -1,7 +1,7 @@
 //! One result an element: masks, packed bits, and the first hit where the order of memory is
 //! another.
 
-use crate::path::Path;
+use crate::backend::Backend;
 use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room};
@@ -20,7 +20,13 @@ const COLUMNS: usize = 64;
 ///
 /// # Safety
 /// All elements that `dims` names are in the source, and nothing else uses their places.
-pub(super) unsafe fn mask(path: Path, x: &Source<'_>, mut dims: Dims, rule: &Rule, out: *mut u8) {
+pub(super) unsafe fn mask(
+    backend: Backend,
+    x: &Source<'_>,
+    mut dims: Dims,
+    rule: &Rule,
+    out: *mut u8,
+) {
     dims.forwards();
     sort(dims.list_mut(), |dim| dim.output.unsigned_abs());
     dims.merge();
@@ -38,14 +44,14 @@ pub(super) unsafe fn mask(path: Path, x: &Source<'_>, mut dims: Dims, rule: &Rul
         let results = block.len() / element;
         if tile.in_order() {
             // SAFETY: the places of these elements, one after the other.
-            dense::mask(path, block, rule, unsafe {
+            dense::mask(backend, block, rule, unsafe {
                 core::slice::from_raw_parts_mut(to.cast(), results)
             });
             continue;
         }
         let slots = scratch.slots(results + SIDE);
         slots[results..].fill(core::mem::MaybeUninit::new(false));
-        dense::mask(path, block, rule, &mut slots[..results]);
+        dense::mask(backend, block, rule, &mut slots[..results]);
         // SAFETY: each byte of the tile, and its place; there is more behind.
         unsafe { place(slots.as_ptr().cast(), to, tile.list_mut()) };
     }
@@ -75,7 +81,7 @@ const STAGE: usize = 16384;
 /// Mask bytes of a part of the source, in the order of its dimensions.
 #[inline(never)]
 fn stage<'r>(
-    path: Path,
+    backend: Backend,
     x: &Source<'_>,
     tile: &Tile,
     rule: &Rule,
@@ -84,7 +90,7 @@ fn stage<'r>(
     let results = room.slots(tile.elements());
     // SAFETY: a part of the source; it has as many results as there is room for.
     unsafe {
-        mask(path, x, tile.to_dims(), rule, results.as_mut_ptr().cast());
+        mask(backend, x, tile.to_dims(), rule, results.as_mut_ptr().cast());
         core::slice::from_raw_parts(results.as_ptr().cast(), results.len())
     }
 }
@@ -104,7 +110,13 @@ fn stages(x: &Source<'_>, dims: &Dims, most: usize) -> Cut {
 }
 
 /// One bit an element in row-major order, from bit `offset` on.
-pub(super) fn bits(path: Path, x: &Source<'_>, rule: &Rule, out: &mut [u8], mut offset: usize) {
+pub(super) fn bits(
+    backend: Backend,
+    x: &Source<'_>,
+    rule: &Rule,
+    out: &mut [u8],
+    mut offset: usize,
+) {
     let mut dims = x.dims.clone();
     dims.merge();
     let element = x.element;
@@ -117,7 +129,7 @@ pub(super) fn bits(path: Path, x: &Source<'_>, rule: &Rule, out: &mut [u8], mut 
         let mut tiles = Tiles::new(&dims, &cut);
         while let Some(tile) = tiles.next() {
             // SAFETY: a line of the source, which lies in one piece.
-            dense::bits(path, unsafe { loader.load(tile) }, rule, out, offset);
+            dense::bits(backend, unsafe { loader.load(tile) }, rule, out, offset);
             offset += line;
         }
         return;
@@ -126,8 +138,8 @@ pub(super) fn bits(path: Path, x: &Source<'_>, rule: &Rule, out: &mut [u8], mut 
     let mut room = Room::new();
     let mut tiles = Tiles::new(&dims, &cut);
     while let Some(tile) = tiles.next() {
-        let results = stage(path, x, tile, rule, &mut room);
-        dense::bits(path, results, &SET, out, offset);
+        let results = stage(backend, x, tile, rule, &mut room);
+        dense::bits(backend, results, &SET, out, offset);
         offset += results.len();
     }
 }
@@ -136,7 +148,12 @@ pub(super) fn bits(path: Path, x: &Source<'_>, rule: &Rule, out: &mut [u8], mut 
 const SET: Rule = Rule::equal(1, 1, 1);
 
 /// The row-major index of the first element that the rule holds for, if there is one.
-pub(super) fn position(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<usize> {
+pub(super) fn position(
+    backend: Backend,
+    x: &Source<'_>,
+    dims: &Dims,
+    rule: &Rule,
+) -> Option<usize> {
     let mut room = Room::new();
     // It may be soon.
     for (most, mut most_tiles) in [(STAGE / 32, 1), (STAGE, usize::MAX)] {
@@ -146,8 +163,8 @@ pub(super) fn position(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> 
             && let Some(tile) = tiles.next()
         {
             most_tiles -= 1;
-            let results = stage(path, x, tile, rule, &mut room);
-            if let Some(mut hit) = dense::position(path, results, &SET) {
+            let results = stage(backend, x, tile, rule, &mut room);
+            if let Some(mut hit) = dense::position(backend, results, &SET) {
                 let mut index = tile.output;
                 for dim in &**tile {
                     index = index.wrapping_add(dim.output.wrapping_mul((hit % dim.size) as isize));

@@ -16,13 +16,13 @@ mod dims;
 mod interleave;
 mod mask;
 mod rows;
-mod tally;
+mod unordered;
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+use crate::backend::Backend;
 use crate::out::MaskOut;
-use crate::path::Path;
 use crate::rule::Rule;
 
 use dims::{Dim, Dims, sort};
@@ -172,11 +172,11 @@ impl<'o> Target<'o> {
 }
 
 /// The byte at each coordinate of `out` for the element there: 1 where the rule holds, else 0.
-/// Other bytes stay as they are. `path` is the active one if `None`.
+/// Other bytes stay as they are. `backend` is the active one if `None`.
 ///
 /// # Panics
 /// If `x` and `out` have not the same sizes; nothing is written then.
-pub fn mask(path: Option<Path>, x: &Source<'_>, rule: &Rule, out: Target<'_>) {
+pub fn mask(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, out: Target<'_>) {
     let mut dims = x.dims.clone();
     let same = out.dims.as_ref().is_none_or(|out| {
         let to = dims.list_mut().iter_mut();
@@ -195,35 +195,36 @@ pub fn mask(path: Option<Path>, x: &Source<'_>, rule: &Rule, out: Target<'_>) {
     dims.list_mut().iter_mut().for_each(|dim| dim.row = 0);
     if !x.is_empty() {
         // SAFETY: elements of `x`, and the place of each.
-        unsafe { mask::mask(path.unwrap_or_else(Path::active), x, dims, rule, out.start) }
+        unsafe { mask::mask(backend.unwrap_or_else(Backend::active), x, dims, rule, out.start) }
     }
 }
 
-/// One bit an element, in row-major order, from bit `offset` on, as [`crate::bits`] has it. `path`
-/// is the active one if `None`.
+/// One bit an element, in row-major order, from bit `offset` on, as [`crate::bits`] has it.
+/// `backend` is the active one if `None`.
 ///
 /// # Panics
 /// If `out` ends before the last result; some may have been written then.
-pub fn bits(path: Option<Path>, x: &Source<'_>, rule: &Rule, out: &mut [u8], offset: usize) {
+pub fn bits(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, out: &mut [u8], offset: usize) {
     if !x.is_empty() {
-        mask::bits(path.unwrap_or_else(Path::active), x, rule, out, offset);
+        mask::bits(backend.unwrap_or_else(Backend::active), x, rule, out, offset);
     }
 }
 
-/// Whether the rule holds for an element. `path` is the active one if `None`.
+/// Whether the rule holds for an element. `backend` is the active one if `None`.
 #[must_use]
-pub fn any(path: Option<Path>, x: &Source<'_>, rule: &Rule) -> bool {
+pub fn any(backend: Option<Backend>, x: &Source<'_>, rule: &Rule) -> bool {
     match rule {
         Rule::Constant { answer, .. } => *answer && !x.is_empty(),
         _ if x.is_empty() => false,
-        _ => tally::find(path.unwrap_or_else(Path::active), x, &x.unordered().0, rule).is_some(),
+        _ => unordered::find(backend.unwrap_or_else(Backend::active), x, &x.unordered().0, rule)
+            .is_some(),
     }
 }
 
-/// The row-major index of the first element that the rule holds for. `path` is the active one if
+/// The row-major index of the first element that the rule holds for. `backend` is the active one if
 /// `None`.
 #[must_use]
-pub fn position(path: Option<Path>, x: &Source<'_>, rule: &Rule) -> Option<usize> {
+pub fn position(backend: Option<Backend>, x: &Source<'_>, rule: &Rule) -> Option<usize> {
     if let Rule::Constant { answer, .. } = rule {
         return (*answer && !x.is_empty()).then_some(0);
     }
@@ -240,19 +241,20 @@ pub fn position(path: Option<Path>, x: &Source<'_>, rule: &Rule) -> Option<usize
         reach += (dim.size as isize - 1) * dim.input;
         dim.input > before
     });
-    let path = path.unwrap_or_else(Path::active);
+    let backend = backend.unwrap_or_else(Backend::active);
     if in_order {
-        return tally::find(path, x, &dims, rule).map(|index| index as usize);
+        return unordered::find(backend, x, &dims, rule).map(|index| index as usize);
     }
     // In the order of memory it is found faster that there is none.
-    tally::find(path, x, &x.unordered().0, rule).and_then(|_| mask::position(path, x, &dims, rule))
+    unordered::find(backend, x, &x.unordered().0, rule)
+        .and_then(|_| mask::position(backend, x, &dims, rule))
 }
 
-/// How many elements each rule holds for. Wherever one does, `search` must hold too. `path` is the
-/// active one if `None`.
+/// How many elements each rule holds for. Wherever one does, `search` must hold too. `backend` is
+/// the active one if `None`.
 #[must_use]
 pub fn counts<const RULES: usize>(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: &Source<'_>,
     search: &Rule,
     rules: [&Rule; RULES],
@@ -260,7 +262,14 @@ pub fn counts<const RULES: usize>(
     let mut counts = [0; RULES];
     if !x.is_empty() {
         let (dims, repeats) = x.unordered();
-        tally::tally(path.unwrap_or_else(Path::active), x, &dims, search, &rules, &mut counts);
+        unordered::occurrences(
+            backend.unwrap_or_else(Backend::active),
+            x,
+            &dims,
+            search,
+            &rules,
+            &mut counts,
+        );
         counts = counts.map(|count| count * repeats);
     }
     counts
@@ -303,37 +312,37 @@ fn check(elements: usize, offset: usize, dims: impl Iterator<Item = (usize, isiz
 mod dense {
     use core::mem::MaybeUninit;
 
-    use crate::Class;
-    use crate::path::Path;
+    use crate::Occurrences;
+    use crate::backend::Backend;
     use crate::rule::Rule;
 
     #[inline(never)]
     pub(super) fn mask<'o>(
-        path: Path,
+        backend: Backend,
         x: &[u8],
         rule: &Rule,
         out: &'o mut [MaybeUninit<bool>],
     ) -> &'o mut [bool] {
-        crate::mask_uninit(Some(path), x, rule, out)
+        crate::mask_uninit(Some(backend), x, rule, out)
     }
 
     #[inline(never)]
-    pub(super) fn bits(path: Path, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
-        crate::bits(Some(path), x, rule, out, offset);
+    pub(super) fn bits(backend: Backend, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
+        crate::bits(Some(backend), x, rule, out, offset);
     }
 
     #[inline(never)]
-    pub(super) fn position(path: Path, x: &[u8], rule: &Rule) -> Option<usize> {
-        crate::position(Some(path), x, rule)
+    pub(super) fn position(backend: Backend, x: &[u8], rule: &Rule) -> Option<usize> {
+        crate::position(Some(backend), x, rule)
     }
 
     #[inline(never)]
-    pub(super) fn tally(path: Path, x: &[u8], rule: &Rule) -> Class {
-        crate::tally(Some(path), x, rule)
+    pub(super) fn occurrences(backend: Backend, x: &[u8], rule: &Rule) -> Occurrences {
+        crate::occurrences(Some(backend), x, rule)
     }
 
     #[inline(never)]
-    pub(super) fn count(path: Path, x: &[u8], rule: &Rule) -> usize {
-        crate::count(Some(path), x, rule)
+    pub(super) fn count(backend: Backend, x: &[u8], rule: &Rule) -> usize {
+        crate::count(Some(backend), x, rule)
     }
 }

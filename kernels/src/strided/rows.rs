@@ -1,8 +1,8 @@
 //! One answer a row, along any dimension.
 
-use crate::path::Path;
+use crate::backend::Backend;
 use crate::rule::Rule;
-use crate::{Census, Class};
+use crate::{Census, Occurrences};
 
 use super::block::{self, Loader, ROOM, Room, word};
 use super::cut::{Cut, Limits};
@@ -84,7 +84,7 @@ impl Rows<'_> {
             Self::Position(out) => earlier(&mut out[row], first),
             Self::Census(out) => {
                 let Census { nan, pos_inf, neg_inf } = &mut out[row];
-                let Class { count: all, first: slot } = [nan, pos_inf, neg_inf][class];
+                let Occurrences { count: all, first: slot } = [nan, pos_inf, neg_inf][class];
                 *all += count;
                 earlier(slot, first);
             }
@@ -95,7 +95,7 @@ impl Rows<'_> {
 /// What is asked of each row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'q> {
-    pub(super) path: Path,
+    pub(super) backend: Backend,
     pub(super) search: &'q Rule,
     pub(super) rules: &'q [&'q Rule],
     /// How often each element of a row stands there.
@@ -104,13 +104,13 @@ pub(super) struct Question<'q> {
 
 /// One answer for each row that runs along dimension `axis`, counted from the innermost; the rows
 /// are in row-major order of the other dimensions. Wherever one of `rules` holds, `search` must
-/// hold too. `path` is the active one if `None`.
+/// hold too. `backend` is the active one if `None`.
 ///
 /// # Panics
 /// If there are not three rules for a census and else one, or not one place for each row; nothing
 /// is written then. Of a tensor without elements any number of places is right.
 pub fn rows(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: &Source<'_>,
     axis: usize,
     search: &Rule,
@@ -120,7 +120,7 @@ pub fn rows(
     assert!(rules.len() == if matches!(out, Rows::Census(_)) { 3 } else { 1 }, "other rules");
     let (mut dims, mut size, mut distance) = (Dims::new(), 1, 1);
     let mut question =
-        Question { path: path.unwrap_or_else(Path::active), search, rules, repeats: 1 };
+        Question { backend: backend.unwrap_or_else(Backend::active), search, rules, repeats: 1 };
     for dim in &*x.dims {
         if dim.row == axis as isize {
             size = dim.size;
@@ -161,7 +161,7 @@ const BITS: usize = TILE / 8 + 16;
 
 /// Rows whose elements are next to each other.
 fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>) {
-    let Question { path, search, rules, repeats } = question;
+    let Question { backend, search, rules, repeats } = question;
     let element = x.element;
     // The first hit is the last in memory where a row runs backwards.
     let backwards = dims.first().is_some_and(|dim| dim.row < 0);
@@ -183,7 +183,7 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
         }
         // SAFETY: a tile of elements of the source, within the limits.
         let block = unsafe { loader.load(tile) };
-        let Some(hit) = dense::position(path, block, search) else { continue };
+        let Some(hit) = dense::position(backend, block, search) else { continue };
         let line = tile.split();
         let (others, rank) = (&**tile, tile.len());
         // Of one row after the other, what the answer takes.
@@ -211,14 +211,14 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
         };
         let bytes = (block.len() / element).div_ceil(64) * 8 + 16;
         let found = found.filled(bytes, 0);
-        dense::bits(path, block, search, found, 0);
+        dense::bits(backend, block, search, found, 0);
         if let [_] = rules {
             results.bring(found, &[found], repeats, out);
         } else {
             let mut classes = [&*found; 3];
             for ((room, rule), class) in rooms.iter_mut().zip(rules).zip(&mut classes) {
                 let bits = room.filled(bytes, 0);
-                dense::bits(path, block, rule, bits, 0);
+                dense::bits(backend, block, rule, bits, 0);
                 *class = bits;
             }
             results.bring(found, &classes, repeats, out);
@@ -240,7 +240,7 @@ fn by_row(
     question: Question<'_>,
     out: &mut Rows<'_>,
 ) {
-    let Question { path, search, rules, repeats } = question;
+    let Question { backend, search, rules, repeats } = question;
     let element = search.size();
     let step = rows.first().map_or(0, |row| row.output);
     loop {
@@ -248,9 +248,9 @@ fn by_row(
         if index < line.size {
             let rest = &block[at * element..][..(line.size - index) * element];
             for (class, rule) in rules.iter().enumerate() {
-                let Class { count, first } = match one {
-                    true => Class { count: 1, first: Some(0) },
-                    false => dense::tally(path, rest, rule),
+                let Occurrences { count, first } = match one {
+                    true => Occurrences { count: 1, first: Some(0) },
+                    false => dense::occurrences(backend, rest, rule),
                 };
                 if let Some(first) = first {
                     let first = (tile.row + line.row * (index + first) as isize) as usize;
@@ -265,7 +265,9 @@ fn by_row(
         }
         let next = (row + 1) * distance;
         let rest = block.get(next * element..).filter(|rest| !rest.is_empty());
-        let Some(hit) = rest.and_then(|rest| dense::position(path, rest, search)) else { return };
+        let Some(hit) = rest.and_then(|rest| dense::position(backend, rest, search)) else {
+            return;
+        };
         at = next + hit;
     }
 }

@@ -3,7 +3,7 @@
 use super::binding::{BufferBinding, BufferBindingMut};
 use super::desc::{MOST_DIMENSIONS, Place};
 use super::{BufferTensorDesc, CompiledOperator, Error, Tensor, TensorDataType};
-use crate::{Elements, Path, TensorView, TensorViewMut};
+use crate::{Backend, Elements, TensorView, TensorViewMut};
 
 /// Sizes and strides as views have them.
 struct Shape {
@@ -40,7 +40,7 @@ impl Shape {
 
 pub(super) fn dispatch(
     operator: &CompiledOperator<'_>,
-    path: Option<Path>,
+    backend: Option<Backend>,
     input: BufferBinding<'_>,
     output: BufferBindingMut<'_>,
 ) -> Result<(), Error> {
@@ -53,11 +53,11 @@ pub(super) fn dispatch(
         let lines = Lines::of(&from_shape, &to_shape);
         lines.widen(to, |offset, stride, results| {
             let (sizes, strides) = ([results.len()], [stride]);
-            let line = view(x, path, offset, &sizes, &strides);
+            let line = view(x, backend, offset, &sizes, &strides);
             line.mask(operator.predicate, results).expect("as many results as elements");
         });
     } else {
-        let x = view(x, path, 0, from_shape.sizes(), from_shape.strides());
+        let x = view(x, backend, 0, from_shape.sizes(), from_shape.strides());
         let to = TensorViewMut::new(to, 0, to_shape.sizes(), to_shape.strides());
         x.mask_into(operator.predicate, &mut to.expect("checked when created"))
             .expect("sizes of the input");
@@ -68,13 +68,13 @@ pub(super) fn dispatch(
 /// Elements that were found to be there when the operator was created.
 fn view<'a>(
     x: Elements<'a>,
-    path: Option<Path>,
+    backend: Option<Backend>,
     offset: usize,
     sizes: &'a [usize],
     strides: &'a [isize],
 ) -> TensorView<'a> {
     let view = TensorView::new(x, offset, sizes, strides).expect("checked when created");
-    path.map_or(view, |path| view.with_path(path))
+    backend.map_or(view, |backend| view.with_backend(backend))
 }
 
 /// A dimension of input and output: its size, and the stride in either.

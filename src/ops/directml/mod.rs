@@ -41,7 +41,7 @@ pub use desc::{BufferTensorDesc, calc_buffer_tensor_size};
 pub use error::{Error, Property, Rule, Tensor};
 pub use types::{FeatureLevel, IsInfinityMode, TensorDataType, UnknownValue};
 
-use crate::{Format, Path, Predicate};
+use crate::{Backend, Format, Predicate};
 use desc::Place;
 
 /// `DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC`: 1 for each element that is NaN, else 0.
@@ -187,16 +187,16 @@ impl CompiledOperator<'_> {
         dispatch::dispatch(self, None, input.into(), output.into())
     }
 
-    /// As [`CompiledOperator::dispatch`], on a path of one's choice.
+    /// As [`CompiledOperator::dispatch`], on a backend of one's choice.
     ///
     /// # Errors
     /// As [`CompiledOperator::dispatch`].
     pub fn dispatch_on<'i, 'o>(
         &self,
-        path: Path,
+        backend: Backend,
         input: impl Into<BufferBinding<'i>>,
         output: impl Into<BufferBindingMut<'o>>,
     ) -> Result<(), Error> {
-        dispatch::dispatch(self, Some(path), input.into(), output.into())
+        dispatch::dispatch(self, Some(backend), input.into(), output.into())
     }
 }

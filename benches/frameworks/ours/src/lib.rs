@@ -1,6 +1,8 @@
 //! Just what frameworks.py measures, to be loaded with ctypes: the questions by number, on bytes.
 
-use nonfinite::{Elements, Error, Format, Path, Predicate, Replacement, TensorView, bytes, scale};
+use nonfinite::{
+    Backend, Elements, Error, Format, Predicate, Replacement, TensorView, bytes, scale,
+};
 
 /// The formats, in the order of frameworks.py.
 const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::F16, Format::Bf16];
@@ -65,12 +67,13 @@ pub unsafe extern "C" fn peers_any(format: u32, predicate: u32, x: *const u8, le
     run(|format, predicate| bytes::any(x, format, predicate), format, predicate)
 }
 
-/// Whether the path numbered so (0: avx2, 1: avx512, 2: neon) runs here; if so it is used from now
-/// on.
+/// Whether the backend numbered so (0: avx2, 1: avx512, 2: neon) runs here; if so it is used from
+/// now on.
 #[unsafe(no_mangle)]
-pub extern "C" fn peers_use_path(path: u32) -> i32 {
-    let path = ["avx2", "avx512", "neon"].get(path as usize).and_then(|name| Path::by_name(name));
-    path.map(Path::activate).is_some().into()
+pub extern "C" fn peers_use_backend(backend: u32) -> i32 {
+    let backend =
+        ["avx2", "avx512", "neon"].get(backend as usize).and_then(|name| Backend::by_name(name));
+    backend.map(Backend::activate).is_some().into()
 }
 
 /// `nan_to_num` with its defaults, in place: how many elements were replaced, or -1 for numbers or

@@ -94,7 +94,7 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
         Input::E4m3fn(_) => (4, None),
         Input::E5m2(_) => (5, None),
     };
-    if !is_x86_feature_detected!("fma") || nonfinite::Path::by_name("avx2").is_none() {
+    if !is_x86_feature_detected!("fma") || nonfinite::Backend::by_name("avx2").is_none() {
         return Vec::new();
     }
     let mut tasks = Vec::new();

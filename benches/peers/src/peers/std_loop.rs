@@ -158,7 +158,7 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
     let mut builds = Vec::new();
     if cfg!(not(target_arch = "x86_64")) {
         builds.push(Build { name: "std", avx512: false });
-    } else if nonfinite::Path::by_name("avx2").is_some() {
+    } else if nonfinite::Backend::by_name("avx2").is_some() {
         builds.push(Build { name: "std avx2", avx512: false });
     }
     if super::has_avx512() {

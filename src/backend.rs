@@ -1,4 +1,4 @@
-//! The paths that can run here, and the sinks over [`Elements`] on a path of one's choice.
+//! The backends that can run here, and the sinks over [`Elements`] on a backend of one's choice.
 
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::MaskOut;
@@ -13,15 +13,15 @@ use crate::{Replacement, replace};
 
 /// A way to run the kernels: an instruction set that was found on this CPU.
 ///
-/// Callers need it for tests, benchmarks and `no_std` builds that want another path than the best;
-/// the functions at the top of the crate use [`Path::active`].
+/// Callers need it for tests, benchmarks and `no_std` builds that want another backend than the
+/// best; the functions at the top of the crate use [`Backend::active`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Path(kernels::Path);
+pub struct Backend(kernels::Backend);
 
-/// A path as [`paths`] lists it.
+/// A backend as [`backends`] lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PathInfo {
+pub struct BackendInfo {
     /// `avx512`, `avx2`, `neon`, `portable` or `scalar`.
     pub name: &'static str,
     /// Whether this CPU can run it.
@@ -30,52 +30,53 @@ pub struct PathInfo {
     pub active: bool,
 }
 
-/// All paths that this build knows, best first.
+/// All backends that this build knows, best first.
 ///
 /// # Panics
-/// As [`Path::active`].
-pub fn paths() -> impl ExactSizeIterator<Item = PathInfo> {
-    let active = Path::active().name();
-    kernels::Path::all().map(move |(name, path)| PathInfo {
+/// As [`Backend::active`].
+pub fn backends() -> impl ExactSizeIterator<Item = BackendInfo> {
+    let active = Backend::active().name();
+    kernels::Backend::all().map(move |(name, backend)| BackendInfo {
         name,
-        available: path.is_some(),
+        available: backend.is_some(),
         active: name == active,
     })
 }
 
-impl Path {
-    /// The path that the functions of this crate use: the one given to [`Path::activate`], else
-    /// (feature `std`) the one that the environment variable `NONFINITE_PATH` names, else the best.
+impl Backend {
+    /// The backend that the functions of this crate use: the one given to [`Backend::activate`],
+    /// else (feature `std`) the one that the environment variable `NONFINITE_BACKEND` names, else
+    /// the best.
     ///
     /// # Panics
-    /// The first use of any function of this crate panics if `NONFINITE_PATH` is set, is not empty,
-    /// and names no path of this build that this CPU can run: whoever pins a path must not get
-    /// another.
+    /// The first use of any function of this crate panics if `NONFINITE_BACKEND` is set, is not
+    /// empty, and names no backend of this build that this CPU can run: whoever pins a backend must
+    /// not get another.
     #[must_use]
     pub fn active() -> Self {
-        Self(kernels::Path::active())
+        Self(kernels::Backend::active())
     }
 
     #[inline]
-    pub(crate) fn kernel(self) -> kernels::Path {
+    pub(crate) fn kernel(self) -> kernels::Backend {
         self.0
     }
 
-    /// From now on the functions of this crate use this path, in all threads. This is the way to
+    /// From now on the functions of this crate use this backend, in all threads. This is the way to
     /// choose one without `std`.
     pub fn activate(self) {
         self.0.activate();
     }
 
-    /// The path of this name, if this build knows it and the CPU can run it.
+    /// The backend of this name, if this build knows it and the CPU can run it.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        kernels::Path::by_name(name).map(Self)
+        kernels::Backend::by_name(name).map(Self)
     }
 
-    /// The paths that this CPU can run, best first.
+    /// The backends that this CPU can run, best first.
     pub fn available() -> impl Iterator<Item = Self> {
-        kernels::Path::all().filter_map(|(_, path)| path.map(Self))
+        kernels::Backend::all().filter_map(|(_, backend)| backend.map(Self))
     }
 
     /// `avx512`, `avx2`, `neon`, `portable` or `scalar`.
@@ -84,7 +85,7 @@ impl Path {
         self.0.name()
     }
 
-    /// [`crate::mask`] on this path. `out` may be `&mut [bool]`, `&mut [u8]` or
+    /// [`crate::mask`] on this backend. `out` may be `&mut [bool]`, `&mut [u8]` or
     /// `&mut [MaybeUninit<bool>]`.
     ///
     /// # Panics
@@ -99,7 +100,7 @@ impl Path {
         mask(Some(self), x.into(), predicate, out.into());
     }
 
-    /// [`crate::bits_at`] on this path.
+    /// [`crate::bits_at`] on this backend.
     ///
     /// # Panics
     /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
@@ -114,37 +115,37 @@ impl Path {
         bits(Some(self), x.into(), predicate, out, offset);
     }
 
-    /// [`crate::any`] on this path.
+    /// [`crate::any`] on this backend.
     #[must_use]
     pub fn any<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> bool {
         any(Some(self), x.into(), predicate)
     }
 
-    /// [`crate::all`] on this path.
+    /// [`crate::all`] on this backend.
     #[must_use]
     pub fn all<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> bool {
         all(Some(self), x.into(), predicate)
     }
 
-    /// [`crate::count`] on this path.
+    /// [`crate::count`] on this backend.
     #[must_use]
     pub fn count<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> usize {
         count(Some(self), x.into(), predicate)
     }
 
-    /// [`crate::position`] on this path.
+    /// [`crate::position`] on this backend.
     #[must_use]
     pub fn position<'a>(self, x: impl Into<Elements<'a>>, predicate: Predicate) -> Option<usize> {
         position(Some(self), x.into(), predicate)
     }
 
-    /// [`crate::census`] on this path.
+    /// [`crate::census`] on this backend.
     #[must_use]
     pub fn census<'a>(self, x: impl Into<Elements<'a>>) -> Census {
         census(Some(self), x.into())
     }
 
-    /// [`crate::bytes::replace_non_finite`] on this path.
+    /// [`crate::bytes::replace_non_finite`] on this backend.
     ///
     /// # Errors
     /// [`Error::Code`]; nothing is written then.
@@ -157,7 +158,7 @@ impl Path {
         replace::in_place(Some(self), x.into(), with)
     }
 
-    /// [`crate::bytes::replace_non_finite_into`] on this path.
+    /// [`crate::bytes::replace_non_finite_into`] on this backend.
     ///
     /// # Errors
     /// [`Error::Code`], or [`Error::OutputBytes`] if `out` is not as long as `x`; nothing is
@@ -172,7 +173,7 @@ impl Path {
         replace::into(Some(self), x.into(), out, with)
     }
 
-    /// [`crate::scale::unscale_and_check_bytes`] on this path.
+    /// [`crate::scale::unscale_and_check_bytes`] on this backend.
     ///
     /// # Errors
     /// [`Error::NoArithmetic`]; nothing is written then.
@@ -186,12 +187,17 @@ impl Path {
     }
 }
 
-// What bytes and paths have in common. Without a path the active one is used.
+// What bytes and backends have in common. Without a backend the active one is used.
 
 #[inline]
 #[track_caller]
-pub(crate) fn mask(path: Option<Path>, x: Elements<'_>, predicate: Predicate, out: MaskOut<'_>) {
-    kernels::mask(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
+pub(crate) fn mask(
+    backend: Option<Backend>,
+    x: Elements<'_>,
+    predicate: Predicate,
+    out: MaskOut<'_>,
+) {
+    kernels::mask(backend.map(Backend::kernel), x.as_bytes(), x.format().rule(predicate), out);
 }
 
 /// Whether a mask of so many results is better written by [`mask_streamed`]; [`mask`] looks itself.
@@ -203,48 +209,63 @@ pub(crate) fn streams(results: usize) -> bool {
 /// [`mask`], past the caches: for a part of a mask that [`streams`].
 #[cfg(feature = "rayon")]
 pub(crate) fn mask_streamed(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: Elements<'_>,
     predicate: Predicate,
     out: MaskOut<'_>,
 ) {
-    kernels::mask_streamed(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out);
+    kernels::mask_streamed(
+        backend.map(Backend::kernel),
+        x.as_bytes(),
+        x.format().rule(predicate),
+        out,
+    );
 }
 
 #[inline]
 #[track_caller]
 pub(crate) fn bits(
-    path: Option<Path>,
+    backend: Option<Backend>,
     x: Elements<'_>,
     predicate: Predicate,
     out: &mut [u8],
     offset: usize,
 ) {
-    kernels::bits(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate), out, offset);
+    kernels::bits(
+        backend.map(Backend::kernel),
+        x.as_bytes(),
+        x.format().rule(predicate),
+        out,
+        offset,
+    );
 }
 
 #[inline]
-pub(crate) fn position(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
-    kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate))
+pub(crate) fn position(
+    backend: Option<Backend>,
+    x: Elements<'_>,
+    predicate: Predicate,
+) -> Option<usize> {
+    kernels::position(backend.map(Backend::kernel), x.as_bytes(), x.format().rule(predicate))
 }
 
 #[inline]
-pub(crate) fn any(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
-    position(path, x, predicate).is_some()
+pub(crate) fn any(backend: Option<Backend>, x: Elements<'_>, predicate: Predicate) -> bool {
+    position(backend, x, predicate).is_some()
 }
 
 #[inline]
-pub(crate) fn all(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> bool {
-    kernels::position(path.map(Path::kernel), x.as_bytes(), x.format().opposite(predicate))
+pub(crate) fn all(backend: Option<Backend>, x: Elements<'_>, predicate: Predicate) -> bool {
+    kernels::position(backend.map(Backend::kernel), x.as_bytes(), x.format().opposite(predicate))
         .is_none()
 }
 
 #[inline]
-pub(crate) fn count(path: Option<Path>, x: Elements<'_>, predicate: Predicate) -> usize {
-    kernels::count(path.map(Path::kernel), x.as_bytes(), x.format().rule(predicate))
+pub(crate) fn count(backend: Option<Backend>, x: Elements<'_>, predicate: Predicate) -> usize {
+    kernels::count(backend.map(Backend::kernel), x.as_bytes(), x.format().rule(predicate))
 }
 
 #[inline]
-pub(crate) fn census(path: Option<Path>, x: Elements<'_>) -> Census {
-    kernels::census(path.map(Path::kernel), x.as_bytes(), x.format().rule(Predicate::Nan))
+pub(crate) fn census(backend: Option<Backend>, x: Elements<'_>) -> Census {
+    kernels::census(backend.map(Backend::kernel), x.as_bytes(), x.format().rule(Predicate::Nan))
 }

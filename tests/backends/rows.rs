@@ -39,7 +39,7 @@ fn many_short_rows() {
     }
 }
 
-/// Rows of slices and of bytes, on the active path.
+/// Rows of slices and of bytes, on the active backend.
 #[test]
 fn rows_of_slices() {
     for columns in (0..200).step_by(if reduced() { 9 } else { 1 }) {

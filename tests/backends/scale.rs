@@ -1,14 +1,14 @@
-//! Multiplying with a look at what was there, on every path. The oracles are the conversions of
+//! Multiplying with a look at what was there, on every backend. The oracles are the conversions of
 //! `half` and the multiplication of the standard library.
 
 use half::{bf16, f16};
 use nonfinite::scale::{unscale_and_check, unscale_and_check_bytes};
-use nonfinite::{ElementsMut, Error, Format, Path};
+use nonfinite::{Backend, ElementsMut, Error, Format};
 use quickcheck::Arbitrary;
 
 use crate::oracle::{self, Kind, kind};
 use crate::properties::Tensor;
-use crate::{CANARY, paths, reduced};
+use crate::{CANARY, backends, reduced};
 
 /// The formats with arithmetic, but for f16, whose tests are in a module of their own: Bochs rounds
 /// f32 to f16 wrongly, so `ci/emulate/avx512` leaves that module out.
@@ -55,21 +55,21 @@ fn same(format: Format, input: u64, got: u64, want: u64) -> bool {
     got == want || made && kind(format, got) == Kind::Nan
 }
 
-/// On every path, between canaries.
+/// On every backend, between canaries.
 fn check(format: Format, input: &[u8], factor: f64) {
-    for path in paths() {
-        check_path(path, format, input, factor, 64);
+    for backend in backends() {
+        check_backend(backend, format, input, factor, 64);
     }
 }
 
-fn check_path(path: Path, format: Format, input: &[u8], factor: f64, start: usize) {
+fn check_backend(backend: Backend, format: Format, input: &[u8], factor: f64, start: usize) {
     let at =
-        || format!("{} {format} {} bytes from {start} times {factor}", path.name(), input.len());
+        || format!("{} {format} {} bytes from {start} times {factor}", backend.name(), input.len());
     let mut room = [&vec![CANARY; start], input, &[CANARY; 64]].concat();
     let (before, rest) = room.split_at_mut(start);
     let (inside, behind) = rest.split_at_mut(input.len());
     let x = ElementsMut::from_bytes(inside, format).unwrap();
-    let found = path.unscale_and_check(x, factor).unwrap();
+    let found = backend.unscale_and_check(x, factor).unwrap();
     let size = format.size_in_bytes();
     let mut want_found = false;
     for (i, (old, new)) in input.chunks_exact(size).zip(inside.chunks_exact(size)).enumerate() {
@@ -228,8 +228,8 @@ fn addresses(formats: &[Format]) {
     for &format in formats {
         let bytes = crate::lengths::mixed(format, 1500 / format.size_in_bytes());
         for start in (0..64).step_by(if reduced() { 7 } else { 1 }) {
-            for path in paths() {
-                check_path(path, format, &bytes, 0.75, start);
+            for backend in backends() {
+                check_backend(backend, format, &bytes, 0.75, start);
             }
         }
     }

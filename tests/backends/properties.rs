@@ -3,7 +3,7 @@
 use nonfinite::Format;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
-use crate::{check, oracle, paths, reduced};
+use crate::{backends, check, oracle, reduced};
 
 /// A tensor of one format: any bits, edges, or zeros with few edges, in any mix.
 #[derive(Clone, Debug)]
@@ -47,13 +47,13 @@ fn random_tensors() {
 }
 
 quickcheck! {
-    /// Paths agree on the census of a reversed tensor too: counts stay, only first indices move.
+    /// Backends agree on the census of a reversed tensor too: counts stay, only first indices move.
     fn reversal(tensor: Tensor) -> bool {
         let size = tensor.format.size_in_bytes();
         let reversed: Vec<u8> = tensor.bytes.rchunks_exact(size).flatten().copied().collect();
-        paths().into_iter().all(|path| {
+        backends().into_iter().all(|backend| {
             let [a, b] = [&tensor.bytes, &reversed]
-                .map(|bytes| path.census(nonfinite::Elements::from_bytes(bytes, tensor.format).unwrap()));
+                .map(|bytes| backend.census(nonfinite::Elements::from_bytes(bytes, tensor.format).unwrap()));
             (a.nan.count, a.pos_inf.count, a.neg_inf.count) == (b.nan.count, b.pos_inf.count, b.neg_inf.count)
         })
     }

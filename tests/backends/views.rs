@@ -1,10 +1,10 @@
 //! Strided tensors against nested loops over coordinates.
 
-use nonfinite::{Elements, Format, Path, Predicate, TensorView, TensorViewMut, ViewError};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView, TensorViewMut, ViewError};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
 use crate::oracle::{Kind, holds};
-use crate::{CANARY, expected, oracle, paths, reduced};
+use crate::{CANARY, backends, expected, oracle, reduced};
 
 /// Sizes, strides and an offset, and how long the memory under them must be.
 #[derive(Clone, Debug)]
@@ -62,17 +62,17 @@ impl Layout {
     }
 }
 
-/// Compares every operation on every path with the oracle.
+/// Compares every operation on every backend with the oracle.
 pub(crate) fn check(format: Format, bytes: &[u8], from: &Layout, to: &Layout) {
     let kinds = expected(format, bytes);
     let kinds: Vec<Kind> = from.places().into_iter().map(|place| kinds[place]).collect();
-    for path in paths() {
-        check_path(path, format, bytes, from, to, &kinds);
+    for backend in backends() {
+        check_backend(backend, format, bytes, from, to, &kinds);
     }
 }
 
-fn check_path(
-    path: Path,
+fn check_backend(
+    backend: Backend,
     format: Format,
     bytes: &[u8],
     from: &Layout,
@@ -80,9 +80,10 @@ fn check_path(
     kinds: &[Kind],
 ) {
     let elements = Elements::from_bytes(bytes, format).unwrap();
-    let view =
-        TensorView::new(elements, from.offset, &from.sizes, &from.strides).unwrap().with_path(path);
-    let at = || format!("{} {format} {from:?} to {to:?}", path.name());
+    let view = TensorView::new(elements, from.offset, &from.sizes, &from.strides)
+        .unwrap()
+        .with_backend(backend);
+    let at = || format!("{} {format} {from:?} to {to:?}", backend.name());
     assert_eq!(
         (view.len(), view.is_empty(), view.format()),
         (kinds.len(), kinds.is_empty(), format)
@@ -141,14 +142,14 @@ fn check_path(
     }
 }
 
-/// Answers are alike on all paths: only the text of a view tells.
+/// Answers are alike on all backends: only the text of a view tells.
 #[test]
-fn views_take_the_path_given() {
+fn views_take_the_backend_given() {
     let view = TensorView::contiguous(&[1.0f32][..], &[1]).unwrap();
-    assert!(format!("{view:?}").contains("path: None"), "{view:?}");
-    for path in paths() {
-        let taken = format!("{:?}", view.with_path(path));
-        assert!(taken.contains(&format!("path: Some({path:?})")), "{taken}");
+    assert!(format!("{view:?}").contains("backend: None"), "{view:?}");
+    for backend in backends() {
+        let taken = format!("{:?}", view.with_backend(backend));
+        assert!(taken.contains(&format!("backend: Some({backend:?})")), "{taken}");
     }
 }
 
@@ -387,7 +388,7 @@ fn edges_of_layouts() {
     assert_eq!(huge.len(), 2 * most);
     assert_eq!(huge.count(Predicate::Nan), most);
     assert_eq!(huge.position(Predicate::Nan), Some(some));
-    assert_eq!(huge.census().nan, nonfinite::Class { count: most, first: Some(some) });
+    assert_eq!(huge.census().nan, nonfinite::Occurrences { count: most, first: Some(some) });
     assert!(!huge.any(Predicate::Inf) && !huge.all(Predicate::Finite));
     let mut at = [9; 3];
     huge.coordinate(most + some + 5, &mut at).unwrap();

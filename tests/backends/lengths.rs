@@ -1,9 +1,9 @@
 //! Every length, start address and bit offset.
 
-use nonfinite::{Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate};
 
 use crate::views::{self, Layout};
-use crate::{Visit, check, check_path, expected, oracle, paths, reduced};
+use crate::{Visit, backends, check, check_backend, expected, oracle, reduced};
 
 /// Elements that hold every edge of the format in an order that repeats late.
 pub(crate) fn mixed(format: Format, elements: usize) -> Vec<u8> {
@@ -96,11 +96,11 @@ fn every_address() {
         for offset in (0..64).step_by(if reduced() { 7 } else { 1 }) {
             let start = aligned + offset;
             room[start..start + bytes.len()].copy_from_slice(&bytes);
-            for path in paths() {
-                check_path(path, format, &room[start..start + n * size], &kinds[..n]);
+            for backend in backends() {
+                check_backend(backend, format, &room[start..start + n * size], &kinds[..n]);
                 let shifted = start + offset * size;
-                check_path(
-                    path,
+                check_backend(
+                    backend,
                     format,
                     &room[shifted..shifted + n * size],
                     &kinds[offset..offset + n],
@@ -115,12 +115,12 @@ fn every_bit_offset() {
     let format = Format::F16;
     let bytes = mixed(format, 200);
     let kinds = expected(format, &bytes);
-    for path in paths() {
+    for backend in backends() {
         for n in (0..=200).step_by(if reduced() { 9 } else { 1 }) {
             let x = Elements::from_bytes(&bytes[..2 * n], format).unwrap();
             for predicate in [Predicate::NonFinite, Predicate::Finite, Predicate::Never] {
                 for offset in 0..20 {
-                    bits_at(path, x, predicate, &kinds[..n], offset);
+                    bits_at(backend, x, predicate, &kinds[..n], offset);
                 }
             }
         }
@@ -128,7 +128,7 @@ fn every_bit_offset() {
 }
 
 fn bits_at(
-    path: Path,
+    backend: Backend,
     x: Elements<'_>,
     predicate: Predicate,
     kinds: &[oracle::Kind],
@@ -136,7 +136,7 @@ fn bits_at(
 ) {
     for fill in [0, 0xFF] {
         let mut out = vec![fill; (offset + kinds.len()).div_ceil(8)];
-        path.bits(x, predicate, &mut out, offset);
+        backend.bits(x, predicate, &mut out, offset);
         for bit in 0..8 * out.len() {
             let got = out[bit / 8] >> (bit % 8) & 1 == 1;
             let element = bit.checked_sub(offset).and_then(|i| kinds.get(i));
@@ -145,7 +145,7 @@ fn bits_at(
                 got,
                 want,
                 "{} {predicate:?} length {} bit {bit} from {offset}",
-                path.name(),
+                backend.name(),
                 kinds.len()
             );
         }

@@ -2,7 +2,7 @@
 
 use nonfinite::Format;
 
-use crate::{check, check_path, expected, oracle, paths, reduced};
+use crate::{backends, check, check_backend, expected, oracle, reduced};
 
 /// One element of each kind, as bits: NaN, infinities, finite.
 fn kinds(format: Format) -> Vec<u64> {
@@ -92,8 +92,8 @@ fn dense_and_sparse_in_turns() {
             for start in [0, 1, 16, 37].into_iter().step_by(if reduced() { 3 } else { 1 }) {
                 let part = &bytes[start * size..];
                 let kinds = expected(format, part);
-                for path in paths() {
-                    check_path(path, format, part, &kinds);
+                for backend in backends() {
+                    check_backend(backend, format, part, &kinds);
                 }
             }
         }

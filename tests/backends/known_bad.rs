@@ -2,7 +2,7 @@
 //! the checks of the suite, on the tensors of the suite, must refuse them all.
 
 use half::f16;
-use nonfinite::{Census, Class, Elements, Format, Predicate};
+use nonfinite::{Census, Elements, Format, Occurrences, Predicate};
 
 use crate::oracle::{self, Kind, Subject};
 use crate::{Visit, codes, lengths, patterns};
@@ -189,8 +189,8 @@ impl Implementation {
         elements.map(|raw| (self.judge)(x.format(), predicate, oracle::read(raw))).collect()
     }
 
-    fn class(&self, x: Elements<'_>, predicate: Predicate) -> Class {
-        Class { count: self.count(x, predicate), first: self.position(x, predicate) }
+    fn class(&self, x: Elements<'_>, predicate: Predicate) -> Occurrences {
+        Occurrences { count: self.count(x, predicate), first: self.position(x, predicate) }
     }
 }
 

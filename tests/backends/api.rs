@@ -1,9 +1,9 @@
-//! The public functions: what they add to the paths.
+//! The public functions: what they add to the backends.
 
 use std::mem::MaybeUninit;
 
 use half::{bf16, f16};
-use nonfinite::{Class, Elements, ElementsMut, Error, F8E4M3Fn, Format, Predicate, bytes};
+use nonfinite::{Elements, ElementsMut, Error, F8E4M3Fn, Format, Occurrences, Predicate, bytes};
 
 #[test]
 fn typed_slices() {
@@ -22,7 +22,7 @@ fn typed_slices() {
     assert!(nonfinite::any(&x, Predicate::Nan) && !nonfinite::all(&x, Predicate::Nan));
     assert_eq!(nonfinite::count(&x, Predicate::NonFinite), 3);
     assert_eq!(nonfinite::position(&x, Predicate::NegativeInf), Some(3));
-    assert_eq!(nonfinite::census(&x).neg_inf, Class { count: 1, first: Some(3) });
+    assert_eq!(nonfinite::census(&x).neg_inf, Occurrences { count: 1, first: Some(3) });
 
     let mut room = [MaybeUninit::uninit(); 5];
     assert_eq!(

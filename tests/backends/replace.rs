@@ -1,11 +1,11 @@
-//! Replacing non-finite elements, on every path, against the oracle of classes.
+//! Replacing non-finite elements, on every backend, against the oracle of classes.
 
-use nonfinite::{Elements, ElementsMut, Error, Format, Path, Replacement, bytes};
+use nonfinite::{Backend, Elements, ElementsMut, Error, Format, Replacement, bytes};
 use quickcheck::{Arbitrary, Gen};
 
 use crate::oracle::{self, Kind, kind};
 use crate::properties::Tensor;
-use crate::{CANARY, paths, reduced};
+use crate::{CANARY, backends, reduced};
 
 /// What must come out, and how many elements are replaced.
 fn expected(format: Format, input: &[u8], with: Replacement<u64>) -> (Vec<u8>, usize) {
@@ -25,16 +25,16 @@ fn expected(format: Format, input: &[u8], with: Replacement<u64>) -> (Vec<u8>, u
     (out, found)
 }
 
-/// In place and into another slice, on every path, between canaries.
+/// In place and into another slice, on every backend, between canaries.
 fn check(format: Format, input: &[u8], with: Replacement<u64>) {
     let (want, found) = expected(format, input, with);
-    for path in paths() {
-        check_path(path, format, input, with, &want, found, 64);
+    for backend in backends() {
+        check_backend(backend, format, input, with, &want, found, 64);
     }
 }
 
-fn check_path(
-    path: Path,
+fn check_backend(
+    backend: Backend,
     format: Format,
     input: &[u8],
     with: Replacement<u64>,
@@ -42,19 +42,20 @@ fn check_path(
     found: usize,
     start: usize,
 ) {
-    let at = || format!("{} {format} {} bytes from {start}, {with:x?}", path.name(), input.len());
+    let at =
+        || format!("{} {format} {} bytes from {start}, {with:x?}", backend.name(), input.len());
     let frame = |inside: &[u8]| [&vec![CANARY; start], inside, &[CANARY; 64]].concat();
     let inside = start..start + input.len();
 
     let mut room = frame(input);
     let x = ElementsMut::from_bytes(&mut room[inside.clone()], format).unwrap();
-    assert_eq!(path.replace_non_finite(x, with), Ok(found), "in place {}", at());
+    assert_eq!(backend.replace_non_finite(x, with), Ok(found), "in place {}", at());
     assert!(room == frame(want), "in place {}", at());
 
     let mut room = frame(&vec![CANARY; input.len()]);
     let x = Elements::from_bytes(input, format).unwrap();
     assert_eq!(
-        path.replace_non_finite_into(x, &mut room[inside], with),
+        backend.replace_non_finite_into(x, &mut room[inside], with),
         Ok(found),
         "into {}",
         at()
@@ -150,8 +151,8 @@ fn every_address() {
         let with = replacements(format)[2];
         let (want, found) = expected(format, &bytes, with);
         for start in (0..64).step_by(if reduced() { 7 } else { 1 }) {
-            for path in paths() {
-                check_path(path, format, &bytes, with, &want, found, start);
+            for backend in backends() {
+                check_backend(backend, format, &bytes, with, &want, found, start);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Questions to which order means nothing, in the order of memory; and the first hit where that is
 //! row-major order.
 
-use crate::Class;
-use crate::path::Path;
+use crate::Occurrences;
+use crate::backend::Backend;
 use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room, pattern};
@@ -31,7 +31,13 @@ impl Named {
     /// What the rule holds for in a span: how many of its elements that are named, and the first;
     /// and whether there is none among the others.
     #[inline(never)]
-    fn ask(&mut self, path: Path, tile: &Tile, block: &[u8], rule: &Rule) -> (Class, bool) {
+    fn ask(
+        &mut self,
+        backend: Backend,
+        tile: &Tile,
+        block: &[u8],
+        rule: &Rule,
+    ) -> (Occurrences, bool) {
         let span = block.len() / rule.size();
         let words = span.div_ceil(64);
         if self.known < span {
@@ -40,8 +46,8 @@ impl Named {
             self.known = span;
         }
         let bits = self.bits.filled(words * 8, 0);
-        dense::bits(path, block, rule, bits, 0);
-        let (mut hits, mut clean) = (Class::default(), true);
+        dense::bits(backend, block, rule, bits, 0);
+        let (mut hits, mut clean) = (Occurrences::default(), true);
         for (i, (bytes, pattern)) in bits.as_chunks().0.iter().zip(&self.pattern).enumerate() {
             let word = u64::from_le_bytes(*bytes);
             let named = word & pattern;
@@ -69,7 +75,7 @@ fn cut(x: &Source<'_>, dims: &Dims) -> (Cut, Loader) {
 
 /// Where the output of `dims` is for the first element, in their order, that the rule holds for. No
 /// dimension runs backwards.
-pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<isize> {
+pub(super) fn find(backend: Backend, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<isize> {
     let (cut, mut loader) = cut(x, dims);
     let mut named = None;
     // Where there is something between the elements all the time, it is not worth to search for it.
@@ -80,9 +86,10 @@ pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Opti
         let block = unsafe { loader.load(tile) };
         let mut hit = None;
         if block.len() == tile.elements() * x.element {
-            hit = dense::position(path, block, rule);
-        } else if !search || dense::position(path, block, rule).is_some() {
-            let (hits, clean) = named.get_or_insert_with(Named::new).ask(path, tile, block, rule);
+            hit = dense::position(backend, block, rule);
+        } else if !search || dense::position(backend, block, rule).is_some() {
+            let (hits, clean) =
+                named.get_or_insert_with(Named::new).ask(backend, tile, block, rule);
             (hit, search) = (hits.first, clean);
         }
         if let Some(mut hit) = hit {
@@ -100,8 +107,8 @@ pub(super) fn find(path: Path, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Opti
 
 /// Adds up for how many elements each rule holds. Where one does, `search` does. No dimension runs
 /// backwards.
-pub(super) fn tally(
-    path: Path,
+pub(super) fn occurrences(
+    backend: Backend,
     x: &Source<'_>,
     dims: &Dims,
     search: &Rule,
@@ -118,21 +125,21 @@ pub(super) fn tally(
         let dense = block.len() == tile.elements() * x.element;
         if dense && classes.len() == 1 {
             // The kernel searches by itself.
-            counts[0] += dense::count(path, block, classes[0]);
+            counts[0] += dense::count(backend, block, classes[0]);
             continue;
         }
-        if clean && dense::position(path, block, search).is_none() {
+        if clean && dense::position(backend, block, search).is_none() {
             continue;
         }
         clean = true;
         for (rule, count) in classes.iter().zip(&mut *counts) {
             if dense {
-                let hits = dense::count(path, block, rule);
+                let hits = dense::count(backend, block, rule);
                 *count += hits;
                 clean &= hits == 0;
             } else {
                 let (hits, none) =
-                    named.get_or_insert_with(Named::new).ask(path, tile, block, rule);
+                    named.get_or_insert_with(Named::new).ask(backend, tile, block, rule);
                 *count += hits.count;
                 clean &= none && hits.count == 0;
             }

@@ -1,12 +1,12 @@
 //! The floating-point environment: nothing that a kernel does shows in it, and nothing in it
 //! changes an answer.
 
-use nonfinite::{Census, Elements, Format, Path, Predicate};
+use nonfinite::{Backend, Census, Elements, Format, Predicate};
 
-use crate::{oracle, paths, reduced};
+use crate::{backends, oracle, reduced};
 
 /// Signalling NaNs, subnormals, infinities: what a floating-point comparison would flag, flush or
-/// trap on. Long enough for groups of every path, and a rest.
+/// trap on. Long enough for groups of every backend, and a rest.
 fn tensor(format: Format) -> Vec<u8> {
     let signalling = match format {
         Format::F16 => vec![0x7C01, 0x0001, 0x7C00, 0xFDFF, 0x83FF],
@@ -47,38 +47,38 @@ impl Answers {
         }
     }
 
-    /// Asks a path. Nothing but the kernels runs in here: no allocation, no panic.
-    fn ask(&mut self, path: Path, x: Elements<'_>, predicate: Predicate) {
-        path.mask(x, predicate, &mut self.mask[..]);
-        path.bits(x, predicate, &mut self.bits, 0);
+    /// Asks a backend. Nothing but the kernels runs in here: no allocation, no panic.
+    fn ask(&mut self, backend: Backend, x: Elements<'_>, predicate: Predicate) {
+        backend.mask(x, predicate, &mut self.mask[..]);
+        backend.bits(x, predicate, &mut self.bits, 0);
         self.searches = (
-            path.any(x, predicate),
-            path.all(x, predicate),
-            path.count(x, predicate),
-            path.position(x, predicate),
+            backend.any(x, predicate),
+            backend.all(x, predicate),
+            backend.count(x, predicate),
+            backend.position(x, predicate),
         );
-        self.census = path.census(x);
+        self.census = backend.census(x);
     }
 }
 
 /// In every environment: the same answers as in the usual one (which the other tests hold against
-/// the oracle, and which are held against the scalar path here), no flag raised, no trap, and the
-/// environment as it was.
+/// the oracle, and which are held against the scalar backend here), no flag raised, no trap, and
+/// the environment as it was.
 #[test]
 fn environments_make_no_difference() {
-    let scalar = Path::by_name("scalar").unwrap();
+    let scalar = Backend::by_name("scalar").unwrap();
     for format in Format::ALL {
         let bytes = tensor(format);
         let x = Elements::from_bytes(&bytes, format).unwrap();
         for predicate in Predicate::ALL {
             let mut want = Answers::room(x.len());
             want.ask(scalar, x, predicate);
-            for path in paths() {
+            for backend in backends() {
                 for &control in &register::environments() {
                     let mut answers = Answers::room(x.len());
-                    let after = register::with(control, || answers.ask(path, x, predicate));
+                    let after = register::with(control, || answers.ask(backend, x, predicate));
                     let at =
-                        || format!("{} {format} {predicate:?} under {control:#x}", path.name());
+                        || format!("{} {format} {predicate:?} under {control:#x}", backend.name());
                     assert_eq!(after, control, "{}: flags or control bits changed", at());
                     assert!(answers == want, "{}: other answers", at());
                 }

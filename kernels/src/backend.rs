@@ -1,0 +1,230 @@
+//! The one table of backends, and the choice among them.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::rule::Comparison;
+use crate::simd::{Loop, Simd};
+
+/// A loop with an answer of the scalar backend.
+pub(crate) trait Question: Loop {
+    /// The same answer, element by element.
+    fn scalar(x: &[u8], comparison: &Comparison, out: Self::Out<'_>) -> Self::Output;
+}
+
+/// A loop of a backend. It may only be called if the CPU has that backend.
+pub(crate) type Run<Q> = unsafe fn(&[u8], &Comparison, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
+
+/// The loops of a question on every backend, by [`Backend`].
+pub(crate) type Row<Q> = [Run<Q>; BACKENDS.len()];
+
+/// Declares the table, best backend first: a name, and the token that proves that the backend can
+/// run. The scalar backend ends it.
+macro_rules! backends {
+    ($($(#[$cfg:meta])* $name:literal $token:ident in $module:ident;)*) => {
+        /// The name of each backend, and whether the CPU has it.
+        const BACKENDS: &[(&str, fn() -> bool)] = &[
+            $($(#[$cfg])* ($name, || crate::$module::$token::detect().is_some()),)*
+            ("scalar", || true),
+        ];
+
+        /// The loops of a question.
+        pub(crate) const fn row<Q: Question>() -> Row<Q> {
+            [
+                $($(#[$cfg])* <crate::$module::$token as Simd>::vectorize::<Q>,)*
+                Q::scalar,
+            ]
+        }
+    };
+}
+backends! {
+    #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+    "avx512" Avx512 in avx512;
+    #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+    "avx2" Avx2 in avx2;
+    #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+    "neon" Neon in neon;
+    #[cfg(any(
+        feature = "portable",
+        not(any(
+            all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
+            all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+        ))
+    ))]
+    "portable" Portable in portable;
+}
+
+/// A way to run the kernels that the CPU at hand has.
+///
+/// A `Backend` can only be had for instructions that were detected, so whoever has one may use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backend(
+    /// An index into [`BACKENDS`].
+    u8,
+);
+
+/// No backend chosen yet.
+const UNCHOSEN: u8 = u8::MAX;
+
+/// The backend in use. What is stored is [`UNCHOSEN`] or the number of a `Backend`.
+static ACTIVE: AtomicU8 = AtomicU8::new(UNCHOSEN);
+
+/// The backend last given to [`Backend::activate`], likewise.
+static ACTIVATED: AtomicU8 = AtomicU8::new(UNCHOSEN);
+
+impl Backend {
+    /// The backend that is used where none is named: the one given to [`Backend::activate`], else
+    /// (feature `std`) the one that the environment variable `NONFINITE_BACKEND` names, else the
+    /// best.
+    ///
+    /// # Panics
+    /// The first call panics if `NONFINITE_BACKEND` is set and names no backend of this build that
+    /// the CPU has: whoever pins a backend must not get another. An empty value counts as unset.
+    #[inline]
+    pub fn active() -> Self {
+        match ACTIVE.load(Ordering::Relaxed) {
+            UNCHOSEN => Self::choose(),
+            backend => Self(backend),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn choose() -> Self {
+        let mut backend = Self::named_by_environment().unwrap_or_else(Self::best);
+        // Without compare-and-swap, which not every target has. `activate` stores in the other
+        // order, so what is activated meanwhile is either stored in `ACTIVE` after this, or seen
+        // here.
+        loop {
+            ACTIVE.store(backend.0, Ordering::SeqCst);
+            match ACTIVATED.load(Ordering::SeqCst) {
+                activated if activated != UNCHOSEN && activated != backend.0 => {
+                    backend = Self(activated)
+                }
+                _ => return backend,
+            }
+        }
+    }
+
+    #[cfg(feature = "std")]
+    fn named_by_environment() -> Option<Self> {
+        let name = std::env::var_os("NONFINITE_BACKEND").filter(|name| !name.is_empty())?;
+        let backend = name.to_str().and_then(Self::by_name);
+        Some(backend.unwrap_or_else(|| Self::not_here(&name)))
+    }
+
+    #[cfg(feature = "std")]
+    fn not_here(name: &std::ffi::OsStr) -> ! {
+        panic!("NONFINITE_BACKEND names the backend {name:?}, but this CPU and build have {Here:?}")
+    }
+
+    #[cfg(not(feature = "std"))]
+    fn named_by_environment() -> Option<Self> {
+        None
+    }
+
+    fn best() -> Self {
+        Self::all().find_map(|(_, backend)| backend).unwrap_or(Self(SCALAR))
+    }
+
+    /// From now on this backend is used where none is named. It works without `std` too.
+    pub fn activate(self) {
+        ACTIVATED.store(self.0, Ordering::SeqCst);
+        ACTIVE.store(self.0, Ordering::SeqCst);
+    }
+
+    /// The names of all backends that this build knows, best first, each with the backend if the
+    /// CPU has it.
+    pub fn all() -> impl ExactSizeIterator<Item = (&'static str, Option<Self>)> {
+        BACKENDS
+            .iter()
+            .enumerate()
+            .map(|(i, (name, detect))| (*name, detect().then_some(Self(i as u8))))
+    }
+
+    /// The backend of this name, if this build knows it and the CPU has it.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::all().find_map(|(known, backend)| backend.filter(|_| known == name))
+    }
+
+    /// The name in the table: `avx512`, `avx2`, `neon`, `portable` or `scalar`.
+    pub fn name(self) -> &'static str {
+        BACKENDS[usize::from(self.0)].0
+    }
+
+    /// Runs the loop of a question, on the active backend if `backend` is `None`: a load and a
+    /// jump.
+    #[inline(always)]
+    pub(crate) fn run<Q: Question>(
+        backend: Option<Self>,
+        row: &Row<Q>,
+        x: &[u8],
+        comparison: &Comparison,
+        out: Q::Out<'_>,
+    ) -> Q::Output {
+        let number = backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0);
+        let run = match row.get(usize::from(number)) {
+            Some(run) => run,
+            // `UNCHOSEN`, which has no place in the row.
+            None => &row[usize::from(Self::choose().0)],
+        };
+        // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected: that of
+        // `backend`, or one that was stored in `ACTIVE`, or one that was just chosen.
+        unsafe { run(x, comparison, out) }
+    }
+}
+
+/// Prints the names of the backends that the CPU has.
+#[cfg(feature = "std")]
+struct Here;
+
+#[cfg(feature = "std")]
+impl std::fmt::Debug for Here {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(Backend::all().filter_map(|(name, backend)| backend.map(|_| name)))
+            .finish()
+    }
+}
+
+/// The number of the scalar backend, the last.
+const SCALAR: u8 = BACKENDS.len() as u8 - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A backend stands in a row where the table has its name.
+    #[test]
+    fn rows_are_in_the_order_of_the_table() {
+        struct Which;
+        impl Loop for Which {
+            type Out<'o> = ();
+            type Output = &'static str;
+            #[inline(always)]
+            fn vector<I: Simd>(_: I, _: &[u8], _: &Comparison, (): ()) -> &'static str {
+                core::any::type_name::<I>()
+            }
+        }
+        impl Question for Which {
+            fn scalar(_: &[u8], _: &Comparison, (): ()) -> &'static str {
+                "::Scalar"
+            }
+        }
+        let crate::Rule::Comparison(comparison) = crate::Rule::equal(1, 1, 1) else {
+            unreachable!()
+        };
+        for (name, backend) in Backend::all() {
+            std::println!(
+                "backend {name}: {}",
+                if backend.is_some() { "ran" } else { "not on this CPU" }
+            );
+            if backend.is_some() {
+                let which = Backend::run::<Which>(backend, &row::<Which>(), &[], &comparison, ());
+                assert!(
+                    which.to_lowercase().ends_with(&std::format!("::{name}")),
+                    "{which} {name}"
+                );
+            }
+        }
+    }
+}
