@@ -2,8 +2,7 @@
 
 use core::fmt;
 
-use crate::backend;
-use crate::{Backend, Elements, Format, MaskOut, Predicate};
+use crate::{Backend, Elements, Format, MaskOut, Predicate, TensorView};
 
 /// A packed row-major tensor in memory, of an element type `T` of some standard.
 ///
@@ -182,8 +181,9 @@ fn answer(
     }
     match storage {
         Storage::Whole(format) => {
-            let x = Elements::from_bytes(bytes, format).map_err(|_| wrong_input)?;
-            backend::mask(backend, x, predicate, out);
+            let x = TensorView::from_bytes(bytes, format).map_err(|_| wrong_input)?;
+            let x = backend.map_or(x, |backend| x.on(backend));
+            x.mask(predicate, out).expect("as many results as elements");
         }
         Storage::PackedFinite { .. } | Storage::Finite => out.fill(predicate == Predicate::Finite),
     }

@@ -2,7 +2,7 @@
 //! Nulls are the caller's: here the values under a null are any bits, and the bits of a null are
 //! not looked at, as in Arrow.
 
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 
 use crate::{check_predicate, elements};
 
@@ -44,7 +44,7 @@ fn bitmaps_with_a_null() {
             let validity = 0b01_1111 << offset;
             let mut out = [0xFF; 2];
             let x = Elements::from_bytes(&x, Format::F32).unwrap();
-            backend.bits(x, Predicate::Finite, &mut out, offset);
+            TensorView::from(x).on(backend).bits(Predicate::Finite, &mut out, offset).unwrap();
             let finite = u16::from_le_bytes(out);
             assert_eq!(finite & validity, 0b00_0101 << offset, "{} at {offset}", backend.name());
             assert_eq!(finite & !(0b11_1111 << offset), !(0b11_1111 << offset), "other bits stay");

@@ -19,7 +19,7 @@ mod texts;
 mod webnn;
 
 use nonfinite::ops::{Dense, Operator, TypeOf};
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 
 #[test]
 fn required_backends() {
@@ -161,7 +161,10 @@ fn check_predicate(name: &str, format: Format, predicate: Predicate, bytes: &[u8
         let bytes = bytes.repeat(repeat);
         for backend in Backend::available() {
             let mut out = vec![CANARY; expected.len() * repeat];
-            backend.mask(Elements::from_bytes(&bytes, format).unwrap(), predicate, &mut out[..]);
+            TensorView::from(Elements::from_bytes(&bytes, format).unwrap())
+                .on(backend)
+                .mask(predicate, &mut out[..])
+                .unwrap();
             assert_eq!(
                 out,
                 expected.repeat(repeat),

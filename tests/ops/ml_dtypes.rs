@@ -1,7 +1,7 @@
 //! ml_dtypes, ml_dtypes/tests/float8_test.cc and the codes of an exhaustive run (VECTORS, section
 //! 12).
 
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 
 /// The format, its NaN codes from first to last, and its infinities, +Inf first.
 type Row = (Format, &'static [(u8, u8)], &'static [u8]);
@@ -27,11 +27,10 @@ fn all_codes() {
         for backend in Backend::available() {
             let hits = |predicate| {
                 let mut out = [7; 256];
-                backend.mask(
-                    Elements::from_bytes(&codes, format).unwrap(),
-                    predicate,
-                    &mut out[..],
-                );
+                TensorView::from(Elements::from_bytes(&codes, format).unwrap())
+                    .on(backend)
+                    .mask(predicate, &mut out[..])
+                    .unwrap();
                 out
             };
             let is_nan = |code: u8| nan.iter().any(|&(first, last)| (first..=last).contains(&code));

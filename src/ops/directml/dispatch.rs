@@ -3,7 +3,7 @@
 use super::binding::{BufferBinding, BufferBindingMut};
 use super::desc::{MOST_DIMENSIONS, Place};
 use super::{BufferTensorDesc, CompiledOperator, Error, Tensor, TensorDataType};
-use crate::{Backend, Elements, TensorView, TensorViewMut};
+use crate::{Backend, Elements, MaskView, TensorView};
 
 /// Sizes and strides as views have them.
 struct Shape {
@@ -58,7 +58,7 @@ pub(super) fn dispatch(
         });
     } else {
         let x = view(x, backend, 0, from_shape.sizes(), from_shape.strides());
-        let to = TensorViewMut::new(to, 0, to_shape.sizes(), to_shape.strides());
+        let to = MaskView::strided(to, 0, to_shape.sizes(), to_shape.strides());
         x.mask_into(operator.predicate, &mut to.expect("checked when created"))
             .expect("sizes of the input");
     }
@@ -73,8 +73,8 @@ fn view<'a>(
     sizes: &'a [usize],
     strides: &'a [isize],
 ) -> TensorView<'a> {
-    let view = TensorView::new(x, offset, sizes, strides).expect("checked when created");
-    backend.map_or(view, |backend| view.with_backend(backend))
+    let view = TensorView::strided(x, offset, sizes, strides).expect("checked when created");
+    backend.map_or(view, |backend| view.on(backend))
 }
 
 /// A dimension of input and output: its size, and the stride in either.
