@@ -12,8 +12,6 @@ mod error;
 mod format;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
-#[cfg(feature = "ops")]
-pub mod ops;
 #[cfg(feature = "rayon")]
 pub mod par;
 mod predicate;
