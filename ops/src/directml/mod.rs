@@ -5,9 +5,10 @@
 //!
 //! An operator is described, created with all checks for a feature level, and dispatched with a
 //! buffer for each tensor. What DirectML leaves open is decided here: an output whose results may
-//! share a place is refused (by the sufficient test of [`nonfinite::TensorViewMut::new`]), and bytes of
-//! an output between and behind the results stay as they are, where DirectML may write anything. A
-//! tensor without elements cannot be described: an engine that has one must pass over the operator.
+//! share a place is refused (by the sufficient test of [`nonfinite::TensorViewMut::new`]), and
+//! bytes of an output between and behind the results stay as they are, where DirectML may write
+//! anything. A tensor without elements cannot be described: an engine that has one must pass over
+//! the operator.
 //!
 //! ```
 //! use nonfinite_ops::directml::*;
