@@ -11,8 +11,6 @@ mod element;
 mod element_mut;
 mod error;
 mod format;
-#[cfg(feature = "ops")]
-pub mod ops;
 mod predicate;
 #[cfg(feature = "replace")]
 mod replace;

@@ -352,8 +352,8 @@ fn strided_views() {
                         alone.bits(predicate, &mut bits[1], offset).unwrap();
                         assert!(bits[0] == bits[1], "bits {predicate:?} from {offset} {at}");
                     }
-                    for axis in 0..sizes.len() {
-                        let rows = alone.len() / sizes[axis];
+                    for (axis, size) in sizes.iter().enumerate() {
+                        let rows = alone.len() / size;
                         let mut counts = [vec![1; rows], vec![2; rows]];
                         shared.rows(axis).unwrap().count(predicate, &mut counts[0]).unwrap();
                         alone.rows(axis).unwrap().count(predicate, &mut counts[1]).unwrap();

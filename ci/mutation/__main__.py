@@ -30,11 +30,11 @@ from place import PROBE, ROOT, WORK, Place
 from schema import Schema, candidates
 from thaw import Thawed
 
-BOTH = ["-p", "nonfinite", "-p", "nonfinite-kernels"]
+ALL = ["-p", "nonfinite", "-p", "nonfinite-kernels", "-p", "nonfinite-ops"]
 
 
 # All tests but those of guard pages around slices, and of what is built on the crate.
-TESTS = ["-p", "nonfinite", "-p", "nonfinite-kernels", "--all-features", "--lib"]
+TESTS = [*ALL, "--all-features", "--lib"]
 for name in ("backends", "rules", "sources", "stream", "activate", "texts", "ops", "par", "ndarray", "guard_views"):
     TESTS += ["--test", name]
 # Under emulators. Bochs has no files, which those of kernels want, and no time.
@@ -43,7 +43,7 @@ FEW = {
     "avx512": ["-p", "nonfinite", "--all-features", "--test", "backends"],
 }
 # Programs to begin with, by the beginning of a file's name.
-PREFERRED = {"src/ops/": "ops", "src/par": "par", "src/ndarray": "ndarray", "src/view": "backends", "kernels/src/strided/": "sources", "kernels/src/stream.rs": "stream"}
+PREFERRED = {"ops/src/": "ops", "src/par": "par", "src/ndarray": "ndarray", "src/view": "backends", "kernels/src/strided/": "sources", "kernels/src/stream.rs": "stream"}
 # Tests of `backends` to begin with, by the end of a file's name: what they notice need not wait for the others.
 FIRST = {"replace.rs": "replace::", "scale.rs": "scale::", "view.rs": "views::r"}
 
@@ -70,14 +70,14 @@ GROUPS = {
     "scale": Group(["kernels/src/scale.rs", "kernels/src/float/*.rs", "kernels/src/registers/scale.rs"]),
     "strided": Group(["kernels/src/strided/*.rs"]),
     "stream": Group(["kernels/src/stream.rs", "kernels/src/cache.rs", "kernels/src/cpuid.rs"]),
-    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "src/ops/*.rs", "src/ops/*/*.rs"]),
+    "front": Group(["src/*.rs", "src/view/*.rs", "src/par/*.rs", "ops/src/*.rs", "ops/src/*/*.rs"]),
 }
 # A place that the compiler refuses is widened so often; then the mutant is built alone.
 WIDEN = 4
 
 
 def mutants(groups, of_cargo_mutants=False):
-    listed = cargo_mutants.listed(BOTH) if of_cargo_mutants else {}
+    listed = cargo_mutants.listed(ALL) if of_cargo_mutants else {}
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     found, seen = [], set()
     for group in groups:
@@ -240,7 +240,7 @@ class Run:
         write(self.place.root / mutant.file, text[: mutant.begin] + mutant.new + text[mutant.end :])
         try:
             # The likely program first, as others take their time to build; what it spends in `nonfinite` itself is little.
-            first = ["--config", "profile.test.package.nonfinite.opt-level=0", *BOTH, "--all-features", "--test", preferred(mutant) or "backends"]
+            first = ["--config", "profile.test.package.nonfinite.opt-level=0", *ALL, "--all-features", "--test", preferred(mutant) or "backends"]
             for suite in [first, self.suite]:
                 code, errors, programs, output = self.place.cargo("test", suite)
                 # 124: what is to be evaluated has no end.

@@ -1,5 +1,5 @@
-//! Every public function, except those of `ops` and of other crates' arrays and threads; generic
-//! ones for five types.
+//! Every public function, except those for other crates' arrays and threads; generic ones for five
+//! types.
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
