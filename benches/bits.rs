@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use nonfinite::TensorView;
 use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Nan, NanBits};
 use nonfinite_benches::{Data, Sample, bytes_of};
 use nonfinite_kernels::bytes_mut;
@@ -21,12 +22,20 @@ fn cell<T: Sample, A: Ask, B: Ask>(
     for backend in nonfinite_benches::backends() {
         group.bench_function(format!("nonfinite {}", backend.name()), |b| {
             b.iter(|| {
-                backend.bits(black_box(&x[..]), A::PREDICATE, black_box(bytes_mut(&mut out)), 0)
+                TensorView::from(black_box(&x[..]))
+                    .on(backend)
+                    .bits(A::PREDICATE, black_box(bytes_mut(&mut out)), 0)
+                    .unwrap()
             });
         });
         group.bench_function(format!("nonfinite {} from bit 3", backend.name()), |b| {
             let mut out = vec![0u8; x.len() / 8 + 1];
-            b.iter(|| backend.bits(black_box(&x[..]), A::PREDICATE, black_box(&mut out), 3));
+            b.iter(|| {
+                TensorView::from(black_box(&x[..]))
+                    .on(backend)
+                    .bits(A::PREDICATE, black_box(&mut out), 3)
+                    .unwrap()
+            });
         });
     }
     group.bench_function("std", |b| {

@@ -3,18 +3,22 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 
 type Sink = (&'static str, fn(Backend, Elements<'_>, &mut [u8]));
 
 const SINKS: [Sink; 4] = [
-    ("mask", |backend, x, out| backend.mask(x, Predicate::Finite, out)),
-    ("bits", |backend, x, out| backend.bits(x, Predicate::Finite, out, 0)),
+    ("mask", |backend, x, out| {
+        TensorView::from(x).on(backend).mask(Predicate::Finite, out).unwrap()
+    }),
+    ("bits", |backend, x, out| {
+        TensorView::from(x).on(backend).bits(Predicate::Finite, out, 0).unwrap()
+    }),
     ("all", |backend, x, _| {
-        black_box(backend.all(x, Predicate::Finite));
+        black_box(TensorView::from(x).on(backend).all(Predicate::Finite));
     }),
     ("census", |backend, x, _| {
-        black_box(backend.census(x));
+        black_box(TensorView::from(x).on(backend).census());
     }),
 ];
 
@@ -23,7 +27,7 @@ fn formats(c: &mut Criterion) {
         // Finite in all of them. Zeros would be one page of memory, mapped again and again.
         let room = vec![1; bytes];
         let mut out = vec![0; bytes];
-        for format in Format::ALL {
+        for format in Format::ALL.iter().copied() {
             let x = Elements::from_bytes(&room, format).expect("a whole number of elements");
             for (sink, run) in SINKS {
                 let name =

@@ -4,6 +4,7 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
+use nonfinite::TensorView;
 use nonfinite_benches::loops::{
     self, Ask, Finite, FiniteBits, Inf, Nan, NanBits, NegativeInf, PositiveInf,
 };
@@ -17,7 +18,12 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
     let mut group = nonfinite_benches::group(c, name, bytes);
     for backend in nonfinite_benches::backends() {
         group.bench_function(format!("nonfinite {}", backend.name()), |b| {
-            b.iter(|| backend.mask(black_box(&x[..]), A::PREDICATE, black_box(&mut out[..])));
+            b.iter(|| {
+                TensorView::from(black_box(&x[..]))
+                    .on(backend)
+                    .mask(A::PREDICATE, black_box(&mut out[..]))
+                    .unwrap()
+            });
         });
     }
     group.bench_function("std", |b| {

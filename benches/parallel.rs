@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
-use nonfinite::{Backend, Elements, Predicate};
+use nonfinite::{Backend, Elements, Predicate, TensorView};
 use nonfinite_benches::limits::{Floor, Load};
 use nonfinite_benches::{Data, Sample, bytes_of};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -19,59 +19,63 @@ const SINKS: [(&str, &str, Run, Run); 7] = [
     (
         "mask",
         "finite",
-        |backend, x, out| backend.mask(x, Predicate::Finite, out),
-        |backend, x, out| backend.par_mask(x, Predicate::Finite, out),
+        |backend, x, out| TensorView::from(x).on(backend).mask(Predicate::Finite, out).unwrap(),
+        |backend, x, out| {
+            TensorView::from(x).on(backend).par().mask(Predicate::Finite, out).unwrap()
+        },
     ),
     (
         "mask",
         "nan",
-        |backend, x, out| backend.mask(x, Predicate::Nan, out),
-        |backend, x, out| backend.par_mask(x, Predicate::Nan, out),
+        |backend, x, out| TensorView::from(x).on(backend).mask(Predicate::Nan, out).unwrap(),
+        |backend, x, out| TensorView::from(x).on(backend).par().mask(Predicate::Nan, out).unwrap(),
     ),
     (
         "bits",
         "finite",
-        |backend, x, out| backend.bits(x, Predicate::Finite, out, 0),
-        |backend, x, out| backend.par_bits(x, Predicate::Finite, out, 0),
+        |backend, x, out| TensorView::from(x).on(backend).bits(Predicate::Finite, out, 0).unwrap(),
+        |backend, x, out| {
+            TensorView::from(x).on(backend).par().bits(Predicate::Finite, out, 0).unwrap()
+        },
     ),
     (
         "all",
         "finite",
         |backend, x, _| {
-            black_box(backend.all(x, Predicate::Finite));
+            black_box(TensorView::from(x).on(backend).all(Predicate::Finite));
         },
         |backend, x, _| {
-            black_box(backend.par_all(x, Predicate::Finite));
+            black_box(TensorView::from(x).on(backend).par().all(Predicate::Finite));
         },
     ),
     (
         "position",
         "nan",
         |backend, x, _| {
-            black_box(backend.position(x, Predicate::Nan));
+            black_box(TensorView::from(x).on(backend).position(Predicate::Nan));
         },
         |backend, x, _| {
-            black_box(backend.par_position(x, Predicate::Nan));
+            black_box(TensorView::from(x).on(backend).par().position(Predicate::Nan));
         },
     ),
     (
         "count",
         "nan",
         |backend, x, _| {
-            black_box(backend.count(x, Predicate::Nan));
+            black_box(TensorView::from(x).on(backend).count(Predicate::Nan));
         },
         |backend, x, _| {
-            black_box(backend.par_count(x, Predicate::Nan));
+            black_box(TensorView::from(x).on(backend).par().count(Predicate::Nan));
         },
     ),
     (
         "census",
         "all",
         |backend, x, _| {
-            black_box(backend.census(x));
+            black_box(TensorView::from(x).on(backend).census());
         },
         |backend, x, _| {
-            black_box(backend.par_census(x));
+            black_box(TensorView::from(x).on(backend).par().census());
         },
     ),
 ];

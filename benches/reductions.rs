@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
-use nonfinite::{Backend, Predicate};
+use nonfinite::{Backend, Predicate, TensorView};
 use nonfinite_benches::loops::{self, Ask, Finite, FiniteBits, Nan, NanBits};
 use nonfinite_benches::{Data, Sample, bytes_of};
 
@@ -70,7 +70,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                     c,
                     name("all", Finite::NAME),
                     &x,
-                    |backend, x| backend.all(x, Predicate::Finite),
+                    |backend, x| TensorView::from(x).on(backend).all(Predicate::Finite),
                     &[
                         ("std", run!(all, Finite)),
                         ("std multiversion", run!(all_avx2, Finite)),
@@ -84,7 +84,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                     c,
                     name("position", Nan::NAME),
                     &x,
-                    |backend, x| backend.position(x, Predicate::Nan),
+                    |backend, x| TensorView::from(x).on(backend).position(Predicate::Nan),
                     &[("std", run!(position, Nan)), ("std multiversion", run!(position_avx2, Nan))],
                 );
             }
@@ -92,7 +92,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                 c,
                 name("count", Nan::NAME),
                 &x,
-                |backend, x| backend.count(x, Predicate::Nan),
+                |backend, x| TensorView::from(x).on(backend).count(Predicate::Nan),
                 &[
                     ("std", run!(count, Nan)),
                     ("std multiversion", run!(count_avx2, Nan)),
@@ -101,7 +101,13 @@ fn format<T: Sample>(c: &mut Criterion) {
                     ("bits multiversion", run!(count_avx2, NanBits)),
                 ],
             );
-            operation(c, name("census", "all"), &x, |backend, x| backend.census(x), &[]);
+            operation(
+                c,
+                name("census", "all"),
+                &x,
+                |backend, x| TensorView::from(x).on(backend).census(),
+                &[],
+            );
         }
         hit_in_first_block::<T>(c, bytes);
     }
@@ -112,7 +118,7 @@ fn hit_in_first_block<T: Sample>(c: &mut Criterion, bytes: usize) {
     let mut x: Vec<T> = Data::Clean.make(bytes);
     x[0] = T::NAN;
     let name = format!("any/{}/nan/{}/firsthit", T::NAME, nonfinite_benches::name(bytes));
-    operation(c, name, &x, |backend, x| backend.any(x, Predicate::Nan), &[]);
+    operation(c, name, &x, |backend, x| TensorView::from(x).on(backend).any(Predicate::Nan), &[]);
 }
 
 criterion_group! {

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nonfinite::{Backend, Predicate};
+use nonfinite::{Backend, Predicate, TensorView};
 use nonfinite_benches::loops::{self, Finite};
 use nonfinite_benches::{Data, Sample};
 
@@ -39,7 +39,10 @@ fn format<T: Sample>(c: &mut Criterion) {
             });
             group.bench_function(format!("nonfinite {} without dispatch", backend.name()), |b| {
                 b.iter(|| {
-                    backend.mask(black_box(&x[..]), Predicate::Finite, black_box(&mut out[..]))
+                    TensorView::from(black_box(&x[..]))
+                        .on(backend)
+                        .mask(Predicate::Finite, black_box(&mut out[..]))
+                        .unwrap()
                 });
             });
         }

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ndarray::{ArrayView, ArrayView2, ArrayViewMut, IxDyn, ShapeBuilder, Zip, s};
+use ndarray::{Array2, ArrayView, ArrayView2, ArrayViewMut, IxDyn, ShapeBuilder, Zip, s};
 use nonfinite::{Backend, Predicate, TensorView};
 use nonfinite_benches::{Data, Sample};
 
@@ -66,10 +66,10 @@ fn of_format<T: Sample>(c: &mut Criterion) {
                 format!("strided/{}/{}/{}", case.name, T::NAME, nonfinite_benches::name(bytes));
             let mut group = nonfinite_benches::group(c, name, elements * size_of::<T>());
             let mut out = vec![false; elements];
-            let view = TensorView::new(&x[..], offset, &case.sizes, &case.strides)
+            let view = TensorView::strided(&x[..], offset, &case.sizes, &case.strides)
                 .expect("a layout within x");
             for backend in nonfinite_benches::backends() {
-                let view = view.with_backend(backend);
+                let view = view.on(backend);
                 group.bench_function(format!("nonfinite {}", backend.name()), |b| {
                     b.iter(|| black_box(view).mask(Predicate::Finite, black_box(&mut out[..])));
                 });
@@ -133,7 +133,7 @@ fn views<R>(
     let name = format!("strided/{case}/f32/{}", nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
     for backend in nonfinite_benches::backends() {
-        let view = view.with_backend(backend);
+        let view = view.on(backend);
         group.bench_function(format!("nonfinite {}", backend.name()), |b| {
             b.iter(|| ours(black_box(view)))
         });
@@ -177,10 +177,11 @@ fn cliffs(c: &mut Criterion) {
     for [rows, columns] in [[4096, 1024], [197, 768]] {
         let x: Vec<f32> = Data::Clean.make(rows * columns * size_of::<f32>());
         let (sizes, strides) = ([columns, rows], [1, columns as isize]);
-        let view = TensorView::new(&x[..], 0, &sizes, &strides).expect("a layout within x");
+        let view = TensorView::strided(&x[..], 0, &sizes, &strides).expect("a layout within x");
         let (mut out, mut others) = (vec![false; columns], vec![false; columns]);
         let ours = |view: TensorView<'_>| {
-            view.any_rows(Predicate::NonFinite, black_box(&mut out)).expect("a place for each");
+            let rows = view.rows(1).expect("two dimensions");
+            rows.any(Predicate::NonFinite, black_box(&mut out)).expect("a place for each");
         };
         let case = format!("any_rows down axis 0 of {rows} by {columns}");
         views(c, &case, view, ours, || any_by_column(black_box(&x), black_box(&mut others)));
@@ -188,17 +189,22 @@ fn cliffs(c: &mut Criterion) {
 
     let x: Vec<f32> = Data::Clean.make(500_000 * 8 * size_of::<f32>());
     let x = ArrayView2::from_shape((500_000, 8), &x).expect("its size");
-    let any = |x: &ArrayView2<'_, f32>| nonfinite::ndarray::any(x, Predicate::NonFinite);
+    let any = |x: &ArrayView2<'_, f32>| TensorView::from(x).any(Predicate::NonFinite);
     let naive =
         |x: &ArrayView2<'_, f32>| x.outer_iter().any(|row| row.iter().any(|x| !x.is_finite()));
     arrays(c, "ndarray any of every second of 8", x.slice(s![.., ..;2]), any, naive);
     let five = x.slice(s![.., ..5]);
     arrays(c, "ndarray any of 5 of 8", five, any, naive);
-    let mask = |x: &ArrayView2<'_, f32>| nonfinite::ndarray::mask(x, Predicate::Finite);
+    let mask = |x: &ArrayView2<'_, f32>| {
+        let mut out = Array2::from_elem(x.raw_dim(), false);
+        let into = out.as_slice_mut().expect("a new array is in row-major order");
+        TensorView::from(x).mask(Predicate::Finite, into).expect("as many results");
+        out
+    };
     arrays(c, "ndarray mask of 5 of 8", five, mask, |x| x.mapv(f32::is_finite));
 
     let x: Vec<f32> = Data::Clean.make(262_144 * 4 * size_of::<f32>());
-    let view = TensorView::new(&x[..], 0, &[262_144, 3], &[4, 1]).expect("a layout within x");
+    let view = TensorView::strided(&x[..], 0, &[262_144, 3], &[4, 1]).expect("a layout within x");
     let bad = |row: &[f32; 4]| row[..3].iter().filter(|x| !x.is_finite()).count();
     let any = || black_box(&x).as_chunks().0.iter().any(|row| bad(row) != 0);
     views(c, "any of 3 of 4", view, |view| view.any(Predicate::NonFinite), any);

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use nonfinite_kernels::{Bits, Lane, Rule, bytes, bytes_mut};
+use nonfinite_kernels::{Bits, Lane, Rule, bytes};
 pub use nonfinite_kernels::{
     F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2,
     F8E5M2FnUz, F8E8M0Fnu,
@@ -149,56 +149,17 @@ impl<'a, T: Element> From<&'a [T]> for Elements<'a> {
     }
 }
 
-/// As [`Elements`], to be written to.
-#[derive(Debug)]
-pub struct ElementsMut<'a> {
-    format: Format,
-    bytes: &'a mut [u8],
-}
-
-impl<'a> ElementsMut<'a> {
-    /// The elements that `bytes` holds.
-    ///
-    /// # Errors
-    /// [`Error::PartialElement`] if the length is not a multiple of the element size.
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for Elements<'a> {
     #[inline]
-    pub fn from_bytes(bytes: &'a mut [u8], format: Format) -> Result<Self, Error> {
-        Elements::from_bytes(bytes, format)?;
-        Ok(Self { format, bytes })
-    }
-
-    /// The bytes of the elements.
-    #[inline]
-    #[cfg(any(feature = "replace", feature = "scale"))]
-    pub(crate) fn into_bytes(self) -> &'a mut [u8] {
-        self.bytes
-    }
-
-    /// The format of the elements.
-    #[must_use]
-    #[inline]
-    pub fn format(&self) -> Format {
-        self.format
-    }
-
-    /// The number of elements.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.bytes.len() / self.format.size_in_bytes()
-    }
-
-    /// Whether there is no element.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+    fn from(x: &'a [T; N]) -> Self {
+        x.as_slice().into()
     }
 }
 
-impl<'a, T: Element> From<&'a mut [T]> for ElementsMut<'a> {
+#[cfg(feature = "std")]
+impl<'a, T: Element> From<&'a std::vec::Vec<T>> for Elements<'a> {
     #[inline]
-    fn from(x: &'a mut [T]) -> Self {
-        Self { format: T::FORMAT, bytes: bytes_mut(x) }
+    fn from(x: &'a std::vec::Vec<T>) -> Self {
+        x.as_slice().into()
     }
 }

@@ -1,10 +1,11 @@
-//! What can be wrong with untyped input.
+//! What can be wrong with an input or an output.
 
 use core::fmt;
 
 use crate::Format;
 
-/// Why untyped input was refused. Nothing was written.
+/// Why an input or an output was refused. Nothing was written. Dimensions are numbered from 0, the
+/// outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,15 +16,14 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
-    /// The output of a byte mask does not have one byte for each element.
+    /// A mask does not have one byte for each element.
     OutputLength {
         /// Elements of the input.
         elements: usize,
         /// Length of the output.
         output: usize,
     },
-    /// The output of a bit mask ends before the last result, or before the first bit it was to
-    /// have.
+    /// The output of packed bits ends before the last result, or before the bit of the first.
     OutputBits {
         /// Elements of the input.
         elements: usize,
@@ -32,25 +32,20 @@ pub enum Error {
         /// Length of the output in bytes.
         bytes: usize,
     },
-    /// The output of a replacement is not as long as the input.
+    /// The output of a replacement does not have the bytes of the input.
     OutputBytes {
         /// Length of the input in bytes.
         bytes: usize,
         /// Length of the output in bytes.
         output: usize,
     },
-
-    /// The elements are not as many rows of as many columns.
-    Rows {
-        /// Elements of the input.
-        elements: usize,
-        /// How many rows the output is for.
-        rows: usize,
-        /// Elements of a row.
-        columns: usize,
+    /// The output of a replacement does not have the format of the input.
+    OutputFormat {
+        /// Format of the input.
+        input: Format,
+        /// Format of the output.
+        output: Format,
     },
-    /// No format has this name.
-    UnknownFormat,
     /// A code does not fit into an element.
     Code {
         /// The code.
@@ -63,46 +58,192 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
+    /// There is not one stride for each size.
+    StrideCount {
+        /// How many sizes there are.
+        sizes: usize,
+        /// How many strides there are.
+        strides: usize,
+    },
+    /// The sizes multiply to more than a `usize` holds.
+    TooManyElements {
+        /// The dimension that, counted from the innermost, makes them too many.
+        dimension: usize,
+    },
+    /// Coordinate 0 is not among the elements given.
+    OffsetOutOfBounds {
+        /// The offset of coordinate 0.
+        offset: usize,
+        /// How many elements (of a mask, bytes) were given.
+        elements: usize,
+    },
+    /// The first or the last coordinate of a dimension is not among the elements given.
+    OutOfBounds {
+        /// The first dimension, from the outermost, that leads outside.
+        dimension: usize,
+        /// Its size.
+        size: usize,
+        /// Its stride.
+        stride: i128,
+        /// How many elements (of a mask, bytes) were given.
+        elements: usize,
+    },
+    /// Two coordinates of a mask may name one byte; see [`crate::MaskView::strided`].
+    Overlap {
+        /// The dimension whose steps are too short.
+        dimension: usize,
+        /// Its stride.
+        stride: isize,
+        /// The absolute stride that it needs to step over all bytes that dimensions of shorter
+        /// strides reach.
+        needed: usize,
+    },
+    /// The mask does not have the rank of the input.
+    OutputRank {
+        /// Dimensions of the input.
+        input: usize,
+        /// Dimensions of the mask.
+        output: usize,
+    },
+    /// The mask does not have the sizes of the input.
+    OutputSize {
+        /// The first dimension that differs.
+        dimension: usize,
+        /// Its size in the input.
+        input: usize,
+        /// Its size in the mask.
+        output: usize,
+    },
+    /// The output does not have one place for each row.
+    Rows {
+        /// Rows of the tensor, at most `usize::MAX`.
+        rows: usize,
+        /// Length of the output.
+        output: usize,
+    },
+    /// The tensor has no such dimension to run rows along.
+    Axis {
+        /// The dimension asked for.
+        axis: usize,
+        /// Dimensions of the tensor.
+        dimensions: usize,
+    },
+    /// The tensor has no element of this index.
+    Index {
+        /// The index.
+        index: usize,
+        /// Elements of the tensor.
+        elements: usize,
+    },
+    /// A coordinate does not have one place for each dimension.
+    CoordinateLength {
+        /// Dimensions of the tensor.
+        dimensions: usize,
+        /// Length of the coordinate.
+        coordinate: usize,
+    },
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::PartialElement { bytes, format } => {
-                write!(
-                    f,
-                    "{bytes} bytes are no whole number of {format} elements, {} bytes each",
-                    format.size_in_bytes()
-                )
-            }
+            Self::PartialElement { bytes, format } => write!(
+                f,
+                "{bytes} bytes are no whole number of {format} elements, {} bytes each",
+                format.size_in_bytes()
+            ),
             Self::OutputLength { elements, output } => {
                 write!(f, "{elements} elements, but an output for {output}")
             }
-            Self::OutputBits { elements, offset, bytes } => {
-                write!(
-                    f,
-                    "{elements} elements from bit {offset} on, but an output of {bytes} bytes"
-                )
-            }
-            Self::Code { bits, format } => {
-                write!(
-                    f,
-                    "code {bits:#x} does not fit into {format} elements of {} bits",
-                    8 * format.size_in_bytes()
-                )
-            }
-            Self::NoArithmetic { format } => {
-                write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
-            }
+            Self::OutputBits { elements, offset, bytes } => write!(
+                f,
+                "{elements} elements from bit {offset} on, but an output of {bytes} bytes"
+            ),
             Self::OutputBytes { bytes, output } => {
                 write!(f, "{bytes} bytes, but an output of {output}")
             }
-            Self::Rows { elements, rows, columns } => {
-                write!(f, "{elements} elements are not {rows} rows of {columns}")
+            Self::OutputFormat { input, output } => {
+                write!(f, "{input} elements, but an output of {output} elements")
             }
-            Self::UnknownFormat => f.write_str("no format of this name"),
+            Self::Code { bits, format } => write!(
+                f,
+                "code {bits:#x} does not fit into {format} elements of {} bits",
+                8 * format.size_in_bytes()
+            ),
+            Self::NoArithmetic { format } => {
+                write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
+            }
+            Self::StrideCount { sizes, strides } => {
+                write!(f, "{sizes} sizes, but {strides} strides")
+            }
+            Self::TooManyElements { dimension } => write!(
+                f,
+                "with dimension {dimension} there are more elements than a usize can count"
+            ),
+            Self::OffsetOutOfBounds { offset, elements } => {
+                write!(f, "offset {offset} is outside of the {elements} elements given")
+            }
+            Self::OutOfBounds { dimension, size, stride, elements } => write!(
+                f,
+                "dimension {dimension} (size {size}, stride {stride}) leads outside of the \
+                 {elements} elements given"
+            ),
+            Self::Overlap { dimension, stride, needed } => write!(
+                f,
+                "dimension {dimension} of the output (stride {stride}) may name bytes that others \
+                 name: its stride must be at least {needed}, forwards or backwards"
+            ),
+            Self::OutputRank { input, output } => {
+                write!(f, "the input has {input} dimensions, but the output has {output}")
+            }
+            Self::OutputSize { dimension, input, output } => {
+                write!(f, "dimension {dimension} has size {input}, but size {output} in the output")
+            }
+            Self::Rows { rows, output } => write!(f, "{rows} rows, but an output for {output}"),
+            Self::Axis { axis, dimensions } => {
+                write!(f, "no axis {axis} in a tensor of {dimensions} dimensions")
+            }
+            Self::Index { index, elements } => {
+                write!(f, "no element {index} in a tensor of {elements}")
+            }
+            Self::CoordinateLength { dimensions, coordinate } => {
+                write!(f, "{dimensions} dimensions, but a coordinate of {coordinate} places")
+            }
         }
     }
 }
 
 impl core::error::Error for Error {}
+
+/// A name that nothing has: of a [`Format`] or a [`crate::Predicate`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UnknownName {
+    kind: &'static str,
+    /// The beginning of the name.
+    name: [u8; Self::SHOWN],
+    /// Bytes of the whole name.
+    len: usize,
+}
+
+impl UnknownName {
+    /// Bytes of a name that the message repeats at most.
+    const SHOWN: usize = 40;
+
+    pub(crate) fn new(kind: &'static str, name: &str) -> Self {
+        let most = name.len().min(Self::SHOWN);
+        let shown = (0..=most).rfind(|&end| name.is_char_boundary(end)).unwrap_or(0);
+        let mut bytes = [0; Self::SHOWN];
+        bytes[..shown].copy_from_slice(&name.as_bytes()[..shown]);
+        Self { kind, name: bytes, len: name.len() }
+    }
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.name.split(|&byte| byte == 0).next().unwrap_or_default();
+        let (shown, more) = (str::from_utf8(shown).unwrap_or_default(), self.len > Self::SHOWN);
+        write!(f, "no {} has the name {shown:?}{}", self.kind, if more { "..." } else { "" })
+    }
+}
+
+impl core::error::Error for UnknownName {}

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use nonfinite_kernels::Rule;
 
-use crate::{Error, Predicate};
+use crate::{Predicate, UnknownName};
 
 /// A floating-point format. One element takes [`Format::size_in_bytes`] bytes; formats of 4 and 6
 /// bits are stored one element a byte, and the unused high bits are ignored.
@@ -85,7 +85,7 @@ const TABLE: [Row; 15] = [
 
 impl Format {
     /// Every format, for tables and tests.
-    pub const ALL: [Self; TABLE.len()] = {
+    pub const ALL: &'static [Self] = &{
         let mut all = [Self::F16; TABLE.len()];
         let mut i = 0;
         while i < TABLE.len() {
@@ -240,13 +240,13 @@ impl fmt::Display for Format {
 /// spell the IEEE form, is [`Format::F8E4M3`].
 ///
 /// # Errors
-/// [`Error::UnknownFormat`].
+/// [`UnknownName`], which repeats the name.
 impl FromStr for Format {
-    type Err = Error;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, Error> {
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
         let known = |row: &&Row| row.3.iter().any(|known| known.eq_ignore_ascii_case(name));
-        TABLE.iter().find(known).map(|row| row.0).ok_or(Error::UnknownFormat)
+        TABLE.iter().find(known).map(|row| row.0).ok_or_else(|| UnknownName::new("format", name))
     }
 }
 
@@ -267,8 +267,8 @@ mod tests {
     /// Prints every rule as the kernels have it: `ci/prove` takes them from here.
     #[test]
     fn rules() {
-        for format in Format::ALL {
-            for predicate in Predicate::ALL {
+        for format in Format::ALL.iter().copied() {
+            for predicate in Predicate::ALL.iter().copied() {
                 let (rule, opposite) = (format.rule(predicate), format.opposite(predicate));
                 println!("rule {format} {predicate:?} {rule:?}");
                 println!("opposite {format} {predicate:?} {opposite:?}");

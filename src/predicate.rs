@@ -25,7 +25,7 @@ pub enum Predicate {
 
 impl Predicate {
     /// Every predicate, for tables and tests.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: &'static [Self] = &[
         Self::Nan,
         Self::Inf,
         Self::PositiveInf,

@@ -3,7 +3,6 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{bytes, bytes_mut};
 
-use crate::backend::Backend;
 use crate::element::rule;
 use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
 
@@ -125,37 +124,48 @@ fn values(format: Format, with: Replacement<u64>) -> Result<kernels::Values, Err
     }
 }
 
-pub(crate) fn in_place(
-    backend: Option<Backend>,
-    x: ElementsMut<'_>,
-    with: Replacement<u64>,
-) -> Result<usize, Error> {
-    let format = x.format();
-    let with = values(format, with)?;
-    Ok(kernels::replace(
-        backend.map(Backend::kernel),
-        x.into_bytes(),
-        format.rule(Predicate::Nan),
-        with,
-    ))
-}
-
-pub(crate) fn into(
-    backend: Option<Backend>,
-    x: Elements<'_>,
-    out: &mut [u8],
-    with: Replacement<u64>,
-) -> Result<usize, Error> {
-    let (format, x) = (x.format(), x.as_bytes());
-    if x.len() != out.len() {
-        return Err(Error::OutputBytes { bytes: x.len(), output: out.len() });
+impl ElementsMut<'_> {
+    /// Replaces every NaN and infinity by the code for it, and returns how many there were: see
+    /// [`replace_non_finite`].
+    ///
+    /// ```
+    /// use nonfinite::{ElementsMut, Format, Replacement};
+    /// let mut fp8 = [0x38, 0x7F, 0xFF];
+    /// let with = Replacement::finite_bits(Format::F8E4M3Fn);
+    /// let elements = ElementsMut::from_bytes(&mut fp8, Format::F8E4M3Fn)?;
+    /// assert_eq!(elements.replace_non_finite(with), Ok(2));
+    /// assert_eq!(fp8, [0x38, 0x00, 0x00]);
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Code`] if a code has more bits than an element; nothing is written then.
+    pub fn replace_non_finite(self, with: Replacement<u64>) -> Result<usize, Error> {
+        let nan = self.format().rule(Predicate::Nan);
+        let with = values(self.format(), with)?;
+        Ok(kernels::replace(self.backend, self.bytes, nan, with))
     }
-    let with = values(format, with)?;
-    Ok(kernels::replace_into(
-        backend.map(Backend::kernel),
-        x,
-        out,
-        format.rule(Predicate::Nan),
-        with,
-    ))
+
+    /// Becomes a copy of `x` in which every NaN and infinity is replaced by the code for it, and
+    /// returns how many there were.
+    ///
+    /// # Errors
+    /// [`Error::OutputFormat`], [`Error::OutputBytes`] if the output is not as long as `x`, or
+    /// [`Error::Code`]; nothing is written then.
+    pub fn copy_replacing<'x>(
+        self,
+        x: impl Into<Elements<'x>>,
+        with: Replacement<u64>,
+    ) -> Result<usize, Error> {
+        let (x, output) = (x.into(), self.format());
+        if x.format() != output {
+            return Err(Error::OutputFormat { input: x.format(), output });
+        }
+        let (x, out) = (x.as_bytes(), self.bytes);
+        if x.len() != out.len() {
+            return Err(Error::OutputBytes { bytes: x.len(), output: out.len() });
+        }
+        let with = values(output, with)?;
+        Ok(kernels::replace_into(self.backend, x, out, output.rule(Predicate::Nan), with))
+    }
 }

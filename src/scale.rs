@@ -19,7 +19,6 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{Float, bytes_mut};
 
-use crate::backend::Backend;
 use crate::{Element, ElementsMut, Error, Format};
 
 mod sealed {
@@ -68,26 +67,20 @@ pub fn unscale_and_check<T: Scalable>(x: &mut [T], factor: f64) -> bool {
     kernels::scale(None, bytes_mut(x), T::FLOAT, factor)
 }
 
-/// As [`unscale_and_check`], over bytes at any address.
-///
-/// # Errors
-/// [`Error::PartialElement`], or [`Error::NoArithmetic`] if the format is none of F64, F32, F16 and
-/// Bf16. Nothing is written then.
-pub fn unscale_and_check_bytes(x: &mut [u8], format: Format, factor: f64) -> Result<bool, Error> {
-    run(None, ElementsMut::from_bytes(x, format)?, factor)
-}
-
-pub(crate) fn run(
-    backend: Option<Backend>,
-    x: ElementsMut<'_>,
-    factor: f64,
-) -> Result<bool, Error> {
-    let float = match x.format() {
-        Format::F64 => Float::F64,
-        Format::F32 => Float::F32,
-        Format::F16 => Float::F16,
-        Format::Bf16 => Float::Bf16,
-        format => return Err(Error::NoArithmetic { format }),
-    };
-    Ok(kernels::scale(backend.map(Backend::kernel), x.into_bytes(), float, factor))
+impl ElementsMut<'_> {
+    /// [`unscale_and_check`] of elements whose format is known at run time only.
+    ///
+    /// # Errors
+    /// [`Error::NoArithmetic`] if the format is none of F64, F32, F16 and Bf16; nothing is written
+    /// then.
+    pub fn unscale_and_check(self, factor: f64) -> Result<bool, Error> {
+        let float = match self.format() {
+            Format::F64 => Float::F64,
+            Format::F32 => Float::F32,
+            Format::F16 => Float::F16,
+            Format::Bf16 => Float::Bf16,
+            format => return Err(Error::NoArithmetic { format }),
+        };
+        Ok(kernels::scale(self.backend, self.bytes, float, factor))
+    }
 }

@@ -1,9 +1,13 @@
-//! Typed slices.
+//! The functions for typed slices: the short door to what [`crate::TensorView`] offers.
+//!
+//! The width of an element is known here, so a program links the loops of that width only.
 
 use core::mem::MaybeUninit;
 
 use nonfinite_kernels::{MaskOut, bytes, bytes_mut, typed};
 
+#[cfg(feature = "views")]
+use crate::TensorView;
 use crate::element::{opposite, rule};
 use crate::{Census, Element, Predicate};
 
@@ -14,8 +18,8 @@ use crate::{Census, Element, Predicate};
 /// If `x` and `out` differ in length; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
-    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan), MaskOut::from(out));
+pub fn is_nan<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
+    mask(x, Predicate::Nan, out);
 }
 
 /// Sets `out[i]` to whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10
@@ -26,8 +30,8 @@ pub fn is_nan<T: Element>(x: &[T], out: &mut [bool]) {
 /// If `x` and `out` differ in length; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
-    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Inf), MaskOut::from(out));
+pub fn is_inf<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
+    mask(x, Predicate::Inf, out);
 }
 
 /// Sets `out[i]` to whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
@@ -36,11 +40,12 @@ pub fn is_inf<T: Element>(x: &[T], out: &mut [bool]) {
 /// If `x` and `out` differ in length; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
-    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Finite), MaskOut::from(out));
+pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
+    mask(x, Predicate::Finite, out);
 }
 
-/// Sets `out[i]` to whether `predicate` holds for `x[i]`.
+/// Sets `out[i]` to whether `predicate` holds for `x[i]`. `out` may be slices, arrays and vectors of
+/// `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
 ///
 /// ```
 /// use nonfinite::{Predicate, mask};
@@ -53,8 +58,8 @@ pub fn is_finite<T: Element>(x: &[T], out: &mut [bool]) {
 /// If `x` and `out` differ in length; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn mask<T: Element>(x: &[T], predicate: Predicate, out: &mut [bool]) {
-    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(predicate), MaskOut::from(out));
+pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOut<'o>>) {
+    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(predicate), out.into());
 }
 
 /// As [`mask`], into memory that need not be initialised; returns it initialised.
@@ -86,7 +91,7 @@ pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
 /// where the low byte comes first.
 #[inline]
 #[track_caller]
-pub(crate) fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
+fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
     let words = out.len();
     assert!(
         words == elements.div_ceil(64),
@@ -131,6 +136,29 @@ pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
     typed::position::<T::Lane>(None, bytes(x), opposite::<T>(predicate)).is_none()
 }
 
+/// Whether all elements are finite; true of none. Stops soon after the first that is not.
+///
+/// ```
+/// assert!(nonfinite::all_finite(&[1.0, f64::MAX]));
+/// assert!(!nonfinite::all_finite(&[1.0, f64::INFINITY]));
+/// ```
+#[must_use]
+#[inline]
+pub fn all_finite<T: Element>(x: &[T]) -> bool {
+    all(x, Predicate::Finite)
+}
+
+/// Whether an element is NaN. Stops soon after the first.
+///
+/// ```
+/// assert!(nonfinite::any_nan(&[1.0, f32::NAN]));
+/// ```
+#[must_use]
+#[inline]
+pub fn any_nan<T: Element>(x: &[T]) -> bool {
+    any(x, Predicate::Nan)
+}
+
 /// For how many elements `predicate` holds.
 #[must_use]
 #[inline]
@@ -157,4 +185,55 @@ pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
 #[inline]
 pub fn census<T: Element>(x: &[T]) -> Census {
     typed::census::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan))
+}
+
+/// Sets `out[r]` to whether `predicate` holds for an element of row `r`, which is
+/// `x[r * columns..][..columns]`. No mask is made. For other questions, rows with padding, more
+/// dimensions or another axis, see [`TensorView::rows`].
+///
+/// ```
+/// use nonfinite::{Predicate, any_rows};
+/// let logits = [0.5, 1.0, -2.0, f32::NAN];
+/// let mut bad = [false; 2];
+/// any_rows(&logits, 2, Predicate::NonFinite, &mut bad);
+/// assert_eq!(bad, [false, true]);
+/// ```
+///
+/// # Panics
+/// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
+#[cfg(feature = "views")]
+#[track_caller]
+pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [bool]) {
+    let shape = [out.len(), columns];
+    rows(x, &shape).rows(1).and_then(|rows| rows.any(predicate, out)).unwrap();
+}
+
+/// Sets `out[r]` to the number of elements of row `r` for which `predicate` holds; rows as in
+/// [`any_rows`].
+///
+/// ```
+/// use nonfinite::{Predicate, count_rows};
+/// let logits = [0.5, f32::INFINITY, f32::NAN, f32::NAN, 1.0, 2.0];
+/// let mut nan = [0; 3];
+/// count_rows(&logits, 2, Predicate::Nan, &mut nan);
+/// assert_eq!(nan, [0, 2, 0]);
+/// ```
+///
+/// # Panics
+/// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
+#[cfg(feature = "views")]
+#[track_caller]
+pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [usize]) {
+    let shape = [out.len(), columns];
+    rows(x, &shape).rows(1).and_then(|rows| rows.count(predicate, out)).unwrap();
+}
+
+/// The slice as rows.
+#[cfg(feature = "views")]
+#[track_caller]
+fn rows<'a, T: Element>(x: &'a [T], shape: &'a [usize; 2]) -> TensorView<'a> {
+    let [rows, columns] = *shape;
+    let elements = x.len();
+    let view = TensorView::shaped(x, shape).ok().filter(|view| view.len() == elements);
+    view.unwrap_or_else(|| panic!("{elements} elements are not {rows} rows of {columns}"))
 }

@@ -2,7 +2,7 @@
 #![cfg(feature = "ndarray")]
 
 use ndarray::{Array, Array2, ArrayD, ArrayViewD, Axis, Ix2, IxDyn, ShapeBuilder, Slice, s};
-use nonfinite::{Occurrences, Predicate, ViewError};
+use nonfinite::{Error, MaskView, Occurrences, Predicate, TensorView};
 
 type Question = (Predicate, fn(f32) -> bool);
 
@@ -12,32 +12,44 @@ fn check(x: ArrayViewD<'_, f32>, name: &str) {
         (Predicate::Inf, f32::is_infinite),
         (Predicate::Finite, f32::is_finite),
     ];
+    let view = TensorView::from(&x);
     for (predicate, holds) in cases {
         let want = x.mapv(holds);
-        assert_eq!(nonfinite::ndarray::mask(&x, predicate), want, "{name}");
+        let mut mask = vec![true; x.len()];
+        view.mask(predicate, &mut mask).unwrap();
+        assert!(mask.iter().eq(want.iter()), "{name}");
+        let hits = want.iter().enumerate().filter(|(_, hit)| **hit).map(|(i, _)| i);
+        assert!(view.positions(predicate).eq(hits), "positions {name}");
         let first = want.iter().position(|&hit| hit);
         let count = want.iter().filter(|&&hit| hit).count();
-        assert_eq!(nonfinite::ndarray::count(&x, predicate), count, "{name}");
-        assert_eq!(nonfinite::ndarray::any(&x, predicate), count > 0, "{name}");
-        assert_eq!(nonfinite::ndarray::all(&x, predicate), count == x.len(), "{name}");
-        assert_eq!(nonfinite::ndarray::position(&x, predicate), first, "{name}");
+        assert_eq!(view.count(predicate), count, "{name}");
+        assert_eq!(view.any(predicate), count > 0, "{name}");
+        assert_eq!(view.all(predicate), count == x.len(), "{name}");
+        assert_eq!(view.position(predicate), first, "{name}");
         for axis in (0..x.ndim()).map(Axis) {
             let along = |row: ndarray::ArrayView1<'_, bool>| row.iter().filter(|&&hit| hit).count();
             let counts = want.map_axis(axis, along);
-            assert_eq!(nonfinite::ndarray::count_rows(&x, axis, predicate), counts, "{name}");
-            let any = counts.mapv(|count| count > 0);
-            assert_eq!(nonfinite::ndarray::any_rows(&x, axis, predicate), any, "{name}");
+            let rows = view.rows(axis.index()).unwrap();
+            let mut found = vec![7; counts.len()];
+            rows.count(predicate, &mut found).unwrap();
+            assert!(found.iter().eq(counts.iter()), "{name}");
+            let mut found = vec![true; counts.len()];
+            rows.any(predicate, &mut found).unwrap();
+            assert!(found.iter().copied().eq(counts.iter().map(|&count| count > 0)), "{name}");
             let first = want.map_axis(axis, |row| row.iter().position(|&hit| hit));
-            assert_eq!(nonfinite::ndarray::position_rows(&x, axis, predicate), first, "{name}");
+            let mut found = vec![None; counts.len()];
+            rows.position(predicate, &mut found).unwrap();
+            assert!(found.iter().eq(first.iter()), "{name}");
             if predicate == Predicate::Nan {
-                let nan = nonfinite::ndarray::census_rows(&x, axis).mapv(|census| census.nan);
-                assert_eq!(nan.mapv(|nan| nan.count), counts, "{name}");
-                assert_eq!(nan.mapv(|nan| nan.first), first, "{name}");
+                let mut found = vec![nonfinite::Census::default(); counts.len()];
+                rows.census(&mut found).unwrap();
+                assert!(found.iter().map(|census| &census.nan.count).eq(counts.iter()), "{name}");
+                assert!(found.iter().map(|census| &census.nan.first).eq(first.iter()), "{name}");
             }
         }
         // Into outputs of other layouts.
         let mut columns = ArrayD::from_elem(x.raw_dim().f(), true);
-        nonfinite::ndarray::mask_into(&x, predicate, columns.view_mut()).unwrap();
+        view.mask_into(predicate, &mut MaskView::from(&mut columns.view_mut())).unwrap();
         assert_eq!(columns, want, "{name}");
         let wider: Vec<usize> = x.shape().iter().map(|size| 2 * size + 1).collect();
         let mut room = ArrayD::from_elem(IxDyn(&wider), true);
@@ -45,16 +57,16 @@ fn check(x: ArrayViewD<'_, f32>, name: &str) {
         for (axis, &size) in x.shape().iter().enumerate() {
             part.slice_axis_inplace(Axis(axis), Slice::new(0, Some(2 * size as isize), 2));
         }
-        nonfinite::ndarray::mask_into(&x, predicate, part.view_mut()).unwrap();
+        view.mask_into(predicate, &mut MaskView::from(&mut part.view_mut())).unwrap();
         assert_eq!(part, want, "{name}");
         let inside = want.iter().filter(|&&hit| !hit).count();
         assert_eq!(room.iter().filter(|&&hit| !hit).count(), inside, "{name} wrote outside");
     }
-    let nan = Occurrences {
-        count: x.iter().filter(|x| x.is_nan()).count(),
-        first: x.iter().position(|x| x.is_nan()),
-    };
-    assert_eq!(nonfinite::ndarray::census(&x).nan, nan, "{name}");
+    let nan = Occurrences::new(
+        x.iter().filter(|x| x.is_nan()).count(),
+        x.iter().position(|x| x.is_nan()),
+    );
+    assert_eq!(view.census().nan, nan, "{name}");
 }
 
 #[test]
@@ -105,12 +117,14 @@ fn one_hit() {
 fn shapes_that_differ() {
     let x = Array2::<f64>::zeros((2, 3));
     let mut out = Array2::from_elem((2, 4), true);
-    let refused = nonfinite::ndarray::mask_into(&x, Predicate::Nan, out.view_mut());
-    assert_eq!(refused, Err(ViewError::OutputSize { dimension: 1, input: 3, output: 4 }));
+    let refused =
+        TensorView::from(&x).mask_into(Predicate::Nan, &mut MaskView::from(&mut out.view_mut()));
+    assert_eq!(refused, Err(Error::OutputSize { dimension: 1, input: 3, output: 4 }));
     assert!(out.iter().all(|&slot| slot));
     let mut out = ArrayD::from_elem(IxDyn(&[6]), true);
-    let refused = nonfinite::ndarray::mask_into(&x.into_dyn(), Predicate::Nan, out.view_mut());
-    assert_eq!(refused, Err(ViewError::OutputRank { input: 2, output: 1 }));
+    let refused =
+        TensorView::from(&x).mask_into(Predicate::Nan, &mut MaskView::from(&mut out.view_mut()));
+    assert_eq!(refused, Err(Error::OutputRank { input: 2, output: 1 }));
     let half = Array::<half::f16, Ix2>::from_elem((3, 3), half::f16::NAN);
-    assert_eq!(nonfinite::ndarray::count(&half, Predicate::Nan), 9);
+    assert_eq!(TensorView::from(&half).count(Predicate::Nan), 9);
 }

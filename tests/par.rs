@@ -1,10 +1,14 @@
 //! Several threads give the answers of the oracles, on every backend, whatever the pool: random
 //! data, and hits at the borders between the parts that threads take.
 
-use nonfinite::par::{self, ALONE, GRAIN};
-use nonfinite::{Backend, Census, Elements, Error, Format, Occurrences, Predicate};
+use nonfinite::{Backend, Census, Elements, Error, Format, Occurrences, Predicate, TensorView};
 use nonfinite_oracle::{self as oracle, Kind, holds, kind};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Inputs of no more bytes are answered on the calling thread: see [`TensorView::par`].
+const ALONE: usize = 2 << 20;
+/// The largest part of a longer input, in bytes.
+const GRAIN: usize = 256 << 10;
 
 const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::Bf16, Format::F8E5M2];
 
@@ -43,15 +47,13 @@ impl Tensor {
         let kinds =
             bytes.chunks_exact(format.size_in_bytes()).map(|raw| kind(format, oracle::read(raw)));
         let kinds: Vec<Kind> = kinds.collect();
-        let class = |wanted| Occurrences {
-            count: kinds.iter().filter(|&&kind| kind == wanted).count(),
-            first: kinds.iter().position(|&kind| kind == wanted),
+        let class = |wanted| {
+            Occurrences::new(
+                kinds.iter().filter(|&&kind| kind == wanted).count(),
+                kinds.iter().position(|&kind| kind == wanted),
+            )
         };
-        let census = Census {
-            nan: class(Kind::Nan),
-            pos_inf: class(Kind::PosInf),
-            neg_inf: class(Kind::NegInf),
-        };
+        let census = Census::new(class(Kind::Nan), class(Kind::PosInf), class(Kind::NegInf));
         Self { format, bytes, kinds, census }
     }
 
@@ -88,17 +90,33 @@ impl Tensor {
         let x = self.elements();
         let first = hits.iter().position(|&hit| hit);
         let count = hits.iter().filter(|&&hit| hit).count();
-        assert_eq!(backend.par_position(x, predicate), first, "position {at}");
-        assert_eq!(backend.par_any(x, predicate), first.is_some(), "any {at}");
-        assert_eq!(backend.par_all(x, predicate), count == hits.len(), "all {at}");
-        assert_eq!(backend.par_count(x, predicate), count, "count {at}");
-        assert_eq!(backend.par_census(x), self.census, "census {at}");
+        assert_eq!(
+            TensorView::from(x).on(backend).par().position(predicate),
+            first,
+            "position {at}"
+        );
+        assert_eq!(
+            TensorView::from(x).on(backend).par().any(predicate),
+            first.is_some(),
+            "any {at}"
+        );
+        assert_eq!(
+            TensorView::from(x).on(backend).par().all(predicate),
+            count == hits.len(),
+            "all {at}"
+        );
+        assert_eq!(TensorView::from(x).on(backend).par().count(predicate), count, "count {at}");
+        assert_eq!(TensorView::from(x).on(backend).par().census(), self.census, "census {at}");
     }
 
     fn check_mask(&self, backend: Backend, predicate: Predicate, hits: &[bool], at: &str) {
         const CANARY: u8 = 0xA5;
         let mut out = vec![CANARY; hits.len() + 2];
-        backend.par_mask(self.elements(), predicate, &mut out[1..=hits.len()]);
+        TensorView::from(self.elements())
+            .on(backend)
+            .par()
+            .mask(predicate, &mut out[1..=hits.len()])
+            .unwrap();
         let wrong = hits.iter().zip(&out[1..]).position(|(&hit, &byte)| u8::from(hit) != byte);
         assert_eq!(wrong, None, "mask {at}");
         assert_eq!((out[0], out[hits.len() + 1]), (CANARY, CANARY), "mask {at} wrote outside");
@@ -120,7 +138,11 @@ impl Tensor {
             want[byte] = want[byte] & !(1 << bit) | u8::from(hit) << bit;
         }
         let end = out.len() - 1;
-        backend.par_bits(self.elements(), predicate, &mut out[..end], offset);
+        TensorView::from(self.elements())
+            .on(backend)
+            .par()
+            .bits(predicate, &mut out[..end], offset)
+            .unwrap();
         assert!(out == want, "bits {at} offset {offset}");
     }
 }
@@ -204,10 +226,24 @@ fn hits_at_borders() {
                         let threads = pool.current_num_threads();
                         let at = format!("{} {format} {hit}, {threads} threads", backend.name());
                         pool.install(|| {
-                            assert_eq!(backend.par_position(x, Predicate::Nan), Some(hit), "{at}");
-                            assert!(backend.par_any(x, Predicate::Nan), "{at}");
-                            assert!(!backend.par_all(x, Predicate::Finite), "{at}");
-                            assert_eq!(backend.par_census(x).nan.first, Some(hit), "{at}");
+                            assert_eq!(
+                                TensorView::from(x).on(backend).par().position(Predicate::Nan),
+                                Some(hit),
+                                "{at}"
+                            );
+                            assert!(
+                                TensorView::from(x).on(backend).par().any(Predicate::Nan),
+                                "{at}"
+                            );
+                            assert!(
+                                !TensorView::from(x).on(backend).par().all(Predicate::Finite),
+                                "{at}"
+                            );
+                            assert_eq!(
+                                TensorView::from(x).on(backend).par().census().nan.first,
+                                Some(hit),
+                                "{at}"
+                            );
                         });
                     }
                 }
@@ -227,26 +263,21 @@ fn slices_and_bytes() {
         let count = hits.iter().filter(|&&hit| hit).count();
 
         let mut mask = vec![true; elements];
-        par::mask(&x, Predicate::Nan, &mut mask);
+        TensorView::from(&x).par().mask(Predicate::Nan, &mut mask).unwrap();
         assert!(mask == hits, "mask of {elements}");
-        let mut words = vec![u64::MAX; elements.div_ceil(64)];
-        par::bits(&x, Predicate::Nan, &mut words);
-        let bit = |i: usize| words[i / 64] >> (i % 64) & 1 == 1;
-        assert!((0..elements).all(|i| bit(i) == hits[i]), "bits of {elements}");
-        assert!((elements..64 * words.len()).all(bit), "bits behind {elements}");
         let mut bitmap = vec![0u8; (elements + 5).div_ceil(8)];
-        par::bits_at(&x, Predicate::Nan, &mut bitmap, 5);
+        TensorView::from(&x).par().bits(Predicate::Nan, &mut bitmap, 5).unwrap();
         assert!((0..elements).all(|i| (bitmap[(i + 5) / 8] >> ((i + 5) % 8) & 1 == 1) == hits[i]));
-        assert_eq!(par::any(&x, Predicate::Nan), first.is_some());
-        assert_eq!(par::all(&x, Predicate::Finite), first.is_none());
-        assert_eq!(par::count(&x, Predicate::Nan), count);
-        assert_eq!(par::position(&x, Predicate::Nan), first);
-        assert_eq!(par::census(&x).nan, Occurrences { count, first });
+        assert_eq!(TensorView::from(&x).par().any(Predicate::Nan), first.is_some());
+        assert_eq!(TensorView::from(&x).par().all(Predicate::Finite), first.is_none());
+        assert_eq!(TensorView::from(&x).par().count(Predicate::Nan), count);
+        assert_eq!(TensorView::from(&x).par().position(Predicate::Nan), first);
+        assert_eq!(TensorView::from(&x).par().census().nan, Occurrences::new(count, first));
 
         let finite = vec![1f32; elements];
         for backend in Backend::available() {
             assert!(
-                backend.par_all(&finite[..], Predicate::Finite),
+                TensorView::from(&finite[..]).on(backend).par().all(Predicate::Finite),
                 "{} all of {elements}",
                 backend.name()
             );
@@ -254,26 +285,84 @@ fn slices_and_bytes() {
 
         // Room behind the last result, from a bit far behind the first on.
         let mut long = vec![0u8; 10 * bitmap.len() + 3000];
-        par::bits_at(&x, Predicate::Nan, &mut long, 805);
+        TensorView::from(&x).par().bits(Predicate::Nan, &mut long, 805).unwrap();
         assert!(long[..100].iter().chain(&long[100 + bitmap.len()..]).all(|&byte| byte == 0));
         assert!(long[100..][..bitmap.len()] == bitmap);
 
+        assert!(
+            TensorView::from(&x).par().positions(Predicate::Nan).eq(hits
+                .iter()
+                .enumerate()
+                .filter(|(_, hit)| **hit)
+                .map(|(i, _)| i))
+        );
+
         let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        let f32s = Format::F32;
+        let view = TensorView::from_bytes(&bytes, Format::F32).unwrap().par();
         let mut mask = vec![7u8; elements];
-        assert_eq!(par::bytes::mask(&bytes, f32s, Predicate::Nan, &mut mask), Ok(()));
+        assert_eq!(view.mask(Predicate::Nan, &mut mask), Ok(()));
         assert!(mask.iter().zip(&hits).all(|(&byte, &hit)| byte == u8::from(hit)));
         let mut again = vec![0u8; (elements + 5).div_ceil(8)];
-        assert_eq!(par::bytes::bits(&bytes, f32s, Predicate::Nan, &mut again, 5), Ok(()));
+        assert_eq!(view.bits(Predicate::Nan, &mut again, 5), Ok(()));
         assert!(again == bitmap);
-        assert_eq!(par::bytes::any(&bytes, f32s, Predicate::Nan), Ok(first.is_some()));
-        assert_eq!(par::bytes::all(&bytes, f32s, Predicate::Finite), Ok(first.is_none()));
-        assert_eq!(par::bytes::count(&bytes, f32s, Predicate::Nan), Ok(count));
-        assert_eq!(par::bytes::position(&bytes, f32s, Predicate::Nan), Ok(first));
-        assert_eq!(
-            par::bytes::census(&bytes, f32s).map(|census| census.nan),
-            Ok(Occurrences { count, first })
-        );
+        assert_eq!(view.any(Predicate::Nan), first.is_some());
+        assert_eq!(view.all(Predicate::Finite), first.is_none());
+        assert_eq!(view.count(Predicate::Nan), count);
+        assert_eq!(view.position(Predicate::Nan), first);
+        assert_eq!(view.census().nan, Occurrences::new(count, first));
+    }
+}
+
+/// Layouts whose parts are boxes: the answers of one thread, which `backends/views.rs` holds against
+/// nested loops.
+#[test]
+fn strided_views() {
+    let mut random = random();
+    let x: Vec<u16> = (0..3 << 20).map(|_| random() as u16).collect();
+    let codes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let x = Elements::from_bytes(&codes, Format::F16).unwrap();
+    let layouts: [(&[usize], &[isize]); 7] = [
+        (&[1 << 20], &[3]),
+        (&[1 << 20, 3], &[1, 1 << 20]),
+        (&[3, 1 << 20], &[1, 3]),
+        (&[2, 1, 512, 1025], &[1 << 20, 5, 2048, 1]),
+        (&[1100, 1900], &[1950, 1]),
+        (&[5, 7, 40_000], &[1, 100_000, 2]),
+        (&[3, 1 << 20], &[0, 3]),
+    ];
+    for pool in pools() {
+        for (sizes, strides) in layouts {
+            let alone = TensorView::strided(x, 0, sizes, strides).unwrap();
+            let shared = alone.par();
+            let at = format!("{sizes:?} {strides:?}, {} threads", pool.current_num_threads());
+            pool.install(|| {
+                for predicate in [Predicate::Nan, Predicate::Finite, Predicate::NegativeInf] {
+                    assert_eq!(shared.any(predicate), alone.any(predicate), "any {at}");
+                    assert_eq!(shared.all(predicate), alone.all(predicate), "all {at}");
+                    assert_eq!(shared.count(predicate), alone.count(predicate), "count {at}");
+                    assert_eq!(shared.position(predicate), alone.position(predicate), "{at}");
+                    let mut masks = [vec![7u8; alone.len()], vec![9; alone.len()]];
+                    shared.mask(predicate, &mut masks[0]).unwrap();
+                    alone.mask(predicate, &mut masks[1]).unwrap();
+                    assert!(masks[0] == masks[1], "mask {predicate:?} {at}");
+                    for offset in [0, 3] {
+                        let room = (alone.len() + offset).div_ceil(8);
+                        let mut bits = [vec![0; room], vec![0; room]];
+                        shared.bits(predicate, &mut bits[0], offset).unwrap();
+                        alone.bits(predicate, &mut bits[1], offset).unwrap();
+                        assert!(bits[0] == bits[1], "bits {predicate:?} from {offset} {at}");
+                    }
+                    for (axis, size) in sizes.iter().enumerate() {
+                        let rows = alone.len() / size;
+                        let mut counts = [vec![1; rows], vec![2; rows]];
+                        shared.rows(axis).unwrap().count(predicate, &mut counts[0]).unwrap();
+                        alone.rows(axis).unwrap().count(predicate, &mut counts[1]).unwrap();
+                        assert!(counts[0] == counts[1], "rows along {axis} {predicate:?} {at}");
+                    }
+                }
+                assert_eq!(shared.census(), alone.census(), "census {at}");
+            });
+        }
     }
 }
 
@@ -294,12 +383,13 @@ fn masks_larger_than_the_cache() {
     let hits: Vec<u8> =
         codes.iter().map(|&code| u8::from(kind(format, code.into()) == Kind::Nan)).collect();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let view = TensorView::from_bytes(&x, format).unwrap();
     for threads in [false, true] {
         let mut mask = vec![0xA5; elements];
         let written = if threads {
-            pool.install(|| par::bytes::mask(&x, format, Predicate::Nan, &mut mask))
+            pool.install(|| view.par().mask(Predicate::Nan, &mut mask))
         } else {
-            nonfinite::bytes::mask(&x, format, Predicate::Nan, &mut mask)
+            view.mask(Predicate::Nan, &mut mask)
         };
         assert_eq!(written, Ok(()));
         let wrong = mask.chunks(hits.len()).position(|piece| *piece != hits[..piece.len()]);
@@ -310,40 +400,25 @@ fn masks_larger_than_the_cache() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let x = vec![f32::NAN; ALONE];
-    let bytes = vec![0xFF; 4 * ALONE];
+    let view = TensorView::from(&x).par();
     for wrong in [ALONE - 1, ALONE + 1] {
         let mut mask = vec![false; wrong];
-        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            par::mask(&x, Predicate::Nan, &mut mask)
-        }));
-        let message = *refused.expect_err("no panic").downcast::<String>().unwrap();
-        assert_eq!(message, format!("{ALONE} elements, but an output for {wrong}"));
-        assert!(!mask.contains(&true), "nothing is written");
-        let mut mask = vec![0; wrong];
         let error = Error::OutputLength { elements: ALONE, output: wrong };
-        assert_eq!(par::bytes::mask(&bytes, Format::F32, Predicate::Nan, &mut mask), Err(error));
-        assert!(mask.iter().all(|&byte| byte == 0), "nothing is written");
+        assert_eq!(view.mask(Predicate::Nan, &mut mask), Err(error));
+        assert!(!mask.contains(&true), "nothing is written");
     }
     for (room, offset) in
         [(ALONE / 8, 1), (ALONE / 8, 7), (ALONE / 8 - 1, 0), (ALONE / 8, usize::MAX)]
     {
         let mut bitmap = vec![0; room];
-        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            par::bits_at(&x, Predicate::Nan, &mut bitmap, offset);
-        }));
-        assert!(refused.is_err(), "{room} bytes from bit {offset} on");
         let error = Error::OutputBits { elements: ALONE, offset, bytes: room };
-        assert_eq!(
-            par::bytes::bits(&bytes, Format::F32, Predicate::Nan, &mut bitmap, offset),
-            Err(error)
-        );
+        assert_eq!(view.bits(Predicate::Nan, &mut bitmap, offset), Err(error));
         assert!(bitmap.iter().all(|&byte| byte == 0), "nothing is written");
     }
-    let partial = Error::PartialElement { bytes: 4 * ALONE - 1, format: Format::F32 };
-    let odd = &bytes[1..];
-    assert_eq!(par::bytes::any(odd, Format::F32, Predicate::Nan), Err(partial));
-    assert_eq!(par::bytes::all(odd, Format::F32, Predicate::Nan), Err(partial));
-    assert_eq!(par::bytes::count(odd, Format::F32, Predicate::Nan), Err(partial));
-    assert_eq!(par::bytes::position(odd, Format::F32, Predicate::Nan), Err(partial));
-    assert_eq!(par::bytes::census(odd, Format::F32), Err(partial));
+    let mut rows = [true; 3];
+    let shape = [ALONE / 4, 4];
+    let rows_of = TensorView::shaped(&x, &shape).unwrap().par().rows(1).unwrap();
+    let error = Error::Rows { rows: ALONE / 4, output: 3 };
+    assert_eq!(rows_of.any(Predicate::Nan, &mut rows), Err(error));
+    assert_eq!(rows, [true; 3], "nothing is written");
 }

@@ -2,8 +2,8 @@
 //! themselves.
 
 use nonfinite::{
-    Elements, ElementsMut, Error, F8E4M3, Format, Predicate, Replacement, TensorView,
-    TensorViewMut, ViewError, bytes, scale,
+    Elements, ElementsMut, Error, F8E4M3, Format, MaskView, Predicate, Replacement, TensorView,
+    UnknownName,
 };
 
 /// Text of an error that nothing lies behind.
@@ -17,33 +17,42 @@ fn of_errors() {
     let x = [0; 12];
     let partial = Elements::from_bytes(&x, Format::F64).unwrap_err();
     assert_eq!(text(&partial), "12 bytes are no whole number of f64 elements, 8 bytes each");
-    let length = bytes::mask(&x, Format::F32, Predicate::Nan, &mut [0; 2]).unwrap_err();
+    let floats = TensorView::from_bytes(&x, Format::F32).unwrap();
+    let length = floats.mask(Predicate::Nan, &mut [0; 2]).unwrap_err();
     assert_eq!(text(&length), "3 elements, but an output for 2");
-    let bits = bytes::bits(&x, Format::F32, Predicate::Nan, &mut [0; 1], 6).unwrap_err();
+    let bits = floats.bits(Predicate::Nan, &mut [0; 1], 6).unwrap_err();
     assert_eq!(text(&bits), "3 elements from bit 6 on, but an output of 1 bytes");
     let zeros = Replacement { nan: 0, pos_inf: 0, neg_inf: 0 };
-    let output = bytes::replace_non_finite_into(&x, Format::F32, &mut [0; 8], zeros).unwrap_err();
+    let elements = Elements::from_bytes(&x, Format::F32).unwrap();
+    let (mut room, mut codes) = ([0; 8], [0; 4]);
+    let output = ElementsMut::from_bytes(&mut room, Format::F32).unwrap();
+    let output = output.copy_replacing(elements, zeros).unwrap_err();
     assert_eq!(text(&output), "12 bytes, but an output of 8");
+    let output = ElementsMut::from_bytes(&mut room, Format::F16).unwrap();
+    let output = output.copy_replacing(elements, zeros).unwrap_err();
+    assert_eq!(text(&output), "f32 elements, but an output of f16 elements");
     let code = Replacement { nan: 0x100, ..zeros };
-    let code = bytes::replace_non_finite(&mut [0; 4], Format::F8E5M2, code).unwrap_err();
+    let refused = ElementsMut::from_bytes(&mut codes, Format::F8E5M2).unwrap();
+    let code = refused.replace_non_finite(code).unwrap_err();
     assert_eq!(text(&code), "code 0x100 does not fit into f8e5m2 elements of 8 bits");
-    let rows = bytes::any_rows(&x, Format::F32, 2, Predicate::Nan, &mut [false; 2]).unwrap_err();
-    assert_eq!(text(&rows), "3 elements are not 2 rows of 2");
-    let arithmetic = scale::unscale_and_check_bytes(&mut [0; 4], Format::F8E4M3, 2.0).unwrap_err();
+    let arithmetic = ElementsMut::from_bytes(&mut codes, Format::F8E4M3).unwrap();
+    let arithmetic = arithmetic.unscale_and_check(2.0).unwrap_err();
     assert_eq!(
         text(&arithmetic),
         "f8e4m3 elements are not multiplied: only f64, f32, f16 and bf16 are"
     );
-    let unknown: Error = "f7".parse::<Format>().unwrap_err();
-    assert_eq!(text(&unknown), "no format of this name");
+    let unknown: UnknownName = "f7".parse::<Format>().unwrap_err();
+    assert_eq!(text(&unknown), "no format has the name \"f7\"");
+    assert_eq!((room, codes), ([0; 8], [0; 4]), "nothing is written");
 }
 
 #[test]
 fn of_refused_views() {
     let x = [1.0f32; 6];
-    let view = |offset, sizes, strides| TensorView::new(&x[..], offset, sizes, strides).map(|_| ());
+    let view =
+        |offset, sizes, strides| TensorView::strided(&x[..], offset, sizes, strides).map(|_| ());
     let says =
-        |refused: Result<(), ViewError>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
+        |refused: Result<(), Error>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
     says(view(0, &[2, 3], &[1]), "2 sizes, but 1 strides");
     says(
         view(0, &[2, usize::MAX], &[0, 0]),
@@ -55,7 +64,7 @@ fn of_refused_views() {
         "dimension 1 (size 3, stride 1) leads outside of the 6 elements given",
     );
     says(
-        TensorViewMut::new(&mut [0u8; 6][..], 0, &[2, 2], &[1, 1]).map(|_| ()),
+        MaskView::strided(&mut [0u8; 6][..], 0, &[2, 2], &[1, 1]).map(|_| ()),
         "dimension 1 of the output (stride 1) may name bytes that others name: \
          its stride must be at least 2, forwards or backwards",
     );
@@ -64,16 +73,16 @@ fn of_refused_views() {
 #[test]
 fn of_refused_operations() {
     let x = [1.0f32; 6];
-    let view = TensorView::new(&x[..], 0, &[2, 3], &[3, 1]).unwrap();
+    let view = TensorView::strided(&x[..], 0, &[2, 3], &[3, 1]).unwrap();
     let says =
-        |refused: Result<(), ViewError>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
+        |refused: Result<(), Error>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
     let mut room = [7u8; 6];
-    let mut out = TensorViewMut::contiguous(&mut room[..], &[6]).unwrap();
+    let mut out = MaskView::shaped(&mut room[..], &[6]).unwrap();
     says(
         view.mask_into(Predicate::Nan, &mut out),
         "the input has 2 dimensions, but the output has 1",
     );
-    let mut out = TensorViewMut::contiguous(&mut room[..], &[2, 2]).unwrap();
+    let mut out = MaskView::shaped(&mut room[..], &[2, 2]).unwrap();
     says(
         view.mask_into(Predicate::Nan, &mut out),
         "dimension 1 has size 3, but size 2 in the output",
@@ -83,8 +92,10 @@ fn of_refused_operations() {
         view.bits(Predicate::Nan, &mut room[..1], 3),
         "6 elements from bit 3 on, but an output of 1 bytes",
     );
-    says(view.any_rows(Predicate::Nan, &mut [false; 3]), "2 rows, but an output for 3");
-    says(view.count_rows(Predicate::Nan, &mut [0; 1]), "2 rows, but an output for 1");
+    let rows = view.rows(1).unwrap();
+    says(rows.any(Predicate::Nan, &mut [false; 3]), "2 rows, but an output for 3");
+    says(rows.count(Predicate::Nan, &mut [0; 1]), "2 rows, but an output for 1");
+    says(view.rows(2).map(|_| ()), "no axis 2 in a tensor of 2 dimensions");
     says(view.coordinate(6, &mut [0; 2]), "no element 6 in a tensor of 6");
     says(view.coordinate(5, &mut [0; 3]), "2 dimensions, but a coordinate of 3 places");
     assert_eq!(room, [7; 6], "nothing is written");
@@ -93,19 +104,19 @@ fn of_refused_operations() {
 #[test]
 fn views_tell_their_layout() {
     let x = [1.0f64; 7];
-    let view = TensorView::new(&x[..], 6, &[2, 1, 3], &[-3, 9, -1]).unwrap();
+    let view = TensorView::strided(&x[..], 6, &[2, 1, 3], &[-3, 9, -1]).unwrap();
     assert_eq!((view.len(), view.is_empty(), view.format()), (6, false, Format::F64));
     assert_eq!(view.sizes(), [2, 1, 3]);
     assert_eq!(view.strides().collect::<Vec<_>>(), [-3, 9, -1]);
-    let dense = TensorView::contiguous(&x[..], &[2, 3]).unwrap();
+    let dense = TensorView::shaped(&x[..], &[2, 3]).unwrap();
     assert_eq!(dense.strides().collect::<Vec<_>>(), [3, 1]);
-    assert!(TensorView::contiguous(&x[..], &[2, 0]).unwrap().is_empty());
+    assert!(TensorView::shaped(&x[..], &[2, 0]).unwrap().is_empty());
 
     let mut room = [false; 8];
-    let out = TensorViewMut::new(&mut room[..], 1, &[2, 3], &[1, 2]).unwrap();
+    let out = MaskView::strided(&mut room[..], 1, &[2, 3], &[1, 2]).unwrap();
     assert_eq!((out.len(), out.is_empty(), out.sizes()), (6, false, &[2, 3][..]));
     assert_eq!(out.strides().collect::<Vec<_>>(), [1, 2]);
-    assert!(TensorViewMut::contiguous(&mut room[..], &[0]).unwrap().is_empty());
+    assert!(MaskView::shaped(&mut room[..], &[0]).unwrap().is_empty());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 use nonfinite_benches::loops::{self, Ask, Finite, Inf, Nan, PositiveInf};
 use nonfinite_benches::{Data, Sample, backends, bytes_of, has_avx512, limits_of, sizes};
 use nonfinite_kernels::bytes_mut;
@@ -127,7 +127,10 @@ impl Filter {
         };
         let ours = backends().into_iter().map(|backend| {
             of(backend.name(), move || {
-                backend.mask(black_box(x), A::PREDICATE, black_box(&mut out.borrow_mut()[..]));
+                TensorView::from(black_box(x))
+                    .on(backend)
+                    .mask(A::PREDICATE, black_box(&mut out.borrow_mut()[..]))
+                    .unwrap();
             })
         });
         let limits = limits_of(size_of::<T>()).into_iter().map(|(_, _, floor)| {
@@ -150,7 +153,10 @@ impl Filter {
             let ours = backends().into_iter().map(|backend| {
                 let out = placed(words + 1, 0u64);
                 of(backend.name(), move || {
-                    backend.bits(black_box(x), A::PREDICATE, black_box(bytes_mut(out)), offset)
+                    TensorView::from(black_box(x))
+                        .on(backend)
+                        .bits(A::PREDICATE, black_box(bytes_mut(out)), offset)
+                        .unwrap()
                 })
             });
             let (a, b) = (placed(words, 0), placed(words, 0));
@@ -202,14 +208,14 @@ impl Filter {
                         "all/finite",
                         x,
                         data_name,
-                        |backend, x| backend.all(x, Predicate::Finite),
+                        |backend, x| TensorView::from(x).on(backend).all(Predicate::Finite),
                         vec![],
                     );
                     self.reduction(
                         "position/nan",
                         x,
                         data_name,
-                        |backend, x| backend.position(x, Predicate::Nan),
+                        |backend, x| TensorView::from(x).on(backend).position(Predicate::Nan),
                         vec![],
                     );
                 }
@@ -228,17 +234,23 @@ impl Filter {
                     "count/nan",
                     x,
                     data_name,
-                    |backend, x| backend.count(x, Predicate::Nan),
+                    |backend, x| TensorView::from(x).on(backend).count(Predicate::Nan),
                     others(),
                 );
                 self.reduction(
                     "count/finite",
                     x,
                     data_name,
-                    |backend, x| backend.count(x, Predicate::Finite),
+                    |backend, x| TensorView::from(x).on(backend).count(Predicate::Finite),
                     vec![],
                 );
-                self.reduction("census", x, data_name, |backend, x| backend.census(x), vec![]);
+                self.reduction(
+                    "census",
+                    x,
+                    data_name,
+                    |backend, x| TensorView::from(x).on(backend).census(),
+                    vec![],
+                );
             }
         }
     }
@@ -256,11 +268,10 @@ impl Filter {
                     let out = &RefCell::new(placed(bytes, false));
                     let ours = backends().into_iter().map(|backend| {
                         of(backend.name(), move || {
-                            backend.mask(
-                                black_box(x),
-                                predicate,
-                                black_box(&mut out.borrow_mut()[..]),
-                            );
+                            TensorView::from(black_box(x))
+                                .on(backend)
+                                .mask(predicate, black_box(&mut out.borrow_mut()[..]))
+                                .unwrap();
                         })
                     });
                     let limits = limits_of(1).into_iter().map(|(_, _, floor)| {
@@ -278,7 +289,10 @@ impl Filter {
                     let ours = backends().into_iter().map(|backend| {
                         let out = placed(bytes / 8, 0);
                         of(backend.name(), move || {
-                            backend.bits(black_box(x), predicate, black_box(&mut *out), 0)
+                            TensorView::from(black_box(x))
+                                .on(backend)
+                                .bits(predicate, black_box(&mut *out), 0)
+                                .unwrap()
                         })
                     });
                     self.cell(
@@ -302,13 +316,13 @@ impl Filter {
                     );
                 };
                 reduction("all/finite", |backend, x| {
-                    black_box(backend.all(x, Predicate::Finite));
+                    black_box(TensorView::from(x).on(backend).all(Predicate::Finite));
                 });
                 reduction("count/nan", |backend, x| {
-                    black_box(backend.count(x, Predicate::Nan));
+                    black_box(TensorView::from(x).on(backend).count(Predicate::Nan));
                 });
                 reduction("census", |backend, x| {
-                    black_box(backend.census(x));
+                    black_box(TensorView::from(x).on(backend).census());
                 });
             }
         }
@@ -340,7 +354,10 @@ impl Filter {
                         is_finite(black_box(x), black_box(&mut a))
                     }),
                     of(format!("{} called", backend.name()), move || {
-                        backend.mask(black_box(x), Predicate::Finite, black_box(&mut b[..]));
+                        TensorView::from(black_box(x))
+                            .on(backend)
+                            .mask(Predicate::Finite, black_box(&mut b[..]))
+                            .unwrap();
                     }),
                 ];
                 let (mut a, mut b) = (vec![false; n], vec![false; n]);

@@ -125,10 +125,10 @@ mod tests {
     fn numbers_are_positions_and_nothing_is_missing() {
         assert!(FORMATS.iter().zip(1..).all(|(entry, number)| entry.0 == number));
         assert!(PREDICATES.iter().zip(1..).all(|(entry, number)| entry.0 == number));
-        for known in Format::ALL {
+        for known in Format::ALL.iter().copied() {
             assert_eq!(code(known).map(format), Some(Ok(known)));
         }
-        for known in Predicate::ALL {
+        for known in Predicate::ALL.iter().copied() {
             let code = PREDICATES.iter().find(|entry| entry.1 == known).expect("in the table").0;
             assert_eq!(predicate(code), Ok(known));
         }

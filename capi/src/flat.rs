@@ -4,11 +4,11 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Format, Predicate, TensorView};
 
 use crate::codes::{self, FormatCode, NF_IS_NEVER, PredicateCode};
 use crate::ffi::{self, Slot, Span, border};
-use crate::status::Status;
+use crate::status::{NF_ERR_INTERNAL, Status};
 
 /// The index of no element, where there is none of the kind asked for.
 pub const NF_NONE: u64 = u64::MAX;
@@ -82,8 +82,7 @@ pub unsafe extern "C" fn nf_mask(
         // SAFETY: writable and ours alone, as the caller vouches, and not the input; any byte is a
         // `MaybeUninit`.
         let out = unsafe { out.output::<MaybeUninit<bool>>() };
-        Backend::active().mask(x, predicate, out);
-        Ok(())
+        TensorView::from(x).mask(predicate, out).map_err(|_| NF_ERR_INTERNAL)
     })
 }
 
@@ -119,8 +118,7 @@ pub unsafe extern "C" fn nf_bits(
         let x = unsafe { x.elements(format)? };
         // SAFETY: writable, initialised and ours alone, as the caller vouches, and not the input.
         let bitmap = unsafe { bitmap.output::<u8>() };
-        Backend::active().bits(x, predicate, bitmap, shift);
-        Ok(())
+        TensorView::from(x).bits(predicate, bitmap, shift).map_err(|_| NF_ERR_INTERNAL)
     })
 }
 
@@ -141,11 +139,7 @@ pub unsafe extern "C" fn nf_any(
     result: *mut bool,
 ) -> Status {
     // SAFETY: as the caller vouches.
-    unsafe {
-        reduce(data, format, count, predicate, result, |backend, x, predicate| {
-            backend.any(x, predicate)
-        })
-    }
+    unsafe { reduce(data, format, count, predicate, result, |x, predicate| x.any(predicate)) }
 }
 
 /// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon
@@ -166,11 +160,7 @@ pub unsafe extern "C" fn nf_all(
     result: *mut bool,
 ) -> Status {
     // SAFETY: as the caller vouches.
-    unsafe {
-        reduce(data, format, count, predicate, result, |backend, x, predicate| {
-            backend.all(x, predicate)
-        })
-    }
+    unsafe { reduce(data, format, count, predicate, result, |x, predicate| x.all(predicate)) }
 }
 
 /// `*result` becomes the number of elements for which `predicate` holds.
@@ -193,9 +183,7 @@ pub unsafe extern "C" fn nf_count(
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
-        reduce(data, format, count, predicate, result, |backend, x, predicate| {
-            backend.count(x, predicate) as u64
-        })
+        reduce(data, format, count, predicate, result, |x, predicate| x.count(predicate) as u64)
     }
 }
 
@@ -219,9 +207,7 @@ pub unsafe extern "C" fn nf_first(
 ) -> Status {
     // SAFETY: as the caller vouches.
     unsafe {
-        reduce(data, format, count, predicate, result, |backend, x, predicate| {
-            index(backend.position(x, predicate))
-        })
+        reduce(data, format, count, predicate, result, |x, predicate| index(x.position(predicate)))
     }
 }
 
@@ -242,9 +228,7 @@ pub unsafe extern "C" fn nf_take_census(
     result: *mut Census,
 ) -> Status {
     // SAFETY: as the caller vouches. A census asks for no predicate.
-    unsafe {
-        reduce(data, format, count, NF_IS_NEVER, result, |backend, x, _| backend.census(x).into())
-    }
+    unsafe { reduce(data, format, count, NF_IS_NEVER, result, |x, _| x.census().into()) }
 }
 
 /// The arguments that all of these functions have, checked.
@@ -270,7 +254,7 @@ unsafe fn reduce<T>(
     count: usize,
     predicate: PredicateCode,
     result: *mut T,
-    answer: impl FnOnce(Backend, Elements<'_>, Predicate) -> T,
+    answer: impl FnOnce(TensorView<'_>, Predicate) -> T,
 ) -> Status {
     border(|| {
         let (x, format, predicate) = question(data, format, count, predicate)?;
@@ -279,7 +263,7 @@ unsafe fn reduce<T>(
         // SAFETY: readable and left alone, as the caller vouches; nothing is written before the
         // answer is there.
         let x = unsafe { x.elements(format)? };
-        result.set(answer(Backend::active(), x, predicate));
+        result.set(answer(x.into(), predicate));
         Ok(())
     })
 }

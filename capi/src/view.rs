@@ -4,7 +4,7 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-use nonfinite::{TensorView, TensorViewMut, ViewError};
+use nonfinite::{Error, MaskView, TensorView};
 
 use crate::codes::{self, FormatCode, PredicateCode};
 use crate::ffi::{self, Slot, Span, border};
@@ -83,8 +83,8 @@ pub unsafe extern "C" fn nf_view_mask(
         // `MaybeUninit`.
         let out = unsafe { span.output::<MaybeUninit<bool>>() };
         let mut out = match strides {
-            Some((strides, _)) => TensorViewMut::new(out, extent.offset(), x.sizes, strides),
-            None => TensorViewMut::contiguous(out, x.sizes),
+            Some((strides, _)) => MaskView::strided(out, extent.offset(), x.sizes, strides),
+            None => MaskView::shaped(out, x.sizes),
         }
         .map_err(status)?;
         view.mask_into(predicate, &mut out).map_err(status)
@@ -324,8 +324,10 @@ impl<'a> Tensor<'a> {
         // SAFETY: as the caller vouches.
         let elements = unsafe { self.data.elements(self.format)? };
         match self.strides {
-            Some(strides) => TensorView::new(elements, self.extent.offset(), self.sizes, strides),
-            None => TensorView::contiguous(elements, self.sizes),
+            Some(strides) => {
+                TensorView::strided(elements, self.extent.offset(), self.sizes, strides)
+            }
+            None => TensorView::shaped(elements, self.sizes),
         }
         .map_err(status)
     }
@@ -417,11 +419,11 @@ unsafe fn optional<'a>(
     unsafe { ffi::array(strides, rank) }.map(Some)
 }
 
-fn status(error: ViewError) -> Status {
+fn status(error: Error) -> Status {
     match error {
-        ViewError::TooManyElements { .. } => NF_ERR_LENGTH,
-        ViewError::Overlap { .. } => NF_ERR_OUTPUT_STRIDES,
-        ViewError::OutputBits { .. } => NF_ERR_OUTPUT_LENGTH,
+        Error::TooManyElements { .. } => NF_ERR_LENGTH,
+        Error::Overlap { .. } => NF_ERR_OUTPUT_STRIDES,
+        Error::OutputBits { .. } => NF_ERR_OUTPUT_LENGTH,
         // Spans are as long as layouts reach, and sizes are the same for both sides.
         _ => NF_ERR_INTERNAL,
     }

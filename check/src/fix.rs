@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
-use nonfinite::{Census, Format, bytes};
+use nonfinite::{Census, ElementsMut, Format, TensorView};
 
 pub use value::{Value, ValueError};
 
@@ -348,14 +348,16 @@ fn write_numbers(
         if turned {
             turn(&mut buffer, size);
         }
-        let census = bytes::census(&buffer, format).map_err(refused)?;
+        let census = TensorView::from_bytes(&buffer, format).map_err(refused)?.census();
         let clean = census == Census::default();
         if !clean {
             report.add(&census);
             let named =
                 |error| FixError::Value { tensor: report.name.clone().unwrap_or_default(), error };
             let with = value::codes(format, options, &census).map_err(named)?;
-            bytes::replace_non_finite(&mut buffer, format, with).map_err(refused)?;
+            ElementsMut::from_bytes(&mut buffer, format)
+                .and_then(|x| x.replace_non_finite(with))
+                .map_err(refused)?;
             if turned {
                 turn(&mut buffer, size);
             }

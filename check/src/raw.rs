@@ -48,7 +48,7 @@ impl FromStr for RawDtype {
     fn from_str(text: &str) -> Result<Self, RawDtypeError> {
         let (dtype, format) = text.split_once('=').ok_or(RawDtypeError::NoEquals)?;
         let size = size(dtype).ok_or_else(|| RawDtypeError::Dtype(dtype.to_owned()))?;
-        let named = Format::ALL.into_iter().find(|known| known.names().contains(&format));
+        let named = Format::ALL.iter().copied().find(|known| known.names().contains(&format));
         let format = named.ok_or_else(|| RawDtypeError::Format(format.to_owned()))?;
         if format.size_in_bytes() == size {
             Ok(Self { dtype: dtype.to_owned(), format })
@@ -85,8 +85,8 @@ impl fmt::Display for RawDtypeError {
                 write!(f, "{dtype:?} is no dtype of raw bytes: those are V1, V2, .. and f1")
             }
             Self::Format(format) => {
-                let names = Format::ALL.map(Format::name).join(", ");
-                write!(f, "{format:?} is no format: there are {names}")
+                let names: Vec<_> = Format::ALL.iter().copied().map(Format::name).collect();
+                write!(f, "{format:?} is no format: there are {}", names.join(", "))
             }
             Self::Size { size, format } => {
                 write!(f, "{} has {} bytes, not {size}", format.name(), format.size_in_bytes())

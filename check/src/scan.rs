@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use nonfinite::{Format, Predicate};
+use nonfinite::{Format, Predicate, TensorView};
 
 use crate::blocks::Blocks;
 use crate::selection::Selection;
@@ -282,7 +282,7 @@ impl Scanner {
         let native = order == ByteOrder::NATIVE;
         let screened = native && !self.stats;
         for (chunk, bytes) in numbers.chunks(CHUNK).enumerate() {
-            if screened && !nonfinite::bytes::any(bytes, format, Predicate::NonFinite)? {
+            if screened && !TensorView::from_bytes(bytes, format)?.any(Predicate::NonFinite) {
                 continue;
             }
             let first = chunk * (CHUNK / size);

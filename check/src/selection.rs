@@ -1,6 +1,6 @@
 //! Some of the numbers of a chunk: those that are not null.
 
-use nonfinite::{Format, Predicate, bytes};
+use nonfinite::{Format, Predicate, TensorView};
 
 /// A bit for each number.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Selection {
     ) -> Result<(), nonfinite::Error> {
         self.answers.clear();
         self.answers.resize(self.words.len() * 8, 0);
-        bytes::bits(numbers, format, predicate, &mut self.answers, 0)?;
+        TensorView::from_bytes(numbers, format)?.bits(predicate, &mut self.answers, 0)?;
         for (word, answer) in self.words.iter_mut().zip(self.answers.as_chunks().0) {
             *word &= u64::from_le_bytes(*answer);
         }

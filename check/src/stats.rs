@@ -1,7 +1,7 @@
 //! The least and the greatest of the numbers that are finite.
 
 use half::{bf16, f16};
-use nonfinite::{Format, Predicate, bytes};
+use nonfinite::{Format, Predicate, TensorView};
 
 /// The least and the greatest finite number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,7 +95,7 @@ impl Range {
         }
         let all: [u8; 256] = std::array::from_fn(|code| code as u8);
         let mut finite = [0; 256];
-        bytes::mask(&all, format, Predicate::Finite, &mut finite).ok()?;
+        TensorView::from_bytes(&all, format).ok()?.mask(Predicate::Finite, &mut finite).ok()?;
         let values = all
             .into_iter()
             .filter(|&code| seen[usize::from(code)] && finite[usize::from(code)] == 1);

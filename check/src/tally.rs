@@ -1,7 +1,7 @@
 //! What was found in a piece of a tensor, and how pieces add up. The order in which they do makes
 //! no difference.
 
-use nonfinite::{Census, Format, Occurrences, bytes};
+use nonfinite::{Census, Format, Occurrences, TensorView};
 
 use crate::stats::Range;
 use crate::tensor::ByteOrder;
@@ -54,7 +54,8 @@ impl Tally {
         place: &dyn Fn(usize) -> usize,
         stats: bool,
     ) -> Result<(), nonfinite::Error> {
-        let Census { nan, pos_inf, neg_inf } = bytes::census(numbers, format)?;
+        let Census { nan, pos_inf, neg_inf, .. } =
+            TensorView::from_bytes(numbers, format)?.census();
         let found = |class: Occurrences| Found {
             count: class.count as u64,
             first: class.first.map(|index| (place(index), bits(numbers, format, index))),

@@ -1,5 +1,5 @@
-"""Compares what `cargo run --example operator_types` prints with the packages onnx and openvino: every fact of ours with
-one of theirs, and every one of theirs must be there.
+"""Compares what `cargo run -p nonfinite-ops --example operator_types` prints with the packages onnx
+and openvino: every fact of ours with one of theirs, and every one of theirs must be there.
 """
 
 import sys

@@ -1,12 +1,12 @@
-//! Every public function, except those of `ops` and of other crates' arrays and threads; generic
-//! ones for five types.
+//! Every public function, except those for other crates' arrays and threads; generic ones for five
+//! types.
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-use nonfinite::scale::{Scalable, unscale_and_check, unscale_and_check_bytes};
+use nonfinite::scale::{Scalable, unscale_and_check};
 use nonfinite::{
-    Backend, Element, Elements, F8E4M3Fn, Format, Predicate, Replacement, TensorView,
-    TensorViewMut, bytes,
+    Backend, Element, Elements, ElementsMut, F8E4M3Fn, Format, MaskView, Predicate, Replacement,
+    TensorView,
 };
 
 fn typed<T: Element>(x: &mut [T]) {
@@ -39,52 +39,36 @@ fn untyped(x: &mut [u8], format: Format) {
     let (x, format, p) = (black_box(x), black_box(format), black_box(Predicate::Nan));
     let (mut out, mut copy) = (vec![0; x.len()], x.to_vec());
     let with = Replacement::finite_bits(format);
-    let _ = black_box(bytes::mask(x, format, p, &mut out));
-    let _ = black_box(bytes::bits(x, format, p, &mut out, 3));
-    let _ =
-        black_box((bytes::any(x, format, p), bytes::all(x, format, p), bytes::count(x, format, p)));
-    let _ = black_box((bytes::position(x, format, p), bytes::census(x, format)));
-    let _ = black_box(bytes::replace_non_finite(x, format, with));
-    let _ = black_box(bytes::replace_non_finite_into(x, format, &mut copy, with));
-    let _ = black_box(bytes::any_rows(x, format, 10, p, &mut [false; 10]));
-    let _ = black_box(bytes::count_rows(x, format, 10, p, &mut [0; 10]));
-    let _ = black_box(unscale_and_check_bytes(x, format, 0.5));
+    let view = TensorView::from_bytes(x, format).unwrap();
+    let _ = black_box(view.mask(p, &mut out));
+    let _ = black_box(view.bits(p, &mut out, 3));
+    black_box((view.any(p), view.all(p), view.count(p), view.position(p), view.census()));
+    black_box(view.positions(p).count());
+    let elements = |x| ElementsMut::from_bytes(x, format).unwrap();
+    let from = Elements::from_bytes(x, format).unwrap();
+    let _ = black_box(elements(&mut copy).copy_replacing(from, with));
+    let _ = black_box(elements(x).replace_non_finite(with));
+    let _ = black_box(elements(x).unscale_and_check(0.5));
 }
 
 fn view(x: &[f32], backend: Backend) {
     let (sizes, strides, p) = ([10, 10], [1, 10], black_box(Predicate::Nan));
-    let view = black_box(TensorView::new(x, 0, black_box(&sizes), black_box(&strides)).unwrap());
+    let view =
+        black_box(TensorView::strided(x, 0, black_box(&sizes), black_box(&strides)).unwrap());
     let (mut out, mut rows) = (vec![false; x.len()], [0; 10]);
     let _ = black_box(view.mask(p, &mut out[..]));
-    let _ = black_box(
-        TensorView::contiguous(x, &sizes).unwrap().with_backend(backend).mask(p, &mut out[..]),
-    );
-    let mut to = TensorViewMut::new(&mut out[..], 0, &sizes, &strides).unwrap();
+    let _ = black_box(TensorView::shaped(x, &sizes).unwrap().on(backend).mask(p, &mut out[..]));
+    let mut to = MaskView::strided(&mut out[..], 0, &sizes, &strides).unwrap();
     let _ = black_box(view.mask_into(p, &mut to));
-    let _ = black_box(TensorViewMut::contiguous(&mut out[..], &sizes));
+    let _ = black_box(MaskView::shaped(&mut out[..], &sizes));
     let _ = black_box(view.bits(p, &mut [0; 20], 3));
     black_box((view.any(p), view.all(p), view.count(p), view.position(p), view.census()));
     let _ = black_box(view.coordinate(7, &mut rows));
-    let _ = black_box(view.any_rows(p, &mut [false; 10]));
-    let _ = black_box(view.count_rows(p, &mut rows));
-}
-
-fn on(backend: Backend, x: &mut [f32]) {
-    let (backend, p) = (black_box(backend), black_box(Predicate::Nan));
-    let with = Replacement::finite_bits(Format::F32);
-    let (first, rest) = Elements::from(&*x).split_at(x.len() / 2);
-    backend.mask(first, p, &mut [0_u8; 50][..]);
-    backend.bits(rest, p, &mut [0; 20], 3);
-    black_box((
-        backend.any(first, p),
-        backend.all(first, p),
-        backend.count(first, p),
-        backend.position(first, p),
-    ));
-    black_box(backend.census(first));
-    let _ = black_box(backend.replace_non_finite_into(first, &mut [0; 200], with));
-    let _ = black_box(backend.replace_non_finite(&mut *x, with));
-    let _ = black_box(backend.unscale_and_check(&mut *x, 0.5));
+    let along = view.rows(black_box(1)).unwrap();
+    let _ = black_box(along.any(p, &mut [false; 10]));
+    let _ = black_box(along.count(p, &mut rows));
+    let _ = black_box(along.position(p, &mut [None; 10]));
+    let _ = black_box(along.census(&mut [Default::default(); 10]));
 }
 
 fn main() {
@@ -98,7 +82,6 @@ fn main() {
     let backend =
         black_box("scalar").parse::<String>().ok().and_then(|name| Backend::by_name(&name));
     view(&singles, backend.unwrap_or_else(Backend::active));
-    Backend::available().for_each(|backend| on(backend, &mut singles));
     Backend::active().activate();
     let _ = black_box(black_box("f32").parse::<Format>());
     black_box(nonfinite::backends().count());

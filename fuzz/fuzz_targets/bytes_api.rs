@@ -1,10 +1,9 @@
-//! The module `bytes`: lengths that do not fit give an error and write nothing; others give the
-//! right answer.
+//! Views of bytes: wrong lengths give an error and write nothing; others give the right answer.
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use nonfinite::{Error, Format, Predicate, bytes};
+use nonfinite::{Error, Format, Predicate, TensorView};
 use nonfinite_oracle::{Kind, holds, kinds};
 
 /// Bytes that need not be whole elements, and an output that need not fit.
@@ -20,7 +19,7 @@ struct Call {
 
 impl<'a> Arbitrary<'a> for Call {
     fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
-        let (format, predicate) = (*u.choose(&Format::ALL)?, *u.choose(&Predicate::ALL)?);
+        let (format, predicate) = (*u.choose(Format::ALL)?, *u.choose(Predicate::ALL)?);
         let excess = isize::from(u.int_in_range(-3i8..=3)?);
         let offset = match u.int_in_range(0..=3)? {
             0 => u.int_in_range(0..=127)?,
@@ -44,19 +43,21 @@ fuzz_target!(|call: Call| {
     let whole = x.len().is_multiple_of(size);
     let kinds = kinds(format, &x[..x.len() / size * size]);
     let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
-    // The answer, if the bytes are whole elements.
-    let partial = Error::PartialElement { bytes: x.len(), format };
-    let whole = |answer| if whole { answer } else { Err(partial) };
+    let view = match TensorView::from_bytes(&x, format) {
+        Ok(view) => view,
+        Err(error) => {
+            assert_eq!(error, Error::PartialElement { bytes: x.len(), format });
+            return assert!(!whole);
+        }
+    };
+    assert!(whole);
 
     let mut out = vec![CANARY; hits.len().saturating_add_signed(excess)];
     let output = out.len();
-    let result = bytes::mask(&x, format, predicate, &mut out);
+    let result = view.mask(predicate, &mut out);
     let fits = output == hits.len();
-    let want = whole(if fits {
-        Ok(())
-    } else {
-        Err(Error::OutputLength { elements: hits.len(), output })
-    });
+    let short = Error::OutputLength { elements: hits.len(), output };
+    let want = if fits { Ok(()) } else { Err(short) };
     assert_eq!(result, want);
     match want {
         Ok(()) => assert!(
@@ -69,10 +70,10 @@ fuzz_target!(|call: Call| {
     let needed = offset.checked_add(hits.len()).map(|end| end.div_ceil(8));
     let len = needed.filter(|&len| len < FAR).unwrap_or(0).saturating_add_signed(excess);
     let mut out = vec![CANARY; len];
-    let result = bytes::bits(&x, format, predicate, &mut out, offset);
+    let result = view.bits(predicate, &mut out, offset);
     let fits = needed.is_some_and(|needed| needed <= len);
     let short = Error::OutputBits { elements: hits.len(), offset, bytes: len };
-    let want = whole(if fits { Ok(()) } else { Err(short) });
+    let want = if fits { Ok(()) } else { Err(short) };
     assert_eq!(result, want);
     for bit in 0..8 * len {
         let hit = bit.checked_sub(offset).and_then(|i| hits.get(i)).filter(|_| want.is_ok());
@@ -86,18 +87,12 @@ fuzz_target!(|call: Call| {
 
     let first = hits.iter().position(|&hit| hit);
     let count = hits.iter().filter(|&&hit| hit).count();
-    let searches = (
-        bytes::any(&x, format, predicate),
-        bytes::all(&x, format, predicate),
-        bytes::count(&x, format, predicate),
-        bytes::position(&x, format, predicate),
-    );
-    let want = match whole(Ok(())) {
-        Ok(()) => (Ok(first.is_some()), Ok(count == hits.len()), Ok(count), Ok(first)),
-        Err(error) => (Err(error), Err(error), Err(error), Err(error)),
-    };
-    assert_eq!(searches, want);
-    let nans = bytes::census(&x, format).map(|census| census.nan.count);
-    let want = kinds.iter().filter(|&&kind| kind == Kind::Nan).count();
-    assert_eq!(nans, whole(Ok(())).map(|()| want));
+    assert_eq!(view.any(predicate), first.is_some());
+    assert_eq!(view.all(predicate), count == hits.len());
+    assert_eq!(view.count(predicate), count);
+    assert_eq!(view.position(predicate), first);
+    let indices = hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(i, _)| i);
+    assert!(view.positions(predicate).eq(indices));
+    let nans = kinds.iter().filter(|&&kind| kind == Kind::Nan).count();
+    assert_eq!(view.census().nan.count, nans);
 });

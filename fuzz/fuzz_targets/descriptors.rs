@@ -4,12 +4,12 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use nonfinite::ops::directml::{
+use nonfinite::{Backend, Predicate};
+use nonfinite_fuzz::{holds, kind_of};
+use nonfinite_ops::directml::{
     BufferBinding, BufferBindingMut, BufferTensorDesc, CompiledOperator, ElementWiseIsInfinityDesc,
     ElementWiseIsNanDesc, FeatureLevel, IsInfinityMode, TensorDataType, calc_buffer_tensor_size,
 };
-use nonfinite::{Backend, Predicate};
-use nonfinite_fuzz::{holds, kind_of};
 
 const CANARY: u8 = 0xA5;
 /// No buffer is larger, so descriptors of more are only created.
@@ -50,7 +50,7 @@ fn number(u: &mut Unstructured<'_>) -> Result<u32> {
 impl Desc {
     fn new(u: &mut Unstructured<'_>, rank: usize, likely: &[TensorDataType]) -> Result<Self> {
         let data_type =
-            if u.ratio(15, 16)? { *u.choose(likely)? } else { *u.choose(&TensorDataType::ALL)? };
+            if u.ratio(15, 16)? { *u.choose(likely)? } else { *u.choose(TensorDataType::ALL)? };
         let flags = if u.ratio(15, 16)? { u.int_in_range(0..=1)? } else { u.arbitrary()? };
         let rank = if u.ratio(31, 32)? { rank } else { u.int_in_range(0..=9)? };
         let strides = if u.arbitrary()? {
@@ -80,7 +80,7 @@ impl<'a> Arbitrary<'a> for Input {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         use TensorDataType::{Float16, Float32, Uint8, Uint32};
         let level =
-            if u.ratio(3, 4)? { FeatureLevel::Level3_0 } else { *u.choose(&FeatureLevel::ALL)? };
+            if u.ratio(3, 4)? { FeatureLevel::Level3_0 } else { *u.choose(FeatureLevel::ALL)? };
         let mode = if u.arbitrary()? {
             None
         } else {

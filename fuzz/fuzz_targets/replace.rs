@@ -38,13 +38,16 @@ fuzz_target!(|input: ([u64; 3], Tensor)| {
         let name = backend.name();
         let mut room = frame(input.bytes());
         let x = ElementsMut::from_bytes(&mut room[inside.clone()], format).expect("whole elements");
-        assert_eq!(backend.replace_non_finite(x, with), Ok(found), "{name}: in place");
+        assert_eq!(x.on(backend).replace_non_finite(with), Ok(found), "{name}: in place");
         assert!(room == frame(&want), "{name}: in place");
 
         let mut room = frame(&vec![CANARY; want.len()]);
         let x = Elements::from_bytes(input.bytes(), format).expect("whole elements");
         assert_eq!(
-            backend.replace_non_finite_into(x, &mut room[inside.clone()], with),
+            ElementsMut::from_bytes(&mut room[inside.clone()], format)
+                .unwrap()
+                .on(backend)
+                .copy_replacing(x, with),
             Ok(found),
             "{name}: into"
         );

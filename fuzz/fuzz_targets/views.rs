@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nonfinite::{Census, Elements, Predicate, TensorView, TensorViewMut, ViewError};
+use nonfinite::{Census, Elements, Error, MaskView, Predicate, TensorView};
 use nonfinite_fuzz::{BACKENDS, Layout, Strided, expect};
 use nonfinite_oracle::{Subject, check, kinds};
 
@@ -41,11 +41,11 @@ fuzz_target!(|input: Strided| {
     let Strided { format, predicate, input: from, output: to, memory } = &input;
     let size = format.size_in_bytes();
     let elements = Elements::from_bytes(memory, *format).expect("whole elements");
-    let view = TensorView::new(elements, from.offset, &from.sizes, &from.strides);
+    let view = TensorView::strided(elements, from.offset, &from.sizes, &from.strides);
     let Some(named) = from.named() else {
         // Too many to walk: the view is made or refused, and an output that is too short is.
         if let Ok(view) = view {
-            let length = ViewError::OutputLength { elements: view.len(), output: 1 };
+            let length = Error::OutputLength { elements: view.len(), output: 1 };
             assert_eq!(view.mask(*predicate, &mut [0xA5u8][..]), Err(length));
         }
         return;
@@ -57,7 +57,7 @@ fuzz_target!(|input: Strided| {
         named.iter().flat_map(|&i| &memory[i as usize * size..][..size]).copied().collect();
     let kinds = kinds(*format, &gathered);
     for backend in &*BACKENDS {
-        let view = view.with_backend(*backend);
+        let view = view.on(*backend);
         expect(check(&Named(view), *format, &gathered, &kinds));
         scattered(&view, *predicate, &gathered, to);
     }
@@ -72,8 +72,8 @@ fn scattered(view: &TensorView<'_>, predicate: Predicate, gathered: &[u8], to: &
     let mut out = [CANARY; ROOM];
     let Some(named) = to.named() else { return };
     let mut want = out;
-    match TensorViewMut::new(&mut out[..], to.offset, &to.sizes, &to.strides) {
-        Err(ViewError::Overlap { .. }) => {}
+    match MaskView::strided(&mut out[..], to.offset, &to.sizes, &to.strides) {
+        Err(Error::Overlap { .. }) => {}
         Err(_) => assert!(named.iter().any(|&i| !(0..ROOM as i128).contains(&i)), "{to:?}"),
         Ok(mut target) => {
             let result = view.mask_into(predicate, &mut target);

@@ -24,7 +24,7 @@ static FORMATS: LazyLock<Vec<(FormatCode, Format)>> = LazyLock::new(|| {
         assert_eq!(status, NF_OK, "{format}");
         (code, format)
     };
-    Format::ALL.into_iter().map(code).collect()
+    Format::ALL.iter().copied().map(code).collect()
 });
 
 /// The format of this number.

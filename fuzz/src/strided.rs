@@ -102,7 +102,7 @@ impl Layout {
 
 impl<'a> Arbitrary<'a> for Strided {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        let (format, predicate) = (*u.choose(&Format::ALL)?, *u.choose(&Predicate::ALL)?);
+        let (format, predicate) = (*u.choose(Format::ALL)?, *u.choose(Predicate::ALL)?);
         let sizes = Layout::sizes(u)?;
         let output_sizes = if u.ratio(1, 16)? { Layout::sizes(u)? } else { sizes.clone() };
         let input = Layout::of(sizes, u)?;

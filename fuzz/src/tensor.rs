@@ -28,7 +28,7 @@ const MOST: usize = 5000;
 
 impl<'a> Arbitrary<'a> for Tensor {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        let (format, predicate) = (*u.choose(&Format::ALL)?, *u.choose(&Predicate::ALL)?);
+        let (format, predicate) = (*u.choose(Format::ALL)?, *u.choose(Predicate::ALL)?);
         let (start, bit) = (u.int_in_range(0..=127)?, u.int_in_range(0..=127)?);
         let repeats = usize::from(u.arbitrary::<u8>()?) + 1;
         // Repeated, since finding long inputs byte by byte would take a fuzzer ages; changed at one

@@ -141,6 +141,11 @@ impl Backend {
             .map(|(i, (name, detect))| (*name, detect().then_some(Self(i as u8))))
     }
 
+    /// The backends that this CPU can run, best first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::all().filter_map(|(_, backend)| backend)
+    }
+
     /// The backend of this name, if this build knows it and the CPU has it.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::all().find_map(|(known, backend)| backend.filter(|_| known == name))

@@ -3,10 +3,10 @@
 use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
+use crate::census::{Census, Occurrences};
 #[cfg(feature = "replace")]
 use crate::codes::Values;
-use crate::entry::{self, Census};
-use crate::loops::census::Occurrences;
+use crate::entry;
 use crate::out::MaskOut;
 use crate::rule::Rule;
 

@@ -7,22 +7,11 @@
 use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
+use crate::census::{Census, Occurrences};
 use crate::lane::Lane;
-use crate::loops::census::Occurrences;
 use crate::out::MaskOut;
 use crate::rule::{Comparison, Rule};
 use crate::stream;
-
-/// What a tensor holds besides finite elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Census {
-    /// NaN, quiet or signalling, of either sign.
-    pub nan: Occurrences,
-    /// Positive infinity.
-    pub pos_inf: Occurrences,
-    /// Negative infinity.
-    pub neg_inf: Occurrences,
-}
 
 /// The bytes of the whole elements.
 #[inline(always)]

@@ -22,6 +22,7 @@ mod avx512;
 mod backend;
 mod bytes;
 mod cache;
+mod census;
 #[cfg(feature = "replace")]
 mod codes;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -63,11 +64,10 @@ pub use backend::Backend;
 pub use bytes::{bits, census, count, mask, mask_streamed, mask_uninit, occurrences, position};
 #[cfg(feature = "replace")]
 pub use bytes::{replace, replace_into};
+pub use census::{Census, Occurrences};
 #[cfg(feature = "replace")]
 pub use codes::Values;
-pub use entry::Census;
 pub use lane::Lane;
-pub use loops::census::Occurrences;
 pub use out::MaskOut;
 pub use plain::{
     Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,

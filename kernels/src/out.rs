@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 
 /// The output of a byte mask: kernels write 0 or 1 into every byte of it, nothing else.
 ///
-/// Made from `&mut [bool]`, `&mut [MaybeUninit<bool>]` or `&mut [u8]`.
+/// Made from slices, arrays and vectors of `bool` or `u8`, or from `&mut [MaybeUninit<bool>]`.
 #[derive(Debug)]
 pub struct MaskOut<'a>(&'a mut [MaybeUninit<bool>]);
 
@@ -78,5 +78,35 @@ impl<'a> From<&'a mut [u8]> for MaskOut<'a> {
         // crate only ever writes initialised `bool`s through `slots`, which are valid `u8`s when
         // the borrow ends.
         Self(unsafe { &mut *(core::ptr::from_mut(out) as *mut [MaybeUninit<bool>]) })
+    }
+}
+
+impl<'a, const N: usize> From<&'a mut [bool; N]> for MaskOut<'a> {
+    #[inline]
+    fn from(out: &'a mut [bool; N]) -> Self {
+        out.as_mut_slice().into()
+    }
+}
+
+impl<'a, const N: usize> From<&'a mut [u8; N]> for MaskOut<'a> {
+    #[inline]
+    fn from(out: &'a mut [u8; N]) -> Self {
+        out.as_mut_slice().into()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<'a> From<&'a mut std::vec::Vec<bool>> for MaskOut<'a> {
+    #[inline]
+    fn from(out: &'a mut std::vec::Vec<bool>) -> Self {
+        out.as_mut_slice().into()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<'a> From<&'a mut std::vec::Vec<u8>> for MaskOut<'a> {
+    #[inline]
+    fn from(out: &'a mut std::vec::Vec<u8>) -> Self {
+        out.as_mut_slice().into()
     }
 }

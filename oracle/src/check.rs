@@ -1,7 +1,7 @@
 //! The comparison of a subject with the oracle, sink by sink. What is wrong comes back as text, so
 //! that a caller may expect it.
 
-use nonfinite::{Backend, Census, Elements, Format, Predicate};
+use nonfinite::{Backend, Census, Elements, Format, Predicate, TensorView};
 
 use crate::kind::{Kind, holds, kind, read};
 
@@ -30,25 +30,25 @@ impl Subject for Backend {
         (*self).name()
     }
     fn mask(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8]) {
-        (*self).mask(x, predicate, out);
+        TensorView::from(x).on(*self).mask(predicate, out).unwrap();
     }
     fn bits(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
-        (*self).bits(x, predicate, out, offset);
+        TensorView::from(x).on(*self).bits(predicate, out, offset).unwrap();
     }
     fn any(&self, x: Elements<'_>, predicate: Predicate) -> bool {
-        (*self).any(x, predicate)
+        TensorView::from(x).on(*self).any(predicate)
     }
     fn all(&self, x: Elements<'_>, predicate: Predicate) -> bool {
-        (*self).all(x, predicate)
+        TensorView::from(x).on(*self).all(predicate)
     }
     fn count(&self, x: Elements<'_>, predicate: Predicate) -> usize {
-        (*self).count(x, predicate)
+        TensorView::from(x).on(*self).count(predicate)
     }
     fn position(&self, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
-        (*self).position(x, predicate)
+        TensorView::from(x).on(*self).position(predicate)
     }
     fn census(&self, x: Elements<'_>) -> Census {
-        (*self).census(x)
+        TensorView::from(x).on(*self).census()
     }
 }
 
@@ -105,7 +105,7 @@ pub fn check(
     kinds: &[Kind],
 ) -> Result<(), String> {
     let x = Elements::from_bytes(bytes, format).expect("whole elements");
-    for predicate in Predicate::ALL {
+    for predicate in Predicate::ALL.iter().copied() {
         let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
         check_mask(subject, x, predicate, &hits)?;
         for offset in [0, 1 + hits.len() % 7, 8, 29] {

@@ -1,128 +1,199 @@
-//! Sizes, strides and an offset that were checked against the memory they name.
+//! Sizes, strides and an offset, checked against the memory that they name.
 
-use super::ViewError;
+use crate::Error;
 
-/// Dimensions of more than one element that a tensor can have: each doubles the number of elements
-/// at least.
+/// Dimensions of more than one element that a tensor can have: each at least doubles the number of
+/// elements.
+#[cfg(feature = "views")]
 const MOST: usize = usize::BITS as usize;
 
-/// Which elements a view names. They all exist, unless there are none.
+/// The distance, in elements, from one coordinate of each dimension to the next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout<'a> {
-    sizes: &'a [usize],
-    /// Row-major without padding if `None`.
-    strides: Option<&'a [isize]>,
+#[cfg_attr(
+    not(feature = "views"),
+    expect(dead_code, reason = "without strided views all strides are row-major")
+)]
+enum Strides<'a> {
+    /// Row-major without padding.
+    RowMajor,
+    Signed(&'a [isize]),
+    Unsigned(&'a [usize]),
+}
+
+/// Which elements a view names. All of them exist, unless there are none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout<'a> {
+    /// One dimension of `len` elements if `None`.
+    sizes: Option<&'a [usize]>,
+    strides: Strides<'a>,
     offset: usize,
     len: usize,
+    /// Whether the elements lie in one piece, in row-major order.
+    dense: bool,
 }
 
 impl<'a> Layout<'a> {
-    /// Checks the layout against a memory of `elements`.
-    pub(super) fn new(
+    /// One dimension of `len` elements, one after the other.
+    pub(crate) const fn flat(len: usize) -> Self {
+        Self { sizes: None, strides: Strides::RowMajor, offset: 0, len, dense: true }
+    }
+
+    /// Row-major without padding, from the first of `elements` on.
+    pub(crate) fn row_major(elements: usize, sizes: &'a [usize]) -> Result<Self, Error> {
+        Self::new(elements, 0, sizes, Strides::RowMajor)
+    }
+
+    /// With these strides, in a memory of `elements`.
+    #[cfg(feature = "views")]
+    pub(crate) fn signed(
         elements: usize,
         offset: usize,
         sizes: &'a [usize],
-        strides: Option<&'a [isize]>,
-    ) -> Result<Self, ViewError> {
-        if let Some(strides) = strides
-            && strides.len() != sizes.len()
-        {
-            return Err(ViewError::StrideCount { sizes: sizes.len(), strides: strides.len() });
+        strides: &'a [isize],
+    ) -> Result<Self, Error> {
+        if strides.len() != sizes.len() {
+            return Err(Error::StrideCount { sizes: sizes.len(), strides: strides.len() });
         }
+        Self::new(elements, offset, sizes, Strides::Signed(strides))
+    }
+
+    /// With these strides, in a memory of `elements`.
+    #[cfg(feature = "views")]
+    pub(crate) fn unsigned(
+        elements: usize,
+        offset: usize,
+        sizes: &'a [usize],
+        strides: &'a [usize],
+    ) -> Result<Self, Error> {
+        if strides.len() != sizes.len() {
+            return Err(Error::StrideCount { sizes: sizes.len(), strides: strides.len() });
+        }
+        Self::new(elements, offset, sizes, Strides::Unsigned(strides))
+    }
+
+    /// With sizes and strides that need no check, in a memory that is not known.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn trusted(sizes: &'a [usize], strides: &'a [isize]) -> Self {
+        let strides = Strides::Signed(strides);
+        Self { sizes: Some(sizes), strides, offset: 0, len: sizes.iter().product(), dense: false }
+    }
+
+    fn new(
+        elements: usize,
+        offset: usize,
+        sizes: &'a [usize],
+        strides: Strides<'a>,
+    ) -> Result<Self, Error> {
+        let empty = Self { sizes: Some(sizes), strides, offset: 0, len: 0, dense: true };
         if sizes.contains(&0) {
-            return Ok(Self { sizes, strides, offset: 0, len: 0 });
+            return Ok(empty);
         }
         let mut len = 1usize;
         for (dimension, &size) in sizes.iter().enumerate().rev() {
-            len = len.checked_mul(size).ok_or(ViewError::TooManyElements { dimension })?;
+            len = len.checked_mul(size).ok_or(Error::TooManyElements { dimension })?;
         }
-        let layout = Self { sizes, strides, offset, len };
-        if strides.is_some() || len > elements {
+        let layout = Self { offset, len, ..empty };
+        if !matches!(strides, Strides::RowMajor) || len > elements {
             layout.check_bounds(elements)?;
         }
-        Ok(layout)
+        let mut reach = 1;
+        let dense = layout.dimensions().all(|(size, stride)| {
+            let follows = size == 1 || stride == reach;
+            reach = reach.wrapping_mul(size as isize);
+            follows
+        });
+        Ok(Self { dense, ..layout })
     }
 
     /// Every element named must be among `elements`; there is at least one.
-    fn check_bounds(&self, elements: usize) -> Result<(), ViewError> {
+    fn check_bounds(&self, elements: usize) -> Result<(), Error> {
         let offset = self.offset;
         if offset >= elements {
-            return Err(ViewError::OffsetOutOfBounds { offset, elements });
+            return Err(Error::OffsetOutOfBounds { offset, elements });
         }
         // 128 bits hold the product of a size and a stride beside a valid index.
         let (mut first, mut last) = (offset as i128, offset as i128);
-        for (dimension, (&size, stride)) in self.sizes.iter().zip(self.strides()).enumerate() {
-            let reach = (size as i128 - 1) * stride as i128;
+        for (dimension, &size) in self.sizes().iter().enumerate() {
+            let stride = match self.strides {
+                Strides::Unsigned(strides) => strides[dimension] as i128,
+                Strides::RowMajor | Strides::Signed(_) => self.stride(dimension) as i128,
+            };
+            let reach = (size as i128 - 1) * stride;
             first += reach.min(0);
             last += reach.max(0);
             if first < 0 || last >= elements as i128 {
-                return Err(ViewError::OutOfBounds { dimension, size, stride, elements });
+                return Err(Error::OutOfBounds { dimension, size, stride, elements });
             }
         }
         Ok(())
     }
 
-    /// No two coordinates may name one element: see [`super::TensorViewMut::new`] for the test.
-    pub(super) fn check_injective(&self) -> Result<(), ViewError> {
+    /// No two coordinates may name one element: see [`super::MaskView::strided`] for the rule.
+    #[cfg(feature = "views")]
+    pub(crate) fn check_injective(&self) -> Result<(), Error> {
         if self.len <= 1 {
             return Ok(());
         }
         let mut dimensions = [(0, 0, 0isize, 0); MOST];
         let mut rank = 0;
-        for (dimension, (&size, stride)) in self.sizes.iter().zip(self.strides()).enumerate() {
+        for (dimension, &size) in self.sizes().iter().enumerate() {
             if size > 1 {
+                let stride = self.stride(dimension);
                 dimensions[rank] = (stride.unsigned_abs(), dimension, stride, size);
                 rank += 1;
             }
         }
         let dimensions = &mut dimensions[..rank];
         dimensions.sort_unstable();
-        // All named elements exist, so the distance between any two of them is no more than a
-        // `usize` holds.
+        // All named elements exist, so a `usize` holds the distance between any two of them.
         let mut reach = 0;
         for &(step, dimension, stride, size) in &*dimensions {
             if step <= reach {
-                return Err(ViewError::Overlap { dimension, stride, needed: reach + 1 });
+                return Err(Error::Overlap { dimension, stride, needed: reach + 1 });
             }
             reach += (size - 1) * step;
         }
         Ok(())
     }
 
-    pub(super) fn len(&self) -> usize {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn offset(&self) -> usize {
+    #[inline]
+    pub(crate) fn offset(&self) -> usize {
         self.offset
     }
 
-    pub(super) fn sizes(&self) -> &'a [usize] {
-        self.sizes
+    /// Whether the elements lie in one piece, in row-major order, from `offset` on.
+    #[inline]
+    pub(crate) fn is_dense(&self) -> bool {
+        self.dense
     }
 
-    /// One stride a dimension, outermost first.
-    pub(super) fn strides(&self) -> impl ExactSizeIterator<Item = isize> + use<'a> {
-        let (sizes, strides) = (self.sizes, self.strides);
-        (0..sizes.len()).map(move |i| match strides {
-            Some(strides) => strides[i],
-            // Where there are elements, no product of sizes is more than their number. Where there
-            // are none, strides mean nothing, but must not overflow.
-            None => {
-                sizes[i + 1..].iter().fold(1, |all: isize, &size| all.wrapping_mul(size as isize))
+    #[inline]
+    pub(crate) fn sizes(&self) -> &[usize] {
+        self.sizes.unwrap_or(core::slice::from_ref(&self.len))
+    }
+
+    /// The stride of a dimension. It means nothing if the dimension has one coordinate, or if there
+    /// is no element.
+    pub(crate) fn stride(&self, dimension: usize) -> isize {
+        match self.strides {
+            Strides::Signed(strides) => strides[dimension],
+            Strides::Unsigned(strides) => strides[dimension] as isize,
+            // Where there are elements, no product of sizes is more than their number.
+            Strides::RowMajor => {
+                let inner = &self.sizes()[dimension + 1..];
+                inner.iter().fold(1, |all: isize, &size| all.wrapping_mul(size as isize))
             }
-        })
+        }
     }
 
     /// Size and stride of each dimension, innermost first.
-    pub(super) fn dimensions(&self) -> impl Iterator<Item = (usize, isize)> + Clone + use<'a> {
-        let (sizes, strides) = (self.sizes, self.strides);
-        // Where there are elements, no product of sizes is more than their number.
-        let mut distance = 1isize;
-        (0..sizes.len()).rev().map(move |i| {
-            let (size, here) = (sizes[i], distance);
-            distance = distance.wrapping_mul(size as isize);
-            (size, strides.map_or(here, |strides| strides[i]))
-        })
+    pub(crate) fn dimensions(&self) -> impl Iterator<Item = (usize, isize)> + Clone + use<'_, 'a> {
+        let sizes = self.sizes().iter().enumerate().rev();
+        sizes.map(|(dimension, &size)| (size, self.stride(dimension)))
     }
 }

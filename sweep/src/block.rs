@@ -1,7 +1,7 @@
 //! Some patterns at a time: what the standard library says of them, and whether every sink of a
 //! backend says so too.
 
-use nonfinite::{Backend, Census, Occurrences, Predicate};
+use nonfinite::{Backend, Census, Occurrences, Predicate, TensorView};
 
 use crate::patterns::{Number, Patterns};
 
@@ -77,10 +77,10 @@ where
             for (packed, group) in answers.bits.iter_mut().zip(answers.mask.as_chunks::<8>().0) {
                 *packed = (0..8).fold(0, |byte, i| byte | group[i] << i);
             }
-            answers.class = Occurrences {
-                count: answers.mask.iter().map(|&hit| usize::from(hit)).sum(),
-                first: answers.mask.iter().position(|&hit| hit == 1),
-            };
+            answers.class = Occurrences::new(
+                answers.mask.iter().map(|&hit| usize::from(hit)).sum(),
+                answers.mask.iter().position(|&hit| hit == 1),
+            );
         }
     }
 
@@ -98,8 +98,8 @@ where
         let [nan, _, pos_inf, neg_inf, ..] = &self.answers[..] else {
             unreachable!("six predicates")
         };
-        let want = Census { nan: nan.class, pos_inf: pos_inf.class, neg_inf: neg_inf.class };
-        let census = backend.census(&self.x[..]);
+        let want = Census::new(nan.class, pos_inf.class, neg_inf.class);
+        let census = TensorView::from(&self.x[..]).on(backend).census();
         if census != want {
             return Err(format!("{} census: {census:?}, not {want:?}", backend.name()));
         }
@@ -128,15 +128,15 @@ where
 {
     let Answers { predicate, mask, bits, class } = answers;
     let expect = |right, sink| if right { Ok(()) } else { Err(sink) };
-    backend.mask(x, *predicate, &mut *out);
+    TensorView::from(x).on(backend).mask(*predicate, &mut *out).unwrap();
     expect(out == mask, "mask")?;
     let packed = &mut out[..LEN / 8];
-    backend.bits(x, *predicate, packed, 0);
+    TensorView::from(x).on(backend).bits(*predicate, packed, 0).unwrap();
     expect(packed == bits, "bits")?;
-    expect(backend.count(x, *predicate) == class.count, "count")?;
-    expect(backend.any(x, *predicate) == (class.count != 0), "any")?;
-    expect(backend.all(x, *predicate) == (class.count == x.len()), "all")?;
-    expect(backend.position(x, *predicate) == class.first, "position")?;
+    expect(TensorView::from(x).on(backend).count(*predicate) == class.count, "count")?;
+    expect(TensorView::from(x).on(backend).any(*predicate) == (class.count != 0), "any")?;
+    expect(TensorView::from(x).on(backend).all(*predicate) == (class.count == x.len()), "all")?;
+    expect(TensorView::from(x).on(backend).position(*predicate) == class.first, "position")?;
     // A search ends with the first hit: go on behind it, so that each is found for itself. 61 apart
     // where that would take too long: among finite ones, and where many are mixed with others.
     let (many, mixed) = (class.count > x.len() / 64, class.count < x.len());
@@ -144,7 +144,10 @@ where
     let mut start = class.first.map_or(x.len(), |first| first + step);
     while start < x.len() {
         let next = mask[start..].iter().position(|&hit| hit == 1);
-        expect(backend.position(&x[start..], *predicate) == next, "position behind a hit")?;
+        expect(
+            TensorView::from(&x[start..]).on(backend).position(*predicate) == next,
+            "position behind a hit",
+        )?;
         start = next.map_or(x.len(), |next| start + next + step);
     }
     Ok(())

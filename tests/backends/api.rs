@@ -3,7 +3,9 @@
 use std::mem::MaybeUninit;
 
 use half::{bf16, f16};
-use nonfinite::{Elements, ElementsMut, Error, F8E4M3Fn, Format, Occurrences, Predicate, bytes};
+use nonfinite::{
+    Elements, ElementsMut, Error, F8E4M3Fn, Format, Occurrences, Predicate, TensorView,
+};
 
 #[test]
 fn typed_slices() {
@@ -22,7 +24,7 @@ fn typed_slices() {
     assert!(nonfinite::any(&x, Predicate::Nan) && !nonfinite::all(&x, Predicate::Nan));
     assert_eq!(nonfinite::count(&x, Predicate::NonFinite), 3);
     assert_eq!(nonfinite::position(&x, Predicate::NegativeInf), Some(3));
-    assert_eq!(nonfinite::census(&x).neg_inf, Occurrences { count: 1, first: Some(3) });
+    assert_eq!(nonfinite::census(&x).neg_inf, Occurrences::new(1, Some(3)));
 
     let mut room = [MaybeUninit::uninit(); 5];
     assert_eq!(
@@ -38,11 +40,18 @@ fn typed_slices() {
 }
 
 #[test]
+fn long_names_are_cut() {
+    let error = "x\u{e4}".repeat(30).parse::<Format>().unwrap_err();
+    let shown = "x\u{e4}".repeat(13);
+    assert_eq!(error.to_string(), format!("no format has the name \"{shown}x\"..."));
+}
+
+#[test]
 fn empty() {
     let mut out = [false; 0];
     nonfinite::is_nan::<f64>(&[], &mut out);
     nonfinite::bits::<f64>(&[], Predicate::Finite, &mut []);
-    for predicate in Predicate::ALL {
+    for predicate in Predicate::ALL.iter().copied() {
         assert!(!nonfinite::any::<f32>(&[], predicate) && nonfinite::all::<f32>(&[], predicate));
         assert_eq!(nonfinite::count::<f32>(&[], predicate), 0);
         assert_eq!(nonfinite::position::<f32>(&[], predicate), None);
@@ -77,45 +86,58 @@ fn words_of_bits() {
 fn wrong_bytes_are_refused() {
     let x = [0; 12];
     let mut out = [7; 5];
-    assert_eq!(
-        bytes::mask(&x[..7], Format::F32, Predicate::Nan, &mut out),
-        Err(Error::PartialElement { bytes: 7, format: Format::F32 })
-    );
+    let partial = Error::PartialElement { bytes: 7, format: Format::F32 };
+    assert_eq!(TensorView::from_bytes(&x[..7], Format::F32).map(|x| x.len()), Err(partial));
+    let floats = TensorView::from_bytes(&x, Format::F32).unwrap();
     for wrong in [2, 4] {
         assert_eq!(
-            bytes::mask(&x, Format::F32, Predicate::Nan, &mut out[..wrong]),
+            floats.mask(Predicate::Nan, &mut out[..wrong]),
             Err(Error::OutputLength { elements: 3, output: wrong })
         );
     }
     assert_eq!(
-        bytes::bits(&x, Format::F32, Predicate::Finite, &mut out[..1], 6),
+        floats.bits(Predicate::Finite, &mut out[..1], 6),
         Err(Error::OutputBits { elements: 3, offset: 6, bytes: 1 })
     );
     assert_eq!(
-        bytes::bits(&x, Format::F32, Predicate::Finite, &mut out, usize::MAX),
+        floats.bits(Predicate::Finite, &mut out, usize::MAX),
         Err(Error::OutputBits { elements: 3, offset: usize::MAX, bytes: 5 })
     );
     assert_eq!(out, [7; 5], "nothing is written on error");
-    assert_eq!(bytes::mask(&x, Format::F32, Predicate::Finite, &mut out[1..4]), Ok(()));
+    assert_eq!(floats.mask(Predicate::Finite, &mut out[1..4]), Ok(()));
     assert_eq!(out, [7, 1, 1, 1, 7]);
-    assert_eq!(bytes::bits(&x, Format::F32, Predicate::Finite, &mut out[..1], 5), Ok(()));
+    assert_eq!(floats.bits(Predicate::Finite, &mut out[..1], 5), Ok(()));
     assert_eq!(out[0], 7 | 0b1110_0000);
     let partial = Error::PartialElement { bytes: 12, format: Format::F64 };
-    assert_eq!(bytes::any(&x, Format::F64, Predicate::Nan), Err(partial));
-    assert_eq!(bytes::all(&x, Format::F64, Predicate::Nan), Err(partial));
-    assert_eq!(bytes::count(&x, Format::F64, Predicate::Nan), Err(partial));
-    assert_eq!(bytes::position(&x, Format::F64, Predicate::Nan), Err(partial));
-    assert_eq!(bytes::census(&x, Format::F64), Err(partial));
+    assert_eq!(Elements::from_bytes(&x, Format::F64).map(|x| x.len()), Err(partial));
     assert_eq!(partial.to_string(), "12 bytes are no whole number of f64 elements, 8 bytes each");
-    assert_eq!(bytes::count(&x, Format::F16, Predicate::Finite), Ok(6));
-    assert_eq!(bytes::all(&x, Format::F16, Predicate::Finite), Ok(true));
-    assert_eq!(bytes::position(&x, Format::F16, Predicate::Finite), Ok(Some(0)));
-    assert_eq!(bytes::any(&x, Format::F16, Predicate::Nan), Ok(false));
+    let halves = TensorView::from_bytes(&x, Format::F16).unwrap();
+    assert_eq!(halves.count(Predicate::Finite), 6);
+    assert!(halves.all(Predicate::Finite));
+    assert_eq!(halves.position(Predicate::Finite), Some(0));
+    assert!(!halves.any(Predicate::Nan));
+}
+
+/// Masks go into `bool`, `u8` and uninitialised memory, in slices, arrays and vectors.
+#[test]
+fn outputs_of_masks() {
+    let x = vec![1.0f32, f32::NAN];
+    let (mut array, mut vector) = ([7u8; 2], vec![true; 2]);
+    nonfinite::is_nan(&x, &mut array);
+    nonfinite::is_nan(&x, &mut vector);
+    assert_eq!((array, &vector[..]), ([0, 1], &[false, true][..]));
+    TensorView::from(&x).mask(Predicate::Finite, &mut vector).unwrap();
+    assert_eq!(vector, [true, false]);
+    let mut room = [MaybeUninit::<bool>::uninit(); 2];
+    nonfinite::is_finite(&x, &mut room[..]);
+    // SAFETY: the mask has one result for each of the two elements.
+    assert_eq!(room.map(|slot| unsafe { slot.assume_init() }), [true, false]);
+    assert!(nonfinite::any_nan(&x) && !nonfinite::all_finite(&x));
 }
 
 #[test]
 fn format_names() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         assert_eq!(format.to_string(), format.name());
         for name in format.names() {
             assert_eq!(name.parse(), Ok(format), "{name}");
@@ -137,7 +159,8 @@ fn format_names() {
         assert_eq!(name.parse(), Ok(format), "{name}");
     }
     for name in ["", "int8", "f", "f128", " f32", "f4", "F4", "F6_E2M3", "f8"] {
-        assert_eq!(name.parse::<Format>(), Err(Error::UnknownFormat), "{name}");
+        let error = name.parse::<Format>().unwrap_err();
+        assert_eq!(error.to_string(), format!("no format has the name {name:?}"));
     }
 }
 

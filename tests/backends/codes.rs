@@ -17,7 +17,7 @@ fn all_codes_in_every_lane() {
 
 /// All codes, in every lane of a block.
 pub(crate) fn codes(visit: Visit<'_>) {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let bits = 8 * format.size_in_bytes() as u32;
         if bits > 16 {
             continue;
@@ -42,7 +42,7 @@ fn one_special_element() {
 /// One special element among zeros: searches must find it where it is, whatever the rest of the
 /// block.
 pub(crate) fn lone_specials(visit: Visit<'_>) {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let edges = oracle::edges(format);
         let special = edges
             .iter()
@@ -66,7 +66,7 @@ fn one_finite_element() {
 
 /// One finite element among special ones, all of one kind: what asks for the opposite must find it.
 pub(crate) fn lone_finites(visit: Visit<'_>) {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let edges = oracle::edges(format);
         let (finite, special): (Vec<u64>, Vec<u64>) =
             edges.iter().partition(|&&bits| oracle::kind(format, bits) == oracle::Kind::Finite);
@@ -88,7 +88,7 @@ pub(crate) fn lone_finites(visit: Visit<'_>) {
 /// other.
 #[test]
 fn one_finite_element_of_a_group() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let edges = oracle::edges(format);
         let all_set = edges.iter().copied().max().unwrap();
         if oracle::kind(format, all_set) == oracle::Kind::Finite {
@@ -116,7 +116,7 @@ fn one_finite_element_of_a_group() {
 fn one_special_element_of_a_group() {
     // A rule and a width of lanes each.
     let few = [Format::F8E4M3FnUz, Format::F8E5M2, Format::F16, Format::F32, Format::F64];
-    for &format in if reduced() { &few[..] } else { &Format::ALL[..] } {
+    for &format in if reduced() { &few[..] } else { Format::ALL } {
         let edges = oracle::edges(format);
         let special: Vec<u64> = edges
             .into_iter()

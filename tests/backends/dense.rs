@@ -23,7 +23,7 @@ fn tensor(format: Format, elements: usize, bits: impl Fn(usize) -> u64) -> Vec<u
 /// More hits of one kind than any counter of a byte holds, were it used for too long.
 #[test]
 fn nothing_but_hits() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let elements = (if reduced() { 9_000 } else { 40_000 }) / format.size_in_bytes() + 13;
         for bits in kinds(format) {
             check(format, &tensor(format, elements, |_| bits));
@@ -34,7 +34,7 @@ fn nothing_but_hits() {
 /// One element of another kind among many, at the borders of blocks, groups and runs.
 #[test]
 fn one_among_many() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let size = format.size_in_bytes();
         let kinds = kinds(format);
         let (Some(&most), Some(&finite)) = (kinds.first(), kinds.last()) else { continue };
@@ -56,7 +56,7 @@ fn one_among_many() {
 /// the edges: a NaN has all bits of the infinity, and more.
 #[test]
 fn one_of_another_code() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let size = format.size_in_bytes();
         let elements = 6_144 / size + 3;
         // Behind the first KiB, when all that came before were hits.
@@ -76,7 +76,7 @@ fn one_of_another_code() {
 /// Stretches of hits between clean ones, of every kind, at several addresses.
 #[test]
 fn dense_and_sparse_in_turns() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let size = format.size_in_bytes();
         let kinds = kinds(format);
         let Some(&finite) = kinds.last() else { continue };

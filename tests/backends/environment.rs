@@ -2,7 +2,7 @@
 //! changes an answer.
 #![allow(unsafe_code, reason = "control registers of x86-64 and AArch64 are written")]
 
-use nonfinite::{Backend, Census, Elements, Format, Predicate};
+use nonfinite::{Backend, Census, Elements, Format, Predicate, TensorView};
 
 use crate::{backends, oracle, reduced};
 
@@ -50,15 +50,15 @@ impl Answers {
 
     /// Asks a backend. Nothing but the kernels runs in here: no allocation, no panic.
     fn ask(&mut self, backend: Backend, x: Elements<'_>, predicate: Predicate) {
-        backend.mask(x, predicate, &mut self.mask[..]);
-        backend.bits(x, predicate, &mut self.bits, 0);
+        TensorView::from(x).on(backend).mask(predicate, &mut self.mask[..]).unwrap();
+        TensorView::from(x).on(backend).bits(predicate, &mut self.bits, 0).unwrap();
         self.searches = (
-            backend.any(x, predicate),
-            backend.all(x, predicate),
-            backend.count(x, predicate),
-            backend.position(x, predicate),
+            TensorView::from(x).on(backend).any(predicate),
+            TensorView::from(x).on(backend).all(predicate),
+            TensorView::from(x).on(backend).count(predicate),
+            TensorView::from(x).on(backend).position(predicate),
         );
-        self.census = backend.census(x);
+        self.census = TensorView::from(x).on(backend).census();
     }
 }
 
@@ -68,10 +68,10 @@ impl Answers {
 #[test]
 fn environments_make_no_difference() {
     let scalar = Backend::by_name("scalar").unwrap();
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let bytes = tensor(format);
         let x = Elements::from_bytes(&bytes, format).unwrap();
-        for predicate in Predicate::ALL {
+        for predicate in Predicate::ALL.iter().copied() {
             let mut want = Answers::room(x.len());
             want.ask(scalar, x, predicate);
             for backend in backends() {

@@ -190,7 +190,7 @@ impl Implementation {
     }
 
     fn class(&self, x: Elements<'_>, predicate: Predicate) -> Occurrences {
-        Occurrences { count: self.count(x, predicate), first: self.position(x, predicate) }
+        Occurrences::new(self.count(x, predicate), self.position(x, predicate))
     }
 }
 
@@ -254,11 +254,11 @@ impl Subject for Implementation {
     }
 
     fn census(&self, x: Elements<'_>) -> Census {
-        Census {
-            nan: self.class(x, Predicate::Nan),
-            pos_inf: self.class(x, Predicate::PositiveInf),
-            neg_inf: self.class(x, Predicate::NegativeInf),
-        }
+        Census::new(
+            self.class(x, Predicate::Nan),
+            self.class(x, Predicate::PositiveInf),
+            self.class(x, Predicate::NegativeInf),
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every length, start address and bit offset.
 
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 
 use crate::views::{self, Layout};
 use crate::{Visit, backends, check, check_backend, expected, oracle, reduced};
@@ -23,7 +23,7 @@ fn every_length() {
 
 pub(crate) fn lengths(visit: Visit<'_>) {
     let most = if reduced() { 140 } else { 300 };
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let bytes = mixed(format, most);
         for n in 0..=most {
             visit(format, &bytes[..n * format.size_in_bytes()]);
@@ -39,7 +39,7 @@ fn long_inputs() {
 pub(crate) fn long(visit: Visit<'_>) {
     let lengths: &[usize] =
         if reduced() { &[1023, 2049] } else { &[511, 1024, 1025, 2047, 3000, 4096, 5001] };
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         for &n in lengths {
             let bytes = mixed(format, n);
             visit(format, &bytes);
@@ -86,7 +86,7 @@ fn every_short_line() {
 /// Every byte address within 64, odd ones too, and 64 elements of offset.
 #[test]
 fn every_address() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let size = format.size_in_bytes();
         let bytes = mixed(format, 400);
         let n = 199;
@@ -136,7 +136,7 @@ fn bits_at(
 ) {
     for fill in [0, 0xFF] {
         let mut out = vec![fill; (offset + kinds.len()).div_ceil(8)];
-        backend.bits(x, predicate, &mut out, offset);
+        TensorView::from(x).on(backend).bits(predicate, &mut out, offset).unwrap();
         for bit in 0..8 * out.len() {
             let got = out[bit / 8] >> (bit % 8) & 1 == 1;
             let element = bit.checked_sub(offset).and_then(|i| kinds.get(i));

@@ -1,6 +1,6 @@
 //! Replacing non-finite elements, on every backend, against the oracle of classes.
 
-use nonfinite::{Backend, Elements, ElementsMut, Error, Format, Replacement, bytes};
+use nonfinite::{Backend, Elements, ElementsMut, Error, Format, Replacement, TensorView};
 use quickcheck::{Arbitrary, Gen};
 
 use crate::oracle::{self, Kind, kind};
@@ -49,18 +49,26 @@ fn check_backend(
 
     let mut room = frame(input);
     let x = ElementsMut::from_bytes(&mut room[inside.clone()], format).unwrap();
-    assert_eq!(backend.replace_non_finite(x, with), Ok(found), "in place {}", at());
+    assert_eq!(x.on(backend).replace_non_finite(with), Ok(found), "in place {}", at());
     assert!(room == frame(want), "in place {}", at());
 
     let mut room = frame(&vec![CANARY; input.len()]);
     let x = Elements::from_bytes(input, format).unwrap();
     assert_eq!(
-        backend.replace_non_finite_into(x, &mut room[inside], with),
+        ElementsMut::from_bytes(&mut room[inside], format)
+            .unwrap()
+            .on(backend)
+            .copy_replacing(x, with),
         Ok(found),
         "into {}",
         at()
     );
     assert!(room == frame(want), "into {}", at());
+}
+
+/// On the active backend.
+fn in_place(x: &mut [u8], format: Format, with: Replacement<u64>) -> Result<usize, Error> {
+    ElementsMut::from_bytes(x, format)?.replace_non_finite(with)
 }
 
 /// Replacements that tell the classes apart, and some that are not finite themselves.
@@ -80,7 +88,7 @@ fn replacements(format: Format) -> [Replacement<u64>; 3] {
 /// All codes of 8 and 16 bits, the edges of the others, in every lane of a block.
 #[test]
 fn every_code() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let codes: Vec<u64> = match format.size_in_bytes() {
             1 => (0..=0xFF).collect(),
             2 => (0..=0xFFFF).collect(),
@@ -101,7 +109,7 @@ fn every_code() {
 /// Clean but for one element: groups, blocks and the rest are each left, and each found.
 #[test]
 fn one_among_clean() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let edges = oracle::edges(format);
         let Some(&special) = edges.iter().rfind(|&&bits| kind(format, bits) != Kind::Finite) else {
             continue;
@@ -120,7 +128,7 @@ fn one_among_clean() {
 /// Nothing but one special code, in whole groups: where all are replaced, none is not.
 #[test]
 fn nothing_finite() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let edges = oracle::edges(format);
         for wanted in [Kind::Nan, Kind::PosInf, Kind::NegInf] {
             let Some(&special) = edges.iter().find(|&&bits| kind(format, bits) == wanted) else {
@@ -136,7 +144,7 @@ fn nothing_finite() {
 #[test]
 fn every_length() {
     let most = if reduced() { 140 } else { 300 };
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let bytes = crate::lengths::mixed(format, most);
         for n in 0..=most {
             check(format, &bytes[..n * format.size_in_bytes()], replacements(format)[2]);
@@ -146,7 +154,7 @@ fn every_length() {
 
 #[test]
 fn every_address() {
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let bytes = crate::lengths::mixed(format, 1500 / format.size_in_bytes());
         let with = replacements(format)[2];
         let (want, found) = expected(format, &bytes, with);
@@ -189,12 +197,12 @@ fn twice_is_once() {
     fn agrees(tensor: Tensor) -> bool {
         let Tensor { format, bytes: mut once } = tensor;
         let with = Replacement::finite_bits(format);
-        let found = bytes::replace_non_finite(&mut once, format, with).unwrap();
-        let census = bytes::census(&once, format).unwrap();
+        let found = in_place(&mut once, format, with).unwrap();
+        let census = TensorView::from_bytes(&once, format).unwrap().census();
         let mut twice = once.clone();
         found <= once.len()
             && census == nonfinite::Census::default()
-            && bytes::replace_non_finite(&mut twice, format, with) == Ok(0)
+            && in_place(&mut twice, format, with) == Ok(0)
             && twice == once
     }
     quickcheck::QuickCheck::new().tests(200).quickcheck(agrees as fn(Tensor) -> bool);
@@ -269,18 +277,17 @@ fn refused() {
     let with = Replacement { nan: 0, pos_inf: 0, neg_inf: 0x1_0000 };
     let mut x = [0xFF; 6];
     let format = Format::F16;
-    assert_eq!(
-        bytes::replace_non_finite(&mut x, format, with),
-        Err(Error::Code { bits: 0x1_0000, format })
-    );
+    assert_eq!(in_place(&mut x, format, with), Err(Error::Code { bits: 0x1_0000, format }));
     let with = Replacement::finite_bits(format);
     assert_eq!(
-        bytes::replace_non_finite(&mut x[..5], format, with),
+        in_place(&mut x[..5], format, with),
         Err(Error::PartialElement { bytes: 5, format })
     );
     let mut out = [CANARY; 4];
     assert_eq!(
-        bytes::replace_non_finite_into(&x, format, &mut out, with),
+        ElementsMut::from_bytes(&mut out, format)
+            .unwrap()
+            .copy_replacing(Elements::from_bytes(&x, format).unwrap(), with),
         Err(Error::OutputBytes { bytes: 6, output: 4 })
     );
     assert_eq!((x, out), ([0xFF; 6], [CANARY; 4]));

@@ -1,6 +1,6 @@
 //! Rows: of views, of slices, of bytes.
 
-use nonfinite::{Format, Predicate};
+use nonfinite::{Elements, Format, Predicate, TensorView};
 
 use crate::reduced;
 use crate::views::{Layout, check, mixed};
@@ -58,22 +58,14 @@ fn rows_of_slices() {
             assert_eq!((&counts, &any), (&want, &bad), "{rows} rows of {columns}");
             counts.fill(9);
             any.fill(true);
-            nonfinite::bytes::count_rows(&bytes, Format::F32, columns, Predicate::Nan, &mut counts)
-                .unwrap();
-            nonfinite::bytes::any_rows(&bytes, Format::F32, columns, Predicate::Nan, &mut any)
-                .unwrap();
+            let shape = [rows, columns];
+            let elements = Elements::from_bytes(&bytes, Format::F32).unwrap();
+            let view = TensorView::shaped(elements, &shape).unwrap().rows(1).unwrap();
+            view.count(Predicate::Nan, &mut counts).unwrap();
+            view.any(Predicate::Nan, &mut any).unwrap();
             assert_eq!((&counts, &any), (&want, &bad), "bytes of {rows} rows of {columns}");
         }
     }
-    let mut out = [true; 2];
-    let refused = nonfinite::bytes::any_rows(&[0; 12], Format::F32, 2, Predicate::Finite, &mut out);
-    let error = nonfinite::Error::Rows { elements: 3, rows: 2, columns: 2 };
-    assert_eq!((refused, out), (Err(error), [true; 2]));
-    assert_eq!(error.to_string(), "3 elements are not 2 rows of 2");
-    assert!(
-        nonfinite::bytes::count_rows(&[], Format::F32, usize::MAX, Predicate::Nan, &mut [0; 2])
-            .is_err()
-    );
 }
 
 /// Rows that are one element, seen twice and more.

@@ -2,7 +2,7 @@
 //! `half` and the multiplication of the standard library.
 
 use half::{bf16, f16};
-use nonfinite::scale::{unscale_and_check, unscale_and_check_bytes};
+use nonfinite::scale::unscale_and_check;
 use nonfinite::{Backend, ElementsMut, Error, Format};
 use quickcheck::Arbitrary;
 
@@ -69,7 +69,7 @@ fn check_backend(backend: Backend, format: Format, input: &[u8], factor: f64, st
     let (before, rest) = room.split_at_mut(start);
     let (inside, behind) = rest.split_at_mut(input.len());
     let x = ElementsMut::from_bytes(inside, format).unwrap();
-    let found = backend.unscale_and_check(x, factor).unwrap();
+    let found = x.on(backend).unscale_and_check(factor).unwrap();
     let size = format.size_in_bytes();
     let mut want_found = false;
     for (i, (old, new)) in input.chunks_exact(size).zip(inside.chunks_exact(size)).enumerate() {
@@ -320,11 +320,10 @@ fn before_multiplying() {
 fn refused() {
     let mut x = [0x7F; 4];
     let format = Format::F8E4M3Fn;
-    assert_eq!(unscale_and_check_bytes(&mut x, format, 2.0), Err(Error::NoArithmetic { format }));
+    let elements = ElementsMut::from_bytes(&mut x, format).unwrap();
+    assert_eq!(elements.unscale_and_check(2.0), Err(Error::NoArithmetic { format }));
     let format = Format::F32;
-    assert_eq!(
-        unscale_and_check_bytes(&mut x[1..], format, 2.0),
-        Err(Error::PartialElement { bytes: 3, format })
-    );
+    let elements = ElementsMut::from_bytes(&mut x[1..], format);
+    assert_eq!(elements.map(|x| x.len()), Err(Error::PartialElement { bytes: 3, format }));
     assert_eq!(x, [0x7F; 4]);
 }

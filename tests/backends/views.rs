@@ -1,6 +1,6 @@
 //! Strided tensors against nested loops over coordinates.
 
-use nonfinite::{Backend, Elements, Format, Predicate, TensorView, TensorViewMut, ViewError};
+use nonfinite::{Backend, Elements, Error, Format, MaskView, Predicate, TensorView};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
 use crate::oracle::{Kind, holds};
@@ -80,9 +80,8 @@ fn check_backend(
     kinds: &[Kind],
 ) {
     let elements = Elements::from_bytes(bytes, format).unwrap();
-    let view = TensorView::new(elements, from.offset, &from.sizes, &from.strides)
-        .unwrap()
-        .with_backend(backend);
+    let view =
+        TensorView::strided(elements, from.offset, &from.sizes, &from.strides).unwrap().on(backend);
     let at = || format!("{} {format} {from:?} to {to:?}", backend.name());
     assert_eq!(
         (view.len(), view.is_empty(), view.format()),
@@ -92,7 +91,7 @@ fn check_backend(
         (view.sizes(), view.strides().collect::<Vec<_>>()),
         (&from.sizes[..], from.strides.clone())
     );
-    for predicate in Predicate::ALL {
+    for predicate in Predicate::ALL.iter().copied() {
         let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
         let first = hits.iter().position(|&hit| hit);
         let count = hits.iter().filter(|&&hit| hit).count();
@@ -112,11 +111,18 @@ fn check_backend(
         }
         let end = 1 + to.memory;
         let mut out =
-            TensorViewMut::new(&mut room[1..end], to.offset, &to.sizes, &to.strides).unwrap();
+            MaskView::strided(&mut room[1..end], to.offset, &to.sizes, &to.strides).unwrap();
         view.mask_into(predicate, &mut out).unwrap();
         assert!(room == want, "mask_into {predicate:?} {}", at());
 
         check_rows(&view, predicate, &hits, &at);
+        let indices = hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(i, _)| i);
+        let most = if reduced() { 5 } else { 50 };
+        assert!(
+            view.positions(predicate).take(most).eq(indices.take(most)),
+            "positions {predicate:?} {}",
+            at()
+        );
 
         let offset = hits.len() % 11;
         let mut out = vec![CANARY; (offset + hits.len()).div_ceil(8)];
@@ -145,19 +151,17 @@ fn check_backend(
 /// Answers are alike on all backends: only the text of a view tells.
 #[test]
 fn views_take_the_backend_given() {
-    let view = TensorView::contiguous(&[1.0f32][..], &[1]).unwrap();
+    let view = TensorView::shaped(&[1.0f32][..], &[1]).unwrap();
     assert!(format!("{view:?}").contains("backend: None"), "{view:?}");
     for backend in backends() {
-        let taken = format!("{:?}", view.with_backend(backend));
+        let taken = format!("{:?}", view.on(backend));
         assert!(taken.contains(&format!("backend: Some({backend:?})")), "{taken}");
     }
 }
 
 fn check_rows(view: &TensorView<'_>, predicate: Predicate, hits: &[bool], at: &dyn Fn() -> String) {
     let sizes = view.sizes();
-    for axis in (0..sizes.len()).map(Some).chain([None]) {
-        let number = axis.unwrap_or(sizes.len().saturating_sub(1));
-        let columns = sizes.get(number).copied().unwrap_or(1);
+    for (number, &columns) in sizes.iter().enumerate() {
         let inner: usize = sizes.iter().skip(number + 1).product();
         let rows: usize = sizes.iter().take(number).product::<usize>() * inner;
         let row =
@@ -165,30 +169,22 @@ fn check_rows(view: &TensorView<'_>, predicate: Predicate, hits: &[bool], at: &d
         let want: Vec<usize> = (0..rows).map(|r| row(r).filter(|&i| hits[i]).count()).collect();
         let (mut counts, mut any) = (vec![77; rows], vec![true; rows]);
         let mut first = vec![Some(77); rows];
-        match axis {
-            Some(axis) => {
-                view.count_rows_along(axis, predicate, &mut counts).unwrap();
-                view.any_rows_along(axis, predicate, &mut any).unwrap();
-                view.position_rows_along(axis, predicate, &mut first).unwrap();
-            }
-            None => {
-                view.count_rows(predicate, &mut counts).unwrap();
-                view.any_rows(predicate, &mut any).unwrap();
-                view.position_rows(predicate, &mut first).unwrap();
-            }
-        }
-        assert!(counts == want, "count_rows {axis:?} {predicate:?} {}: {counts:?} {want:?}", at());
+        let asked = view.rows(number).unwrap();
+        assert_eq!((asked.len(), asked.row_len()), (rows, columns), "axis {number} {}", at());
+        asked.count(predicate, &mut counts).unwrap();
+        asked.any(predicate, &mut any).unwrap();
+        asked.position(predicate, &mut first).unwrap();
+        let wrong = Error::Rows { rows, output: rows + 1 };
+        assert_eq!(asked.count(predicate, &mut vec![0; rows + 1]), Err(wrong));
+        assert!(counts == want, "count_rows {number} {predicate:?} {}: {counts:?} {want:?}", at());
         let found = any.iter().zip(&want).all(|(&any, &count)| any == (count > 0));
-        assert!(found, "any_rows {axis:?} {predicate:?} {}", at());
+        assert!(found, "any_rows {number} {predicate:?} {}", at());
         let positions = (0..rows).map(|r| row(r).position(|i| hits[i]));
-        assert!(positions.eq(first), "position_rows {axis:?} {predicate:?} {}", at());
+        assert!(positions.eq(first), "position_rows {number} {predicate:?} {}", at());
     }
-    let rows: usize = sizes.iter().rev().skip(1).product();
-    let wrong = ViewError::Rows { rows, output: rows + 1 };
-    assert_eq!(view.count_rows(predicate, &mut vec![0; rows + 1]), Err(wrong));
     let axis = sizes.len();
-    let wrong = ViewError::Axis { axis, dimensions: sizes.len() };
-    assert_eq!(view.any_rows_along(axis, predicate, &mut []), Err(wrong));
+    let wrong = Error::Axis { axis, dimensions: sizes.len() };
+    assert_eq!(view.rows(axis).map(|rows| rows.len()), Err(wrong));
 }
 
 /// One census a row, along every axis.
@@ -201,7 +197,7 @@ fn check_census_rows(view: &TensorView<'_>, kinds: &[Kind], at: &dyn Fn() -> Str
             (0..columns).map(move |i| kinds[(r / inner * columns + i) * inner + r % inner])
         };
         let mut out = vec![nonfinite::Census::default(); rows];
-        view.census_rows_along(axis, &mut out).unwrap();
+        view.rows(axis).unwrap().census(&mut out).unwrap();
         for (r, census) in out.iter().enumerate() {
             for (class, kind) in [
                 (census.nan, Kind::Nan),
@@ -216,11 +212,6 @@ fn check_census_rows(view: &TensorView<'_>, kinds: &[Kind], at: &dyn Fn() -> Str
                 );
                 assert_eq!(class.first, row(r).position(|k| k == kind), "axis {axis} {}", at());
             }
-        }
-        if axis + 1 == sizes.len() {
-            let mut last = vec![nonfinite::Census::default(); rows];
-            view.census_rows(&mut last).unwrap();
-            assert!(last == out, "{}", at());
         }
     }
 }
@@ -355,7 +346,7 @@ fn layouts_of_engines() {
 fn edges_of_layouts() {
     let x = [1.0, f32::NAN];
     for (offset, nan) in [(0, false), (1, true)] {
-        let view = TensorView::new(&x[..], offset, &[], &[]).unwrap();
+        let view = TensorView::strided(&x[..], offset, &[], &[]).unwrap();
         let mut out = [!nan];
         view.mask(Predicate::Nan, &mut out[..]).unwrap();
         assert_eq!((view.len(), view.any(Predicate::Nan), out), (1, nan, [nan]));
@@ -365,45 +356,48 @@ fn edges_of_layouts() {
     // Rows that repeat an element: 2 of them, as long as can be.
     let long = isize::MAX as usize / 2;
     let rows = [2, long];
-    let view = TensorView::new(&x[..], 0, &rows, &[1, 0]).unwrap();
+    let view = TensorView::strided(&x[..], 0, &rows, &[1, 0]).unwrap();
     let (mut counts, mut any) = ([7; 2], [true; 2]);
-    view.count_rows(Predicate::Nan, &mut counts).unwrap();
-    view.any_rows(Predicate::Nan, &mut any).unwrap();
+    view.rows(1).unwrap().count(Predicate::Nan, &mut counts).unwrap();
+    view.rows(1).unwrap().any(Predicate::Nan, &mut any).unwrap();
     assert_eq!((counts, any), ([0, long], [false, true]));
-    let none =
-        TensorView::new(&x[..0], 77, &[3, 0, usize::MAX, usize::MAX], &[isize::MIN; 4]).unwrap();
+    let none = TensorView::strided(&x[..0], 77, &[3, 0, usize::MAX, usize::MAX], &[isize::MIN; 4])
+        .unwrap();
     assert!(none.is_empty() && none.all(Predicate::Nan) && !none.any(Predicate::Never));
     assert_eq!((none.count(Predicate::Finite), none.position(Predicate::Finite)), (0, None));
     none.mask(Predicate::Nan, &mut [false; 0][..]).unwrap();
     none.bits(Predicate::Nan, &mut [], 0).unwrap();
     assert_eq!(none.census(), nonfinite::Census::default());
-    let one = TensorView::new(&x[..], 1, &[1, 1], &[isize::MIN, isize::MAX]).unwrap();
+    let one = TensorView::strided(&x[..], 1, &[1, 1], &[isize::MIN, isize::MAX]).unwrap();
     assert_eq!(one.position(Predicate::Nan), Some(0));
 
     // As many elements as a signed offset can almost count, on 64 bits and on 32.
     let half = usize::BITS / 2 - 2;
     let (some, most) = (1 << half, 1 << (2 * half));
     let sizes = [some, 2, some];
-    let huge = TensorView::new(&x[..], 0, &sizes, &[0, 1, 0]).unwrap();
+    let huge = TensorView::strided(&x[..], 0, &sizes, &[0, 1, 0]).unwrap();
     assert_eq!(huge.len(), 2 * most);
     assert_eq!(huge.count(Predicate::Nan), most);
     assert_eq!(huge.position(Predicate::Nan), Some(some));
-    assert_eq!(huge.census().nan, nonfinite::Occurrences { count: most, first: Some(some) });
+    assert_eq!(huge.census().nan, nonfinite::Occurrences::new(most, Some(some)));
     assert!(!huge.any(Predicate::Inf) && !huge.all(Predicate::Finite));
     let mut at = [9; 3];
     huge.coordinate(most + some + 5, &mut at).unwrap();
     assert_eq!(at, [some / 2, 1, 5]);
     // As many dimensions as there can be, and more of size 1.
     let (sizes, strides) = ([1; 300], [5; 300]);
-    assert_eq!(TensorView::new(&x[..], 0, &sizes, &strides).unwrap().count(Predicate::Finite), 1);
-    assert_eq!(TensorView::contiguous(&x[..], &sizes).unwrap().count(Predicate::Finite), 1);
+    assert_eq!(
+        TensorView::strided(&x[..], 0, &sizes, &strides).unwrap().count(Predicate::Finite),
+        1
+    );
+    assert_eq!(TensorView::shaped(&x[..], &sizes).unwrap().count(Predicate::Finite), 1);
     let most = usize::BITS as usize - 1;
-    let deep = TensorView::new(&x[..], 0, &[2; 63][..most], &[0; 63][..most]).unwrap();
+    let deep = TensorView::strided(&x[..], 0, &[2; 63][..most], &[0; 63][..most]).unwrap();
     assert_eq!(deep.count(Predicate::Finite), 1 << most);
     let mut memory = vec![0.0f32; 1 << 12];
     memory[(1 << 12) - 1] = f32::NAN;
     let strides: Vec<isize> = (0..12).map(|i| 1 << i).collect();
-    let view = TensorView::new(&memory[..], 0, &[2; 12], &strides).unwrap();
+    let view = TensorView::strided(&memory[..], 0, &[2; 12], &strides).unwrap();
     assert_eq!(view.position(Predicate::Nan), Some((1 << 12) - 1));
 }
 
@@ -411,20 +405,20 @@ fn edges_of_layouts() {
 fn what_views_refuse() {
     let x = [0.0f32; 10];
     let refused = |offset, sizes: &[usize], strides: &[isize]| {
-        TensorView::new(&x[..], offset, sizes, strides).map(|view| view.len()).unwrap_err()
+        TensorView::strided(&x[..], offset, sizes, strides).map(|view| view.len()).unwrap_err()
     };
-    assert_eq!(refused(0, &[2, 3], &[1]), ViewError::StrideCount { sizes: 2, strides: 1 });
-    assert_eq!(refused(10, &[], &[]), ViewError::OffsetOutOfBounds { offset: 10, elements: 10 });
+    assert_eq!(refused(0, &[2, 3], &[1]), Error::StrideCount { sizes: 2, strides: 1 });
+    assert_eq!(refused(10, &[], &[]), Error::OffsetOutOfBounds { offset: 10, elements: 10 });
     assert_eq!(
         refused(usize::MAX, &[2], &[-1]),
-        ViewError::OffsetOutOfBounds { offset: usize::MAX, elements: 10 }
+        Error::OffsetOutOfBounds { offset: usize::MAX, elements: 10 }
     );
     assert_eq!(
         refused(0, &[usize::MAX, 3, 5], &[0, 0, 0]),
-        ViewError::TooManyElements { dimension: 0 }
+        Error::TooManyElements { dimension: 0 }
     );
     let outside =
-        |dimension, size, stride| ViewError::OutOfBounds { dimension, size, stride, elements: 10 };
+        |dimension, size, stride| Error::OutOfBounds { dimension, size, stride, elements: 10 };
     assert_eq!(refused(0, &[11], &[1]), outside(0, 11, 1));
     assert_eq!(refused(0, &[2, 2], &[1, -1]), outside(1, 2, -1));
     assert_eq!(refused(5, &[2, 3], &[-5, -1]), outside(1, 3, -1));
@@ -440,58 +434,49 @@ fn what_views_refuse() {
         (usize::MAX, isize::MAX),
         ((1 << (usize::BITS / 2)) + 1, 1 << (usize::BITS / 2)),
     ] {
-        assert_eq!(refused(0, &[size], &[stride]), outside(0, size, stride));
-        assert_eq!(refused(9, &[1, size], &[0, stride]), outside(1, size, stride));
+        assert_eq!(refused(0, &[size], &[stride]), outside(0, size, stride as i128));
+        assert_eq!(refused(9, &[1, size], &[0, stride]), outside(1, size, stride as i128));
     }
     assert_eq!(
-        TensorView::contiguous(&x[..], &[3, 4]).map(|view| view.len()).unwrap_err(),
+        TensorView::shaped(&x[..], &[3, 4]).map(|view| view.len()).unwrap_err(),
         outside(1, 4, 1)
     );
     assert_eq!(
-        TensorView::contiguous(&x[..], &[4, 3]).map(|view| view.len()).unwrap_err(),
+        TensorView::shaped(&x[..], &[4, 3]).map(|view| view.len()).unwrap_err(),
         outside(1, 3, 1)
     );
 
     let overlap = |sizes: &[usize], strides: &[isize]| {
-        TensorViewMut::new(&mut [false; 64][..], 32, sizes, strides)
+        MaskView::strided(&mut [false; 64][..], 32, sizes, strides)
             .map(|view| view.len())
             .unwrap_err()
     };
-    assert_eq!(
-        overlap(&[2, 2], &[1, 1]),
-        ViewError::Overlap { dimension: 1, stride: 1, needed: 2 }
-    );
-    assert_eq!(overlap(&[2], &[0]), ViewError::Overlap { dimension: 0, stride: 0, needed: 1 });
-    assert_eq!(
-        overlap(&[2, 3], &[-2, 1]),
-        ViewError::Overlap { dimension: 0, stride: -2, needed: 3 }
-    );
+    assert_eq!(overlap(&[2, 2], &[1, 1]), Error::Overlap { dimension: 1, stride: 1, needed: 2 });
+    assert_eq!(overlap(&[2], &[0]), Error::Overlap { dimension: 0, stride: 0, needed: 1 });
+    assert_eq!(overlap(&[2, 3], &[-2, 1]), Error::Overlap { dimension: 0, stride: -2, needed: 3 });
     // Injective, but not by steps over all there is below.
-    assert_eq!(
-        overlap(&[2, 3], &[3, 2]),
-        ViewError::Overlap { dimension: 0, stride: 3, needed: 5 }
-    );
+    assert_eq!(overlap(&[2, 3], &[3, 2]), Error::Overlap { dimension: 0, stride: 3, needed: 5 });
 
-    let view = TensorView::contiguous(&x[..], &[2, 5]).unwrap();
+    let view = TensorView::shaped(&x[..], &[2, 5]).unwrap();
     let mut room = [true; 12];
     assert_eq!(
         view.mask(Predicate::Nan, &mut room[..9]),
-        Err(ViewError::OutputLength { elements: 10, output: 9 })
+        Err(Error::OutputLength { elements: 10, output: 9 })
     );
-    let mut out = TensorViewMut::contiguous(&mut room[..], &[2, 6]).unwrap();
+    let mut out = MaskView::shaped(&mut room[..], &[2, 6]).unwrap();
     assert_eq!(
         view.mask_into(Predicate::Nan, &mut out),
-        Err(ViewError::OutputSize { dimension: 1, input: 5, output: 6 })
+        Err(Error::OutputSize { dimension: 1, input: 5, output: 6 })
     );
-    let mut out = TensorViewMut::contiguous(&mut room[..], &[10]).unwrap();
+    let mut out = MaskView::shaped(&mut room[..], &[10]).unwrap();
     assert_eq!(
         view.mask_into(Predicate::Nan, &mut out),
-        Err(ViewError::OutputRank { input: 2, output: 1 })
+        Err(Error::OutputRank { input: 2, output: 1 })
     );
     assert_eq!(room, [true; 12]);
-    let mut out = TensorViewMut::contiguous(&mut room[..], &[2, 5]).unwrap();
+    let mut out = MaskView::shaped(&mut room[..], &[2, 5]).unwrap();
     let nan = [f32::NAN; 10];
-    let full = TensorView::contiguous(&nan[..], &[2, 5]).unwrap();
+    let full = TensorView::shaped(&nan[..], &[2, 5]).unwrap();
     assert_eq!(
         (full.mask_into(Predicate::Finite, &mut out), room[9], room[10]),
         (Ok(()), false, true)
@@ -499,14 +484,14 @@ fn what_views_refuse() {
     let mut bytes = [7u8; 2];
     assert_eq!(
         view.bits(Predicate::Finite, &mut bytes, 7),
-        Err(ViewError::OutputBits { elements: 10, offset: 7, bytes: 2 })
+        Err(Error::OutputBits { elements: 10, offset: 7, bytes: 2 })
     );
     assert!(view.bits(Predicate::Finite, &mut bytes, usize::MAX).is_err());
     assert_eq!(bytes, [7; 2]);
-    assert_eq!(view.coordinate(10, &mut [0; 2]), Err(ViewError::Index { index: 10, elements: 10 }));
+    assert_eq!(view.coordinate(10, &mut [0; 2]), Err(Error::Index { index: 10, elements: 10 }));
     assert_eq!(
         view.coordinate(0, &mut [0; 3]),
-        Err(ViewError::CoordinateLength { dimensions: 2, coordinate: 3 })
+        Err(Error::CoordinateLength { dimensions: 2, coordinate: 3 })
     );
     for error in [outside(3, 2, -1), refused(0, &[2, 3], &[1]), overlap(&[2, 2], &[1, 1])] {
         let text = error.to_string();

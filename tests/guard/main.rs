@@ -11,7 +11,7 @@
 mod child;
 mod pages;
 
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 use nonfinite_oracle::{self as oracle, Kind};
 use pages::Guarded;
 
@@ -29,7 +29,7 @@ fn lengths() -> Vec<usize> {
 
 fn predicates() -> &'static [Predicate] {
     match std::env::var_os("NONFINITE_REDUCED") {
-        None => &Predicate::ALL,
+        None => Predicate::ALL,
         Some(_) => &[Predicate::Nan, Predicate::PositiveInf, Predicate::Finite],
     }
 }
@@ -103,22 +103,27 @@ impl Place {
                     )
                 };
                 let mask = end.of(self.mask.bytes(), n);
-                backend.mask(x, predicate, &mut *mask);
+                TensorView::from(x).on(backend).mask(predicate, &mut *mask).unwrap();
                 assert!(mask == hits, "mask {}", at());
-                assert_eq!(backend.position(x, predicate), first, "{}", at());
-                assert_eq!(backend.count(x, predicate), count, "{}", at());
-                assert_eq!(backend.any(x, predicate), first.is_some(), "{}", at());
-                assert_eq!(backend.all(x, predicate), count == n, "{}", at());
+                assert_eq!(TensorView::from(x).on(backend).position(predicate), first, "{}", at());
+                assert_eq!(TensorView::from(x).on(backend).count(predicate), count, "{}", at());
+                assert_eq!(
+                    TensorView::from(x).on(backend).any(predicate),
+                    first.is_some(),
+                    "{}",
+                    at()
+                );
+                assert_eq!(TensorView::from(x).on(backend).all(predicate), count == n, "{}", at());
                 let offset = (n + count) % 8;
                 let bits = end.of(self.bits.bytes(), (offset + n).div_ceil(8));
-                backend.bits(x, predicate, bits, offset);
+                TensorView::from(x).on(backend).bits(predicate, bits, offset).unwrap();
                 let is_right =
                     |i: usize| bits[(offset + i) / 8] >> ((offset + i) % 8) & 1 == hits[i];
                 assert!((0..n).all(is_right), "bits from {offset} {}", at());
             }
         }
         for backend in &self.backends {
-            let nan = backend.census(x).nan.count;
+            let nan = TensorView::from(x).on(*backend).census().nan.count;
             assert_eq!(
                 nan,
                 kinds.iter().filter(|&&kind| kind == Kind::Nan).count(),
@@ -146,7 +151,7 @@ fn nothing_outside_is_touched() {
     let mut place = Place::new();
     oracle::require(&place.backends);
     let lengths = lengths();
-    for format in Format::ALL {
+    for format in Format::ALL.iter().copied() {
         let size = format.size_in_bytes();
         for tensor in Tensor::both(format) {
             for &n in &lengths {

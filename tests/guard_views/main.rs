@@ -5,7 +5,7 @@
 #[path = "../guard/pages.rs"]
 mod pages;
 
-use nonfinite::{Backend, Elements, Format, Predicate, TensorView, TensorViewMut};
+use nonfinite::{Backend, Elements, Format, MaskView, Predicate, TensorView};
 use pages::Guarded;
 
 /// Sizes and strides of a few engines' layouts for so many channels and pixels.
@@ -119,8 +119,8 @@ fn check<const SIZE: usize>(
     let hits: Vec<bool> = places(from).into_iter().map(|place| is_nan(raws[place])).collect();
     let (sizes, strides): (Vec<_>, Vec<_>) = from.iter().copied().unzip();
     let view =
-        TensorView::new(Elements::from_bytes(bytes, format).unwrap(), offset, &sizes, &strides);
-    let view = view.unwrap().with_backend(backend);
+        TensorView::strided(Elements::from_bytes(bytes, format).unwrap(), offset, &sizes, &strides);
+    let view = view.unwrap().on(backend);
     let at = || format!("{} {format} {from:?} to {to:?}, at the end: {at_end}", backend.name());
 
     assert_eq!(view.count(Predicate::Nan), hits.iter().filter(|&&hit| hit).count(), "{}", at());
@@ -128,16 +128,16 @@ fn check<const SIZE: usize>(
     assert!(!view.any(Predicate::Inf), "{}", at());
     assert_eq!(view.census().nan.first, hits.iter().position(|&hit| hit), "{}", at());
     let mut rows = vec![false; sizes[0]];
-    view.any_rows(Predicate::Nan, &mut rows).unwrap();
+    view.rows(1).unwrap().any(Predicate::Nan, &mut rows).unwrap();
     let mut counts = vec![0; sizes[0]];
-    view.count_rows(Predicate::Nan, &mut counts).unwrap();
+    view.rows(1).unwrap().count(Predicate::Nan, &mut counts).unwrap();
     for (row, hits) in hits.chunks(sizes[1]).enumerate() {
         let count = hits.iter().filter(|&&hit| hit).count();
         assert_eq!((rows[row], counts[row]), (count > 0, count), "row {row} {}", at());
     }
 
     let mut columns = vec![0; sizes[1]];
-    view.count_rows_along(0, Predicate::Nan, &mut columns).unwrap();
+    view.rows(0).unwrap().count(Predicate::Nan, &mut columns).unwrap();
     for (column, &count) in columns.iter().enumerate() {
         let hits = hits.iter().skip(column).step_by(sizes[1]).filter(|&&hit| hit).count();
         assert_eq!(count, hits, "column {column} {}", at());
@@ -157,7 +157,7 @@ fn check<const SIZE: usize>(
         want[place] = u8::from(hit);
     }
     let (sizes, strides): (Vec<_>, Vec<_>) = to.iter().copied().unzip();
-    let mut out_view = TensorViewMut::new(&mut *out, offset, &sizes, &strides).unwrap();
+    let mut out_view = MaskView::strided(&mut *out, offset, &sizes, &strides).unwrap();
     view.mask_into(Predicate::Nan, &mut out_view).unwrap();
     assert!(out == want, "{}", at());
 }

@@ -29,7 +29,7 @@ pub(crate) fn formats() -> Vec<(FormatCode, Format)> {
         assert_eq!(unsafe { nf_format_from_name(name.as_ptr(), &mut code) }, NF_OK, "{format}");
         (code, format)
     };
-    Format::ALL.into_iter().map(code).collect()
+    Format::ALL.iter().copied().map(code).collect()
 }
 
 pub(crate) fn text(pointer: *const std::ffi::c_char) -> &'static str {

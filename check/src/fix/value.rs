@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use half::{bf16, f16};
-use nonfinite::{Census, Format, Occurrences, Predicate, Replacement, bytes};
+use nonfinite::{Census, Format, Occurrences, Predicate, Replacement, TensorView};
 
 use super::FixOptions;
 use crate::stats::value_of_code;
@@ -97,7 +97,7 @@ fn is_finite(code: u64, format: Format) -> bool {
     let bytes = code.to_ne_bytes();
     let size = format.size_in_bytes();
     let bytes = if cfg!(target_endian = "big") { &bytes[8 - size..] } else { &bytes[..size] };
-    bytes::all(bytes, format, Predicate::Finite).unwrap_or(false)
+    TensorView::from_bytes(bytes, format).is_ok_and(|x| x.all(Predicate::Finite))
 }
 
 /// The code of a format of one byte whose value is nearest; of two, the even one. Nothing is beyond
@@ -190,7 +190,7 @@ mod tests {
     /// Every finite code is the code of its value.
     #[test]
     fn every_code_is_found_again() {
-        for format in Format::ALL.into_iter().filter(|format| format.size_in_bytes() == 1) {
+        for format in Format::ALL.iter().copied().filter(|format| format.size_in_bytes() == 1) {
             let bits = match format {
                 Format::F4E2M1Fn => 4,
                 Format::F6E2M3Fn | Format::F6E3M2Fn => 6,

@@ -8,6 +8,8 @@ use core::arch::{asm, naked_asm};
 
 use half::f16;
 use nonfinite::{Backend, Predicate};
+// Linked, so that std among its dependencies would be noticed too.
+use nonfinite_ops as _;
 
 /// Odd, so that every backend meets its remainder too.
 const LENGTH: usize = 261;

@@ -113,8 +113,8 @@ fn view_of<T>(
         CpuStorage::F8E8M0(x) => codes(x, Format::F8E8M0Fnu)?,
         _ => return None,
     };
-    let strides: Vec<isize> = layout.stride().iter().map(|&stride| stride as isize).collect();
-    let view = TensorView::new(elements, layout.start_offset(), layout.dims(), &strides);
+    let (offset, sizes, strides) = (layout.start_offset(), layout.dims(), layout.stride());
+    let view = TensorView::strided_unsigned(elements, offset, sizes, strides);
     Some(view.map_err(Error::wrap).and_then(|view| run(&view)))
 }
 

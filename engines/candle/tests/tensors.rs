@@ -21,7 +21,7 @@ fn holds(predicate: Predicate, x: f64) -> bool {
 fn check(tensor: &Tensor) -> Result<()> {
     // candle copies in row-major order and converts exactly.
     let values = tensor.contiguous()?.flatten_all()?.to_dtype(DType::F64)?.to_vec1::<f64>()?;
-    for predicate in Predicate::ALL {
+    for predicate in Predicate::ALL.iter().copied() {
         let want: Vec<u8> = values.iter().map(|&x| u8::from(holds(predicate, x))).collect();
         let mask = nonfinite_candle::mask(tensor, predicate)?;
         assert_eq!(mask.dims(), tensor.dims());

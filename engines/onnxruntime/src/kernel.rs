@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::slice;
 
-use nonfinite::{Backend, Elements, Format, Predicate};
+use nonfinite::{Format, Predicate, TensorView};
 use ort_sys::{
     OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtStatusPtr,
 };
@@ -54,10 +54,9 @@ impl Kernel {
         // element of its shape, initialised or not: the bytes are only written through. It is not
         // the input, as no in-place use was declared.
         let out = unsafe { slice::from_raw_parts_mut(out.cast::<MaybeUninit<bool>>(), elements) };
-        let x = Elements::from_bytes(x, self.format)
-            .map_err(|_| api.invalid(c"nonfinite: half an element"))?;
-        Backend::active().mask(x, self.predicate, out);
-        Ok(())
+        let x = TensorView::from_bytes(x, self.format);
+        x.and_then(|x| x.mask(self.predicate, out))
+            .map_err(|_| api.invalid(c"nonfinite: half an element"))
     }
 }
 

@@ -4,6 +4,7 @@ use super::bits::Few;
 use super::count::next_run;
 use super::position::Find;
 use super::skip::{GROUP, may_hit, skip};
+use crate::census::Occurrences;
 use crate::rule::{Comparison, Screen};
 use crate::simd::{COUNTED, Loop, Simd, lines, until_line};
 
@@ -60,15 +61,6 @@ fn add(three: &mut Three, more: Three) {
 #[inline(always)]
 fn special(nan: &Comparison) -> Screen {
     Screen::Masked { mask: nan.bound(), least: nan.bound() }
-}
-
-/// The elements of one class: how many, and the index of the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Occurrences {
-    /// How many elements belong to the class.
-    pub count: usize,
-    /// The index of the first of them.
-    pub first: Option<usize>,
 }
 
 /// The numbers, and the index of the first of each class that is there.

@@ -26,6 +26,8 @@ use crate::backend::Backend;
 use crate::out::MaskOut;
 use crate::rule::Rule;
 
+#[cfg(feature = "ndarray")]
+pub use array::{Array, ArrayMut};
 use dims::{Dim, Dims, sort};
 pub use rows::{Rows, rows};
 

@@ -1,7 +1,7 @@
 //! Just what frameworks.py measures, to be loaded with ctypes: the questions by number, on bytes.
 
 use nonfinite::{
-    Backend, Elements, Error, Format, Predicate, Replacement, TensorView, bytes, scale,
+    Backend, Elements, ElementsMut, Error, Format, Predicate, Replacement, TensorView,
 };
 
 /// The formats, in the order of frameworks.py.
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn peers_mask(
         (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, out_len))
     };
     run(
-        |format, predicate| bytes::mask(x, format, predicate, out).map(|()| false),
+        |format, predicate| TensorView::from_bytes(x, format)?.mask(predicate, out).map(|()| false),
         format,
         predicate,
     )
@@ -53,7 +53,11 @@ pub unsafe extern "C" fn peers_mask(
 pub unsafe extern "C" fn peers_all(format: u32, predicate: u32, x: *const u8, len: usize) -> i32 {
     // SAFETY: as the caller promised.
     let x = unsafe { std::slice::from_raw_parts(x, len) };
-    run(|format, predicate| bytes::all(x, format, predicate), format, predicate)
+    run(
+        |format, predicate| Ok(TensorView::from_bytes(x, format)?.all(predicate)),
+        format,
+        predicate,
+    )
 }
 
 /// Whether it holds for an element: 1 or 0, or -1 for numbers or lengths that fit nothing.
@@ -64,7 +68,11 @@ pub unsafe extern "C" fn peers_all(format: u32, predicate: u32, x: *const u8, le
 pub unsafe extern "C" fn peers_any(format: u32, predicate: u32, x: *const u8, len: usize) -> i32 {
     // SAFETY: as the caller promised.
     let x = unsafe { std::slice::from_raw_parts(x, len) };
-    run(|format, predicate| bytes::any(x, format, predicate), format, predicate)
+    run(
+        |format, predicate| Ok(TensorView::from_bytes(x, format)?.any(predicate)),
+        format,
+        predicate,
+    )
 }
 
 /// Whether the backend numbered so (0: avx2, 1: avx512, 2: neon) runs here; if so it is used from
@@ -86,7 +94,8 @@ pub unsafe extern "C" fn peers_replace(format: u32, x: *mut u8, len: usize) -> i
     // SAFETY: as the caller promised.
     let x = unsafe { std::slice::from_raw_parts_mut(x, len) };
     let Some(&format) = FORMATS.get(format as usize) else { return -1 };
-    count(bytes::replace_non_finite(x, format, Replacement::finite_bits(format)))
+    let with = Replacement::finite_bits(format);
+    count(ElementsMut::from_bytes(x, format).and_then(|x| x.replace_non_finite(with)))
 }
 
 /// As [`peers_replace`], from one place to another.
@@ -105,7 +114,10 @@ pub unsafe extern "C" fn peers_replace_into(
     let (x, out) =
         unsafe { (std::slice::from_raw_parts(x, len), std::slice::from_raw_parts_mut(out, len)) };
     let Some(&format) = FORMATS.get(format as usize) else { return -1 };
-    count(bytes::replace_non_finite_into(x, format, out, Replacement::finite_bits(format)))
+    let with = Replacement::finite_bits(format);
+    let x = Elements::from_bytes(x, format);
+    let out = ElementsMut::from_bytes(out, format);
+    count(out.and_then(|out| out.copy_replacing(x?, with)))
 }
 
 /// The step of a gradient scaler: 1 if an element was not finite, else 0, or -1 for numbers or
@@ -118,7 +130,8 @@ pub unsafe extern "C" fn peers_unscale(format: u32, x: *mut u8, len: usize, fact
     // SAFETY: as the caller promised.
     let x = unsafe { std::slice::from_raw_parts_mut(x, len) };
     let Some(&format) = FORMATS.get(format as usize) else { return -1 };
-    scale::unscale_and_check_bytes(x, format, factor).map_or(-1, i32::from)
+    let x = ElementsMut::from_bytes(x, format);
+    x.and_then(|x| x.unscale_and_check(factor)).map_or(-1, i32::from)
 }
 
 fn count(replaced: Result<usize, Error>) -> i64 {
@@ -160,7 +173,8 @@ pub unsafe extern "C" fn peers_mask_strided(
     };
     let mask = || {
         let view =
-            TensorView::new(Elements::from_bytes(x, *format).ok()?, offset, sizes, strides).ok()?;
+            TensorView::strided(Elements::from_bytes(x, *format).ok()?, offset, sizes, strides)
+                .ok()?;
         view.mask(*predicate, out).ok()
     };
     if mask().is_some() { 0 } else { -1 }

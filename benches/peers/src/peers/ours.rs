@@ -1,7 +1,7 @@
 //! `nonfinite` as users call it, on the backend that it picks, and on the others that run here
 //! except the scalar oracle.
 
-use nonfinite::{Backend, Census, Element, Predicate};
+use nonfinite::{Backend, Census, Element, Predicate, TensorView};
 
 use super::each_type;
 use crate::task::{Ask, Input, Question, Task};
@@ -19,7 +19,7 @@ fn predicate(question: Question) -> Predicate {
 #[inline(never)]
 fn mask<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate, out: &mut [bool]) {
     match backend {
-        Some(backend) => backend.mask(x, predicate, out),
+        Some(backend) => TensorView::from(x).on(backend).mask(predicate, out).unwrap(),
         None => nonfinite::mask(x, predicate, out),
     }
 }
@@ -27,36 +27,47 @@ fn mask<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate, out
 #[inline(never)]
 fn bits<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate, out: &mut [u8]) {
     match backend {
-        Some(backend) => backend.bits(x, predicate, out, 0),
+        Some(backend) => TensorView::from(x).on(backend).bits(predicate, out, 0).unwrap(),
         None => nonfinite::bits_at(x, predicate, out, 0),
     }
 }
 
 #[inline(never)]
 fn all<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate) -> bool {
-    backend.map_or_else(|| nonfinite::all(x, predicate), |backend| backend.all(x, predicate))
+    backend.map_or_else(
+        || nonfinite::all(x, predicate),
+        |backend| TensorView::from(x).on(backend).all(predicate),
+    )
 }
 
 #[inline(never)]
 fn any<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate) -> bool {
-    backend.map_or_else(|| nonfinite::any(x, predicate), |backend| backend.any(x, predicate))
+    backend.map_or_else(
+        || nonfinite::any(x, predicate),
+        |backend| TensorView::from(x).on(backend).any(predicate),
+    )
 }
 
 #[inline(never)]
 fn count<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate) -> usize {
-    backend.map_or_else(|| nonfinite::count(x, predicate), |backend| backend.count(x, predicate))
+    backend.map_or_else(
+        || nonfinite::count(x, predicate),
+        |backend| TensorView::from(x).on(backend).count(predicate),
+    )
 }
 
 #[inline(never)]
 fn position<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate) -> Option<usize> {
-    backend
-        .map_or_else(|| nonfinite::position(x, predicate), |backend| backend.position(x, predicate))
+    backend.map_or_else(
+        || nonfinite::position(x, predicate),
+        |backend| TensorView::from(x).on(backend).position(predicate),
+    )
 }
 
 #[inline(never)]
 fn census<T: Element>(backend: Option<Backend>, x: &[T]) -> [usize; 3] {
-    let Census { nan, pos_inf, neg_inf } =
-        backend.map_or_else(|| nonfinite::census(x), |backend| backend.census(x));
+    let Census { nan, pos_inf, neg_inf, .. } = backend
+        .map_or_else(|| nonfinite::census(x), |backend| TensorView::from(x).on(backend).census());
     [nan.count, pos_inf.count, neg_inf.count]
 }
 

@@ -1,0 +1,84 @@
+//! What a census counts.
+
+use core::fmt;
+
+/// The elements of one class: how many, and the index of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Occurrences {
+    /// How many elements belong to the class.
+    pub count: usize,
+    /// The index of the first of them.
+    pub first: Option<usize>,
+}
+
+impl Occurrences {
+    /// So many elements, of which the first has the index `first`.
+    #[must_use]
+    pub const fn new(count: usize, first: Option<usize>) -> Self {
+        Self { count, first }
+    }
+
+    /// The same with `elements` more before the tensor.
+    #[must_use]
+    pub fn behind(self, elements: usize) -> Self {
+        Self { first: self.first.map(|first| first + elements), ..self }
+    }
+
+    /// Those of two tensors with common indices, the lower ones first.
+    #[must_use]
+    pub fn join(self, later: Self) -> Self {
+        Self { count: self.count + later.count, first: self.first.or(later.first) }
+    }
+}
+
+/// What a tensor holds besides finite elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Census {
+    /// NaN, quiet or signalling, of either sign.
+    pub nan: Occurrences,
+    /// Positive infinity.
+    pub pos_inf: Occurrences,
+    /// Negative infinity.
+    pub neg_inf: Occurrences,
+}
+
+impl Census {
+    /// The three classes.
+    #[must_use]
+    pub const fn new(nan: Occurrences, pos_inf: Occurrences, neg_inf: Occurrences) -> Self {
+        Self { nan, pos_inf, neg_inf }
+    }
+
+    /// How many elements are not finite.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.nan.count + self.pos_inf.count + self.neg_inf.count
+    }
+
+    /// The same with `elements` more before the tensor.
+    #[must_use]
+    pub fn behind(self, elements: usize) -> Self {
+        let Self { nan, pos_inf, neg_inf } = self;
+        Self::new(nan.behind(elements), pos_inf.behind(elements), neg_inf.behind(elements))
+    }
+
+    /// The census of two tensors with common indices, the lower ones first.
+    #[must_use]
+    pub fn join(self, later: Self) -> Self {
+        Self {
+            nan: self.nan.join(later.nan),
+            pos_inf: self.pos_inf.join(later.pos_inf),
+            neg_inf: self.neg_inf.join(later.neg_inf),
+        }
+    }
+}
+
+/// Such as `2 NaN, 1 +Inf, 0 -Inf`.
+impl fmt::Display for Census {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [nan, pos_inf, neg_inf] = [self.nan, self.pos_inf, self.neg_inf].map(|x| x.count);
+        write!(f, "{nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf")
+    }
+}

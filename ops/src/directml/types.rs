@@ -1,0 +1,186 @@
+//! The enumerations of directml.h, with its values.
+
+use core::fmt;
+
+use nonfinite::Format;
+
+use crate::Unknown;
+use crate::table::{self, Row};
+
+/// `DML_TENSOR_DATA_TYPE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u32)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the names of the standard")]
+pub enum TensorDataType {
+    Unknown = 0,
+    Float32 = 1,
+    Float16 = 2,
+    Uint32 = 3,
+    Uint16 = 4,
+    Uint8 = 5,
+    Int32 = 6,
+    Int16 = 7,
+    Int8 = 8,
+    Float64 = 9,
+    Uint64 = 10,
+    Int64 = 11,
+    /// From `DML_TARGET_VERSION` 0x6300 on.
+    Uint4 = 12,
+    /// From `DML_TARGET_VERSION` 0x6300 on.
+    Int4 = 13,
+}
+
+/// In the order of the values. Each row has the name without the prefix `DML_TENSOR_DATA_TYPE_`
+/// and, last, the bits of an element.
+#[rustfmt::skip]
+const TABLE: [Row<TensorDataType, u32>; 14] = [
+    Row(TensorDataType::Unknown, "UNKNOWN", None, 0),
+    Row(TensorDataType::Float32, "FLOAT32", Some(Format::F32), 32),
+    Row(TensorDataType::Float16, "FLOAT16", Some(Format::F16), 16),
+    Row(TensorDataType::Uint32, "UINT32", None, 32),
+    Row(TensorDataType::Uint16, "UINT16", None, 16),
+    Row(TensorDataType::Uint8, "UINT8", None, 8),
+    Row(TensorDataType::Int32, "INT32", None, 32),
+    Row(TensorDataType::Int16, "INT16", None, 16),
+    Row(TensorDataType::Int8, "INT8", None, 8),
+    Row(TensorDataType::Float64, "FLOAT64", Some(Format::F64), 64),
+    Row(TensorDataType::Uint64, "UINT64", None, 64),
+    Row(TensorDataType::Int64, "INT64", None, 64),
+    Row(TensorDataType::Uint4, "UINT4", None, 4),
+    Row(TensorDataType::Int4, "INT4", None, 4),
+];
+
+impl TensorDataType {
+    /// Every type, by value.
+    pub const ALL: &'static [Self] = &table::types(&TABLE);
+
+    const fn row(self) -> &'static Row<Self, u32> {
+        &TABLE[self as usize]
+    }
+
+    /// The name without the prefix `DML_TENSOR_DATA_TYPE_`, such as `FLOAT32`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Bits of an element; 0 for UNKNOWN.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.row().3
+    }
+
+    /// How the bits of an element are read, for floating-point types.
+    #[must_use]
+    pub const fn format(self) -> Option<Format> {
+        self.row().2
+    }
+}
+
+impl fmt::Display for TensorDataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// `DML_IS_INFINITY_MODE`: which infinities give 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum IsInfinityMode {
+    /// Both.
+    #[default]
+    Either = 0,
+    /// +Inf.
+    Positive = 1,
+    /// -Inf.
+    Negative = 2,
+}
+
+/// `DML_FEATURE_LEVEL`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u32)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the names of the standard")]
+pub enum FeatureLevel {
+    Level1_0 = 0x1000,
+    Level2_0 = 0x2000,
+    Level2_1 = 0x2100,
+    Level3_0 = 0x3000,
+    Level3_1 = 0x3100,
+    Level4_0 = 0x4000,
+    Level4_1 = 0x4100,
+    Level5_0 = 0x5000,
+    Level5_1 = 0x5100,
+    Level5_2 = 0x5200,
+    Level6_0 = 0x6000,
+    Level6_1 = 0x6100,
+    Level6_2 = 0x6200,
+    Level6_3 = 0x6300,
+    Level6_4 = 0x6400,
+}
+
+impl FeatureLevel {
+    /// Every level, oldest first.
+    pub const ALL: &'static [Self] = &[
+        Self::Level1_0,
+        Self::Level2_0,
+        Self::Level2_1,
+        Self::Level3_0,
+        Self::Level3_1,
+        Self::Level4_0,
+        Self::Level4_1,
+        Self::Level5_0,
+        Self::Level5_1,
+        Self::Level5_2,
+        Self::Level6_0,
+        Self::Level6_1,
+        Self::Level6_2,
+        Self::Level6_3,
+        Self::Level6_4,
+    ];
+}
+
+/// As the header has it: `DML_FEATURE_LEVEL_2_1`.
+impl fmt::Display for FeatureLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = *self as u32;
+        write!(f, "DML_FEATURE_LEVEL_{}_{}", value >> 12, value >> 8 & 0xF)
+    }
+}
+
+impl TryFrom<u32> for TensorDataType {
+    type Error = Unknown;
+
+    fn try_from(value: u32) -> Result<Self, Unknown> {
+        valued(Self::ALL, |&data_type| data_type as u32, "DML_TENSOR_DATA_TYPE", value)
+    }
+}
+
+impl TryFrom<u32> for IsInfinityMode {
+    type Error = Unknown;
+
+    fn try_from(value: u32) -> Result<Self, Unknown> {
+        let modes = [Self::Either, Self::Positive, Self::Negative];
+        valued(&modes, |&mode| mode as u32, "DML_IS_INFINITY_MODE", value)
+    }
+}
+
+impl TryFrom<u32> for FeatureLevel {
+    type Error = Unknown;
+
+    fn try_from(value: u32) -> Result<Self, Unknown> {
+        valued(Self::ALL, |&level| level as u32, "DML_FEATURE_LEVEL", value)
+    }
+}
+
+/// Which of `all` has this value.
+fn valued<T: Copy>(
+    all: &[T],
+    value_of: fn(&T) -> u32,
+    enumeration: &'static str,
+    value: u32,
+) -> Result<T, Unknown> {
+    let found = all.iter().find(|&known| value_of(known) == value);
+    found.copied().ok_or(Unknown::code(enumeration, "value", value))
+}

@@ -1,0 +1,56 @@
+//! Attributes as text, from the XML of an IR file.
+
+use core::fmt;
+
+/// OpenVINO's reading of a boolean (src/core/xml_util/src/xml_deserialize_util.cpp).
+pub(super) fn boolean(text: &str) -> Option<bool> {
+    let is = |name: &str| text.eq_ignore_ascii_case(name);
+    if is("true") || is("1") {
+        Some(true)
+    } else if is("false") || is("0") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// An attribute that the operator does not take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct AttributeError<'a> {
+    /// The operator.
+    pub op: &'static str,
+    /// The name of the attribute.
+    pub name: &'a str,
+    /// Its text.
+    pub value: &'a str,
+    /// What is wrong with it.
+    pub rule: AttributeRule,
+}
+
+/// What is wrong with an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AttributeRule {
+    /// The operator has no attribute of this name.
+    Unknown,
+    /// The text is no boolean.
+    NotBoolean,
+}
+
+impl fmt::Display for AttributeError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { op, name, value, rule } = *self;
+        match rule {
+            AttributeRule::Unknown => write!(f, "{op}-10 has no attribute {name}"),
+            AttributeRule::NotBoolean => {
+                write!(
+                    f,
+                    "{op}-10: attribute {name} is \"{value}\", neither \"true\" nor \"false\""
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for AttributeError<'_> {}

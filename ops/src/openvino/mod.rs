@@ -1,0 +1,234 @@
+//! OpenVINO opset10: IsFinite-10, IsInf-10 and IsNaN-10 (docs.openvino.ai, "Operation Sets",
+//! comparison operations). Later opsets have the same operators.
+//!
+//! Types and shapes are inferred as OpenVINO does it: `dynamic` types, dynamic ranks, dynamic and
+//! interval dimensions are kept. What differs from its CPU plugin (2026.4.1) is that f64 is
+//! answered in f64. The plugin converts f64 to f32 first, with clamping, and so calls infinities
+//! finite; and that fp8 and fp4 run, which the plugin refuses to compile.
+//!
+//! ```
+//! use nonfinite_ops::openvino::{Dimension, ElementType, IsFinite, IsInf, PartialShape};
+//! use nonfinite_ops::{Dense, Operator};
+//!
+//! let dimensions = ["?".parse::<Dimension>()?, "2..4".parse()?, Dimension::fixed(37)];
+//! let shape = PartialShape::Ranked(&dimensions);
+//! assert_eq!(IsFinite.infer(ElementType::F64.into())?, ElementType::Boolean.into());
+//! assert_eq!(shape.to_string(), "[?,2..4,37]"); // of the input, and so of the output
+//!
+//! let op = IsInf::default().with_attributes([("detect_negative", "false")])?;
+//! let mut out = [0; 3];
+//! let x = [f64::INFINITY, f64::NEG_INFINITY, 1e300];
+//! op.run(Dense::new(ElementType::F64, &[3], &x[..]), (&mut out[..]).into())?;
+//! assert_eq!(out, [1, 0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod attribute;
+mod element_type;
+mod shape;
+
+use core::fmt;
+
+pub use attribute::{AttributeError, AttributeRule};
+pub use element_type::ElementType;
+pub use shape::{Dimension, DimensionError, PartialShape, ShapeError};
+
+use nonfinite::Predicate;
+
+use crate::operator::sealed::Sealed;
+use crate::{Error as AnyError, Operator, Signature, StandardType, Storage};
+
+/// IsFinite-10: which elements are neither NaN nor infinite. No attributes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct IsFinite;
+
+/// IsNaN-10: which elements are NaN. No attributes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct IsNan;
+
+/// IsInf-10: which elements are infinite, of the signs that the attributes ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct IsInf {
+    /// Attribute `detect_negative`, default true: whether -Inf gives true.
+    pub detect_negative: bool,
+    /// Attribute `detect_positive`, default true: whether +Inf gives true. With both off all
+    /// results are false.
+    pub detect_positive: bool,
+}
+
+impl Default for IsInf {
+    fn default() -> Self {
+        Self { detect_negative: true, detect_positive: true }
+    }
+}
+
+impl IsInf {
+    /// With another value of the attribute `detect_negative`.
+    #[must_use]
+    pub fn with_detect_negative(self, detect_negative: bool) -> Self {
+        Self { detect_negative, ..self }
+    }
+
+    /// With another value of the attribute `detect_positive`.
+    #[must_use]
+    pub fn with_detect_positive(self, detect_positive: bool) -> Self {
+        Self { detect_positive, ..self }
+    }
+
+    /// With the attributes of the `data` element of an IR file, as text: `true` or `1`, `false` or
+    /// `0`, in any case.
+    ///
+    /// # Errors
+    /// [`AttributeError`] for other names and values, where OpenVINO passes over the attribute
+    /// without a word.
+    pub fn with_attributes<'a>(
+        mut self,
+        attributes: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, AttributeError<'a>> {
+        for (name, value) in attributes {
+            let attribute = match name {
+                "detect_negative" => &mut self.detect_negative,
+                "detect_positive" => &mut self.detect_positive,
+                _ => {
+                    return Err(AttributeError {
+                        op: IS_INF,
+                        name,
+                        value,
+                        rule: AttributeRule::Unknown,
+                    });
+                }
+            };
+            *attribute = attribute::boolean(value).ok_or(AttributeError {
+                op: IS_INF,
+                name,
+                value,
+                rule: AttributeRule::NotBoolean,
+            })?;
+        }
+        Ok(self)
+    }
+}
+
+/// Why an OpenVINO operator refuses. Nothing was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Error {
+    /// The element type is neither a floating-point type nor dynamic. The text holds that of
+    /// OpenVINO.
+    ElementType {
+        /// The operator.
+        op: &'static str,
+        /// The type of the input.
+        element_type: ElementType,
+    },
+    /// A tensor of dynamic type cannot be run.
+    Dynamic {
+        /// The operator.
+        op: &'static str,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The texts of validate_and_infer_types in is_finite.cpp on the one hand, is_inf.cpp and
+        // is_nan.cpp on the other.
+        const FLOAT: &str = "The element type of the input tensor must be a floating point number";
+        match *self {
+            Self::ElementType { op: op @ IS_FINITE, element_type } => {
+                write!(f, "{op}-10: {FLOAT} or dynamic (got {element_type}).")
+            }
+            Self::ElementType { op, element_type } => {
+                write!(f, "{op}-10: {FLOAT}. It is {element_type}.")
+            }
+            Self::Dynamic { op } => {
+                write!(f, "{op}-10: the element type is dynamic, so the bytes have no meaning")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+const IS_FINITE: &str = "IsFinite";
+const IS_INF: &str = "IsInf";
+const IS_NAN: &str = "IsNaN";
+
+/// Version 10 of an operator. The type list is one for all three: floating-point types and dynamic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version10 {
+    op: &'static str,
+}
+
+impl Sealed for Version10 {}
+
+impl Signature for Version10 {
+    fn name(&self) -> &'static str {
+        self.op
+    }
+
+    fn version(&self) -> Option<u32> {
+        Some(10)
+    }
+
+    fn output_type(&self) -> StandardType {
+        ElementType::Boolean.into()
+    }
+
+    fn storage(&self, element_type: StandardType) -> Result<Storage, AnyError> {
+        let Self { op } = *self;
+        let StandardType::OpenVino(element_type) = element_type else {
+            return Err(AnyError::Standard { op, standard: "OpenVINO", element_type });
+        };
+        match (element_type, element_type.format()) {
+            (ElementType::Dynamic, _) => Err(Error::Dynamic { op }.into()),
+            // Two a byte; FP4 has no special codes.
+            (ElementType::F4E2M1, _) => Ok(Storage::PackedFinite { bits: element_type.bits() }),
+            (_, Some(format)) => Ok(Storage::Whole(format)),
+            (_, None) => Err(Error::ElementType { op, element_type }.into()),
+        }
+    }
+
+    fn check_type(&self, element_type: StandardType) -> Result<(), AnyError> {
+        match self.storage(element_type) {
+            Ok(_) | Err(AnyError::OpenVino(Error::Dynamic { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Sealed for IsFinite {}
+
+impl Operator for IsFinite {
+    fn signature(&self) -> &dyn Signature {
+        &Version10 { op: IS_FINITE }
+    }
+
+    fn predicate(&self) -> Predicate {
+        Predicate::Finite
+    }
+}
+
+impl Sealed for IsInf {}
+
+impl Operator for IsInf {
+    fn signature(&self) -> &dyn Signature {
+        &Version10 { op: IS_INF }
+    }
+
+    fn predicate(&self) -> Predicate {
+        Predicate::inf(self.detect_negative, self.detect_positive)
+    }
+}
+
+impl Sealed for IsNan {}
+
+impl Operator for IsNan {
+    fn signature(&self) -> &dyn Signature {
+        &Version10 { op: IS_NAN }
+    }
+
+    fn predicate(&self) -> Predicate {
+        Predicate::Nan
+    }
+}

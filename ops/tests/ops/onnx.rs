@@ -1,0 +1,282 @@
+//! ONNX: its node tests, versions, types, attributes, shapes and refusals (CONTRACTS, section 1;
+//! VECTORS, section 1).
+
+use nonfinite::{Format, Predicate};
+use nonfinite_ops::onnx::{
+    Attribute, AttributeRule, DataType, Error, IsFinite, IsInf, IsNan, Version,
+};
+use nonfinite_ops::{Dense, DenseError, Error as AnyError, Operator};
+
+use crate::{check, codes, elements, memory};
+
+fn is_inf(opset: u32, detect_positive: i64, detect_negative: i64) -> IsInf {
+    let op = IsInf::for_opset(opset).unwrap();
+    op.with_detect_negative(detect_negative).with_detect_positive(detect_positive)
+}
+
+/// onnx/backend/test/case/node/isinf.py.
+#[test]
+fn node_tests_of_is_inf() {
+    let f32 = |line| elements(Format::F32, line);
+    let x = "-1.2 nan inf 2.8 -inf inf";
+    check("test_isinf", &is_inf(20, 1, 1), DataType::Float, &[6], &f32(x), "F F T F T T");
+    check(
+        "test_isinf_positive",
+        &is_inf(20, 1, 0),
+        DataType::Float,
+        &[6],
+        &f32("-1.7 nan inf 3.6 -inf inf"),
+        "F F T F F T",
+    );
+    check(
+        "test_isinf_negative",
+        &is_inf(20, 0, 1),
+        DataType::Float,
+        &[6],
+        &f32("-1.7 nan inf -3.6 -inf inf"),
+        "F F F F T F",
+    );
+    let f16 = elements(Format::F16, x);
+    check("test_isinf_float16", &is_inf(20, 1, 1), DataType::Float16, &[6], &f16, "F F T F T T");
+}
+
+/// onnx/backend/test/case/node/isnan.py, and the example in the documentation of IsNaN-13.
+#[test]
+fn node_tests_of_is_nan() {
+    let op = IsNan::for_opset(20).unwrap();
+    let x = "-1.2 nan inf 2.8 -inf inf";
+    check("test_isnan", &op, DataType::Float, &[6], &elements(Format::F32, x), "F T F F F F");
+    check(
+        "test_isnan_float16",
+        &op,
+        DataType::Float16,
+        &[6],
+        &elements(Format::F16, x),
+        "F T F F F F",
+    );
+    let op = IsNan::for_opset(13).unwrap();
+    let x = elements(Format::F32, "3.0 nan 4.0 nan");
+    check("IsNaN-13 documentation", &op, DataType::Float, &[4], &x, "F T F T");
+}
+
+/// tests/python/version_converter/automatic_upgrade_test.py: IsInf from opset 10 and IsNaN from 9
+/// give BOOL.
+#[test]
+fn version_converter_tests() {
+    let is_inf = IsInf::for_opset(10).unwrap();
+    assert_eq!(is_inf.infer(DataType::Float.into()), Ok(DataType::Bool.into()));
+    let is_nan = IsNan::for_opset(9).unwrap();
+    assert_eq!(is_nan.infer(DataType::Float.into()), Ok(DataType::Bool.into()));
+}
+
+/// What the node tests leave out: both attributes off, other values than 0 and 1, bf16, f64, fp8,
+/// signalling NaN.
+#[test]
+fn attributes() {
+    let x = "-1.2 nan inf 2.8 -inf inf 0 -0 max -max min";
+    let rows = [
+        (1, 1, "F F T F T T F F F F F"),
+        (1, 0, "F F T F F T F F F F F"),
+        (0, 1, "F F F F T F F F F F F"),
+        (0, 0, "F F F F F F F F F F F"),
+        (5, -3, "F F T F T T F F F F F"),
+        (i64::MIN, 0, "F F T F F T F F F F F"),
+        (0, i64::MAX, "F F F F T F F F F F F"),
+    ];
+    for data_type in [DataType::Float16, DataType::Bfloat16, DataType::Float, DataType::Double] {
+        let format = data_type.format().unwrap();
+        for (positive, negative, expected) in rows {
+            let op = is_inf(20, positive, negative);
+            check("IsInf-20", &op, data_type, &[11], &elements(format, x), expected);
+            if matches!(data_type, DataType::Float | DataType::Double) {
+                let op = is_inf(10, positive, negative);
+                check("IsInf-10", &op, data_type, &[11], &elements(format, x), expected);
+            }
+        }
+    }
+    let off = is_inf(20, 0, 0);
+    assert_eq!(off.predicate(), Predicate::Never);
+    check("IsInf-20 off", &off, DataType::Float8E5M2, &[3], &codes("7C FC 7D"), "F F F");
+}
+
+#[test]
+fn signalling_nans() {
+    let rows: [(DataType, &[u64]); 4] = [
+        (DataType::Float16, &[0x7C01, 0xFD00, 0x7DFF]),
+        (DataType::Bfloat16, &[0x7F81, 0xFFA0, 0x7FBF]),
+        (DataType::Float, &[0x7F80_0001, 0xFFBF_E000, 0x7FBF_FFFF]),
+        (DataType::Double, &[0x7FF0_0000_0000_0001, 0xFFF4_0000_0000_0000, 0x7FF0_0000_FFFF_FFFF]),
+    ];
+    for (data_type, bits) in rows {
+        let bytes = memory(data_type.format().unwrap(), bits.iter().copied());
+        check("IsNaN-20", &IsNan::for_opset(20).unwrap(), data_type, &[3], &bytes, "T T T");
+        check("IsInf-20", &is_inf(20, 1, 1), data_type, &[3], &bytes, "F F F");
+    }
+}
+
+#[test]
+fn attributes_by_name() {
+    let parse = |attributes: &[Attribute<'static>]| {
+        IsInf::for_opset(20).unwrap().with_attributes(attributes.iter().copied())
+    };
+    let (negative, positive) =
+        (Attribute::int("detect_negative", 0), Attribute::int("detect_positive", 7));
+    assert_eq!(parse(&[]), Ok(is_inf(20, 1, 1)));
+    assert_eq!(parse(&[negative]), Ok(is_inf(20, 1, 0)));
+    assert_eq!(parse(&[negative, positive]), Ok(is_inf(20, 7, 0)));
+    assert_eq!(parse(&[positive, negative]), Ok(is_inf(20, 7, 0)));
+
+    let error = parse(&[negative, Attribute::int("detect_both", 1)]).unwrap_err();
+    assert_eq!((error.op, error.since_version, error.name), ("IsInf", 20, "detect_both"));
+    assert_eq!(error.rule, AttributeRule::Unknown);
+    // As onnx.checker and onnxruntime have it.
+    assert!(error.to_string().contains("Unrecognized attribute: detect_both for operator IsInf"));
+
+    // AttributeProto.AttributeType: FLOAT is 1, INT is 2.
+    assert_eq!(positive.attribute_type, 2);
+    let float = Attribute::new("detect_positive", 1, 0);
+    assert_eq!(parse(&[float]).unwrap_err().rule, AttributeRule::NotInt { found: 1 });
+    assert_eq!(parse(&[positive, negative, positive]).unwrap_err().rule, AttributeRule::Repeated);
+}
+
+#[test]
+fn versions() {
+    let is_nan = |opset| IsNan::for_opset(opset).map(|op| op.version().since_version());
+    let is_inf = |opset| IsInf::for_opset(opset).map(|op| op.version().since_version());
+    let rows = [
+        (9, 9),
+        (10, 9),
+        (12, 9),
+        (13, 13),
+        (17, 13),
+        (19, 13),
+        (20, 20),
+        (28, 20),
+        (u32::MAX, 20),
+    ];
+    for (opset, version) in rows {
+        assert_eq!(is_nan(opset), Ok(version));
+    }
+    for (opset, version) in [(10, 10), (13, 10), (19, 10), (20, 20), (28, 20)] {
+        assert_eq!(is_inf(opset), Ok(version));
+    }
+    assert_eq!(is_nan(8), Err(Error::Opset { op: "IsNaN", opset: 8, first: 9 }));
+    assert_eq!(is_inf(9), Err(Error::Opset { op: "IsInf", opset: 9, first: 10 }));
+    assert_eq!(
+        is_inf(0).unwrap_err().to_string(),
+        "opset 0 has no operator IsInf: it came with opset 10"
+    );
+}
+
+/// Every type at every version: accepted as CONTRACTS, section 1 lists it, refused with an error
+/// that says all otherwise.
+#[test]
+fn types() {
+    use DataType::*;
+    let fp8 = [Float8E4M3Fn, Float8E4M3FnUz, Float8E5M2, Float8E5M2FnUz];
+    let nine = vec![Float16, Float, Double];
+    let thirteen = [&nine[..], &[Bfloat16]].concat();
+    let twenty = [&thirteen[..], &fp8].concat();
+    for &data_type in DataType::ALL {
+        for (opset, list) in
+            [(9, &nine), (12, &nine), (13, &thirteen), (19, &thirteen), (20, &twenty)]
+        {
+            let op = IsNan::for_opset(opset).unwrap();
+            expect_type(&op, op.version(), data_type, list);
+        }
+        for (opset, list) in [(10, &vec![Float, Double]), (19, &vec![Float, Double]), (20, &twenty)]
+        {
+            let op = IsInf::for_opset(opset).unwrap();
+            expect_type(&op, op.version(), data_type, list);
+        }
+    }
+    let error = IsNan::for_opset(12).unwrap().infer(Bfloat16.into()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Type 'tensor(bfloat16)' of input parameter (X) of operator (IsNaN) is invalid: \
+         IsNaN-9 takes tensor(float16), tensor(float), tensor(double)"
+    );
+}
+
+fn expect_type(op: &dyn Operator, version: Version, data_type: DataType, list: &[DataType]) {
+    let refused: AnyError = Error::Type {
+        op: op.name(),
+        since_version: version.since_version(),
+        data_type,
+        allowed: version.types(),
+    }
+    .into();
+    let mut out = [7; 1];
+    let bytes = vec![0; data_type.format().map_or(1, Format::size_in_bytes)];
+    let x = Dense::from_bytes(data_type, &[], &bytes);
+    let (infer, run) = (op.infer(data_type.into()), op.run(x, (&mut out[..]).into()));
+    if list.contains(&data_type) {
+        assert_eq!(infer, Ok(DataType::Bool.into()), "{data_type}");
+        assert_eq!((run, out), (Ok(()), [0]), "{data_type}");
+    } else {
+        assert_eq!(infer, Err(refused), "{data_type}");
+        assert_eq!((run, out), (Err(refused), [7]), "{data_type}");
+    }
+}
+
+#[test]
+fn fused_is_finite() {
+    let fuse =
+        |opset| IsFinite::fuse(IsNan::for_opset(opset).unwrap(), IsInf::for_opset(opset).unwrap());
+    let op = fuse(20).unwrap();
+    for data_type in [DataType::Float16, DataType::Bfloat16, DataType::Float, DataType::Double] {
+        let x =
+            elements(data_type.format().unwrap(), "-1.2 nan inf 2.8 -inf inf 0 -0 max -max min");
+        check("Not(Or(IsNaN, IsInf))", &op, data_type, &[11], &x, "T F F T F F T T T T T");
+    }
+    check("Not(Or(..))", &op, DataType::Float8E4M3Fn, &[5], &codes("7E 7F 78 FF 80"), "T F T F T");
+    // At opset 13 IsNaN takes bf16 and IsInf does not, so the subgraph takes it not.
+    let error = fuse(13).unwrap().infer(DataType::Bfloat16.into()).unwrap_err();
+    assert!(matches!(error, AnyError::Onnx(Error::Type { op: "IsInf", since_version: 10, .. })));
+    assert!(fuse(13).unwrap().infer(DataType::Double.into()).is_ok());
+    // Not(Or(IsNaN, IsInf)) with a sign off is something else.
+    let is_nan = IsNan::for_opset(20).unwrap();
+    assert_eq!(IsFinite::fuse(is_nan, is_inf(20, 1, 0)), None);
+    assert_eq!(IsFinite::fuse(is_nan, is_inf(20, 0, 0)), None);
+    assert!(IsFinite::fuse(is_nan, is_inf(20, 2, -1)).is_some());
+}
+
+/// TensorProto.DataType in onnx.proto, whose codes begin with 0.
+#[test]
+fn data_types() {
+    let names = "UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 \
+        COMPLEX128 BFLOAT16 FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ UINT4 INT4 FLOAT4E2M1 FLOAT8E8M0 UINT2 INT2 \
+        FLOAT6E2M3 FLOAT6E3M2";
+    assert_eq!(
+        DataType::ALL.iter().map(|data_type| data_type.name()).collect::<Vec<_>>().join(" "),
+        names
+    );
+    for (code, &data_type) in (0..).zip(DataType::ALL) {
+        assert_eq!(data_type.code(), code);
+        assert_eq!(DataType::try_from(code), Ok(data_type));
+        assert_eq!(data_type.name().parse(), Ok(data_type));
+        assert_eq!(data_type.type_string().parse(), Ok(data_type));
+        if let Some(format) = data_type.format() {
+            assert_eq!(DataType::from_format(format), Some(data_type));
+        }
+    }
+    assert!(DataType::try_from(-1).is_err() && DataType::try_from(29).is_err());
+    assert!("float".parse::<DataType>().is_err());
+    assert_eq!(DataType::from_format(Format::F8E3M4), None);
+}
+
+#[test]
+fn memory_errors_name_op_version_and_type() {
+    let op = IsNan::for_opset(17).unwrap();
+    let x = Dense::from_bytes(DataType::Double, &[2, 3], &[0; 47]);
+    let error = op.run(x, (&mut [7; 6][..]).into()).unwrap_err();
+    let expected = AnyError::Memory {
+        op: "IsNaN",
+        version: Some(13),
+        element_type: DataType::Double.into(),
+        error: DenseError::InputBytes { needed: 48, found: 47 },
+    };
+    assert_eq!(error, expected);
+    let text = "IsNaN-13 of tensor(double): the shape needs 48 bytes of input, not 47";
+    assert_eq!(error.to_string(), text);
+}

@@ -1,0 +1,259 @@
+//! Parts of a view, and the questions asked of them by the kernels.
+//!
+//! Every question of [`TensorView`] comes here: about the whole view, or about parts of it where
+//! threads share the work or where a search goes on behind a hit.
+
+use nonfinite_kernels as kernels;
+use nonfinite_kernels::MaskOut;
+#[cfg(feature = "views")]
+use nonfinite_kernels::strided::{self, Source, Target};
+
+use super::{Memory, TensorView};
+use crate::{Census, Predicate};
+
+/// A part of a view: `len` elements from row-major index `first` on.
+///
+/// The part of a view that is not dense is a box: some coordinates of dimension `dimension`, one
+/// coordinate of each dimension outside of it, and all coordinates of the dimensions inside.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'v, 'a> {
+    pub(super) view: &'v TensorView<'a>,
+    pub(super) first: usize,
+    pub(super) len: usize,
+    #[cfg(feature = "views")]
+    pub(super) dimension: usize,
+}
+
+impl<'v, 'a> Part<'v, 'a> {
+    /// All elements.
+    #[inline]
+    pub(super) fn whole(view: &'v TensorView<'a>) -> Self {
+        Self {
+            view,
+            first: 0,
+            len: view.len(),
+            #[cfg(feature = "views")]
+            dimension: 0,
+        }
+    }
+
+    /// The part from element `from` on: all the rest of a dense view. Else the rest of the
+    /// dimension that ends first, so that parts one after the other cover the rest of the view.
+    pub(super) fn after(view: &'v TensorView<'a>, from: usize) -> Self {
+        let part = Self { first: from, len: view.len() - from, ..Self::whole(view) };
+        #[cfg(feature = "views")]
+        if !view.layout.is_dense() {
+            let (mut rest, mut inner) = (from, 1);
+            for (dimension, &size) in view.sizes().iter().enumerate().rev() {
+                let coordinate = rest % size;
+                if coordinate != 0 || dimension == 0 {
+                    return Self { len: (size - coordinate) * inner, dimension, ..part };
+                }
+                (rest, inner) = (rest / size, inner * size);
+            }
+        }
+        part
+    }
+
+    /// Elements of the dimensions inside of `dimension`.
+    #[cfg(all(feature = "rayon", feature = "views"))]
+    pub(super) fn inner(&self, dimension: usize) -> usize {
+        self.view.sizes()[dimension + 1..].iter().product()
+    }
+
+    /// How many elements stand before the place nearest to element `middle` at which the part can
+    /// be cut in two.
+    #[cfg(feature = "rayon")]
+    pub(super) fn border_near(&self, middle: usize) -> Option<usize> {
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            let (_, inner, size) = self.outermost()?;
+            return Some((middle / inner).clamp(1, size - 1) * inner);
+        }
+        (0 < middle && middle < self.len).then_some(middle)
+    }
+
+    /// The outermost dimension of which the box has several coordinates, the elements inside of
+    /// the dimension, and the number of coordinates.
+    #[cfg(all(feature = "rayon", feature = "views"))]
+    fn outermost(&self) -> Option<(usize, usize, usize)> {
+        let dimensions = self.dimension..self.view.sizes().len();
+        dimensions
+            .map(|dimension| (dimension, self.inner(dimension)))
+            .map(|(dimension, inner)| (dimension, inner, self.len / inner))
+            .find(|(_, _, size)| *size > 1)
+    }
+
+    /// Cuts the part at the border nearest to element `middle`, if there is one.
+    #[cfg(feature = "rayon")]
+    pub(super) fn split_at(&self, middle: usize) -> Option<(Self, Self)> {
+        let middle = self.border_near(middle)?;
+        #[allow(unused_mut, reason = "boxes need the feature views")]
+        let mut part = *self;
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            part.dimension = self.outermost()?.0;
+        }
+        let behind = Self { first: part.first + middle, len: part.len - middle, ..part };
+        Some((Self { len: middle, ..part }, behind))
+    }
+
+    /// Bytes of the elements.
+    #[cfg(feature = "rayon")]
+    pub(super) fn bytes(&self) -> usize {
+        self.len.saturating_mul(self.view.format.size_in_bytes())
+    }
+
+    /// The elements, if the view is dense.
+    #[inline]
+    fn dense(&self) -> &'a [u8] {
+        let (view, size) = (self.view, self.view.format.size_in_bytes());
+        debug_assert!(view.layout.is_dense());
+        match view.memory {
+            Memory::Bytes(bytes) => {
+                let first = (view.layout.offset() + self.first) * size;
+                &bytes[first..first + self.len * size]
+            }
+            #[cfg(feature = "ndarray")]
+            Memory::Array(_) => unreachable!("no array counts as dense"),
+        }
+    }
+
+    /// The elements, dense or not.
+    #[cfg(feature = "views")]
+    #[inline(never)]
+    pub(super) fn source(&self) -> Source<'a> {
+        let layout = &self.view.layout;
+        match self.view.memory {
+            Memory::Bytes(bytes) => {
+                let dimensions = || layout.dimensions().zip(self.ranges());
+                let offset = dimensions().fold(layout.offset(), |at, ((_, stride), (start, _))| {
+                    at.wrapping_add_signed(stride.wrapping_mul(start as isize))
+                });
+                let dimensions = dimensions().map(|((_, stride), (_, count))| (count, stride));
+                Source::new(bytes, self.view.format.size_in_bytes(), offset, dimensions)
+            }
+            #[cfg(feature = "ndarray")]
+            Memory::Array(array) => array.source(self.ranges()),
+        }
+    }
+
+    /// The first coordinate of the box, and how many there are, of each dimension, innermost first.
+    #[cfg(feature = "views")]
+    fn ranges(&self) -> impl Iterator<Item = (usize, usize)> + Clone + use<'v, 'a> {
+        let sizes = self.view.sizes();
+        let (mut rest, mut inner, part) = (self.first, 1usize, *self);
+        sizes.iter().enumerate().rev().map(move |(dimension, &size)| {
+            let (start, count) = match dimension.cmp(&part.dimension) {
+                core::cmp::Ordering::Greater => (0, size),
+                core::cmp::Ordering::Equal => {
+                    (rest % size.max(1), part.len.checked_div(inner).unwrap_or(size))
+                }
+                core::cmp::Ordering::Less => (rest % size.max(1), size.min(1)),
+            };
+            (rest, inner) = (rest / size.max(1), inner.saturating_mul(size));
+            (start, count)
+        })
+    }
+
+    #[inline]
+    pub(super) fn mask(&self, predicate: Predicate, out: MaskOut<'_>) {
+        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            return strided::mask(backend, &self.source(), rule, Target::contiguous(out));
+        }
+        kernels::mask(backend, self.dense(), rule, out);
+    }
+
+    /// [`Part::mask`] of a part of a mask that [`kernels::streams`]: past the caches.
+    #[cfg(feature = "rayon")]
+    pub(super) fn mask_streamed(&self, predicate: Predicate, out: MaskOut<'_>) {
+        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+        match self.view.layout.is_dense() {
+            true => kernels::mask_streamed(backend, self.dense(), rule, out),
+            false => self.mask(predicate, out),
+        }
+    }
+
+    #[cfg(feature = "views")]
+    pub(super) fn mask_into(&self, predicate: Predicate, out: Target<'_>) {
+        let rule = self.view.format.rule(predicate);
+        strided::mask(self.view.backend, &self.source(), rule, out);
+    }
+
+    #[inline]
+    pub(super) fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) {
+        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            return strided::bits(backend, &self.source(), rule, out, offset);
+        }
+        kernels::bits(backend, self.dense(), rule, out, offset);
+    }
+
+    /// Whether `predicate`, or with `opposite` its negation, holds for an element.
+    #[inline]
+    pub(super) fn any(&self, predicate: Predicate, opposite: bool) -> bool {
+        let (format, backend) = (self.view.format, self.view.backend);
+        let rule = if opposite { format.opposite(predicate) } else { format.rule(predicate) };
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            return strided::any(backend, &self.source(), rule);
+        }
+        kernels::position(backend, self.dense(), rule).is_some()
+    }
+
+    /// The index within the part of the first element for which `predicate` holds.
+    #[inline]
+    pub(super) fn position(&self, predicate: Predicate) -> Option<usize> {
+        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            return strided::position(backend, &self.source(), rule);
+        }
+        kernels::position(backend, self.dense(), rule)
+    }
+
+    #[inline]
+    pub(super) fn count(&self, predicate: Predicate) -> usize {
+        let (format, backend) = (self.view.format, self.view.backend);
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            // Counts the complement of `Finite`: groups without a hit are skipped.
+            let complement = predicate == Predicate::Finite;
+            let rule = if complement { format.opposite(predicate) } else { format.rule(predicate) };
+            let [count] = strided::counts(backend, &self.source(), rule, [rule]);
+            return if complement { self.len - count } else { count };
+        }
+        kernels::count(backend, self.dense(), format.rule(predicate))
+    }
+
+    /// Indices are counted within the part.
+    #[inline]
+    pub(super) fn census(&self) -> Census {
+        let (format, backend) = (self.view.format, self.view.backend);
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            let source = self.source();
+            let rules = CLASSES.map(|predicate| format.rule(predicate));
+            let counts =
+                strided::counts(backend, &source, format.rule(Predicate::NonFinite), rules);
+            let mut census = Census::default();
+            let classes = [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf];
+            for ((class, count), rule) in classes.into_iter().zip(counts).zip(rules) {
+                class.count = count;
+                if count > 0 {
+                    class.first = strided::position(backend, &source, rule);
+                }
+            }
+            return census;
+        }
+        kernels::census(backend, self.dense(), format.rule(Predicate::Nan))
+    }
+}
+
+/// What a census counts.
+#[cfg(feature = "views")]
+pub(super) const CLASSES: [Predicate; 3] =
+    [Predicate::Nan, Predicate::PositiveInf, Predicate::NegativeInf];

@@ -1,0 +1,141 @@
+//! One answer a row.
+
+use nonfinite_kernels::strided::{self, Rows as Answers};
+
+use super::TensorView;
+use super::part::{CLASSES, Part};
+use crate::{Census, Error, Predicate};
+
+/// The rows of a view along one of its dimensions: see [`TensorView::rows`]. Each question has one
+/// answer a row. Rows are numbered in row-major order of the other dimensions.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Rows<'a> {
+    view: TensorView<'a>,
+    axis: usize,
+}
+
+impl<'a> TensorView<'a> {
+    /// The rows that run along dimension `axis`, counted from 0, the outermost.
+    ///
+    /// ```
+    /// use nonfinite::{Predicate, TensorView};
+    /// let x = [0.0f32, 1.0, f32::NAN, 3.0, 4.0, 5.0];
+    /// let view = TensorView::shaped(&x, &[2, 3])?;
+    /// let (mut rows, mut columns) = ([false; 2], [false; 3]);
+    /// view.rows(1)?.any(Predicate::Nan, &mut rows)?;
+    /// view.rows(0)?.any(Predicate::Nan, &mut columns)?;
+    /// assert_eq!((rows, columns), ([true, false], [false, false, true]));
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Axis`] if there is no such dimension.
+    pub fn rows(self, axis: usize) -> Result<Rows<'a>, Error> {
+        let dimensions = self.sizes().len();
+        if axis >= dimensions {
+            return Err(Error::Axis { axis, dimensions });
+        }
+        Ok(Rows { view: self, axis })
+    }
+}
+
+impl Rows<'_> {
+    /// The number of rows: the product of the sizes of the other dimensions, at most `usize::MAX`.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let sizes = self.view.sizes().iter().enumerate();
+        let others = || sizes.clone().filter(|(i, _)| *i != self.axis).map(|(_, &size)| size);
+        if others().any(|size| size == 0) { 0 } else { others().fold(1, usize::saturating_mul) }
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of elements of each row.
+    #[must_use]
+    pub fn row_len(&self) -> usize {
+        self.view.sizes()[self.axis]
+    }
+
+    /// `out[r]` becomes whether `predicate` holds for an element of row `r`.
+    ///
+    /// # Errors
+    /// [`Error::Rows`] if `out` does not have one place for each row; nothing is written then.
+    pub fn any(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
+        self.ask(predicate, out, |out| Answers::Any(out))
+    }
+
+    /// `out[r]` becomes the number of elements of row `r` for which `predicate` holds.
+    ///
+    /// # Errors
+    /// As [`Rows::any`].
+    pub fn count(&self, predicate: Predicate, out: &mut [usize]) -> Result<(), Error> {
+        self.ask(predicate, out, |out| Answers::Count(out))
+    }
+
+    /// `out[r]` becomes the index, counted along row `r`, of its first element for which
+    /// `predicate` holds.
+    ///
+    /// # Errors
+    /// As [`Rows::any`].
+    pub fn position(&self, predicate: Predicate, out: &mut [Option<usize>]) -> Result<(), Error> {
+        self.ask(predicate, out, |out| Answers::Position(out))
+    }
+
+    /// `out[r]` becomes the census of row `r`. The first of each class is counted along the row.
+    ///
+    /// # Errors
+    /// As [`Rows::any`].
+    pub fn census(&self, out: &mut [Census]) -> Result<(), Error> {
+        self.ask(Predicate::NonFinite, out, |out| Answers::Census(out))
+    }
+
+    fn ask<A: Send>(
+        &self,
+        predicate: Predicate,
+        out: &mut [A],
+        answers: impl Fn(&mut [A]) -> Answers<'_> + Sync,
+    ) -> Result<(), Error> {
+        let rows = self.len();
+        if rows != out.len() {
+            return Err(Error::Rows { rows, output: out.len() });
+        }
+        #[cfg(feature = "rayon")]
+        if self.axis != 0
+            && let Some(threads) = self.view.shared()
+        {
+            threads.rows(out, self.row_len(), &|part, out| {
+                part.rows(self.axis, predicate, answers(out));
+            });
+            return Ok(());
+        }
+        Part::whole(&self.view).rows(self.axis, predicate, answers(out));
+        Ok(())
+    }
+}
+
+impl Part<'_, '_> {
+    /// Rows along dimension `axis`. There is one place for each.
+    fn rows(&self, axis: usize, predicate: Predicate, out: Answers<'_>) {
+        let (view, source) = (self.view, self.source());
+        let (from_innermost, size) = (view.sizes().len() - 1 - axis, view.sizes()[axis]);
+        let rule = view.format.rule(predicate);
+        let ask = |search, rules: &[_], out: Answers<'_>| {
+            strided::rows(view.backend, &source, from_innermost, search, rules, out);
+        };
+        match out {
+            Answers::Census(_) => ask(rule, &CLASSES.map(|class| view.format.rule(class)), out),
+            // Counts the complement: groups without a hit are skipped.
+            Answers::Count(counts) if predicate == Predicate::Finite => {
+                let opposite = view.format.opposite(predicate);
+                ask(opposite, &[opposite], Answers::Count(&mut *counts));
+                counts.iter_mut().for_each(|count| *count = size - *count);
+            }
+            _ => ask(rule, &[rule], out),
+        }
+    }
+}
