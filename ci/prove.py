@@ -27,6 +27,7 @@ DEFINITION = {
     "NegativeInf": lambda x: z3.And(z3.fpIsInf(x), z3.fpIsNegative(x)),
     "Finite": lambda x: z3.Not(z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x))),
     "NonFinite": lambda x: z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x)),
+    "NanOrPositiveInf": lambda x: z3.Or(z3.fpIsNaN(x), z3.And(z3.fpIsInf(x), z3.fpIsPositive(x))),
 }
 
 LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Comparison\(Comparison \{ mask: (\d+), bound: (\d+), run: (\d+), "
