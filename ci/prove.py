@@ -36,6 +36,7 @@ DEFINITION = {
     "NegativeInf": lambda x: z3.And(z3.fpIsInf(x), z3.fpIsNegative(x)),
     "Finite": lambda x: z3.Not(z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x))),
     "NonFinite": lambda x: z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x)),
+    "NanOrPositiveInf": lambda x: z3.Or(z3.fpIsNaN(x), z3.And(z3.fpIsInf(x), z3.fpIsPositive(x))),
 }
 
 # What the test prints: `rule f32 Nan Comparison(Comparison { mask: 2147483647, .. })`. The fields

@@ -76,9 +76,11 @@ pub const NF_IS_FINITE: PredicateCode = 5;
 pub const NF_IS_NON_FINITE: PredicateCode = 6;
 /// True of no element: infinity with both signs off, which ONNX IsInf and OpenVINO IsInf-10 allow.
 pub const NF_IS_NEVER: PredicateCode = 7;
+/// NaN or `+Inf`, as where `-Inf` marks masked logits.
+pub const NF_IS_NAN_OR_POSITIVE_INF: PredicateCode = 8;
 
 /// By number, from 1 on.
-const PREDICATES: [(PredicateCode, Predicate); 7] = [
+const PREDICATES: [(PredicateCode, Predicate); 8] = [
     (NF_IS_NAN, Predicate::Nan),
     (NF_IS_INF, Predicate::Inf),
     (NF_IS_POSITIVE_INF, Predicate::PositiveInf),
@@ -86,6 +88,7 @@ const PREDICATES: [(PredicateCode, Predicate); 7] = [
     (NF_IS_FINITE, Predicate::Finite),
     (NF_IS_NON_FINITE, Predicate::NonFinite),
     (NF_IS_NEVER, Predicate::Never),
+    (NF_IS_NAN_OR_POSITIVE_INF, Predicate::NanOrPositiveInf),
 ];
 
 /// The entry with this number in a table that counts from 1.

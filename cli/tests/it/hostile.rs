@@ -1,6 +1,6 @@
 //! Damaged and malicious files: a message and exit status 2, whatever they hold.
 
-use crate::{check, file, npy, npy_text, refused, run, safetensors};
+use crate::{file, npy, npy_text, refused, run, safetensors};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
@@ -248,7 +248,7 @@ fn memory_follows_the_file() {
         ),
     ];
     for claim in claims {
-        assert_eq!(check(&claim).status, 2);
+        assert_eq!(crate::check(&claim).status, 2);
         // 64 MiB of address space is less than either claims, and enough for the command.
         let limited = std::process::Command::new("sh")
             .args([

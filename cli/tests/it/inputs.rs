@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use crate::{Run, command, file, npy, run, safetensors};
 
@@ -199,6 +198,7 @@ fn damaged_streams() {
 #[test]
 fn a_signal_ends_the_check() {
     use std::os::unix::process::ExitStatusExt;
+    use std::process::Stdio;
     const SIGTERM: i32 = 15;
     let mut child =
         command().args(["check", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
