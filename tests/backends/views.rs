@@ -498,3 +498,20 @@ fn what_views_refuse() {
         assert!(text.contains("dimension") || text.contains("strides"), "{text}");
     }
 }
+
+/// Rows of nothing but hits, asked across memory: sums in bytes must not overflow.
+#[test]
+fn rows_of_hits_across_memory() {
+    for rows in [1usize, 3, 64, 128] {
+        for length in [255, 256, 257, 512, 600] {
+            let x = vec![f32::NAN; length * rows];
+            let sizes = [length, rows];
+            for backend in backends() {
+                let view = TensorView::shaped(&x, &sizes).unwrap().on(backend);
+                let mut counts = vec![0; rows];
+                view.rows(0).unwrap().count(Predicate::Nan, &mut counts).unwrap();
+                assert_eq!(counts, vec![length; rows], "{rows} rows of {length}, {backend:?}");
+            }
+        }
+    }
+}
