@@ -113,6 +113,7 @@ pub(crate) fn code(format: Format) -> Option<FormatCode> {
 /// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and
 /// `detect_positive` of ONNX IsInf and OpenVINO IsInf-10 have it, where all but 0 is on:
 /// `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both off `NF_IS_NEVER`.
+#[expect(unsafe_code, reason = "the name that C links")]
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_is_inf(detect_negative: i64, detect_positive: i64) -> PredicateCode {
     let wanted = Predicate::inf(detect_negative != 0, detect_positive != 0);

@@ -1,4 +1,5 @@
 //! The command `nonfinite`.
+#![forbid(unsafe_code)]
 
 use std::env;
 use std::io::{self, IsTerminal, Write};

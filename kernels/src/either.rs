@@ -17,6 +17,7 @@ fn both(nan: &Comparison) -> [Comparison; 2] {
 }
 
 /// A byte for each element.
+#[expect(unsafe_code, reason = "all results are written")]
 #[inline(never)]
 pub(crate) fn mask<L: Lane>(
     backend: Option<Backend>,

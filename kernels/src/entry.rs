@@ -85,6 +85,7 @@ pub fn mask_streamed<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, o
 /// As [`mask`].
 #[inline]
 #[track_caller]
+#[expect(unsafe_code, reason = "all results are written")]
 pub fn mask_uninit<'o, L: Lane>(
     backend: Option<Backend>,
     x: &[u8],

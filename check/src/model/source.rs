@@ -1,4 +1,5 @@
 //! Files, mapped into memory, and what a reader may see of them.
+#![expect(unsafe_code, reason = "a file is mapped into memory")]
 
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
