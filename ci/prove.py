@@ -39,14 +39,16 @@ DEFINITION = {
     "NanOrPositiveInf": lambda x: z3.Or(z3.fpIsNaN(x), z3.And(z3.fpIsInf(x), z3.fpIsPositive(x))),
 }
 
-# What the test prints: `rule f32 Nan Comparison(Comparison { mask: 2147483647, .. })`. The fields
-# are read by their names, in any order.
-LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Comparison\(\w+ \{(.*)\}\)")
+# What the test prints: `rule f32 Nan Comparison(Comparison { mask: 2147483647, .. })`, or
+# `NanOrPosInf` with the comparison for NaN. The fields are read by their names, in any order.
+LINE = re.compile(r"(rule|opposite) (\w+) (\w+) (Comparison|NanOrPosInf)\(\w+ \{(.*)\}\)")
 
 
 class Rule:
     def __init__(self, match):
-        self.kind, self.format, self.predicate, fields = match.groups()
+        self.kind, self.format, self.predicate, variant, fields = match.groups()
+        # Two comparisons, of which each is proved as the rule of another predicate.
+        self.either = variant == "NanOrPosInf"
         fields = dict(re.findall(r"(\w+): (\w+)", fields))
         self.width = 8 * int(fields["width"])
         self.mask, self.bound, self.run = (int(fields[name]) for name in ("mask", "bound", "run"))
@@ -66,6 +68,9 @@ class Rule:
         return masked == self.bound
 
     def holds(self, bits):
+        if self.either:
+            either = z3.Or(self.positive(bits), bits == self.bound)
+            return z3.Not(either) if self.negate else either
         return z3.Not(self.positive(bits)) if self.negate else self.positive(bits)
 
     def screens(self, bits):
@@ -128,6 +133,8 @@ def main():
         right = DEFINITION[rule.predicate](number)
         right = z3.Not(right) if kind == "opposite" else right
         claims.prove(rule.holds(bits) == right, name, bits)
+        if rule.either:
+            continue
         for screen, may_hit in rule.screens(bits):
             claims.prove(z3.Implies(rule.positive(bits), may_hit), f"{name}: {screen}", bits)
         # What registers hold: bytes of the answers.
