@@ -1,5 +1,5 @@
-"""Reads the rules that `cargo test --lib format::tests::rules -- --show-output` prints and proves, over
-all bit patterns:
+"""Reads the rules that `cargo test --lib format::tests::rules -- --show-output` prints, and proves
+over all bit patterns:
 
 - for every IEEE-like format, each rule and its opposite hold exactly where IEEE 754 (as z3's theory
   of floating-point numbers has it) says so;
@@ -8,17 +8,26 @@ all bit patterns:
 - a rule of which a kernel compares the top 16 bits only depends on no other bit;
 - the classes of a census, which come from the rule for NaN, are NaN, infinities and -Inf.
 
-The formats that are not IEEE-like have 256 codes each, which the path tests try.
+The formats that are not IEEE-like have 256 codes each, which the tests of the backends try.
 """
+
 import re
 import sys
 import time
 
 import z3
 
-# Exponent bits, and bits of the significand with the hidden one: IEEE 754-2019 table 3.5, and the formats' definitions.
-IEEE = {"f16": (5, 11), "bf16": (8, 8), "f32": (8, 24), "f64": (11, 53),
-        "f8e5m2": (5, 3), "f8e4m3": (4, 4), "f8e3m4": (3, 5)}
+# Exponent bits, and bits of the significand with the hidden one: IEEE 754-2019 table 3.5, and the
+# definitions of the formats.
+IEEE = {
+    "f16": (5, 11),
+    "bf16": (8, 8),
+    "f32": (8, 24),
+    "f64": (11, 53),
+    "f8e5m2": (5, 3),
+    "f8e4m3": (4, 4),
+    "f8e3m4": (3, 5),
+}
 
 DEFINITION = {
     "Nan": z3.fpIsNaN,
@@ -27,26 +36,25 @@ DEFINITION = {
     "NegativeInf": lambda x: z3.And(z3.fpIsInf(x), z3.fpIsNegative(x)),
     "Finite": lambda x: z3.Not(z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x))),
     "NonFinite": lambda x: z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x)),
+    "NanOrPositiveInf": lambda x: z3.Or(z3.fpIsNaN(x), z3.And(z3.fpIsInf(x), z3.fpIsPositive(x))),
 }
 
-LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Comparison\(Comparison \{ mask: (\d+), bound: (\d+), run: (\d+), "
-                  r"(usual: .*), width: (\d), operation: (\w+), screens: (\w+), "
-                  r"negate: (true|false), ieee: (true|false) \}\)")
-
-
-def numbers(text):
-    return {name: int(number) for name, number in re.findall(r"(\w+): (\d+)", text or "")}
+# What the test prints: `rule f32 Nan Comparison(Comparison { mask: 2147483647, .. })`. The fields
+# are read by their names, in any order.
+LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Comparison\(\w+ \{(.*)\}\)")
 
 
 class Rule:
     def __init__(self, match):
-        self.kind, self.format, self.predicate, mask, bound, run = match.groups()[:6]
-        registers, width, self.operation, screens, negate, ieee = match.groups()[6:]
-        self.width, self.mask, self.bound, self.run = 8 * int(width), int(mask), int(bound), int(run)
-        self.negate = negate == "true"
-        # As `Test::is_ieee` has it.
-        self.ieee = ieee == "true" and not self.negate
-        self.registers, self.screened = numbers(registers), screens
+        self.kind, self.format, self.predicate, fields = match.groups()
+        fields = dict(re.findall(r"(\w+): (\w+)", fields))
+        self.width = 8 * int(fields["width"])
+        self.mask, self.bound, self.run = (int(fields[name]) for name in ("mask", "bound", "run"))
+        self.registers = {name: int(fields[name]) for name in ("usual", "other")}
+        self.operation, self.screened = fields["operation"], fields["screens"]
+        self.negate = fields["negate"] == "true"
+        # As `Comparison::is_ieee` has it.
+        self.ieee = fields["ieee"] == "true" and not self.negate
         # To hide, by shifting, what a kernel does not look at.
         self.below_top = max(self.width - 16, 0)
 
@@ -62,7 +70,7 @@ class Rule:
 
     def screens(self, bits):
         """The screen, and what kernels make of it: name, and what holds where a hit may be."""
-        # As `Test::screen` makes them.
+        # As `Comparison::screen` makes them.
         if self.screened == "Flipped":
             assert self.width == 8
             yield "screen", bits ^ (~self.bound & 0xFF) == 0xFF
@@ -96,7 +104,11 @@ class Claims:
             self.proved += 1
             return
         self.failed += 1
-        example = f"at {solver.model().eval(bits, True).as_long():#x}" if answer == z3.sat else str(answer)
+        example = (
+            f"at {solver.model().eval(bits, True).as_long():#x}"
+            if answer == z3.sat
+            else str(answer)
+        )
         print(f"NOT PROVED: {text}: {example}")
 
 
@@ -133,21 +145,36 @@ def main():
             nan, special = rule.positive(bits), bits & rule.bound == rule.bound
             claims.prove(z3.BoolVal(rule.mask + 1 == sign), f"{name}: census' sign", bits)
             for predicate, got in (
-                ("Inf", bits & rule.mask == rule.bound), ("Inf", z3.And(special, z3.Not(nan))),
-                ("PositiveInf", bits == rule.bound), ("NegativeInf", bits == rule.bound | sign),
-                ("NonFinite", special), ("NonFinite", reaches(bits & rule.bound, rule.bound)),
+                ("Inf", bits & rule.mask == rule.bound),
+                ("Inf", z3.And(special, z3.Not(nan))),
+                ("PositiveInf", bits == rule.bound),
+                ("NegativeInf", bits == rule.bound | sign),
+                ("NonFinite", special),
+                ("NonFinite", reaches(bits & rule.bound, rule.bound)),
             ):
-                claims.prove(got == DEFINITION[predicate](number), f"{name}: census {predicate}", bits)
-    expected = {(kind, form, predicate) for kind in ("rule", "opposite") for form in IEEE for predicate in DEFINITION}
+                claims.prove(
+                    got == DEFINITION[predicate](number), f"{name}: census {predicate}", bits
+                )
+    expected = {
+        (kind, form, predicate)
+        for kind in ("rule", "opposite")
+        for form in IEEE
+        for predicate in DEFINITION
+    }
     for missing in sorted(expected - seen):
         print("NOT FOUND in what the crate prints:", *missing)
     # That z3 can refuse: a rule that takes infinity for a number is none.
     bits = z3.BitVec("bits", 32)
     control = z3.Solver()
-    control.add(z3.Not((bits & 0x7FFFFFFF >= 0x7F800000) == z3.fpIsNaN(z3.fpBVToFP(bits, z3.FPSort(8, 24)))))
+    control.add(
+        z3.Not((bits & 0x7FFFFFFF >= 0x7F800000) == z3.fpIsNaN(z3.fpBVToFP(bits, z3.FPSort(8, 24))))
+    )
     refuses = control.check() == z3.sat
-    print(f"{claims.proved} claims proved, {claims.failed} not, about {len(seen)} rules of {len(IEEE)} formats, "
-          f"by z3 {z3.get_version_string()} in {time.monotonic() - begin:.0f} s")
+    seconds = time.monotonic() - begin
+    print(
+        f"{claims.proved} claims proved, {claims.failed} not, about {len(seen)} rules of "
+        f"{len(IEEE)} formats, by z3 {z3.get_version_string()} in {seconds:.0f} s"
+    )
     sys.exit(0 if refuses and claims.failed == 0 and seen == expected else 1)
 
 

@@ -57,30 +57,127 @@ enum Special {
     None,
 }
 
-/// One line of the table: the format, its size in bytes, its special codes, and its names, our own
-/// first.
-struct Row(Format, usize, Special, &'static [&'static str]);
+/// One line of the table.
+struct Row {
+    format: Format,
+    /// Bytes of an element.
+    size: usize,
+    special: Special,
+    /// The codes of the largest and of the least finite number.
+    finite: [u64; 2],
+    /// All names, our own first.
+    names: &'static [&'static str],
+}
 
 const FNUZ: Special = Special::NanCode { code: 0x80 };
 
 /// In the order of the enum.
-#[rustfmt::skip]
 const TABLE: [Row; 15] = [
-    Row(Format::F16, 2, Special::Ieee { exponent: 0x7C00 }, &["f16", "float16", "half", "fp16"]),
-    Row(Format::Bf16, 2, Special::Ieee { exponent: 0x7F80 }, &["bf16", "bfloat16"]),
-    Row(Format::F32, 4, Special::Ieee { exponent: 0x7F80_0000 }, &["f32", "float32", "float", "single", "fp32"]),
-    Row(Format::F64, 8, Special::Ieee { exponent: 0x7FF0_0000_0000_0000 }, &["f64", "float64", "double", "fp64"]),
-    Row(Format::F8E4M3Fn, 1, Special::NanOnes { bits: 0x7F }, &["f8e4m3fn", "float8e4m3fn", "float8_e4m3fn", "f8_e4m3", "f8_e4m3fn"]),
-    Row(Format::F8E4M3FnUz, 1, FNUZ, &["f8e4m3fnuz", "float8e4m3fnuz", "float8_e4m3fnuz", "f8_e4m3fnuz"]),
-    Row(Format::F8E5M2, 1, Special::Ieee { exponent: 0x7C }, &["f8e5m2", "float8e5m2", "float8_e5m2", "f8_e5m2"]),
-    Row(Format::F8E5M2FnUz, 1, FNUZ, &["f8e5m2fnuz", "float8e5m2fnuz", "float8_e5m2fnuz", "f8_e5m2fnuz"]),
-    Row(Format::F8E4M3, 1, Special::Ieee { exponent: 0x78 }, &["f8e4m3", "float8e4m3", "float8_e4m3"]),
-    Row(Format::F8E3M4, 1, Special::Ieee { exponent: 0x70 }, &["f8e3m4", "float8e3m4", "float8_e3m4"]),
-    Row(Format::F8E4M3B11FnUz, 1, FNUZ, &["f8e4m3b11fnuz", "float8e4m3b11fnuz", "float8_e4m3b11fnuz"]),
-    Row(Format::F8E8M0Fnu, 1, Special::NanOnes { bits: 0xFF }, &["f8e8m0fnu", "float8e8m0", "float8e8m0fnu", "float8_e8m0fnu", "f8e8m0", "f8_e8m0"]),
-    Row(Format::F4E2M1Fn, 1, Special::None, &["f4e2m1fn", "float4e2m1", "float4e2m1fn", "float4_e2m1fn", "f4e2m1"]),
-    Row(Format::F6E2M3Fn, 1, Special::None, &["f6e2m3fn", "float6e2m3", "float6e2m3fn", "float6_e2m3fn", "f6e2m3"]),
-    Row(Format::F6E3M2Fn, 1, Special::None, &["f6e3m2fn", "float6e3m2", "float6e3m2fn", "float6_e3m2fn", "f6e3m2"]),
+    Row {
+        format: Format::F16,
+        size: 2,
+        special: Special::Ieee { exponent: 0x7C00 },
+        finite: [0x7BFF, 0xFBFF],
+        names: &["f16", "float16", "half", "fp16"],
+    },
+    Row {
+        format: Format::Bf16,
+        size: 2,
+        special: Special::Ieee { exponent: 0x7F80 },
+        finite: [0x7F7F, 0xFF7F],
+        names: &["bf16", "bfloat16"],
+    },
+    Row {
+        format: Format::F32,
+        size: 4,
+        special: Special::Ieee { exponent: 0x7F80_0000 },
+        finite: [0x7F7F_FFFF, 0xFF7F_FFFF],
+        names: &["f32", "float32", "float", "single", "fp32"],
+    },
+    Row {
+        format: Format::F64,
+        size: 8,
+        special: Special::Ieee { exponent: 0x7FF0_0000_0000_0000 },
+        finite: [0x7FEF_FFFF_FFFF_FFFF, 0xFFEF_FFFF_FFFF_FFFF],
+        names: &["f64", "float64", "double", "fp64"],
+    },
+    Row {
+        format: Format::F8E4M3Fn,
+        size: 1,
+        special: Special::NanOnes { bits: 0x7F },
+        finite: [0x7E, 0xFE],
+        names: &["f8e4m3fn", "float8e4m3fn", "float8_e4m3fn", "f8_e4m3", "f8_e4m3fn"],
+    },
+    Row {
+        format: Format::F8E4M3FnUz,
+        size: 1,
+        special: FNUZ,
+        finite: [0x7F, 0xFF],
+        names: &["f8e4m3fnuz", "float8e4m3fnuz", "float8_e4m3fnuz", "f8_e4m3fnuz"],
+    },
+    Row {
+        format: Format::F8E5M2,
+        size: 1,
+        special: Special::Ieee { exponent: 0x7C },
+        finite: [0x7B, 0xFB],
+        names: &["f8e5m2", "float8e5m2", "float8_e5m2", "f8_e5m2"],
+    },
+    Row {
+        format: Format::F8E5M2FnUz,
+        size: 1,
+        special: FNUZ,
+        finite: [0x7F, 0xFF],
+        names: &["f8e5m2fnuz", "float8e5m2fnuz", "float8_e5m2fnuz", "f8_e5m2fnuz"],
+    },
+    Row {
+        format: Format::F8E4M3,
+        size: 1,
+        special: Special::Ieee { exponent: 0x78 },
+        finite: [0x77, 0xF7],
+        names: &["f8e4m3", "float8e4m3", "float8_e4m3"],
+    },
+    Row {
+        format: Format::F8E3M4,
+        size: 1,
+        special: Special::Ieee { exponent: 0x70 },
+        finite: [0x6F, 0xEF],
+        names: &["f8e3m4", "float8e3m4", "float8_e3m4"],
+    },
+    Row {
+        format: Format::F8E4M3B11FnUz,
+        size: 1,
+        special: FNUZ,
+        finite: [0x7F, 0xFF],
+        names: &["f8e4m3b11fnuz", "float8e4m3b11fnuz", "float8_e4m3b11fnuz"],
+    },
+    Row {
+        format: Format::F8E8M0Fnu,
+        size: 1,
+        special: Special::NanOnes { bits: 0xFF },
+        finite: [0xFE, 0x00],
+        names: &["f8e8m0fnu", "float8e8m0", "float8e8m0fnu", "float8_e8m0fnu", "f8e8m0", "f8_e8m0"],
+    },
+    Row {
+        format: Format::F4E2M1Fn,
+        size: 1,
+        special: Special::None,
+        finite: [0x07, 0x0F],
+        names: &["f4e2m1fn", "float4e2m1", "float4e2m1fn", "float4_e2m1fn", "f4e2m1"],
+    },
+    Row {
+        format: Format::F6E2M3Fn,
+        size: 1,
+        special: Special::None,
+        finite: [0x1F, 0x3F],
+        names: &["f6e2m3fn", "float6e2m3", "float6e2m3fn", "float6_e2m3fn", "f6e2m3"],
+    },
+    Row {
+        format: Format::F6E3M2Fn,
+        size: 1,
+        special: Special::None,
+        finite: [0x1F, 0x3F],
+        names: &["f6e3m2fn", "float6e3m2", "float6e3m2fn", "float6_e3m2fn", "f6e3m2"],
+    },
 ];
 
 impl Format {
@@ -89,8 +186,8 @@ impl Format {
         let mut all = [Self::F16; TABLE.len()];
         let mut i = 0;
         while i < TABLE.len() {
-            assert!(TABLE[i].0 as usize == i, "the table is in the order of the enum");
-            all[i] = TABLE[i].0;
+            assert!(TABLE[i].format as usize == i, "the table is in the order of the enum");
+            all[i] = TABLE[i].format;
             i += 1;
         }
         all
@@ -104,20 +201,20 @@ impl Format {
     #[must_use]
     #[inline]
     pub const fn size_in_bytes(self) -> usize {
-        self.row().1
+        self.row().size
     }
 
     /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other
     /// spellings.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.row().3[0]
+        self.row().names[0]
     }
 
     /// All spellings that [`Format::from_str`] takes, in lower case.
     #[must_use]
     pub const fn names(self) -> &'static [&'static str] {
-        self.row().3
+        self.row().names
     }
 
     /// The code of the largest finite number.
@@ -129,27 +226,14 @@ impl Format {
     /// ```
     #[must_use]
     pub const fn max_bits(self) -> u64 {
-        match self {
-            Self::F4E2M1Fn => 0x07,
-            Self::F6E2M3Fn | Self::F6E3M2Fn => 0x1F,
-            _ => match self.row().2 {
-                Special::Ieee { exponent } => exponent - 1,
-                Special::NanOnes { bits } => bits as u64 - 1,
-                Special::NanCode { .. } | Special::None => 0x7F,
-            },
-        }
+        self.row().finite[0]
     }
 
     /// The code of the least finite number: minus the largest, except for [`Format::F8E8M0Fnu`],
     /// which has no sign and whose least number is 2 to the power of -127.
     #[must_use]
     pub const fn min_bits(self) -> u64 {
-        match self {
-            Self::F8E8M0Fnu => 0,
-            Self::F4E2M1Fn => 0x0F,
-            Self::F6E2M3Fn | Self::F6E3M2Fn => 0x3F,
-            _ => self.max_bits() | 1 << (8 * self.size_in_bytes() - 1),
-        }
+        self.row().finite[1]
     }
 
     /// The question as the kernels have it.
@@ -179,7 +263,7 @@ impl Format {
     }
 
     const fn make_rule(self, predicate: Predicate) -> Rule {
-        let Row(_, size, special, _) = *self.row();
+        let Row { size, special, .. } = *self.row();
         let sign = 1 << (8 * size - 1);
         let never = Rule::Constant { answer: false, size };
         let nan = match special {
@@ -190,9 +274,12 @@ impl Format {
         };
         let Special::Ieee { exponent } = special else {
             return match predicate {
-                Predicate::Nan | Predicate::NonFinite => nan,
+                Predicate::Nan | Predicate::NonFinite | Predicate::NanOrPositiveInf => nan,
                 Predicate::Finite => nan.not(),
-                _ => never,
+                Predicate::Inf
+                | Predicate::PositiveInf
+                | Predicate::NegativeInf
+                | Predicate::Never => never,
             };
         };
         match predicate {
@@ -202,6 +289,7 @@ impl Format {
             Predicate::NegativeInf => Rule::equal(size, sign | (sign - 1), sign | exponent),
             Predicate::NonFinite => Rule::equal(size, exponent, exponent),
             Predicate::Finite => Rule::equal(size, exponent, exponent).not(),
+            Predicate::NanOrPositiveInf => Rule::nan_or_pos_inf(size, exponent),
             Predicate::Never => never,
         }
     }
@@ -218,7 +306,7 @@ const fn all_rules(opposite: bool) -> [Rules; TABLE.len()] {
     let mut all = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
     let mut i = 0;
     while i < TABLE.len() {
-        all[i] = TABLE[i].0.rules(opposite);
+        all[i] = TABLE[i].format.rules(opposite);
         i += 1;
     }
     all
@@ -245,8 +333,12 @@ impl FromStr for Format {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let known = |row: &&Row| row.3.iter().any(|known| known.eq_ignore_ascii_case(name));
-        TABLE.iter().find(known).map(|row| row.0).ok_or_else(|| UnknownName::new("format", name))
+        let known = |row: &&Row| row.names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        TABLE
+            .iter()
+            .find(known)
+            .map(|row| row.format)
+            .ok_or_else(|| UnknownName::new("format", name))
     }
 }
 

@@ -1,5 +1,10 @@
 //! What to ask of an element.
 
+use core::fmt;
+use core::str::FromStr;
+
+use crate::UnknownName;
+
 /// A question about one element, answered for all bit patterns alike on every backend.
 ///
 /// The sign of a NaN and whether it is quiet or signalling make no difference (IEEE 754-2019,
@@ -21,19 +26,34 @@ pub enum Predicate {
     NonFinite,
     /// True of no element, and no element is read: [`Predicate::inf`] with both signs off.
     Never,
+    /// NaN or `+Inf`: what is wrong with masked logits, in which `-Inf` is meant to be there.
+    NanOrPositiveInf,
 }
+
+/// In the order of the enum: each predicate and its names, our own first.
+const TABLE: [(Predicate, &[&str]); 8] = [
+    (Predicate::Nan, &["nan", "isnan"]),
+    (Predicate::Inf, &["inf", "isinf", "infinite"]),
+    (Predicate::PositiveInf, &["+inf", "posinf", "isposinf"]),
+    (Predicate::NegativeInf, &["-inf", "neginf", "isneginf"]),
+    (Predicate::Finite, &["finite", "isfinite"]),
+    (Predicate::NonFinite, &["non-finite", "nonfinite", "nan or inf"]),
+    (Predicate::Never, &["never"]),
+    (Predicate::NanOrPositiveInf, &["nan or +inf"]),
+];
 
 impl Predicate {
     /// Every predicate, for tables and tests.
-    pub const ALL: &'static [Self] = &[
-        Self::Nan,
-        Self::Inf,
-        Self::PositiveInf,
-        Self::NegativeInf,
-        Self::Finite,
-        Self::NonFinite,
-        Self::Never,
-    ];
+    pub const ALL: &'static [Self] = &{
+        let mut all = [Self::Nan; TABLE.len()];
+        let mut i = 0;
+        while i < TABLE.len() {
+            assert!(TABLE[i].0 as usize == i, "the table is in the order of the enum");
+            all[i] = TABLE[i].0;
+            i += 1;
+        }
+        all
+    };
 
     /// Infinity of the signs asked for, as the attributes `detect_negative` and `detect_positive`
     /// of ONNX IsInf and OpenVINO IsInf-10 have it: with both off the answer is false everywhere,
@@ -53,5 +73,38 @@ impl Predicate {
             (false, true) => Self::PositiveInf,
             (false, false) => Self::Never,
         }
+    }
+
+    /// The name, such as `nan`, `-inf` or `nan or +inf`. [`Predicate::from_str`] takes this name
+    /// and others.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        TABLE[self as usize].1[0]
+    }
+}
+
+impl fmt::Display for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Takes our names and those of numpy's functions, in any case.
+///
+/// ```
+/// use nonfinite::Predicate;
+/// assert_eq!("isfinite".parse(), Ok(Predicate::Finite));
+/// assert_eq!("-Inf".parse(), Ok(Predicate::NegativeInf));
+/// ```
+///
+/// # Errors
+/// [`UnknownName`], which repeats the name.
+impl FromStr for Predicate {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let known = |row: &&(Self, &[&str])| row.1.iter().any(|own| own.eq_ignore_ascii_case(name));
+        let row = TABLE.iter().find(known);
+        row.map(|row| row.0).ok_or_else(|| UnknownName::new("predicate", name))
     }
 }

@@ -4,6 +4,7 @@
 //! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`.
 //! They begin at a cache line, as whoever is in a hurry does: what is before it, below 64 bytes or
 //! elements, is left out.
+#![allow(unsafe_code, reason = "loops in assembly on x86-64")]
 
 /// Copies the input.
 pub fn copy(x: &[u8], out: &mut [u8]) {

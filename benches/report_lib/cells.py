@@ -5,8 +5,8 @@ import os
 import re
 from pathlib import Path
 
-# Functions of one group run one after the other: a result this much older than the newest is of an earlier run, and
-# ratios are formed only within one run.
+# Functions of one group run one after the other: a result this much older than the newest is of an
+# earlier run, and ratios are formed only within one run.
 ONE_RUN_SECONDS = 15 * 60
 
 LIMIT_WIDTH = {"avx2": "256", "avx512": "512"}
@@ -31,7 +31,7 @@ def size_in_bytes(text):
 
 
 class Cell:
-    """One criterion group: a question, a size and data, and the time of every function in nanoseconds."""
+    """A group of criterion: a question, a size and data; the nanoseconds of every function."""
 
     def __init__(self, name, bytes_in, times, when):
         self.name, self.bytes, self.times, self.when = name, bytes_in, times, when
@@ -59,7 +59,7 @@ class Cell:
         return self.parts[0] == "mask" or self.parts[:2] == ["format", "mask"]
 
     def limit(self, path):
-        """The name of the limit that a path is held against; a path of any width against the widest."""
+        """The name of the limit of a backend: the widest, if the backend has no width."""
         widths = [LIMIT_WIDTH[path]] if path in LIMIT_WIDTH else ["512", "256"]
         # Of writing through the caches and past them the faster.
         kinds = ("mask", "stream") if self.is_mask() else ("load",)
@@ -89,7 +89,9 @@ def read(criterion):
     cells = {}
     for (name, bytes_in), functions in groups.items():
         newest = max(when for _, when in functions.values())
-        times = {f: time for f, (time, when) in functions.items() if newest - when < ONE_RUN_SECONDS}
+        times = {
+            f: time for f, (time, when) in functions.items() if newest - when < ONE_RUN_SECONDS
+        }
         cells[name] = Cell(name, bytes_in, times, newest)
     return cells
 

@@ -14,7 +14,10 @@ def cpu():
         key, _, value = line.partition(":")
         fields.setdefault(key.strip(), value.strip())
     # On arm64 there are only numbers.
-    name = fields.get("model name") or f"arm {fields.get('CPU implementer')} part {fields.get('CPU part')}"
+    name = (
+        fields.get("model name")
+        or f"arm {fields.get('CPU implementer')} part {fields.get('CPU part')}"
+    )
     name = re.sub(r"\((R|TM)\)|\bCPU\b|@.*", " ", name)
     name = " ".join(name.split())
     if "cpu family" in fields and not re.search(r"\d{3}", name):
@@ -27,13 +30,27 @@ def slug(name):
 
 
 def output(root, *command):
-    return subprocess.run(command, cwd=root, text=True, capture_output=True, check=True).stdout.strip()
+    return subprocess.run(
+        command, cwd=root, text=True, capture_output=True, check=True
+    ).stdout.strip()
 
 
 def commit(root):
     """The commit, and whether code that is measured differs from it."""
-    changed = output(root, "git", "status", "--porcelain", "--", "src", "kernels", "benches/*.rs", "benches/common")
-    return output(root, "git", "rev-parse", "--short=12", "HEAD") + (" with changes" if changed else "")
+    changed = output(
+        root,
+        "git",
+        "status",
+        "--porcelain",
+        "--",
+        "src",
+        "kernels",
+        "benches/*.rs",
+        "benches/common",
+    )
+    return output(root, "git", "rev-parse", "--short=12", "HEAD") + (
+        " with changes" if changed else ""
+    )
 
 
 def load():

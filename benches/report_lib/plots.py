@@ -64,13 +64,21 @@ def lines_of(found, pattern, sizes):
 
 
 def speed_by_size(found):
-    panels = [(t, p) for t, p in PANELS if any(p.format(s) in found for s in cells.sizes(found.values()))]
+    panels = [
+        (t, p) for t, p in PANELS if any(p.format(s) in found for s in cells.sizes(found.values()))
+    ]
     sizes = [s for s in cells.sizes(found.values()) if any(p.format(s) in found for _, p in panels)]
     width, height, columns = 300, 230, 3
     left, top, gap_x, gap_y = 50, 84, 36, 66
     rows = -(-len(panels) // columns)
     svg = Svg(left + columns * (width + gap_x), top + rows * (height + gap_y) - 30)
-    svg.text(left, 24, "GB/s of input by size of the input, one thread, all elements finite", 15, bold=True)
+    svg.text(
+        left,
+        24,
+        "GB/s of input by size of the input, one thread, all elements finite",
+        15,
+        bold=True,
+    )
     legend = {}
     for n, (title, pattern) in enumerate(panels):
         x0, y0 = left + n % columns * (width + gap_x), top + n // columns * (height + gap_y)
@@ -102,11 +110,21 @@ def roofline(found):
     """Share of the limit by cell, ours beside the fastest other loop; a dot for each size."""
     known = cells.sizes(found.values())
     rows = [row for row in ROWS if any(row.format(size) in found for size in known)]
-    sizes = [s for s in known if cells.size_in_bytes(s) >= 16 << 10 and any(r.format(s) in found for r in rows)]
+    sizes = [
+        s
+        for s in known
+        if cells.size_in_bytes(s) >= 16 << 10 and any(r.format(s) in found for r in rows)
+    ]
     left, top, width, pitch, gap, end = 150, 104, 380, 17, 40, 1.2
     bottom = top + pitch * len(rows)
     svg = Svg(left + 2 * (width + gap), bottom + 40)
-    svg.text(20, 24, "Share of what the machine allows: reading the input and writing the result", 15, bold=True)
+    svg.text(
+        20,
+        24,
+        "Share of what the machine allows: reading the input and writing the result",
+        15,
+        bold=True,
+    )
     beyond = f"a dot at the right edge is at {100 * end:.0f} % or beyond: its limit is in doubt"
     svg.text(left + 2 * width + gap, 50, beyond, 11, "end", FAINT)
     for n, size in enumerate(sizes):
@@ -136,7 +154,12 @@ def roofline(found):
                 if name and limit:
                     share = min(cell.times[limit] / cell.times[name], end)
                     # One above the other, for sizes often come out the same.
-                    svg.dot(x0 + width * share / end, y + 3 * (k - (len(sizes) - 1) / 2), BY_SIZE[k % len(BY_SIZE)], 3)
+                    svg.dot(
+                        x0 + width * share / end,
+                        y + 3 * (k - (len(sizes) - 1) / 2),
+                        BY_SIZE[k % len(BY_SIZE)],
+                        3,
+                    )
     return str(svg)
 
 

@@ -18,15 +18,16 @@ class Svg:
     def text(self, x, y, text, size=12, anchor="start", color=INK, bold=False):
         weight = ' font-weight="bold"' if bold else ""
         self.parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{color}"{weight}>'
-            f"{escape(text)}</text>"
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" '
+            f'fill="{color}"{weight}>{escape(text)}</text>'
         )
 
     def line(self, points, color, width=2.0, dashes=""):
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self.parts.append(
-            f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width}"{dashed}/>'
+            f'<polyline points="{path}" fill="none" stroke="{color}" '
+            f'stroke-width="{width}"{dashed}/>'
         )
 
     def dot(self, x, y, color, radius=3.5):

@@ -167,6 +167,9 @@ typedef struct nf_view {
 // True of no element: infinity with both signs off, which ONNX IsInf and OpenVINO IsInf-10 allow.
 #define NF_IS_NEVER 7
 
+// NaN or `+Inf`, as where `-Inf` marks masked logits.
+#define NF_IS_NAN_OR_POSITIVE_INF 8
+
 // The results are written.
 #define NF_OK 0
 

@@ -76,9 +76,11 @@ pub const NF_IS_FINITE: PredicateCode = 5;
 pub const NF_IS_NON_FINITE: PredicateCode = 6;
 /// True of no element: infinity with both signs off, which ONNX IsInf and OpenVINO IsInf-10 allow.
 pub const NF_IS_NEVER: PredicateCode = 7;
+/// NaN or `+Inf`, as where `-Inf` marks masked logits.
+pub const NF_IS_NAN_OR_POSITIVE_INF: PredicateCode = 8;
 
 /// By number, from 1 on.
-const PREDICATES: [(PredicateCode, Predicate); 7] = [
+const PREDICATES: [(PredicateCode, Predicate); 8] = [
     (NF_IS_NAN, Predicate::Nan),
     (NF_IS_INF, Predicate::Inf),
     (NF_IS_POSITIVE_INF, Predicate::PositiveInf),
@@ -86,6 +88,7 @@ const PREDICATES: [(PredicateCode, Predicate); 7] = [
     (NF_IS_FINITE, Predicate::Finite),
     (NF_IS_NON_FINITE, Predicate::NonFinite),
     (NF_IS_NEVER, Predicate::Never),
+    (NF_IS_NAN_OR_POSITIVE_INF, Predicate::NanOrPositiveInf),
 ];
 
 /// The entry with this number in a table that counts from 1.
@@ -110,6 +113,7 @@ pub(crate) fn code(format: Format) -> Option<FormatCode> {
 /// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and
 /// `detect_positive` of ONNX IsInf and OpenVINO IsInf-10 have it, where all but 0 is on:
 /// `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both off `NF_IS_NEVER`.
+#[expect(unsafe_code, reason = "the name that C links")]
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_is_inf(detect_negative: i64, detect_positive: i64) -> PredicateCode {
     let wanted = Predicate::inf(detect_negative != 0, detect_positive != 0);

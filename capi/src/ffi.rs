@@ -1,4 +1,5 @@
 //! From C's pointers to Rust's slices and back: all that can be checked is checked here.
+#![expect(unsafe_code, reason = "C's pointers become slices")]
 
 use core::ffi::c_void;
 use core::ops::Range;

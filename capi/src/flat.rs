@@ -1,4 +1,5 @@
 //! Questions about `count` elements that lie one behind the other.
+#![expect(unsafe_code, reason = "functions for C")]
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;

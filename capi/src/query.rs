@@ -1,4 +1,5 @@
 //! What this library is and what it can do here.
+#![expect(unsafe_code, reason = "functions for C")]
 
 use core::ffi::{CStr, c_char};
 use core::str::FromStr;

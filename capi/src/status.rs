@@ -52,6 +52,7 @@ const MESSAGES: [&CStr; 13] = [
 ];
 
 /// What a status means, in English. For numbers that are no status it says so.
+#[expect(unsafe_code, reason = "the name that C links")]
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_status_message(status: Status) -> *const c_char {
     let message = usize::try_from(status).ok().and_then(|status| MESSAGES.get(status));

@@ -1,5 +1,6 @@
 //! The parts of the command `nonfinite` that are not the check itself: arguments, files to check,
 //! and what it prints.
+#![forbid(unsafe_code)]
 
 pub mod args;
 pub mod fix;

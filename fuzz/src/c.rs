@@ -19,7 +19,7 @@ static FORMATS: LazyLock<Vec<(FormatCode, Format)>> = LazyLock::new(|| {
     let code = |format: Format| {
         let (name, mut code) = (CString::new(format.name()).expect("no NUL"), 0);
         // SAFETY: a string of C, and a slot.
-        #[allow(unsafe_code)]
+        #[expect(unsafe_code, reason = "a function for C")]
         let status = unsafe { nf_format_from_name(name.as_ptr(), &mut code) };
         assert_eq!(status, NF_OK, "{format}");
         (code, format)

@@ -159,6 +159,7 @@ impl Backend {
     /// Runs the loop of a question, on the active backend if `backend` is `None`: a load and a
     /// jump.
     #[inline(always)]
+    #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
     pub(crate) fn run<Q: Question>(
         backend: Option<Self>,
         row: &Row<Q>,

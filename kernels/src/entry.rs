@@ -8,6 +8,7 @@ use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
+use crate::either;
 use crate::lane::Lane;
 use crate::out::MaskOut;
 use crate::rule::{Comparison, Rule};
@@ -41,6 +42,7 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
             large_mask::<L>(backend, x, comparison, out.slots())
         }
         Rule::Comparison(comparison) => L::mask(backend, x, comparison, out.slots()),
+        Rule::NanOrPosInf(nan) => either::mask::<L>(backend, x, nan, out.slots()),
     }
 }
 
@@ -83,6 +85,7 @@ pub fn mask_streamed<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, o
 /// As [`mask`].
 #[inline]
 #[track_caller]
+#[expect(unsafe_code, reason = "all results are written")]
 pub fn mask_uninit<'o, L: Lane>(
     backend: Option<Backend>,
     x: &[u8],
@@ -118,12 +121,12 @@ pub fn bits<L: Lane>(
     let Some(out) = out.get_mut(first..end) else { short_bitmap(elements, offset, bytes) };
     match rule {
         Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
-        Rule::Comparison(comparison) if shift == 0 => {
+        _ if shift == 0 => {
             let (words, last) = out.as_chunks_mut();
             // If the last elements reach into the eighth byte of their word, `rest` has it, else
             // `last`.
             let (words, rest) = words.split_at_mut(elements / 64);
-            let bits = L::bits(backend, x, comparison, words);
+            let bits = words_of_bits::<L>(backend, x, rule, words);
             if !elements.is_multiple_of(64) {
                 merge(
                     if rest.is_empty() { last } else { rest.as_flattened_mut() },
@@ -133,7 +136,23 @@ pub fn bits<L: Lane>(
                 );
             }
         }
-        Rule::Comparison(comparison) => shifted_bits::<L>(backend, x, comparison, out, shift),
+        _ => shifted_bits::<L>(backend, x, rule, out, shift),
+    }
+}
+
+/// A word for each 64 elements, by a rule that is not constant. The bits of the last elements are
+/// returned.
+#[inline]
+fn words_of_bits<L: Lane>(
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+    words: &mut [[u8; 8]],
+) -> u64 {
+    match rule {
+        Rule::Constant { .. } => 0,
+        Rule::Comparison(comparison) => L::bits(backend, x, comparison, words),
+        Rule::NanOrPosInf(nan) => either::bits::<L>(backend, x, nan, words),
     }
 }
 
@@ -141,7 +160,7 @@ pub fn bits<L: Lane>(
 fn shifted_bits<L: Lane>(
     backend: Option<Backend>,
     x: &[u8],
-    comparison: &Comparison,
+    rule: &Rule,
     mut out: &mut [u8],
     shift: usize,
 ) {
@@ -150,7 +169,7 @@ fn shifted_bits<L: Lane>(
         let elements = x.len() / L::SIZE;
         let mut words = [[0; 8]; WORDS];
         let words = &mut words[..elements.div_ceil(64)];
-        let bits = L::bits(backend, x, comparison, &mut words[..elements / 64]);
+        let bits = words_of_bits::<L>(backend, x, rule, &mut words[..elements / 64]);
         if !elements.is_multiple_of(64) {
             words[elements / 64] = bits.to_le_bytes();
         }
@@ -194,6 +213,7 @@ pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Opt
     match rule {
         Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
         Rule::Comparison(comparison) => L::position(backend, x, comparison),
+        Rule::NanOrPosInf(nan) => either::position::<L>(backend, x, nan),
     }
 }
 
@@ -207,11 +227,15 @@ pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize 
     let (x, elements) = whole::<L>(x, rule);
     match rule {
         Rule::Constant { answer, .. } => usize::from(*answer) * elements,
-        // What is rare is found faster.
+        // Counts the complement: groups without a hit are skipped.
         Rule::Comparison(comparison) if comparison.negate() => {
             elements - L::count(backend, x, &comparison.not()).hits
         }
         Rule::Comparison(comparison) => L::count(backend, x, comparison).hits,
+        Rule::NanOrPosInf(nan) if nan.negate() => {
+            elements - either::count::<L>(backend, x, &nan.not())
+        }
+        Rule::NanOrPosInf(nan) => either::count::<L>(backend, x, nan),
     }
 }
 

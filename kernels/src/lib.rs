@@ -45,6 +45,7 @@ mod census;
 mod codes;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod cpuid;
+mod either;
 mod entry;
 #[cfg(feature = "scale")]
 mod float;

@@ -1,4 +1,5 @@
 //! Where a byte mask goes.
+#![expect(unsafe_code, reason = "`bool` and `u8` are taken as `MaybeUninit<bool>`")]
 
 use core::mem::MaybeUninit;
 

@@ -1,4 +1,5 @@
 //! Slices of plain types as the bytes that kernels take.
+#![expect(unsafe_code, reason = "elements are taken as bytes")]
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 

@@ -76,6 +76,8 @@ pub enum Rule {
     },
     /// A comparison.
     Comparison(Comparison),
+    /// NaN or +Inf, by the comparison for NaN; made by [`Rule::nan_or_pos_inf`].
+    NanOrPosInf(Comparison),
 }
 
 impl Rule {
@@ -106,10 +108,24 @@ impl Rule {
         Self::Comparison(Comparison::new(mask, bound, size, Operation::Greater))
     }
 
+    /// `(bits & !sign) > exponent` or `bits == exponent` for elements of `size` bytes, whose
+    /// exponent is all ones from the bit below the sign on: NaN or +Inf.
+    ///
+    /// # Panics
+    /// If `size` is not 1, 2, 4 or 8, or if `exponent` is another number.
+    #[must_use]
+    pub const fn nan_or_pos_inf(size: usize, exponent: u64) -> Self {
+        match Self::greater(size, sign(size) - 1, exponent) {
+            Self::Comparison(nan) if nan.is_ieee() => Self::NanOrPosInf(nan),
+            _ => panic!("no exponent that is all ones"),
+        }
+    }
+
     /// The opposite answer for every element.
     #[must_use]
     pub const fn not(self) -> Self {
         match self {
+            Self::NanOrPosInf(nan) => Self::NanOrPosInf(nan.not()),
             Self::Constant { answer, size } => Self::Constant { answer: !answer, size },
             Self::Comparison(comparison) => Self::Comparison(comparison.not()),
         }
@@ -121,7 +137,7 @@ impl Rule {
     pub const fn size(&self) -> usize {
         match self {
             Self::Constant { size, .. } => *size,
-            Self::Comparison(comparison) => comparison.size(),
+            Self::Comparison(comparison) | Self::NanOrPosInf(comparison) => comparison.size(),
         }
     }
 }
@@ -248,7 +264,7 @@ impl Comparison {
 
     /// Whether this is the comparison for NaN of an IEEE format, `(bits & !sign) > exponent`.
     #[inline(always)]
-    pub(crate) fn is_ieee(&self) -> bool {
+    pub(crate) const fn is_ieee(&self) -> bool {
         self.ieee && !self.negate
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Memory is read in lines of 64 bytes. `W` is the width of an element in bytes: 1, 2, 4 or 8. `W`
 //! lines make a block of 64 elements: one line of mask bytes, one `u64` of packed bits.
+#![expect(unsafe_code, reason = "a loop needs the CPU that its token proves")]
 
 use core::mem::MaybeUninit;
 

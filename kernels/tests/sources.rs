@@ -1,5 +1,6 @@
 //! Strided sources against loops over coordinates, with and without leave to read between elements;
 //! and what reaches outside.
+#![expect(unsafe_code, reason = "`Source::from_raw` is tested")]
 
 use nonfinite_kernels::strided::{Rows, Source, Target, any, bits, counts, mask, position, rows};
 use nonfinite_kernels::{Backend, MaskOut, Rule};

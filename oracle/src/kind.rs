@@ -118,6 +118,7 @@ pub fn holds(predicate: Predicate, kind: Kind) -> bool {
         Predicate::Finite => kind == Kind::Finite,
         Predicate::NonFinite => kind != Kind::Finite,
         Predicate::Never => false,
+        Predicate::NanOrPositiveInf => matches!(kind, Kind::Nan | Kind::PosInf),
         _ => unreachable!("a predicate without an oracle"),
     }
 }

@@ -40,6 +40,45 @@ fn typed_slices() {
 }
 
 #[test]
+fn predicate_names() {
+    for predicate in Predicate::ALL.iter().copied() {
+        assert_eq!(predicate.to_string(), predicate.name());
+        assert_eq!(predicate.name().parse(), Ok(predicate));
+        assert_eq!(predicate.name().to_uppercase().parse(), Ok(predicate));
+    }
+    assert_eq!("isneginf".parse(), Ok(Predicate::NegativeInf));
+    let error = "infinity".parse::<Predicate>().unwrap_err();
+    assert_eq!(error.to_string(), "no predicate has the name \"infinity\"");
+}
+
+/// What masked logits may hold: -Inf, and nothing else that is not finite.
+#[test]
+fn masked_logits() {
+    let wrong = Predicate::NanOrPositiveInf;
+    let mut logits = vec![f32::NEG_INFINITY; 70_000];
+    logits[60_000] = 1.0;
+    assert!(!nonfinite::any(&logits, wrong));
+    assert_eq!(nonfinite::count(&logits, wrong), 0);
+    (logits[69_999], logits[65_000]) = (f32::NAN, f32::INFINITY);
+    assert_eq!(nonfinite::position(&logits, wrong), Some(65_000));
+    assert_eq!(nonfinite::count(&logits, wrong), 2);
+    assert!(TensorView::from(&logits).positions(wrong).eq([65_000, 69_999]));
+    let all = [f32::NAN, -f32::NAN, f32::INFINITY];
+    assert!(nonfinite::all(&all, wrong) && !nonfinite::all(&logits, wrong));
+}
+
+#[test]
+fn census_text() {
+    let census = nonfinite::census(&[f64::NAN, f64::NEG_INFINITY, f64::NAN]);
+    assert_eq!((census.to_string().as_str(), census.total()), ("2 NaN, 0 +Inf, 1 -Inf", 3));
+    let joined = census.join(census.behind(3));
+    assert_eq!(
+        (joined.nan, joined.neg_inf),
+        (Occurrences::new(4, Some(0)), Occurrences::new(2, Some(1)))
+    );
+}
+
+#[test]
 fn long_names_are_cut() {
     let error = "x\u{e4}".repeat(30).parse::<Format>().unwrap_err();
     let shown = "x\u{e4}".repeat(13);
@@ -120,6 +159,7 @@ fn wrong_bytes_are_refused() {
 
 /// Masks go into `bool`, `u8` and uninitialised memory, in slices, arrays and vectors.
 #[test]
+#[expect(unsafe_code, reason = "what was uninitialised is read")]
 fn outputs_of_masks() {
     let x = vec![1.0f32, f32::NAN];
     let (mut array, mut vector) = ([7u8; 2], vec![true; 2]);

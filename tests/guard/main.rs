@@ -195,12 +195,14 @@ fn one_byte_outside_is_seen() {
     }
 }
 
+#[expect(unsafe_code, reason = "the byte may lie outside")]
 fn read(at: *mut u8) {
     // SAFETY: of the mapping of a `Guarded`, if not of its part that may be read: then this ends
     // the process, a child that is there for it.
     let _ = unsafe { std::ptr::read_volatile(at) };
 }
 
+#[expect(unsafe_code, reason = "the byte may lie outside")]
 fn write(at: *mut u8) {
     // SAFETY: as `read`; a child writes to a copy.
     unsafe { std::ptr::write_volatile(at, 1) };

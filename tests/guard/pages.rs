@@ -1,4 +1,5 @@
 //! Memory between two pages that must not be touched.
+#![expect(unsafe_code, reason = "`mmap` and `mprotect` of the C library")]
 
 use std::ptr;
 

@@ -10,7 +10,7 @@ use crate::oracle::{self, Kind, kind};
 
 pub(crate) const CANARY: u8 = 0xA5;
 
-pub(crate) const PREDICATES: [(PredicateCode, Predicate); 7] = [
+pub(crate) const PREDICATES: [(PredicateCode, Predicate); 8] = [
     (NF_IS_NAN, Predicate::Nan),
     (NF_IS_INF, Predicate::Inf),
     (NF_IS_POSITIVE_INF, Predicate::PositiveInf),
@@ -18,6 +18,7 @@ pub(crate) const PREDICATES: [(PredicateCode, Predicate); 7] = [
     (NF_IS_FINITE, Predicate::Finite),
     (NF_IS_NON_FINITE, Predicate::NonFinite),
     (NF_IS_NEVER, Predicate::Never),
+    (NF_IS_NAN_OR_POSITIVE_INF, Predicate::NanOrPositiveInf),
 ];
 
 /// All formats, by the numbers that their names have in C.

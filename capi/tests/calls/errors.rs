@@ -75,7 +75,7 @@ fn bad_inputs(x: *const c_void) -> Vec<(*const c_void, FormatCode, usize, Predic
         (x, 16, 4, NF_IS_NAN, NF_ERR_FORMAT),
         (x, u32::MAX, 0, NF_IS_NAN, NF_ERR_FORMAT),
         (x, NF_FORMAT_F32, 4, 0, NF_ERR_PREDICATE),
-        (x, NF_FORMAT_F32, 4, 8, NF_ERR_PREDICATE),
+        (x, NF_FORMAT_F32, 4, 9, NF_ERR_PREDICATE),
         (x, NF_FORMAT_F32, 0, u32::MAX, NF_ERR_PREDICATE),
         (x, NF_FORMAT_F8E5M2, most + 1, NF_IS_NAN, NF_ERR_LENGTH),
         (x, NF_FORMAT_F16, most / 2 + 1, NF_IS_NAN, NF_ERR_LENGTH),

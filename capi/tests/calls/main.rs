@@ -1,4 +1,5 @@
 //! The functions of the C interface as C calls them.
+#![expect(unsafe_code, reason = "functions are called as C calls them")]
 
 mod answers;
 mod common;

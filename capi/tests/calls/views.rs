@@ -209,7 +209,7 @@ fn bad_views_are_refused() {
     let mut out = [CANARY; 8];
     // SAFETY: refused.
     unsafe {
-        for predicate in [0, 8] {
+        for predicate in [0, 9] {
             assert_eq!(
                 nf_view_mask(&good, predicate, out.as_mut_ptr(), 0, null()),
                 NF_ERR_PREDICATE

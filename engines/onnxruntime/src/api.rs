@@ -1,5 +1,6 @@
 //! The functions of ONNX Runtime that we call, as safe as they can be made: statuses become
 //! `Result`s.
+#![expect(unsafe_code, reason = "functions of ONNX Runtime")]
 
 use std::ffi::{CStr, CString, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};

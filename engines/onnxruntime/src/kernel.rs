@@ -1,4 +1,5 @@
 //! An operator of a session: made once for a node, run for every tensor.
+#![expect(unsafe_code, reason = "ONNX Runtime calls these functions")]
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;

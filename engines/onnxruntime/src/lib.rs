@@ -28,8 +28,10 @@ struct Domain(*mut OrtCustomOpDomain);
 
 // SAFETY: the domain is complete before it is shared (`OnceLock` orders that), and from then on
 // sessions only read it.
+#[expect(unsafe_code, reason = "a raw pointer is shared")]
 unsafe impl Send for Domain {}
 // SAFETY: as for `Send`.
+#[expect(unsafe_code, reason = "a raw pointer is shared")]
 unsafe impl Sync for Domain {}
 
 static FOUND: OnceLock<Domain> = OnceLock::new();
@@ -44,6 +46,7 @@ static FOUND: OnceLock<Domain> = OnceLock::new();
 /// As ONNX Runtime's custom operator interface says: `options` is a session's options, and `base`
 /// what `OrtGetApiBase` returns, both valid during the call; the functions behind `base` live as
 /// long as this library.
+#[expect(unsafe_code, reason = "ONNX Runtime calls this function")]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn RegisterCustomOps(
     options: *mut OrtSessionOptions,

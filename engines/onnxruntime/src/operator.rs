@@ -1,4 +1,5 @@
 //! The operators as the runtime sees them: one for each name and element type.
+#![expect(unsafe_code, reason = "ONNX Runtime calls these functions")]
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::LazyLock;

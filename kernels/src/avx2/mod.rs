@@ -1,4 +1,5 @@
 //! AVX2: 32 bytes a register, comparisons into lanes of all ones.
+#![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
 mod layout;
 #[cfg(feature = "replace")]

@@ -1,4 +1,5 @@
 //! AVX-512 (F, BW, VL and DQ): 64 bytes a register, comparisons into mask registers.
+#![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
 mod layout;
 #[cfg(feature = "replace")]

@@ -98,6 +98,7 @@ fn rounds<I: Simd, const W: usize, const OP: u8, const ROUND: usize>(
 /// Turns every answer around, for rules that no format has.
 #[cold]
 #[inline(never)]
+#[expect(unsafe_code, reason = "all results are written")]
 fn invert(out: &mut [MaybeUninit<bool>]) {
     for slot in out {
         // SAFETY: `Plain`, the only caller, has written all of `out`.

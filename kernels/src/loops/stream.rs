@@ -10,6 +10,7 @@ use crate::simd::{Aligned, Loop, Simd, Slots};
 /// A byte mask past the caches.
 pub(crate) struct Streamed<const W: usize>;
 
+#[expect(unsafe_code, reason = "slots are taken as cache lines")]
 impl<const W: usize> Loop for Streamed<W> {
     type Out<'o> = &'o mut [MaybeUninit<bool>];
     type Output = ();

@@ -1,4 +1,5 @@
 //! NEON: 16 bytes a register, on every AArch64 CPU.
+#![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
 mod layout;
 #[cfg(feature = "replace")]

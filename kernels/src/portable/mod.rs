@@ -96,6 +96,7 @@ fn count<const W: usize, const OP: u8>(pairs: &[[Line; 2]], with: With) -> usize
     total
 }
 
+#[expect(unsafe_code, reason = "`Simd::vectorize` is unsafe")]
 impl Simd for Portable {
     /// On x86 with AVX2 where the CPU has it, by what pulp detects; elsewhere with what the target
     /// has. Not inlined: every unit of code would have loops of its own.

@@ -5,6 +5,7 @@
 //! ways: with all that lies between its elements, whose results are left out afterwards, where
 //! elements are near to each other; or brought together in a buffer. There is no vector loop of its
 //! own here.
+#![expect(unsafe_code, reason = "elements lie at a base and strides, in no slice")]
 
 mod across;
 #[cfg(feature = "ndarray")]

@@ -1,0 +1,218 @@
+//! Members of a zip archive, for formats that are one.
+//!
+//! Data of stored members is used where it lies, and its checksum is not looked at. Deflated
+//! members are inflated as a stream; size and checksum are verified at its end.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::{fmt, iter};
+
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
+use rawzip::{CompressionMethod, ZipArchive};
+
+use crate::model::Decode;
+use crate::model::source;
+
+/// A member of an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The name, folders and all.
+    pub name: String,
+    /// How its data is stored.
+    pub method: Method,
+    /// The data as it is stored.
+    pub range: Range<usize>,
+    /// Bytes of the data, inflated; of a stored member, those of `range`.
+    pub size: usize,
+    /// Checksum of the inflated data.
+    crc: u32,
+}
+
+/// How data is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// As it is.
+    Stored,
+    /// Deflated.
+    Deflated,
+    /// In a way that is not supported: its number in the zip format.
+    Other(u16),
+    /// Encrypted.
+    Encrypted,
+}
+
+/// Why bytes cannot be read as an archive.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Not an archive, or a damaged one.
+    Archive(rawzip::Error),
+    /// Two members have this name.
+    RepeatedName(String),
+    /// The data of this member overlaps that of another: such small archives can inflate for hours.
+    Overlap(String),
+    /// A member is larger than this machine can address, or a stored one has two sizes.
+    Size(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Archive(error) => write!(f, "bad zip archive: {error}"),
+            Self::RepeatedName(name) => {
+                write!(f, "bad zip archive: two members of the name {name:?}")
+            }
+            Self::Overlap(name) => write!(f, "bad zip archive: member {name:?} overlaps another"),
+            Self::Size(name) => write!(f, "bad zip archive: invalid size of member {name:?}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Archive(error) => Some(error),
+            Self::RepeatedName(_) | Self::Overlap(_) | Self::Size(_) => None,
+        }
+    }
+}
+
+/// The members of an archive in the order of its directory, without folders.
+///
+/// # Errors
+/// [`enum@Error`] if the archive is not whole, or if names repeat or members overlap.
+pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
+    let archive = ZipArchive::from_slice(bytes).map_err(Error::Archive)?;
+    let mut entries = archive.entries();
+    let mut members = Vec::new();
+    while let Some(entry) = entries.next_entry().map_err(Error::Archive)? {
+        if entry.is_dir() {
+            continue;
+        }
+        let name = source::text(entry.file_path().as_bytes());
+        let data = archive.get_entry(entry.wayfinder()).map_err(Error::Archive)?;
+        let (start, end) = data.compressed_data_range();
+        let sizes = [start, end, entry.uncompressed_size_hint()].map(usize::try_from);
+        let [Ok(start), Ok(end), Ok(size)] = sizes else { return Err(Error::Size(name)) };
+        let method = match entry.compression_method() {
+            _ if entry.flags().is_encrypted() => Method::Encrypted,
+            CompressionMethod::STORE => Method::Stored,
+            CompressionMethod::DEFLATE => Method::Deflated,
+            other => Method::Other(other.as_u16()),
+        };
+        let (range, crc) = (start..end, entry.crc32());
+        // Tensors in memory are no longer than this, and lengths of them are added up.
+        let fits = bytes.get(range.clone()).is_some() && size <= isize::MAX as usize;
+        if !fits || method == Method::Stored && size != range.len() {
+            return Err(Error::Size(name));
+        }
+        members.push(Member { name, method, range, size, crc });
+    }
+    find_repeated_name(&members)?;
+    find_overlap(&members)?;
+    Ok(members)
+}
+
+fn find_repeated_name(members: &[Member]) -> Result<(), Error> {
+    let mut names: Vec<_> = members.iter().map(|member| &member.name).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::RepeatedName(pair[0].clone())),
+        None => Ok(()),
+    }
+}
+
+fn find_overlap(members: &[Member]) -> Result<(), Error> {
+    let mut used: Vec<_> = members.iter().filter(|member| !member.range.is_empty()).collect();
+    used.sort_unstable_by_key(|member| member.range.start);
+    let next = used.iter().skip(1);
+    match iter::zip(&used, next).find(|(a, b)| a.range.end > b.range.start) {
+        Some((_, member)) => Err(Error::Overlap(member.name.clone())),
+        None => Ok(()),
+    }
+}
+
+impl Member {
+    /// Why the data cannot be read; none if it can.
+    #[must_use]
+    pub fn unreadable(&self) -> Option<String> {
+        match self.method {
+            Method::Stored | Method::Deflated => None,
+            Method::Other(method) => {
+                Some(format!("stored by zip method {method}, which is not supported"))
+            }
+            Method::Encrypted => Some("encrypted".to_owned()),
+        }
+    }
+
+    /// The data, inflated if it is deflated. Empty for methods that are not supported.
+    #[must_use]
+    pub fn open<'a>(&self, archive: &'a [u8]) -> Box<dyn Read + 'a> {
+        let data = &archive[self.range.clone()];
+        match self.method {
+            Method::Stored => Box::new(data),
+            Method::Deflated => Box::new(Verified {
+                inner: DeflateDecoder::new(data),
+                crc: Crc::new(),
+                left: self.size as u64,
+                expected: self.crc,
+            }),
+            Method::Other(_) | Method::Encrypted => Box::new(io::empty()),
+        }
+    }
+
+    /// The data from byte `skip` of the inflated data on.
+    ///
+    /// # Panics
+    /// If `skip` lies behind the end.
+    #[must_use]
+    pub fn decode(self, skip: usize) -> Box<dyn Decode> {
+        assert!(skip <= self.size, "bytes to skip that are not there");
+        Box::new(Inflate { member: self, skip })
+    }
+}
+
+/// The data of a member without its first bytes.
+struct Inflate {
+    member: Member,
+    skip: usize,
+}
+
+impl Decode for Inflate {
+    fn length(&self) -> usize {
+        self.member.size - self.skip
+    }
+
+    fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
+        let mut data = self.member.open(input);
+        io::copy(&mut data.by_ref().take(self.skip as u64), &mut io::sink())?;
+        Ok(data)
+    }
+}
+
+/// A stream whose length and checksum must be those in the archive.
+struct Verified<R> {
+    inner: R,
+    crc: Crc,
+    left: u64,
+    expected: u32,
+}
+
+impl<R: Read> Read for Verified<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bad = |why| Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        let count = self.inner.read(out)?;
+        self.crc.update(&out[..count]);
+        let Some(left) = self.left.checked_sub(count as u64) else {
+            return bad("more data than the archive says");
+        };
+        self.left = left;
+        match (count, out.len()) {
+            (1.., _) | (_, 0) => Ok(count),
+            _ if left > 0 => bad("less data than the archive says"),
+            _ if self.crc.sum() != self.expected => bad("the checksum is wrong"),
+            _ => Ok(0),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What was found in a piece of a tensor, and how pieces add up. The order in which they do makes
+//! no difference.
+
+use nonfinite::{Format, Occurrences, TensorView};
+
+use super::range;
+use crate::model::{ByKind, ByteOrder, Range};
+
+/// How many numbers are of one kind, and the first of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) count: u64,
+    /// The place among the numbers of the tensor, and the bits.
+    pub(crate) first: Option<(usize, u64)>,
+}
+
+impl Found {
+    fn merged(self, other: Self) -> Self {
+        let first = match (self.first, other.first) {
+            // Two numbers of one place are in one list, and come in their order.
+            (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
+            (a, b) => a.or(b),
+        };
+        Self { count: self.count + other.count, first }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) found: ByKind<Found>,
+    pub(crate) range: Option<Range>,
+}
+
+impl Tally {
+    pub(super) fn merge(&mut self, other: Self) {
+        let Self { found, .. } = self;
+        *found = found.zip(other.found).map(|(a, b)| a.merged(b));
+        self.range = match (self.range, other.range) {
+            (Some(a), Some(b)) => Some(a.union(b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    /// Looks at numbers in the byte order of the machine. `place` returns the place of each in the
+    /// tensor.
+    pub(super) fn numbers(
+        &mut self,
+        numbers: &[u8],
+        format: Format,
+        place: &dyn Fn(usize) -> usize,
+        stats: bool,
+    ) -> Result<(), nonfinite::Error> {
+        let census = TensorView::from_bytes(numbers, format)?.census();
+        let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };
+        let found = census.map(|class: Occurrences| Found {
+            count: class.count as u64,
+            first: class.first.map(|index| (place(index), bits(numbers, format, index))),
+        });
+        let range = if stats { range::of(numbers, format) } else { None };
+        self.merge(Self { found, range });
+        Ok(())
+    }
+}
+
+/// The bits of one number.
+fn bits(numbers: &[u8], format: Format, index: usize) -> u64 {
+    let size = format.size_in_bytes();
+    let number = &numbers[index * size..][..size];
+    let fold = |bits, &byte| bits << 8 | u64::from(byte);
+    match ByteOrder::NATIVE {
+        ByteOrder::Little => number.iter().rev().fold(0, fold),
+        ByteOrder::Big => number.iter().fold(0, fold),
+    }
+}
