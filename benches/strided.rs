@@ -142,7 +142,7 @@ fn views<R>(
     group.finish();
 }
 
-/// One question of an array, by `nonfinite::ndarray`, which takes the backend that is active.
+/// One question of an array, by a view of it, on the active backend.
 fn arrays<R>(
     c: &mut Criterion,
     case: &str,

@@ -12,7 +12,7 @@ use memmap2::Mmap;
 use nonfinite::{Census, Format, TensorView};
 
 /// Elements are in the byte order of this machine.
-#[expect(unsafe_code, reason = "a file is mapped into memory")]
+#[expect(unsafe_code, reason = "a file is mapped")]
 fn check(path: &Path) -> Result<Census, Box<dyn Error>> {
     let file = File::open(path)?;
     // SAFETY: no other process writes to the file or shortens it while it is mapped.

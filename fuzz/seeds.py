@@ -37,7 +37,7 @@ FORMATS = [
     ("f6e2m3fn", 1, [0x00, 0x08, 0x1F, 0x3F, 0xFF]),
     ("f6e3m2fn", 1, [0x00, 0x0C, 0x1F, 0x3F, 0xFF]),
 ]
-PREDICATES = 7
+PREDICATES = 8
 
 
 def elements(size, values):

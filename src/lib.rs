@@ -1,6 +1,93 @@
-#![doc = include_str!("../README.md")]
+//! Finds NaN and infinity in whole tensors of floating-point numbers, from f64 to fp8, at the speed
+//! of memory.
+//!
+//! Every question is a comparison of raw bits as integers, with the best instructions that the CPU
+//! has: AVX2, AVX-512 or NEON, chosen at run time.
+//!
+//! ```
+//! use nonfinite::{Predicate, TensorView};
+//!
+//! let logits = [0.5f32, f32::NAN, -1.0, f32::INFINITY, 2.0, 3.0];
+//! assert!(!nonfinite::all_finite(&logits));
+//!
+//! let census = nonfinite::census(&logits);
+//! assert_eq!((census.nan.count, census.pos_inf.first), (1, Some(3)));
+//!
+//! // The same elements as three rows of two.
+//! let mut bad = [false; 3];
+//! TensorView::shaped(&logits, &[3, 2])?.rows(1)?.any(Predicate::NonFinite, &mut bad)?;
+//! assert_eq!(bad, [true, true, false]);
+//! # Ok::<(), nonfinite::Error>(())
+//! ```
+//!
+//! # Which function do I call?
+//!
+//! A [`Predicate`] says what to look for. A question says what to know about the elements for which
+//! the predicate holds.
+//!
+//! | to know | of a typed slice | of any [`TensorView`] |
+//! |---|---|---|
+//! | is everything finite? is there a NaN? | [`all_finite`], [`any_nan`], [`all`], [`any`] | [`all`](TensorView::all), [`any`](TensorView::any) |
+//! | which elements, as one byte each | [`is_nan`], [`is_inf`], [`is_finite`], [`mask`], [`mask_uninit`] | [`mask`](TensorView::mask), [`mask_into`](TensorView::mask_into) |
+//! | which elements, as one bit each | [`bits`], [`bits_at`] | [`bits`](TensorView::bits) |
+//! | how many | [`count`](count()) | [`count`](TensorView::count) |
+//! | where is the first? | [`position`] | [`position`](TensorView::position), [`coordinate`](TensorView::coordinate) |
+//! | where are all? | | [`positions`](TensorView::positions) |
+//! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`](TensorView::census) |
+//! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
+//! | other values in place of NaN and infinity | [`replace_non_finite`], [`replace_non_finite_into`] | [`ElementsMut`] |
+//! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |
+//!
+//! Slices, arrays, vectors, [`Elements`] and arrays of the crate `ndarray` convert into a view
+//! without a copy. For bytes whose format is known at run time only, see [`TensorView::from_bytes`];
+//! for strides, [`TensorView::strided`]. [`TensorView::on`] picks a backend. [`TensorView::par`]
+//! (feature `rayon`) uses several threads.
+//!
+//! # Formats
+//!
+//! A [`Format`] says how bits are read: `F64`, `F32`, `F16`, `Bf16`, eight formats of 8 bits, FP6
+//! and FP4. The types [`f32`], [`f64`], `half::f16`, `half::bf16` and [`F8E4M3Fn`] and its like are
+//! the [`Element`]s of typed slices. Every format answers every question with every predicate. In
+//! formats without infinity the predicates of infinity hold for no element.
+//!
+//! # Features
+//!
+//! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
+//! elements), `views` (strides and rows), `replace`, `scale`. Off by default: `rayon` (threads),
+//! `ndarray` (its arrays as views), `portable` (one more backend, for comparison). Without `std` the
+//! crate is `no_std` and still detects the CPU.
+//!
+//! # Backends
+//!
+//! [`backends`] lists the backends of this build: `avx512`, `avx2`, `neon`, `portable`, `scalar`.
+//! The best one that the CPU has is used. The environment variable `NONFINITE_BACKEND=avx2` picks
+//! another one for the whole program, and so does [`Backend::activate`]. If `NONFINITE_BACKEND`
+//! names no backend of this build and CPU, the first call panics and lists the names.
+//!
+//! # Guarantees
+//!
+//! - Answers are exact for every bit pattern, and the same on every backend.
+//! - No floating-point instruction touches the data, except in [`scale`]. Signalling NaNs raise no
+//!   flag, and neither rounding modes, flush-to-zero modes nor `-ffast-math` change an answer.
+//! - No question allocates memory. Only the first call may, to read `NONFINITE_BACKEND`, and
+//!   `rayon` for its threads.
+//! - No byte outside the input is read, and no byte outside the results is written. In packed bits,
+//!   the bits around the results stay as they are.
+//! - This crate contains no unsafe code. That of `nonfinite-kernels` is tested with guard pages,
+//!   sanitizers and fuzzing.
+//!
+//! # Errors and panics
+//!
+//! Functions of typed slices panic if an output does not have the length that the input asks for.
+//! Methods of [`TensorView`], [`ElementsMut`] and their like return an [`Error`], which names the
+//! lengths or the dimension. In both cases nothing is written.
+//!
+//! [Design](https://github.com/nonfinite/nonfinite/blob/main/docs/DESIGN.md) ·
+//! [performance](https://github.com/nonfinite/nonfinite/blob/main/docs/PERFORMANCE.md) ·
+//! [changelog](https://github.com/nonfinite/nonfinite/blob/main/CHANGELOG.md)
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "std")]
 extern crate std;
@@ -41,3 +128,13 @@ pub use slice::{any_rows, count_rows};
 #[cfg(feature = "views")]
 pub use view::{MaskView, Rows};
 pub use view::{Positions, TensorView};
+
+/// The examples of README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// The examples of the design notes are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/DESIGN.md")]
+struct Design;

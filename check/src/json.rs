@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::Error;
-use crate::policy::Kinds;
-use crate::report::{Finding, First, LookedAt, Report, TensorReport};
+use crate::model::{ByKind, Error, Finding, First, Kinds};
+use crate::report::{LookedAt, Report, TensorReport};
 
-/// The version of the schema. It rises when a field goes or changes its meaning, not when one is
-/// added.
+/// The version of the schema. It rises when a field is removed or changes its meaning, not when a
+/// field is added.
 pub const VERSION: u32 = 1;
 
-/// A whole run as one document: each file with its report or the reason why there is none.
+/// A whole run as one document: each file with its report, or with the error if there is none.
 #[must_use]
 pub fn document(files: &[(PathBuf, Result<Report, Error>)]) -> String {
     let files: Vec<_> = files.iter().map(|(path, result)| File::new(path, result)).collect();
@@ -21,7 +20,7 @@ pub fn document(files: &[(PathBuf, Result<Report, Error>)]) -> String {
     text(&Document { schema_version: VERSION, bad, complete, files })
 }
 
-/// A run line by line: an object for each tensor, or one for a file that could not be checked. Each
+/// The lines of a file: an object for each tensor, or one for a file that could not be checked. Each
 /// line ends with a line feed.
 #[must_use]
 pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
@@ -42,7 +41,7 @@ pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
 }
 
 fn text(value: &impl Serialize) -> String {
-    // Writing to a string fails for maps with keys that are no strings, of which there are none.
+    // Writing to a string only fails for maps whose keys are not strings. There are none here.
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -104,9 +103,8 @@ struct Tensor<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scales: Option<Scales<'a>>,
-    nan: Class<'a>,
-    pos_inf: Class<'a>,
-    neg_inf: Class<'a>,
+    #[serde(flatten)]
+    found: ByKind<Count<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +120,7 @@ struct Scales<'a> {
 }
 
 #[derive(Serialize)]
-struct Class<'a> {
+struct Count<'a> {
     count: u64,
     first: Option<Element<'a>>,
 }
@@ -148,7 +146,7 @@ impl<'a> Tensor<'a> {
             LookedAt::NotFloat => ("not_float", None, None),
             LookedAt::Unreadable(why) => ("unreadable", Some(why.as_str()), None),
         };
-        let class = |finding: &'a Finding| Class {
+        let count = |finding: &'a Finding| Count {
             count: finding.count,
             first: finding.first.as_ref().map(Element::new),
         };
@@ -162,9 +160,7 @@ impl<'a> Tensor<'a> {
             looked_at,
             reason,
             scales,
-            nan: class(&tensor.nan),
-            pos_inf: class(&tensor.pos_inf),
-            neg_inf: class(&tensor.neg_inf),
+            found: tensor.found.as_ref().map(count),
             min: tensor.range.map(|range| range.min),
             max: tensor.range.map(|range| range.max),
             bad: names(tensor.bad),
@@ -184,6 +180,7 @@ impl<'a> Element<'a> {
 }
 
 fn names(kinds: Kinds) -> Vec<&'static str> {
-    let names = [(kinds.nan, "nan"), (kinds.pos_inf, "pos_inf"), (kinds.neg_inf, "neg_inf")];
-    names.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect()
+    let names = ByKind { nan: "nan", pos_inf: "pos_inf", neg_inf: "neg_inf" };
+    let names = kinds.zip(names).into_array().into_iter();
+    names.filter(|(is, _)| *is).map(|(_, name)| name).collect()
 }

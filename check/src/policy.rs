@@ -1,51 +1,11 @@
-//! Which of the numbers found make a tensor a bad one.
+//! Which findings make a tensor bad.
 
 use std::fmt;
 use std::str::FromStr;
 
 use glob::Pattern;
 
-/// Some of NaN, +Inf and -Inf.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds {
-    /// NaN.
-    pub nan: bool,
-    /// +Inf.
-    pub pos_inf: bool,
-    /// -Inf.
-    pub neg_inf: bool,
-}
-
-impl Kinds {
-    /// All three.
-    pub const ALL: Self = Self { nan: true, pos_inf: true, neg_inf: true };
-
-    /// Whether it is none of them.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        !(self.nan || self.pos_inf || self.neg_inf)
-    }
-
-    pub(crate) const fn or(self, other: Self) -> Self {
-        Self {
-            nan: self.nan || other.nan,
-            pos_inf: self.pos_inf || other.pos_inf,
-            neg_inf: self.neg_inf || other.neg_inf,
-        }
-    }
-
-    pub(crate) const fn without(self, other: Self) -> Self {
-        Self {
-            nan: self.nan && !other.nan,
-            pos_inf: self.pos_inf && !other.pos_inf,
-            neg_inf: self.neg_inf && !other.neg_inf,
-        }
-    }
-
-    pub(crate) const fn and(self, other: Self) -> Self {
-        self.without(Self::ALL.without(other))
-    }
-}
+use crate::model::Kinds;
 
 /// `nan`, `inf` (either sign), `+inf`, `-inf` and `all`, in any case, with commas between them.
 impl FromStr for Kinds {
@@ -70,14 +30,14 @@ impl FromStr for Kinds {
 /// Numbers that are meant to be there, such as the -Inf of an attention mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allow {
-    /// The names of the tensors: `*` stands for any characters, `?` for one, `[..]` for one of
-    /// these.
+    /// The names of the tensors: `*` stands for any characters, `?` for one character, `[..]` for
+    /// one of these characters.
     pub pattern: Pattern,
     /// What they may hold.
     pub kinds: Kinds,
 }
 
-/// `PATTERN:KINDS`, such as `*.attn_mask:-inf`. The last colon counts.
+/// `PATTERN:KINDS`, such as `*.attn_mask:-inf`. The last colon separates the two.
 impl FromStr for Allow {
     type Err = PolicyError;
 
@@ -90,15 +50,15 @@ impl FromStr for Allow {
     }
 }
 
-/// Why a text is no [`Kinds`] or no [`Allow`].
+/// Why a text is not [`Kinds`] or not [`Allow`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// Not `nan`, `inf`, `+inf`, `-inf` or `all`.
+    /// A word is not `nan`, `inf`, `+inf`, `-inf` or `all`.
     Kind(String),
-    /// No colon between pattern and kinds.
+    /// There is no colon between pattern and kinds.
     NoColon,
-    /// The pattern is not a good one.
+    /// The pattern is not valid.
     Pattern(glob::PatternError),
 }
 

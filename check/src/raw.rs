@@ -1,25 +1,25 @@
-//! Elements of .npy files that numpy has no type for: it saves those of `ml_dtypes` as raw bytes,
-//! and the file does not say what they are.
+//! Elements of .npy files whose format the file does not say: numpy saves elements of `ml_dtypes` as
+//! raw bytes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use nonfinite::Format;
 
-use crate::tensor::{ByteOrder, Content, Tensor};
+use crate::model::{ByteOrder, Content, Tensor};
 
-/// What raw elements are: all of this dtype are of this format.
+/// The format of raw elements: all elements of this dtype have this format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawDtype {
     /// The dtype without its byte order: `V2` (bf16), `V1` (fp8), `f1` (how `float8_e5m2` is
     /// saved).
     pub dtype: String,
-    /// What its elements are. They are as long as the dtype says.
+    /// The format of its elements, which are as long as the dtype says.
     pub format: Format,
 }
 
-/// The bytes of a raw element, if that is a dtype of such: behind the byte order, `V` and a number,
-/// or `f1`.
+/// The bytes of a raw element. None unless the dtype, without its byte order, is `V` and a number, or
+/// `f1`.
 pub(crate) fn size(dtype: &str) -> Option<usize> {
     match dtype {
         "f1" => Some(1),
@@ -27,7 +27,7 @@ pub(crate) fn size(dtype: &str) -> Option<usize> {
     }
 }
 
-/// Makes floats of a raw tensor whose dtype is among these.
+/// Turns a raw tensor into one of floats if its dtype is among these.
 pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype]) {
     if raw.is_empty() || !matches!(tensor.content, Content::Unreadable(_)) {
         return;
@@ -58,17 +58,17 @@ impl FromStr for RawDtype {
     }
 }
 
-/// Why a text is no [`RawDtype`].
+/// Why a text is not a [`RawDtype`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RawDtypeError {
-    /// No `=`.
+    /// There is no `=`.
     NoEquals,
-    /// Not a dtype of raw bytes.
+    /// The dtype is not one of raw bytes.
     Dtype(String),
-    /// Not a format.
+    /// There is no format of this name.
     Format(String),
-    /// Elements of a format have another length than those of the dtype.
+    /// Elements of the format and of the dtype differ in length.
     Size {
         /// Bytes by the dtype.
         size: usize,

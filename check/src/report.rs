@@ -1,15 +1,12 @@
-//! What a check has to say.
+//! The report of a check.
 
 use std::path::PathBuf;
 
 use nonfinite::Format;
 
-use crate::Options;
-use crate::formats::FileFormat;
-use crate::policy::Kinds;
-use crate::stats::Range;
-use crate::tally::{Found, Tally};
-use crate::tensor::{Content, Tensor};
+use crate::model::{ByKind, Content, FileFormat, Finding, First, Kinds, Range, Tensor};
+use crate::options::Options;
+use crate::scan::{Found, Tally};
 
 /// What a check found in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +14,7 @@ use crate::tensor::{Content, Tensor};
 pub struct Report {
     /// The format of the file.
     pub format: FileFormat,
-    /// Its tensors, in the order in which their data lies in the file, or in that of the index of a
-    /// set.
+    /// The tensors, in the order of their data in the file, or of the index of a set.
     pub tensors: Vec<TensorReport>,
 }
 
@@ -29,7 +25,7 @@ impl Report {
         self.tensors.iter().any(TensorReport::is_bad)
     }
 
-    /// Whether all tensors that could hold a NaN could be looked at.
+    /// Whether every tensor that could hold a NaN was looked at.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.tensors.iter().any(|tensor| matches!(tensor.looked_at, LookedAt::Unreadable(_)))
@@ -42,37 +38,32 @@ impl Report {
 pub struct TensorReport {
     /// The name, where the file gives one.
     pub name: Option<String>,
-    /// The file it lies in, where that is not the file that was checked: a shard.
+    /// The file that holds the tensor, if that is not the file that was checked: a shard.
     pub file: Option<PathBuf>,
     /// The element type as the file spells it.
     pub dtype: String,
-    /// The shape, with the index that runs fastest last but for the column-major arrays of numpy.
+    /// The shape. The last index runs fastest, except in column-major arrays of numpy.
     pub shape: Vec<usize>,
     /// Which of its numbers were looked at.
     pub looked_at: LookedAt,
-    /// Elements of the shape. Of lists of varying length in a table, whose shape is that of the
-    /// rows, the numbers in them, nulls too.
+    /// Elements of the shape. Lists of varying length in a table have the shape of their rows;
+    /// there, this counts the numbers in them, nulls included.
     pub elements: usize,
     /// Bytes of its data.
     pub bytes: usize,
-    /// NaNs.
-    pub nan: Finding,
-    /// Positive infinities.
-    pub pos_inf: Finding,
-    /// Negative infinities.
-    pub neg_inf: Finding,
-    /// Of the finite numbers that were looked at, if [`Options::stats`] asks for it and there are
-    /// some.
+    /// How many NaN, +Inf and -Inf there are, and where the first of each kind is.
+    pub found: ByKind<Finding>,
+    /// The least and the greatest finite number that was looked at, if [`Options::stats`] asks for
+    /// them. None without a finite number.
     pub range: Option<Range>,
-    /// What was found and is not allowed: it makes the tensor a bad one.
+    /// The kinds that were found and are not allowed. They make the tensor bad.
     pub bad: Kinds,
 }
 
 /// Which numbers of a tensor were looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum LookedAt {
-    /// Every number. Of complex numbers, the real and the imaginary part each for itself.
+    /// Every number. The real and the imaginary part of a complex number count as two.
     Values,
     /// The scales of quantised blocks. The counts are of scales.
     Scales {
@@ -87,77 +78,25 @@ pub enum LookedAt {
     AlwaysFinite,
     /// None: these are integers, booleans, text or times.
     NotFloat,
-    /// None, although there may be some: why.
+    /// None, although there may be a NaN: why.
     Unreadable(String),
-}
-
-/// Numbers of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finding {
-    /// How many there are.
-    pub count: u64,
-    /// The first in the order of the file.
-    pub first: Option<First>,
-}
-
-/// The first number of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct First {
-    /// Its place among the numbers that were looked at, in the order of the file. In lists of
-    /// varying length, that of the row.
-    pub place: usize,
-    /// The coordinate of its element; of a scale, of the first element of its block.
-    pub coordinate: Vec<usize>,
-    /// Its bits, in the low bits.
-    pub bits: u64,
-    /// Its format.
-    pub format: Format,
-    /// Which part of the element it is, or which scale of the block.
-    pub part: Option<&'static str>,
-}
-
-impl First {
-    /// Whether a NaN is a quiet one. Nothing for formats without that distinction, and for
-    /// infinities.
-    #[must_use]
-    pub fn quiet(&self) -> Option<bool> {
-        let mantissa = match self.format {
-            Format::F16 => 10,
-            Format::Bf16 => 7,
-            Format::F32 => 23,
-            Format::F64 => 52,
-            _ => return None,
-        };
-        let is_nan = self.bits & ((1 << mantissa) - 1) != 0;
-        is_nan.then_some(self.bits >> (mantissa - 1) & 1 == 1)
-    }
-
-    /// The bits in hexadecimal, all digits of the format.
-    #[must_use]
-    pub fn hex(&self) -> String {
-        format!("0x{:0width$x}", self.bits, width = 2 * self.format.size_in_bytes())
-    }
 }
 
 impl TensorReport {
     pub(crate) fn new(tensor: Tensor, tally: &Tally, options: &Options) -> Self {
-        let finding = |found: Found| Finding {
-            count: found.count,
-            first: found.first.map(|(place, bits)| first(&tensor, place, bits)),
-        };
-        let [nan, pos_inf, neg_inf] = [tally.nan, tally.pos_inf, tally.neg_inf].map(finding);
-        let found =
-            Kinds { nan: nan.count > 0, pos_inf: pos_inf.count > 0, neg_inf: neg_inf.count > 0 };
+        let Tally { found, range } = *tally;
+        let found = found.map(|Found { count, first }| Finding {
+            count,
+            first: first.map(|(place, bits)| first_of(&tensor, place, bits)),
+        });
+        let kinds = found.as_ref().map(|finding| finding.count > 0);
         Self {
-            bad: options.bad(tensor.name.as_deref().unwrap_or_default(), found),
+            bad: options.bad(tensor.name.as_deref().unwrap_or_default(), kinds),
             elements: tensor.numbers(),
             bytes: tensor.data.length(),
             looked_at: looked_at(&tensor.content),
-            nan,
-            pos_inf,
-            neg_inf,
-            range: tally.range,
+            found,
+            range,
             name: tensor.name,
             file: tensor.file,
             dtype: tensor.dtype,
@@ -165,30 +104,26 @@ impl TensorReport {
         }
     }
 
-    /// Whether it holds something that is not allowed.
+    /// Whether the tensor holds a number that is not allowed.
     #[must_use]
     pub fn is_bad(&self) -> bool {
         !self.bad.is_empty()
     }
 
-    /// The first number that is not finite, of those that make the tensor a bad one if it is one,
-    /// and what it is: `NaN`, `+Inf` or `-Inf`.
+    /// The first number that is not finite, and its kind: `NaN`, `+Inf` or `-Inf`. Of a bad tensor,
+    /// the first number that makes it bad.
     #[must_use]
     pub fn first(&self) -> Option<(&'static str, &First)> {
         let kinds = if self.is_bad() { self.bad } else { Kinds::ALL };
-        let findings = [
-            (kinds.nan, "NaN", &self.nan),
-            (kinds.pos_inf, "+Inf", &self.pos_inf),
-            (kinds.neg_inf, "-Inf", &self.neg_inf),
-        ];
-        let counted = findings.into_iter().filter(|(counts, ..)| *counts);
+        let findings = kinds.zip(ByKind::NAMES.zip(self.found.as_ref())).into_array();
+        let counted = findings.into_iter().filter(|(counts, _)| *counts);
         counted
-            .filter_map(|(_, name, finding)| Some((name, finding.first.as_ref()?)))
+            .filter_map(|(_, (name, finding))| Some((name, finding.first.as_ref()?)))
             .min_by_key(|(_, first)| first.place)
     }
 }
 
-fn first(tensor: &Tensor, place: usize, bits: u64) -> First {
+fn first_of(tensor: &Tensor, place: usize, bits: u64) -> First {
     let (format, element, part) = match tensor.content {
         Content::Floats { format, parts: 2, .. } => {
             (format, place / 2, Some(["real", "imaginary"][place % 2]))
@@ -203,7 +138,7 @@ fn first(tensor: &Tensor, place: usize, bits: u64) -> First {
             unreachable!("nothing is found where nothing is looked at")
         }
     };
-    First { place, coordinate: tensor.coordinate(element), bits, format, part }
+    First::new(place, tensor.coordinate(element), bits, format, part)
 }
 
 fn looked_at(content: &Content) -> LookedAt {

@@ -44,11 +44,11 @@ fn untyped(x: &mut [u8], format: Format) {
     let _ = black_box(view.bits(p, &mut out, 3));
     black_box((view.any(p), view.all(p), view.count(p), view.position(p), view.census()));
     black_box(view.positions(p).count());
-    let elements = |x| ElementsMut::from_bytes(x, format).unwrap();
     let from = Elements::from_bytes(x, format).unwrap();
-    let _ = black_box(elements(&mut copy).copy_replacing(from, with));
-    let _ = black_box(elements(x).replace_non_finite(with));
-    let _ = black_box(elements(x).unscale_and_check(0.5));
+    let into = ElementsMut::from_bytes(&mut copy, format).unwrap();
+    let _ = black_box(into.copy_replacing(from, with));
+    let _ = black_box(ElementsMut::from_bytes(x, format).unwrap().replace_non_finite(with));
+    let _ = black_box(ElementsMut::from_bytes(x, format).unwrap().unscale_and_check(0.5));
 }
 
 fn view(x: &[f32], backend: Backend) {

@@ -13,7 +13,7 @@ use crate::fix::Fix;
 #[command(name = "nonfinite", version, max_term_width = 100)]
 #[command(
     after_help = "Environment:\n  NONFINITE_BACKEND  the backend to use, of those that `nonfinite backends` lists\n  \
-    NO_COLOR        no colours"
+    NO_COLOR           no colours"
 )]
 pub struct Arguments {
     /// What to do.
@@ -92,26 +92,26 @@ pub struct Check {
     /// Least and greatest finite number of each tensor, the clean ones too
     #[arg(long)]
     pub stats: bool,
-    /// What is meant to be there: KINDS in tensors whose name matches PATTERN (*, ?, [..]) make no
-    /// tensor a bad one. KINDS are of nan, +inf, -inf, inf (either), all, with commas. May be given
+    /// Allow KINDS in tensors whose name matches PATTERN (*, ?, [..]): they make no tensor bad.
+    /// KINDS are nan, +inf, -inf, inf (both signs) and all, separated by commas. May be given
     /// several times
     #[arg(long, value_name = "PATTERN:KINDS", allow_hyphen_values = true)]
     pub allow: Vec<Allow>,
-    /// What makes a tensor a bad one
+    /// The kinds of numbers that make a tensor bad
     #[arg(long, value_name = "KINDS", default_value = "nan,inf", allow_hyphen_values = true)]
     pub fail_on: Kinds,
-    /// What elements are that numpy saves as raw bytes, as it does with those of ml_dtypes: DTYPE
-    /// is V2, V1 or f1, FORMAT one of bf16, f8e4m3fn, .. For all .npy and .npz files. May be given
-    /// several times
+    /// The format of elements that numpy saves as raw bytes, such as those of ml_dtypes: DTYPE is
+    /// V2, V1 or f1, FORMAT one of bf16, f8e4m3fn, .. Counts for all .npy and .npz files. May be
+    /// given several times
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
     /// Print no more than this many tensors; the summary counts all. Not for JSON
     #[arg(long, value_name = "N")]
     pub max_reports: Option<usize>,
-    /// Refuse files whose numbers, decoded, are more than N bytes for each byte of the file: a few
-    /// bytes of a table can stand for billions of equal numbers. Less than 64 KiB count as 64 KiB;
-    /// numbers that lie there as they are do not count. 0 is no bound, but for those of ONNX and
-    /// PyTorch on how often tensors refer to the same bytes
+    /// Refuse files whose decoded numbers are more than N bytes for each byte of the file: a few
+    /// bytes of a table can stand for billions of equal numbers. Files of less than 64 KiB count as
+    /// 64 KiB; numbers that are not encoded do not count. 0 means no bound; ONNX and PyTorch keep
+    /// theirs on how often tensors refer to the same bytes
     #[arg(long, value_name = "N", default_value_t = Options::EXPANSION.get())]
     pub max_expansion: u64,
     /// Threads to use, instead of as many as the machine runs at a time

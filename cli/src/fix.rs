@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use nonfinite_check::Observer;
 use nonfinite_check::fix::{FixOptions, FixedTensor, Value, fix_file_observed};
+use nonfinite_check::{ByKind, Observer};
 
 use crate::report::OneLine;
 
@@ -35,7 +35,8 @@ pub struct Fix {
 
 impl Fix {
     fn options(&self) -> FixOptions {
-        FixOptions { nan: self.nan, pos_inf: self.posinf, neg_inf: self.neginf, force: self.force }
+        let values = ByKind { nan: self.nan, pos_inf: self.posinf, neg_inf: self.neginf };
+        FixOptions { values, force: self.force }
     }
 
     /// Writes the output, and a line for each tensor of which something was replaced. The message
@@ -58,8 +59,8 @@ impl Fix {
         };
         let mut replaced = 0;
         for tensor in &fixed.tensors {
-            replaced += tensor.replaced();
-            if tensor.replaced() != 0 {
+            replaced += tensor.total();
+            if tensor.total() != 0 {
                 writeln!(out, "{}: {}", OneLine(self.output.display()), line(tensor))?;
             }
         }
@@ -76,8 +77,8 @@ impl Fix {
 
 fn line(tensor: &FixedTensor) -> String {
     let name = tensor.name.as_ref().map_or_else(String::new, |name| format!("{} ", OneLine(name)));
-    let counts = [(tensor.nan, "NaN"), (tensor.pos_inf, "+Inf"), (tensor.neg_inf, "-Inf")];
+    let counts = tensor.replaced.zip(ByKind::NAMES).into_array().into_iter();
     let counts: Vec<_> =
-        counts.iter().filter(|(n, _)| *n != 0).map(|(n, kind)| format!("{n} {kind}")).collect();
+        counts.filter(|(n, _)| *n != 0).map(|(n, kind)| format!("{n} {kind}")).collect();
     format!("{name}{} {:?} replaced {}", OneLine(&tensor.dtype), tensor.shape, counts.join(", "))
 }

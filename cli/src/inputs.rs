@@ -1,24 +1,23 @@
-//! Which files the arguments mean: folders and patterns become the files in them.
+//! The files of an argument: those in a folder, or those that fit a pattern.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nonfinite_check::FileFormat;
-use nonfinite_check::formats::safetensors_index;
+use nonfinite_check::{FileFormat, formats};
 
-/// The files that an argument means, sorted.
+/// The files of an argument, sorted.
 ///
 /// # Errors
-/// That of the system that refused to read a folder, and one of [`io::ErrorKind::NotFound`] for a
-/// folder or a pattern that means no file.
+/// An error of the system if a folder cannot be read, and [`io::ErrorKind::NotFound`] if a folder or
+/// a pattern yields no file.
 pub fn files(argument: &Path) -> io::Result<Vec<PathBuf>> {
     if argument.is_dir() {
         return some(folder(argument)?);
     }
     let text = argument.to_string_lossy();
-    // A file may have such a name itself.
+    // A file may have such a name.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return Ok(vec![argument.to_owned()]);
     }
@@ -39,7 +38,8 @@ fn some(files: Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
     if files.is_empty() { Err(io::Error::new(io::ErrorKind::NotFound, nothing)) } else { Ok(files) }
 }
 
-/// The files of known names in a folder and those in it. The shards of a set are left to its index.
+/// The files in a folder and its folders whose names have a known ending. Leaves out the shards of a
+/// set, which its index stands for.
 fn folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![path.to_owned()];
@@ -47,7 +47,7 @@ fn folder(path: &Path) -> io::Result<Vec<PathBuf>> {
         let mut entries = fs::read_dir(&folder)?.collect::<io::Result<Vec<_>>>()?;
         entries.sort_unstable_by_key(fs::DirEntry::file_name);
         for entry in entries {
-            // A link to a folder is not followed: it could lead round in a circle.
+            // Links to folders are not followed: they could form a circle.
             if entry.file_type()?.is_dir() {
                 folders.push(entry.path());
             } else if FileFormat::by_path(&entry.path()).is_some() && entry.path().is_file() {
@@ -61,15 +61,9 @@ fn folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The shards that an index names; none if this is no index, or none that can be read, which the
-/// check will tell, or if one of them is missing: the set as a whole cannot be checked then, and
-/// those that are there are.
+/// The shards that an index names. Empty if one of them is missing: the check of the set fails then,
+/// and the shards that exist are checked as files.
 fn shards(index: &Path) -> Vec<PathBuf> {
-    if FileFormat::by_path(index) != Some(FileFormat::SafetensorsIndex) {
-        return Vec::new();
-    }
-    let names = fs::read(index).ok().and_then(|bytes| safetensors_index::shards(&bytes).ok());
-    let shards: Vec<_> =
-        names.into_iter().flatten().map(|name| index.with_file_name(name)).collect();
+    let shards = formats::shards(index);
     if shards.iter().all(|shard| shard.is_file()) { shards } else { Vec::new() }
 }

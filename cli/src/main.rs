@@ -187,7 +187,9 @@ impl<'a> Run<'a> {
             written = match self.form {
                 Form::Json => writeln!(out, "{}", json::document(&self.results)),
                 Form::Jsonl => Ok(()),
-                _ => writeln!(out, "{}", self.totals.summary(start.elapsed(), backend)),
+                Form::Auto | Form::Table | Form::Lines => {
+                    writeln!(out, "{}", self.totals.summary(start.elapsed(), backend))
+                }
             };
         }
         let status = match self.totals {

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use nonfinite_check::{LookedAt, TensorReport};
+use nonfinite_check::{ByKind, LookedAt, TensorReport};
 
 /// Text of others as one line without control characters, for a terminal; long text is cut.
 #[derive(Clone, Copy, Debug)]
@@ -63,8 +63,7 @@ impl fmt::Display for Line<'_> {
         if let Some(name) = &tensor.name {
             write!(f, "{name:?} ")?;
         }
-        let (nan, pos_inf, neg_inf) =
-            (tensor.nan.count, tensor.pos_inf.count, tensor.neg_inf.count);
+        let ByKind { nan, pos_inf, neg_inf } = tensor.found.as_ref().map(|finding| finding.count);
         write!(
             f,
             "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf",
@@ -113,7 +112,7 @@ impl Totals {
             LookedAt::NotFloat => self.not_float += 1,
             LookedAt::AlwaysFinite => self.always_finite += 1,
             LookedAt::Unreadable(_) => {}
-            _ => {
+            LookedAt::Values | LookedAt::Scales { .. } => {
                 self.tensors += 1;
                 self.elements += tensor.elements;
                 self.bytes += tensor.bytes;

@@ -62,10 +62,13 @@ impl<'a> Table<'a> {
             tensor.name.as_deref().map_or_else(|| "-".to_owned(), |name| OneLine(name).to_string());
         let dtype = match tensor.looked_at {
             LookedAt::Scales { .. } => format!("{} scales", tensor.dtype),
-            _ => tensor.dtype.clone(),
+            LookedAt::Values
+            | LookedAt::AlwaysFinite
+            | LookedAt::NotFloat
+            | LookedAt::Unreadable(_) => tensor.dtype.clone(),
         };
         let mut row = vec![name, dtype, format!("{:?}", tensor.shape)];
-        let counts = [tensor.nan.count, tensor.pos_inf.count, tensor.neg_inf.count];
+        let counts = tensor.found.as_ref().map(|finding| finding.count).into_array();
         row.extend(counts.map(|count| if count == 0 { ".".to_owned() } else { count.to_string() }));
         row.push(tensor.first().map(|(kind, first)| describe(kind, first)).unwrap_or_default());
         if self.stats {

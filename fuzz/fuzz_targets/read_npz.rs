@@ -1,12 +1,4 @@
-//! Any bytes as .npz archives, stored and deflated: read or refused, with what
-//! `nonfinite_fuzz::read` asks of a report and of the memory it takes.
+//! Any bytes as .npz archives.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use nonfinite_check::FileFormat;
-use peak_alloc::PeakAlloc;
-
-#[global_allocator]
-static ALLOCATED: PeakAlloc = PeakAlloc;
-
-fuzz_target!(|bytes: &[u8]| nonfinite_fuzz::read::check(bytes, FileFormat::Npz));
+nonfinite_fuzz::read_target!(NPZ);

@@ -1,30 +1,30 @@
-//! What must hold of a report on any bytes, and of the memory that it takes.
+//! The fuzz targets of the readers: any bytes are read or refused, and a report keeps its promises.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nonfinite_check::zip::{self, Method};
-use nonfinite_check::{
-    Error, FileFormat, LookedAt, Observer, Options, Report, check_bytes, check_stream,
-};
-use peak_alloc::PeakAlloc;
+pub use nonfinite_check::FileFormat;
+use nonfinite_check::containers::zip::{self, Method};
+use nonfinite_check::{Error, LookedAt, Observer, Options, Report, check_bytes, check_stream};
+pub use peak_alloc::PeakAlloc;
 
-/// Bytes of memory for a byte of file. The shortest tensor of an ONNX model takes four bytes there,
-/// and here a description, a report and what is counted; elsewhere a number of a shape is a digit
-/// and a comma.
+/// Bytes of memory for a byte of the file. The shortest tensor of an ONNX model takes four bytes in
+/// the file, and in memory a description, a report and counts. In other formats the longest is a
+/// number of a shape: a digit and a comma.
 const FACTOR: usize = 384;
 /// Buffers that do not depend on the file: two pieces of data, and the state of the inflater.
 const FIXED: usize = 512 << 10;
-/// Bytes that a deflated one can become.
+/// Bytes that a deflated byte can become.
 const DEFLATE: usize = 1032;
 
-/// What tables take besides: windows of their decoders, and pages of 256 MiB that are compressed to
-/// almost nothing.
+/// Further bytes for tables: windows of their decoders, and pages of 256 MiB that compress to almost
+/// nothing.
 const TABLES: usize = 1 << 30;
-/// Bytes of data after which a check is stopped: a few bytes of a table can stand for any number of
-/// equal values.
+/// Bytes of data after which a check stops: a few bytes of a table can stand for any number of equal
+/// values.
 const MOST: u64 = 32 << 20;
 
 /// Stops a check that takes too long.
@@ -38,13 +38,36 @@ impl Observer for Budget {
     }
 }
 
-/// Reads the bytes as a file of this format; a report, if there is one, is checked, and so is that
-/// of the same bytes as a stream. The target must allocate by [`PeakAlloc`].
+/// The whole of a fuzz target that reads any bytes as files of a format, such as `NPY`.
+#[macro_export]
+macro_rules! read_target {
+    ($format:ident) => {
+        #[global_allocator]
+        static ALLOCATED: $crate::read::PeakAlloc = $crate::read::PeakAlloc;
+
+        libfuzzer_sys::fuzz_target!(
+            init: $crate::read::prepare($crate::read::FileFormat::$format),
+            |bytes: &[u8]| $crate::read::check(bytes, $crate::read::FileFormat::$format)
+        );
+    };
+}
+
+/// Prepares the process of a target.
+pub fn prepare(format: FileFormat) {
+    if format == FileFormat::PARQUET {
+        // The crate `parquet` may panic, and its reader turns the panic into an error. Replaces the
+        // hook of libFuzzer, which would end the run. A panic that nobody catches still ends it.
+        panic::set_hook(Box::new(|_| {}));
+    }
+}
+
+/// Reads the bytes as a file of this format, whole and as a stream, and checks the reports and the
+/// memory. The target must allocate by [`PeakAlloc`].
 ///
 /// # Panics
 /// If anything is wrong.
 pub fn check(bytes: &[u8], format: FileFormat) {
-    let tables = matches!(format, FileFormat::Arrow | FileFormat::Parquet);
+    let tables = matches!(format, FileFormat::ARROW | FileFormat::PARQUET);
     let mut options = Options { stats: true, threads: NonZeroUsize::new(1), ..Options::default() };
     if tables {
         options.observer = Some(Arc::<Budget>::default());
@@ -55,27 +78,27 @@ pub fn check(bytes: &[u8], format: FileFormat) {
         Ok(report) => verify(report, tables),
         Err(error) => assert!(!error.to_string().is_empty(), "an error without a message"),
     }
-    // A stream is told by its first bytes, which must say the same.
+    // The format of a stream is detected by its first bytes.
     if FileFormat::detect(bytes.get(..16).unwrap_or(bytes), None) == Some(format) {
         if tables {
             options.observer = Some(Arc::<Budget>::default());
         }
         match (within(limit, || check_stream(bytes, &options)), whole) {
             (Ok(stream), Ok(whole)) => assert_eq!(stream, whole),
-            (Err(Error::NoStream(_)), _) | (Err(_), Err(_)) => {}
+            (Err(Error::NoStream { .. }), _) | (Err(_), Err(_)) => {}
             (stream, whole) => panic!("stream {stream:?}, whole {whole:?}"),
         }
     }
 }
 
-/// What the deflated members of an archive can be at most, which is what its headers may be.
+/// The most that the deflated members of an archive can inflate to: headers may be as long.
 fn inflated(bytes: &[u8]) -> usize {
     let members = zip::members(bytes).unwrap_or_default();
     let deflated = members.iter().filter(|member| member.method == Method::Deflated);
     deflated.map(|member| member.size.min(DEFLATE * member.range.len())).sum()
 }
 
-/// Runs it, and holds the memory that it takes meanwhile against the limit.
+/// Runs a function, and compares the memory that it takes with the limit.
 fn within<T>(limit: usize, run: impl FnOnce() -> T) -> T {
     let before = PeakAlloc.current_usage();
     assert!(before > 0, "the target does not count what is allocated");
@@ -91,7 +114,7 @@ fn verify(report: &Report, tables: bool) {
         // In a table, lists of varying length have the shape of their rows.
         assert!(tables || tensor.shape.iter().product::<usize>() == tensor.elements);
         let looked_at = matches!(tensor.looked_at, LookedAt::Values | LookedAt::Scales { .. });
-        for finding in [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf] {
+        for finding in tensor.found.as_ref().into_array() {
             assert_eq!(finding.first.is_some(), finding.count > 0);
             assert!(looked_at || finding.count == 0);
             if let Some(first) = &finding.first {

@@ -1,6 +1,5 @@
 //! NaN or +Inf: two comparisons that never hold for one element, asked piece by piece, so that the
 //! second one finds the piece in the nearest cache.
-#![expect(unsafe_code, reason = "two masks are read back, all of whose results are written")]
 
 use core::mem::MaybeUninit;
 
@@ -18,6 +17,7 @@ fn both(nan: &Comparison) -> [Comparison; 2] {
 }
 
 /// A byte for each element.
+#[expect(unsafe_code, reason = "all results are written")]
 #[inline(never)]
 pub(crate) fn mask<L: Lane>(
     backend: Option<Backend>,

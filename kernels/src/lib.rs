@@ -1,16 +1,34 @@
-//! The SIMD kernels of the crate `nonfinite`, which is what you want unless you write another front
-//! end.
+//! The SIMD kernels of the crate `nonfinite`. Use that crate, unless you write another front end.
 //!
-//! A kernel asks one question of every element of a tensor, a [`Rule`]: [`mask`], [`bits`],
-//! [`position`], [`count`], [`occurrences`] or [`census`]. Elements have 8, 16, 32 or 64 bits and
-//! stand at any byte address, in the byte order of the machine; what a floating-point format makes
-//! of them is not known here. No floating-point instruction touches them, except in [`scale()`].
-//! Kernels allocate nothing, take no lock, and read and write nothing outside the slices; only the
-//! first choice of a backend reads `NONFINITE_BACKEND`, once.
+//! A kernel asks one question of every element of a byte slice: [`mask`], [`bits`], [`position`],
+//! [`count`](count()), [`occurrences`] or [`census`]. A [`Rule`] says for which elements the answer
+//! is yes. A rule is a masked comparison of integers or a constant. Elements have 8, 16, 32 or 64
+//! bits and stand at any address, in the byte order of the machine.
 //!
-//! Without the feature `std` the crate is `no_std`, and [`Backend::activate`] takes the place of
-//! the environment variable `NONFINITE_BACKEND`.
+//! ```
+//! use nonfinite_kernels::{Rule, bytes, count, typed};
+//!
+//! // NaN in f32: (bits & 7FFF_FFFF) > 7F80_0000.
+//! let nan = Rule::greater(4, 0x7FFF_FFFF, 0x7F80_0000);
+//! let x = bytes(&[1.0f32, f32::NAN, f32::INFINITY]);
+//! assert_eq!(count(None, x, &nan), 1);
+//! // With the width as a type, a program links the loops of that width only.
+//! assert_eq!(typed::position::<u32>(None, x, &nan), Some(1));
+//! ```
+//!
+//! - Functions of the crate root take the width of an element from the rule; those of [`typed`] from
+//!   a type. The module `strided` (feature `views`) asks tensors with strides.
+//! - The first argument is the [`Backend`], or `None` for the active one.
+//! - No floating-point instruction touches elements, except in [`scale()`] (feature `scale`).
+//! - Kernels allocate nothing, take no lock, and read and write nothing outside the slices. Only the
+//!   first choice of a backend reads the environment variable `NONFINITE_BACKEND`, once.
+//! - Without the feature `std` the crate is `no_std`, and [`Backend::activate`] takes the place of
+//!   the environment variable.
+//!
+//! [The design notes](https://github.com/nonfinite/nonfinite/blob/main/docs/DESIGN.md) explain the
+//! loops, screens, dispatch and tokens.
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(any(feature = "std", test))]
 extern crate std;

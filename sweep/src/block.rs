@@ -9,13 +9,14 @@ use crate::patterns::{Number, Patterns};
 pub const LEN: usize = 1 << 13;
 
 /// The predicates that are swept: all that look at the elements.
-const PREDICATES: [Predicate; 6] = [
+const PREDICATES: [Predicate; 7] = [
     Predicate::Nan,
     Predicate::Inf,
     Predicate::PositiveInf,
     Predicate::NegativeInf,
     Predicate::Finite,
     Predicate::NonFinite,
+    Predicate::NanOrPositiveInf,
 ];
 
 /// What is right for one predicate.
@@ -72,6 +73,7 @@ where
                 Predicate::PositiveInf => judge(x, mask, |x| x == N::INFINITY),
                 Predicate::NegativeInf => judge(x, mask, |x| x == N::NEG_INFINITY),
                 Predicate::Finite => judge(x, mask, N::is_finite),
+                Predicate::NanOrPositiveInf => judge(x, mask, |x| x.is_nan() || x == N::INFINITY),
                 _ => judge(x, mask, |x| !x.is_finite()),
             }
             for (packed, group) in answers.bits.iter_mut().zip(answers.mask.as_chunks::<8>().0) {
@@ -96,7 +98,7 @@ where
     /// The first answer that is wrong.
     pub fn check(&mut self, backend: Backend) -> Result<(), String> {
         let [nan, _, pos_inf, neg_inf, ..] = &self.answers[..] else {
-            unreachable!("six predicates")
+            unreachable!("seven predicates")
         };
         let want = Census::new(nan.class, pos_inf.class, neg_inf.class);
         let census = TensorView::from(&self.x[..]).on(backend).census();

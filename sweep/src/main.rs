@@ -129,7 +129,7 @@ fn run(options: Options) -> Result<ExitCode, Error> {
     }
     let seconds = begin.elapsed().as_secs_f64();
     println!(
-        "{patterns} patterns, 6 predicates, 7 sinks, on {}: {seconds:.0} s, {:.1} million patterns/s",
+        "{patterns} patterns, 7 predicates, 7 sinks, on {}: {seconds:.0} s, {:.1} million patterns/s",
         names.join(", "),
         patterns as f64 / seconds / 1e6
     );

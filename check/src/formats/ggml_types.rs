@@ -5,8 +5,7 @@
 
 use nonfinite::Format;
 
-use crate::blocks::{Blocks, Scales};
-use crate::tensor::{ByteOrder, Content};
+use crate::model::{Blocks, ByteOrder, Content, Scales};
 
 /// A type of ggml.
 pub(super) struct Kind {
@@ -40,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Whether its scale has to be put together, which is done for little-endian files only.
+    /// Whether its scale is in pieces. Only little-endian files of such types can be read.
     pub(super) fn is_nibbles(&self) -> bool {
         matches!(&self.values, Values::Blocks(Blocks { scales: Scales::Nibbles(..), .. }))
     }

@@ -1,18 +1,33 @@
 //! GGUF, the format of ggml and llama.cpp, versions 2 and 3, in either byte order.
 //!
-//! Of float types every value is looked at, of quantised types their scales. Shapes are given with
-//! the index that runs fastest last, as numpy has them; GGUF lists them the other way round.
+//! The check looks at every value of float types, and at the scales of quantised types. Shapes have
+//! the index that runs fastest last, as in numpy. GGUF lists them the other way round.
 //!
-//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. What
-//! NaN is in MXFP4 and NVFP4 is taken from their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4:
-//! scale OCP E4M3, 0x7F and 0xFF): ggml's decoder of NVFP4 takes such a scale for zero or a number.
+//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. NaN in
+//! MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
+//! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number.
 
 use std::fmt;
 use std::ops::Range;
 
 use crate::formats::ggml_types::{self, Kind};
-use crate::source::Input;
-use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
+use crate::model::reader::Reader;
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
+
+impl FileFormat {
+    /// GGUF; see [`gguf`](crate::formats::gguf).
+    pub const GGUF: Self = Self::named("gguf");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::GGUF,
+    endings: &[".gguf"],
+    begins: |bytes| bytes.starts_with(MAGIC),
+    tensors: |input| Ok(tensors(input)?),
+    stream: None,
+    shards: None,
+    is_fixable: false,
+};
 
 /// How a GGUF file begins.
 pub const MAGIC: &[u8] = b"GGUF";
@@ -23,7 +38,7 @@ const MAX_RANK: u32 = 4;
 /// Where data is aligned to, if the file does not say.
 const ALIGNMENT: u64 = 32;
 
-/// Why bytes are no GGUF file that can be checked.
+/// Why a GGUF file cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -90,11 +105,17 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The tensors of a GGUF file in the order of their data. Those of types that ggml does not store
-/// are among them, as unreadable ones.
+impl From<Error> for model::Error {
+    fn from(error: Error) -> Self {
+        Self::refused(FileFormat::GGUF, error)
+    }
+}
+
+/// The tensors of a GGUF file in the order of their data. Tensors of types that ggml does not store
+/// are unreadable.
 ///
 /// # Errors
-/// [`Error`] for anything but a whole file of tensors that do not overlap.
+/// [`Error`] if the file is not whole, or if tensors overlap.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let bytes = input.bytes;
     let mut header =

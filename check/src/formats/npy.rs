@@ -1,17 +1,32 @@
 //! The .npy format of numpy, versions 1.0 to 3.0.
 //!
-//! The header is a literal of a Python dictionary. It is read strictly, as numpy writes it, without
-//! recursion and without trust in any length: published parsers allocate what the header claims, or
-//! parse any Python literal.
+//! The header is a literal of a Python dictionary. The reader takes only what numpy writes, does not
+//! recurse and trusts no length. Published parsers allocate what the header claims, or parse any
+//! Python literal.
 
 use std::fmt;
 use std::io::{self, Read};
 
 use nonfinite::Format;
 
+use crate::model::reader::{Described, Reader, Stream};
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Layout, Tensor};
 use crate::raw;
-use crate::stream::Described;
-use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
+
+impl FileFormat {
+    /// The .npy format of numpy; see [`npy`](crate::formats::npy).
+    pub const NPY: Self = Self::named("npy");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::NPY,
+    endings: &[".npy"],
+    begins: |bytes| bytes.starts_with(MAGIC),
+    tensors: |input| Ok(tensors(input.bytes)?),
+    stream: Some(Stream::Described(|stream| Ok(describe_stream(stream)?))),
+    shards: None,
+    is_fixable: true,
+};
 
 /// How a .npy file begins.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
@@ -19,7 +34,7 @@ pub const MAGIC: &[u8] = b"\x93NUMPY";
 /// As many dimensions as numpy takes.
 const MAX_RANK: usize = 64;
 
-/// Why bytes are no .npy file that can be checked.
+/// Why a .npy file cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -62,16 +77,16 @@ pub enum Error {
     Structured,
     /// Pickled Python objects.
     Objects,
-    /// Any other dtype that is not known, such as long double.
+    /// A dtype that is not known, such as long double.
     Dtype(String),
-    /// The header is longer than those that are taken from a stream.
+    /// The header is too long for a stream.
     HeaderTooLong(usize),
-    /// The stream ended in an error, such as that of a decoder.
+    /// The stream failed, for example in a decoder.
     Stream(io::ErrorKind),
 }
 
 impl Error {
-    /// Whether the array is a good one, but of a dtype that is not looked at.
+    /// Whether the array is valid, and only its dtype is not supported.
     pub(crate) fn is_of_dtype(&self) -> bool {
         matches!(self, Self::Structured | Self::Objects | Self::Dtype(_))
     }
@@ -109,10 +124,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<Error> for model::Error {
+    fn from(error: Error) -> Self {
+        Self::refused(FileFormat::NPY, error)
+    }
+}
+
 /// The tensor of a .npy file, which has no name.
 ///
 /// # Errors
-/// [`Error`] for anything but one whole array of a known dtype.
+/// [`Error`] if the file is not one whole array of a known dtype.
 pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
     let (tensor, end) = describe(bytes)?;
     fits(&tensor, end, bytes.len())?;
@@ -130,8 +151,8 @@ pub(crate) fn fits(tensor: &Tensor, end: usize, length: usize) -> Result<(), Err
     if actual == expected { Ok(()) } else { Err(Error::DataLength { expected, actual }) }
 }
 
-/// The longest header that is taken from a stream: it has to be in memory, and numpy takes no more
-/// than 10,000 bytes unless it is told to.
+/// The longest header that is taken from a stream, since it has to be in memory. By default numpy
+/// takes no more than 10,000 bytes.
 const MAX_STREAM_HEADER: usize = 1 << 20;
 
 /// A .npy file that comes as a stream.
@@ -141,7 +162,7 @@ pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error>
     Ok(Described { tensors: vec![tensor], header: header.len(), end })
 }
 
-/// The header of a .npy file that comes as a stream, with all that is before the data.
+/// The header of a .npy file that comes as a stream: all bytes before the data.
 ///
 /// # Errors
 /// [`Error`] for another format, a stream that ends before or fails, and a header of more than
@@ -169,20 +190,19 @@ pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
     if length > MAX_STREAM_HEADER {
         return Err(Error::HeaderTooLong(length));
     }
-    // What is not there is found missing by `describe`.
+    // `describe` finds out if bytes are missing.
     read(&mut header, length)?;
     Ok(header)
 }
 
-/// The tensor that a header describes, and the byte at which its data ends, if the bytes hold at
-/// least the header.
+/// The tensor that a header describes, and the byte at which its data ends. The bytes begin with
+/// the header and may end behind it.
 ///
 /// # Errors
-/// [`Error`] for anything but a header of an array of a known dtype.
+/// [`Error`] if this is not a header of an array of a known dtype.
 pub(crate) fn describe(bytes: &[u8]) -> Result<(Tensor, usize), Error> {
     let (text, start) = split(bytes)?;
-    // A copy, since a map that another process writes to must not change behind the check for
-    // UTF-8.
+    // A copy, since another process may write to the map after the check for UTF-8.
     let text = text.to_vec();
     let (descr, fortran_order, shape) = Parser { text: &text, at: 0 }.dictionary()?;
     let (size, content) = content(descr)?;

@@ -2,21 +2,36 @@
 
 use std::fmt;
 
+use crate::containers::zip::{self, Member, Method};
 use crate::formats::npy;
-use crate::source::Input;
-use crate::tensor::{Content, Data, Layout, Tensor};
-use crate::zip::{self, Member, Method};
+use crate::model::reader::Reader;
+use crate::model::{self, Content, Data, FileFormat, Input, Layout, Tensor};
+
+impl FileFormat {
+    /// The .npz format of numpy; see [`npz`](crate::formats::npz).
+    pub const NPZ: Self = Self::named("npz");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::NPZ,
+    endings: &[".npz"],
+    begins: |bytes| bytes.starts_with(MAGIC),
+    tensors: |input| Ok(tensors(input)?),
+    stream: None,
+    shards: None,
+    is_fixable: false,
+};
 
 /// How a zip archive begins, if it has members.
 pub const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// Why bytes are no .npz file that can be checked.
+/// Why a .npz file cannot be checked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not a zip archive that can be read.
+    /// The zip archive cannot be read.
     Zip(zip::Error),
-    /// A member is a .npy file, but not a good one.
+    /// A member is not a valid .npy file.
     Npy {
         /// The name of the member.
         member: String,
@@ -34,6 +49,12 @@ impl fmt::Display for Error {
     }
 }
 
+impl From<Error> for model::Error {
+    fn from(error: Error) -> Self {
+        Self::refused(FileFormat::NPZ, error)
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -43,12 +64,11 @@ impl std::error::Error for Error {
     }
 }
 
-/// The arrays of a .npz file, each of the name that numpy gives it. Members that are no .npy files
-/// count as bytes, as numpy reads them.
+/// The arrays of a .npz file, under the names that numpy gives them. Members that are not .npy files
+/// count as bytes, as in numpy. Arrays of objects and of unknown dtypes are unreadable tensors.
 ///
 /// # Errors
-/// [`enum@Error`] for anything but a whole archive. Arrays of objects and of dtypes that are not
-/// known are among the tensors, as unreadable ones.
+/// [`enum@Error`] if the archive is not whole.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members = zip::members(input.bytes).map_err(Error::Zip)?;
     members.into_iter().map(|member| tensor(member, input.bytes)).collect()
@@ -82,7 +102,9 @@ fn describe(member: &Member, archive: &[u8]) -> Result<Tensor, npy::Error> {
     npy::fits(&tensor, end, member.size)?;
     tensor.data = match member.method {
         Method::Stored => Data::Input(member.range.start + header.len()..member.range.end),
-        _ => Data::Decoded(member.clone().decode(header.len())),
+        Method::Deflated | Method::Other(_) | Method::Encrypted => {
+            Data::Decoded(member.clone().decode(header.len()))
+        }
     };
     Ok(tensor)
 }

@@ -1,8 +1,8 @@
 //! The .safetensors format.
 //!
-//! Dtypes and the rules for shapes and offsets are those of the crate `safetensors`. The header is
-//! walked here: the crate lets the last of two tensors of one name win, and adds offsets to lengths
-//! without a look at overflow.
+//! Dtypes and the rules for shapes and offsets are those of the crate `safetensors`. This module
+//! reads the header itself: in that crate the last of two tensors of one name wins, and sums of
+//! offsets and lengths can overflow.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,13 +14,28 @@ use ::safetensors::{Dtype, SafeTensorError};
 use nonfinite::Format;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
-use crate::stream::Described;
-use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
+use crate::model::reader::{Described, Reader, Stream};
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Layout, Tensor};
+
+impl FileFormat {
+    /// The .safetensors format; see [`safetensors`](mod@crate::formats::safetensors).
+    pub const SAFETENSORS: Self = Self::named("safetensors");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::SAFETENSORS,
+    endings: &[".safetensors"],
+    begins: |bytes| bytes.get(8) == Some(&b'{'),
+    tensors: |input| Ok(tensors(input.bytes)?),
+    stream: Some(Stream::Described(|stream| Ok(describe_stream(stream)?))),
+    shards: None,
+    is_fixable: true,
+};
 
 /// The longest header that the reference implementation takes.
 const MAX_HEADER: u64 = 100_000_000;
 
-/// Why bytes are no .safetensors file that can be checked.
+/// Why a .safetensors file cannot be checked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -100,15 +115,27 @@ impl std::error::Error for Error {
             Self::Utf8(error) => Some(error),
             Self::Json(error) => Some(error),
             Self::Layout(error) => Some(error),
-            _ => None,
+            Self::Truncated
+            | Self::HeaderTooLong(_)
+            | Self::TruncatedHeader(_)
+            | Self::RepeatedName(_)
+            | Self::Offsets { .. }
+            | Self::Uncovered { .. }
+            | Self::Dtype(_) => None,
         }
+    }
+}
+
+impl From<Error> for model::Error {
+    fn from(error: Error) -> Self {
+        Self::refused(FileFormat::SAFETENSORS, error)
     }
 }
 
 /// The tensors of a .safetensors file in the order of their data.
 ///
 /// # Errors
-/// [`Error`] for anything but a whole file whose tensors cover the data without gap or overlap.
+/// [`Error`] if the file is not whole, or if its tensors leave gaps in the data or overlap.
 pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
     let (header, start) = split(bytes)?;
     let data = bytes.len() - start;
@@ -124,7 +151,7 @@ pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error>
     let mut length = [0; 8];
     stream.read_exact(&mut length).map_err(|_| Error::Truncated)?;
     let length = header_length(length)?;
-    // Grows with what is there, not with what is claimed.
+    // Grows with the bytes that are there, not with the claimed length.
     let mut text = Vec::new();
     let read = stream.take(length as u64).read_to_end(&mut text);
     if !read.is_ok_and(|count| count == length) {
@@ -140,15 +167,13 @@ pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error>
 /// if it is not known.
 ///
 /// # Errors
-/// [`Error`] for anything but a header whose tensors cover a beginning of the data without gap or
-/// overlap.
+/// [`Error`] if the header is not valid, or if its tensors leave gaps in the data or overlap.
 pub(crate) fn describe(
     header: &[u8],
     start: usize,
     data: Option<usize>,
 ) -> Result<(Vec<Tensor>, usize), Error> {
-    // A copy, since a map that another process writes to must not change behind the check for
-    // UTF-8.
+    // A copy, since another process may write to the map after the check for UTF-8.
     let header =
         String::from_utf8(header.to_vec()).map_err(|error| Error::Utf8(error.utf8_error()))?;
     let mut entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
@@ -156,7 +181,7 @@ pub(crate) fn describe(
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(Error::RepeatedName(pair[0].0.clone()));
     }
-    // Without a known length, at least no end that nothing could be added to.
+    // Without a known length: ends that fit the addresses of this machine.
     let data = data.unwrap_or(isize::MAX as usize - start);
     for (name, info) in &entries {
         let end = info.data_offsets.1;

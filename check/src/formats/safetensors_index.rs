@@ -7,18 +7,34 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::Error as FileError;
-use crate::formats::{FileFormat, safetensors};
-use crate::source::Input;
-use crate::tensor::{Data, Tensor};
+use crate::formats::safetensors;
+use crate::model::reader::Reader;
+use crate::model::{self, Data, FileFormat, Input, Tensor};
 
-/// Why bytes are no index that can be followed.
+impl FileFormat {
+    /// The index of a set of .safetensors files; see
+    /// [`safetensors_index`](crate::formats::safetensors_index).
+    pub const SAFETENSORS_INDEX: Self = Self::named("safetensors.index.json");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::SAFETENSORS_INDEX,
+    endings: &[".safetensors.index.json"],
+    // The index is plain JSON, so only its name tells the format.
+    begins: |_| false,
+    tensors,
+    stream: None,
+    shards: Some(|bytes| Ok(shards(bytes)?.into_iter().collect())),
+    is_fixable: false,
+};
+
+/// Why an index cannot be followed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not JSON, or not that of an index.
+    /// The file is not JSON, or not the JSON of an index.
     Json(serde_json::Error),
-    /// The index says that a tensor is in a shard, which does not have it.
+    /// A tensor is not in the shard that the index names for it.
     Missing {
         /// The name of the tensor.
         tensor: String,
@@ -38,6 +54,12 @@ impl fmt::Display for Error {
     }
 }
 
+impl From<Error> for model::Error {
+    fn from(error: Error) -> Self {
+        Self::refused(FileFormat::SAFETENSORS_INDEX, error)
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -52,7 +74,7 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-/// The names of the shards, each once, in their order.
+/// The names of the shards, sorted, each once.
 ///
 /// # Errors
 /// [`Error::Json`].
@@ -61,28 +83,26 @@ pub fn shards(index: &[u8]) -> Result<BTreeSet<String>, Error> {
 }
 
 fn parse(index: &[u8]) -> Result<Index, Error> {
-    // A copy, since a map that another process writes to must not change behind the check for
-    // UTF-8.
+    // A copy, since another process may write to the map after the check for UTF-8.
     let index = index.to_vec();
     serde_json::from_slice(&index).map_err(Error::Json)
 }
 
-/// The tensors of all shards, those that the index does not name included.
+/// The tensors of all shards, including those that the index does not name.
 ///
 /// # Errors
-/// [`FileError`] if the index is not a good one, or for the first shard that cannot be checked.
-pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, FileError> {
-    let index = parse(input.bytes).map_err(FileError::SafetensorsIndex)?;
+/// [`model::Error`] if the index is not valid, or for the first shard that cannot be checked.
+pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
+    let index = parse(input.bytes)?;
     let mut expected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (tensor, shard) in &index.weight_map {
         expected.entry(shard).or_default().insert(tensor);
     }
     let mut all = Vec::new();
     for (shard, mut names) in expected {
-        let source = input.open_beside(shard, FileFormat::SafetensorsIndex)?;
-        let tensors = safetensors::tensors(source.bytes()).map_err(|error| FileError::Other {
-            path: source.path().to_owned(),
-            error: Box::new(FileError::Safetensors(error)),
+        let source = input.open_beside(shard, FileFormat::SAFETENSORS_INDEX)?;
+        let tensors = safetensors::tensors(source.bytes()).map_err(|error| {
+            model::Error::Other { path: source.path().to_owned(), error: Box::new(error.into()) }
         })?;
         for mut tensor in tensors {
             if let Some(name) = &tensor.name {
@@ -96,7 +116,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, FileError> {
         }
         if let Some(tensor) = names.first() {
             let missing = Error::Missing { tensor: (*tensor).to_owned(), shard: shard.to_owned() };
-            return Err(FileError::SafetensorsIndex(missing));
+            return Err(missing.into());
         }
     }
     Ok(all)

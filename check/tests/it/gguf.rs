@@ -32,8 +32,8 @@ fn metadata_is_read_over() {
     ];
     let data = [1.0f32, f32::NAN].map(f32::to_le_bytes).concat();
     let bytes = gguf_aligned(&[one(F32, &[2], &data)], false, &values, 64);
-    let report = report(&bytes, FileFormat::Gguf);
-    assert_eq!(report.tensors[0].nan.first.as_ref().unwrap().coordinate, [1]);
+    let report = report(&bytes, FileFormat::GGUF);
+    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn what_was_looked_at() {
         Entry { name: "old", kind: 9, shape: &[32], data: &[] },
         Entry { name: "new", kind: 77, shape: &[1], data: &[] },
     ];
-    let report = report(&gguf(&entries, false, &[]), FileFormat::Gguf);
+    let report = report(&gguf(&entries, false, &[]), FileFormat::GGUF);
     let looked_at: Vec<_> = report.tensors.iter().map(|tensor| &tensor.looked_at).collect();
     assert_eq!(looked_at[0], &LookedAt::Values);
     let scales =
@@ -66,13 +66,13 @@ fn scalars_and_empty_tensors() {
         Entry { name: "scalar", kind: F32, shape: &[], data: &nan },
         Entry { name: "none", kind: F32, shape: &[0, 3], data: &[] },
     ];
-    let report = report(&gguf(&entries, false, &[]), FileFormat::Gguf);
-    assert_eq!(report.tensors.iter().map(|tensor| tensor.nan.count).sum::<u64>(), 1);
+    let report = report(&gguf(&entries, false, &[]), FileFormat::GGUF);
+    assert_eq!(report.tensors.iter().map(|tensor| tensor.found.nan.count).sum::<u64>(), 1);
 }
 
 #[test]
 fn headers_that_lie() {
-    let refused = |bytes: &[u8], message| refused(bytes, FileFormat::Gguf, message);
+    let refused = |bytes: &[u8], message| refused(bytes, FileFormat::GGUF, message);
     let head = |tensors: usize, values: usize| {
         [b"GGUF", &u32_in(3, false)[..], &u64_in(tensors, false), &u64_in(values, false)].concat()
     };
@@ -102,7 +102,7 @@ fn headers_that_lie() {
 #[test]
 fn tensors_that_lie() {
     let refused = |entries: &[Entry<'_, u32>], message| {
-        refused(&gguf(entries, false, &[]), FileFormat::Gguf, message)
+        refused(&gguf(entries, false, &[]), FileFormat::GGUF, message)
     };
     let data = [0; 64];
     refused(&[one(F32, &[17], &data)], "ends behind the file");
@@ -135,7 +135,7 @@ fn offsets_that_lie() {
     ] {
         let mut bytes = good.clone();
         bytes[offset..offset + 8].copy_from_slice(&u64_in(lie, false));
-        refused(&bytes, FileFormat::Gguf, message);
+        refused(&bytes, FileFormat::GGUF, message);
     }
 }
 
@@ -151,7 +151,7 @@ fn damaged_anywhere() {
     for length in 0..good.len() {
         let bytes = &good[..length];
         assert!(
-            nonfinite_check::check_bytes(bytes, FileFormat::Gguf, &Default::default()).is_err(),
+            nonfinite_check::check_bytes(bytes, FileFormat::GGUF, &Default::default()).is_err(),
             "{length}"
         );
     }
@@ -160,7 +160,7 @@ fn damaged_anywhere() {
             let mut bytes = good.clone();
             bytes[place] = value;
             // Read or refused: what must not be is a panic.
-            let _ = nonfinite_check::check_bytes(&bytes, FileFormat::Gguf, &Default::default());
+            let _ = nonfinite_check::check_bytes(&bytes, FileFormat::GGUF, &Default::default());
         }
     }
 }

@@ -35,7 +35,7 @@ fn members_of_other_kinds() {
         Member { name: "readme.txt", data: b"hello, world", deflate: false },
         Member { name: "none", data: b"", deflate: true },
     ];
-    let report = report(&zip(&members), FileFormat::Npz);
+    let report = report(&zip(&members), FileFormat::NPZ);
     let names: Vec<_> =
         report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["folder/x", "object", "readme.txt", "none"]);
@@ -55,7 +55,7 @@ fn inflation_is_bounded() {
         |elements, deflate| one(&npy("<f4", &[elements], false, &vec![0; elements * 4]), deflate);
     let check = |file: &[u8], expansion| {
         let options = Options { expansion: NonZeroU64::new(expansion), ..Options::default() };
-        check_bytes(file, FileFormat::Npz, &options)
+        check_bytes(file, FileFormat::NPZ, &options)
     };
     let refused = |file: &[u8], expansion, elements: usize| match check(file, expansion) {
         Err(Error::Expansion { decoded, file: length, most }) => {
@@ -86,7 +86,7 @@ fn inflation_is_bounded() {
 
 #[test]
 fn archives_that_lie() {
-    let refused = |bytes: &[u8], message| refused(bytes, FileFormat::Npz, message);
+    let refused = |bytes: &[u8], message| refused(bytes, FileFormat::NPZ, message);
     refused(b"PK\x03\x04", "bad zip archive");
     refused(&one(b"\x93NUMPY\x01\0\xFF\xFF{", true), "ends before its header");
     refused(&one(b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{", true), "4294967295 bytes are too many");
@@ -119,19 +119,19 @@ fn overlapping_members() {
     let mut bytes = zip(&members);
     let second = bytes.windows(4).rposition(|window| window == DIRECTORY).unwrap();
     bytes[second + 42..second + 46].copy_from_slice(&0u32.to_le_bytes());
-    refused(&bytes, FileFormat::Npz, "overlaps");
+    refused(&bytes, FileFormat::NPZ, "overlaps");
 }
 
 /// A shape of 4 GiB that a short stream does not have: neither memory nor time are spent on it.
 #[test]
 fn claims_of_size() {
     let bytes = one(&npy("<f4", &[1 << 30], false, &[0; 4]), true);
-    refused(&bytes, FileFormat::Npz, "4294967296 bytes of data");
+    refused(&bytes, FileFormat::NPZ, "4294967296 bytes of data");
     let mut bytes = one(&npy("<f4", &[1 << 20], false, &[0; 4]), true);
     let claimed = (1 << 22) - 4;
     tamper(&mut bytes, LOCAL, 22, claimed);
     tamper(&mut bytes, DIRECTORY, 24, claimed);
-    refused(&bytes, FileFormat::Npz, "less data than the archive says");
+    refused(&bytes, FileFormat::NPZ, "less data than the archive says");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn damaged_anywhere() {
         let good = one(&npy("<f4", &[3], false, &[0; 12]), deflate);
         for length in 0..good.len() {
             let result =
-                nonfinite_check::check_bytes(&good[..length], FileFormat::Npz, &Default::default());
+                nonfinite_check::check_bytes(&good[..length], FileFormat::NPZ, &Default::default());
             assert!(result.is_err(), "{length}");
         }
         for place in 0..good.len() {
@@ -148,7 +148,7 @@ fn damaged_anywhere() {
                 let mut bytes = good.clone();
                 bytes[place] = value;
                 // Read or refused: what must not be is a panic.
-                let _ = nonfinite_check::check_bytes(&bytes, FileFormat::Npz, &Default::default());
+                let _ = nonfinite_check::check_bytes(&bytes, FileFormat::NPZ, &Default::default());
             }
         }
     }

@@ -31,12 +31,12 @@ fn any_number_of_threads_says_the_same() {
     let with = |threads| {
         let options =
             Options { threads: NonZeroUsize::new(threads), stats: true, ..Options::default() };
-        report_with(&bytes, FileFormat::Safetensors, &options)
+        report_with(&bytes, FileFormat::SAFETENSORS, &options)
     };
     let one = with(1);
-    let first = one.tensors[1].nan.first.as_ref().unwrap();
+    let first = one.tensors[1].found.nan.first.as_ref().unwrap();
     assert_eq!(
-        (one.tensors[1].nan.count, &first.coordinate),
+        (one.tensors[1].found.nan.count, &first.coordinate),
         (3, &vec![1_234_567 >> 10, 1_234_567 & 1023])
     );
     for threads in [2, 3, 16] {
@@ -55,7 +55,7 @@ fn least_and_greatest() {
     let of = |kind: &str, data: &[u8], size: usize| {
         let entry = Entry { name: "x", kind, shape: &[data.len() / size], data };
         let options = Options { stats: true, ..Options::default() };
-        let report = report_with(&safetensors(&[entry]), FileFormat::Safetensors, &options);
+        let report = report_with(&safetensors(&[entry]), FileFormat::SAFETENSORS, &options);
         report.tensors[0].range.map(|range| (range.min, range.max))
     };
     let mut f32s: Vec<f32> = (0..1000).map(|i| (i as f32 - 300.5) * 1e3).collect();
@@ -118,9 +118,9 @@ fn observers_see_all_bytes() {
         zip(&[Member { name: "x.npy", data: &data, deflate }])
     };
     let files = [
-        (large(), FileFormat::Safetensors),
-        (archive(false), FileFormat::Npz),
-        (archive(true), FileFormat::Npz),
+        (large(), FileFormat::SAFETENSORS),
+        (archive(false), FileFormat::NPZ),
+        (archive(true), FileFormat::NPZ),
     ];
     for (bytes, format) in files {
         let counter = Arc::new(Counter::default());
@@ -140,7 +140,7 @@ fn observers_can_stop() {
         threads: NonZeroUsize::new(1),
         ..Options::default()
     };
-    let result = check_bytes(&large(), FileFormat::Safetensors, &options);
+    let result = check_bytes(&large(), FileFormat::SAFETENSORS, &options);
     assert!(matches!(result, Err(Error::Stopped)));
     assert!(counter.advanced.load(Ordering::Relaxed) < 20 << 20, "it went on");
 }
@@ -149,8 +149,8 @@ fn observers_can_stop() {
 fn quiet_and_signalling() {
     let data = [0x7F80_0001u32, 0x7FC0_0000].map(u32::to_le_bytes).concat();
     let first = |data: &[u8]| {
-        let tensor = report(&npy("<f4", &[1], false, data), FileFormat::Npy).tensors.remove(0);
-        tensor.nan.first.unwrap()
+        let tensor = report(&npy("<f4", &[1], false, data), FileFormat::NPY).tensors.remove(0);
+        tensor.found.nan.first.unwrap()
     };
     assert_eq!(
         (first(&data[..4]).quiet(), first(&data[..4]).hex().as_str()),

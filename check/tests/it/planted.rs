@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use nonfinite_check::{FileFormat, Finding, TensorReport};
+use nonfinite_check::{ByKind, FileFormat, Finding, TensorReport};
 
 use crate::report;
 use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
@@ -74,7 +74,7 @@ fn row_major(shape: &[usize], element: usize) -> Vec<usize> {
 
 #[track_caller]
 fn assert_one(tensor: &TensorReport, kind: &str, coordinate: &[usize], bits: u64, context: &str) {
-    let all = [("NaN", &tensor.nan), ("+Inf", &tensor.pos_inf), ("-Inf", &tensor.neg_inf)];
+    let all = ByKind::NAMES.zip(tensor.found.as_ref()).into_array();
     for (name, finding) in all {
         if name != kind {
             assert_eq!(finding, &Finding::default(), "{context}: {name} instead of {kind}");
@@ -128,7 +128,7 @@ fn safetensors_files() {
             // Another tensor before it, so that the data begins at an odd address.
             let odd = Entry { name: "odd", kind: "U8", shape: &[3], data: &[0xFF; 3] };
             let entry = Entry { name: "x", kind, shape: &SHAPE, data };
-            report(&safetensors(&[odd, entry]), FileFormat::Safetensors).tensors.remove(1)
+            report(&safetensors(&[odd, entry]), FileFormat::SAFETENSORS).tensors.remove(1)
         });
     }
 }
@@ -144,7 +144,7 @@ fn npy_files() {
         (">f8", F64, true),
     ] {
         plant(&codes, big, descr, |data| {
-            report(&npy(descr, &SHAPE, false, data), FileFormat::Npy).tensors.remove(0)
+            report(&npy(descr, &SHAPE, false, data), FileFormat::NPY).tensors.remove(0)
         });
     }
 }
@@ -158,7 +158,7 @@ fn npz_files() {
             plant(&codes, big, descr, |data| {
                 let member =
                     Member { name: "x.npy", data: &npy(descr, &SHAPE, false, data), deflate };
-                let tensor = report(&zip(&[member]), FileFormat::Npz).tensors.remove(0);
+                let tensor = report(&zip(&[member]), FileFormat::NPZ).tensors.remove(0);
                 assert_eq!(tensor.name.as_deref(), Some("x"));
                 tensor
             });
@@ -172,7 +172,7 @@ fn gguf_floats() {
         for big in [false, true] {
             plant(&codes, big, &format!("type {kind}"), |data| {
                 let entry = Entry { name: "x", kind, shape: &SHAPE, data };
-                report(&gguf(&[entry], big, &[]), FileFormat::Gguf).tensors.remove(0)
+                report(&gguf(&[entry], big, &[]), FileFormat::GGUF).tensors.remove(0)
             });
         }
     }
@@ -235,7 +235,7 @@ fn gguf_scales() {
                         .copy_from_slice(&code.to_le_bytes()[..codes.size]);
                     let entry = Entry { name: "x", kind, shape: &shape, data: &data };
                     let tensor =
-                        report(&gguf(&[entry], false, &[]), FileFormat::Gguf).tensors.remove(0);
+                        report(&gguf(&[entry], false, &[]), FileFormat::GGUF).tensors.remove(0);
                     let coordinate = row_major(&shape, block * elements);
                     let context = format!("type {kind}, block {block}, byte {at}");
                     assert_one(&tensor, special, &coordinate, code, &context);
@@ -261,7 +261,7 @@ fn gguf_nibbles() {
                 }
             }
             let entry = Entry { name: "x", kind: 29, shape: &shape, data: &data };
-            let tensor = report(&gguf(&[entry], false, &[]), FileFormat::Gguf).tensors.remove(0);
+            let tensor = report(&gguf(&[entry], false, &[]), FileFormat::GGUF).tensors.remove(0);
             assert_one(&tensor, special, &[block, 0], code, "IQ1_M");
         }
     }

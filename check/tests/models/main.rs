@@ -75,9 +75,9 @@ fn error(bytes: &[u8], format: FileFormat) -> String {
 
 /// That the tensor holds one special number, of this kind, there.
 fn assert_found(tensor: &TensorReport, which: usize, coordinate: &[usize]) {
-    for (i, finding) in [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf].into_iter().enumerate() {
+    for (i, finding) in tensor.found.as_ref().into_array().into_iter().enumerate() {
         assert_eq!(finding.count, u64::from(i == which), "{tensor:?}");
     }
-    let first = [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf][which].first.as_ref().unwrap();
+    let first = tensor.found.as_ref().into_array()[which].first.as_ref().unwrap();
     assert_eq!(first.coordinate, coordinate, "{tensor:?}");
 }

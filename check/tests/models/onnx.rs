@@ -61,7 +61,7 @@ fn planted_in_raw_data_and_in_fields() {
             };
             for content in [vec![bytes(9, &data)], field] {
                 let initializer = tensor("w", code, &SHAPE, &content);
-                let report = check(&model(&[bytes(5, &initializer)]), FileFormat::Onnx);
+                let report = check(&model(&[bytes(5, &initializer)]), FileFormat::ONNX);
                 assert_eq!(report.tensors[0].dtype, dtype);
                 assert_eq!(report.tensors[0].name.as_deref(), Some("w"));
                 assert_found(&report.tensors[0], which, &coordinate(place));
@@ -76,12 +76,12 @@ fn numbers_that_are_not_packed() {
         .iter()
         .map(|x: &f32| [varint(4 << 3 | 5), x.to_le_bytes().to_vec()].concat())
         .collect();
-    let report = check(&model(&[bytes(5, &tensor("w", 1, &[4], &floats))]), FileFormat::Onnx);
-    assert_eq!(report.tensors[0].nan.first.as_ref().unwrap().coordinate, [1]);
-    assert_eq!(report.tensors[0].pos_inf.first.as_ref().unwrap().coordinate, [2]);
+    let report = check(&model(&[bytes(5, &tensor("w", 1, &[4], &floats))]), FileFormat::ONNX);
+    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
+    assert_eq!(report.tensors[0].found.pos_inf.first.as_ref().unwrap().coordinate, [2]);
     let halves = [number(5, 0x7E00), number(5, 0x3C00)];
-    let report = check(&model(&[bytes(5, &tensor("w", 10, &[2], &halves))]), FileFormat::Onnx);
-    assert_eq!(report.tensors[0].nan.count, 1);
+    let report = check(&model(&[bytes(5, &tensor("w", 10, &[2], &halves))]), FileFormat::ONNX);
+    assert_eq!(report.tensors[0].found.nan.count, 1);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn everywhere_a_tensor_can_be() {
         bytes(7, &node("Constant", "local", &[attribute("value", bytes(5, &inf("")))])[2..]),
     ];
     let file = [model(&graph), bytes(25, &function.concat())].concat();
-    let report = check(&file, FileFormat::Onnx);
+    let report = check(&file, FileFormat::ONNX);
     let names: Vec<_> =
         report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     let want = [
@@ -133,7 +133,7 @@ fn everywhere_a_tensor_can_be() {
     ];
     assert_eq!(names, want);
     for tensor in &report.tensors {
-        assert_eq!(tensor.nan.count + tensor.pos_inf.count, 1, "{tensor:?}");
+        assert_eq!(tensor.found.nan.count + tensor.found.pos_inf.count, 1, "{tensor:?}");
     }
     assert_eq!(report.tensors[3].shape, [0; 0]);
     assert_eq!(report.tensors[4].shape, [2]);
@@ -158,7 +158,7 @@ fn external_data() {
     fs::write(folder.join("data.bin"), data).unwrap();
     let report =
         save(&[entry("location", "data.bin"), entry("offset", "8"), entry("length", "8")]).unwrap();
-    assert_eq!(report.tensors[0].neg_inf.first.as_ref().unwrap().coordinate, [1]);
+    assert_eq!(report.tensors[0].found.neg_inf.first.as_ref().unwrap().coordinate, [1]);
     let report = save(&[entry("location", "data.bin")]).unwrap();
     assert!(!report.is_bad());
     for (entries, part) in [
@@ -187,7 +187,7 @@ fn external_data() {
 fn what_is_no_number_or_not_known() {
     let looked_at = |code, rest: &[Vec<u8>]| {
         let file = model(&[bytes(5, &tensor("w", code, &[1], rest))]);
-        check(&file, FileFormat::Onnx).tensors.remove(0).looked_at
+        check(&file, FileFormat::ONNX).tensors.remove(0).looked_at
     };
     for code in [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 21, 22, 25, 26] {
         assert_eq!(looked_at(code, &[]), LookedAt::NotFloat, "{code}");
@@ -204,7 +204,7 @@ fn what_is_no_number_or_not_known() {
 #[test]
 fn lies() {
     let bad = |shape: &[usize], rest: &[Vec<u8>]| {
-        error(&model(&[bytes(5, &tensor("w", 1, shape, rest))]), FileFormat::Onnx)
+        error(&model(&[bytes(5, &tensor("w", 1, shape, rest))]), FileFormat::ONNX)
     };
     assert!(
         bad(&[3], &[bytes(9, &[0; 8])])
@@ -213,21 +213,21 @@ fn lies() {
     assert!(bad(&[3], &[]).contains("0 bytes"));
     assert!(bad(&[usize::MAX], &[]).contains("a shape that cannot be"));
     assert!(bad(&[1 << 40, 1 << 40], &[]).contains("a shape that cannot be"));
-    assert!(error(&number(1, 9), FileFormat::Onnx).contains("no graph"));
-    assert!(error(b"\x08\x09\x3A\x7F", FileFormat::Onnx).contains("ends behind its message"));
+    assert!(error(&number(1, 9), FileFormat::ONNX).contains("no graph"));
+    assert!(error(b"\x08\x09\x3A\x7F", FileFormat::ONNX).contains("ends behind its message"));
     let mut deep = Vec::new();
     for _ in 0..100 {
         deep = node("If", "y", &[[bytes(1, b"g"), bytes(6, &deep)].concat()]);
     }
-    assert!(error(&model(&[deep]), FileFormat::Onnx).contains("graphs within graphs"));
+    assert!(error(&model(&[deep]), FileFormat::ONNX).contains("graphs within graphs"));
     // A long name around many tensors.
     let many = bytes(5, &tensor("", 2, &[], &[])).repeat(2000);
     let long = node("If", &"y".repeat(10_000), &[[bytes(1, b"g"), bytes(6, &many)].concat()]);
-    assert!(error(&model(&[long]), FileFormat::Onnx).contains("names of more than"));
+    assert!(error(&model(&[long]), FileFormat::ONNX).contains("names of more than"));
     // No cut of a good model is one, but for those that end with a field of the model.
     let whole = model(&[bytes(5, &tensor("w", 1, &[1], &[bytes(9, &[0; 4])]))]);
     let good = |bytes: &[u8]| {
-        nonfinite_check::check_bytes(bytes, FileFormat::Onnx, &Options::default()).is_ok()
+        nonfinite_check::check_bytes(bytes, FileFormat::ONNX, &Options::default()).is_ok()
     };
     let cuts: Vec<_> = (0..=whole.len()).filter(|&cut| good(&whole[..cut])).collect();
     assert_eq!(cuts, [whole.len() - 4, whole.len()]);

@@ -96,7 +96,7 @@ fn state_dict(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
 }
 
 fn one(pickle: &[u8], storage: &[u8]) -> Report {
-    check(&archive(&state_dict(&[("w", pickle.to_vec())]), &[storage]), FileFormat::Pytorch)
+    check(&archive(&state_dict(&[("w", pickle.to_vec())]), &[storage]), FileFormat::PYTORCH)
 }
 
 const CLASSES: [(&str, &str, &str); 4] = [
@@ -158,8 +158,8 @@ fn strides() {
         let report = one(&tensor(&storage("FloatStorage", "0", 24), offset, shape, strides), &data);
         let tensor = &report.tensors[0];
         (
-            tensor.nan.count,
-            tensor.nan.first.as_ref().map(|first| first.coordinate.clone()),
+            tensor.found.nan.count,
+            tensor.found.nan.first.as_ref().map(|first| first.coordinate.clone()),
             tensor.elements,
         )
     };
@@ -206,7 +206,7 @@ fn names_and_wrappers() {
         ("epoch", b"K\x05".to_vec()),
         ("loss", b"G\x7F\xF8\0\0\0\0\0\0".to_vec()),
     ]);
-    let report = check(&archive(&pickle, &[&nan]), FileFormat::Pytorch);
+    let report = check(&archive(&pickle, &[&nan]), FileFormat::PYTORCH);
     let names: Vec<_> =
         report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     assert_eq!(
@@ -221,7 +221,7 @@ fn names_and_wrappers() {
             "ordered.7"
         ]
     );
-    assert!(report.tensors.iter().all(|tensor| tensor.nan.count == 1));
+    assert!(report.tensors.iter().all(|tensor| tensor.found.nan.count == 1));
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn integers_and_what_cannot_be_seen() {
     let integers = tensor(&storage("LongStorage", "0", 1), 0, &[1], &[1]);
     let hidden = [b"cmy.code\nrebuild\n(", &storage("FloatStorage", "1", 1)[..], b"tR"].concat();
     let pickle = state_dict(&[("n", integers), ("hidden", hidden)]);
-    let report = check(&archive(&pickle, &[&[0; 8], &f32::NAN.to_le_bytes()]), FileFormat::Pytorch);
+    let report = check(&archive(&pickle, &[&[0; 8], &f32::NAN.to_le_bytes()]), FileFormat::PYTORCH);
     assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
     assert_eq!(report.tensors[1].name.as_deref(), Some("data/1"));
     assert!(matches!(report.tensors[1].looked_at, LookedAt::Unreadable(_)));
@@ -242,7 +242,7 @@ fn big_endian() {
     let data = [1f32.to_be_bytes(), f32::NEG_INFINITY.to_be_bytes()].concat();
     let members: [(&str, &[u8]); 3] =
         [("m/data.pkl", &pickle), ("m/byteorder", b"big"), ("m/data/0", &data)];
-    let report = check(&zip(&members), FileFormat::Pytorch);
+    let report = check(&zip(&members), FileFormat::PYTORCH);
     assert_found(&report.tensors[0], 2, &[1]);
 }
 
@@ -256,21 +256,21 @@ fn deflated_zeros() {
         state_dict(&[("w", tensor(&storage("FloatStorage", "0", elements), 0, &[elements], &[1]))]);
     let bytes = deflated(&[("model/data.pkl", &pickle), ("model/data/0", &data)]);
     assert!(bytes.len() * 64 < data.len(), "{} bytes", bytes.len());
-    let report = check(&bytes, FileFormat::Pytorch);
-    assert_eq!(report.tensors[0].nan.first.as_ref().unwrap().coordinate, [elements - 1]);
+    let report = check(&bytes, FileFormat::PYTORCH);
+    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [elements - 1]);
     // Again and again is too often all the same.
     let tensors: Vec<_> = (0..20)
         .map(|_| ("w", tensor(&storage("FloatStorage", "0", elements), 0, &[elements], &[1])))
         .collect();
     let bytes = deflated(&[("model/data.pkl", &state_dict(&tensors)), ("model/data/0", &data)]);
-    assert!(error(&bytes, FileFormat::Pytorch).contains("tensors refer to more than"));
+    assert!(error(&bytes, FileFormat::PYTORCH).contains("tensors refer to more than"));
 }
 
 #[test]
 fn lies() {
     let data = [0; 16];
     let bad = |tensor: &[u8]| {
-        error(&archive(&state_dict(&[("w", tensor.to_vec())]), &[&data]), FileFormat::Pytorch)
+        error(&archive(&state_dict(&[("w", tensor.to_vec())]), &[&data]), FileFormat::PYTORCH)
     };
     let of = |offset, shape: &[usize], strides: &[usize]| {
         tensor(&storage("FloatStorage", "0", 4), offset, shape, strides)
@@ -281,12 +281,12 @@ fn lies() {
     assert!(bad(&of(0, &[1 << 30; 3], &[0; 3])).contains("too large"));
     // An extent of -1.
     let negative = archive(&state_dict(&[("w", of(0, &[u32::MAX as usize], &[1]))]), &[&data]);
-    assert!(!check(&negative, FileFormat::Pytorch).is_complete());
+    assert!(!check(&negative, FileFormat::PYTORCH).is_complete());
     assert!(
         bad(&tensor(&storage("FloatStorage", "9", 4), 0, &[4], &[1]))
             .contains("not in the archive")
     );
-    let pickle = |pickle: &[u8]| error(&archive(pickle, &[&data]), FileFormat::Pytorch);
+    let pickle = |pickle: &[u8]| error(&archive(pickle, &[&data]), FileFormat::PYTORCH);
     assert!(pickle(b"").contains("cut off"));
     assert!(pickle(b"\x80\x02}").contains("cut off"));
     assert!(pickle(b"\x80\x02.").contains("missing on the stack"));
@@ -295,13 +295,13 @@ fn lies() {
     assert!(pickle(b"\x80\x02X\xFF\xFF\xFF\xFFab.").contains("cut off"));
     assert!(pickle(b"\x80\x02\x82\x01.").contains("no such opcode"));
     // References that go round in a circle, and such as double with each step.
-    assert!(!check(&archive(b"\x80\x02]q\x00h\x00a.", &[]), FileFormat::Pytorch).is_bad());
+    assert!(!check(&archive(b"\x80\x02]q\x00h\x00a.", &[]), FileFormat::PYTORCH).is_bad());
     let mut maze = b"\x80\x04]\x94".to_vec();
     for i in 0..200 {
         maze.extend([b'h', i, b'h', i, 0x86, 0x94]);
     }
     maze.push(b'.');
-    assert_eq!(check(&archive(&maze, &[]), FileFormat::Pytorch).tensors, []);
+    assert_eq!(check(&archive(&maze, &[]), FileFormat::PYTORCH).tensors, []);
     // A long text that is recalled again and again: for names of functions, in names, and of many
     // extents.
     let long = [&text(&"y".repeat(10_000))[..], b"q\x00"].concat();
@@ -315,14 +315,14 @@ fn lies() {
     let shapes =
         [b"\x80\x04", &extents[..], &shared, b"](", &tensor_of_these.repeat(1000), b"e."].concat();
     // A rank that no tensor has.
-    assert!(!check(&archive(&shapes, &[&data]), FileFormat::Pytorch).is_complete());
+    assert!(!check(&archive(&shapes, &[&data]), FileFormat::PYTORCH).is_complete());
     // One storage, shown again and again.
     let again = vec![0; 1 << 16];
     let tensors: Vec<_> = (0..100)
         .map(|_| ("w", tensor(&storage("FloatStorage", "0", 1 << 14), 0, &[1 << 14], &[1])))
         .collect();
     assert!(
-        error(&archive(&state_dict(&tensors), &[&again]), FileFormat::Pytorch)
+        error(&archive(&state_dict(&tensors), &[&again]), FileFormat::PYTORCH)
             .contains("more than 64 times")
     );
     // A long name before each of many others; a list within a list within a list; more objects than
@@ -337,7 +337,7 @@ fn lies() {
     for cut in 0..whole.len() {
         let cut = nonfinite_check::check_bytes(
             &whole[..cut],
-            FileFormat::Pytorch,
+            FileFormat::PYTORCH,
             &nonfinite_check::Options::default(),
         );
         assert!(cut.is_err());

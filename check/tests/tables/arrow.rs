@@ -9,12 +9,12 @@ const NAN: u64 = 0x7FC0_0000;
 const ONE: u64 = 0x3F80_0000;
 
 fn report(bytes: &[u8]) -> Report {
-    crate::report(bytes, FileFormat::Arrow)
+    crate::report(bytes, FileFormat::ARROW)
 }
 
 #[track_caller]
 fn refused(bytes: &[u8], message: &str) {
-    crate::refused(bytes, FileFormat::Arrow, message);
+    crate::refused(bytes, FileFormat::ARROW, message);
 }
 
 /// As a file and as a stream.
@@ -271,7 +271,7 @@ fn columns_that_claim_too_much_together() {
     let (watch, options) = Watch::new(usize::MAX);
     let bytes = arrow(&fields, &[Message::Batch(claimed, nodes)], true);
     let error =
-        check_bytes(&bytes, FileFormat::Arrow, &options).expect_err("there is no such data");
+        check_bytes(&bytes, FileFormat::ARROW, &options).expect_err("there is no such data");
     assert!(error.to_string().contains("tensor \"x\""), "{error}");
     assert_eq!(watch.started(), u64::MAX);
 }
@@ -286,6 +286,6 @@ fn damaged_files() {
         numbers(&[NAN, ONE], 4, None),
     ];
     for file in [true, false] {
-        damaged(&arrow(&fields, &[Message::Batch(2, nodes.clone())], file), FileFormat::Arrow);
+        damaged(&arrow(&fields, &[Message::Batch(2, nodes.clone())], file), FileFormat::ARROW);
     }
 }

@@ -67,8 +67,7 @@ fn is_null(row: usize, planted: usize) -> bool {
 /// One number of one kind, in this place, and no other.
 #[track_caller]
 fn assert_one(tensor: &TensorReport, kind: usize, coordinate: &[usize], bits: u64, context: &str) {
-    for (index, finding) in [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf].into_iter().enumerate()
-    {
+    for (index, finding) in tensor.found.as_ref().into_array().into_iter().enumerate() {
         if index != kind {
             assert_eq!(finding, &Finding::default(), "{context}: kind {index} instead of {kind}");
             continue;
@@ -97,7 +96,7 @@ fn report(bytes: &[u8], format: FileFormat) -> Report {
         match check_stream(Slowly(bytes), &options) {
             Ok(stream) => assert_eq!(&stream, if stats { &all } else { &plain }),
             Err(error) => {
-                assert!(matches!(error, Error::NoStream(_)) && !is_stream(bytes), "{error}")
+                assert!(matches!(error, Error::NoStream { .. }) && !is_stream(bytes), "{error}")
             }
         }
     }
@@ -193,9 +192,7 @@ fn damaged(bytes: &[u8], format: FileFormat) {
     let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
     let check = |bytes: &[u8]| -> Result<(), Error> {
         for tensor in check_bytes(bytes, format, &options)?.tensors {
-            for first in
-                [tensor.nan.first, tensor.pos_inf.first, tensor.neg_inf.first].into_iter().flatten()
-            {
+            for first in tensor.found.into_array().into_iter().filter_map(|finding| finding.first) {
                 assert!(
                     first
                         .coordinate
@@ -217,7 +214,7 @@ fn damaged(bytes: &[u8], format: FileFormat) {
         whole
     };
     for length in 0..bytes.len() {
-        assert!(check(&bytes[..length]).is_err() || format == FileFormat::Arrow, "cut at {length}");
+        assert!(check(&bytes[..length]).is_err() || format == FileFormat::ARROW, "cut at {length}");
     }
     let mut other = bytes.to_vec();
     for at in 0..bytes.len() {

@@ -45,7 +45,7 @@ fn nulls_that_are_nan() {
             for file in [true, false] {
                 let messages = [&first, &batch()].map(Message::clone);
                 let bytes = arrow(&[field("x", Kind::Float(precision))], &messages, file);
-                let report = report(&bytes, FileFormat::Arrow);
+                let report = report(&bytes, FileFormat::ARROW);
                 assert_one(
                     &report.tensors[0],
                     kind,
@@ -100,7 +100,7 @@ fn nulls_on_every_level() {
                 &[Message::Batch(lists.into(), nodes.clone())],
                 file,
             );
-            let report = report(&bytes, FileFormat::Arrow);
+            let report = report(&bytes, FileFormat::ARROW);
             assert_one(&report.tensors[0], 0, &[list_of(place)], NAN, "lists of structs");
         }
     }
@@ -116,7 +116,7 @@ fn nothing_but_nulls() {
             &[Message::Batch(70, vec![nulls.clone()])],
             file,
         );
-        let report = report(&bytes, FileFormat::Arrow);
+        let report = report(&bytes, FileFormat::ARROW);
         assert_eq!((report.is_bad(), report.tensors[0].elements), (false, 70));
     }
 }
@@ -147,7 +147,7 @@ fn ranges_without_nulls() {
         });
         for file in [true, false] {
             let bytes = arrow(&[field("x", Kind::Float(precision))], &batches, file);
-            let tensor = &report(&bytes, FileFormat::Arrow).tensors[0];
+            let tensor = &report(&bytes, FileFormat::ARROW).tensors[0];
             assert_eq!(tensor.range, Some(Range { min: 0.5, max: 2.0 }), "{}", dtype.arrow);
             assert!(!tensor.is_bad(), "{}", dtype.arrow);
         }

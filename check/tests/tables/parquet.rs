@@ -14,7 +14,7 @@ use crate::varint::varint;
 use crate::{DTYPES, Dtype, GROUPS, PLACES, Watch, assert_one, damaged, is_null};
 
 fn report(bytes: &[u8]) -> Report {
-    crate::report(bytes, FileFormat::Parquet)
+    crate::report(bytes, FileFormat::PARQUET)
 }
 
 /// The values of a column in a row group that are not null, and the levels of all.
@@ -162,7 +162,7 @@ fn rows_are_found_in_any_order() {
         }];
         let properties = WriterProperties::builder().build();
         let tensor = report(&write(LISTS, properties, &group)).tensors.remove(0);
-        let found = [&tensor.nan, &tensor.pos_inf, &tensor.neg_inf];
+        let found = tensor.found.as_ref().into_array();
         for (place, kind) in places.into_iter().zip(order) {
             assert_eq!(
                 found[kind].first.as_ref().map(|first| &*first.coordinate),
@@ -183,10 +183,10 @@ fn nulls_can_be_stopped() {
     let bytes = write("message table { optional float x; }", properties, &group);
     assert!(bytes.len() < 2000, "{} bytes", bytes.len());
     let (watch, options) = Watch::new(usize::MAX);
-    check_bytes(&bytes, FileFormat::Parquet, &options).expect("a good file");
+    check_bytes(&bytes, FileFormat::PARQUET, &options).expect("a good file");
     assert!(watch.asked() > 10, "asked {} times", watch.asked());
     let (watch, options) = Watch::new(3);
-    let stopped = check_bytes(&bytes, FileFormat::Parquet, &options);
+    let stopped = check_bytes(&bytes, FileFormat::PARQUET, &options);
     assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
     assert_eq!(watch.asked(), 4);
 }
@@ -235,7 +235,7 @@ fn claims_are_bounded() {
     assert!(file.len() < 500, "{} bytes", file.len());
 
     let claimed = pages as u64 * count as u64 * 4;
-    match check_bytes(&file, FileFormat::Parquet, &Options::default()) {
+    match check_bytes(&file, FileFormat::PARQUET, &Options::default()) {
         Err(Error::Expansion { decoded, file: length, most }) => {
             assert_eq!(
                 (decoded, length, most),
@@ -248,13 +248,13 @@ fn claims_are_bounded() {
     let enough = NonZeroU64::new(claimed.div_ceil(64 << 10));
     for expansion in [enough, None] {
         let (watch, options) = Watch::new(3);
-        let stopped = check_bytes(&file, FileFormat::Parquet, &Options { expansion, ..options });
+        let stopped = check_bytes(&file, FileFormat::PARQUET, &Options { expansion, ..options });
         assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
         assert_eq!((watch.started(), watch.asked()), (claimed, 4));
     }
     let less = enough.and_then(|most| NonZeroU64::new(most.get() - 1));
     let refused =
-        check_bytes(&file, FileFormat::Parquet, &Options { expansion: less, ..Options::default() });
+        check_bytes(&file, FileFormat::PARQUET, &Options { expansion: less, ..Options::default() });
     assert!(matches!(refused, Err(Error::Expansion { .. })), "{refused:?}");
 }
 
@@ -343,7 +343,7 @@ fn schema(elements: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 #[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
 fn files_that_lie() {
-    let refused = |bytes: &[u8], message| crate::refused(bytes, FileFormat::Parquet, message);
+    let refused = |bytes: &[u8], message| crate::refused(bytes, FileFormat::PARQUET, message);
     let good = lists(1.0, WriterProperties::builder().build());
     assert!(!report(&good).is_bad());
     refused(b"PAR1", "does not end with its footer");
@@ -386,7 +386,7 @@ fn groups_nested_too_deeply() {
     let tensors = report(&nested(64)).tensors;
     assert_eq!(tensors[0].name.as_deref(), Some(&*("g.".repeat(63) + "x")));
     for depth in [65, 100_000] {
-        crate::refused(&nested(depth), FileFormat::Parquet, "nested too deeply");
+        crate::refused(&nested(depth), FileFormat::PARQUET, "nested too deeply");
     }
 }
 
@@ -401,17 +401,17 @@ fn names_that_grow() {
     assert_eq!(report(&wide("group", 2000)).tensors.len(), 2000);
     crate::refused(
         &wide(&"a".repeat(200_000), 2000),
-        FileFormat::Parquet,
+        FileFormat::PARQUET,
         "names that are far longer",
     );
     // Also of empty ones, since each has a length and a place.
     let mut elements = vec![group("", 1); 64];
     elements[63] = group("", 2000);
     elements.resize(2064, leaf(""));
-    crate::refused(&schema(&elements), FileFormat::Parquet, "names that are far longer");
+    crate::refused(&schema(&elements), FileFormat::PARQUET, "names that are far longer");
 }
 
 #[test]
 fn damaged_files() {
-    damaged(&lists(f32::NAN, WriterProperties::builder().build()), FileFormat::Parquet);
+    damaged(&lists(f32::NAN, WriterProperties::builder().build()), FileFormat::PARQUET);
 }

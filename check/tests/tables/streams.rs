@@ -53,7 +53,7 @@ fn files_are_no_streams() {
     let batch = [Message::Batch(1, vec![numbers(&[NAN], 4, None)])];
     let error =
         check_stream(&arrow(&fields, &batch, true)[..], &Options::default()).expect_err("a file");
-    assert!(matches!(error, Error::NoStream(FileFormat::Arrow)), "{error:?}");
+    assert!(matches!(error, Error::NoStream { format: FileFormat::ARROW, .. }), "{error:?}");
     assert!(error.to_string().contains("streaming format can"), "{error}");
     let stream = arrow(&fields, &batch, false);
     assert!(check_stream(&stream[..], &Options::default()).expect("a stream").is_bad());
@@ -74,7 +74,7 @@ fn claims_are_bounded() {
     for file in [true, false] {
         let bytes = arrow(&fields, &[Message::Batch(claimed, vec![node.clone()])], file);
         let result = match file {
-            true => check_bytes(&bytes, FileFormat::Arrow, &Options::default()),
+            true => check_bytes(&bytes, FileFormat::ARROW, &Options::default()),
             false => check_stream(&bytes[..], &Options::default()),
         };
         assert!(
@@ -157,7 +157,7 @@ fn lists_that_are_shared_are_bounded() {
 fn bounded(fields: &[Field], batch: &Message, most: u64) -> [Result<Report, Error>; 2] {
     let options = Options { expansion: NonZeroU64::new(most), ..Options::default() };
     let [file, stream] = [true, false].map(|file| arrow(fields, std::slice::from_ref(batch), file));
-    [check_bytes(&file, FileFormat::Arrow, &options), check_stream(&stream[..], &options)]
+    [check_bytes(&file, FileFormat::ARROW, &options), check_stream(&stream[..], &options)]
 }
 
 /// Compressed nodes of every kind are what they are when they are not, as files and as streams.
@@ -173,7 +173,7 @@ fn compressed_buffers() {
     for form in compressed_forms() {
         let nodes = nodes.iter().map(compressed).collect();
         let bytes = form.arrow(&fields, &[Message::Batch(3, nodes)]);
-        let report = report(&bytes, FileFormat::Arrow);
+        let report = report(&bytes, FileFormat::ARROW);
         assert_one(&report.tensors[0], 0, &[2], NAN, "list");
         assert_one(&report.tensors[1], 0, &[1], NAN, "numbers");
     }
@@ -193,7 +193,7 @@ fn lengths_of_compressed_buffers() {
         [file, stream].into_iter().flat_map(|form| good.clone().map(|data| (form, data)))
     {
         assert_one(
-            &report(&form.arrow(&fields, &batch(data)), FileFormat::Arrow).tensors[0],
+            &report(&form.arrow(&fields, &batch(data)), FileFormat::ARROW).tensors[0],
             0,
             &[1],
             NAN,
@@ -215,7 +215,7 @@ fn lengths_of_compressed_buffers() {
     for (form, (data, message)) in
         [file, stream].into_iter().flat_map(|form| bad.clone().map(|bad| (form, bad)))
     {
-        refused(&form.arrow(&fields, &batch(data)), FileFormat::Arrow, message);
+        refused(&form.arrow(&fields, &batch(data)), FileFormat::ARROW, message);
     }
 }
 
@@ -228,7 +228,7 @@ fn damaged_compressed_files() {
     ];
     for form in compressed_forms() {
         let nodes = nodes.iter().map(compressed).collect();
-        damaged(&form.arrow(&[list(f32s("item"))], &[Message::Batch(2, nodes)]), FileFormat::Arrow);
+        damaged(&form.arrow(&[list(f32s("item"))], &[Message::Batch(2, nodes)]), FileFormat::ARROW);
     }
 }
 
@@ -244,7 +244,7 @@ fn lists_of_a_stream_are_given_back() {
         let check = |fields: &[Field], nodes| {
             let bytes = form.arrow(fields, &[Message::Batch(lists as i64, nodes)]);
             match form.file {
-                true => check_bytes(&bytes, FileFormat::Arrow, &options),
+                true => check_bytes(&bytes, FileFormat::ARROW, &options),
                 false => check_stream(&bytes[..], &options),
             }
         };
@@ -269,7 +269,7 @@ fn lists_that_are_too_many_for_a_stream() {
     let nodes = vec![node, numbers(&[NAN], 4, None)];
     let bytes = arrow(&[list(f32s("item"))], &[Message::Batch(lists, nodes)], false);
     let report =
-        check_bytes(&bytes, FileFormat::Arrow, &Options::default()).expect("it lies there");
+        check_bytes(&bytes, FileFormat::ARROW, &Options::default()).expect("it lies there");
     assert!(!report.is_bad());
     let error = check_stream(&bytes[..], &Options::default()).expect_err("260 MiB");
     assert!(error.to_string().contains("for a stream: give the path"), "{error}");

@@ -1,6 +1,6 @@
 //! Running an operator that was created.
 
-use nonfinite::{Backend, Elements, TensorView, MaskView};
+use nonfinite::{Backend, Elements, MaskView, TensorView};
 
 use super::binding::{BufferBinding, BufferBindingMut};
 use super::desc::{MOST_DIMENSIONS, Place};

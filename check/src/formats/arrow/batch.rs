@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use arrow_ipc as fb;
 
-use super::Error;
 use super::compression::Codec;
+use super::error::Error;
 use super::schema::{Buffers, Fields, Step};
 
 /// A batch of rows.

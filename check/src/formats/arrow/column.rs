@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Error;
 use super::batch::Batch;
 use super::compression::{Opened, load, open};
+use super::error::Error;
 use super::levels::Levels;
 use super::numbers::Numbers;
 use super::schema::{self, Fields, Step};
-use crate::tensor::{self, ByteOrder, Content, Data, Layout, Run, See, ShowError, Tensor};
+use crate::model::{self, ByteOrder, Content, Data, Layout, Run, See, ShowError, Tensor};
 
 /// Bytes of a part, at most, where a batch can be cut.
 const PART: usize = 4 << 20;
@@ -74,7 +74,7 @@ pub(super) fn tensor(
     column: schema::Column,
     rows: usize,
     order: ByteOrder,
-    data: impl FnOnce(Floats) -> Result<Box<dyn tensor::Column>, Error>,
+    data: impl FnOnce(Floats) -> Result<Box<dyn model::Column>, Error>,
 ) -> Result<Tensor, Error> {
     let floats = Floats::of(&column, rows)?;
     let schema::Column { name, dtype, dimensions, content, .. } = column;
@@ -86,7 +86,9 @@ pub(super) fn tensor(
         (schema::Content::Unreadable(why), _) => {
             (Content::Unreadable(why.to_owned()), Data::Owned(Vec::new()))
         }
-        _ => (Content::NotFloat, Data::Owned(Vec::new())),
+        (schema::Content::NotFloat, _) | (schema::Content::Floats(_), None) => {
+            (Content::NotFloat, Data::Owned(Vec::new()))
+        }
     };
     Ok(Tensor {
         name: Some(name),
@@ -160,7 +162,7 @@ impl Floats {
             let offset = match fields.nodes[node].step {
                 Step::List { wide: true } => 8,
                 Step::List { wide: false } => 4,
-                _ => 0,
+                Step::Same | Step::Fixed(_) | Step::Other => 0,
             };
             data.length.saturating_mul(offset).saturating_add(if data.nulls {
                 data.length / 8
@@ -232,7 +234,7 @@ impl Floats {
     }
 }
 
-impl tensor::Column for Column {
+impl model::Column for Column {
     fn parts(&self) -> Vec<usize> {
         self.parts.iter().map(|part| part.bytes).collect()
     }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::super::decompress;
+use crate::containers::decompress;
 
 /// How the buffers of a batch are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::batch::Batch;
 use super::compression::MAX_IN_MEMORY;
 use super::schema::{Fields, Step};
-use crate::tensor::{ByteOrder, ShowError};
+use crate::model::{ByteOrder, ShowError};
 
 /// The nodes of a batch from a field down to its numbers.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use super::compression::Opened;
-use crate::tensor::ShowError;
+use crate::model::{Error, ShowError};
 
 /// Bytes that are decompressed at a time.
 const CHUNK: usize = 64 << 10;
@@ -12,7 +12,7 @@ const CHUNK: usize = 64 << 10;
 const PIECE: usize = 4 << 20;
 
 /// Sees a run of numbers, of which the first is this element of the leaf.
-pub(super) type SeeFrom<'a> = dyn FnMut(&[u8], usize) -> Result<(), crate::Error> + 'a;
+pub(super) type SeeFrom<'a> = dyn FnMut(&[u8], usize) -> Result<(), Error> + 'a;
 
 /// The numbers of a batch.
 pub(super) struct Numbers<'a> {
@@ -110,9 +110,9 @@ mod tests {
         let mut calls = 0;
         let shown = numbers.show(0..bytes.len() / 4, &mut |_, _| {
             calls += 1;
-            Err(crate::Error::Stopped)
+            Err(Error::Stopped)
         });
-        assert!(matches!(shown, Err(ShowError::Seen(crate::Error::Stopped))), "{shown:?}");
+        assert!(matches!(shown, Err(ShowError::Seen(Error::Stopped))), "{shown:?}");
         assert_eq!(calls, 1);
     }
 
@@ -121,9 +121,9 @@ mod tests {
         let mut calls = 0;
         let shown = numbers(usize::MAX >> 4).show(usize::MAX >> 4..usize::MAX >> 3, &mut |_, _| {
             calls += 1;
-            Err(crate::Error::Stopped)
+            Err(Error::Stopped)
         });
-        assert!(matches!(shown, Err(ShowError::Seen(crate::Error::Stopped))), "{shown:?}");
+        assert!(matches!(shown, Err(ShowError::Seen(Error::Stopped))), "{shown:?}");
         assert_eq!(calls, 1);
         let shown = numbers(10).show(CHUNK..CHUNK + 1, &mut |_, _| Ok(()));
         assert!(matches!(shown, Err(ShowError::Data(_))), "{shown:?}");

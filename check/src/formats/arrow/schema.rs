@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use arrow_ipc as fb;
 use nonfinite::Format;
 
-use super::Error;
-use crate::tensor::ByteOrder;
+use super::error::Error;
+use crate::model::ByteOrder;
 
 /// Fields of a table, and those of the dictionaries that they refer to.
 pub(super) struct Schema {
@@ -195,7 +195,7 @@ impl Builder {
         match (step, children.len()) {
             (Step::Fixed(_) | Step::List { .. }, 1) | (Step::Other, _) => {}
             (Step::Same, count) if count == 0 || field.type_type() == fb::Type::Struct_ => {}
-            _ => return Err(bad()),
+            (Step::Same | Step::Fixed(_) | Step::List { .. }, _) => return Err(bad()),
         }
         if children.is_empty() {
             let (dtype, format) = element(&field).ok_or_else(bad)?;

@@ -10,38 +10,53 @@ use arrow_ipc::MetadataVersion;
 use super::batch::Batch;
 use super::column::{self, Floats};
 use super::compression::{Opened, load, open_stream};
+use super::error::Error;
 use super::levels::Levels;
+use super::message::{Framed, NO_COLUMN, NO_SCHEMA, batch};
 use super::schema::{Fields, Schema};
-use super::{CONTINUATION, Error, Framed, NO_COLUMN, NO_SCHEMA, batch};
-use crate::Options;
-use crate::formats::FileFormat;
-use crate::scan::Scanner;
-use crate::stream::Scanned;
-use crate::tally::Tally;
-use crate::tensor::{self, ByteOrder, Content, See, ShowError, Tensor};
+use crate::formats::signatures::{ARROW_FILE, ARROW_MESSAGE};
+use crate::model::reader::Columns;
+use crate::model::{self, ByteOrder, Content, FileFormat, Run, See, ShowError, Tensor};
 
 /// The longest metadata of a message, which is in memory as a whole.
 const MAX_METADATA: usize = 256 << 20;
 
-/// The columns of a stream, as [`super::tensors`] has them, and what is found in them.
+/// The message for an Arrow file that comes as a stream.
+const NO_STREAM: &str =
+    "an arrow file cannot be read from a stream, but arrow's streaming format can";
+
+/// The columns of a stream, in the order of [`tensors`](super::tensors). `look` sees their numbers.
 ///
 /// # Errors
-/// [`crate::Error::NoStream`] for the file format; otherwise as [`super::tensors`].
-pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Scanned, crate::Error> {
+/// [`model::Error::NoStream`] for the file format; otherwise as [`tensors`](super::tensors).
+pub(super) fn tensors(
+    stream: &mut dyn Read,
+    look: &mut dyn Columns,
+) -> Result<Vec<Tensor>, model::Error> {
     let mut source = Source { stream, at: 0 };
     let first = match source.message(true)? {
-        Next::File => return Err(crate::Error::NoStream(FileFormat::Arrow)),
+        Next::File => {
+            let hint = Some(NO_STREAM);
+            return Err(model::Error::NoStream { format: FileFormat::ARROW, hint });
+        }
         Next::Message(first) => first,
         Next::End => return Err(NO_SCHEMA.into()),
     };
     let message = first.message()?;
     let schema = first.schema(&message)?;
-    source.skip_to(first.body(&message)?.end, options)?;
+    source.skip_to(first.body(&message)?.end, &mut || look.proceed())?;
     let Schema { fields, dictionaries, order } = schema;
-    let mut rows = Table::new(fields);
-    let mut dictionaries: BTreeMap<_, _> =
-        dictionaries.into_iter().map(|(id, fields)| (id, Table::new(fields))).collect();
-    let mut look = Look { order, options, scanner: Scanner::new(options.stats), decoded: 0 };
+    let mut columns = fields.columns.len();
+    let mut rows = Table::new(fields, 0);
+    let mut dictionaries: BTreeMap<_, _> = dictionaries
+        .into_iter()
+        .map(|(id, fields)| {
+            let first = columns;
+            columns += fields.columns.len();
+            (id, Table::new(fields, first))
+        })
+        .collect();
+    let mut decoded = 0;
     while let Next::Message(framed) = source.message(false)? {
         let message = framed.message()?;
         let body = framed.body(&message)?;
@@ -54,14 +69,14 @@ pub(crate) fn scan(stream: &mut dyn Read, options: &Options) -> Result<Scanned, 
         let end = body.end;
         let batch = Batch::read(batch, body, table.rows, &table.fields, old)?;
         table.rows = batch.end();
-        // By the length that the message claims; `scan` asks again, column by column, by what has
-        // come.
-        options.bound(look.decoded.saturating_add(table.decoded(&batch)?), end as u64)?;
-        table.scan(&batch, &mut source, &mut look)?;
-        source.skip_to(end, options)?;
+        // By the length that the message claims. `scan` asks again for each column, by the bytes
+        // that have come.
+        look.bound(table.decoded(&batch)?.saturating_add(decoded), end as u64)?;
+        table.scan(&batch, order, &mut source, look, &mut decoded)?;
+        source.skip_to(end, &mut || look.proceed())?;
     }
     let tables = [rows].into_iter().chain(dictionaries.into_values());
-    tables.flat_map(|table| table.finish(order)).collect()
+    Ok(tables.flat_map(|table| table.finish(order)).collect::<Result<_, Error>>()?)
 }
 
 /// What a stream has next.
@@ -71,6 +86,9 @@ enum Next {
     Message(Framed),
     End,
 }
+
+/// Whether to go on reading.
+type Proceed<'a> = dyn FnMut() -> Result<(), model::Error> + 'a;
 
 /// A stream, and how much of it has been read.
 struct Source<'a> {
@@ -88,20 +106,20 @@ impl Read for Source<'_> {
 
 impl Source<'_> {
     /// So many bytes, or what there is before the end. Memory grows with what is there.
-    fn bytes(&mut self, count: usize) -> Result<Vec<u8>, crate::Error> {
+    fn bytes(&mut self, count: usize) -> Result<Vec<u8>, model::Error> {
         let mut bytes = Vec::new();
-        self.take(count as u64).read_to_end(&mut bytes).map_err(crate::Error::Io)?;
+        self.take(count as u64).read_to_end(&mut bytes).map_err(model::Error::Io)?;
         Ok(bytes)
     }
 
     /// So many bytes.
-    fn exactly(&mut self, count: usize, what: &'static str) -> Result<Vec<u8>, crate::Error> {
+    fn exactly(&mut self, count: usize, what: &'static str) -> Result<Vec<u8>, model::Error> {
         let bytes = self.bytes(count)?;
         if bytes.len() == count { Ok(bytes) } else { Err(Error::Truncated(what).into()) }
     }
 
     /// The four bytes of a length.
-    fn length(&mut self) -> Result<Option<[u8; 4]>, crate::Error> {
+    fn length(&mut self) -> Result<Option<[u8; 4]>, model::Error> {
         let bytes = self.bytes(4)?;
         match bytes.first_chunk() {
             Some(length) => Ok(Some(*length)),
@@ -111,14 +129,14 @@ impl Source<'_> {
     }
 
     /// The message that begins here. The end may be marked or not.
-    fn message(&mut self, first: bool) -> Result<Next, crate::Error> {
+    fn message(&mut self, first: bool) -> Result<Next, model::Error> {
         let truncated = || Error::Truncated("messages");
         let Some(mut length) = self.length()? else { return Ok(Next::End) };
-        if first && super::MAGIC.starts_with(&length) {
+        if first && ARROW_FILE.starts_with(&length) {
             return Ok(Next::File);
         }
         // Before version 0.15 the length came first.
-        if length == CONTINUATION {
+        if length == ARROW_MESSAGE {
             length = self.length()?.ok_or_else(truncated)?;
         }
         match usize::try_from(i32::from_le_bytes(length)) {
@@ -127,7 +145,7 @@ impl Source<'_> {
                 if self.bytes(1)?.is_empty() {
                     Ok(Next::End)
                 } else {
-                    Err(crate::Error::Trailing(end))
+                    Err(model::Error::Trailing(end))
                 }
             }
             Ok(length @ ..=MAX_METADATA) => {
@@ -138,20 +156,20 @@ impl Source<'_> {
         }
     }
 
-    /// The first bytes of a buffer of a batch, into memory. `left` is how many that may be.
+    /// Reads the first bytes of a buffer of a batch into memory, at most `left` of them.
     fn load(
         &mut self,
         batch: &Batch,
         range: Range<usize>,
         length: usize,
         left: usize,
-        options: &Options,
+        proceed: &mut Proceed<'_>,
     ) -> Result<Cow<'static, [u8]>, ShowError> {
         let plain = batch.codec.is_none() || range.is_empty();
         if plain && range.len() < length {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
-        let opened = self.open(batch, range, options)?;
+        let opened = self.open(batch, range, proceed)?;
         if length > left {
             return Err(ShowError::Seen(Error::Held.into()));
         }
@@ -164,11 +182,12 @@ impl Source<'_> {
         batch: &Batch,
         floats: &Floats,
         levels: &Levels<'_>,
-        options: &Options,
         see: &mut See<'_>,
     ) -> Result<(), ShowError> {
         let Some(&leaf) = floats.chain().last() else { return Ok(()) };
-        let numbers = self.open(batch, batch.buffer(leaf, 1), options)?;
+        // Runs of no numbers, so that the check can stop while bytes are skipped.
+        let mut proceed = || see(Run { numbers: &[], place: &|_| 0, valid: None });
+        let numbers = self.open(batch, batch.buffer(leaf, 1), &mut proceed)?;
         floats.show(batch, 0..batch.rows, levels, numbers, see)
     }
 
@@ -177,58 +196,44 @@ impl Source<'_> {
         &mut self,
         batch: &Batch,
         range: Range<usize>,
-        options: &Options,
+        proceed: &mut Proceed<'_>,
     ) -> Result<Opened<'_>, ShowError> {
-        self.skip_to(range.start, options).map_err(ShowError::Seen)?;
+        self.skip_to(range.start, proceed).map_err(ShowError::Seen)?;
         Ok(open_stream(self.take(range.len() as u64), range.len(), batch.codec)?)
     }
 
-    /// Reads up to here.
-    fn skip_to(&mut self, end: usize, options: &Options) -> Result<(), crate::Error> {
-        // In steps, so that it can be stopped.
+    /// Skips the bytes before `end`.
+    fn skip_to(&mut self, end: usize, proceed: &mut Proceed<'_>) -> Result<(), model::Error> {
+        // In steps, so that the check can stop.
         while self.at < end {
             let step = (end - self.at).min(1 << 20);
             let skipped =
-                io::copy(&mut self.take(step as u64), &mut io::sink()).map_err(crate::Error::Io)?;
+                io::copy(&mut self.take(step as u64), &mut io::sink()).map_err(model::Error::Io)?;
             if skipped < step as u64 {
                 return Err(Error::Truncated("data").into());
             }
-            options.advance(0)?;
+            proceed()?;
         }
         Ok(())
     }
 }
 
-/// A table as far as it has come.
+/// The part of a table that has come.
 struct Table {
     fields: Fields,
+    /// The place of its first column among the columns of all tables.
+    first: usize,
     rows: usize,
-    /// Of each column.
-    seen: Vec<Seen>,
-}
-
-/// How batches are looked at, and how far.
-struct Look<'a> {
-    order: ByteOrder,
-    options: &'a Options,
-    scanner: Scanner,
-    /// Bytes that have been decoded, or were said to be there and were not.
-    decoded: u64,
-}
-
-#[derive(Clone, Default)]
-struct Seen {
-    /// Bytes of the numbers, those that are null too.
-    bytes: usize,
-    tally: Tally,
+    /// Bytes of the numbers of each column, nulls included.
+    bytes: Vec<usize>,
 }
 
 impl Table {
-    fn new(fields: Fields) -> Self {
-        Self { rows: 0, seen: vec![Seen::default(); fields.columns.len()], fields }
+    fn new(fields: Fields, first: usize) -> Self {
+        Self { first, rows: 0, bytes: vec![0; fields.columns.len()], fields }
     }
 
-    /// Bytes of a batch that are to be decoded, or are not there.
+    /// Bytes of a batch that have to be decoded, or that it claims without holding them.
     fn decoded(&self, batch: &Batch) -> Result<u64, Error> {
         self.fields.columns.iter().try_fold(0u64, |all, column| {
             let floats = Floats::of(column, self.rows)?;
@@ -237,59 +242,54 @@ impl Table {
         })
     }
 
-    /// Looks at a batch. Its buffers follow one another in the order of their nodes, so that what
-    /// tells the nulls and the lists above numbers comes before them, and is given back when the
-    /// last of their columns has been looked at.
+    /// Looks at a batch. Its buffers follow one another in the order of their nodes, so those that
+    /// describe nulls and lists come before the numbers. They are dropped when the last column that
+    /// shares them is done. `decoded` counts the decoded bytes of all batches.
     fn scan(
         &mut self,
         batch: &Batch,
+        order: ByteOrder,
         source: &mut Source<'_>,
-        look: &mut Look<'_>,
-    ) -> Result<(), crate::Error> {
-        let Look { order, options, scanner, decoded } = look;
+        look: &mut dyn Columns,
+        decoded: &mut u64,
+    ) -> Result<(), model::Error> {
         let mut levels = Levels::default();
-        for (column, seen) in self.fields.columns.iter().zip(&mut self.seen) {
+        for (index, (column, seen)) in self.fields.columns.iter().zip(&mut self.bytes).enumerate() {
             let floats = Floats::of(column, self.rows)?;
             let (Some(floats), Some(format)) = (floats, column.format()) else { continue };
             let bytes = floats.bytes(batch).ok_or_else(column::too_large)?;
-            let total = seen.bytes.checked_add(bytes).filter(|&total| total <= isize::MAX as usize);
-            seen.bytes = total.ok_or_else(column::too_large)?;
+            let total = seen.checked_add(bytes).filter(|&total| total <= isize::MAX as usize);
+            *seen = total.ok_or_else(column::too_large)?;
             if bytes == 0 {
                 continue;
             }
-            if let Some(observer) = &options.observer {
-                observer.started(bytes as u64);
-            }
-            let loaded = levels.load(
-                &self.fields,
-                *order,
-                batch,
-                floats.chain(),
-                &mut |range, length, left| source.load(batch, range, length, left, options),
-            );
+            look.announce(bytes);
+            let chain = floats.chain();
+            let loaded =
+                levels.load(&self.fields, order, batch, chain, &mut |range, length, left| {
+                    source.load(batch, range, length, left, &mut || look.proceed())
+                });
             loaded.map_err(|error| error.of(|| column.name.clone()))?;
-            // By what has really come.
+            // By the bytes that have come.
             let claimed = floats.decoded(&self.fields, batch);
-            options.bound(decoded.saturating_add(claimed.levels), source.at as u64)?;
+            look.bound(decoded.saturating_add(claimed.levels), source.at as u64)?;
             *decoded = decoded.saturating_add(claimed.sum());
-            let shown = scanner.shown(format, *order, bytes, &mut seen.tally, options, |see| {
-                source.show(batch, &floats, &levels, options, see)
+            let numbers = (format, order);
+            let looked = look.look(self.first + index, numbers, bytes, &mut |see| {
+                source.show(batch, &floats, &levels, see)
             });
-            shown.map_err(|error| error.of(|| column.name.clone()))?;
+            looked.map_err(|error| error.of(|| column.name.clone()))?;
         }
         Ok(())
     }
 
     /// The tensors of all columns.
-    fn finish(
-        self,
-        order: ByteOrder,
-    ) -> impl Iterator<Item = Result<(Tensor, Tally), crate::Error>> {
-        let Self { fields, rows, seen, .. } = self;
-        fields.columns.into_iter().zip(seen).map(move |(column, Seen { bytes, tally })| {
+    fn finish(self, order: ByteOrder) -> impl Iterator<Item = Result<Tensor, Error>> {
+        let Self { fields, rows, bytes, .. } = self;
+        fields.columns.into_iter().zip(bytes).map(move |(column, bytes)| {
             let tensor = column::tensor(column, rows, order, |_| Ok(Box::new(Gone(bytes))))?;
             debug_assert!(matches!(tensor.content, Content::Floats { .. }) || bytes == 0);
-            Ok((tensor, tally))
+            Ok(tensor)
         })
     }
 }
@@ -297,7 +297,7 @@ impl Table {
 /// Numbers that have been seen.
 struct Gone(usize);
 
-impl tensor::Column for Gone {
+impl model::Column for Gone {
     fn parts(&self) -> Vec<usize> {
         vec![self.0]
     }

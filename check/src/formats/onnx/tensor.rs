@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use nonfinite::Format;
 
-use super::{Error, Problem};
-use crate::protobuf::{Fields, Malformed, Value};
-use crate::source::{self, Source};
-use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
+use super::error::{Error, Problem};
+use crate::containers::protobuf::{Fields, Malformed, Value};
+use crate::model::{self, ByteOrder, Content, Data, Layout, Source, Tensor, source};
 
 /// In which of its fields a tensor has its numbers, if not in `raw_data`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -207,10 +206,10 @@ impl<'a> Proto<'a> {
     /// The tensor. `open` maps a file of external data.
     pub(super) fn tensor(
         self,
-        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, crate::Error>,
-    ) -> Result<Tensor, crate::Error> {
+        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, model::Error>,
+    ) -> Result<Tensor, model::Error> {
         let name = self.name.clone();
-        let bad = |problem| crate::Error::Onnx(Error::Tensor { name: name.clone(), problem });
+        let bad = |problem| model::Error::from(Error::Tensor { name: name.clone(), problem });
         let shape: Option<Vec<usize>> =
             self.dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
         let shape = shape.ok_or_else(|| bad(Problem::Shape))?;
@@ -226,11 +225,8 @@ impl<'a> Proto<'a> {
                 (dtype, Content::Unreadable("a type that is not known".to_owned()), Field::Other)
             }
         };
-        let unit = match content {
-            Content::Floats { format, parts, .. } => format.size_in_bytes() * parts,
-            _ => 1,
-        };
-        let product = shape.iter().try_fold(unit, |product, &extent| product.checked_mul(extent));
+        let product =
+            shape.iter().try_fold(content.unit(), |product, &extent| product.checked_mul(extent));
         let wants = product
             .filter(|&bytes| bytes <= isize::MAX as usize)
             .ok_or_else(|| bad(Problem::Shape))?;
@@ -238,17 +234,19 @@ impl<'a> Proto<'a> {
             Content::Floats { format, .. } => {
                 let data = match self.external {
                     true => self.external(wants, open)?,
-                    false => self
-                        .inside(field, format.size_in_bytes())
-                        .map_err(Error::Malformed)
-                        .map_err(crate::Error::Onnx)?,
+                    false => {
+                        self.inside(field, format.size_in_bytes()).map_err(Error::Malformed)?
+                    }
                 };
                 if data.length() != wants {
                     return Err(bad(Problem::Length { has: data.length(), wants }));
                 }
                 data
             }
-            _ => Data::Owned(Vec::new()),
+            Content::Blocks { .. }
+            | Content::AlwaysFinite
+            | Content::NotFloat
+            | Content::Unreadable(_) => Data::Owned(Vec::new()),
         };
         Ok(Tensor {
             name: Some(name),
@@ -285,9 +283,9 @@ impl<'a> Proto<'a> {
     fn external(
         self,
         wants: usize,
-        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, crate::Error>,
-    ) -> Result<Data, crate::Error> {
-        let bad = |problem| crate::Error::Onnx(Error::Tensor { name: self.name.clone(), problem });
+        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, model::Error>,
+    ) -> Result<Data, model::Error> {
+        let bad = |problem| model::Error::from(Error::Tensor { name: self.name.clone(), problem });
         let entry = |wanted: &str| {
             self.entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value)
         };

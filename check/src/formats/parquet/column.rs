@@ -12,9 +12,9 @@ use ::parquet::schema::types::ColumnDescPtr;
 use nonfinite::Format;
 use zerocopy::IntoBytes;
 
+use super::error::unwinding;
 use super::pages::{Codec, Pages, Slot};
-use super::unwinding;
-use crate::tensor::{self, Run, See, ShowError};
+use crate::model::{self, Run, See, ShowError};
 
 /// Rows that are decoded at a time where they are no lists.
 const ROWS: usize = 16 << 10;
@@ -30,33 +30,59 @@ pub(super) struct Chunk {
     pub(super) values: usize,
 }
 
+/// What numbers a column has.
+#[derive(Clone, Copy)]
+pub(super) enum Numbers {
+    /// FLOAT.
+    Float,
+    /// DOUBLE.
+    Double,
+    /// FLOAT16, stored as byte arrays of two bytes.
+    Half,
+}
+
+impl Numbers {
+    /// The format of the numbers.
+    pub(super) fn format(self) -> Format {
+        match self {
+            Self::Float => Format::F32,
+            Self::Double => Format::F64,
+            Self::Half => Format::F16,
+        }
+    }
+
+    fn size_in_bytes(self) -> usize {
+        self.format().size_in_bytes()
+    }
+}
+
 pub(super) struct Column {
     descriptor: ColumnDescPtr,
-    format: Format,
+    numbers: Numbers,
     chunks: Vec<Chunk>,
 }
 
 impl Column {
-    pub(super) fn new(descriptor: ColumnDescPtr, format: Format, chunks: Vec<Chunk>) -> Self {
-        Self { descriptor, format, chunks }
+    pub(super) fn new(descriptor: ColumnDescPtr, numbers: Numbers, chunks: Vec<Chunk>) -> Self {
+        Self { descriptor, numbers, chunks }
     }
 }
 
-impl tensor::Column for Column {
+impl model::Column for Column {
     fn parts(&self) -> Vec<usize> {
-        self.chunks.iter().map(|chunk| chunk.values * self.format.size_in_bytes()).collect()
+        self.chunks.iter().map(|chunk| chunk.values * self.numbers.size_in_bytes()).collect()
     }
 
     fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError> {
         let chunk = &self.chunks[part];
-        match self.format {
-            Format::F32 => {
+        match self.numbers {
+            Numbers::Float => {
                 self.decode::<FloatType>(input, chunk, |values, see| see(values.as_bytes()), see)
             }
-            Format::F64 => {
+            Numbers::Double => {
                 self.decode::<DoubleType>(input, chunk, |values, see| see(values.as_bytes()), see)
             }
-            _ => {
+            Numbers::Half => {
                 let mut numbers = Vec::new();
                 let show = |values: &[_], see: &mut dyn FnMut(&[u8]) -> _| {
                     numbers.clear();
@@ -83,15 +109,15 @@ impl Column {
         chunk: &Chunk,
         mut show: impl FnMut(
             &[T::T],
-            &mut dyn FnMut(&[u8]) -> Result<(), crate::Error>,
-        ) -> Result<(), crate::Error>,
+            &mut dyn FnMut(&[u8]) -> Result<(), model::Error>,
+        ) -> Result<(), model::Error>,
         see: &mut See<'_>,
     ) -> Result<(), ShowError> {
         let lists = self.descriptor.max_rep_level() > 0;
         let mut pages = Pages::new(
             &input[chunk.range.clone()],
             chunk.codec,
-            self.format.size_in_bytes(),
+            self.numbers.size_in_bytes(),
             lists,
         );
         let slot = Slot::default();

@@ -2,103 +2,63 @@
 //! is a tensor of one element a row, of the name that its path has in the schema.
 //!
 //! In lists the coordinate is the row, since their lengths vary. Nulls have no bytes in this format
-//! and are not looked at. Metadata and encodings are read by the crate `parquet`. It is not meant
-//! for hostile files: if it panics, the panic ends here and becomes [`Error::Panic`] or an error of
-//! the column (the process must unwind, which is Rust's default, and the message of the panic still
-//! goes to standard error). A stack that overflows and an allocation that fails do not unwind but
-//! end the process, and so the schema, headers of pages and lengths are read and verified here
-//! first. A page is decompressed into no more memory than 256 MiB; each thread has one, and a
-//! dictionary. A few bytes can be a page of many equal numbers or nulls: how many are taken is
-//! bounded by [`crate::Options::expansion`].
+//! and are not looked at. The crate `parquet` reads metadata and encodings, and is not meant for
+//! hostile files. If it panics, the panic becomes [`Error::Panic`] or an error of the column. This
+//! requires that panics unwind, which is Rust's default; the message of the panic still goes to
+//! standard error. Stack overflows and failed allocations end the process instead, so this module
+//! first verifies the schema, the headers of pages and lengths itself. A page takes at most 256 MiB
+//! of memory, decompressed. Each thread has one page and one dictionary. A few bytes can stand for a
+//! page of many equal numbers or nulls: [`Options::expansion`](crate::Options::expansion) bounds how
+//! many are taken.
 //!
-//! On machines of big-endian byte order columns of floats are reported as unreadable: that crate
-//! hands FLOAT and DOUBLE over in the order of the file, and there (60.1, in an emulator of s390x)
-//! what its writer packs into bits does not come back as it was.
+//! Columns of floats are unreadable on big-endian machines. There the crate hands over FLOAT and
+//! DOUBLE in the byte order of the file, and bit-packed values do not survive a round trip (version
+//! 60.1, in an emulator of s390x).
 
 mod column;
+mod error;
 mod pages;
 mod schema;
 mod thrift;
 
-use std::fmt;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use ::parquet::basic::{CompressionCodec, Encoding, LogicalType, Type};
-use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::schema::types::ColumnDescriptor;
-use nonfinite::Format;
 
-use self::column::Chunk;
+use self::column::{Chunk, Numbers};
+pub use self::error::Error;
+use self::error::unwinding;
 use self::pages::Codec;
-use crate::source::Input;
-use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
+use crate::formats::signatures;
+use crate::model::reader::Reader;
+use crate::model::{ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
+
+impl FileFormat {
+    /// Apache Parquet; see [`parquet`](crate::formats::parquet).
+    pub const PARQUET: Self = Self::named("parquet");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::PARQUET,
+    endings: &[".parquet"],
+    begins: signatures::is_parquet,
+    tensors: |input| Ok(tensors(input)?),
+    stream: None,
+    shards: None,
+    is_fixable: false,
+};
 
 /// How a file begins and ends.
-pub const MAGIC: &[u8] = super::PARQUET_FILE;
+pub const MAGIC: &[u8] = signatures::PARQUET;
 /// The end of a file whose footer is encrypted.
 const ENCRYPTED: &[u8] = b"PARE";
-
-/// Why bytes are no Parquet file that can be checked.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Error {
-    /// The file does not begin with [`MAGIC`].
-    Magic,
-    /// The file does not end with a footer.
-    Truncated,
-    /// The footer is encrypted.
-    Encrypted,
-    /// The footer is not what the format has there.
-    Metadata(ParquetError),
-    /// The crate `parquet` panicked over the footer.
-    Panic,
-    /// The schema is not what the format has there, or claims more columns than it has.
-    Schema,
-    /// Groups of the schema are nested too deeply.
-    Depth,
-    /// A length or an offset is negative or too large.
-    Length(&'static str),
-    /// Names of columns, with those of the groups they are in, are far longer than the footer.
-    Names,
-    /// The data of a column lies outside of the file.
-    Outside(String),
-    /// The columns take more bytes than the file has.
-    Overlap,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Magic => f.write_str("not a Parquet file"),
-            Self::Truncated => f.write_str("the Parquet file does not end with its footer"),
-            Self::Encrypted => f.write_str("the footer of the Parquet file is encrypted"),
-            Self::Metadata(error) => write!(f, "bad Parquet footer: {error}"),
-            Self::Schema => f.write_str("bad Parquet footer: a schema that is not whole"),
-            Self::Depth => f.write_str("bad Parquet footer: groups that are nested too deeply"),
-            Self::Panic => f.write_str("bad Parquet footer: its reader gave up"),
-            Self::Length(what) => write!(f, "bad Parquet footer: the {what} cannot be"),
-            Self::Names => f.write_str("bad Parquet footer: names that are far longer than it"),
-            Self::Outside(name) => write!(f, "column {name:?} lies outside of the file"),
-            Self::Overlap => f.write_str("bad Parquet footer: columns that overlap"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Metadata(error) => Some(error),
-            _ => None,
-        }
-    }
-}
 
 /// The columns of all row groups, in the order of the schema.
 ///
 /// # Errors
-/// [`enum@Error`] for anything but a whole file.
+/// [`enum@Error`] if the file is not whole or not valid.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let rest = input.bytes.strip_prefix(MAGIC).ok_or(Error::Magic)?;
     if rest.ends_with(ENCRYPTED) {
@@ -122,11 +82,6 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
         .collect()
 }
 
-/// What a function returns, unless it panics.
-fn unwinding<T>(function: impl FnOnce() -> T) -> Option<T> {
-    panic::catch_unwind(AssertUnwindSafe(function)).ok()
-}
-
 fn tensor(
     metadata: &ParquetMetaData,
     index: usize,
@@ -135,7 +90,8 @@ fn tensor(
     used: &mut usize,
 ) -> Result<Tensor, Error> {
     let name = column.path().string();
-    let format = format(column);
+    let numbers = numbers(column);
+    let format = numbers.map(Numbers::format);
     let (mut chunks, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
     let mut unreadable = cfg!(target_endian = "big")
         .then(|| "not supported on machines of big-endian byte order".to_owned());
@@ -172,18 +128,17 @@ fn tensor(
         return Err(Error::Length("number of values"));
     }
     let mut data = Data::Owned(Vec::new());
-    let content = match (format, unreadable) {
+    let content = match (numbers, unreadable) {
         (None, _) => Content::NotFloat,
         (Some(_), Some(why)) => Content::Unreadable(why),
-        (Some(format), None) => {
-            data = Data::Column(Box::new(column::Column::new(Arc::clone(column), format, chunks)));
-            Content::Floats { format, parts: 1, order: ByteOrder::NATIVE }
+        (Some(numbers), None) => {
+            data = Data::Column(Box::new(column::Column::new(Arc::clone(column), numbers, chunks)));
+            Content::Floats { format: numbers.format(), parts: 1, order: ByteOrder::NATIVE }
         }
     };
-    let dtype = if format == Some(Format::F16) {
-        "FLOAT16".to_owned()
-    } else {
-        column.physical_type().to_string()
+    let dtype = match numbers {
+        Some(Numbers::Half) => "FLOAT16".to_owned(),
+        Some(Numbers::Float | Numbers::Double) | None => column.physical_type().to_string(),
     };
     Ok(Tensor {
         name: Some(name),
@@ -196,15 +151,16 @@ fn tensor(
     })
 }
 
-/// The format of a column of floats.
-fn format(column: &ColumnDescriptor) -> Option<Format> {
-    match (column.physical_type(), column.logical_type_ref()) {
-        (Type::FLOAT, _) => Some(Format::F32),
-        (Type::DOUBLE, _) => Some(Format::F64),
-        (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) if column.type_length() == 2 => {
-            Some(Format::F16)
+/// What numbers a column of floats has.
+fn numbers(column: &ColumnDescriptor) -> Option<Numbers> {
+    match column.physical_type() {
+        Type::FLOAT => Some(Numbers::Float),
+        Type::DOUBLE => Some(Numbers::Double),
+        Type::FIXED_LEN_BYTE_ARRAY => {
+            let is_half = matches!(column.logical_type_ref(), Some(LogicalType::Float16));
+            (is_half && column.type_length() == 2).then_some(Numbers::Half)
         }
-        _ => None,
+        Type::BOOLEAN | Type::INT32 | Type::INT64 | Type::INT96 | Type::BYTE_ARRAY => None,
     }
 }
 

@@ -12,8 +12,8 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 
-use super::super::decompress;
 use super::thrift::{Thrift, Value};
+use crate::containers::decompress;
 
 /// The largest page, decompressed. Writers make them of a mebibyte, or of all rows of a group.
 const MAX_PAGE: usize = 256 << 20;
@@ -193,26 +193,33 @@ fn decompressed(codec: Codec, data: &[u8], length: usize, page: &mut Vec<u8>) ->
         Codec::None => page.extend_from_slice(data),
         Codec::Gzip => all(&mut flate2::read::MultiGzDecoder::new(data))?,
         Codec::Zstd => all(&mut decompress::zstd(data)?)?,
-        Codec::Snappy | Codec::Lz4 => {
-            // What the most expanding input becomes: 64 bytes of 3, 255 of 1.
-            let most = data
-                .len()
-                .saturating_mul(if codec == Codec::Lz4 { 255 } else { 22 })
-                .saturating_add(64);
-            if length > most {
-                return Err(bad("a page of more data than it can hold"));
-            }
-            let start = page.len();
-            page.resize(start + length, 0);
-            let done = match codec {
-                Codec::Snappy => {
-                    snap::raw::Decoder::new().decompress(data, &mut page[start..]).ok()
-                }
-                _ => lz4_flex::block::decompress_into(data, &mut page[start..]).ok(),
-            };
-            page.truncate(start + done.ok_or_else(|| bad("a page that cannot be decompressed"))?);
-        }
+        // The most that input becomes: with Snappy 64 bytes of 3, with LZ4 255 bytes of 1.
+        Codec::Snappy => block(data, length, 22, page, |data, out| {
+            snap::raw::Decoder::new().decompress(data, out).ok()
+        })?,
+        Codec::Lz4 => block(data, length, 255, page, |data, out| {
+            lz4_flex::block::decompress_into(data, out).ok()
+        })?,
     }
+    Ok(())
+}
+
+/// Appends the decompressed bytes of a block to a page. No input byte becomes more than `expansion`
+/// bytes. `decompress` returns how many bytes it wrote.
+fn block(
+    data: &[u8],
+    length: usize,
+    expansion: usize,
+    page: &mut Vec<u8>,
+    decompress: impl FnOnce(&[u8], &mut [u8]) -> Option<usize>,
+) -> Result<()> {
+    if length > data.len().saturating_mul(expansion).saturating_add(64) {
+        return Err(bad("a page of more data than it can hold"));
+    }
+    let start = page.len();
+    page.resize(start + length, 0);
+    let done = decompress(data, &mut page[start..]);
+    page.truncate(start + done.ok_or_else(|| bad("a page that cannot be decompressed"))?);
     Ok(())
 }
 

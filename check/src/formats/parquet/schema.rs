@@ -2,7 +2,7 @@
 //! what groups claim, up to 16 GiB, calls itself for each level, and copies the names of all groups
 //! above a column for each column.
 
-use super::Error;
+use super::error::Error;
 use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift, Value};
 
 /// How far groups may be nested. Each level takes some stack, and a stack that overflows ends the

@@ -1,10 +1,9 @@
-//! Archives of PyTorch: what `torch.save` and `torch.jit.save` write since version 1.6 (.pt, .pth,
-//! .ckpt), zip archives of pickles and of the storages that they refer to.
+//! Archives of PyTorch, as `torch.save` and `torch.jit.save` write them since version 1.6 (.pt,
+//! .pth, .ckpt): zip archives of pickles and of the storages that the pickles refer to.
 //!
-//! No pickle is executed: see `pickle.rs`. Tensors are what `torch._utils._rebuild_tensor*` would
-//! be called for; a storage that none of them refers to, because a function of somebody's own would
-//! be called for it, is reported as unreadable. Arrays of numpy and plain numbers inside a pickle
-//! are not looked at.
+//! No pickle is executed: see `pickle.rs`. Each call of `torch._utils._rebuild_tensor*` is a tensor.
+//! A storage is unreadable if no tensor refers to it: a function of the user would be called for
+//! it. Arrays of numpy and plain numbers inside a pickle are not looked at.
 
 mod pickle;
 mod strided;
@@ -18,54 +17,70 @@ use nonfinite::Format;
 
 pub use self::pickle::Malformed;
 use self::walk::{Found, Storage};
-use crate::source::Input;
-use crate::tensor::{ByteOrder, Content, Data, Layout, Tensor};
-use crate::zip::{self, Member, Method};
+use crate::containers::zip::{self, Member, Method};
+use crate::formats::npz;
+use crate::model::reader::Reader;
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
+
+impl FileFormat {
+    /// Archives of PyTorch; see [`pytorch`](crate::formats::pytorch).
+    pub const PYTORCH: Self = Self::named("pytorch");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::PYTORCH,
+    endings: &[".pt", ".pth", ".ckpt", ".jit"],
+    begins,
+    tensors: |input| Ok(tensors(input)?),
+    stream: None,
+    shards: None,
+    is_fixable: false,
+};
 
 /// The longest pickle that is read. It holds names and shapes, no data.
 const MAX_PICKLE: usize = 64 << 20;
-/// The same of one that is deflated, which PyTorch never does: a few bytes could stand for very
-/// many objects.
+/// The same for a deflated pickle, which PyTorch never writes: a few bytes could stand for very many
+/// objects.
 const MAX_DEFLATED_PICKLE: usize = 1 << 20;
 /// All tensors together may take this many times the bytes of the file. More means that many
 /// tensors share one storage, and a check would not end.
 const MAX_SHARING: usize = 64;
-/// The same of deflated storages, inflated: of zeros, say, they are a thousand times what the file
-/// has of them.
+/// The same for deflated storages, by their inflated size. Storages of zeros inflate to a thousand
+/// times their size in the file.
 const MAX_INFLATED_SHARING: usize = 4;
 /// The most bytes that deflate makes of one.
 const MAX_INFLATION: usize = 1032;
 
-/// Why bytes are no archive of PyTorch that can be checked.
+/// Why an archive of PyTorch cannot be checked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not a zip archive that can be read.
+    /// The zip archive cannot be read.
     Zip(zip::Error),
     /// No member `data.pkl`.
     NoPickle,
-    /// A pickle that is longer than any that PyTorch writes, or that cannot be inflated.
+    /// A pickle is longer than any that PyTorch writes, or cannot be inflated.
     Pickle {
         /// The name of the member.
         member: String,
         /// Why.
         error: io::Error,
     },
-    /// A pickle that is none.
+    /// A member is not a pickle.
     Malformed {
         /// The name of the member.
         member: String,
         /// Where, and why.
         malformed: Malformed,
     },
-    /// A tensor that contradicts itself or the archive.
+    /// A tensor contradicts itself or the archive.
     Tensor {
         /// Its name.
         name: String,
         /// What is wrong with it.
         why: String,
     },
-    /// The tensors refer to the same storages so often that this cannot be the work of PyTorch.
+    /// The tensors refer to the same storages more often than in any file of PyTorch.
     Sharing,
 }
 
@@ -89,14 +104,20 @@ impl std::error::Error for Error {
         match self {
             Self::Zip(error) => Some(error),
             Self::Pickle { error, .. } => Some(error),
-            _ => None,
+            Self::NoPickle | Self::Malformed { .. } | Self::Tensor { .. } | Self::Sharing => None,
         }
     }
 }
 
+impl From<Error> for model::Error {
+    fn from(error: Error) -> Self {
+        Self::refused(FileFormat::PYTORCH, error)
+    }
+}
+
 /// Whether this is a zip archive with a `data.pkl` in a folder.
-pub(super) fn begins(bytes: &[u8]) -> bool {
-    bytes.starts_with(super::npz::MAGIC)
+fn begins(bytes: &[u8]) -> bool {
+    bytes.starts_with(npz::MAGIC)
         && zip::members(bytes)
             .is_ok_and(|members| members.iter().any(|member| root_of(member).is_some()))
 }
@@ -109,10 +130,10 @@ fn root_of(member: &Member) -> Option<&str> {
         .filter(|root| root.ends_with('/') && !root[..root.len() - 1].contains('/'))
 }
 
-/// The tensors of an archive. Their names are the keys that lead to them, with points between.
+/// The tensors of an archive. Their names are the keys that lead to them, joined by dots.
 ///
 /// # Errors
-/// [`enum@Error`] for anything but a whole, good archive. Quantised tensors count as integers.
+/// [`enum@Error`] if the archive is not whole or not valid. Quantised tensors count as integers.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members = zip::members(input.bytes).map_err(Error::Zip)?;
     let root = members.iter().find_map(root_of).ok_or(Error::NoPickle)?.to_owned();
@@ -273,9 +294,9 @@ impl Archive<'_> {
             (None, Method::Stored) if view.elements() <= member.size / unit => {
                 Data::Decoded(view.decode(member.range.start))
             }
-            // Part of a deflated storage, or more elements than the storage has: what is there is
-            // looked at once.
-            _ => {
+            // Part of a deflated storage, or more elements than the storage has: the whole storage
+            // is looked at once.
+            (_, Method::Stored | Method::Deflated | Method::Other(_) | Method::Encrypted) => {
                 tensor.name = Some(format!("{name} (storage {})", found.storage.key));
                 tensor.shape = vec![member.size / unit];
                 whole(&member)
@@ -284,8 +305,7 @@ impl Archive<'_> {
         Ok(Some(tensor))
     }
 
-    /// Storages that no tensor refers to: their type is not known for sure, and they are reported
-    /// as what they are.
+    /// Adds the storages that no tensor refers to, as unreadable: their type is not known.
     fn rest(&mut self) {
         let members = std::mem::take(&mut self.members);
         for (name, member) in members {
@@ -310,7 +330,9 @@ impl Archive<'_> {
 fn whole(member: &Member) -> Data {
     match member.method {
         Method::Stored => Data::Input(member.range.clone()),
-        _ => Data::Decoded(member.clone().decode(0)),
+        Method::Deflated | Method::Other(_) | Method::Encrypted => {
+            Data::Decoded(member.clone().decode(0))
+        }
     }
 }
 

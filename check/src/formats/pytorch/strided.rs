@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use crate::tensor::{Decode, Layout};
+use crate::model::{Decode, Layout};
 
 /// A tensor as a view of a storage. Extents of 1 and their strides are left out.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::source;
-use crate::tensor::Decode;
+use crate::model::Decode;
+use crate::model::source;
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum Method {
     Encrypted,
 }
 
-/// Why bytes are no archive that can be read.
+/// Why bytes cannot be read as an archive.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -50,8 +50,7 @@ pub enum Error {
     Archive(rawzip::Error),
     /// Two members have this name.
     RepeatedName(String),
-    /// The data of this member is also that of another, or part of it: small archives of that kind
-    /// inflate for hours.
+    /// The data of this member overlaps that of another: such small archives can inflate for hours.
     Overlap(String),
     /// A member is larger than this machine can address, or a stored one has two sizes.
     Size(String),
@@ -65,7 +64,7 @@ impl fmt::Display for Error {
                 write!(f, "bad zip archive: two members of the name {name:?}")
             }
             Self::Overlap(name) => write!(f, "bad zip archive: member {name:?} overlaps another"),
-            Self::Size(name) => write!(f, "bad zip archive: the size of member {name:?} cannot be"),
+            Self::Size(name) => write!(f, "bad zip archive: invalid size of member {name:?}"),
         }
     }
 }
@@ -82,8 +81,7 @@ impl std::error::Error for Error {
 /// The members of an archive in the order of its directory, without folders.
 ///
 /// # Errors
-/// [`enum@Error`] for anything but a whole archive of members with names of their own that do not
-/// overlap.
+/// [`enum@Error`] if the archive is not whole, or if names repeat or members overlap.
 pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
     let archive = ZipArchive::from_slice(bytes).map_err(Error::Archive)?;
     let mut entries = archive.entries();
@@ -136,7 +134,7 @@ fn find_overlap(members: &[Member]) -> Result<(), Error> {
 }
 
 impl Member {
-    /// Why its data cannot be had, if it cannot.
+    /// Why the data cannot be read; none if it can.
     #[must_use]
     pub fn unreadable(&self) -> Option<String> {
         match self.method {
@@ -148,7 +146,7 @@ impl Member {
         }
     }
 
-    /// Its data, inflated if it is deflated. Nothing for the methods that are not supported.
+    /// The data, inflated if it is deflated. Empty for methods that are not supported.
     #[must_use]
     pub fn open<'a>(&self, archive: &'a [u8]) -> Box<dyn Read + 'a> {
         let data = &archive[self.range.clone()];
@@ -164,7 +162,7 @@ impl Member {
         }
     }
 
-    /// Its data from byte `skip` of the inflated data on.
+    /// The data from byte `skip` of the inflated data on.
     ///
     /// # Panics
     /// If `skip` lies behind the end.
@@ -175,7 +173,7 @@ impl Member {
     }
 }
 
-/// The data of a member, but for its first bytes.
+/// The data of a member without its first bytes.
 struct Inflate {
     member: Member,
     skip: usize,
@@ -193,7 +191,7 @@ impl Decode for Inflate {
     }
 }
 
-/// A stream whose length and checksum must be those that the archive tells.
+/// A stream whose length and checksum must be those in the archive.
 struct Verified<R> {
     inner: R,
     crc: Crc,

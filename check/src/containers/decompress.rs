@@ -1,4 +1,4 @@
-//! Decoders of what tables are compressed with, for their readers.
+//! Decompression, for the readers of tables.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,18 +6,18 @@ use std::io::{self, BufRead, Read};
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// The largest window of Zstandard that is decoded: as much memory as a frame may ask for. All
-/// levels but the two `--ultra` ones above 20 stay within.
+/// The largest window of a Zstandard frame: the memory that a frame may ask for. All levels up to
+/// 20 need no more.
 const WINDOW: u64 = 32 << 20;
 
 /// LZ4 in frames.
 #[cfg(feature = "arrow")]
-pub(super) fn lz4_frame(data: impl Read) -> impl Read {
+pub(crate) fn lz4_frame(data: impl Read) -> impl Read {
     Lz4Decoder::new(data)
 }
 
 /// Zstandard, one frame after the other.
-pub(super) fn zstd<R: BufRead>(data: R) -> io::Result<Zstd<R>> {
+pub(crate) fn zstd<R: BufRead>(data: R) -> io::Result<Zstd<R>> {
     frame(data).map(|frame| Zstd { frame: Some(frame) })
 }
 
@@ -26,7 +26,7 @@ fn frame<R: BufRead>(data: R) -> io::Result<StreamingDecoder<R, FrameDecoder>> {
 }
 
 /// See [`zstd`].
-pub(super) struct Zstd<R: BufRead> {
+pub(crate) struct Zstd<R: BufRead> {
     /// None behind an error.
     frame: Option<StreamingDecoder<R, FrameDecoder>>,
 }

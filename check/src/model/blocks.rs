@@ -2,6 +2,8 @@
 
 use nonfinite::Format;
 
+use super::number;
+
 /// A block of quantised elements.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Blocks {
@@ -11,7 +13,7 @@ pub struct Blocks {
     pub bytes: usize,
     /// The format of its scales.
     pub format: Format,
-    /// Where they are.
+    /// Where its scales are.
     pub scales: Scales,
 }
 
@@ -20,13 +22,13 @@ pub struct Blocks {
 pub enum Scales {
     /// Each at its offset in the block, with its name.
     At(&'static [(&'static str, usize)]),
-    /// One f16, of whose 16 bits each four are the upper ones of a 16-bit word; the words begin at
-    /// this offset, and the first has the lowest four (ggml's IQ1_M).
+    /// One f16 in four pieces of four bits: the upper bits of four 16-bit words, which begin at
+    /// this offset. The first word has the lowest bits (ggml's IQ1_M).
     Nibbles(&'static str, usize),
 }
 
 impl Scales {
-    /// How many there are in a block.
+    /// Scales in a block.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {
@@ -35,7 +37,7 @@ impl Scales {
         }
     }
 
-    /// Whether there are none.
+    /// Whether a block has no scale.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -50,7 +52,7 @@ impl Scales {
         }
     }
 
-    /// The names of all.
+    /// The names of all scales.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         (0..self.len()).map(|index| self.name(index)).collect()
@@ -58,11 +60,13 @@ impl Scales {
 }
 
 impl Blocks {
-    /// Whether a scale of whole blocks in the byte order of the machine may not be finite: false
-    /// only if all are. Asks whether an exponent is all ones, without copying scales as
-    /// [`Blocks::gather`] does.
+    /// Whether a scale of whole blocks may not be finite; false only if all scales are finite. The
+    /// scales have the byte order of the machine. Only looks for exponents of all ones, and so
+    /// copies no scales, unlike [`Blocks::gather`].
     pub(crate) fn may_have_hit(&self, blocks: &[u8]) -> bool {
-        let (Scales::At(fields), Some(exponent)) = (&self.scales, exponent(self.format)) else {
+        // These bits are all ones in every scale that is not finite, and in few others.
+        let exponent = u32::try_from(number::first_beyond(self.format));
+        let (Scales::At(fields), Ok(exponent)) = (&self.scales, exponent) else {
             return true;
         };
         fields.iter().any(|&(_, at)| match self.format.size_in_bytes() {
@@ -80,7 +84,7 @@ impl Blocks {
         exponent: u32,
         number: impl Fn([u8; SIZE]) -> u32 + Copy,
     ) -> bool {
-        // Of short blocks there are many: the loop over them knows their length.
+        // Files have many short blocks: loops with a constant length are faster.
         match self.bytes {
             18 => all_ones(blocks.as_chunks::<18>().0, at, exponent, number),
             20 => all_ones(blocks.as_chunks::<20>().0, at, exponent, number),
@@ -133,9 +137,8 @@ impl Blocks {
         count * fields.len() * SIZE
     }
 
-    /// The words are little-endian, and so is the scale; a big-endian file has both the other way
-    /// round, and the upper nibble in the first byte. That is not handled: see
-    /// [`crate::formats::gguf`].
+    /// The words are little-endian, and so is the scale. Big-endian files are not handled here:
+    /// their reader reports such tensors as unreadable.
     fn gather_nibbles(&self, at: usize, blocks: &[u8], scales: &mut [u8]) -> usize {
         let count = blocks.len() / self.bytes;
         let out = &mut scales.as_chunks_mut::<2>().0[..count];
@@ -161,18 +164,6 @@ fn all_ones<const SIZE: usize>(
         seen | (u64::from(number(scale(block.as_ref(), at)) & exponent) + u64::from(lowest))
     });
     seen & (u64::from(exponent) + u64::from(lowest)) != 0
-}
-
-/// The bits of a scale that are all ones if it is not finite, and in few others; they are
-/// neighbours.
-fn exponent(format: Format) -> Option<u32> {
-    match format {
-        Format::F16 => Some(0x7C00),
-        Format::F32 => Some(0x7F80_0000),
-        Format::F8E8M0Fnu => Some(0xFF),
-        Format::F8E4M3Fn => Some(0x7F),
-        _ => None,
-    }
 }
 
 #[inline(always)]

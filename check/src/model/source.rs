@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-use crate::Error;
-use crate::formats::FileFormat;
+use super::error::Error;
+use super::file_format::FileFormat;
 
 /// A file mapped into memory.
 #[derive(Debug)]
@@ -35,18 +35,17 @@ impl Source {
             return Err(Error::Empty);
         }
         let file = File::open(path).map_err(Error::Io)?;
-        // SAFETY: the map is private to this process and only read. What remains is inherent to
-        // maps: if another process shortens the file meanwhile, a read beyond the new end raises
-        // SIGBUS, which ends this process, and if it writes, the bytes that are read change.
-        // Nothing is done with them that a change could make unsound: the text is copied before it
-        // is checked for UTF-8, and the kernels take any bits. No lock that every system honours
-        // could prevent it, so the help says not to write to files while they are checked.
+        // SAFETY: this process only reads the map, which is private to it. Another process may
+        // still write to the file, and no lock that every system honours prevents this. If it
+        // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
+        // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
+        // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
+        // help says not to write to files while they are checked.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::Io)?;
         Ok(Self { map, path: path.to_owned() })
     }
 
-    /// The bytes of the file. Another process may change them at any time: what is checked must be
-    /// copied before.
+    /// The bytes of the file. Another process may change them at any time: copy before validating.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.map
@@ -59,19 +58,19 @@ impl Source {
     }
 }
 
-/// Text of a file; what is not UTF-8 is replaced. Of a copy, since a map that another process
-/// writes to must not change between the check for UTF-8 and the copying.
+/// Text of a file, with replacements for what is not UTF-8. Validates a copy, since another process
+/// may write to the map.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// What a reader gets: the bytes of a file, and the way to those beside it.
+/// What a reader gets: the bytes of a file, and the path to the files beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     /// The whole file.
     pub bytes: &'a [u8],
-    /// Where it lies; bytes that come from elsewhere have no place.
+    /// The path of the file; none for bytes that come from elsewhere.
     pub path: Option<&'a Path>,
 }
 
@@ -80,8 +79,8 @@ impl Input<'_> {
     /// of this file and must not lead out of it.
     ///
     /// # Errors
-    /// [`Error::NoFolder`] if the input has no path, [`Error::Outside`], and [`Error::Other`]
-    /// around what keeps the file from being opened.
+    /// [`Error::NoFolder`] if the input has no path, [`Error::Outside`], and [`Error::Other`] if
+    /// the file cannot be opened.
     pub fn open_beside(&self, name: &str, format: FileFormat) -> Result<Arc<Source>, Error> {
         let path = self.path.ok_or(Error::NoFolder(format))?;
         let inside = Path::new(name)

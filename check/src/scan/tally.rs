@@ -1,10 +1,10 @@
 //! What was found in a piece of a tensor, and how pieces add up. The order in which they do makes
 //! no difference.
 
-use nonfinite::{Census, Format, Occurrences, TensorView};
+use nonfinite::{Format, Occurrences, TensorView};
 
-use crate::stats::Range;
-use crate::tensor::ByteOrder;
+use super::range;
+use crate::model::{ByKind, ByteOrder, Range};
 
 /// How many numbers are of one kind, and the first of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,58 +15,50 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    fn merge(&mut self, other: Self) {
-        self.count += other.count;
-        self.first = match (self.first, other.first) {
-            // Two of one place are of a list, whose numbers come in their order.
+    fn merged(self, other: Self) -> Self {
+        let first = match (self.first, other.first) {
+            // Two numbers of one place are in one list, and come in their order.
             (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
             (a, b) => a.or(b),
         };
+        Self { count: self.count + other.count, first }
     }
 }
 
 /// What was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
-    pub(crate) nan: Found,
-    pub(crate) pos_inf: Found,
-    pub(crate) neg_inf: Found,
+    pub(crate) found: ByKind<Found>,
     pub(crate) range: Option<Range>,
 }
 
 impl Tally {
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.nan.merge(other.nan);
-        self.pos_inf.merge(other.pos_inf);
-        self.neg_inf.merge(other.neg_inf);
+    pub(super) fn merge(&mut self, other: Self) {
+        let Self { found, .. } = self;
+        *found = found.zip(other.found).map(|(a, b)| a.merged(b));
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some(a.union(b)),
             (a, b) => a.or(b),
         };
     }
 
-    /// Looks at numbers in the byte order of the machine; `place` tells the place of each in the
+    /// Looks at numbers in the byte order of the machine. `place` returns the place of each in the
     /// tensor.
-    pub(crate) fn numbers(
+    pub(super) fn numbers(
         &mut self,
         numbers: &[u8],
         format: Format,
         place: &dyn Fn(usize) -> usize,
         stats: bool,
     ) -> Result<(), nonfinite::Error> {
-        let Census { nan, pos_inf, neg_inf, .. } =
-            TensorView::from_bytes(numbers, format)?.census();
-        let found = |class: Occurrences| Found {
+        let census = TensorView::from_bytes(numbers, format)?.census();
+        let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };
+        let found = census.map(|class: Occurrences| Found {
             count: class.count as u64,
             first: class.first.map(|index| (place(index), bits(numbers, format, index))),
-        };
-        let range = if stats { Range::of(numbers, format) } else { None };
-        self.merge(Self {
-            nan: found(nan),
-            pos_inf: found(pos_inf),
-            neg_inf: found(neg_inf),
-            range,
         });
+        let range = if stats { range::of(numbers, format) } else { None };
+        self.merge(Self { found, range });
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Some of the numbers of a chunk: those that are not null.
+//! A selection among the numbers of a chunk: those that are not null.
 
 use nonfinite::{Format, Predicate, TensorView};
 
@@ -6,20 +6,20 @@ use nonfinite::{Format, Predicate, TensorView};
 #[derive(Default)]
 pub(crate) struct Selection {
     words: Vec<u64>,
-    /// Bits of another question.
+    /// Packed answers of a predicate.
     answers: Vec<u8>,
 }
 
 impl Selection {
-    /// Selects, of so many numbers, those whose bits are set by the function.
+    /// Selects from `count` numbers those whose bits the function sets.
     pub(crate) fn select(&mut self, count: usize, set: impl FnOnce(&mut [u64])) {
         self.words.clear();
         self.words.resize(count.div_ceil(64), 0);
         set(&mut self.words);
     }
 
-    /// Keeps only those for which the predicate holds. The numbers are as many as have been
-    /// selected from.
+    /// Deselects the numbers for which the predicate does not hold. There are as many numbers as in
+    /// the last call of [`Selection::select`].
     pub(crate) fn keep(
         &mut self,
         numbers: &[u8],
@@ -35,13 +35,13 @@ impl Selection {
         Ok(())
     }
 
-    /// Puts those that are selected, of 2, 4 or 8 bytes each, one behind the other.
+    /// Copies the selected numbers into `out`, one behind the other. `size` is that of a number.
     pub(crate) fn gather(&self, numbers: &[u8], size: usize, out: &mut Vec<u8>) {
         out.clear();
         match size {
+            1 => self.gather_each::<1>(numbers, out),
             2 => self.gather_each::<2>(numbers, out),
             4 => self.gather_each::<4>(numbers, out),
-            // Tables have no others.
             _ => self.gather_each::<8>(numbers, out),
         }
     }

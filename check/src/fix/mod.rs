@@ -1,8 +1,8 @@
-//! Writing a file anew with other numbers in the place of NaN and infinity.
+//! Writing a copy of a file with other numbers instead of NaN and infinity.
 //!
-//! The new file appears under its name only when it is whole: it is written beside that, synced,
-//! and then renamed. If anything goes wrong before, even the end of the process, there is no file
-//! of that name, or still the old one.
+//! The copy appears under its name only when it is whole: it is written under another name in the
+//! same folder, synced and renamed. If anything fails before, or if the process ends, there is no
+//! file of that name, or still the old one.
 
 mod value;
 
@@ -16,33 +16,29 @@ use nonfinite::{Census, ElementsMut, Format, TensorView};
 
 pub use value::{Value, ValueError};
 
-use crate::formats::FileFormat;
-use crate::scan::{label, turn};
-use crate::source::{Input, Source};
-use crate::tensor::{ByteOrder, Content, Data, Tensor};
-use crate::{Error, Observer};
+use crate::model::{
+    ByKind, ByteOrder, Content, Data, Error, FileFormat, Input, Source, Tensor, swap_bytes,
+};
+use crate::options::Observer;
 
-/// Bytes that are looked at before they are written: they stay in a near cache, and are a whole
+/// Bytes that are looked at before they are written. They stay in a near cache, and are a whole
 /// number of elements.
 const CHUNK: usize = 256 << 10;
 
-/// What is put in the place of NaN and infinity, and over which files.
+/// Which numbers replace NaN and infinity, and which files may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixOptions {
-    /// In the place of NaN.
-    pub nan: Value,
-    /// In the place of +Inf.
-    pub pos_inf: Value,
-    /// In the place of -Inf.
-    pub neg_inf: Value,
-    /// Whether a file that is there already may be replaced. The input never is.
+    /// The values that replace NaN, +Inf and -Inf.
+    pub values: ByKind<Value>,
+    /// Whether an existing output may be replaced. The input never is.
     pub force: bool,
 }
 
-/// Zero, and the largest and the least finite number: the defaults of `nan_to_num`.
+/// 0 for NaN, and the largest and the least finite number: the defaults of numpy's `nan_to_num`.
 impl Default for FixOptions {
     fn default() -> Self {
-        Self { nan: Value::Number(0.0), pos_inf: Value::Max, neg_inf: Value::Min, force: false }
+        let values = ByKind { nan: Value::Number(0.0), pos_inf: Value::Max, neg_inf: Value::Min };
+        Self { values, force: false }
     }
 }
 
@@ -55,7 +51,7 @@ pub struct Fixed {
     pub tensors: Vec<FixedTensor>,
 }
 
-/// What was done with a tensor. The parts of a complex number count each for itself.
+/// What was done with a tensor. The parts of a complex number count as two numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedTensor {
     /// The name, where the file gives one.
@@ -64,37 +60,33 @@ pub struct FixedTensor {
     pub dtype: String,
     /// The shape.
     pub shape: Vec<usize>,
-    /// How many NaN were replaced.
-    pub nan: usize,
-    /// How many +Inf were replaced.
-    pub pos_inf: usize,
-    /// How many -Inf were replaced.
-    pub neg_inf: usize,
+    /// How many NaN, +Inf and -Inf were replaced.
+    pub replaced: ByKind<usize>,
 }
 
 impl FixedTensor {
-    /// How many numbers were replaced.
+    /// How many numbers were replaced, of all kinds.
     #[must_use]
-    pub fn replaced(&self) -> usize {
-        self.nan + self.pos_inf + self.neg_inf
+    pub fn total(&self) -> usize {
+        self.replaced.into_array().into_iter().sum()
     }
 
     fn add(&mut self, census: &Census) {
-        self.nan += census.nan.count;
-        self.pos_inf += census.pos_inf.count;
-        self.neg_inf += census.neg_inf.count;
+        self.replaced.nan += census.nan.count;
+        self.replaced.pos_inf += census.pos_inf.count;
+        self.replaced.neg_inf += census.neg_inf.count;
     }
 }
 
-/// Why a file was not written anew. There is no output then, or still the old one.
+/// Why no copy was written. There is no output then, or still the old one.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FixError {
-    /// The input is no whole, good file of a known format.
+    /// The input is not a whole, valid file of a known format.
     Input(Error),
     /// Files of this format are not written.
     Format(FileFormat),
-    /// What the numbers of a tensor are is not known.
+    /// The numbers of a tensor cannot be looked at.
     Unreadable {
         /// The name of the tensor, or nothing.
         tensor: String,
@@ -103,7 +95,7 @@ pub enum FixError {
     },
     /// The observer asked to stop.
     Stopped,
-    /// A value that is needed cannot be had in the element type of a tensor.
+    /// A value that is needed does not fit the element type of a tensor.
     Value {
         /// The name of the tensor, or nothing.
         tensor: String,
@@ -112,10 +104,9 @@ pub enum FixError {
     },
     /// Input and output are the same file.
     SameFile,
-    /// The output is there already, and is a pipe, a device or a socket, which nothing may take the
-    /// place of.
+    /// The output exists, and is a pipe, a device or a socket, which is never replaced.
     NotAFile,
-    /// The output is there already.
+    /// The output exists.
     Exists,
     /// The output could not be written.
     Output(io::Error),
@@ -157,8 +148,8 @@ impl std::error::Error for FixError {
     }
 }
 
-/// Writes the file `input` (safetensors or npy) to `output`, with other numbers in the place of NaN
-/// and infinity. Every other byte stays as it is, the header too.
+/// Writes a copy of the file `input` (safetensors or npy) to `output`, with other numbers instead of
+/// NaN and infinity. Every other byte stays as it is, the header included.
 ///
 /// # Errors
 /// [`FixError`]. There is no file `output` then, or still the old one.
@@ -166,7 +157,7 @@ pub fn fix_file(input: &Path, output: &Path, options: &FixOptions) -> Result<Fix
     fix_file_observed(input, output, options, &Unobserved)
 }
 
-/// As [`fix_file`], and tells the observer how far it is, who may stop it.
+/// As [`fix_file`], with an observer that receives the progress and may stop it.
 ///
 /// # Errors
 /// [`FixError`]. There is no file `output` then, or still the old one, and nothing beside it.
@@ -177,16 +168,19 @@ pub fn fix_file_observed(
     observer: &dyn Observer,
 ) -> Result<Fixed, FixError> {
     let source = Source::open(input).map_err(FixError::Input)?;
-    let format = crate::detect(source.bytes(), Some(input)).map_err(FixError::Input)?;
-    if !matches!(format, FileFormat::Npy | FileFormat::Safetensors) {
+    let format = FileFormat::of_file(source.bytes(), Some(input)).map_err(FixError::Input)?;
+    if !format.is_fixable() {
         return Err(FixError::Format(format));
     }
     let tensors = format.tensors(Input { bytes: source.bytes(), path: Some(input) });
     let mut tensors = tensors.map_err(FixError::Input)?;
     tensors.sort_by_key(|tensor| range(tensor).start);
     if let Some((tensor, why)) = tensors.iter().find_map(|tensor| match &tensor.content {
-        Content::Unreadable(why) => Some((label(tensor), why.clone())),
-        _ => None,
+        Content::Unreadable(why) => Some((tensor.label(), why.clone())),
+        Content::Floats { .. }
+        | Content::Blocks { .. }
+        | Content::AlwaysFinite
+        | Content::NotFloat => None,
     }) {
         return Err(FixError::Unreadable { tensor, why });
     }
@@ -202,32 +196,32 @@ pub fn fix_file_observed(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Those of a new file; the system takes away what the mask of the process forbids.
+        // The permissions of a new file. The system applies the mask of the process.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    // It is removed when it is dropped.
+    // The file is removed when it is dropped.
     let mut file = builder.tempfile_in(&folder).map_err(FixError::Output)?;
     let mut out = Observed { file: file.as_file_mut(), observer };
     let tensors = write(source.bytes(), tensors, options, &mut out)?;
     file.as_file().sync_all().map_err(FixError::Output)?;
-    // That may have taken its time.
+    // Syncing may have taken long.
     stopped(observer, 0)?;
     if options.force {
         file.persist(output).map_err(|error| FixError::Output(error.error))?;
     } else {
-        // One that has come meanwhile stays, too.
+        // A file that came meanwhile stays, too.
         file.persist_noclobber(output).map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => FixError::Exists,
             _ => FixError::Output(error.error),
         })?;
     }
-    // The name is to last as well. What a system cannot do here is no failure: the file is whole.
+    // Syncs the name. Systems that cannot do this are no failure, since the file is whole.
     #[cfg(unix)]
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(Fixed { format, tensors })
 }
 
-/// Nobody wants to know.
+/// Ignores the progress.
 #[derive(Debug)]
 struct Unobserved;
 
@@ -237,7 +231,10 @@ impl Observer for Unobserved {
     }
 }
 
-/// So many more bytes have been written: whether it is to go on.
+/// Reports that so many more bytes have been written.
+///
+/// # Errors
+/// [`FixError::Stopped`].
 fn stopped(observer: &dyn Observer, bytes: u64) -> Result<(), FixError> {
     match observer.advanced(bytes) {
         ControlFlow::Continue(()) => Ok(()),
@@ -260,9 +257,9 @@ impl Observed<'_> {
     }
 }
 
-/// What is not to be written over.
+/// Refuses outputs that must not be written over.
 fn refuse(input: &Path, output: &Path, force: bool) -> Result<(), FixError> {
-    // Of a link, where it leads: it would be replaced, but who names it means the file.
+    // Follows links: whoever names a link means its file, although the link would be replaced.
     let Ok(there) = fs::metadata(output) else {
         return match fs::symlink_metadata(output) {
             Ok(_) if !force => Err(FixError::Exists),
@@ -275,7 +272,7 @@ fn refuse(input: &Path, output: &Path, force: bool) -> Result<(), FixError> {
     if there.is_dir() {
         return Err(FixError::Output(io::ErrorKind::IsADirectory.into()));
     }
-    // Such as /dev/null: the new file would take its place, for all programs.
+    // Such as /dev/null: the new file would replace it for all programs.
     if !there.is_file() {
         return Err(FixError::NotAFile);
     }
@@ -294,16 +291,17 @@ fn same_file(input: &Path, output: &Path, _: &fs::Metadata) -> io::Result<bool> 
     Ok(fs::canonicalize(input)? == fs::canonicalize(output)?)
 }
 
-/// Where a tensor lies in the file: those of the two formats lie nowhere else.
+/// Where a tensor lies in the file. Formats that can be fixed have no other tensors.
 fn range(tensor: &Tensor) -> std::ops::Range<usize> {
     match &tensor.data {
         Data::Input(range) => range.clone(),
-        _ => unreachable!("a tensor of a .npy or .safetensors file that does not lie in it"),
+        Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => {
+            unreachable!("a tensor of a fixable format lies in the file")
+        }
     }
 }
 
-/// Writes what lies before, between and behind the tensors as it is, and the tensors with their
-/// numbers replaced.
+/// Writes the tensors with their numbers replaced, and all other bytes as they are.
 fn write(
     input: &[u8],
     tensors: Vec<Tensor>,
@@ -317,12 +315,15 @@ fn write(
         out.write(&input[written..range.start])?;
         written = range.end;
         let Tensor { name, dtype, shape, content, .. } = tensor;
-        let mut report = FixedTensor { name, dtype, shape, nan: 0, pos_inf: 0, neg_inf: 0 };
+        let mut report = FixedTensor { name, dtype, shape, replaced: ByKind::default() };
         match content {
             Content::Floats { format, order, .. } => {
                 write_numbers(&input[range], format, order, options, out, &mut report)?;
             }
-            _ => out.write(&input[range])?,
+            Content::Blocks { .. }
+            | Content::AlwaysFinite
+            | Content::NotFloat
+            | Content::Unreadable(_) => out.write(&input[range])?,
         }
         fixed.push(report);
     }
@@ -339,14 +340,14 @@ fn write_numbers(
     report: &mut FixedTensor,
 ) -> Result<(), FixError> {
     let size = format.size_in_bytes();
-    let turned = order != ByteOrder::NATIVE && size > 1;
+    let swapped = order != ByteOrder::NATIVE && size > 1;
     let refused = |error| FixError::Input(Error::Census(error));
     let mut buffer = Vec::new();
     for chunk in numbers.chunks(CHUNK) {
         buffer.clear();
         buffer.extend_from_slice(chunk);
-        if turned {
-            turn(&mut buffer, size);
+        if swapped {
+            swap_bytes(&mut buffer, size);
         }
         let census = TensorView::from_bytes(&buffer, format).map_err(refused)?.census();
         let clean = census == Census::default();
@@ -354,15 +355,15 @@ fn write_numbers(
             report.add(&census);
             let named =
                 |error| FixError::Value { tensor: report.name.clone().unwrap_or_default(), error };
-            let with = value::codes(format, options, &census).map_err(named)?;
+            let with = value::codes(format, &options.values, &census).map_err(named)?;
             ElementsMut::from_bytes(&mut buffer, format)
                 .and_then(|x| x.replace_non_finite(with))
                 .map_err(refused)?;
-            if turned {
-                turn(&mut buffer, size);
+            if swapped {
+                swap_bytes(&mut buffer, size);
             }
         }
-        // What was turned and is clean goes out as it came.
+        // A clean chunk goes out as it came, so it need not be swapped back.
         out.write(if clean { chunk } else { &buffer })?;
     }
     Ok(())

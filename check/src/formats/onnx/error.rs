@@ -1,0 +1,122 @@
+//! Why an ONNX model cannot be checked, and the bounds of the reader.
+
+use std::fmt;
+
+use crate::containers::protobuf::Malformed;
+use crate::model::{self, FileFormat};
+
+/// How deep graphs may be nested.
+pub(super) const MAX_DEPTH: usize = 64;
+/// Tensors of a model. A file with more of them is made to fill memory.
+pub(super) const MAX_TENSORS: usize = 1 << 20;
+
+/// Bytes of names for a byte of the model. A name begins with the names of all graphs around it.
+pub(super) const MAX_NAMES: usize = 16;
+
+/// All tensors together may take this many times the bytes of all files. More means that many
+/// tensors share the same external data, so that a check would not end.
+pub(super) const MAX_SHARING: usize = 64;
+
+/// Why an ONNX model cannot be checked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file is not a message of protocol buffers.
+    Malformed(Malformed),
+    /// There is no graph, so the file is not a model.
+    NoGraph,
+    /// Graphs are nested too deeply.
+    Depth,
+    /// There are more tensors than a model has.
+    TooManyTensors,
+    /// Names of graphs are so long, and around so many tensors, that they would fill memory.
+    Names,
+    /// Tensors refer to the same external data more often than those of a model.
+    Sharing,
+    /// A tensor contradicts itself.
+    Tensor {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+}
+
+/// What is wrong with a tensor of an ONNX model.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Problem {
+    /// A negative extent, or a shape that is too large.
+    Shape,
+    /// So many bytes of data, or numbers in a field of numbers, where shape and type ask for
+    /// others.
+    Length {
+        /// Those that are there.
+        has: usize,
+        /// Those that shape and type ask for.
+        wants: usize,
+    },
+    /// External data without a location, or with an offset or a length that is no number.
+    External(&'static str),
+    /// External data that ends behind its file.
+    ExternalEnd {
+        /// Where it ends.
+        end: u64,
+        /// The length of the file.
+        file: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(Malformed { at, why }) => {
+                write!(f, "not an ONNX model: at byte {at} {why}")
+            }
+            Self::NoGraph => f.write_str("not an ONNX model: it has no graph"),
+            Self::Depth => write!(f, "bad ONNX model: more than {MAX_DEPTH} graphs within graphs"),
+            Self::TooManyTensors => write!(f, "bad ONNX model: more than {MAX_TENSORS} tensors"),
+            Self::Names => {
+                write!(f, "bad ONNX model: names of more than {MAX_NAMES} times the model")
+            }
+            Self::Sharing => {
+                write!(
+                    f,
+                    "bad ONNX model: tensors refer to more than {MAX_SHARING} times its files"
+                )
+            }
+            Self::Tensor { name, problem } => {
+                write!(f, "bad ONNX model: tensor {name:?}: {problem}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shape => f.write_str("a shape that cannot be"),
+            Self::Length { has, wants } => {
+                write!(f, "{has} bytes or numbers of data, where shape and type ask for {wants}")
+            }
+            Self::External(key) => write!(f, "external data with a bad {key}"),
+            Self::ExternalEnd { end, file } => {
+                write!(f, "external data ends at byte {end}, its file has {file}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Malformed> for Error {
+    fn from(malformed: Malformed) -> Self {
+        Self::Malformed(malformed)
+    }
+}
+
+impl From<Error> for model::Error {
+    fn from(error: Error) -> Self {
+        Self::refused(FileFormat::ONNX, error)
+    }
+}

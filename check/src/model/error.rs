@@ -1,0 +1,169 @@
+//! Why a file could not be checked.
+
+use std::error::Error as StdError;
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use super::file_format::FileFormat;
+
+/// Why a file could not be checked.
+///
+/// ```
+/// use nonfinite_check::formats::npy;
+/// use nonfinite_check::{Error, FileFormat, Options, check_bytes};
+///
+/// match check_bytes(b"\x93NUMPY\x09\x00", FileFormat::NPY, &Options::default()) {
+///     Err(Error::Refused { format, error }) => {
+///         assert_eq!(format, FileFormat::NPY);
+///         // The error of a reader has its own type.
+///         let error = error.downcast_ref::<npy::Error>();
+///         assert_eq!(error, Some(&npy::Error::Version { major: 9, minor: 0 }));
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused to open, map or read the file.
+    Io(io::Error),
+    /// The path is that of a directory.
+    Directory,
+    /// The path is that of a pipe, a device or a socket, which cannot be mapped.
+    NotAFile,
+    /// The file is empty.
+    Empty,
+    /// Neither the bytes nor the name are those of a format that can be read.
+    Unknown {
+        /// The names of the formats that can be read.
+        known: Vec<&'static str>,
+    },
+    /// The build leaves out the reader of this format, which the feature of this name adds.
+    NotBuilt(&'static str),
+    /// The format cannot be read from a stream: its description of the data comes last, or is in
+    /// another file.
+    NoStream {
+        /// The format.
+        format: FileFormat,
+        /// A message that says more, for a format that can come as a stream in another form.
+        hint: Option<&'static str>,
+    },
+    /// The format names other files, and bytes alone have no folder.
+    NoFolder(FileFormat),
+    /// The reader of the format refuses the file: it is damaged, or it has something that this
+    /// version does not support.
+    Refused {
+        /// The format.
+        format: FileFormat,
+        /// The error of the reader, such as [`npy::Error`](crate::formats::npy::Error).
+        error: Box<dyn StdError + Send + Sync>,
+    },
+    /// The file should end at this byte of the stream, but the stream goes on.
+    Trailing(usize),
+    /// The file names another file, and this name leads out of its folder.
+    Outside(String),
+    /// Another file that belongs to this one cannot be checked.
+    Other {
+        /// The path of the other file.
+        path: PathBuf,
+        /// Why.
+        error: Box<Self>,
+    },
+    /// The data of a tensor cannot be read or decoded.
+    Decode {
+        /// The name of the tensor.
+        tensor: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// Decoded, the data is far longer than the file:
+    /// [`Options::expansion`](crate::Options::expansion).
+    Expansion {
+        /// Bytes of numbers, nulls and lists that the file claims to hold, as far as they are
+        /// compressed, repeated or left out.
+        decoded: u64,
+        /// Bytes of the file. For a stream: bytes up to the claimed end of the batch, or bytes
+        /// that came before a column.
+        file: u64,
+        /// How many decoded bytes are taken for each byte of the file. A file of less than 64 KiB
+        /// counts as one of 64 KiB.
+        most: u64,
+    },
+    /// The library refused a tensor.
+    Census(nonfinite::Error),
+    /// The observer asked to stop.
+    Stopped,
+}
+
+impl Error {
+    /// The reader of this format refuses the file.
+    pub(crate) fn refused(
+        format: FileFormat,
+        error: impl Into<Box<dyn StdError + Send + Sync>>,
+    ) -> Self {
+        Self::Refused { format, error: error.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Directory => f.write_str("is a directory"),
+            Self::NotAFile => f.write_str("is not a regular file"),
+            Self::Empty => f.write_str("is empty"),
+            Self::Unknown { known } => {
+                write!(f, "not a file of a known format ({})", known.join(", "))
+            }
+            Self::NotBuilt(feature) => {
+                write!(
+                    f,
+                    "this build reads no {feature} files: install it with --features {feature}"
+                )
+            }
+            Self::NoStream { hint: Some(hint), .. } => {
+                write!(f, "{hint}: give the path of a file")
+            }
+            Self::NoStream { format, hint: None } => {
+                write!(f, "{format} cannot be read from a stream: give the path of a file")
+            }
+            Self::NoFolder(format) => write!(f, "{format} names other files: give its path"),
+            Self::Refused { error, .. } => error.fmt(f),
+            Self::Trailing(end) => write!(f, "goes on behind byte {end}, where it should end"),
+            Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
+            Self::Other { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
+            Self::Expansion { decoded, file, most } => write!(
+                f,
+                "claims {decoded} bytes of numbers in {file} bytes, more than the {most} for each that are taken"
+            ),
+            Self::Census(error) => error.fmt(f),
+            Self::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Io(error) | Self::Decode { error, .. } => Some(error),
+            Self::Refused { error, .. } => Some(&**error),
+            Self::Other { error, .. } => Some(error),
+            Self::Census(error) => Some(error),
+            Self::Directory | Self::NotAFile | Self::Empty | Self::Stopped => None,
+            Self::Unknown { .. }
+            | Self::NotBuilt(_)
+            | Self::NoStream { .. }
+            | Self::NoFolder(_)
+            | Self::Outside(_)
+            | Self::Expansion { .. }
+            | Self::Trailing(_) => None,
+        }
+    }
+}
+
+impl From<nonfinite::Error> for Error {
+    fn from(error: nonfinite::Error) -> Self {
+        Self::Census(error)
+    }
+}

@@ -1,0 +1,27 @@
+//! What everything else speaks of: files, file formats, tensors, numbers and findings.
+//!
+//! This is the ground floor of the crate. It names no reader and no file format: a format adds its
+//! own constant to [`FileFormat`], and its own error travels inside [`Error::Refused`].
+
+mod blocks;
+mod by_kind;
+mod byte_order;
+mod data;
+mod error;
+mod file_format;
+mod finding;
+pub(crate) mod number;
+pub(crate) mod reader;
+pub(crate) mod source;
+mod tensor;
+
+pub use blocks::{Blocks, Scales};
+pub use by_kind::{ByKind, Kinds};
+pub use byte_order::ByteOrder;
+pub(crate) use byte_order::swap_bytes;
+pub use data::{Column, Data, Decode, Run, See, ShowError, Valid};
+pub use error::Error;
+pub use file_format::FileFormat;
+pub use finding::{Finding, First, Range};
+pub use source::{Input, Source};
+pub use tensor::{Content, Layout, Tensor};

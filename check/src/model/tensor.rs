@@ -1,0 +1,142 @@
+//! A tensor as a file describes it: what its elements are, and where in the tensor an element lies.
+
+use std::path::PathBuf;
+
+use nonfinite::Format;
+
+use super::blocks::Blocks;
+use super::byte_order::ByteOrder;
+use super::data::Data;
+
+/// A tensor as a reader hands it over. Nothing has looked at its data yet.
+#[derive(Debug)]
+pub struct Tensor {
+    /// The name, where the file gives one.
+    pub name: Option<String>,
+    /// The file that holds the tensor, if that is not the file that was asked about: a shard.
+    pub file: Option<PathBuf>,
+    /// The element type as the file spells it.
+    pub dtype: String,
+    /// The shape; together with `content` it says how many bytes `data` has. A product that is too
+    /// large is refused by the reader.
+    pub shape: Vec<usize>,
+    /// The order of the elements.
+    pub layout: Layout,
+    /// What the elements are.
+    pub content: Content,
+    /// The elements, without gaps.
+    pub data: Data,
+}
+
+/// Which index runs fastest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Layout {
+    /// The last, as in C.
+    RowMajor,
+    /// The first, as in Fortran.
+    ColumnMajor,
+    /// These axes, which are all, from the slowest to the fastest.
+    Axes(Vec<usize>),
+}
+
+/// What the elements of a tensor are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Floating-point numbers: each is looked at.
+    Floats {
+        /// Their format.
+        format: Format,
+        /// Numbers that make up one element: 2 if they are complex, else 1.
+        parts: usize,
+        /// The byte order of a number.
+        order: ByteOrder,
+    },
+    /// Quantised blocks: their scales are looked at. The integers in them are always finite.
+    Blocks {
+        /// The block, and where its scales are.
+        blocks: &'static Blocks,
+        /// The byte order of a scale.
+        order: ByteOrder,
+    },
+    /// A floating-point format which has neither NaN nor infinity.
+    AlwaysFinite,
+    /// Integers, booleans, text or times.
+    NotFloat,
+    /// Numbers that this version cannot look at, although there may be a NaN: why. The file counts
+    /// as one in error, and its other tensors are checked.
+    Unreadable(String),
+}
+
+impl Content {
+    /// Bytes that belong together: a tensor is split at multiples of them only.
+    #[must_use]
+    pub fn unit(&self) -> usize {
+        match self {
+            Self::Floats { format, parts, .. } => format.size_in_bytes() * parts,
+            Self::Blocks { blocks, .. } => blocks.bytes,
+            Self::AlwaysFinite | Self::NotFloat | Self::Unreadable(_) => 1,
+        }
+    }
+}
+
+impl Tensor {
+    /// The name, or an empty text.
+    pub(crate) fn label(&self) -> String {
+        self.name.clone().unwrap_or_default()
+    }
+
+    /// Elements of the shape. Readers refuse shapes whose product is too large, so the product
+    /// never saturates for their tensors. Lists of varying length hold more numbers than that:
+    /// [`Tensor::numbers`].
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.shape.iter().fold(1, |product: usize, &extent| product.saturating_mul(extent))
+    }
+
+    /// Elements. Those of a column are counted by its data, since lists of varying length have a
+    /// shape of rows only.
+    #[must_use]
+    pub fn numbers(&self) -> usize {
+        match &self.data {
+            Data::Column(_) => self.data.length() / self.unit(),
+            Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => {
+                self.elements()
+            }
+        }
+    }
+
+    /// Bytes that belong together: a tensor is split at multiples of them only.
+    #[must_use]
+    pub fn unit(&self) -> usize {
+        self.content.unit()
+    }
+
+    /// Whether there are bytes to look at.
+    #[must_use]
+    pub fn is_scanned(&self) -> bool {
+        match self.content {
+            Content::Floats { .. } | Content::Blocks { .. } => true,
+            Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => false,
+        }
+    }
+
+    /// The coordinate of an element, counted in the order of the file.
+    #[must_use]
+    pub fn coordinate(&self, element: usize) -> Vec<usize> {
+        let mut rest = element;
+        let mut coordinate = self.shape.clone();
+        let mut split = |extent: &mut usize| {
+            let size = (*extent).max(1);
+            *extent = rest % size;
+            rest /= size;
+        };
+        match &self.layout {
+            Layout::RowMajor => coordinate.iter_mut().rev().for_each(&mut split),
+            Layout::ColumnMajor => coordinate.iter_mut().for_each(&mut split),
+            Layout::Axes(axes) => axes.iter().rev().for_each(|&axis| split(&mut coordinate[axis])),
+        }
+        coordinate
+    }
+}

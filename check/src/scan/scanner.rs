@@ -1,0 +1,186 @@
+//! Looking at numbers: the buffers of a thread, and what it finds.
+
+use std::io::Read;
+
+use nonfinite::{Format, Predicate, TensorView};
+
+use super::selection::Selection;
+use super::tally::Tally;
+use crate::model::{Blocks, ByteOrder, Content, Error, Run, See, ShowError, Tensor, swap_bytes};
+use crate::options::Options;
+
+/// Bytes that are prepared (decoded, swapped, gathered) or looked at twice at a time: they stay in a
+/// near cache.
+const CHUNK: usize = 64 << 10;
+
+/// The buffers of a thread.
+pub(super) struct Scanner {
+    stats: bool,
+    /// Bytes of a stream.
+    buffer: Vec<u8>,
+    /// Scales of blocks, or numbers in the byte order of the machine.
+    numbers: Vec<u8>,
+    selection: Selection,
+}
+
+impl Scanner {
+    pub(super) fn new(stats: bool) -> Self {
+        Self { stats, buffer: Vec::new(), numbers: Vec::new(), selection: Selection::default() }
+    }
+
+    /// Looks at whole units. `unit` is the place of the first of them in the tensor.
+    pub(super) fn bytes(
+        &mut self,
+        bytes: &[u8],
+        content: &Content,
+        unit: usize,
+        tally: &mut Tally,
+    ) -> Result<(), nonfinite::Error> {
+        match *content {
+            Content::Floats { format, parts, order } => {
+                let first = unit * parts;
+                self.floats(bytes, format, order, &|index| first + index, tally)
+            }
+            Content::Blocks { blocks, order } => self.blocks(bytes, blocks, order, unit, tally),
+            Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => Ok(()),
+        }
+    }
+
+    fn floats(
+        &mut self,
+        bytes: &[u8],
+        format: Format,
+        order: ByteOrder,
+        place: &dyn Fn(usize) -> usize,
+        tally: &mut Tally,
+    ) -> Result<(), nonfinite::Error> {
+        let size = format.size_in_bytes();
+        let native = order == ByteOrder::NATIVE || size == 1;
+        if native && !self.stats {
+            return tally.numbers(bytes, format, place, false);
+        }
+        for (chunk, bytes) in bytes.chunks(CHUNK).enumerate() {
+            let first = chunk * (CHUNK / size);
+            let place = |index| place(first + index);
+            if native {
+                tally.numbers(bytes, format, &place, self.stats)?;
+            } else {
+                self.numbers.clear();
+                self.numbers.extend_from_slice(bytes);
+                swap_bytes(&mut self.numbers, size);
+                tally.numbers(&self.numbers, format, &place, self.stats)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the numbers that `show` shows of a column: `length` bytes, without those of nulls
+    /// that are left out.
+    pub(super) fn shown(
+        &mut self,
+        format: Format,
+        order: ByteOrder,
+        length: usize,
+        tally: &mut Tally,
+        options: &Options,
+        show: impl FnOnce(&mut See<'_>) -> Result<(), ShowError>,
+    ) -> Result<(), ShowError> {
+        let mut seen = 0;
+        show(&mut |run| {
+            self.run(run, format, order, tally)?;
+            seen += run.numbers.len();
+            options.advance(run.numbers.len())
+        })?;
+        // Nulls count as progress, too.
+        options.advance(length.saturating_sub(seen)).map_err(ShowError::Seen)
+    }
+
+    /// Looks at a run of a column. In most chunks everything is finite, so a chunk is first searched
+    /// with its nulls. Only chunks with a hit ask which of their numbers are not null.
+    fn run(
+        &mut self,
+        run: Run<'_>,
+        format: Format,
+        order: ByteOrder,
+        tally: &mut Tally,
+    ) -> Result<(), nonfinite::Error> {
+        let Run { numbers, place, valid: Some(valid) } = run else {
+            return self.floats(run.numbers, format, order, run.place, tally);
+        };
+        let size = format.size_in_bytes();
+        let native = order == ByteOrder::NATIVE;
+        let screened = native && !self.stats;
+        for (chunk, bytes) in numbers.chunks(CHUNK).enumerate() {
+            if screened && !TensorView::from_bytes(bytes, format)?.any(Predicate::NonFinite) {
+                continue;
+            }
+            let first = chunk * (CHUNK / size);
+            let count = bytes.len() / size;
+            self.selection.select(count, |bits| valid(first..first + count, bits));
+            if screened {
+                self.selection.keep(bytes, format, Predicate::NonFinite)?;
+            }
+            self.selection.gather(bytes, size, &mut self.numbers);
+            if !native {
+                swap_bytes(&mut self.numbers, size);
+            }
+            let place = |index| place(first + self.selection.nth(index));
+            tally.numbers(&self.numbers, format, &place, self.stats)?;
+        }
+        Ok(())
+    }
+
+    fn blocks(
+        &mut self,
+        bytes: &[u8],
+        blocks: &Blocks,
+        order: ByteOrder,
+        first: usize,
+        tally: &mut Tally,
+    ) -> Result<(), nonfinite::Error> {
+        let size = blocks.format.size_in_bytes();
+        let per_block = blocks.scales.len();
+        let step = (CHUNK / blocks.bytes).max(1);
+        self.numbers.resize(step * per_block * size, 0);
+        for (chunk, bytes) in bytes.chunks(step * blocks.bytes).enumerate() {
+            // Statistics need all scales, and the search needs the byte order of the machine.
+            if !self.stats && order == ByteOrder::NATIVE && !blocks.may_have_hit(bytes) {
+                continue;
+            }
+            let length = blocks.gather(bytes, &mut self.numbers);
+            let scales = &mut self.numbers[..length];
+            if order != ByteOrder::NATIVE {
+                swap_bytes(scales, size);
+            }
+            let first = (first + chunk * step) * per_block;
+            tally.numbers(scales, blocks.format, &|index| first + index, self.stats)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the next `length` bytes of a stream, the data of a tensor, chunk by chunk.
+    pub(super) fn stream(
+        &mut self,
+        stream: &mut dyn Read,
+        length: usize,
+        tensor: &Tensor,
+        options: &Options,
+    ) -> Result<Tally, Error> {
+        let unit = tensor.unit();
+        let step = (CHUNK / unit).max(1) * unit;
+        let mut tally = Tally::default();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.resize(step.min(length), 0);
+        let mut done = 0;
+        while done < length {
+            let chunk = &mut buffer[..step.min(length - done)];
+            let read = stream.read_exact(chunk);
+            read.map_err(|error| Error::Decode { tensor: tensor.label(), error })?;
+            self.bytes(chunk, &tensor.content, done / unit, &mut tally)?;
+            done += chunk.len();
+            options.advance(chunk.len())?;
+        }
+        self.buffer = buffer;
+        Ok(tally)
+    }
+}

@@ -1,0 +1,123 @@
+//! Files that come as a stream: standard input, a download.
+
+use std::io::{self, Read};
+
+use nonfinite::Format;
+
+use super::scanner::Scanner;
+use super::tally::Tally;
+use crate::model::reader::{Columns, Described, ReadParts, Stream};
+use crate::model::{ByteOrder, Data, Error, FileFormat, See, ShowError, Tensor};
+use crate::options::Options;
+use crate::raw;
+
+/// Tensors, with a tally for each.
+pub(crate) type Scanned = Vec<(Tensor, Tally)>;
+
+/// Reads a stream to its end and looks at its tensors.
+///
+/// # Errors
+/// [`Error`] if the stream is not a whole, valid file of this format, or if the observer asked to
+/// stop.
+pub(crate) fn scan_stream(
+    format: FileFormat,
+    how: Stream,
+    stream: &mut dyn Read,
+    options: &Options,
+) -> Result<Scanned, Error> {
+    match how {
+        Stream::Described(describe) => described(format, describe(stream)?, stream, options),
+        Stream::InParts(read) => in_parts(read, stream, options),
+    }
+}
+
+/// Reads a stream whose reader hands over the numbers itself.
+fn in_parts(read: ReadParts, stream: &mut dyn Read, options: &Options) -> Result<Scanned, Error> {
+    let mut look = Look { options, scanner: Scanner::new(options.stats), tallies: Vec::new() };
+    let tensors = read(stream, &mut look)?;
+    let mut tallies = look.tallies;
+    tallies.resize(tensors.len(), Tally::default());
+    Ok(tensors.into_iter().zip(tallies).collect())
+}
+
+/// What looks at the columns of a stream.
+struct Look<'a> {
+    options: &'a Options,
+    scanner: Scanner,
+    /// By column.
+    tallies: Vec<Tally>,
+}
+
+impl Columns for Look<'_> {
+    fn announce(&mut self, bytes: usize) {
+        if let Some(observer) = &self.options.observer {
+            observer.started(bytes as u64);
+        }
+    }
+
+    fn bound(&self, decoded: u64, read: u64) -> Result<(), Error> {
+        self.options.bound(decoded, read)
+    }
+
+    fn proceed(&self) -> Result<(), Error> {
+        self.options.advance(0)
+    }
+
+    fn look(
+        &mut self,
+        column: usize,
+        (format, order): (Format, ByteOrder),
+        length: usize,
+        show: &mut dyn FnMut(&mut See<'_>) -> Result<(), ShowError>,
+    ) -> Result<(), ShowError> {
+        if self.tallies.len() <= column {
+            self.tallies.resize(column + 1, Tally::default());
+        }
+        let tally = &mut self.tallies[column];
+        self.scanner.shown(format, order, length, tally, self.options, show)
+    }
+}
+
+/// Looks at the tensors of a stream whose header has been read.
+fn described(
+    format: FileFormat,
+    Described { tensors, header, end }: Described,
+    stream: &mut dyn Read,
+    options: &Options,
+) -> Result<Scanned, Error> {
+    if let Some(observer) = &options.observer {
+        observer.started((end - header) as u64);
+    }
+    let mut scanner = Scanner::new(options.stats);
+    let (mut at, mut scanned) = (header, Vec::new());
+    for mut tensor in tensors {
+        raw::apply(&mut tensor, &options.raw);
+        let Data::Input(range) = &tensor.data else {
+            return Err(Error::NoStream { format, hint: None });
+        };
+        let range = range.clone();
+        skip(stream, range.start.saturating_sub(at), options)?;
+        let tally = if tensor.is_scanned() {
+            scanner.stream(stream, range.len(), &tensor, options)?
+        } else {
+            skip(stream, range.len(), options)?;
+            Tally::default()
+        };
+        at = range.end;
+        scanned.push((tensor, tally));
+    }
+    skip(stream, end - at, options)?;
+    match stream.read(&mut [0]).map_err(Error::Io)? {
+        0 => Ok(scanned),
+        _ => Err(Error::Trailing(end)),
+    }
+}
+
+/// Skips bytes, which must be there.
+fn skip(stream: &mut dyn Read, length: usize, options: &Options) -> Result<(), Error> {
+    let skipped = io::copy(&mut stream.take(length as u64), &mut io::sink()).map_err(Error::Io)?;
+    if skipped < length as u64 {
+        return Err(Error::Io(io::ErrorKind::UnexpectedEof.into()));
+    }
+    options.advance(length)
+}
