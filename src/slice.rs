@@ -19,7 +19,7 @@ use crate::{Census, Element, Predicate};
 #[inline]
 #[track_caller]
 pub fn is_nan<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
-    mask(x, Predicate::Nan, out);
+    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan), out.into());
 }
 
 /// Sets `out[i]` to whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10
@@ -31,7 +31,7 @@ pub fn is_nan<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
 #[inline]
 #[track_caller]
 pub fn is_inf<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
-    mask(x, Predicate::Inf, out);
+    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Inf), out.into());
 }
 
 /// Sets `out[i]` to whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
@@ -41,7 +41,7 @@ pub fn is_inf<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
 #[inline]
 #[track_caller]
 pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
-    mask(x, Predicate::Finite, out);
+    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Finite), out.into());
 }
 
 /// Sets `out[i]` to whether `predicate` holds for `x[i]`. `out` may be slices, arrays and vectors of
