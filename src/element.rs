@@ -1,5 +1,6 @@
 //! Element types: typed slices onto a [`Format`].
 
+use core::fmt;
 use core::marker::PhantomData;
 
 use nonfinite_kernels::{Bits, Lane, Rule, bytes};
@@ -79,7 +80,7 @@ element! { u8:
 
 /// A run of elements of one format: a typed slice, or bytes at any address in the byte order of the
 /// machine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Elements<'a> {
     format: Format,
     bytes: &'a [u8],
@@ -139,6 +140,13 @@ impl<'a> Elements<'a> {
         assert!(count <= self.len(), "split at element {count} of {}", self.len());
         let (first, rest) = self.bytes.split_at(count * self.format.size_in_bytes());
         (Self { bytes: first, ..self }, Self { bytes: rest, ..self })
+    }
+}
+
+/// Without the data, which may be large.
+impl fmt::Debug for Elements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Elements({} of {})", self.len(), self.format)
     }
 }
 

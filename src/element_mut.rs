@@ -1,5 +1,7 @@
 //! Elements that are written to: replaced or multiplied in place.
 
+use core::fmt;
+
 use nonfinite_kernels::{Backend, bytes_mut};
 
 use crate::{Element, Elements, Error, Format};
@@ -9,7 +11,6 @@ use crate::{Element, Elements, Error, Format};
 ///
 /// `replace_non_finite` and `copy_replacing` need the feature `replace`, `unscale_and_check` the
 /// feature `scale`.
-#[derive(Debug)]
 pub struct ElementsMut<'a> {
     format: Format,
     pub(crate) bytes: &'a mut [u8],
@@ -53,6 +54,13 @@ impl<'a> ElementsMut<'a> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
+    }
+}
+
+/// Without the data, which may be large.
+impl fmt::Debug for ElementsMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ElementsMut({} of {}, backend: {:?})", self.len(), self.format, self.backend)
     }
 }
 

@@ -219,8 +219,9 @@ impl core::error::Error for Error {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UnknownName {
     kind: &'static str,
-    /// The beginning of the name.
+    /// The beginning of the name, `shown` bytes of it.
     name: [u8; Self::SHOWN],
+    shown: usize,
     /// Bytes of the whole name.
     len: usize,
 }
@@ -234,14 +235,14 @@ impl UnknownName {
         let shown = (0..=most).rfind(|&end| name.is_char_boundary(end)).unwrap_or(0);
         let mut bytes = [0; Self::SHOWN];
         bytes[..shown].copy_from_slice(&name.as_bytes()[..shown]);
-        Self { kind, name: bytes, len: name.len() }
+        Self { kind, name: bytes, shown, len: name.len() }
     }
 }
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.name.split(|&byte| byte == 0).next().unwrap_or_default();
-        let (shown, more) = (str::from_utf8(shown).unwrap_or_default(), self.len > Self::SHOWN);
+        let shown = str::from_utf8(&self.name[..self.shown]).unwrap_or_default();
+        let more = self.len > self.shown;
         write!(f, "no {} has the name {shown:?}{}", self.kind, if more { "..." } else { "" })
     }
 }

@@ -24,9 +24,9 @@ pub enum Predicate {
     Finite,
     /// NaN or infinite.
     NonFinite,
-    /// True of no element, and no element is read: [`Predicate::inf`] with both signs off.
+    /// True of no element: [`Predicate::inf`] with both signs off.
     Never,
-    /// NaN or `+Inf`: what is wrong with masked logits, in which `-Inf` is meant to be there.
+    /// NaN or `+Inf`. Use this for masked logits, where `-Inf` is valid.
     NanOrPositiveInf,
 }
 

@@ -1,4 +1,4 @@
-//! The functions for typed slices: the short door to what [`crate::TensorView`] offers.
+//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`].
 //!
 //! The width of an element is known here, so a program links the loops of that width only.
 

@@ -336,7 +336,12 @@ fn strided_views() {
             let shared = alone.par();
             let at = format!("{sizes:?} {strides:?}, {} threads", pool.current_num_threads());
             pool.install(|| {
-                for predicate in [Predicate::Nan, Predicate::Finite, Predicate::NegativeInf] {
+                for predicate in [
+                    Predicate::Nan,
+                    Predicate::Finite,
+                    Predicate::NegativeInf,
+                    Predicate::NanOrPositiveInf,
+                ] {
                     assert_eq!(shared.any(predicate), alone.any(predicate), "any {at}");
                     assert_eq!(shared.all(predicate), alone.all(predicate), "all {at}");
                     assert_eq!(shared.count(predicate), alone.count(predicate), "count {at}");
@@ -395,6 +400,16 @@ fn masks_larger_than_the_cache() {
         let wrong = mask.chunks(hits.len()).position(|piece| *piece != hits[..piece.len()]);
         assert_eq!(wrong, None, "piece of {} results, threads: {threads}", hits.len());
     }
+}
+
+/// A view that names one element so often that no pool could take parts of it.
+#[test]
+fn huge_broadcasts() {
+    let sizes = [isize::MAX as usize];
+    let view = TensorView::strided(&[f32::NAN], 0, &sizes, &[0]).unwrap().par();
+    assert!(view.any(Predicate::Nan) && !view.any(Predicate::Inf) && view.all(Predicate::Nan));
+    assert_eq!((view.count(Predicate::Nan), view.position(Predicate::Nan)), (sizes[0], Some(0)));
+    assert_eq!(view.census().nan, Occurrences::new(sizes[0], Some(0)));
 }
 
 #[test]

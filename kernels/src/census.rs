@@ -13,19 +13,20 @@ pub struct Occurrences {
 }
 
 impl Occurrences {
-    /// So many elements, of which the first has the index `first`.
+    /// So many elements, of which the first has the index `first`: `None` if there are none.
     #[must_use]
     pub const fn new(count: usize, first: Option<usize>) -> Self {
         Self { count, first }
     }
 
-    /// The same with `elements` more before the tensor.
+    /// Adds `elements` to each index: for a part that begins at element `elements` of a tensor.
     #[must_use]
     pub fn behind(self, elements: usize) -> Self {
         Self { first: self.first.map(|first| first + elements), ..self }
     }
 
-    /// Those of two tensors with common indices, the lower ones first.
+    /// Adds those of a later part of the same tensor. Indices of both parts count from the start of
+    /// the tensor: see [`Occurrences::behind`].
     #[must_use]
     pub fn join(self, later: Self) -> Self {
         Self { count: self.count + later.count, first: self.first.or(later.first) }
@@ -57,14 +58,15 @@ impl Census {
         self.nan.count + self.pos_inf.count + self.neg_inf.count
     }
 
-    /// The same with `elements` more before the tensor.
+    /// Adds `elements` to each index: for a part that begins at element `elements` of a tensor.
     #[must_use]
     pub fn behind(self, elements: usize) -> Self {
         let Self { nan, pos_inf, neg_inf } = self;
         Self::new(nan.behind(elements), pos_inf.behind(elements), neg_inf.behind(elements))
     }
 
-    /// The census of two tensors with common indices, the lower ones first.
+    /// Adds the census of a later part of the same tensor. Indices of both parts count from the start
+    /// of the tensor: see [`Census::behind`].
     #[must_use]
     pub fn join(self, later: Self) -> Self {
         Self {

@@ -12,3 +12,12 @@ pub(crate) fn cpuid(leaf: u32, subleaf: u32) -> Option<CpuidResult> {
     // SAFETY: outside of SGX every CPU that this crate runs on has CPUID, as `std` assumes too.
     (!cfg!(target_env = "sgx")).then(|| unsafe { __cpuid_count(leaf, subleaf) })
 }
+
+/// Whether the CPU has F16C, which `cpufeatures` cannot ask for; asked after AVX2 was found. No CPU
+/// with AVX2 is known that lacks it.
+#[cfg(target_feature = "sse2")]
+pub(crate) fn has_f16c() -> bool {
+    // Leaf 1, ECX, bit 29 (Intel SDM volume 2A, CPUID). `cpufeatures` has asked whether the system
+    // saves the registers of AVX2, which are those of F16C.
+    cfg!(target_feature = "f16c") || cpuid(1, 0).is_some_and(|leaf| leaf.ecx >> 29 & 1 != 0)
+}

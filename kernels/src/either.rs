@@ -13,7 +13,7 @@ use crate::rule::Comparison;
 /// Elements of a piece.
 const PIECE: usize = 1024;
 
-/// [`crate::lane::Loops::mask`] of one width.
+/// [`crate::lane::Loops::mask`] of one width, which writes all results.
 type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
 /// [`crate::lane::Loops::bits`] of one width.
 type Bits = fn(Option<Backend>, &[u8], &Comparison, &mut [[u8; 8]]) -> u64;
@@ -40,7 +40,8 @@ pub(crate) fn mask(
         ask(backend, x, &nan, out);
         ask(backend, x, &inf, others);
         for (slot, other) in out.iter_mut().zip(others) {
-            // SAFETY: `ask` has written a result for each element, to both.
+            // SAFETY: `ask` is `Loops::mask` of a lane (the only callers), which has written a
+            // result for each element, to both.
             let (a, b) = unsafe { (slot.assume_init(), other.assume_init()) };
             slot.write(if nan.negate() { a & b } else { a | b });
         }

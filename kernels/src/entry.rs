@@ -1,5 +1,4 @@
-//! The entry of each question: what can be wrong with the arguments is checked here, and constant
-//! rules are answered.
+//! The entry of each question: checks the arguments and answers constant rules.
 //!
 //! An entry is generic over the width of an element, so that a caller that knows the width links
 //! the loops of that width only. [`crate::bytes`] has the same entries for callers that do not.

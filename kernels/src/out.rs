@@ -28,7 +28,7 @@ impl<'a> MaskOut<'a> {
         self.0.fill(MaybeUninit::new(answer));
     }
 
-    /// The room of the first `results`, and the rest.
+    /// Splits the output: places for the first `results` answers, and the others.
     ///
     /// # Panics
     /// If there are fewer.

@@ -2,8 +2,8 @@
 
 use crate::Error;
 
-/// Dimensions of more than one element that a tensor can have: each at least doubles the number of
-/// elements.
+/// The most dimensions of size 2 or more that a tensor can have: each at least doubles the number
+/// of elements.
 #[cfg(feature = "views")]
 const MOST: usize = usize::BITS as usize;
 
@@ -111,18 +111,20 @@ impl<'a> Layout<'a> {
         if offset >= elements {
             return Err(Error::OffsetOutOfBounds { offset, elements });
         }
-        // 128 bits hold the product of a size and a stride beside a valid index.
         let (mut first, mut last) = (offset as i128, offset as i128);
         for (dimension, &size) in self.sizes().iter().enumerate() {
             let stride = match self.strides {
                 Strides::Unsigned(strides) => strides[dimension] as i128,
                 Strides::RowMajor | Strides::Signed(_) => self.stride(dimension) as i128,
             };
-            let reach = (size as i128 - 1) * stride;
-            first += reach.min(0);
-            last += reach.max(0);
+            // A product that 128 bits do not hold leads outside of any memory. Else it is added to
+            // a valid index, for which there is room.
+            let outside = Error::OutOfBounds { dimension, size, stride, elements };
+            let reach = (size as i128 - 1).checked_mul(stride).ok_or(outside)?;
+            first = first.saturating_add(reach.min(0));
+            last = last.saturating_add(reach.max(0));
             if first < 0 || last >= elements as i128 {
-                return Err(Error::OutOfBounds { dimension, size, stride, elements });
+                return Err(outside);
             }
         }
         Ok(())

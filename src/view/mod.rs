@@ -17,6 +17,8 @@ pub use positions::Positions;
 #[cfg(feature = "views")]
 pub use rows::Rows;
 
+use core::fmt;
+
 use nonfinite_kernels::Backend;
 #[cfg(feature = "ndarray")]
 use nonfinite_kernels::strided::Array;
@@ -62,13 +64,24 @@ pub struct TensorView<'a> {
 }
 
 /// Where the elements of a view lie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Memory<'a> {
     /// The layout counts elements from the first byte on.
     Bytes(&'a [u8]),
     /// Bytes between elements are not read: they may belong to another array.
     #[cfg(feature = "ndarray")]
     Array(Array<'a>),
+}
+
+/// Without the data, which may be large.
+impl fmt::Debug for Memory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
+            #[cfg(feature = "ndarray")]
+            Self::Array(_) => f.write_str("an array"),
+        }
+    }
 }
 
 impl<'a> TensorView<'a> {
@@ -153,9 +166,11 @@ impl<'a> TensorView<'a> {
     ///
     /// The answers are those of one thread. Inputs of no more than 2 MiB are answered on the calling
     /// thread; others are halved until a part has no more than 256 KiB. A search stops in all
-    /// threads soon after one has found what decides. [`TensorView::mask_into`] and
-    /// [`TensorView::positions`] run on the calling thread, as do rows along the outermost
-    /// dimension.
+    /// threads soon after one has found what decides. Some questions run on the calling thread:
+    /// [`TensorView::mask_into`] and [`TensorView::positions`], rows along the outermost dimension,
+    /// anything asked of a broadcast view, and packed bits of a strided view in which no coordinate
+    /// of the outermost dimension begins at a byte of the output. Rows are shared among the
+    /// coordinates of the outermost dimension only.
     #[cfg(feature = "rayon")]
     #[inline]
     pub fn par(self) -> Self {
@@ -182,7 +197,8 @@ impl<'a> TensorView<'a> {
         self.layout.sizes()
     }
 
-    /// The strides of the dimensions in elements, outermost first.
+    /// The strides of the dimensions in elements, outermost first. The stride of a dimension of size
+    /// 1 means nothing.
     pub fn strides(&self) -> impl ExactSizeIterator<Item = isize> + use<'_, 'a> {
         (0..self.sizes().len()).map(|dimension| self.layout.stride(dimension))
     }

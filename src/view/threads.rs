@@ -26,11 +26,13 @@ const HEAD: usize = 32 << 10;
 const BORDER: usize = 64;
 
 impl<'a> TensorView<'a> {
-    /// The view for several threads, if they are wanted and pay.
+    /// Returns the view to share among threads if `par` was called and the input is large enough;
+    /// else `None`. A broadcast view names few elements many times: one thread answers.
     pub(super) fn shared(&self) -> Option<Threads<'_, 'a>> {
         let whole = Part::whole(self);
-        let pays = self.threads && whole.bytes() > ALONE && rayon::current_num_threads() > 1;
-        pays.then_some(Threads(whole))
+        let broadcast = || self.layout.dimensions().any(|(size, stride)| size > 1 && stride == 0);
+        let pays = whole.bytes() > ALONE && !broadcast() && rayon::current_num_threads() > 1;
+        (self.threads && pays).then_some(Threads(whole))
     }
 }
 
@@ -39,7 +41,7 @@ pub(super) struct Threads<'v, 'a>(Part<'v, 'a>);
 
 impl<'v, 'a> Threads<'v, 'a> {
     pub(super) fn mask(&self, predicate: Predicate, out: MaskOut<'_>) {
-        // By the length of the whole, which a part does not know.
+        // Decided from the length of the whole mask: a part is too short to tell.
         let streams = nonfinite_kernels::streams(out.len());
         let mask = |part: Part<'_, '_>, out| {
             if streams { part.mask_streamed(predicate, out) } else { part.mask(predicate, out) }
@@ -116,8 +118,8 @@ impl<'v, 'a> Threads<'v, 'a> {
     fn head(&self) -> (Option<Part<'v, 'a>>, Part<'v, 'a>) {
         let elements = HEAD / self.0.view.format().size_in_bytes();
         match self.0.split_at(elements) {
-            Some((head, rest)) => (Some(head), rest),
-            None => (None, self.0),
+            Some((head, rest)) if head.bytes() <= GRAIN => (Some(head), rest),
+            _ => (None, self.0),
         }
     }
 }

@@ -47,6 +47,8 @@ fn predicate_names() {
         assert_eq!(predicate.name().to_uppercase().parse(), Ok(predicate));
     }
     assert_eq!("isneginf".parse(), Ok(Predicate::NegativeInf));
+    let error = "inf\0".parse::<Predicate>().unwrap_err();
+    assert_eq!(error.to_string(), "no predicate has the name \"inf\\0\"");
     let error = "infinity".parse::<Predicate>().unwrap_err();
     assert_eq!(error.to_string(), "no predicate has the name \"infinity\"");
 }

@@ -384,6 +384,18 @@ fn edges_of_layouts() {
     let mut at = [9; 3];
     huge.coordinate(most + some + 5, &mut at).unwrap();
     assert_eq!(at, [some / 2, 1, 5]);
+    // Strides of `usize`: what no signed one can be, where it means nothing and where it does.
+    let unsigned = |sizes: &[usize], strides: &[usize]| {
+        TensorView::strided_unsigned(&x, 0, sizes, strides).map(|view| view.count(Predicate::Nan))
+    };
+    assert_eq!(unsigned(&[1, 2], &[usize::MAX, 1]), Ok(1));
+    assert_eq!(unsigned(&[0, 2], &[usize::MAX, usize::MAX]), Ok(0));
+    assert_eq!(unsigned(&[2, 1], &[1, 5]), Ok(1));
+    for (size, stride) in [(usize::MAX, usize::MAX), (2, usize::MAX), (2, 2), (3, 1)] {
+        let outside =
+            Error::OutOfBounds { dimension: 0, size, stride: stride as i128, elements: 2 };
+        assert_eq!(unsigned(&[size], &[stride]), Err(outside));
+    }
     // As many dimensions as there can be, and more of size 1.
     let (sizes, strides) = ([1; 300], [5; 300]);
     assert_eq!(

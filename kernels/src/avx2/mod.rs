@@ -13,7 +13,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-use crate::cpuid::cpuid;
+use crate::cpuid::has_f16c;
 #[cfg(any(feature = "replace", feature = "scale"))]
 use crate::registers::Write;
 use crate::registers::{Registers, ones, padded, spread};
@@ -30,13 +30,6 @@ impl Avx2 {
     pub(crate) fn detect() -> Option<Self> {
         (cpu::get() && has_f16c()).then_some(Self(()))
     }
-}
-
-/// F16C, which `cpufeatures` cannot ask for. No CPU with AVX2 is known that lacks it.
-fn has_f16c() -> bool {
-    // Leaf 1, ECX, bit 29 (Intel SDM volume 2A, CPUID). `cpufeatures` has asked whether the system
-    // saves the registers of AVX2, which are those of F16C.
-    cfg!(target_feature = "f16c") || cpuid(1, 0).is_some_and(|leaf| leaf.ecx >> 29 & 1 != 0)
 }
 
 type V = __m256i;

@@ -14,6 +14,7 @@ use core::arch::x86_64::*;
 use core::hint::black_box;
 use core::mem::MaybeUninit;
 
+use crate::cpuid::has_f16c;
 #[cfg(any(feature = "replace", feature = "scale"))]
 use crate::registers::Write;
 use crate::registers::{Registers, ones};
@@ -24,13 +25,13 @@ cpufeatures::new!(
     cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"
 );
 
-/// Proves that the CPU has AVX-512 F, BW, VL and DQ, FMA, AVX2, POPCNT, BMI1 and BMI2.
+/// Proves that the CPU has AVX-512 F, BW, VL and DQ, FMA, F16C, AVX2, POPCNT, BMI1 and BMI2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
 impl Avx512 {
     pub(crate) fn detect() -> Option<Self> {
-        cpu::get().then_some(Self(()))
+        (cpu::get() && has_f16c()).then_some(Self(()))
     }
 }
 
@@ -304,9 +305,8 @@ fn put<const W: usize>(hits: u64, to: &mut [u8]) {
 }
 
 impl Simd for Avx512 {
-    /// `detect` asks for these features, and for FMA, which the compiler takes AVX-512 F to imply.
-    /// The compiler takes it to imply F16C too, which `cpufeatures` cannot ask for; no CPU with
-    /// AVX-512 F lacks it.
+    /// `detect` asks for these features, and for FMA and F16C, which the compiler takes AVX-512 F to
+    /// imply.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, comparison, out)

@@ -42,7 +42,8 @@ pub(crate) trait Registers: Copy {
 
     /// The sum of all lanes of two registers of counts, which have counted at most
     /// [`crate::simd::COUNTED`] bytes together. So no lane is above 128, and only the lowest byte
-    /// of a lane is not zero.
+    /// of a lane is not zero. With registers of 16 bytes two lanes may add up to 256, which a byte
+    /// does not hold.
     fn sum(self, counts: [Self::V; 2]) -> usize;
 
     /// Where `EQUAL` or `GREATER` holds.

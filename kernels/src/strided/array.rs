@@ -19,7 +19,8 @@ pub struct Array<'a> {
     strides: &'a [isize],
 }
 
-// SAFETY: an `Array` is a shared reference to elements that are all bits (`Bits`).
+// SAFETY: an `Array` only reads, and elements are all bits (`Bits`): they can be shared among threads
+// and do not change behind a shared reference.
 unsafe impl Send for Array<'_> {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Array<'_> {}
@@ -67,6 +68,11 @@ pub struct ArrayMut<'o> {
     strides: &'o [isize],
     lifetime: PhantomData<&'o mut bool>,
 }
+
+// SAFETY: an `ArrayMut` is a `&mut` to `bool`s.
+unsafe impl Send for ArrayMut<'_> {}
+// SAFETY: as for `Send`: a shared one allows nothing except to read sizes and strides.
+unsafe impl Sync for ArrayMut<'_> {}
 
 impl<'o, D: Dimension> From<&'o mut ArrayViewMut<'_, bool, D>> for ArrayMut<'o> {
     fn from(out: &'o mut ArrayViewMut<'_, bool, D>) -> Self {
