@@ -5,6 +5,7 @@ mod gguf;
 mod npz;
 mod options;
 mod planted;
+mod safetensors;
 mod write;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};
