@@ -39,7 +39,7 @@ fn child(named: &str, expected: &str) -> (bool, String) {
 const EXPECTED: &str = "NONFINITE_TEST_EXPECTED";
 
 /// `NONFINITE_BACKEND` picks a backend, an empty one leaves the choice to the crate, and a name
-/// that is no backend of this CPU is an error: whoever pins a backend must not get another.
+/// that is no backend of this CPU is an error: a pinned backend is never replaced by another one.
 #[test]
 fn the_environment_names_a_backend() {
     if let Ok(expected) = std::env::var(EXPECTED) {

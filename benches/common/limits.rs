@@ -2,8 +2,8 @@
 //! (`false`), copying.
 //!
 //! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`.
-//! They begin at a cache line, as whoever is in a hurry does: what is before it, below 64 bytes or
-//! elements, is left out.
+//! The loops begin at a cache line, which is fastest, and leave out the fewer than 64 bytes or
+//! elements before that line.
 #![allow(unsafe_code, reason = "loops in assembly on x86-64")]
 
 /// Copies the input.

@@ -34,7 +34,7 @@ pub fn name(bytes: usize) -> String {
     }
 }
 
-/// The backends that this CPU has, but for the scalar oracle.
+/// The backends that this CPU has, except the scalar one.
 pub fn backends() -> Vec<Backend> {
     Backend::available().filter(|backend| backend.name() != "scalar").collect()
 }

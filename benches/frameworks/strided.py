@@ -60,7 +60,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     library = ctypes.CDLL(options.library)
-    paths = [(number, name) for number, name in enumerate(("avx2", "avx512", "neon")) if library.peers_use_backend(number)]
+    names = enumerate(("avx2", "avx512", "neon"))
+    paths = [(number, name) for number, name in names if library.peers_use_backend(number)]
     print("| f32, GB/s | KiB |", *(f"{name} |" for _, name in paths), "numpy | best / numpy |")
     print("|---" * (4 + len(paths)) + "|")
     for kib in map(int, options.kib.split(",")):

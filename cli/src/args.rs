@@ -11,10 +11,9 @@ use crate::fix::Fix;
 /// Which tensors of a model file hold NaN or infinity, and where.
 #[derive(Debug, Parser)]
 #[command(name = "nonfinite", version, max_term_width = 100)]
-#[command(
-    after_help = "Environment:\n  NONFINITE_BACKEND  the backend to use, of those that `nonfinite backends` lists\n  \
-    NO_COLOR           no colours"
-)]
+#[command(after_help = "Environment:\n  \
+    NONFINITE_BACKEND  the backend to use, of those that `nonfinite backends` lists\n  \
+    NO_COLOR           no colours")]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]

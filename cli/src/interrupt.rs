@@ -25,7 +25,7 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Watches for Ctrl-C from now on, unless whoever started this program wants it ignored. A run that
+/// Watches for Ctrl-C from now on, unless the parent process made this program ignore Ctrl-C. A run that
 /// `cleans_up` is given all the time it needs, or until a second Ctrl-C; others a second.
 pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
     let end = move || {

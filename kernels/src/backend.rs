@@ -55,7 +55,7 @@ backends! {
 
 /// A way to run the kernels that the CPU at hand has.
 ///
-/// A `Backend` can only be had for instructions that were detected, so whoever has one may use it.
+/// A `Backend` can only be had for instructions that were detected, so every `Backend` can be used on this CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend(
     /// An index into [`BACKENDS`].
@@ -78,7 +78,7 @@ impl Backend {
     ///
     /// # Panics
     /// The first call panics if `NONFINITE_BACKEND` is set and names no backend of this build that
-    /// the CPU has: whoever pins a backend must not get another. An empty value counts as unset.
+    /// the CPU has: a pinned backend is never replaced by another one. An empty value counts as unset.
     #[inline]
     pub fn active() -> Self {
         match ACTIVE.load(Ordering::Relaxed) {

@@ -6,11 +6,12 @@ use core::arch::x86::{__cpuid_count, CpuidResult};
 use core::arch::x86_64::{__cpuid_count, CpuidResult};
 
 /// What the CPU says of a leaf; nothing in an SGX enclave, where the instruction faults.
-#[allow(unused_unsafe, reason = "`__cpuid_count` is unsafe in Rust 1.89 and safe in 1.95")]
 #[expect(unsafe_code, reason = "an instruction, unsafe in Rust 1.89")]
 pub(crate) fn cpuid(leaf: u32, subleaf: u32) -> Option<CpuidResult> {
+    // The type makes the call unsafe in all versions of Rust: the function is safe in 1.95.
+    let instruction: unsafe fn(u32, u32) -> CpuidResult = __cpuid_count;
     // SAFETY: outside of SGX every CPU that this crate runs on has CPUID, as `std` assumes too.
-    (!cfg!(target_env = "sgx")).then(|| unsafe { __cpuid_count(leaf, subleaf) })
+    (!cfg!(target_env = "sgx")).then(|| unsafe { instruction(leaf, subleaf) })
 }
 
 /// Whether the CPU has F16C, which `cpufeatures` cannot ask for; asked after AVX2 was found. No CPU

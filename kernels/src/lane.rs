@@ -115,12 +115,22 @@ macro_rules! lanes {
 
         impl Loops for $lane {
             #[inline]
-            fn mask(backend: Option<Backend>, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
+            fn mask(
+                backend: Option<Backend>,
+                x: &[u8],
+                comparison: &Comparison,
+                out: &mut [MaybeUninit<bool>],
+            ) {
                 static ROW: Row<Mask<$width>> = row::<Mask<$width>>();
                 Backend::run::<Mask<$width>>(backend, &ROW, x, comparison, out);
             }
 
-            fn streamed(backend: Option<Backend>, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
+            fn streamed(
+                backend: Option<Backend>,
+                x: &[u8],
+                comparison: &Comparison,
+                out: &mut [MaybeUninit<bool>],
+            ) {
                 static ROW: Row<Streamed<$width>> = row::<Streamed<$width>>();
                 Backend::run::<Streamed<$width>>(backend, &ROW, x, comparison, out);
             }
@@ -150,7 +160,12 @@ macro_rules! lanes {
             }
 
             #[cfg(feature = "replace")]
-            fn replace(backend: Option<Backend>, x: &mut [u8], comparison: &Comparison, codes: &Codes) -> usize {
+            fn replace(
+                backend: Option<Backend>,
+                x: &mut [u8],
+                comparison: &Comparison,
+                codes: &Codes,
+            ) -> usize {
                 static ROW: Row<InPlace<$width>> = row::<InPlace<$width>>();
                 Backend::run::<InPlace<$width>>(backend, &ROW, &[], comparison, (x, codes))
             }

@@ -86,7 +86,9 @@ quickcheck! {
 
     /// Long runs of one element, in which one or two others stand late: runs of hits are taken for
     /// granted until something differs.
-    fn backends_agree_on_runs(all: u64, other: u64, size: u8, mask: u64, bound: u64, shape: u8, at: u16) -> TestResult {
+    fn backends_agree_on_runs(
+        all: u64, other: u64, size: u8, mask: u64, bound: u64, shape: u8, at: u16
+    ) -> TestResult {
         let size = 1 << (size % 4);
         let rule = shaped(size, mask, bound, shape);
         let elements = 12_000 / size;

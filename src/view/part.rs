@@ -55,6 +55,19 @@ impl<'v, 'a> Part<'v, 'a> {
         part
     }
 
+    /// `len` elements of the part from row-major index `first` on. In a box both are multiples of
+    /// what lies inside of the outermost dimension.
+    #[cfg(feature = "rayon")]
+    fn of(&self, first: usize, len: usize) -> Self {
+        Self {
+            first,
+            len,
+            #[cfg(feature = "views")]
+            dimension: self.outermost().map_or(self.dimension, |(dimension, ..)| dimension),
+            ..*self
+        }
+    }
+
     /// Elements of the dimensions inside of `dimension`.
     #[cfg(all(feature = "rayon", feature = "views"))]
     pub(super) fn inner(&self, dimension: usize) -> usize {
@@ -88,14 +101,8 @@ impl<'v, 'a> Part<'v, 'a> {
     #[cfg(feature = "rayon")]
     pub(super) fn split_at(&self, middle: usize) -> Option<(Self, Self)> {
         let middle = self.border_near(middle)?;
-        #[allow(unused_mut, reason = "boxes need the feature views")]
-        let mut part = *self;
-        #[cfg(feature = "views")]
-        if !self.view.layout.is_dense() {
-            part.dimension = self.outermost()?.0;
-        }
-        let behind = Self { first: part.first + middle, len: part.len - middle, ..part };
-        Some((Self { len: middle, ..part }, behind))
+        let (first, second) = (self.first, self.first + middle);
+        Some((self.of(first, middle), self.of(second, self.len - middle)))
     }
 
     /// Bytes of the elements.

@@ -43,7 +43,7 @@ pub(crate) fn long(visit: Visit<'_>) {
         for &n in lengths {
             let bytes = mixed(format, n);
             visit(format, &bytes);
-            // Clean but for the end, so that searches go through whole groups.
+            // Clean except the end, so that searches go through whole groups.
             let size = format.size_in_bytes();
             let mut clean = vec![0; bytes.len()];
             visit(format, &clean);

@@ -176,7 +176,7 @@ fn factors_that_are_not_finite() {
 }
 
 fn not_finite(formats: &[Format]) {
-    // The payload of a NaN may be all ones: whoever rounds it as a number leaves the NaNs behind.
+    // The payload of a NaN may be all ones: rounded as a number, it is no NaN any more.
     let ones = [f64::from_bits(u64::MAX), f64::from_bits(u64::MAX >> 1)];
     for &format in formats {
         for factor in

@@ -259,7 +259,8 @@ impl Observed<'_> {
 
 /// Refuses outputs that must not be written over.
 fn refuse(input: &Path, output: &Path, force: bool) -> Result<(), FixError> {
-    // Follows links: whoever names a link means its file, although the link would be replaced.
+    // `metadata` follows a link to its file. The checks below are about that file, although `fix`
+    // would replace the link.
     let Ok(there) = fs::metadata(output) else {
         return match fs::symlink_metadata(output) {
             Ok(_) if !force => Err(FixError::Exists),

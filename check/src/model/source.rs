@@ -58,8 +58,8 @@ impl Source {
     }
 }
 
-/// Text of a file, with replacements for what is not UTF-8. Validates a copy, since another process
-/// may write to the map.
+/// The text of a file. Bytes that are not UTF-8 become U+FFFD. The text is copied before it is
+/// validated, because another process may write to the mapped file.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())

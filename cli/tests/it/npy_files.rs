@@ -5,7 +5,7 @@ use crate::{assert_results, npy, npy_text, refused};
 const NAN: u32 = 0x7FC0_0000;
 const INF: u32 = 0x7F80_0000;
 
-/// `count` ones, but for these.
+/// `count` ones, except these.
 fn f32s(count: usize, special: &[(usize, u32)]) -> Vec<u32> {
     let mut values = vec![1.0f32.to_bits(); count];
     for &(index, bits) in special {

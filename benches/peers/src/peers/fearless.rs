@@ -10,8 +10,8 @@ use crate::task::{Ask, Input, Question, Task};
 
 /// Elements in blocks: as many as a vector has bytes.
 ///
-/// No closures and no iterator's methods around vectors: what is not inlined would not have the
-/// CPU's instructions.
+/// Vectors are not passed to closures or to methods of iterators: the compiler may not inline those,
+/// and then compiles them without the CPU's instructions.
 trait Block<S: Simd>: crate::data::Element {
     type Mask: SimdMask<S>;
     const VECTORS: usize;

@@ -155,7 +155,7 @@ impl Column {
                 rows = end.ok_or_else(|| bad("more rows than its footer says"))?;
                 let element =
                     |index| chunk.first + batch.row(index, begin, self.descriptor.max_def_level());
-                // Of nulls alone too: whoever sees them may want to stop.
+                // Called for a batch of nulls alone too, so that the caller can stop.
                 show(&batch.values, &mut |numbers| {
                     see(Run { numbers, place: &element, valid: None })
                 })

@@ -273,7 +273,7 @@ impl Pages<'_> {
 }
 
 /// Hands over one page at a time to the decoders of `parquet`, which want a reader that owns its
-/// data: whoever decodes puts the next page in when the last is used up.
+/// data. The loop that decodes puts in the next page when the decoders have used up the last one.
 #[derive(Clone, Default)]
 pub(super) struct Slot(Arc<Mutex<Option<Page>>>);
 
