@@ -1,9 +1,10 @@
 //! The check: a file is read, its tensors are looked at, and the findings become a report.
 
+use std::collections::BTreeSet;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::model::{Error, FileFormat, Input, Source};
+use crate::model::{Data, Error, FileFormat, Input, Source, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
@@ -46,11 +47,12 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     if beginning.is_empty() {
         return Err(Error::Empty);
     }
-    let format = FileFormat::of_file(&beginning, None)?;
+    let format = FileFormat::of_stream(&beginning)?;
     let how = format.stream()?;
     let scanned = scan_stream(format, how, &mut beginning.chain(stream), options)?;
     let report = |(tensor, tally)| TensorReport::new(tensor, &tally, options);
-    Ok(Report { format, tensors: scanned.into_iter().map(report).collect() })
+    let tensors = scanned.into_iter().map(report).collect();
+    Ok(Report { format, tensors, other_files: Vec::new() })
 }
 
 fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Report, Error> {
@@ -67,9 +69,19 @@ fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Repo
             scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
         observer.started(total);
     }
+    let other_files = other_files(&tensors);
     let tallies = scan(input.bytes, &tensors, options)?;
     let reports = tensors.into_iter().zip(&tallies);
     let tensors =
         reports.map(|(tensor, tally)| TensorReport::new(tensor, tally, options)).collect();
-    Ok(Report { format, tensors })
+    Ok(Report { format, tensors, other_files })
+}
+
+/// The files beside the input that hold data of its tensors, each once.
+fn other_files(tensors: &[Tensor]) -> Vec<PathBuf> {
+    let paths = tensors.iter().filter_map(|tensor| match &tensor.data {
+        Data::Other { source, .. } => Some(source.path().to_owned()),
+        Data::Input(_) | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => None,
+    });
+    paths.collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -60,7 +60,11 @@ of the first in the order of the file. A summary follows. The two parts of a com
 Of quantised tensors (GGUF) the scales are looked at. Integers, text and times are skipped, and so are formats that \
 have neither NaN nor infinity (F4, F6); in tables nulls are, too. Files are mapped: do not write to them meanwhile.
 
-Exit status: 0 if all is finite, 1 if not, 2 if a file could not be checked or the usage is wrong, 130 if interrupted.
+A folder is searched for files of any name: their contents decide. Text files are passed over, since text holds no \
+tensors. All else that may hold a number and was not looked at is named, with the reason.
+
+Exit status: 0 if all is finite, 1 if not, 2 if something was not looked at or could not be checked (see \
+--skip-unknown) or the usage is wrong, 130 if interrupted.
 
 Examples:
   nonfinite check model.safetensors
@@ -71,7 +75,7 @@ Examples:
 /// How to check.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Files, folders (searched for files by their names), patterns (*, ?, [..], **),
+    /// Files, folders (every file in them, whatever its name), patterns (*, ?, [..], **),
     /// model.safetensors.index.json for a sharded set, or - for standard input (.npy, .safetensors;
     /// streams of Arrow if built with them)
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
@@ -104,6 +108,10 @@ pub struct Check {
     /// given several times
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
+    /// Exit with 0 or 1 although files or tensors of unknown formats were not looked at. They are
+    /// named all the same, and `complete` in JSON stays false. Damaged files still give 2
+    #[arg(long)]
+    pub skip_unknown: bool,
     /// Print no more than this many tensors; the summary counts all. Not for JSON
     #[arg(long, value_name = "N")]
     pub max_reports: Option<usize>,

@@ -1,6 +1,7 @@
 //! The command `nonfinite`.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroU64;
@@ -10,10 +11,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{CommandFactory, Parser};
-use nonfinite_check::{Error, LookedAt, Options, Report, json};
+use nonfinite_check::{Error, Options, Report, json};
 use nonfinite_cli::args::{Arguments, Check, Command, Form, When};
 use nonfinite_cli::fix::Fix;
-use nonfinite_cli::inputs;
+use nonfinite_cli::inputs::{self, Found};
 use nonfinite_cli::interrupt::{self, Watch, interrupted};
 use nonfinite_cli::progress::Progress;
 use nonfinite_cli::report::{Line, OneLine, Totals};
@@ -137,6 +138,8 @@ struct Run<'a> {
     printed: usize,
     /// What goes into the JSON document.
     results: Vec<(PathBuf, Result<Report, Error>)>,
+    /// Files that hold data of other files, by their real paths.
+    used: BTreeSet<PathBuf>,
 }
 
 impl<'a> Run<'a> {
@@ -169,6 +172,7 @@ impl<'a> Run<'a> {
             totals: Totals::default(),
             printed: 0,
             results: Vec::new(),
+            used: BTreeSet::new(),
         }
     }
 
@@ -194,6 +198,7 @@ impl<'a> Run<'a> {
         }
         let status = match self.totals {
             Totals { failed: 1.., .. } => FAILED,
+            Totals { unknown: 1.., .. } if !self.check.skip_unknown => FAILED,
             Totals { bad: 1.., .. } => FOUND,
             _ => CLEAN,
         };
@@ -204,23 +209,53 @@ impl<'a> Run<'a> {
     fn files(&mut self, out: &mut impl Write) -> io::Result<()> {
         for argument in &self.check.files {
             match inputs::files(argument) {
-                Ok(files) => files
-                    .iter()
-                    .take_while(|_| !interrupted())
-                    .try_for_each(|file| self.file(file, out))?,
+                Ok(files) => self.all_of(argument, files, out)?,
                 Err(error) => self.result(argument, Err(Error::Io(error)), out)?,
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, out: &mut impl Write) -> io::Result<()> {
-        let result = if path == Path::new("-") {
+    /// Checks the files of an argument. Files that no reader knows come last: another file may have
+    /// named them as its data.
+    fn all_of(
+        &mut self,
+        argument: &Path,
+        files: Vec<Found>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let mut unknown = Vec::new();
+        let mut nothing = true;
+        for mut found in files {
+            let result = found.error.take().map_or_else(|| self.check(&found.path), Err);
+            match result {
+                _ if interrupted() => return Ok(()),
+                Err(error) if found.holds_nothing(&error) => self.totals.text += 1,
+                Err(error) if found.searched && error.is_unknown() => {
+                    unknown.push((found.path, error));
+                }
+                result => {
+                    nothing = false;
+                    if let Ok(report) = &result {
+                        self.used.extend(report.other_files.iter().filter_map(real));
+                    }
+                    self.result(&found.path, result, out)?;
+                }
+            }
+        }
+        if nothing && unknown.is_empty() {
+            return self.result(argument, Err(Error::Io(inputs::nothing())), out);
+        }
+        unknown.retain(|(path, _)| !real(path).is_some_and(|path| self.used.contains(&path)));
+        unknown.into_iter().try_for_each(|(path, error)| self.result(&path, Err(error), out))
+    }
+
+    fn check(&self, path: &Path) -> Result<Report, Error> {
+        if path == Path::new("-") {
             nonfinite_check::check_stream(io::stdin().lock(), &self.options)
         } else {
             nonfinite_check::check_file(path, &self.options)
-        };
-        if interrupted() { Ok(()) } else { self.result(path, result, out) }
+        }
     }
 
     /// Counts and prints a result.
@@ -233,7 +268,12 @@ impl<'a> Run<'a> {
         match &result {
             Ok(report) => self.count(path, report),
             Err(error) => {
-                self.totals.failed += 1;
+                let counter = if error.is_unknown() {
+                    &mut self.totals.unknown
+                } else {
+                    &mut self.totals.failed
+                };
+                *counter += 1;
                 let option = if matches!(error, Error::Expansion { .. }) {
                     " (--max-expansion)"
                 } else {
@@ -264,16 +304,12 @@ impl<'a> Run<'a> {
     }
 
     fn count(&mut self, path: &Path, report: &Report) {
-        self.totals.failed += usize::from(!report.is_complete());
-        for tensor in &report.tensors {
-            self.totals.add(tensor);
-            if let LookedAt::Unreadable(why) = &tensor.looked_at {
-                let name = tensor
-                    .name
-                    .as_ref()
-                    .map_or_else(String::new, |name| format!("tensor {name:?}: "));
-                self.complain(format_args!("{}: {name}{}", OneLine(path.display()), OneLine(why)));
-            }
+        report.tensors.iter().for_each(|tensor| self.totals.add(tensor));
+        self.totals.unknown += usize::from(!report.is_complete());
+        for (tensor, why) in report.not_looked_at() {
+            let name =
+                tensor.name.as_ref().map_or_else(String::new, |name| format!("tensor {name:?}: "));
+            self.complain(format_args!("{}: {name}{}", OneLine(path.display()), OneLine(why)));
         }
     }
 
@@ -307,6 +343,11 @@ impl<'a> Run<'a> {
             None => complain(message),
         }
     }
+}
+
+/// The path of a file without links; none if the file is gone.
+fn real(path: impl AsRef<Path>) -> Option<PathBuf> {
+    path.as_ref().canonicalize().ok()
 }
 
 /// The status, unless the output could not be written. A reader that has enough, such as `head`, is

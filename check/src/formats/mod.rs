@@ -20,11 +20,12 @@ pub mod pytorch;
 pub mod safetensors;
 pub mod safetensors_index;
 mod signatures;
+mod unread;
 
 use std::path::{Path, PathBuf};
 
 use crate::model::reader::{Reader, Stream};
-use crate::model::{Error, FileFormat, Input, Source, Tensor};
+use crate::model::{Error, FileFormat, Input, Source, Tensor, is_text};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -44,6 +45,13 @@ static READERS: &[&Reader] = &[
 /// No row fits.
 fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
+}
+
+/// Why no row fits bytes that begin like this.
+fn no_format(bytes: &[u8]) -> Error {
+    let not_built = || signatures::not_built(bytes).map(Error::NotBuilt);
+    let not_read = || signatures::not_read(bytes).map(Error::NotRead);
+    not_built().or_else(not_read).unwrap_or_else(unknown)
 }
 
 impl FileFormat {
@@ -78,13 +86,23 @@ impl FileFormat {
         by_bytes.map(|reader| reader.format).or_else(|| Self::by_path(path?))
     }
 
-    /// As [`FileFormat::detect`], with the reason if there is no format.
+    /// As [`FileFormat::detect`] of a whole file, with the reason if there is no format.
     ///
     /// # Errors
-    /// [`Error::NotBuilt`] or [`Error::Unknown`].
+    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::Text`] or [`Error::Unknown`].
     pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
-        let why = || signatures::not_built(bytes).map_or_else(unknown, Error::NotBuilt);
-        Self::detect(bytes, path).ok_or_else(why)
+        Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
+            Error::Unknown { known } if is_text(bytes) => Error::Text { known },
+            error => error,
+        })
+    }
+
+    /// The format of a stream by its first bytes.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`], [`Error::NotRead`] or [`Error::Unknown`].
+    pub(crate) fn of_stream(bytes: &[u8]) -> Result<Self, Error> {
+        Self::detect(bytes, None).ok_or_else(|| no_format(bytes))
     }
 
     /// The tensors of a file of this format.

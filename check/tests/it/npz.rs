@@ -48,6 +48,39 @@ fn members_of_other_kinds() {
     assert!(!report.is_complete());
 }
 
+/// Every zip archive begins as a .npz file does. Members that nobody looks at are named.
+#[test]
+fn members_that_are_not_looked_at() {
+    let nested = one(&array(), false);
+    let members = [
+        ("x.npy", &array()[1..], "not a .npy file"),
+        ("model.pt", &nested, "a zip archive"),
+        ("weights.h5", b"\x89HDF\r\n\x1A\n\0", "an HDF5 file (Keras, NetCDF)"),
+        ("data.pkl", b"\x80\x02]\x94.", "a pickle of Python"),
+        ("raw", &[0, 0, 0xC0, 0x7F], "not a .npy file"),
+    ];
+    for deflate in [false, true] {
+        let all: Vec<_> =
+            members.iter().map(|&(name, data, _)| Member { name, data, deflate }).collect();
+        let report = report(&zip(&all), FileFormat::NPZ);
+        let named: Vec<_> = report
+            .not_looked_at()
+            .map(|(tensor, why)| (tensor.name.as_deref().unwrap(), why))
+            .collect();
+        let expected = members.map(|(name, _, why)| (name.trim_end_matches(".npy"), why));
+        assert_eq!(named, expected);
+        assert!(!report.is_complete() && !report.is_bad());
+    }
+    // Text is inflated up to a bound.
+    let text = |length, deflate| {
+        let data = vec![b'a'; length];
+        report(&zip(&[Member { name: "text", data: &data, deflate }]), FileFormat::NPZ)
+    };
+    assert!(text(1 << 20, true).is_complete());
+    assert!(!text((1 << 20) + 1, true).is_complete());
+    assert!(text((1 << 20) + 1, false).is_complete());
+}
+
 /// How far archives may be inflated is up to the caller; what is stored is not counted.
 #[test]
 fn inflation_is_bounded() {
