@@ -1,9 +1,10 @@
 //! The check: a file is read, its tensors are looked at, and the findings become a report.
 
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
-use crate::model::{Error, FileFormat, Input, Source};
+use crate::formats::BEGINNING;
+use crate::model::{Error, FileFormat, ReadAt, Source};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
@@ -14,9 +15,23 @@ use crate::scan::{scan, scan_stream};
 /// # Errors
 /// [`Error`] if it is not a whole, valid file of a known format.
 pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
-    let source = Source::open(path)?;
-    let format = FileFormat::of_file(source.bytes(), Some(path))?;
-    check(Input { bytes: source.bytes(), path: Some(path) }, format, options)
+    check_source(&Source::open(path)?, Some(path), options)
+}
+
+/// Checks a file that is read by [`ReadAt`]. The path leads to the files beside it, and its name
+/// tells the format if the bytes do not.
+///
+/// Files of npy, safetensors and GGUF are never in memory as a whole: the check reads their header,
+/// and then piece by piece with several threads. Other formats need [`ReadAt::bytes`].
+///
+/// # Errors
+/// [`Error`] if it is not a whole, valid file of a known format.
+pub fn check_source(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+    options: &Options,
+) -> Result<Report, Error> {
+    check(source, path, FileFormat::of_source(source, path)?, options)
 }
 
 /// Checks the bytes of a file. [`FileFormat::detect`] finds the format if it is not known.
@@ -24,11 +39,8 @@ pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
 /// # Errors
 /// [`Error`] if they are not a whole, valid file of this format, or if the file names other files.
 pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Result<Report, Error> {
-    check(Input { bytes, path: None }, format, options)
+    check(&bytes, None, format, options)
 }
-
-/// Bytes by which formats are told apart.
-const BEGINNING: usize = 16;
 
 /// Checks a file that comes as a stream. Reads it once, to its end, with one thread.
 ///
@@ -48,18 +60,24 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     }
     let format = FileFormat::of_file(&beginning, None)?;
     let how = format.stream()?;
-    let scanned = scan_stream(format, how, &mut beginning.chain(stream), options)?;
+    let mut stream = BufReader::new(beginning.chain(stream));
+    let scanned = scan_stream(format, how, &mut stream, options)?;
     let report = |(tensor, tally)| TensorReport::new(tensor, &tally, options);
     Ok(Report { format, tensors: scanned.into_iter().map(report).collect() })
 }
 
-fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Report, Error> {
-    let mut tensors = format.tensors(input)?;
+fn check(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+    format: FileFormat,
+    options: &Options,
+) -> Result<Report, Error> {
+    let mut tensors = format.read(source, path)?;
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
     let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
     let decoded =
         decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
-    options.bound(decoded, input.bytes.len() as u64)?;
+    options.bound(decoded, source.length() as u64)?;
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
         // Saturates, since columns may claim any length without data.
@@ -67,7 +85,7 @@ fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Repo
             scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
         observer.started(total);
     }
-    let tallies = scan(input.bytes, &tensors, options)?;
+    let tallies = scan(source, &tensors, options)?;
     let reports = tensors.into_iter().zip(&tallies);
     let tensors =
         reports.map(|(tensor, tally)| TensorReport::new(tensor, tally, options)).collect();
