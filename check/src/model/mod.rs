@@ -24,6 +24,6 @@ pub use data::{Column, Data, Decode, Run, See, ShowError, Valid};
 pub use error::Error;
 pub use file_format::FileFormat;
 pub use finding::{Finding, First, Range};
-pub use source::{Input, Source};
+pub use source::{Input, ReadAt, Source};
 pub use tensor::{Content, Layout, Tensor};
 pub(crate) use text::is_text;

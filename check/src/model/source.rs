@@ -1,24 +1,103 @@
-//! Files, mapped into memory, and what a reader may see of them.
+//! Where the bytes of files come from, and what a reader may see of them.
 #![expect(unsafe_code, reason = "a file is mapped into memory")]
 
+use std::fmt;
 use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use memmap2::Mmap;
 
 use super::error::Error;
 use super::file_format::FileFormat;
 
-/// A file mapped into memory.
+/// Bytes that can be read from any place on: those of a file, of memory, of an object in a store.
+///
+/// Several threads read at a time.
+pub trait ReadAt: fmt::Debug + Send + Sync {
+    /// How many bytes there are.
+    fn length(&self) -> usize;
+
+    /// Fills `out` with the bytes from `at` on.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and whatever keeps them from being
+    /// read.
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
+
+    /// The path of the file; none for bytes that come from elsewhere.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The bytes, if they are in memory. The check then looks at them where they are, and does not
+    /// call [`ReadAt::read_exact_at`].
+    fn in_memory(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// All bytes as one slice, for formats that have no header at their beginning. Another process
+    /// may change the bytes of a mapped file at any time: copy before validating.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such slice.
+    fn bytes(&self) -> Result<&[u8], Error> {
+        self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
+    }
+}
+
+impl ReadAt for &[u8] {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let rest = self.get(at..).unwrap_or_default();
+        let bytes = rest.get(..out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+/// Reads bytes one after the other.
+#[derive(Debug)]
+pub(crate) struct Sequence<'a> {
+    source: &'a dyn ReadAt,
+    at: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// From the byte `at` on.
+    pub(crate) fn new(source: &'a dyn ReadAt, at: usize) -> Self {
+        Self { source, at }
+    }
+}
+
+impl Read for Sequence<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = out.len().min(self.source.length().saturating_sub(self.at));
+        self.source.read_exact_at(&mut out[..count], self.at)?;
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// A file. Its bytes are read, or mapped into memory when [`ReadAt::bytes`] asks for all of them.
 #[derive(Debug)]
 pub struct Source {
-    map: Mmap,
+    file: File,
+    length: usize,
     path: PathBuf,
+    map: OnceLock<Mmap>,
 }
 
 impl Source {
-    /// Maps a file.
+    /// Opens a file.
     ///
     /// # Errors
     /// [`Error`] for anything but a regular file with something in it.
@@ -34,28 +113,78 @@ impl Source {
         if metadata.len() == 0 {
             return Err(Error::Empty);
         }
+        let length = usize::try_from(metadata.len());
+        let length = length.map_err(|_| Error::Io(io::ErrorKind::FileTooLarge.into()))?;
         let file = File::open(path).map_err(Error::Io)?;
+        Ok(Self { file, length, path: path.to_owned(), map: OnceLock::new() })
+    }
+
+    /// The path, as the file was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl ReadAt for Source {
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let read = read_exact_at(&self.file, out, at as u64);
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                io::Error::new(error.kind(), "the file has become shorter during the check")
+            }
+            _ => error,
+        })
+    }
+
+    fn bytes(&self) -> Result<&[u8], Error> {
+        if let Some(map) = self.map.get() {
+            return Ok(map);
+        }
         // SAFETY: this process only reads the map, which is private to it. Another process may
         // still write to the file, and no lock that every system honours prevents this. If it
         // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
         // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
         // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
         // help says not to write to files while they are checked.
-        let map = unsafe { Mmap::map(&file) }.map_err(Error::Io)?;
-        Ok(Self { map, path: path.to_owned() })
+        let map = unsafe { memmap2::MmapOptions::new().len(self.length).map(&self.file) };
+        let map = map.map_err(Error::Io)?;
+        Ok(self.map.get_or_init(|| map))
     }
+}
 
-    /// The bytes of the file. Another process may change them at any time: copy before validating.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.map
-    }
+#[cfg(unix)]
+fn read_exact_at(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, at)
+}
 
-    /// Its path, as it was opened.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut out: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !out.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, out, at) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                out = &mut out[count..];
+                at += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
+    Ok(())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The text of a file. Bytes that are not UTF-8 become U+FFFD. The text is copied before it is
@@ -75,7 +204,7 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Maps a file that this one names: a shard, external data. The name is relative to the folder
+    /// Opens a file that this one names: a shard, external data. The name is relative to the folder
     /// of this file and must not lead out of it.
     ///
     /// # Errors
