@@ -81,6 +81,35 @@ fn members_that_are_not_looked_at() {
     assert!(text((1 << 20) + 1, false).is_complete());
 }
 
+/// Bytes of an archive that belong to no member could hold anything.
+#[test]
+fn bytes_of_no_member() {
+    let archive = one(&array(), false);
+    let check = |bytes: &[u8], message: &str| {
+        let error = check_bytes(bytes, FileFormat::NPZ, &Options::default()).unwrap_err();
+        assert_eq!(error.to_string(), format!("bad zip archive: {message} belong to no member"));
+    };
+    let length = archive.len();
+    check(&[&archive[..], &[1; 3]].concat(), &format!("3 bytes from byte {length} on"));
+    // The comment has its length in the last two bytes of the archive.
+    let comment = |text: &[u8]| {
+        let length = u16::try_from(text.len()).unwrap().to_le_bytes();
+        [&archive[..archive.len() - 2], &length[..], text].concat()
+    };
+    assert!(report(&comment(b"made by hand"), FileFormat::NPZ).is_complete());
+    check(&comment(&[0, 0, 0xC0, 0x7F]), &format!("4 bytes from byte {length} on"));
+    // Behind the data of the last member, a data descriptor may follow.
+    let directory = archive.windows(4).position(|window| window == DIRECTORY).unwrap();
+    let with_gap = |gap: usize| {
+        let mut bytes = [&archive[..directory], &vec![1; gap], &archive[directory..]].concat();
+        // The offset of the directory, in the end record.
+        tamper(&mut bytes, b"PK\x05\x06", 16, gap as i64);
+        bytes
+    };
+    assert!(report(&with_gap(24), FileFormat::NPZ).is_complete());
+    check(&with_gap(25), &format!("25 bytes from byte {directory} on"));
+}
+
 /// How far archives may be inflated is up to the caller; what is stored is not counted.
 #[test]
 fn inflation_is_bounded() {
