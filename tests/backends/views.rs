@@ -1,6 +1,6 @@
 //! Strided tensors against nested loops over coordinates.
 
-use nonfinite::{Error, Format, MaskView, Predicate, TensorView};
+use nonfinite::{Elements, Error, Format, MaskView, Predicate, TensorView};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
 use crate::layouts::{Layout, check, mixed};
@@ -28,7 +28,14 @@ struct Case {
 impl Arbitrary for Case {
     fn arbitrary(g: &mut Gen) -> Self {
         let format = *g
-            .choose(&[Format::F32, Format::F64, Format::F16, Format::Bf16, Format::F8E4M3Fn])
+            .choose(&[
+                Format::F32,
+                Format::F64,
+                Format::F16,
+                Format::Bf16,
+                Format::F8E4M3Fn,
+                Format::F4E2M1Fn,
+            ])
             .unwrap();
         let below = |g: &mut Gen, n: usize| usize::arbitrary(g) % n;
         let most = if reduced() { 600 } else { 6000 };
@@ -200,6 +207,23 @@ fn edges_of_layouts() {
     let strides: Vec<isize> = (0..12).map(|i| 1 << i).collect();
     let view = TensorView::strided(&memory[..], 0, &[2; 12], &strides).unwrap();
     assert_eq!(view.position(Predicate::Nan), Some((1 << 12) - 1));
+}
+
+/// A rule that is constant for a format reads no element: these would take years.
+#[test]
+fn constant_rules_are_answered_without_a_walk() {
+    let size = 1 << (usize::BITS / 3 - 1);
+    let (bytes, sizes) = (vec![0x7F; 3 * size], [size; 3]);
+    let of = |format| {
+        TensorView::strided(Elements::from_bytes(&bytes, format).unwrap(), 0, &sizes, &[1; 3])
+    };
+    let view = of(Format::F4E2M1Fn).unwrap();
+    assert_eq!(view.count(Predicate::Finite), view.len());
+    assert_eq!((view.count(Predicate::Nan), view.count(Predicate::Never)), (0, 0));
+    assert_eq!(view.census(), nonfinite::Census::default());
+    assert_eq!(view.position(Predicate::Finite), Some(0));
+    assert!(view.all(Predicate::Finite) && !view.any(Predicate::NonFinite));
+    assert_eq!(of(Format::F8E4M3Fn).unwrap().count(Predicate::NegativeInf), 0);
 }
 
 #[test]
