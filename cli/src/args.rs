@@ -58,7 +58,7 @@ const CHECK_HELP: &str = "\
 For each tensor that holds a number that is not finite: name, dtype, shape, how many of each kind, and the coordinate \
 of the first in the order of the file. A summary follows. The two parts of a complex number count each for itself. \
 Of quantised tensors (GGUF) the scales are looked at. Integers, text and times are skipped, and so are formats that \
-have neither NaN nor infinity (F4, F6); in tables nulls are, too. Files are mapped: do not write to them meanwhile.
+have neither NaN nor infinity (F4, F6); in tables nulls are, too. Do not write to files meanwhile. Of .safetensors, .npy and .gguf that is an error at worst; other files are mapped, so cutting them ends the check by SIGBUS.
 
 A folder is searched for files of any name: their contents decide. Text files are passed over, since text holds no \
 tensors. All else that may hold a number and was not looked at is named, with the reason.
@@ -76,8 +76,8 @@ Examples:
 #[derive(Debug, Args)]
 pub struct Check {
     /// Files, folders (every file in them, whatever its name), patterns (*, ?, [..], **),
-    /// model.safetensors.index.json for a sharded set, or - for standard input (.npy, .safetensors;
-    /// streams of Arrow if built with them)
+    /// model.safetensors.index.json for a sharded set, or - for standard input (.npy, .safetensors,
+    /// .gguf; streams of Arrow if built with them)
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// How results are printed; `auto` is a table on a terminal and lines elsewhere
@@ -124,6 +124,11 @@ pub struct Check {
     /// Threads to use, instead of as many as the machine runs at a time
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// Map files into memory instead of reading them: faster if they are in the cache of the system,
+    /// but a file that another process cuts ends the check by SIGBUS, and the files count as memory
+    /// of the process
+    #[arg(long)]
+    pub mmap: bool,
     /// When to use colours in a table; NO_COLOR counts for `auto`
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub color: When,

@@ -5,9 +5,10 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -90,11 +91,19 @@ impl Read for Sequence<'_> {
 /// A file. Its bytes are read, or mapped into memory when [`ReadAt::bytes`] asks for all of them.
 #[derive(Debug)]
 pub struct Source {
-    file: File,
+    /// None if the file is mapped and was closed.
+    file: Option<File>,
     length: usize,
     path: PathBuf,
     map: OnceLock<Mmap>,
 }
+
+/// Files that are kept open. Beyond these, files are mapped and closed: a model can have thousands
+/// of files, and systems let a process open 256 of them or 1024.
+const MOST_OPEN: usize = 64;
+
+/// Files that are open.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 impl Source {
     /// Opens a file.
@@ -110,19 +119,35 @@ impl Source {
         if !metadata.is_file() {
             return Err(Error::NotAFile);
         }
-        if metadata.len() == 0 {
+        let file = File::open(path).map_err(Error::Io)?;
+        // Another process may have put another file in its place.
+        let length = file.metadata().map_err(Error::Io)?.len();
+        if length == 0 {
             return Err(Error::Empty);
         }
-        let length = usize::try_from(metadata.len());
-        let length = length.map_err(|_| Error::Io(io::ErrorKind::FileTooLarge.into()))?;
-        let file = File::open(path).map_err(Error::Io)?;
-        Ok(Self { file, length, path: path.to_owned(), map: OnceLock::new() })
+        let too_large = |_| Error::Io(io::ErrorKind::FileTooLarge.into());
+        let length = usize::try_from(length).map_err(too_large)?;
+        let (path, map) = (path.to_owned(), OnceLock::new());
+        if OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN {
+            return Ok(Self { file: Some(file), length, path, map });
+        }
+        OPEN.fetch_sub(1, Ordering::Relaxed);
+        let map = OnceLock::from(map_file(&file, length)?);
+        Ok(Self { file: None, length, path, map })
     }
 
     /// The path, as the file was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -136,29 +161,38 @@ impl ReadAt for Source {
     }
 
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
-        let read = read_exact_at(&self.file, out, at as u64);
+        let read = match (&self.file, self.map.get()) {
+            (Some(file), _) => read_exact_at(file, out, at as u64),
+            (None, map) => map.map_or(&[][..], |map| map).read_exact_at(out, at),
+        };
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                io::Error::new(error.kind(), "the file has become shorter during the check")
+                io::Error::new(error.kind(), "the file became shorter during the check")
             }
             _ => error,
         })
     }
 
     fn bytes(&self) -> Result<&[u8], Error> {
-        if let Some(map) = self.map.get() {
-            return Ok(map);
+        match (self.map.get(), &self.file) {
+            (Some(map), _) => Ok(map),
+            (None, Some(file)) => {
+                let map = map_file(file, self.length)?;
+                Ok(self.map.get_or_init(|| map))
+            }
+            (None, None) => unreachable!("a closed file is mapped"),
         }
-        // SAFETY: this process only reads the map, which is private to it. Another process may
-        // still write to the file, and no lock that every system honours prevents this. If it
-        // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
-        // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
-        // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
-        // help says not to write to files while they are checked.
-        let map = unsafe { memmap2::MmapOptions::new().len(self.length).map(&self.file) };
-        let map = map.map_err(Error::Io)?;
-        Ok(self.map.get_or_init(|| map))
     }
+}
+
+fn map_file(file: &File, length: usize) -> Result<Mmap, Error> {
+    // SAFETY: this process only reads the map, which is private to it. Another process may still
+    // write to the file, and no lock that every system honours prevents this. If it shortens the
+    // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
+    // bytes change under the reader. No use of the bytes becomes unsound by that: text is copied
+    // before it is checked for UTF-8, and the kernels take any bits. The help says not to write to
+    // files while they are checked.
+    unsafe { MmapOptions::new().len(length).map(file) }.map_err(Error::Io)
 }
 
 #[cfg(unix)]

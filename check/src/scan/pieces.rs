@@ -25,9 +25,7 @@ pub(crate) fn scan(
     options: &Options,
 ) -> Result<Vec<Tally>, Error> {
     let work = Work::new(source, tensors, options);
-    let pieces = work.pieces.len();
-    // The system is slow to say how many threads it runs, so small files do not ask.
-    let threads = if pieces <= 1 { 1 } else { options.threads().min(pieces) };
+    let threads = options.threads().min(work.pieces.len());
     if threads <= 1 {
         work.run();
     } else {

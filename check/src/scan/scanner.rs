@@ -201,7 +201,8 @@ impl Scanner {
         (tensor, first): (&Tensor, usize),
         options: &Options,
     ) -> Result<Tally, Error> {
-        let Some(bytes) = source.in_memory() else {
+        let bytes = if options.map { source.bytes().ok() } else { source.in_memory() };
+        let Some(bytes) = bytes else {
             let mut stream = Sequence::new(source, range.start);
             return self.stream(&mut stream, range.len(), (tensor, first), options);
         };
