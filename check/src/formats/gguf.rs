@@ -1,7 +1,8 @@
 //! GGUF, the format of ggml and llama.cpp, versions 2 and 3, in either byte order.
 //!
 //! The check looks at every value of float types, and at the scales of quantised types. Shapes have
-//! the index that runs fastest last, as in numpy. GGUF lists them the other way round.
+//! the index that runs fastest last, as in numpy. GGUF lists them the other way round. Floats in the
+//! metadata are tensors, too, of the name `metadata.KEY`.
 //!
 //! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. NaN in
 //! MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
@@ -10,9 +11,11 @@
 use std::fmt;
 use std::ops::Range;
 
+use nonfinite::Format;
+
 use crate::formats::ggml_types::{self, Kind};
 use crate::model::reader::Reader;
-use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor, source};
 
 impl FileFormat {
     /// GGUF; see [`gguf`](crate::formats::gguf).
@@ -111,7 +114,7 @@ impl From<Error> for model::Error {
     }
 }
 
-/// The tensors of a GGUF file in the order of their data. Tensors of types that ggml does not store
+/// The floats in the metadata of a GGUF file, and its tensors in the order of their data. Tensors of types that ggml does not store
 /// are unreadable.
 ///
 /// # Errors
@@ -130,7 +133,11 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
         return Err(Error::Version(version));
     }
     let (count, values) = (header.u64("header")?, header.u64("header")?);
-    let alignment = alignment(&mut header, values)?;
+    let mut metadata = Metadata { alignment: ALIGNMENT, floats: Vec::new() };
+    for _ in 0..values {
+        metadata.read(&mut header, bytes.len())?;
+    }
+    let Metadata { alignment, floats } = metadata;
     // No capacity: the count is a claim.
     let mut infos = Vec::new();
     for _ in 0..count {
@@ -141,16 +148,22 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let data = (end as u64).next_multiple_of(alignment);
     infos.sort_by_key(|info| info.offset);
     let mut used = 0;
-    infos
+    let tensors = infos
         .into_iter()
-        .map(|info| info.tensor(data, alignment, bytes.len(), header.order, &mut used))
-        .collect()
+        .map(|info| info.tensor(data, alignment, bytes.len(), header.order, &mut used));
+    floats.into_iter().map(Ok).chain(tensors).collect()
 }
 
-/// Reads over the metadata. Only the alignment matters here.
-fn alignment(header: &mut Header<'_>, values: u64) -> Result<u64, Error> {
-    let mut alignment = ALIGNMENT;
-    for _ in 0..values {
+/// What matters here of the metadata.
+struct Metadata {
+    alignment: u64,
+    /// The values and arrays of floats.
+    floats: Vec<Tensor>,
+}
+
+impl Metadata {
+    /// Reads a key and its value in a file of so many bytes.
+    fn read(&mut self, header: &mut Header<'_>, file: usize) -> Result<(), Error> {
         let key = header.string("metadata")?;
         let kind = header.u32("metadata")?;
         if key == b"general.alignment" {
@@ -158,16 +171,49 @@ fn alignment(header: &mut Header<'_>, values: u64) -> Result<u64, Error> {
             if !value.is_power_of_two() {
                 return Err(Error::Alignment);
             }
-            alignment = value;
-        } else {
-            header.skip_value(kind)?;
+            self.alignment = value;
+            return Ok(());
         }
+        let (kind, count) = match kind {
+            ARRAY => {
+                let kind = header.u32("metadata")?;
+                (kind, Some(header.u64("metadata")?))
+            }
+            _ => (kind, None),
+        };
+        let start = file - header.rest.len();
+        header.skip_values(kind, count)?;
+        if let Some((dtype, format)) = float(kind) {
+            let content = Content::Floats { format, parts: 1, order: header.order };
+            // The values are there, so their count fits.
+            let shape = count.into_iter().map(|count| count as usize).collect();
+            self.floats.push(Tensor {
+                name: Some(format!("metadata.{}", source::text(key))),
+                file: None,
+                dtype: dtype.to_owned(),
+                shape,
+                layout: Layout::RowMajor,
+                content,
+                data: Data::Input(start..file - header.rest.len()),
+            });
+        }
+        Ok(())
     }
-    Ok(alignment)
 }
 
-// Types of values in metadata that are not skipped by size alone.
+/// The name and the format of a type of values that are floats.
+fn float(kind: u32) -> Option<(&'static str, Format)> {
+    match kind {
+        FLOAT32 => Some(("F32", Format::F32)),
+        FLOAT64 => Some(("F64", Format::F64)),
+        _ => None,
+    }
+}
+
+// Types of values in metadata that are more than a size.
 const UINT32: u32 = 4;
+const FLOAT32: u32 = 6;
+const FLOAT64: u32 = 12;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
@@ -176,8 +222,8 @@ fn value_size(kind: u32) -> Result<u64, Error> {
     match kind {
         0 | 1 | 7 => Ok(1),
         2 | 3 => Ok(2),
-        UINT32 | 5 | 6 => Ok(4),
-        10..=12 => Ok(8),
+        UINT32 | 5 | FLOAT32 => Ok(4),
+        10 | 11 | FLOAT64 => Ok(8),
         _ => Err(Error::ValueType(kind)),
     }
 }
@@ -219,22 +265,18 @@ impl<'a> Header<'a> {
         self.take(length, what)
     }
 
-    fn skip_value(&mut self, kind: u32) -> Result<(), Error> {
+    /// Skips a value, or an array of so many.
+    fn skip_values(&mut self, kind: u32, count: Option<u64>) -> Result<(), Error> {
         match kind {
-            STRING => self.string("metadata").map(drop),
-            ARRAY => {
-                let (kind, count) = (self.u32("metadata")?, self.u64("metadata")?);
-                match kind {
-                    ARRAY => Err(Error::NestedArray),
-                    // Each takes bytes, so this ends with the file at the latest.
-                    STRING => (0..count).try_for_each(|_| self.string("metadata").map(drop)),
-                    _ => {
-                        let length = value_size(kind)?.checked_mul(count);
-                        self.take(length.ok_or(Error::Truncated("metadata"))?, "metadata").map(drop)
-                    }
-                }
+            // Each takes bytes, so this ends with the file at the latest.
+            STRING => {
+                (0..count.unwrap_or(1)).try_for_each(|_| self.string("metadata").map(drop))
             }
-            _ => self.take(value_size(kind)?, "metadata").map(drop),
+            ARRAY => Err(Error::NestedArray),
+            _ => {
+                let length = value_size(kind)?.checked_mul(count.unwrap_or(1));
+                self.take(length.ok_or(Error::Truncated("metadata"))?, "metadata").map(drop)
+            }
         }
     }
 }
