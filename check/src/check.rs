@@ -55,6 +55,7 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
 
 fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Report, Error> {
     let mut tensors = format.tensors(input)?;
+    let checksums = format.checksums(input.bytes)?;
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
     let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
     let decoded =
@@ -67,7 +68,7 @@ fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Repo
             scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
         observer.started(total);
     }
-    let tallies = scan(input.bytes, &tensors, options)?;
+    let tallies = scan(input.bytes, &tensors, &checksums, options)?;
     let reports = tensors.into_iter().zip(&tallies);
     let tensors =
         reports.map(|(tensor, tally)| TensorReport::new(tensor, tally, options)).collect();

@@ -28,6 +28,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input)?),
     stream: None,
+    checksums: None,
     shards: None,
     is_fixable: false,
 };

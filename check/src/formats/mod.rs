@@ -24,7 +24,7 @@ mod signatures;
 use std::path::{Path, PathBuf};
 
 use crate::model::reader::{Reader, Stream};
-use crate::model::{Error, FileFormat, Input, Source, Tensor};
+use crate::model::{Checksum, Error, FileFormat, Input, Source, Tensor};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -93,6 +93,14 @@ impl FileFormat {
     /// [`Error`] if the file is not whole or not valid.
     pub fn tensors(self, input: Input<'_>) -> Result<Vec<Tensor>, Error> {
         (self.reader()?.tensors)(input)
+    }
+
+    /// The checksums of stored data in a file of this format.
+    ///
+    /// # Errors
+    /// [`Error`] if the file is not whole or not valid.
+    pub(crate) fn checksums(self, bytes: &[u8]) -> Result<Vec<Checksum>, Error> {
+        self.reader()?.checksums.map_or_else(|| Ok(Vec::new()), |checksums| checksums(bytes))
     }
 
     /// How a stream of this format is read.

@@ -24,6 +24,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input.bytes)?),
     stream: Some(Stream::Described(|stream| Ok(describe_stream(stream)?))),
+    checksums: None,
     shards: None,
     is_fixable: true,
 };

@@ -28,6 +28,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.get(8) == Some(&b'{'),
     tensors: |input| Ok(tensors(input.bytes)?),
     stream: Some(Stream::Described(|stream| Ok(describe_stream(stream)?))),
+    checksums: None,
     shards: None,
     is_fixable: true,
 };

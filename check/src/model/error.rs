@@ -76,6 +76,12 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The bytes of a stored part of the file, such as a member of an archive, do not have the
+    /// checksum that the file says: the part is damaged.
+    Checksum {
+        /// The name of the part.
+        name: String,
+    },
     /// Decoded, the data is far longer than the file:
     /// [`Options::expansion`](crate::Options::expansion).
     Expansion {
@@ -133,6 +139,7 @@ impl fmt::Display for Error {
             Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
             Self::Other { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
+            Self::Checksum { name } => write!(f, "member {name:?}: the checksum is wrong"),
             Self::Expansion { decoded, file, most } => write!(
                 f,
                 "claims {decoded} bytes of numbers in {file} bytes, more than the {most} for each that are taken"
@@ -156,6 +163,7 @@ impl StdError for Error {
             | Self::NoStream { .. }
             | Self::NoFolder(_)
             | Self::Outside(_)
+            | Self::Checksum { .. }
             | Self::Expansion { .. }
             | Self::Trailing(_) => None,
         }

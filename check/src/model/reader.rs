@@ -5,6 +5,7 @@ use std::io::Read;
 use nonfinite::Format;
 
 use super::byte_order::ByteOrder;
+use super::checksum::Checksum;
 use super::data::{See, ShowError};
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -21,6 +22,9 @@ pub(crate) struct Reader {
     /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and
     /// content say.
     pub(crate) tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
+    /// The checksums of stored data that the scan verifies, if the format has some. Readers verify
+    /// those of compressed data when they decode it.
+    pub(crate) checksums: Option<fn(&[u8]) -> Result<Vec<Checksum>, Error>>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,
     /// The names of the files that a file stands for, if this is the format of an index. A search

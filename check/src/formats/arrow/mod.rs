@@ -56,6 +56,7 @@ pub(super) static READER: Reader = Reader {
     begins: signatures::is_arrow,
     tensors,
     stream: Some(Stream::InParts(stream::tensors)),
+    checksums: None,
     shards: None,
     is_fixable: false,
 };

@@ -46,6 +46,7 @@ pub(super) static READER: Reader = Reader {
     begins: signatures::is_parquet,
     tensors: |input| Ok(tensors(input)?),
     stream: None,
+    checksums: None,
     shards: None,
     is_fixable: false,
 };
