@@ -120,8 +120,7 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
 /// As [`members`].
 pub(crate) fn checksums(bytes: &[u8]) -> Result<Vec<Checksum>, Error> {
     let stored = members(bytes)?.into_iter().filter(|member| member.method == Method::Stored);
-    let checksum =
-        |Member { name, range, crc, .. }: Member| Checksum { name, range, crc };
+    let checksum = |Member { name, range, crc, .. }: Member| Checksum { name, range, crc };
     Ok(stored.map(checksum).collect())
 }
 

@@ -270,9 +270,7 @@ impl<'a> Header<'a> {
     fn skip_values(&mut self, kind: u32, count: Option<u64>) -> Result<(), Error> {
         match kind {
             // Each takes bytes, so this ends with the file at the latest.
-            STRING => {
-                (0..count.unwrap_or(1)).try_for_each(|_| self.string("metadata").map(drop))
-            }
+            STRING => (0..count.unwrap_or(1)).try_for_each(|_| self.string("metadata").map(drop)),
             ARRAY => Err(Error::NestedArray),
             _ => {
                 let length = value_size(kind)?.checked_mul(count.unwrap_or(1));

@@ -84,7 +84,11 @@ impl<'a> Work<'a> {
         {
             if let Data::Column(column) = &tensor.data {
                 let parts = column.parts().into_iter().enumerate();
-                pieces.extend(parts.map(|(start, length)| Piece { of: Of::Tensor(index), start, length }));
+                pieces.extend(parts.map(|(start, length)| Piece {
+                    of: Of::Tensor(index),
+                    start,
+                    length,
+                }));
                 continue;
             }
             let length = tensor.data.length();

@@ -53,9 +53,8 @@ fn floats_in_metadata() {
         };
         let f32s = turned(f32s.map(f32::to_le_bytes).concat(), 4);
         let f64s = turned(f64s.map(f64::to_le_bytes).concat(), 8);
-        let value = |key, kind, value: &[u8]| {
-            [&string(key, big)[..], &u32_in(kind, big), value].concat()
-        };
+        let value =
+            |key, kind, value: &[u8]| [&string(key, big)[..], &u32_in(kind, big), value].concat();
         let array = |kind, count, values: &[u8]| {
             [&u32_in(kind, big)[..], &u64_in(count, big), values].concat()
         };
