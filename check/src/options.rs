@@ -40,10 +40,9 @@ pub struct Options {
     pub expansion: Option<NonZeroU64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
-    /// Whether files are mapped into memory instead of read. Faster for files in the cache of the
-    /// system, since nothing is copied: see the README. But a file that another process cuts ends
-    /// this process by SIGBUS, and what was looked at counts as memory of this process. A file that
-    /// cannot be mapped is read.
+    /// Whether files are mapped into memory instead of read. Nothing is copied then, so files in the
+    /// cache of the system take less CPU time: the README has figures. But a file that another
+    /// process cuts ends this process with SIGBUS. A file that cannot be mapped is read.
     pub map: bool,
     /// Receives the progress of the check, and may stop it.
     pub observer: Option<Arc<dyn Observer>>,

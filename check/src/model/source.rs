@@ -2,12 +2,15 @@
 #![expect(unsafe_code, reason = "a file is mapped into memory")]
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 use memmap2::{Mmap, MmapOptions};
 
 use super::error::Error;
@@ -32,8 +35,8 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The bytes, if they are in memory. The check then looks at them where they are, and does not
-    /// call [`ReadAt::read_exact_at`].
+    /// The bytes, if they are in memory. The check then looks at the tensors where they are, and
+    /// copies only the header.
     fn in_memory(&self) -> Option<&[u8]> {
         None
     }
@@ -45,6 +48,12 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// [`Error::Io`] if there is no such slice.
     fn bytes(&self) -> Result<&[u8], Error> {
         self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
+    }
+
+    /// The check has looked at this range of [`ReadAt::bytes`]. A mapped file gives its memory back.
+    /// The bytes stay: the next look at them reads the file again.
+    fn release(&self, range: Range<usize>) {
+        let _ = range;
     }
 }
 
@@ -91,18 +100,19 @@ impl Read for Sequence<'_> {
 /// A file. Its bytes are read, or mapped into memory when [`ReadAt::bytes`] asks for all of them.
 #[derive(Debug)]
 pub struct Source {
-    /// None if the file is mapped and was closed.
+    /// None if the file is opened anew for each read.
     file: Option<File>,
+    metadata: Metadata,
     length: usize,
     path: PathBuf,
     map: OnceLock<Mmap>,
 }
 
-/// Files that are kept open. Beyond these, files are mapped and closed: a model can have thousands
-/// of files, and systems let a process open 256 of them or 1024.
-const MOST_OPEN: usize = 64;
+/// Files that are kept open. Further ones are opened for each read: a model can have thousands of
+/// files, and Unix systems let a process open 256 of them or 1024.
+const MOST_OPEN: usize = if cfg!(unix) { 64 } else { usize::MAX };
 
-/// Files that are open.
+/// Files that are kept open now.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 impl Source {
@@ -121,25 +131,46 @@ impl Source {
         }
         let file = File::open(path).map_err(Error::Io)?;
         // Another process may have put another file in its place.
-        let length = file.metadata().map_err(Error::Io)?.len();
-        if length == 0 {
+        let metadata = file.metadata().map_err(Error::Io)?;
+        if metadata.len() == 0 {
             return Err(Error::Empty);
         }
         let too_large = |_| Error::Io(io::ErrorKind::FileTooLarge.into());
-        let length = usize::try_from(length).map_err(too_large)?;
-        let (path, map) = (path.to_owned(), OnceLock::new());
-        if OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN {
-            return Ok(Self { file: Some(file), length, path, map });
+        let length = usize::try_from(metadata.len()).map_err(too_large)?;
+        let kept = OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN;
+        if !kept {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
         }
-        OPEN.fetch_sub(1, Ordering::Relaxed);
-        let map = OnceLock::from(map_file(&file, length)?);
-        Ok(Self { file: None, length, path, map })
+        let (file, path) = (kept.then_some(file), path.to_owned());
+        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
     }
 
     /// The path, as the file was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Does something with the open file.
+    fn with_file<T>(&self, then: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        if let Some(file) = &self.file {
+            return then(file);
+        }
+        let file = File::open(&self.path)?;
+        if !same_file(&file.metadata()?, &self.metadata) {
+            return Err(io::Error::other("another file took its place during the check"));
+        }
+        then(&file)
+    }
+
+    fn map(&self, file: &File) -> io::Result<Mmap> {
+        // SAFETY: this process only reads the map, which is private to it. Another process may
+        // still write to the file, and no lock that every system honours prevents this. If it
+        // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
+        // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
+        // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
+        // help says not to write to files while they are checked.
+        unsafe { MmapOptions::new().len(self.length).map(file) }
     }
 }
 
@@ -161,10 +192,7 @@ impl ReadAt for Source {
     }
 
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
-        let read = match (&self.file, self.map.get()) {
-            (Some(file), _) => read_exact_at(file, out, at as u64),
-            (None, map) => map.map_or(&[][..], |map| map).read_exact_at(out, at),
-        };
+        let read = self.with_file(|file| read_exact_at(file, out, at as u64));
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 io::Error::new(error.kind(), "the file became shorter during the check")
@@ -174,25 +202,39 @@ impl ReadAt for Source {
     }
 
     fn bytes(&self) -> Result<&[u8], Error> {
-        match (self.map.get(), &self.file) {
-            (Some(map), _) => Ok(map),
-            (None, Some(file)) => {
-                let map = map_file(file, self.length)?;
-                Ok(self.map.get_or_init(|| map))
-            }
-            (None, None) => unreachable!("a closed file is mapped"),
+        if let Some(map) = self.map.get() {
+            return Ok(map);
+        }
+        let map = self.with_file(|file| self.map(file)).map_err(Error::Io)?;
+        Ok(self.map.get_or_init(|| map))
+    }
+
+    #[cfg(unix)]
+    fn release(&self, range: Range<usize>) {
+        let inside = range.start <= range.end && range.end <= self.length;
+        if let Some(map) = self.map.get().filter(|_| inside) {
+            // SAFETY: the range is within the map. The pages of a file that is mapped for reading
+            // come back from the file, so nobody who holds a slice of the map sees other bytes,
+            // unless another process wrote to the file: see `map`.
+            let released = unsafe {
+                map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
+            };
+            // It is advice: without it the pages stay.
+            drop(released);
         }
     }
 }
 
-fn map_file(file: &File, length: usize) -> Result<Mmap, Error> {
-    // SAFETY: this process only reads the map, which is private to it. Another process may still
-    // write to the file, and no lock that every system honours prevents this. If it shortens the
-    // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
-    // bytes change under the reader. No use of the bytes becomes unsound by that: text is copied
-    // before it is checked for UTF-8, and the kernels take any bits. The help says not to write to
-    // files while they are checked.
-    unsafe { MmapOptions::new().len(length).map(file) }.map_err(Error::Io)
+#[cfg(unix)]
+fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Never asked: there all files are kept open.
+#[cfg(not(unix))]
+fn same_file(_: &Metadata, _: &Metadata) -> bool {
+    false
 }
 
 #[cfg(unix)]

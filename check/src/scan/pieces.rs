@@ -17,6 +17,10 @@ use crate::options::Options;
 /// end together.
 const PIECE: usize = 4 << 20;
 
+/// Bytes that are decoded from a mapped file before the memory of the map is given back. Giving it
+/// back walks over the whole map, and other threads then read their pages anew.
+const RELEASE: usize = 256 << 20;
+
 /// Looks at all tensors, and returns a tally for each. Verifies the checksums.
 ///
 /// # Errors
@@ -65,6 +69,8 @@ struct Work<'a> {
     options: &'a Options,
     pieces: Vec<Piece>,
     next: AtomicUsize,
+    /// Bytes that were decoded since the map was released.
+    decoded: AtomicUsize,
     stopped: AtomicBool,
     tallies: Vec<Mutex<Tally>>,
     /// For each part with a checksum, those of its pieces, with the places of the pieces.
@@ -127,6 +133,7 @@ impl<'a> Work<'a> {
             options,
             pieces,
             next: AtomicUsize::new(0),
+            decoded: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             tallies: tensors.iter().map(|_| Mutex::default()).collect(),
             sums: checksums.iter().map(|_| Mutex::default()).collect(),
@@ -184,7 +191,9 @@ impl<'a> Work<'a> {
                 let mut stream = decode.open(self.source.bytes()?).map_err(failed)?;
                 let tally = scanner.stream(&mut stream, piece.length, first, self.options)?;
                 // Some decoders verify a checksum at their end.
-                match stream.read(&mut [0]).map_err(failed)? {
+                let rest = stream.read(&mut [0]).map_err(failed)?;
+                self.release(piece.length);
+                match rest {
                     0 => Ok(tally),
                     _ => Err(failed(io::Error::other("more data than its shape says"))),
                 }
@@ -208,7 +217,17 @@ impl<'a> Work<'a> {
             column.show(input, piece.start, see)
         });
         shown.map_err(|error| error.of(|| tensor.label()))?;
+        self.release(piece.length);
         Ok(tally)
+    }
+
+    /// Counts what was decoded from the map, and gives memory back now and then.
+    fn release(&self, decoded: usize) {
+        let before = self.decoded.fetch_add(decoded, Ordering::Relaxed);
+        // The sum may wrap around: then it is released a little earlier or later.
+        if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
+            self.source.release(0..self.source.length());
+        }
     }
 
     fn fail(&self, of: Of, error: Error) {
@@ -258,4 +277,72 @@ fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
 /// Ignores poison: if a thread panics, the scope passes the panic on, and no result is used.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ByteOrder, Layout, See, ShowError};
+
+    /// Counts how often all of it was released.
+    #[derive(Debug, Default)]
+    struct Map {
+        released: AtomicUsize,
+    }
+
+    impl ReadAt for Map {
+        fn length(&self) -> usize {
+            1000
+        }
+
+        fn read_exact_at(&self, _: &mut [u8], _: usize) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn in_memory(&self) -> Option<&[u8]> {
+            Some(&[0; 1000])
+        }
+
+        fn release(&self, range: Range<usize>) {
+            assert_eq!(range, 0..1000);
+            self.released.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A column of nulls, in so many parts of 64 MiB.
+    struct Nulls(usize);
+
+    impl Column for Nulls {
+        fn parts(&self) -> Vec<usize> {
+            vec![64 << 20; self.0]
+        }
+
+        fn show(&self, _: &[u8], _: usize, _: &mut See<'_>) -> Result<(), ShowError> {
+            Ok(())
+        }
+    }
+
+    /// A map that is decoded gives its memory back, but not after each part.
+    #[test]
+    fn maps_are_released() {
+        for (parts, expected) in [(3, 0), (4, 1), (7, 1), (8, 2)] {
+            let floats = Content::Floats {
+                format: nonfinite::Format::F32,
+                parts: 1,
+                order: ByteOrder::NATIVE,
+            };
+            let tensor = Tensor {
+                name: None,
+                file: None,
+                dtype: String::new(),
+                shape: vec![0],
+                layout: Layout::RowMajor,
+                content: floats,
+                data: Data::Column(Box::new(Nulls(parts))),
+            };
+            let map = Map::default();
+            scan(&map, &[tensor], &[], &Options::default()).expect("nothing is wrong");
+            assert_eq!(map.released.into_inner(), expected, "{parts} parts");
+        }
+    }
 }

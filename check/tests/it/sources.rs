@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,6 +50,32 @@ struct Object {
     bytes: Vec<u8>,
     breaks: usize,
     longest: AtomicUsize,
+}
+
+/// Bytes in memory. Counts how often a range of them was released.
+#[derive(Debug)]
+struct Released {
+    bytes: Vec<u8>,
+    times: AtomicUsize,
+}
+
+impl ReadAt for Released {
+    fn length(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        (&&self.bytes[..]).read_exact_at(out, at)
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(&self.bytes)
+    }
+
+    fn release(&self, range: Range<usize>) {
+        assert!(self.bytes.get(range).is_some(), "a range within the bytes");
+        self.times.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Object {
@@ -173,6 +199,16 @@ fn cut_during_the_check() {
     }
 }
 
+/// The memory of each piece is given back.
+#[test]
+fn memory_is_given_back() {
+    for (name, bytes, _) in files() {
+        let source = Released { bytes, times: AtomicUsize::new(0) };
+        check_source(&source, None, &Options::default()).expect("a good file");
+        assert_eq!(source.times.into_inner(), 3, "{name}");
+    }
+}
+
 /// A set of more files than are kept open, of which each has its own data.
 #[test]
 fn many_files() {
@@ -197,7 +233,7 @@ fn many_files() {
             assert_eq!(first.bits, u64::from(f32::NAN.to_bits()) + shard as u64);
         }
     }
-    // All that were open are closed, also those that were never closed early.
+    // More than are kept open.
     let sources: Vec<_> = (0..SHARDS)
         .map(|shard| Source::open(&folder.join(format!("x{shard:03}.safetensors"))).unwrap())
         .collect();
@@ -207,6 +243,13 @@ fn many_files() {
         assert_eq!(beginning, source.bytes().expect("it can be mapped")[..8]);
         let error = source.read_exact_at(&mut beginning, source.length() - 7).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+    #[cfg(unix)]
+    {
+        let replaced = folder.join(format!("x{:03}.safetensors", SHARDS - 1));
+        fs::rename(folder.join("x000.safetensors"), &replaced).unwrap();
+        let error = sources[SHARDS - 1].read_exact_at(&mut [0], 0).unwrap_err();
+        assert!(error.to_string().contains("another file took its place"), "{error}");
     }
     #[cfg(target_os = "linux")]
     {

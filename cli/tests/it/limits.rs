@@ -1,6 +1,6 @@
 //! Files that are larger than the memory, and files that change during the check.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -61,6 +61,28 @@ fn less_memory_than_the_file() {
     }
 }
 
+/// The most memory that a process had so far, in KiB.
+fn peak(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it has memory");
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number of KiB")
+}
+
+/// What a check has looked at does not stay in the memory of the process, as the system counts it.
+#[test]
+fn mapped_files_do_not_stay_in_memory() {
+    let path = sparse_npy("mapped.npy", 64 * GIB);
+    let mut command = crate::command();
+    command.args(["check", "--mmap"]).arg(&path).stdout(Stdio::null());
+    let mut child = command.spawn().expect("the command starts");
+    thread::sleep(Duration::from_millis(300));
+    let peak = peak(child.id());
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    fs::remove_file(&path).expect("the build folder can be written to");
+    assert!(peak < 100 << 10, "{peak} KiB");
+}
+
 /// A file that another process cuts ends its check with a message and status 2.
 #[test]
 fn cut_during_the_check() {
@@ -70,6 +92,7 @@ fn cut_during_the_check() {
     let child = command.spawn().expect("the command starts");
     // If the check has not begun by then, the file is too short for its header: status 2, too.
     thread::sleep(Duration::from_millis(300));
+    assert!(peak(child.id()) < 100 << 10, "the file is in memory");
     File::options().write(true).open(&path).unwrap().set_len(GIB).expect("the file can be cut");
     let run = Run::from(child.wait_with_output().expect("it ends"));
     assert_eq!((run.status, run.out.lines().count()), (2, 1), "{}", run.err);
