@@ -82,7 +82,7 @@ impl<'a> Run<'a> {
         if written.is_ok() && !self.check.quiet {
             let backend = nonfinite::Backend::active().name();
             written = match self.form {
-                Form::Json => writeln!(out, "{}", json::document(&self.results)),
+                Form::Json => writeln!(out, "{}", json::document(&self.results, json::Listed::All)),
                 Form::Jsonl => Ok(()),
                 Form::Auto | Form::Table | Form::Lines => {
                     writeln!(out, "{}", self.totals.summary(start.elapsed(), backend))
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
         }
         let text = match (&result, self.form) {
             _ if self.check.quiet => String::new(),
-            (_, Form::Jsonl) => json::lines(path, &result),
+            (_, Form::Jsonl) => json::lines(path, &result, json::Listed::All),
             (Ok(report), Form::Table) => self.table(path, report),
             (Ok(report), Form::Lines | Form::Auto) => self.lines(path, report),
             (_, Form::Json) | (Err(_), _) => String::new(),
