@@ -1,10 +1,12 @@
 //! The arguments of the command.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use nonfinite_check::{Allow, Kinds, Options, RawDtype};
+use nonfinite_check::json::Listed;
+use nonfinite_check::{Allow, Kinds, Observer, Options, RawDtype};
 
 use crate::fix::Fix;
 
@@ -27,6 +29,9 @@ pub enum Command {
     /// with them), sharded sets, and folders of them
     #[command(after_help = CHECK_HELP)]
     Check(Check),
+    /// Compare files by tensor names: what does B hold that is not finite, and A does not?
+    #[command(after_help = DIFF_HELP)]
+    Diff(Diff),
     /// Write a .safetensors or .npy file anew, with other numbers in the place of NaN and infinity
     #[command(after_help = FIX_HELP)]
     Fix(Fix),
@@ -53,6 +58,21 @@ Exit status: 0 if OUT was written, 2 if not, 130 if interrupted: then there is n
 
 Example:
   nonfinite fix broken.safetensors -o mended.safetensors --nan 0 --posinf max --neginf min";
+
+const DIFF_HELP: &str = "\
+Finds what a conversion broke. For each tensor: dtype, and how many numbers of each kind A and B hold. A kind is new \
+if B holds more of it, or holds the first one at another place; behind the first place only counts are compared. \
+Dtypes may differ, and so may the number of files: a tensor is found by its name. All that is not finite in a tensor \
+that only B has is new. Of a name that occurs in several files on one side, those in files of the same path are \
+compared.
+
+Exit status: 0 if nothing is new, 1 if something is, 2 if a file or a tensor could not be checked or the usage is \
+wrong, 130 if interrupted.
+
+Examples:
+  nonfinite diff model-f32.safetensors model-f16.safetensors
+  nonfinite diff model.safetensors.index.json merged.safetensors
+  nonfinite diff --fail-on inf before/ after/";
 
 const CHECK_HELP: &str = "\
 For each tensor that holds a number that is not finite: name, dtype, shape, how many of each kind, and the coordinate \
@@ -91,6 +111,27 @@ pub struct Check {
     /// Least and greatest finite number of each tensor, the clean ones too
     #[arg(long)]
     pub stats: bool,
+    /// What is bad, and how to read.
+    #[command(flatten)]
+    pub how: How,
+    /// List bad tensors only, and those that could not be looked at; totals count all tensors
+    #[arg(long)]
+    pub bad_only: bool,
+    /// Sums for each dtype before the summary. JSON always has them
+    #[arg(long)]
+    pub by_dtype: bool,
+    /// Print no more than this many tensors; the summary counts all. Only for tables, lines and
+    /// github
+    #[arg(long, value_name = "N")]
+    pub max_reports: Option<usize>,
+    /// When to use colours in a table; NO_COLOR counts for `auto`
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub color: When,
+}
+
+/// What is bad, and how files are read: the options that several commands have.
+#[derive(Debug, Args)]
+pub struct How {
     /// Allow KINDS in tensors whose name matches PATTERN (*, ?, [..]): they make no tensor bad.
     /// KINDS are nan, +inf, -inf, inf (both signs) and all, separated by commas. May be given
     /// several times
@@ -104,9 +145,6 @@ pub struct Check {
     /// given several times
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
-    /// Print no more than this many tensors; the summary counts all. Not for JSON
-    #[arg(long, value_name = "N")]
-    pub max_reports: Option<usize>,
     /// Refuse files whose decoded numbers are more than N bytes for each byte of the file: a few
     /// bytes of a table can stand for billions of equal numbers. Files of less than 64 KiB count as
     /// 64 KiB; numbers that are not encoded do not count. 0 means no bound; ONNX and PyTorch keep
@@ -116,12 +154,29 @@ pub struct Check {
     /// Threads to use, instead of as many as the machine runs at a time
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// When to use colours in a table; NO_COLOR counts for `auto`
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub color: When,
     /// No progress bar; without a terminal there is none anyway
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// What to compare.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The side that is taken as it is: a file, the index of a sharded set, or a folder
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    pub a: PathBuf,
+    /// The side that may hold more: a file, the index of a sharded set, or a folder
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
+    pub b: PathBuf,
+    /// One JSON document, as check/SCHEMA.md describes
+    #[arg(long, conflicts_with = "quiet")]
+    pub json: bool,
+    /// No results, only the exit status, and errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// What is bad, and how to read.
+    #[command(flatten)]
+    pub how: How,
 }
 
 /// How results are printed.
@@ -137,6 +192,12 @@ pub enum Form {
     Json,
     /// JSON objects, one a line.
     Jsonl,
+    /// Annotations of GitHub's workflows.
+    Github,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// JUnit XML, for test reports.
+    Junit,
 }
 
 /// When to use colours.
@@ -150,6 +211,22 @@ pub enum When {
     Never,
 }
 
+impl How {
+    /// How to check, with someone who is told about the progress.
+    #[must_use]
+    pub fn options(&self, stats: bool, observer: Arc<dyn Observer>) -> Options {
+        Options {
+            stats,
+            fail_on: self.fail_on,
+            allow: self.allow.clone(),
+            threads: self.threads,
+            observer: Some(observer),
+            raw: self.raw_dtype.clone(),
+            expansion: NonZeroU64::new(self.max_expansion),
+        }
+    }
+}
+
 impl Check {
     /// The form that all options together ask for.
     #[must_use]
@@ -161,5 +238,10 @@ impl Check {
             Form::Auto => Form::Lines,
             form => form,
         }
+    }
+    /// The tensors that are listed.
+    #[must_use]
+    pub const fn listed(&self) -> Listed {
+        if self.bad_only { Listed::Bad } else { Listed::All }
     }
 }

@@ -36,7 +36,9 @@ fn help_and_version() {
 
 #[test]
 fn wrong_usage() {
-    let cases: [(&[&str], &str); 13] = [
+    let cases: [(&[&str], &str); 15] = [
+        (&["a.npy"], "\"a.npy\" is a file and no command: nonfinite check a.npy checks it"),
+        (&["src/"], "is a file and no command: nonfinite check src/ checks it"),
         (&NONE, "no command"),
         (&["check"], "required arguments were not provided: <FILE>..."),
         (
