@@ -28,6 +28,8 @@ pub struct Pair<'a> {
     pub file: &'a Path,
     /// The kinds that are new on the second side, and make its tensor bad.
     pub new: Kinds,
+    /// Whether no other kind can be new: false if numbers may have moved behind the first place.
+    pub exact: bool,
 }
 
 /// Tensors of this name cannot be told apart.
@@ -129,15 +131,17 @@ impl<'a> Pair<'a> {
     fn new([a, b]: Both<'a>) -> Self {
         let file = b.or(a).map_or(Path::new(""), |place| place.path);
         let [a, b] = [a, b].map(|place| place.map(|place| place.tensor));
-        let new = match (a, b) {
-            (_, None) => Kinds::default(),
-            (None, Some(b)) => b.bad,
+        let (new, unsure) = match (a, b) {
+            (_, None) => (Kinds::default(), Kinds::default()),
+            (None, Some(b)) => (b.bad, Kinds::default()),
             (Some(a), Some(b)) => {
                 let findings = a.found.as_ref().zip(b.found.as_ref());
-                findings.map(|(old, new)| is_new([a, b], old, new)).and(b.bad)
+                let new = findings.map(|(old, new)| is_new([a, b], old, new)).and(b.bad);
+                let unsure = findings.map(|(old, new)| !is_told([a, b], old, new)).and(b.bad);
+                (new, unsure.without(new))
             }
         };
-        Self { a, b, file, new }
+        Self { a, b, file, new, exact: unsure.is_empty() }
     }
 
     /// The name, where the files give one.
@@ -161,15 +165,28 @@ fn is_new(tensors: [&TensorReport; 2], old: &Finding, new: &Finding) -> bool {
     if new.count > old.count {
         return true;
     }
-    let (Some(old_first), Some(new_first)) = (&old.first, &new.first) else { return false };
-    // Places can be compared where both files have the same order of the same shape.
-    let comparable = tensors[0].shape == tensors[1].shape
-        && tensors.iter().all(|tensor| tensor.looked_at == LookedAt::Values)
-        && is_row_major(tensors[0], old_first)
-        && is_row_major(tensors[1], new_first);
+    let Some([old_first, new_first]) = comparable(tensors, old, new) else { return false };
     // Of as many numbers as before, one is elsewhere. Of fewer, only an earlier one is surely new.
     let moved = new_first.place != old_first.place && new.count == old.count;
-    comparable && (moved || new_first.place < old_first.place)
+    moved || new_first.place < old_first.place
+}
+
+/// Whether counts and first places tell that a kind is not new.
+fn is_told(tensors: [&TensorReport; 2], old: &Finding, new: &Finding) -> bool {
+    new.count == 0 || new.count == 1 && old.count == 1 && comparable(tensors, old, new).is_some()
+}
+
+/// The first places of both sides, where both have the same order of the same shape.
+fn comparable<'a>(
+    tensors: [&TensorReport; 2],
+    old: &'a Finding,
+    new: &'a Finding,
+) -> Option<[&'a First; 2]> {
+    let firsts = [old.first.as_ref()?, new.first.as_ref()?];
+    let same = tensors[0].shape == tensors[1].shape
+        && tensors.iter().all(|tensor| tensor.looked_at == LookedAt::Values)
+        && tensors.iter().zip(firsts).all(|(tensor, first)| is_row_major(tensor, first));
+    same.then_some(firsts)
 }
 
 /// Whether the coordinate is that of the place if the last index runs fastest.

@@ -62,6 +62,7 @@ pub fn comparison(pairs: &[Pair<'_>]) -> String {
         a: pair.a.map(Tensor::new),
         b: pair.b.map(Tensor::new),
         new: names(pair.new),
+        exact: pair.exact,
     });
     text(&Comparison {
         schema_version: VERSION,
@@ -131,6 +132,7 @@ struct Compared<'a> {
     a: Option<Tensor<'a>>,
     b: Option<Tensor<'a>>,
     new: Vec<&'static str>,
+    exact: bool,
 }
 
 #[derive(Serialize)]

@@ -61,7 +61,8 @@ Example:
 
 const DIFF_HELP: &str = "\
 Finds what a conversion broke. For each tensor: dtype, and how many numbers of each kind A and B hold. A kind is new \
-if B holds more of it, or holds the first one at another place; behind the first place only counts are compared. \
+if B holds more of it, or holds the first one at another place. Behind the first place only counts are compared, and \
+the summary says of how many tensors this is not enough to exclude new ones. \
 Dtypes may differ, and so may the number of files: a tensor is found by its name. All that is not finite in a tensor \
 that only B has is new. Of a name that occurs in several files on one side, those in files of the same path are \
 compared.

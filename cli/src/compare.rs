@@ -101,11 +101,15 @@ fn print(arguments: &Diff, pairs: &[Pair<'_>], out: &mut impl Write) -> io::Resu
         }
     }
     let new = pairs.iter().filter(|pair| !pair.new.is_empty()).count();
-    writeln!(
+    write!(
         out,
         "compared {compared} tensors, {only_a} only in {a}, {only_b} only in {b}: \
          {new} with new NaN or infinity"
-    )
+    )?;
+    match pairs.iter().filter(|pair| !pair.exact).count() {
+        0 => writeln!(out),
+        by_counts => writeln!(out, "; compared by counts: {by_counts}"),
+    }
 }
 
 /// The name of a tensor, or the path of its file on its side. Empty for a single file without names.

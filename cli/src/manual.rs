@@ -26,7 +26,8 @@ const HEADINGS: [(&str, &str); 4] = [
 /// # Errors
 /// None are known; the interface below has them.
 pub fn page(name: Option<&str>) -> io::Result<Option<Vec<u8>>> {
-    let mut program = Arguments::command();
+    // Its page would be that of `--help`.
+    let mut program = Arguments::command().disable_help_subcommand(true);
     // Gives the commands their full names: `nonfinite check`, and `nonfinite-check` for a page.
     program.build();
     let command = match name {

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::problem::{Checked, Problem, Rule};
+use crate::report::OneLine;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -43,10 +44,16 @@ pub fn write(files: &[Checked], out: &mut impl Write) -> io::Result<()> {
 }
 
 fn result(problem: &Problem<'_>) -> Value {
-    let mut location =
-        json!({"physicalLocation": {"artifactLocation": {"uri": uri(problem.path)}}});
+    // A binary file has no lines. GitHub shows no result without one.
+    let mut location = json!({"physicalLocation": {
+        "artifactLocation": {"uri": uri(problem.path)},
+        "region": {"startLine": 1},
+    }});
+    let mut fingerprints = json!({});
     if let Some(name) = &problem.tensor {
         location["logicalLocations"] = json!([{"name": name}]);
+        // By this GitHub tells results apart whose file, line and rule are the same.
+        fingerprints["primaryLocationLineHash"] = json!(OneLine(name).to_string());
     }
     json!({
         "ruleId": problem.rule.id(),
@@ -54,13 +61,18 @@ fn result(problem: &Problem<'_>) -> Value {
         "level": "error",
         "message": {"text": format!("{}: {}", problem.title, problem.message)},
         "locations": [location],
+        "partialFingerprints": fingerprints,
     })
 }
 
 /// The path as a URI: with a scheme if it is absolute. All bytes but letters, digits and `-._~/` are
 /// escaped, so a colon in a name does not end a scheme.
 fn uri(path: &Path) -> String {
-    let mut uri = String::from(if path.is_absolute() { "file://" } else { "" });
+    let mut uri = String::new();
+    if path.is_absolute() {
+        // A path of Windows begins with the letter of a drive.
+        uri.push_str(if cfg!(windows) { "file:///" } else { "file://" });
+    }
     for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
