@@ -77,9 +77,13 @@ Examples:
 
 const CHECK_HELP: &str = "\
 For each tensor that holds a number that is not finite: name, dtype, shape, how many of each kind, and the coordinate \
-of the first in the order of the file. A summary follows. The two parts of a complex number count each for itself. \
+of the first of each kind in the order of the file. A summary follows. The two parts of a complex number count each for itself. \
 Of quantised tensors (GGUF) the scales are looked at. Integers, text and times are skipped, and so are formats that \
 have neither NaN nor infinity (F4, F6); in tables nulls are, too. Files are mapped: do not write to them meanwhile.
+
+No line of a table is wider than the terminal. Where a row does not fit, columns give way in this order: names are \
+shortened to 60 columns; the first places and the range move to lines below the row; everything except the name does. \
+A shortened text loses its middle.
 
 Exit status: 0 if all is finite, 1 if not, 2 if a file could not be checked or the usage is wrong, 130 if interrupted.
 
@@ -87,6 +91,7 @@ Examples:
   nonfinite check model.safetensors
   nonfinite check --stats checkpoints/
   nonfinite check --allow '*.attn_mask:-inf' --jsonl 'shards/*.safetensors'
+  nonfinite check --format sarif checkpoints/ > results.sarif
   curl -s https://example.org/x.npy | nonfinite check -";
 
 /// How to check.

@@ -112,7 +112,8 @@ fn print(arguments: &Diff, pairs: &[Pair<'_>], out: &mut impl Write) -> io::Resu
     }
 }
 
-/// The name of a tensor, or the path of its file on its side. Empty for a single file without names.
+/// The name of a tensor, or the path of its file on its side. Empty if neither says anything: for a
+/// single file without names.
 fn label(pair: &Pair<'_>) -> String {
     match pair.name() {
         Some(name) => format!("{name:?} "),

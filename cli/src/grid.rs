@@ -121,3 +121,44 @@ impl Grid {
         text.push('\n');
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(name: &str, width: usize) -> String {
+        let column = |head, cell: &str| Column::new(head, [cell.to_owned()].into_iter());
+        let columns = vec![
+            column("tensor", name),
+            Column { most: 24, ..column("shape", &"1, ".repeat(20)) },
+            Column { words: ["", " NaN"], right: true, ..column("NaN", "7") },
+            Column { words: ["first ", ""], ..column("first", "[12345678]") },
+        ];
+        Grid { columns, facts: 3, red: vec![true], colors: false, width }.text()
+    }
+
+    /// A row is as wide as all columns with a name of 60. One column of the terminal less, and the
+    /// last column moves below it, and so on.
+    #[test]
+    fn columns_give_way() {
+        let name = "x".repeat(61);
+        let short = format!("{}…{}", "x".repeat(29), "x".repeat(30));
+        // 60 of the name, 24 of the shape, 3 of the count, 10 of the place, and three gaps.
+        for (columns, lines) in [(103, 2), (102, 3), (91, 3), (90, 2)] {
+            let text = grid(&name, columns);
+            assert!(text.lines().all(|line| width(line) <= columns), "{columns}\n{text}");
+            assert_eq!(text.lines().count(), lines, "{columns}\n{text}");
+            assert_eq!(text.starts_with("tensor"), columns >= 91, "{columns}\n{text}");
+            assert_eq!(text.contains(&short), [103, 91].contains(&columns), "{columns}\n{text}");
+        }
+        // A short name needs no more room than it has.
+        assert_eq!(grid("x", 50).lines().count(), 2);
+    }
+
+    #[test]
+    fn lines_below_a_row() {
+        let below = grid("x", 20);
+        assert!(below.starts_with("x\n  1, 1, 1,"), "{below}");
+        assert!(below.contains("\n  7 NaN\n  first [12345678]\n"), "{below}");
+    }
+}

@@ -78,7 +78,7 @@ pub fn write(
     let all = writer.create_element("testsuites").with_attribute(("name", "nonfinite"));
     // The schema of Jenkins has no `skipped` here.
     let all = attributes(all, &counts.attributes()[..3]);
-    let all = attributes(all, &[("time", format!("{:.6}", time.as_secs_f64()))]);
+    let all = attributes(all, &[("time", format!("{:.3}", time.as_secs_f64()))]);
     all.write_inner_content(|writer| {
         suites.iter().try_for_each(|(path, cases)| suite(writer, path, cases))
     })?;

@@ -65,8 +65,8 @@ fn result(problem: &Problem<'_>) -> Value {
     })
 }
 
-/// The path as a URI: with a scheme if it is absolute. All bytes but letters, digits and `-._~/` are
-/// escaped, so a colon in a name does not end a scheme.
+/// The path as a URI: with a scheme if it is absolute. All bytes except letters, digits and `-._~/`
+/// are escaped, so a colon in a name does not end a scheme.
 fn uri(path: &Path) -> String {
     let mut uri = String::new();
     if path.is_absolute() {

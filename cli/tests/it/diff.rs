@@ -42,12 +42,14 @@ const INF: f32 = f32::INFINITY;
 /// f32 to f16: numbers that were finite are infinite.
 #[test]
 fn new_infinities() {
-    let half = r#"{"w":{"dtype":"F16","shape":[3],"data_offsets":[0,6]},"v":{"dtype":"F16","shape":[1],"data_offsets":[6,8]}}"#;
-    let half = safetensors(half, &[0, 0x7C, 0, 0, 0, 0xFC, 0, 0]);
+    let w = r#""w":{"dtype":"F16","shape":[3],"data_offsets":[0,6]}"#;
+    let v = r#""v":{"dtype":"F16","shape":[1],"data_offsets":[6,8]}"#;
+    let half = safetensors(format!("{{{w},{v}}}"), &[0, 0x7C, 0, 0, 0, 0xFC, 0, 0]);
     let files = [("a.safetensors", f32s(&[("w", &[1e30, 0.0, -1e30]), ("v", &[NAN])]))];
     let folder = folder("diff-half", &[&files[..], &[("b.safetensors", half)]].concat());
     let run = diff(&folder, &["a.safetensors", "b.safetensors"]);
-    let expected = "\"w\" F32 -> F16 [3]: +Inf 0 -> 1 new, first at [0]; -Inf 0 -> 1 new, first at [2]\n\
+    let expected = "\"w\" F32 -> F16 [3]: +Inf 0 -> 1 new, first at [0]; \
+        -Inf 0 -> 1 new, first at [2]\n\
         \"v\" F32 -> F16 [1]: NaN 1 -> 0\n\
         compared 2 tensors, 0 only in a.safetensors, 0 only in b.safetensors: \
         1 with new NaN or infinity\n";

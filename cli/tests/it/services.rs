@@ -95,6 +95,9 @@ fn junit() {
             .map(|name| element.attribute(name).map_or(0, |count| count.parse::<usize>().unwrap()))
     };
     assert_eq!((root.tag_name().name(), counts(root)), ("testsuites", [4, 1, 1, 0]));
+    // Three digits, as the schema of Jenkins has it.
+    let time = root.attribute("time").unwrap().split_once('.').unwrap();
+    assert!(time.0.parse::<u32>().is_ok() && time.1.len() == 3, "{time:?}");
     let elements = |node: roxmltree::Node<'_, '_>, name: &str| -> usize {
         node.descendants().filter(|element| element.has_tag_name(name)).count()
     };
