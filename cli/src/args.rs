@@ -29,7 +29,7 @@ pub enum Command {
     /// with them), sharded sets, and folders of them
     #[command(after_help = CHECK_HELP)]
     Check(Check),
-    /// Compare files by tensor names: what does B hold that is not finite, and A does not?
+    /// Compare models by tensor names: the NaN and infinity that B holds and A does not
     #[command(after_help = DIFF_HELP)]
     Diff(Diff),
     /// Write a .safetensors or .npy file anew, with other numbers in the place of NaN and infinity

@@ -12,8 +12,19 @@ pub fn annotation(problem: &Problem<'_>) -> String {
     format!("::error file={file},title={}::{}\n", property(&problem.title), value(&problem.message))
 }
 
+/// Other control characters, which only a path has, become visible: a log is shown in terminals.
 fn value(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let mut value = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '%' => value.push_str("%25"),
+            '\r' => value.push_str("%0D"),
+            '\n' => value.push_str("%0A"),
+            _ if char.is_control() => value.extend(char.escape_debug()),
+            _ => value.push(char),
+        }
+    }
+    value
 }
 
 fn property(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Manual pages, made from the description of the arguments.
 //!
-//! The help behind the options is made of paragraphs. A paragraph that begins with one of
-//! [`HEADINGS`] is a section of its own, and the others belong to the description.
+//! The help behind the options is made of paragraphs. A paragraph that begins with a heading, such as
+//! `Exit status:`, is a section of its own, and the others belong to the description.
 
 use std::io;
 

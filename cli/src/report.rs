@@ -177,7 +177,10 @@ impl Summary {
     /// Counts a tensor.
     pub fn add(&mut self, tensor: &TensorReport) {
         self.totals.add(tensor);
-        self.by_dtype.entry(tensor.dtype.clone()).or_default().add(tensor);
+        match self.by_dtype.get_mut(&tensor.dtype) {
+            Some(totals) => totals.add(tensor),
+            None => self.by_dtype.entry(tensor.dtype.clone()).or_default().add(tensor),
+        }
         self.scales += usize::from(matches!(tensor.looked_at, LookedAt::Scales { .. }));
         self.allowed += usize::from(!tensor.is_bad() && tensor.first().is_some());
     }

@@ -44,7 +44,8 @@ fn compare(a: Report, b: Report) -> (bool, bool) {
 
 #[test]
 fn counts_and_first_places() {
-    let cases: [(&[f32], &[f32], (bool, bool)); 9] = [
+    type Vector = &'static [f32];
+    let cases: [(Vector, Vector, (bool, bool)); 9] = [
         (&[NAN, 0.0], &[NAN, 0.0], (false, true)),
         (&[NAN, 0.0], &[0.0, 0.0], (false, true)),
         (&[0.0, 0.0], &[0.0, NAN], (true, true)),

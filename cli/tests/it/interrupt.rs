@@ -24,7 +24,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A .npy file of 256 GiB, of which the disk has the header only: minutes of work.
-fn huge(folder: &Path) -> PathBuf {
+pub(crate) fn huge(folder: &Path) -> PathBuf {
     let path = folder.join("huge.npy");
     let header =
         npy_text("{'descr': '<f4', 'fortran_order': False, 'shape': (68719476736,), }\n", &[]);

@@ -23,7 +23,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-const FILE: &str = "a: 100%, <b>&\n'c' ü.safetensors";
+const FILE: &str = "a: 100%, <b>&\n'c' \u{1b}[2Jü.safetensors";
 
 fn check(folder: &Path, arguments: &[&str]) -> Run {
     let output = command().arg("check").args(arguments).arg(".").current_dir(folder).output();
@@ -37,7 +37,7 @@ fn github() {
     assert_eq!(run.status, 2);
     let lines: Vec<_> = run.out.lines().collect();
     let [bad, unknown, summary] = lines[..] else { panic!("{}", run.out) };
-    let path = "file=./a%3A 100%25%2C <b>&%0A'c' ü.safetensors,title=+Inf in ";
+    let path = "file=./a%3A 100%25%2C <b>&%0A'c' \\u{1b}[2Jü.safetensors,title=+Inf in ";
     let rest = bad.strip_prefix("::error ").and_then(|rest| rest.strip_prefix(path));
     let (title, message) = rest.unwrap_or_else(|| panic!("{bad}")).split_once("::").unwrap();
     assert_eq!(
@@ -74,7 +74,7 @@ fn sarif() {
     }
     assert_eq!((&bad["ruleId"], &unknown["ruleId"]), (&"non-finite".into(), &"not-checked".into()));
     let uri = &bad["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
-    assert_eq!(uri, "./a%3A%20100%25%2C%20%3Cb%3E%26%0A%27c%27%20%C3%BC.safetensors");
+    assert_eq!(uri, "./a%3A%20100%25%2C%20%3Cb%3E%26%0A%27c%27%20%1B%5B2J%C3%BC.safetensors");
     let name = bad["locations"][0]["logicalLocations"][0]["name"].as_str().unwrap();
     assert!(name.starts_with("<a href=") && name.ends_with(r"\0\u{1b}\u{ffff}\r"), "{name}");
     assert_eq!(bad["partialFingerprints"]["primaryLocationLineHash"], name);
@@ -105,7 +105,10 @@ fn junit() {
     assert_eq!(counted, [4, 1, 1, 1]);
     let suites: Vec<_> = root.children().filter(roxmltree::Node::is_element).collect();
     assert_eq!(suites.len(), 2);
-    assert_eq!(suites[0].attribute("name"), Some(&*format!("./{}", FILE.replace('\n', "\\n"))));
+    assert_eq!(
+        suites[0].attribute("name"),
+        Some(&*format!("./{}", FILE.replace('\n', "\\n").replace('\u{1b}', "\\u{1b}")))
+    );
     assert_eq!(counts(suites[0]), [3, 1, 0, 1]);
     let failure = root.descendants().find(|element| element.has_tag_name("failure")).unwrap();
     let name = r#"<a href="x">&amp;]]>%0A\n::error::,\0\u{1b}\u{ffff}\r"#;

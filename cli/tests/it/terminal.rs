@@ -1,20 +1,25 @@
 //! What a terminal shows: `script` of util-linux runs the command in one.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{file, safetensors};
+use crate::{file, interrupt, safetensors};
 
 /// Runs a check in a terminal of so many columns. Returns what it shows.
 fn show(columns: usize, variables: &str, arguments: &str, path: &Path) -> String {
     let program = env!("CARGO_BIN_EXE_nonfinite");
-    let line = format!(
-        "stty rows 50 cols {columns}; env -u NO_COLOR {variables} {program} check {arguments} '{}'",
-        path.display()
-    );
+    let path = path.display();
+    let line = format!("env -u NO_COLOR {variables} {program} check {arguments} '{path}'");
+    in_terminal(columns, &line).replace('\r', "")
+}
+
+/// Runs a command in a terminal of so many columns.
+fn in_terminal(columns: usize, command: &str) -> String {
+    let line = format!("stty rows 50 cols {columns}; {command}");
     let output = Command::new("script").args(["-qc", &line, "/dev/null"]).output();
     let output = output.expect("script of util-linux is there");
-    String::from_utf8(output.stdout).expect("output is UTF-8").replace('\r', "")
+    String::from_utf8(output.stdout).expect("output is UTF-8")
 }
 
 /// Columns of a terminal, by the blocks of the characters in these tests alone.
@@ -93,4 +98,29 @@ fn dumb_terminal() {
     assert!(shown.contains(NAMES[0]) && !shown.contains('\x1b'), "{shown:?}");
     assert!(show(80, "TERM=xterm-256color", "", &path).contains("\x1b[31m"));
     assert!(!show(80, "TERM=xterm-256color NO_COLOR=1", "", &path).contains("\x1b"));
+}
+
+/// The progress bar fits a line, and is not there where it cannot be drawn.
+#[test]
+fn progress_bar() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal-bar");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).expect("the build folder can be written to");
+    // The check of this file takes minutes, and the bar comes after half a second.
+    let path = interrupt::huge(&folder);
+    let program = env!("CARGO_BIN_EXE_nonfinite");
+    let bar = |columns, term| {
+        let check = format!("{program} check --threads 1 '{}'", path.display());
+        in_terminal(columns, &format!("TERM={term} timeout -s TERM 2 {check}"))
+    };
+    for width in [40, 80] {
+        let shown = bar(width, "xterm");
+        assert!(shown.contains("/274.88 GB ") && shown.contains(" ETA "), "{shown:?}");
+        for frame in shown.split(['\r', '\n']) {
+            let text = frame.replace("\x1b[2K", "");
+            assert!(!text.contains('\x1b') && columns(&text) <= width, "{width}: {frame:?}");
+        }
+    }
+    assert_eq!(bar(80, "dumb").trim_matches('\x04'), "");
+    fs::remove_dir_all(folder).unwrap();
 }
