@@ -59,13 +59,19 @@ pub fn fill(pieces: &[String], indent: usize, columns: usize) -> String {
     join(pieces.iter().map(|piece| shorten(piece, room)), "  ", room, [indent, indent])
 }
 
-/// A text in lines of at most `columns` columns, broken at spaces. All lines but the first are
-/// indented. Each ends with a line feed.
+/// A text in lines of at most `columns` columns, broken behind commas, colons and semicolons, and
+/// at spaces where that is not enough. All lines except the first are indented. Each ends with a
+/// line feed.
 #[must_use]
 pub fn wrap(text: &str, columns: usize) -> String {
     const INDENT: usize = 2;
     let room = columns.saturating_sub(INDENT).max(1);
-    join(text.split(' ').map(|word| shorten(word, room)), " ", room, [0, INDENT])
+    let parts = text.split_inclusive([',', ':', ';']).map(str::trim);
+    let pieces = parts.flat_map(|part| match width(part) <= room {
+        true => vec![part],
+        false => part.split(' ').collect(),
+    });
+    join(pieces.map(|piece| shorten(piece, room)), " ", room, [0, INDENT])
 }
 
 fn join(
@@ -115,6 +121,7 @@ mod tests {
         assert_eq!(fill(&pieces, 2, 80), "  one  two  three-and-more\n");
         assert_eq!(fill(&[], 2, 80), "");
         assert_eq!(wrap("one two three four", 9), "one two\n  three\n  four\n");
+        assert_eq!(wrap("1 s, 2 GB, 3: 4 bad", 10), "1 s,\n  2 GB, 3:\n  4 bad\n");
         assert_eq!(wrap("one two three four", 3), "…\n  …\n  …\n  …\n");
     }
 }

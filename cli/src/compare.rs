@@ -34,13 +34,13 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     let pairs = diff(&a, &b).map_err(|error| complaints.push(OneLine(error).to_string()));
     complaints.iter().for_each(|complaint| complain(format_args!("{complaint}")));
     let Ok(pairs) = pairs else { return FAILED };
-    // Of sides that could not be read no comparison says that nothing is new.
-    let status = match pairs.iter().any(|pair| !pair.new.is_empty()) {
-        _ if !complaints.is_empty() => FAILED,
-        true => FOUND,
-        false => CLEAN,
-    };
-    if arguments.quiet || !complaints.is_empty() {
+    // A comparison of sides that were not read as a whole cannot say that nothing is new.
+    let complete = a.iter().chain(&b).all(|(_, report)| report.is_complete());
+    if !complete || !complaints.is_empty() {
+        return FAILED;
+    }
+    let status = if pairs.iter().any(|pair| !pair.new.is_empty()) { FOUND } else { CLEAN };
+    if arguments.quiet {
         return status;
     }
     let written = if arguments.json {

@@ -182,8 +182,12 @@ fn repeated_names() {
 #[test]
 fn sides_that_cannot_be_checked() {
     let good = f32s(&[("x", &[0.0])]);
-    let folder = folder("diff-error", &[("good.safetensors", good), ("bad.safetensors", vec![1])]);
-    for other in ["bad.safetensors", "missing.safetensors", "missing-*.npy"] {
+    let unreadable = npy("'|V2'", false, "(1,)", &[0; 2]);
+    let folder = folder(
+        "diff-error",
+        &[("good.safetensors", good), ("bad.safetensors", vec![1]), ("unreadable.npy", unreadable)],
+    );
+    for other in ["bad.safetensors", "missing.safetensors", "missing-*.npy", "unreadable.npy"] {
         for arguments in [["good.safetensors", other], [other, "good.safetensors"]] {
             let run = diff(&folder, &arguments);
             assert_eq!((run.status, run.out.as_str()), (2, ""), "{arguments:?}");
