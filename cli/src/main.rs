@@ -67,12 +67,13 @@ fn run(command: Command) -> u8 {
 }
 
 fn mend(fix: &Fix, out: &mut impl Write) -> u8 {
-    interrupt::watch(true, None);
-    match fix.run(&Watch(None), out) {
+    let progress = fix.progress();
+    interrupt::watch(fix.cleans_up(), progress.clone());
+    match fix.run(progress, out) {
         Ok(Ok(())) => CLEAN,
         Ok(Err(_)) if interrupted() => {
             complain(format_args!("interrupted"));
-            interrupt::STATUS
+            interrupt::status()
         }
         Ok(Err(message)) => {
             complain(format_args!("{message}"));
@@ -180,7 +181,7 @@ impl<'a> Run<'a> {
         }
         if interrupted() {
             complain(format_args!("interrupted"));
-            return interrupt::STATUS;
+            return interrupt::status();
         }
         if written.is_ok() && !self.check.quiet {
             let backend = nonfinite::Backend::active().name();
