@@ -33,8 +33,8 @@ pub struct Fix {
     /// In the place of -Inf
     #[arg(long, value_name = "VALUE", default_value = "min", allow_hyphen_values = true)]
     neginf: Value,
-    /// Do not replace KINDS in tensors whose name matches PATTERN (*, ?, [..]). KINDS are nan, +inf,
-    /// -inf, inf (both signs) and all, separated by commas. May be given several times
+    /// Do not replace KINDS in tensors whose name matches PATTERN (*, ?, [..]). KINDS are nan,
+    /// +inf, -inf, inf (both signs) and all, separated by commas. May be given several times
     #[arg(long, value_name = "PATTERN:KINDS", allow_hyphen_values = true)]
     allow: Vec<Allow>,
     /// The format of elements that numpy saves as raw bytes, such as those of ml_dtypes: DTYPE is
@@ -137,9 +137,7 @@ impl Fix {
         let fixed = match target {
             Target::Nowhere => fix_to(&self.input, io::sink(), &options),
             Target::Stdout if io::stdout().is_terminal() => {
-                return Err(
-                    "a terminal is no place for a file; redirect it, or name OUT".to_owned()
-                );
+                return Err(TERMINAL.to_owned());
             }
             Target::Stdout if is_stdout(&self.input) => Err(FixError::SameFile),
             Target::Stdout => fix_to(&self.input, out, &options),
@@ -151,6 +149,9 @@ impl Fix {
 
 /// What messages call standard output.
 const STDOUT: &str = "standard output";
+
+/// Why nothing was written to standard output.
+const TERMINAL: &str = "it is a terminal; redirect it, or name a file";
 
 /// Whether standard output writes to this file.
 #[cfg(unix)]

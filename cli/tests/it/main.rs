@@ -1,6 +1,7 @@
 //! The command as a user runs it.
 
 mod fix;
+mod fix_options;
 mod formats;
 mod hostile;
 mod inputs;
