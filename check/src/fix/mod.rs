@@ -7,82 +7,23 @@
 //! ends the process that the process does not handle.
 
 mod error;
+mod fixed;
+mod options;
 mod output;
 mod value;
 mod write;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 pub use error::FixError;
+pub use fixed::{Fixed, FixedTensor};
+pub use options::FixOptions;
 pub use value::{Value, ValueError};
 
-use crate::model::{ByKind, Content, FileFormat, Input, Source, Tensor};
-use crate::options::Observer;
-use crate::policy::Allow;
-use crate::raw::{self, RawDtype};
+use crate::model::{Content, FileFormat, Input, Source, Tensor};
+use crate::raw;
 use output::Temporary;
-
-/// Which numbers replace NaN and infinity, and which files may be replaced.
-#[derive(Clone, Debug)]
-pub struct FixOptions {
-    /// The values that replace NaN, +Inf and -Inf.
-    pub values: ByKind<Value>,
-    /// Numbers that are meant to be there: they stay.
-    pub allow: Vec<Allow>,
-    /// The formats of elements that numpy saved as raw bytes. A file of such elements is refused
-    /// without an entry here.
-    pub raw: Vec<RawDtype>,
-    /// Whether an existing output may be replaced. The input never is.
-    pub force: bool,
-    /// Receives the progress in bytes of the file, and may end the work with
-    /// [`FixError::Stopped`].
-    pub observer: Option<Arc<dyn Observer>>,
-}
-
-/// 0 for NaN, and the largest and the least finite number: the defaults of numpy's `nan_to_num`.
-impl Default for FixOptions {
-    fn default() -> Self {
-        Self {
-            values: ByKind { nan: Value::Number(0.0), pos_inf: Value::Max, neg_inf: Value::Min },
-            allow: Vec::new(),
-            raw: Vec::new(),
-            force: false,
-            observer: None,
-        }
-    }
-}
-
-/// What was done with each tensor of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fixed {
-    /// The format of the file.
-    pub format: FileFormat,
-    /// All tensors, in the order of their data.
-    pub tensors: Vec<FixedTensor>,
-}
-
-/// What was done with a tensor. The parts of a complex number count as two numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FixedTensor {
-    /// The name, where the file gives one.
-    pub name: Option<String>,
-    /// The element type as the file spells it.
-    pub dtype: String,
-    /// The shape.
-    pub shape: Vec<usize>,
-    /// How many NaN, +Inf and -Inf were replaced.
-    pub replaced: ByKind<usize>,
-}
-
-impl FixedTensor {
-    /// How many numbers were replaced, of all kinds.
-    #[must_use]
-    pub fn total(&self) -> usize {
-        self.replaced.into_array().into_iter().sum()
-    }
-}
 
 /// Writes a copy of the file `input` (safetensors or npy) to `output`, with other numbers instead
 /// of NaN and infinity. Every other byte stays as it is, the header included. On Unix the copy has
@@ -101,7 +42,7 @@ pub fn fix_file(input: &Path, output: &Path, options: &FixOptions) -> Result<Fix
     let fixed = prepared.write(options, file.file())?;
     file.file().sync_all().map_err(FixError::Output)?;
     // Syncing may have taken long.
-    write::advance(options, 0)?;
+    options.advance(0)?;
     file.keep(&folder, output, options.force)?;
     Ok(fixed)
 }

@@ -1,6 +1,6 @@
 //! The file that a copy is written to. Until it is whole, it has no name, or a hidden one.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -55,22 +55,27 @@ pub(super) enum Temporary {
 }
 
 impl Temporary {
-    /// A new file in a folder. Its permissions are those of the input, less the mask of the
+    /// A new file in a folder. On Unix its permissions are those of the input, less the mask of the
     /// process.
     ///
     /// # Errors
     /// Those of the system.
     pub(super) fn new(folder: &Path, input: &Path) -> io::Result<Self> {
-        let permissions = permissions(input)?;
         #[cfg(target_os = "linux")]
-        if let Some(file) = linux::unnamed(folder, &permissions) {
+        if let Some(file) = linux::unnamed(folder, &permissions(input)?) {
             return Ok(Self::Unnamed(file));
         }
-        Self::named(folder, permissions)
+        Self::named(folder, input)
     }
 
-    fn named(folder: &Path, permissions: Permissions) -> io::Result<Self> {
-        builder().permissions(permissions).tempfile_in(folder).map(Self::Named)
+    fn named(folder: &Path, input: &Path) -> io::Result<Self> {
+        let mut builder = builder();
+        #[cfg(unix)]
+        builder.permissions(permissions(input)?);
+        // Other systems take no permissions for a new file.
+        #[cfg(not(unix))]
+        let _ = input;
+        builder.tempfile_in(folder).map(Self::Named)
     }
 
     pub(super) fn file(&mut self) -> &mut File {
@@ -116,15 +121,10 @@ fn builder() -> tempfile::Builder<'static, 'static> {
 
 /// The permissions of a copy: who may read, write and execute the input.
 #[cfg(unix)]
-fn permissions(input: &Path) -> io::Result<Permissions> {
+fn permissions(input: &Path) -> io::Result<fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;
     // A copy runs with the rights of no other user.
-    Ok(Permissions::from_mode(fs::metadata(input)?.permissions().mode() & 0o777))
-}
-
-#[cfg(not(unix))]
-fn permissions(input: &Path) -> io::Result<Permissions> {
-    Ok(fs::metadata(input)?.permissions())
+    Ok(fs::Permissions::from_mode(fs::metadata(input)?.permissions().mode() & 0o777))
 }
 
 /// Files without a name.
@@ -187,7 +187,7 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(&input, Permissions::from_mode(0o4600)).unwrap();
+            fs::set_permissions(&input, fs::Permissions::from_mode(0o4600)).unwrap();
         }
         (folder, input, output)
     }
@@ -205,7 +205,7 @@ mod tests {
     fn names_and_permissions() {
         let (folder, input, output) = folder();
         let folder = folder.path();
-        let named = || Temporary::named(folder, permissions(&input).unwrap()).unwrap();
+        let named = || Temporary::named(folder, &input).unwrap();
         let either = || Temporary::new(folder, &input).unwrap();
         for new in [&named as &dyn Fn() -> Temporary, &either] {
             // Dropped, as after an error or a signal.
@@ -243,7 +243,7 @@ mod tests {
     fn permissions_from_the_start() {
         use std::os::unix::fs::PermissionsExt;
         let (folder, input, _) = folder();
-        let named = Temporary::named(folder.path(), permissions(&input).unwrap()).unwrap();
+        let named = Temporary::named(folder.path(), &input).unwrap();
         for mut file in [named, Temporary::new(folder.path(), &input).unwrap()] {
             let mode = file.file().metadata().unwrap().permissions().mode();
             assert_eq!(mode & 0o7777, 0o600);

@@ -1,12 +1,14 @@
 //! Writing a file with some of its numbers replaced.
 
 use std::io::Write;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use nonfinite::{Census, ElementsMut, Format, Predicate, TensorView};
 
 use super::error::FixError;
-use super::{FixOptions, FixedTensor, value};
+use super::fixed::FixedTensor;
+use super::options::FixOptions;
+use super::value;
 use crate::model::{ByKind, ByteOrder, Content, Data, Error, Kinds, Tensor, swap_bytes};
 use crate::policy;
 
@@ -69,19 +71,8 @@ impl Observed<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<(), FixError> {
         bytes.chunks(CHUNK).try_for_each(|chunk| {
             self.out.write_all(chunk).map_err(FixError::Output)?;
-            advance(self.options, chunk.len() as u64)
+            self.options.advance(chunk.len())
         })
-    }
-}
-
-/// Reports that so many more bytes have been written.
-///
-/// # Errors
-/// [`FixError::Stopped`].
-pub(super) fn advance(options: &FixOptions, bytes: u64) -> Result<(), FixError> {
-    match options.observer.as_ref().map(|observer| observer.advanced(bytes)) {
-        Some(ControlFlow::Break(())) => Err(FixError::Stopped),
-        Some(ControlFlow::Continue(())) | None => Ok(()),
     }
 }
 
