@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use crate::model::{Error, Kinds};
@@ -40,6 +40,11 @@ pub struct Options {
     pub expansion: Option<NonZeroU64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
+    /// Whether files are mapped into memory instead of read. Faster for files in the cache of the
+    /// system, since nothing is copied: see the README. But a file that another process cuts ends
+    /// this process by SIGBUS, and what was looked at counts as memory of this process. A file that
+    /// cannot be mapped is read.
+    pub map: bool,
     /// Receives the progress of the check, and may stop it.
     pub observer: Option<Arc<dyn Observer>>,
 }
@@ -53,6 +58,7 @@ impl Default for Options {
             raw: Vec::new(),
             expansion: Some(Self::EXPANSION),
             threads: None,
+            map: false,
             observer: None,
         }
     }
@@ -76,7 +82,10 @@ impl Options {
     }
 
     pub(crate) fn threads(&self) -> usize {
-        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+        /// Asked once: the system reads several files for the answer.
+        static AVAILABLE: LazyLock<usize> =
+            LazyLock::new(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+        self.threads.map_or_else(|| *AVAILABLE, NonZeroUsize::get)
     }
 
     /// Which of the kinds that were found make a tensor of this name bad.

@@ -3,13 +3,14 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 use std::{process, thread};
 
 use nonfinite_check::Observer;
 
 use crate::progress::Progress;
+use crate::status::complain;
 
 /// The number of SIGINT, the signal of Ctrl-C.
 const SIGINT: u8 = 2;
@@ -33,6 +34,14 @@ pub fn status() -> u8 {
     128 + CAUGHT.load(Ordering::Relaxed)
 }
 
+/// Says that the run was interrupted, once: the thread of the work and that of the signals both may.
+pub fn say() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        complain(format_args!("interrupted"));
+    }
+}
+
 /// Watches for Ctrl-C from now on, unless the parent process made this program ignore Ctrl-C. A run
 /// that `cleans_up` watches for SIGTERM and SIGHUP as well. It is given all the time it needs, or
 /// until a second Ctrl-C. Other runs are given a second.
@@ -41,6 +50,7 @@ pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
         if let Some(progress) = &progress {
             progress.finish();
         }
+        say();
         process::exit(status().into());
     };
     signals::watch(cleans_up, move |signal| {

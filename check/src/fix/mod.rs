@@ -14,6 +14,7 @@ mod value;
 mod write;
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use error::FixError;
@@ -21,7 +22,7 @@ pub use fixed::{Fixed, FixedTensor};
 pub use options::FixOptions;
 pub use value::{Value, ValueError};
 
-use crate::model::{Content, FileFormat, Input, Source, Tensor};
+use crate::model::{Content, Data, FileFormat, Input, ReadAt, Source, Tensor};
 use crate::raw;
 use output::Temporary;
 
@@ -64,41 +65,57 @@ pub fn fix_to(
 struct Prepared {
     source: Source,
     format: FileFormat,
-    /// In the order of their data.
-    tensors: Vec<Tensor>,
+    /// Each tensor and where it lies in the file, in the order of their data.
+    tensors: Vec<(Range<usize>, Tensor)>,
 }
 
 impl Prepared {
     fn new(input: &Path, options: &FixOptions) -> Result<Self, FixError> {
         let source = Source::open(input).map_err(FixError::Input)?;
-        let format = FileFormat::of_file(source.bytes(), Some(input)).map_err(FixError::Input)?;
+        let bytes = source.bytes().map_err(FixError::Input)?;
+        let format = FileFormat::of_file(bytes, Some(input)).map_err(FixError::Input)?;
         if !format.is_fixable() {
             return Err(FixError::Format(format));
         }
-        let tensors = format.tensors(Input { bytes: source.bytes(), path: Some(input) });
-        let mut tensors = tensors.map_err(FixError::Input)?;
-        tensors.sort_by_key(|tensor| write::range(tensor).start);
-        for tensor in &mut tensors {
-            raw::apply(tensor, &options.raw);
-            match &tensor.content {
-                Content::Unreadable(why) => {
-                    return Err(FixError::Unreadable { tensor: tensor.label(), why: why.clone() });
-                }
-                Content::Floats { .. }
-                | Content::Blocks { .. }
-                | Content::AlwaysFinite
-                | Content::NotFloat => {}
-            }
-        }
+        let tensors = format.tensors(Input { bytes, path: Some(input) });
+        let tensors = tensors.map_err(FixError::Input)?.into_iter().map(|mut tensor| {
+            raw::apply(&mut tensor, &options.raw);
+            Ok((place(&tensor)?, tensor))
+        });
+        let mut tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+        tensors.sort_by_key(|(place, _)| place.start);
         Ok(Self { source, format, tensors })
     }
 
     fn write(self, options: &FixOptions, output: &mut dyn Write) -> Result<Fixed, FixError> {
         let Self { source, format, tensors } = self;
+        let bytes = source.bytes().map_err(FixError::Input)?;
         if let Some(observer) = &options.observer {
-            observer.started(source.bytes().len() as u64);
+            observer.started(bytes.len() as u64);
         }
-        let tensors = write::write(source.bytes(), tensors, options, output)?;
+        let tensors = write::write(bytes, tensors, options, output)?;
         Ok(Fixed { format, tensors })
+    }
+}
+
+/// Where a tensor lies in the file.
+///
+/// # Errors
+/// [`FixError::Unreadable`] for a tensor whose numbers cannot be looked at, or do not lie in the
+/// file one after the other.
+fn place(tensor: &Tensor) -> Result<Range<usize>, FixError> {
+    let unreadable = |why: &str| FixError::Unreadable { tensor: tensor.label(), why: why.into() };
+    match &tensor.content {
+        Content::Unreadable(why) => return Err(unreadable(why)),
+        Content::Floats { .. }
+        | Content::Blocks { .. }
+        | Content::AlwaysFinite
+        | Content::NotFloat => {}
+    }
+    match &tensor.data {
+        Data::Input(range) => Ok(range.clone()),
+        Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => {
+            Err(unreadable("its numbers do not lie in the file one after the other"))
+        }
     }
 }

@@ -9,38 +9,28 @@ use super::error::FixError;
 use super::fixed::FixedTensor;
 use super::options::FixOptions;
 use super::value;
-use crate::model::{ByKind, ByteOrder, Content, Data, Error, Kinds, Tensor, swap_bytes};
+use crate::model::{ByKind, ByteOrder, Content, Error, Kinds, Tensor, swap_bytes};
 use crate::policy;
 
 /// Bytes that are looked at before they are written. They stay in a near cache, and are a whole
 /// number of elements.
 const CHUNK: usize = 256 << 10;
 
-/// Where a tensor lies in the file. Formats that can be fixed have no other tensors.
-pub(super) fn range(tensor: &Tensor) -> Range<usize> {
-    match &tensor.data {
-        Data::Input(range) => range.clone(),
-        Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => {
-            unreachable!("a tensor of a fixable format lies in the file")
-        }
-    }
-}
-
-/// Writes the tensors with their numbers replaced, and all other bytes as they are.
+/// Writes the tensors with their numbers replaced, and all other bytes as they are. The tensors come
+/// in the order of their places in the file.
 ///
 /// # Errors
 /// [`FixError`] if a value is needed and does not fit, if `out` fails, or if the observer stops.
 pub(super) fn write(
     input: &[u8],
-    tensors: Vec<Tensor>,
+    tensors: Vec<(Range<usize>, Tensor)>,
     options: &FixOptions,
     out: &mut dyn Write,
 ) -> Result<Vec<FixedTensor>, FixError> {
     let mut out = Observed { out, options };
     let mut fixed = Vec::new();
     let mut written = 0;
-    for tensor in tensors {
-        let range = range(&tensor);
+    for (range, tensor) in tensors {
         out.write(&input[written..range.start])?;
         written = range.end;
         let Tensor { name, dtype, shape, content, .. } = tensor;

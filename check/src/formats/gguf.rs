@@ -8,10 +8,11 @@
 //! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number.
 
 use std::fmt;
+use std::io::{self, Read, Write};
 use std::ops::Range;
 
 use crate::formats::ggml_types::{self, Kind};
-use crate::model::reader::Reader;
+use crate::model::reader::{Described, Reader, Stream};
 use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
 
 impl FileFormat {
@@ -24,7 +25,7 @@ pub(super) static READER: Reader = Reader {
     endings: &[".gguf"],
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input)?),
-    stream: None,
+    stream: Some(Stream::Described(|stream, length| Ok(describe(stream, length)?))),
     shards: None,
     is_fixable: false,
 };
@@ -70,6 +71,8 @@ pub enum Error {
     Outside(String),
     /// The data of this tensor is also that of another, or part of it.
     Overlap(String),
+    /// The stream failed, for example a download.
+    Stream(io::ErrorKind),
 }
 
 impl fmt::Display for Error {
@@ -99,6 +102,7 @@ impl fmt::Display for Error {
             }
             Self::Outside(name) => write!(f, "tensor {name:?} ends behind the file"),
             Self::Overlap(name) => write!(f, "tensor {name:?} overlaps another"),
+            Self::Stream(kind) => write!(f, "the GGUF header cannot be read: {kind}"),
         }
     }
 }
@@ -117,9 +121,15 @@ impl From<Error> for model::Error {
 /// # Errors
 /// [`Error`] if the file is not whole, or if tensors overlap.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
-    let bytes = input.bytes;
-    let mut header =
-        Header { rest: bytes.strip_prefix(MAGIC).ok_or(Error::Magic)?, order: ByteOrder::Little };
+    Ok(describe(&mut &input.bytes[..], Some(input.bytes.len()))?.tensors)
+}
+
+/// A GGUF file that is read from its beginning. The length is that of the file, if it is known.
+fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, Error> {
+    let mut header = Header { stream, read: 0, order: ByteOrder::Little };
+    if header.take::<4>("header")? != *MAGIC {
+        return Err(Error::Magic);
+    }
     let version = header.u32("header")?;
     // The other way round, the version is a multiple of 2^24.
     if version & 0xFFFF == 0 {
@@ -137,14 +147,15 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
         infos.push(Info::read(&mut header)?);
     }
     find_repeated_name(&infos)?;
-    let end = bytes.len() - header.rest.len();
-    let data = (end as u64).next_multiple_of(alignment);
+    let Header { read, order, .. } = header;
+    let data = read.next_multiple_of(alignment);
     infos.sort_by_key(|info| info.offset);
+    // Without a known length: ends that fit the addresses of this machine.
+    let file = length.unwrap_or(isize::MAX as usize);
     let mut used = 0;
-    infos
-        .into_iter()
-        .map(|info| info.tensor(data, alignment, bytes.len(), header.order, &mut used))
-        .collect()
+    let tensors =
+        infos.into_iter().map(|info| info.tensor(data, alignment, file, order, &mut used));
+    Ok(Described { tensors: tensors.collect::<Result<_, _>>()?, header: read as usize, end: None })
 }
 
 /// Reads over the metadata. Only the alignment matters here.
@@ -153,7 +164,7 @@ fn alignment(header: &mut Header<'_>, values: u64) -> Result<u64, Error> {
     for _ in 0..values {
         let key = header.string("metadata")?;
         let kind = header.u32("metadata")?;
-        if key == b"general.alignment" {
+        if key == *b"general.alignment" {
             let value = if kind == UINT32 { u64::from(header.u32("metadata")?) } else { 0 };
             if !value.is_power_of_two() {
                 return Err(Error::Alignment);
@@ -182,59 +193,81 @@ fn value_size(kind: u32) -> Result<u64, Error> {
     }
 }
 
-/// The rest of the header.
+/// The header, as far as it has been read.
 struct Header<'a> {
-    rest: &'a [u8],
+    stream: &'a mut dyn Read,
+    /// Bytes that have been read.
+    read: u64,
     order: ByteOrder,
 }
 
-impl<'a> Header<'a> {
-    fn take(&mut self, length: u64, what: &'static str) -> Result<&'a [u8], Error> {
-        let length = usize::try_from(length).map_err(|_| Error::Truncated(what))?;
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Error::Truncated(what))?;
-        self.rest = rest;
-        Ok(taken)
+impl Header<'_> {
+    fn take<const SIZE: usize>(&mut self, what: &'static str) -> Result<[u8; SIZE], Error> {
+        let mut bytes = [0; SIZE];
+        self.stream.read_exact(&mut bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::Truncated(what),
+            kind => Error::Stream(kind),
+        })?;
+        self.read += SIZE as u64;
+        Ok(bytes)
     }
 
     fn u32(&mut self, what: &'static str) -> Result<u32, Error> {
-        let (bytes, rest) = self.rest.split_first_chunk().ok_or(Error::Truncated(what))?;
-        self.rest = rest;
+        let bytes = self.take(what)?;
         Ok(match self.order {
-            ByteOrder::Little => u32::from_le_bytes(*bytes),
-            ByteOrder::Big => u32::from_be_bytes(*bytes),
+            ByteOrder::Little => u32::from_le_bytes(bytes),
+            ByteOrder::Big => u32::from_be_bytes(bytes),
         })
     }
 
     fn u64(&mut self, what: &'static str) -> Result<u64, Error> {
-        let (bytes, rest) = self.rest.split_first_chunk().ok_or(Error::Truncated(what))?;
-        self.rest = rest;
+        let bytes = self.take(what)?;
         Ok(match self.order {
-            ByteOrder::Little => u64::from_le_bytes(*bytes),
-            ByteOrder::Big => u64::from_be_bytes(*bytes),
+            ByteOrder::Little => u64::from_le_bytes(bytes),
+            ByteOrder::Big => u64::from_be_bytes(bytes),
         })
     }
 
-    fn string(&mut self, what: &'static str) -> Result<&'a [u8], Error> {
+    /// Reads as many bytes into `out`, which grows with those that are there.
+    fn copy(&mut self, length: u64, what: &'static str, out: &mut dyn Write) -> Result<(), Error> {
+        let copied = io::copy(&mut self.stream.take(length), &mut { out });
+        let copied = copied.map_err(|error| Error::Stream(error.kind()))?;
+        self.read += copied;
+        if copied == length { Ok(()) } else { Err(Error::Truncated(what)) }
+    }
+
+    fn string(&mut self, what: &'static str) -> Result<Vec<u8>, Error> {
         let length = self.u64(what)?;
-        self.take(length, what)
+        let mut string = Vec::new();
+        self.copy(length, what, &mut string)?;
+        Ok(string)
+    }
+
+    fn skip(&mut self, length: u64) -> Result<(), Error> {
+        self.copy(length, "metadata", &mut io::sink())
+    }
+
+    fn skip_string(&mut self) -> Result<(), Error> {
+        let length = self.u64("metadata")?;
+        self.skip(length)
     }
 
     fn skip_value(&mut self, kind: u32) -> Result<(), Error> {
         match kind {
-            STRING => self.string("metadata").map(drop),
+            STRING => self.skip_string(),
             ARRAY => {
                 let (kind, count) = (self.u32("metadata")?, self.u64("metadata")?);
                 match kind {
                     ARRAY => Err(Error::NestedArray),
                     // Each takes bytes, so this ends with the file at the latest.
-                    STRING => (0..count).try_for_each(|_| self.string("metadata").map(drop)),
+                    STRING => (0..count).try_for_each(|_| self.skip_string()),
                     _ => {
                         let length = value_size(kind)?.checked_mul(count);
-                        self.take(length.ok_or(Error::Truncated("metadata"))?, "metadata").map(drop)
+                        self.skip(length.ok_or(Error::Truncated("metadata"))?)
                     }
                 }
             }
-            _ => self.take(value_size(kind)?, "metadata").map(drop),
+            _ => self.skip(value_size(kind)?),
         }
     }
 }
@@ -252,7 +285,7 @@ struct Info {
 impl Info {
     fn read(header: &mut Header<'_>) -> Result<Self, Error> {
         const LIST: &str = "list of tensors";
-        let name = String::from_utf8(header.string(LIST)?.to_vec()).map_err(|_| Error::Utf8)?;
+        let name = String::from_utf8(header.string(LIST)?).map_err(|_| Error::Utf8)?;
         let rank = header.u32(LIST)?;
         if rank > MAX_RANK {
             return Err(Error::Rank(rank));

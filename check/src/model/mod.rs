@@ -14,6 +14,7 @@ pub(crate) mod number;
 pub(crate) mod reader;
 pub(crate) mod source;
 mod tensor;
+mod text;
 
 pub use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
@@ -23,5 +24,6 @@ pub use data::{Column, Data, Decode, Run, See, ShowError, Valid};
 pub use error::Error;
 pub use file_format::FileFormat;
 pub use finding::{Finding, First, Range};
-pub use source::{Input, Source};
+pub use source::{Input, ReadAt, Source};
 pub use tensor::{Content, Layout, Tensor};
+pub(crate) use text::is_text;

@@ -37,25 +37,30 @@ pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;
 /// Reads a stream, shows its numbers, and returns its tensors.
 pub(crate) type ReadParts = fn(&mut dyn Read, &mut dyn Columns) -> Result<Vec<Tensor>, Error>;
 
+/// Reads the header of a file or a stream: the description of all tensors. The length is that of the
+/// file, and none for a stream. With a length, the tensors are known to lie within it.
+pub(crate) type Describe = fn(&mut dyn Read, Option<usize>) -> Result<Described, Error>;
+
 /// How a file that comes as a stream is read.
 #[derive(Clone, Copy)]
 pub(crate) enum Stream {
-    /// The stream begins with the description of all tensors: this function reads it.
-    Described(fn(&mut dyn Read) -> Result<Described, Error>),
+    /// The description of all tensors comes first: this function reads it. Files are read in this
+    /// way, too.
+    Described(Describe),
     /// Descriptions and data alternate: this function reads both.
     #[cfg_attr(not(feature = "arrow"), expect(dead_code, reason = "only Arrow comes in parts"))]
     InParts(ReadParts),
 }
 
-/// What a reader knows when it has read the header of a stream.
+/// What a reader knows when it has read the header.
 pub(crate) struct Described {
     /// The tensors, in the order of their data. Ranges are [`Data::Input`](super::Data::Input),
-    /// counted from the begin of the file.
+    /// counted from the begin of the file. A tensor of no bytes may lie anywhere.
     pub(crate) tensors: Vec<Tensor>,
     /// Bytes of the header, all of which have been read.
     pub(crate) header: usize,
-    /// Where the file ends.
-    pub(crate) end: usize,
+    /// Where the file ends; none if anything may follow the tensors.
+    pub(crate) end: Option<usize>,
 }
 
 /// Looks at the columns of a stream while it is read. A reader gets it from the check.

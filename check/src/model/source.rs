@@ -1,24 +1,112 @@
-//! Files, mapped into memory, and what a reader may see of them.
+//! Where the bytes of files come from, and what a reader may see of them.
 #![expect(unsafe_code, reason = "a file is mapped into memory")]
 
+use std::fmt;
 use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
 use super::error::Error;
 use super::file_format::FileFormat;
 
-/// A file mapped into memory.
-#[derive(Debug)]
-pub struct Source {
-    map: Mmap,
-    path: PathBuf,
+/// Bytes that can be read from any place on: those of a file, of memory, of an object in a store.
+///
+/// Several threads read at a time.
+pub trait ReadAt: fmt::Debug + Send + Sync {
+    /// How many bytes there are.
+    fn length(&self) -> usize;
+
+    /// Fills `out` with the bytes from `at` on.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and whatever keeps them from being
+    /// read.
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
+
+    /// The path of the file; none for bytes that come from elsewhere.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The bytes, if they are in memory. The check then looks at them where they are, and does not
+    /// call [`ReadAt::read_exact_at`].
+    fn in_memory(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// All bytes as one slice, for formats that have no header at their beginning. Another process
+    /// may change the bytes of a mapped file at any time: copy before validating.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such slice.
+    fn bytes(&self) -> Result<&[u8], Error> {
+        self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
+    }
 }
 
+impl ReadAt for &[u8] {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let rest = self.get(at..).unwrap_or_default();
+        let bytes = rest.get(..out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+/// Reads bytes one after the other.
+#[derive(Debug)]
+pub(crate) struct Sequence<'a> {
+    source: &'a dyn ReadAt,
+    at: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// From the byte `at` on.
+    pub(crate) fn new(source: &'a dyn ReadAt, at: usize) -> Self {
+        Self { source, at }
+    }
+}
+
+impl Read for Sequence<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = out.len().min(self.source.length().saturating_sub(self.at));
+        self.source.read_exact_at(&mut out[..count], self.at)?;
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// A file. Its bytes are read, or mapped into memory when [`ReadAt::bytes`] asks for all of them.
+#[derive(Debug)]
+pub struct Source {
+    /// None if the file is mapped and was closed.
+    file: Option<File>,
+    length: usize,
+    path: PathBuf,
+    map: OnceLock<Mmap>,
+}
+
+/// Files that are kept open. Beyond these, files are mapped and closed: a model can have thousands
+/// of files, and systems let a process open 256 of them or 1024.
+const MOST_OPEN: usize = 64;
+
+/// Files that are open.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
 impl Source {
-    /// Maps a file.
+    /// Opens a file.
     ///
     /// # Errors
     /// [`Error`] for anything but a regular file with something in it.
@@ -31,31 +119,106 @@ impl Source {
         if !metadata.is_file() {
             return Err(Error::NotAFile);
         }
-        if metadata.len() == 0 {
+        let file = File::open(path).map_err(Error::Io)?;
+        // Another process may have put another file in its place.
+        let length = file.metadata().map_err(Error::Io)?.len();
+        if length == 0 {
             return Err(Error::Empty);
         }
-        let file = File::open(path).map_err(Error::Io)?;
-        // SAFETY: this process only reads the map, which is private to it. Another process may
-        // still write to the file, and no lock that every system honours prevents this. If it
-        // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
-        // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
-        // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
-        // help says not to write to files while they are checked.
-        let map = unsafe { Mmap::map(&file) }.map_err(Error::Io)?;
-        Ok(Self { map, path: path.to_owned() })
+        let too_large = |_| Error::Io(io::ErrorKind::FileTooLarge.into());
+        let length = usize::try_from(length).map_err(too_large)?;
+        let (path, map) = (path.to_owned(), OnceLock::new());
+        if OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN {
+            return Ok(Self { file: Some(file), length, path, map });
+        }
+        OPEN.fetch_sub(1, Ordering::Relaxed);
+        let map = OnceLock::from(map_file(&file, length)?);
+        Ok(Self { file: None, length, path, map })
     }
 
-    /// The bytes of the file. Another process may change them at any time: copy before validating.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.map
-    }
-
-    /// Its path, as it was opened.
+    /// The path, as the file was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl ReadAt for Source {
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let read = match (&self.file, self.map.get()) {
+            (Some(file), _) => read_exact_at(file, out, at as u64),
+            (None, map) => map.map_or(&[][..], |map| map).read_exact_at(out, at),
+        };
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                io::Error::new(error.kind(), "the file became shorter during the check")
+            }
+            _ => error,
+        })
+    }
+
+    fn bytes(&self) -> Result<&[u8], Error> {
+        match (self.map.get(), &self.file) {
+            (Some(map), _) => Ok(map),
+            (None, Some(file)) => {
+                let map = map_file(file, self.length)?;
+                Ok(self.map.get_or_init(|| map))
+            }
+            (None, None) => unreachable!("a closed file is mapped"),
+        }
+    }
+}
+
+fn map_file(file: &File, length: usize) -> Result<Mmap, Error> {
+    // SAFETY: this process only reads the map, which is private to it. Another process may still
+    // write to the file, and no lock that every system honours prevents this. If it shortens the
+    // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
+    // bytes change under the reader. No use of the bytes becomes unsound by that: text is copied
+    // before it is checked for UTF-8, and the kernels take any bits. The help says not to write to
+    // files while they are checked.
+    unsafe { MmapOptions::new().len(length).map(file) }.map_err(Error::Io)
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, at)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut out: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !out.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, out, at) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                out = &mut out[count..];
+                at += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The text of a file. Bytes that are not UTF-8 become U+FFFD. The text is copied before it is
@@ -75,7 +238,7 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Maps a file that this one names: a shard, external data. The name is relative to the folder
+    /// Opens a file that this one names: a shard, external data. The name is relative to the folder
     /// of this file and must not lead out of it.
     ///
     /// # Errors

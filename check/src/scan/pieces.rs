@@ -1,13 +1,14 @@
 //! Looking at the data of a file: tensors are cut into pieces, and threads take piece after piece.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use super::scanner::Scanner;
 use super::tally::Tally;
-use crate::model::{Column, Content, Data, Error, Tensor};
+use crate::model::{Column, Content, Data, Error, ReadAt, Tensor};
 use crate::options::Options;
 
 /// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads
@@ -19,11 +20,11 @@ const PIECE: usize = 4 << 20;
 /// # Errors
 /// [`Error`] if data cannot be decoded, or if the observer asked to stop.
 pub(crate) fn scan(
-    input: &[u8],
+    source: &dyn ReadAt,
     tensors: &[Tensor],
     options: &Options,
 ) -> Result<Vec<Tally>, Error> {
-    let work = Work::new(input, tensors, options);
+    let work = Work::new(source, tensors, options);
     let threads = options.threads().min(work.pieces.len());
     if threads <= 1 {
         work.run();
@@ -48,7 +49,7 @@ struct Piece {
 }
 
 struct Work<'a> {
-    input: &'a [u8],
+    source: &'a dyn ReadAt,
     tensors: &'a [Tensor],
     options: &'a Options,
     pieces: Vec<Piece>,
@@ -60,7 +61,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(input: &'a [u8], tensors: &'a [Tensor], options: &'a Options) -> Self {
+    fn new(source: &'a dyn ReadAt, tensors: &'a [Tensor], options: &'a Options) -> Self {
         let mut pieces = Vec::new();
         for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned())
         {
@@ -85,7 +86,7 @@ impl<'a> Work<'a> {
             }));
         }
         Self {
-            input,
+            source,
             tensors,
             options,
             pieces,
@@ -114,27 +115,31 @@ impl<'a> Work<'a> {
     }
 
     fn look(&self, piece: &Piece, tensor: &Tensor, scanner: &mut Scanner) -> Result<Tally, Error> {
-        let range = piece.start..piece.start.saturating_add(piece.length);
-        let bytes = match &tensor.data {
-            Data::Column(column) => return self.column(column.as_ref(), piece, tensor, scanner),
-            Data::Input(whole) => &self.input[whole.clone()][range],
-            Data::Other { source, range: whole } => &source.bytes()[whole.clone()][range],
-            Data::Owned(bytes) => &bytes[range],
+        let first = (tensor, piece.start / tensor.unit());
+        let within = |whole: &Range<usize>| {
+            let start = whole.start + piece.start;
+            start..start + piece.length
+        };
+        match &tensor.data {
+            Data::Column(column) => self.column(column.as_ref(), piece, tensor, scanner),
+            Data::Input(whole) => scanner.source(self.source, within(whole), first, self.options),
+            Data::Other { source, range: whole } => {
+                scanner.source(&**source, within(whole), first, self.options)
+            }
+            Data::Owned(bytes) => {
+                scanner.source(&&bytes[..], within(&(0..bytes.len())), first, self.options)
+            }
             Data::Decoded(decode) => {
                 let failed = |error| Error::Decode { tensor: tensor.label(), error };
-                let mut stream = decode.open(self.input).map_err(failed)?;
-                let tally = scanner.stream(&mut stream, piece.length, tensor, self.options)?;
+                let mut stream = decode.open(self.source.bytes()?).map_err(failed)?;
+                let tally = scanner.stream(&mut stream, piece.length, first, self.options)?;
                 // Some decoders verify a checksum at their end.
-                return match stream.read(&mut [0]).map_err(failed)? {
+                match stream.read(&mut [0]).map_err(failed)? {
                     0 => Ok(tally),
                     _ => Err(failed(io::Error::other("more data than its shape says"))),
-                };
+                }
             }
-        };
-        let mut tally = Tally::default();
-        scanner.bytes(bytes, &tensor.content, piece.start / tensor.unit(), &mut tally)?;
-        self.options.advance(bytes.len())?;
-        Ok(tally)
+        }
     }
 
     fn column(
@@ -147,9 +152,10 @@ impl<'a> Work<'a> {
         let Content::Floats { format, order, .. } = tensor.content else {
             return Ok(Tally::default());
         };
+        let input = self.source.bytes()?;
         let mut tally = Tally::default();
         let shown = scanner.shown(format, order, piece.length, &mut tally, self.options, |see| {
-            column.show(self.input, piece.start, see)
+            column.show(input, piece.start, see)
         });
         shown.map_err(|error| error.of(|| tensor.label()))?;
         Ok(tally)

@@ -26,7 +26,7 @@ pub(crate) fn scan_stream(
     options: &Options,
 ) -> Result<Scanned, Error> {
     match how {
-        Stream::Described(describe) => described(format, describe(stream)?, stream, options),
+        Stream::Described(describe) => described(format, describe(stream, None)?, stream, options),
         Stream::InParts(read) => in_parts(read, stream, options),
     }
 }
@@ -86,7 +86,9 @@ fn described(
     options: &Options,
 ) -> Result<Scanned, Error> {
     if let Some(observer) = &options.observer {
-        observer.started((end - header) as u64);
+        let tensors = tensors.iter().map(|tensor| tensor.data.length());
+        let length = tensors.fold(0, usize::saturating_add);
+        observer.started(end.map_or(length, |end| end - header) as u64);
     }
     let mut scanner = Scanner::new(options.stats);
     let (mut at, mut scanned) = (header, Vec::new());
@@ -98,14 +100,18 @@ fn described(
         let range = range.clone();
         skip(stream, range.start.saturating_sub(at), options)?;
         let tally = if tensor.is_scanned() {
-            scanner.stream(stream, range.len(), &tensor, options)?
+            scanner.stream(stream, range.len(), (&tensor, 0), options)?
         } else {
             skip(stream, range.len(), options)?;
             Tally::default()
         };
-        at = range.end;
+        at = at.max(range.end);
         scanned.push((tensor, tally));
     }
+    let Some(end) = end else {
+        io::copy(stream, &mut io::sink()).map_err(Error::Io)?;
+        return Ok(scanned);
+    };
     skip(stream, end - at, options)?;
     match stream.read(&mut [0]).map_err(Error::Io)? {
         0 => Ok(scanned),

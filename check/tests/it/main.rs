@@ -6,6 +6,7 @@ mod npz;
 mod options;
 mod planted;
 mod safetensors;
+mod sources;
 mod write;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};

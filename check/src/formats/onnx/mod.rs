@@ -15,7 +15,7 @@ pub use self::error::{Error, Problem};
 use self::error::{MAX_DEPTH, MAX_NAMES, MAX_SHARING, MAX_TENSORS};
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::Reader;
-use crate::model::{self, FileFormat, Input, Source, Tensor, source};
+use crate::model::{self, FileFormat, Input, ReadAt, Source, Tensor, source};
 
 impl FileFormat {
     /// ONNX; see [`onnx`](crate::formats::onnx).
@@ -60,7 +60,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
     if !has_graph {
         return Err(Error::NoGraph.into());
     }
-    let files = walk.sources.values().map(|source| source.bytes().len());
+    let files = walk.sources.values().map(|source| source.length());
     let limit = files.fold(input.bytes.len(), usize::saturating_add).saturating_mul(MAX_SHARING);
     let lengths = walk.tensors.iter().map(|tensor| tensor.data.length());
     if lengths.fold(0, usize::saturating_add) > limit {
@@ -71,7 +71,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
 
 struct Walk<'a> {
     input: Input<'a>,
-    /// Files of external data, each mapped once.
+    /// Files of external data, each opened once.
     sources: HashMap<String, Arc<Source>>,
     tensors: Vec<Tensor>,
     /// Bytes of the names of the tensors.

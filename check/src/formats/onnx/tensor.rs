@@ -7,7 +7,7 @@ use nonfinite::Format;
 
 use super::error::{Error, Problem};
 use crate::containers::protobuf::{Fields, Malformed, Value};
-use crate::model::{self, ByteOrder, Content, Data, Layout, Source, Tensor, source};
+use crate::model::{self, ByteOrder, Content, Data, Layout, ReadAt, Source, Tensor, source};
 
 /// In which of its fields a tensor has its numbers, if not in `raw_data`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -297,7 +297,7 @@ impl<'a> Proto<'a> {
         let offset = number("offset")?.unwrap_or(0);
         let length = number("length")?.unwrap_or(wants as u64);
         let source = open(location)?;
-        let file = source.bytes().len();
+        let file = source.length();
         let end = offset.saturating_add(length);
         if end > file as u64 {
             return Err(bad(Problem::ExternalEnd { end, file }));
