@@ -34,7 +34,8 @@ pub fn status() -> u8 {
     128 + CAUGHT.load(Ordering::Relaxed)
 }
 
-/// Says that the run was interrupted, once: the thread of the work and that of the signals both may.
+/// Says that the run was interrupted, once: the thread of the work and that of the signals both
+/// call this.
 pub fn say() {
     static SAID: AtomicBool = AtomicBool::new(false);
     if !SAID.swap(true, Ordering::Relaxed) {

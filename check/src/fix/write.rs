@@ -16,7 +16,7 @@ use crate::policy;
 /// number of elements.
 const CHUNK: usize = 256 << 10;
 
-/// Writes the tensors with their numbers replaced, and all other bytes as they are. The tensors come
+/// Writes the tensors with their numbers replaced, and all other bytes as they are. The tensors are
 /// in the order of their places in the file.
 ///
 /// # Errors
