@@ -16,7 +16,7 @@ done
 
 [[ -x $cache/venv/bin/python ]] || python3 -m venv "$cache/venv"
 "$cache/venv/bin/pip" install --quiet --disable-pip-version-check "${requirements[@]}"
-CARGO_TARGET_DIR=$cache/target cargo build --quiet --locked --release --manifest-path "$here/ours/Cargo.toml"
+CARGO_TARGET_DIR=$cache/target cargo build --quiet --release --manifest-path "$here/ours/Cargo.toml"
 
 # One thread for everybody; what has a setting of its own is set in frameworks.py.
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 POLARS_MAX_THREADS=1 RAYON_NUM_THREADS=1

@@ -75,6 +75,7 @@ fn check(
     options: &Options,
 ) -> Result<Report, Error> {
     let mut tensors = format.read(source, path)?;
+    let checksums = format.checksums(source)?;
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
     let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
     let decoded =
@@ -88,7 +89,7 @@ fn check(
         observer.started(total);
     }
     let other_files = other_files(&tensors);
-    let tallies = scan(source, &tensors, options)?;
+    let tallies = scan(source, &tensors, &checksums, options)?;
     let reports = tensors.into_iter().zip(&tallies);
     let tensors =
         reports.map(|(tensor, tally)| TensorReport::new(tensor, tally, options)).collect();

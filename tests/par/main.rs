@@ -254,7 +254,7 @@ fn hits_at_borders() {
     }
 }
 
-/// The public functions, around the lengths where threads begin to share.
+/// Views of slices and of bytes, around the lengths where threads begin to share.
 #[test]
 fn slices_and_bytes() {
     for elements in [0, 1, 63, ALONE / 4 - 1, ALONE / 4, ALONE / 4 + 1, ALONE / 4 + 70] {
@@ -262,55 +262,36 @@ fn slices_and_bytes() {
         x.iter_mut().skip(5).step_by(1000).for_each(|x| *x = f32::NAN);
         let hits: Vec<bool> = x.iter().map(|x| x.is_nan()).collect();
         let first = hits.iter().position(|&hit| hit);
-        let count = hits.iter().filter(|&&hit| hit).count();
+        let indices = hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(i, _)| i);
+        let count = indices.clone().count();
 
-        let mut mask = vec![true; elements];
-        TensorView::from(&x).par().mask(Predicate::Nan, &mut mask).unwrap();
-        assert!(mask == hits, "mask of {elements}");
-        let mut bitmap = vec![0u8; (elements + 5).div_ceil(8)];
-        TensorView::from(&x).par().bits(Predicate::Nan, &mut bitmap, 5).unwrap();
-        assert!((0..elements).all(|i| (bitmap[(i + 5) / 8] >> ((i + 5) % 8) & 1 == 1) == hits[i]));
-        assert_eq!(TensorView::from(&x).par().any(Predicate::Nan), first.is_some());
-        assert_eq!(TensorView::from(&x).par().all(Predicate::Finite), first.is_none());
-        assert_eq!(TensorView::from(&x).par().count(Predicate::Nan), count);
-        assert_eq!(TensorView::from(&x).par().position(Predicate::Nan), first);
-        assert_eq!(TensorView::from(&x).par().census().nan, Occurrences::new(count, first));
+        let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        for view in [TensorView::from(&x), TensorView::from_bytes(&bytes, Format::F32).unwrap()] {
+            let view = view.par();
+            let mut mask = vec![true; elements];
+            view.mask(Predicate::Nan, &mut mask).unwrap();
+            assert!(mask == hits, "mask of {elements}");
+            // Room behind the last result, from a bit far behind the first on.
+            for offset in [5, 805] {
+                let (begin, end) = (offset, offset + elements);
+                let mut bitmap = vec![0u8; end.div_ceil(8) + 3000];
+                view.bits(Predicate::Nan, &mut bitmap, offset).unwrap();
+                let bit = |i: usize| bitmap[i / 8] >> (i % 8) & 1 == 1;
+                assert!((begin..end).all(|i| bit(i) == hits[i - begin]), "bits of {elements}");
+                assert!((0..begin).chain(end..8 * bitmap.len()).all(|i| !bit(i)), "{elements}");
+            }
+            assert_eq!(view.any(Predicate::Nan), first.is_some());
+            assert_eq!(view.all(Predicate::Finite), first.is_none());
+            assert_eq!(view.count(Predicate::Nan), count);
+            assert_eq!(view.position(Predicate::Nan), first);
+            assert!(view.positions(Predicate::Nan).eq(indices.clone()), "{elements}");
+            assert_eq!(view.census().nan, Occurrences::new(count, first));
+        }
 
         let finite = vec![1f32; elements];
         for backend in Backend::available() {
-            assert!(
-                TensorView::from(&finite[..]).on(backend).par().all(Predicate::Finite),
-                "{} all of {elements}",
-                backend.name()
-            );
+            let all = TensorView::from(&finite).on(backend).par().all(Predicate::Finite);
+            assert!(all, "{} all of {elements}", backend.name());
         }
-
-        // Room behind the last result, from a bit far behind the first on.
-        let mut long = vec![0u8; 10 * bitmap.len() + 3000];
-        TensorView::from(&x).par().bits(Predicate::Nan, &mut long, 805).unwrap();
-        assert!(long[..100].iter().chain(&long[100 + bitmap.len()..]).all(|&byte| byte == 0));
-        assert!(long[100..][..bitmap.len()] == bitmap);
-
-        assert!(
-            TensorView::from(&x).par().positions(Predicate::Nan).eq(hits
-                .iter()
-                .enumerate()
-                .filter(|(_, hit)| **hit)
-                .map(|(i, _)| i))
-        );
-
-        let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        let view = TensorView::from_bytes(&bytes, Format::F32).unwrap().par();
-        let mut mask = vec![7u8; elements];
-        assert_eq!(view.mask(Predicate::Nan, &mut mask), Ok(()));
-        assert!(mask.iter().zip(&hits).all(|(&byte, &hit)| byte == u8::from(hit)));
-        let mut again = vec![0u8; (elements + 5).div_ceil(8)];
-        assert_eq!(view.bits(Predicate::Nan, &mut again, 5), Ok(()));
-        assert!(again == bitmap);
-        assert_eq!(view.any(Predicate::Nan), first.is_some());
-        assert_eq!(view.all(Predicate::Finite), first.is_none());
-        assert_eq!(view.count(Predicate::Nan), count);
-        assert_eq!(view.position(Predicate::Nan), first);
-        assert_eq!(view.census().nan, Occurrences::new(count, first));
     }
 }

@@ -10,7 +10,7 @@ use rayon::ThreadPoolBuilder;
 
 use crate::{ALONE, pools, random};
 
-/// Layouts whose parts are boxes: the answers of one thread, which `backends/views.rs` holds against
+/// Layouts whose parts are boxes: the answers of one thread, which `tests/backends` holds against
 /// nested loops.
 #[test]
 fn strided_views() {

@@ -1,6 +1,6 @@
 //! Members of a zip archive, for formats that are one.
 //!
-//! Data of stored members is used where it lies, and its checksum is not looked at. Deflated
+//! Data of stored members is used where it lies, and the scan verifies their checksums. Deflated
 //! members are inflated as a stream; size and checksum are verified at its end.
 
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::model::{Decode, is_text, source};
+use crate::model::{Checksum, Decode, is_text, source};
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,6 +149,16 @@ fn find_gap(mut spans: Vec<Range<usize>>, directory: u64) -> Result<(), Error> {
         at = at.max(span.end);
     }
     Ok(())
+}
+
+/// The checksums of the stored members of an archive.
+///
+/// # Errors
+/// As [`members`].
+pub(crate) fn checksums(bytes: &[u8]) -> Result<Vec<Checksum>, Error> {
+    let stored = members(bytes)?.into_iter().filter(|member| member.method == Method::Stored);
+    let checksum = |Member { name, range, crc, .. }: Member| Checksum { name, range, crc };
+    Ok(stored.map(checksum).collect())
 }
 
 fn find_repeated_name(members: &[Member]) -> Result<(), Error> {

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::reader::{Reader, Stream};
 use crate::model::source::Sequence;
-use crate::model::{Error, FileFormat, Input, ReadAt, Source, Tensor, is_text};
+use crate::model::{Checksum, Error, FileFormat, Input, ReadAt, Source, Tensor, is_text};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -155,6 +155,17 @@ impl FileFormat {
             Some(format) => Ok(format),
             // Archives are told apart by their members.
             None => Self::of_file(source.bytes()?, path),
+        }
+    }
+
+    /// The checksums of stored data in a file of this format.
+    ///
+    /// # Errors
+    /// [`Error`] if the file is not whole or not valid, or cannot be read.
+    pub(crate) fn checksums(self, source: &dyn ReadAt) -> Result<Vec<Checksum>, Error> {
+        match self.reader()?.checksums {
+            Some(checksums) => checksums(source.bytes()?),
+            None => Ok(Vec::new()),
         }
     }
 

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 
 use nonfinite::Format;
 
-use crate::model::reader::{Described, Reader, Stream};
+use crate::model::reader::{Described, End, Reader, Stream};
 use crate::model::{self, ByteOrder, Content, Data, FileFormat, Layout, Tensor};
 use crate::raw;
 
@@ -24,6 +24,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input.bytes)?),
     stream: Some(Stream::Described(|stream, length| Ok(describe_stream(stream, length)?))),
+    checksums: None,
     shards: None,
     is_fixable: true,
 };
@@ -160,7 +161,7 @@ fn describe_stream(stream: &mut dyn Read, length: Option<usize>) -> Result<Descr
     if let Some(length) = length {
         fits(&tensor, end, length)?;
     }
-    Ok(Described { tensors: vec![tensor], header: header.len(), end: Some(end) })
+    Ok(Described { tensors: vec![tensor], header: header.len(), end: End::At(end) })
 }
 
 /// The header of a .npy file that comes as a stream: all bytes before the data.

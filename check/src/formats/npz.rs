@@ -18,6 +18,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input)?),
     stream: None,
+    checksums: Some(|bytes| Ok(zip::checksums(bytes).map_err(Error::Zip)?)),
     shards: None,
     is_fixable: false,
 };

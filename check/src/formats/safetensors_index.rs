@@ -22,6 +22,7 @@ pub(super) static READER: Reader = Reader {
     begins: |_| false,
     tensors,
     stream: None,
+    checksums: None,
     shards: Some(|bytes| Ok(shards(bytes)?.into_iter().collect())),
     is_fixable: false,
 };

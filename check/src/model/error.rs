@@ -83,6 +83,12 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The bytes of a stored part of the file, such as a member of an archive, do not have the
+    /// checksum that the file says: the part is damaged.
+    Checksum {
+        /// The name of the part.
+        name: String,
+    },
     /// Decoded, the data is far longer than the file:
     /// [`Options::expansion`](crate::Options::expansion).
     Expansion {
@@ -131,6 +137,7 @@ impl Error {
             | Self::Outside(_)
             | Self::Other { .. }
             | Self::Decode { .. }
+            | Self::Checksum { .. }
             | Self::Expansion { .. }
             | Self::Census(_)
             | Self::Stopped => false,
@@ -170,6 +177,7 @@ impl fmt::Display for Error {
             Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
             Self::Other { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
+            Self::Checksum { name } => write!(f, "member {name:?}: the checksum is wrong"),
             Self::Expansion { decoded, file, most } => write!(
                 f,
                 "claims {decoded} bytes of numbers in {file} bytes, \
@@ -196,6 +204,7 @@ impl StdError for Error {
             | Self::NoStream { .. }
             | Self::NoFolder(_)
             | Self::Outside(_)
+            | Self::Checksum { .. }
             | Self::Expansion { .. }
             | Self::Trailing(_) => None,
         }

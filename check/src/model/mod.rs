@@ -6,6 +6,7 @@
 mod blocks;
 mod by_kind;
 mod byte_order;
+mod checksum;
 mod data;
 mod error;
 mod file_format;
@@ -20,6 +21,7 @@ pub use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
 pub use byte_order::ByteOrder;
 pub(crate) use byte_order::swap_bytes;
+pub(crate) use checksum::Checksum;
 pub use data::{Column, Data, Decode, Run, See, ShowError, Valid};
 pub use error::Error;
 pub use file_format::FileFormat;

@@ -6,25 +6,28 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use crc32fast::Hasher;
+
 use super::scanner::Scanner;
 use super::tally::Tally;
-use crate::model::{Column, Content, Data, Error, ReadAt, Tensor};
+use crate::model::{Checksum, Column, Content, Data, Error, ReadAt, Tensor};
 use crate::options::Options;
 
 /// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads
 /// end together.
 const PIECE: usize = 4 << 20;
 
-/// Looks at all tensors, and returns a tally for each.
+/// Looks at all tensors, and returns a tally for each. Verifies the checksums.
 ///
 /// # Errors
-/// [`Error`] if data cannot be decoded, or if the observer asked to stop.
+/// [`Error`] if data cannot be decoded, if a checksum is wrong, or if the observer asked to stop.
 pub(crate) fn scan(
     source: &dyn ReadAt,
     tensors: &[Tensor],
+    checksums: &[Checksum],
     options: &Options,
 ) -> Result<Vec<Tally>, Error> {
-    let work = Work::new(source, tensors, options);
+    let work = Work::new(source, tensors, checksums, options);
     let threads = options.threads().min(work.pieces.len());
     if threads <= 1 {
         work.run();
@@ -39,35 +42,54 @@ pub(crate) fn scan(
     work.finish()
 }
 
-/// Consecutive bytes of a tensor that one thread looks at.
+/// Consecutive bytes that one thread looks at.
 struct Piece {
-    tensor: usize,
-    /// The place of the first byte in the tensor; for a column, the number of the part. A piece has
+    of: Of,
+    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the number of the part. A piece has
     /// at most [`PIECE`] bytes, except for decoded data, which is one piece.
     start: usize,
     length: usize,
 }
 
+/// What a piece belongs to, by its index.
+#[derive(Clone, Copy)]
+enum Of {
+    Tensor(usize),
+    Checksum(usize),
+}
+
 struct Work<'a> {
     source: &'a dyn ReadAt,
     tensors: &'a [Tensor],
+    checksums: &'a [Checksum],
     options: &'a Options,
     pieces: Vec<Piece>,
     next: AtomicUsize,
     stopped: AtomicBool,
     tallies: Vec<Mutex<Tally>>,
+    /// For each part with a checksum, those of its pieces, with the places of the pieces.
+    sums: Vec<Mutex<Vec<(usize, Hasher)>>>,
     /// The error of the first tensor that has one.
     failure: Mutex<Option<(usize, Error)>>,
 }
 
 impl<'a> Work<'a> {
-    fn new(source: &'a dyn ReadAt, tensors: &'a [Tensor], options: &'a Options) -> Self {
+    fn new(
+        source: &'a dyn ReadAt,
+        tensors: &'a [Tensor],
+        checksums: &'a [Checksum],
+        options: &'a Options,
+    ) -> Self {
         let mut pieces = Vec::new();
         for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned())
         {
             if let Data::Column(column) = &tensor.data {
                 let parts = column.parts().into_iter().enumerate();
-                pieces.extend(parts.map(|(start, length)| Piece { tensor: index, start, length }));
+                pieces.extend(parts.map(|(start, length)| Piece {
+                    of: Of::Tensor(index),
+                    start,
+                    length,
+                }));
                 continue;
             }
             let length = tensor.data.length();
@@ -80,19 +102,34 @@ impl<'a> Work<'a> {
             };
             let starts = (0..length).step_by(step);
             pieces.extend(starts.map(|start| Piece {
-                tensor: index,
+                of: Of::Tensor(index),
                 start,
                 length: step.min(length - start),
             }));
         }
+        for (index, Checksum { range, .. }) in checksums.iter().enumerate() {
+            // A part without bytes has a piece, too, since its checksum may be wrong.
+            let starts = (0..range.len().max(1)).step_by(PIECE);
+            pieces.extend(starts.map(|start| Piece {
+                of: Of::Checksum(index),
+                start,
+                length: PIECE.min(range.len() - start),
+            }));
+        }
+        if !checksums.is_empty() {
+            // Numbers and checksums of the same bytes one after the other, while a cache has them.
+            pieces.sort_by_key(|piece| place(piece, tensors, checksums));
+        }
         Self {
             source,
             tensors,
+            checksums,
             options,
             pieces,
             next: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             tallies: tensors.iter().map(|_| Mutex::default()).collect(),
+            sums: checksums.iter().map(|_| Mutex::default()).collect(),
             failure: Mutex::new(None),
         }
     }
@@ -103,15 +140,28 @@ impl<'a> Work<'a> {
         while !self.stopped.load(Ordering::Relaxed) {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(piece) = self.pieces.get(index) else { break };
-            let tensor = &self.tensors[piece.tensor];
-            match self.look(piece, tensor, &mut scanner) {
-                Ok(tally) => lock(&self.tallies[piece.tensor]).merge(tally),
-                Err(error) => {
-                    self.stopped.store(true, Ordering::Relaxed);
-                    self.fail(piece.tensor, error);
+            let done = match piece.of {
+                Of::Tensor(index) => {
+                    let tally = self.look(piece, &self.tensors[index], &mut scanner);
+                    tally.map(|tally| lock(&self.tallies[index]).merge(tally))
                 }
+                Of::Checksum(index) => self.sum(piece, index),
+            };
+            if let Err(error) = done {
+                self.stopped.store(true, Ordering::Relaxed);
+                self.fail(piece.of, error);
             }
         }
+    }
+
+    /// Adds the checksum of a piece. Nothing is compared before those of all pieces are there.
+    fn sum(&self, piece: &Piece, index: usize) -> Result<(), Error> {
+        let start = self.checksums[index].range.start + piece.start;
+        let mut hasher = Hasher::new();
+        hasher.update(&self.source.bytes()?[start..start + piece.length]);
+        lock(&self.sums[index]).push((piece.start, hasher));
+        // No progress, since the bytes of tensors count when they are looked at.
+        self.options.advance(0)
     }
 
     fn look(&self, piece: &Piece, tensor: &Tensor, scanner: &mut Scanner) -> Result<Tally, Error> {
@@ -161,7 +211,11 @@ impl<'a> Work<'a> {
         Ok(tally)
     }
 
-    fn fail(&self, tensor: usize, error: Error) {
+    fn fail(&self, of: Of, error: Error) {
+        let tensor = match of {
+            Of::Tensor(index) => index,
+            Of::Checksum(_) => self.tensors.len(),
+        };
         let mut failure = lock(&self.failure);
         if failure.as_ref().is_none_or(|(first, _)| tensor < *first) {
             *failure = Some((tensor, error));
@@ -169,11 +223,36 @@ impl<'a> Work<'a> {
     }
 
     fn finish(self) -> Result<Vec<Tally>, Error> {
-        match self.failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-            Some((_, error)) => Err(error),
-            None => Ok(self.tallies.into_iter().map(|tally| *lock(&tally)).collect()),
+        if let Some((_, error)) =
+            self.failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+        {
+            return Err(error);
         }
+        for (Checksum { name, crc, .. }, sums) in self.checksums.iter().zip(&self.sums) {
+            let mut sums = std::mem::take(&mut *lock(sums));
+            sums.sort_unstable_by_key(|(start, _)| *start);
+            let mut whole = Hasher::new();
+            sums.iter().for_each(|(_, sum)| whole.combine(sum));
+            if whole.finalize() != *crc {
+                return Err(Error::Checksum { name: name.clone() });
+            }
+        }
+        Ok(self.tallies.into_iter().map(|tally| *lock(&tally)).collect())
     }
+}
+
+/// The place of a piece in the file; behind all others if it is not there.
+fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
+    let start = match piece.of {
+        Of::Tensor(index) => match &tensors[index].data {
+            Data::Input(range) => range.start,
+            Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => {
+                return usize::MAX;
+            }
+        },
+        Of::Checksum(index) => checksums[index].range.start,
+    };
+    start + piece.start
 }
 
 /// Ignores poison: if a thread panics, the scope passes the panic on, and no result is used.

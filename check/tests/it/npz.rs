@@ -1,6 +1,6 @@
 //! Archives that are not as the others, and such that lie.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use nonfinite_check::{Error, FileFormat, LookedAt, Options, check_bytes};
 
@@ -167,6 +167,43 @@ fn archives_that_lie() {
     tamper(&mut bytes, LOCAL, 22, 4);
     tamper(&mut bytes, DIRECTORY, 24, 4);
     refused(&bytes, "size");
+}
+
+/// A stored member with one wrong bit, in each of the pieces that threads take. The type of the
+/// member makes no difference, since that may be what is wrong.
+#[test]
+fn checksums_of_stored_members() {
+    let zeros = vec![0; 9 << 20];
+    for descr in ["<f4", "<i4"] {
+        let data = npy(descr, &[zeros.len() / 4], false, &zeros);
+        let first = array();
+        let members = [("a.npy", &first), ("b.npy", &data)].map(|(name, data)| Member {
+            name,
+            data,
+            deflate: false,
+        });
+        let good = zip(&members);
+        assert!(!report(&good, FileFormat::NPZ).is_bad());
+        let start = good.windows(data.len()).position(|bytes| bytes == data).unwrap();
+        let end = start + data.len();
+        for at in [end - zeros.len(), start + (4 << 20), start + (4 << 20) - 1, end - 1] {
+            let mut bytes = good.clone();
+            bytes[at] ^= 1;
+            for threads in [1, 2, 5] {
+                let threads = NonZeroUsize::new(threads);
+                let options = Options { threads, ..Options::default() };
+                match check_bytes(&bytes, FileFormat::NPZ, &options) {
+                    Err(Error::Checksum { name }) => assert_eq!(name, "b.npy"),
+                    other => panic!("{descr}, byte {at}: {other:?}"),
+                }
+            }
+        }
+    }
+    // Of no bytes, too.
+    let mut bytes = zip(&[Member { name: "none", data: b"", deflate: false }]);
+    tamper(&mut bytes, LOCAL, 14, 1);
+    tamper(&mut bytes, DIRECTORY, 16, 1);
+    refused(&bytes, FileFormat::NPZ, "member \"none\": the checksum is wrong");
 }
 
 /// Two entries of the directory for the same data.

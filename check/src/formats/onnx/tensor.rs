@@ -116,7 +116,7 @@ impl Numbers {
         if self.pieces < 2 { Data::Input(self.range) } else { Data::Owned(self.copied) }
     }
 
-    /// As the tensor of f32 that a Constant node makes of them.
+    /// The tensor of f32 that they are: one number, or a list.
     pub(super) fn tensor(self, name: String, scalar: bool) -> Result<Tensor, Error> {
         let elements = self.len() / 4;
         let wants = if scalar { 4 } else { 4 * elements };
