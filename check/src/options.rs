@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use crate::model::{Error, Kinds};
-use crate::policy::Allow;
+use crate::policy::{self, Allow};
 use crate::raw::RawDtype;
 
 /// How to check.
@@ -89,9 +89,7 @@ impl Options {
 
     /// Which of the kinds that were found make a tensor of this name bad.
     pub(crate) fn bad(&self, name: &str, found: Kinds) -> Kinds {
-        let allowed = self.allow.iter().filter(|allow| allow.pattern.matches(name));
-        let allowed = allowed.fold(Kinds::default(), |kinds, allow| kinds.or(allow.kinds));
-        found.and(self.fail_on).without(allowed)
+        found.and(self.fail_on).without(policy::allowed(&self.allow, name))
     }
 
     pub(crate) fn advance(&self, bytes: usize) -> Result<(), Error> {

@@ -51,13 +51,21 @@ pub enum Command {
 
 // Paragraphs are lines: clap breaks them where the terminal ends.
 const FIX_HELP: &str = "\
-VALUE is a number, or max or min: the largest or least finite number of the dtype. All other bytes stay. OUT appears \
-when it is whole, or not at all; IN is never overwritten. Prints how many numbers were replaced in each tensor.
+VALUE is a number, or max or min: the largest or least finite number of the dtype. All other bytes stay. IN is never \
+overwritten. Prints how many numbers were replaced in each tensor, on standard error if OUT is standard output.
 
-Exit status: 0 if OUT was written, 2 if not, 130 if interrupted: then there is no OUT, either.
+OUT appears when it is whole, or not at all. It gets the permissions of IN, less the umask. On Linux OUT has no name \
+before, so nothing is left behind even if the process is killed. There are two exceptions: file systems without \
+unnamed files, and the moment in which --force replaces a file. Then SIGKILL may leave a file .nonfinite-fix-* beside \
+OUT. Standard output gets the bytes at once, and a part of them if the exit status is not 0.
 
-Example:
-  nonfinite fix broken.safetensors -o mended.safetensors --nan 0 --posinf max --neginf min";
+Exit status: 0 if OUT was written, 2 if not, 128 and the number of the signal if a signal ended the run, such as 130 \
+after Ctrl-C or 143 after SIGTERM. Unless it is 0, there is no OUT, or still the old one.
+
+Examples:
+  nonfinite fix broken.safetensors -o mended.safetensors --nan 0 --posinf max --neginf min
+  nonfinite fix broken.safetensors --dry-run --allow '*.attn_mask:-inf'
+  nonfinite fix broken.npy -o - | gzip > mended.npy.gz";
 
 const DIFF_HELP: &str = "\
 Finds what a conversion broke. For each tensor: dtype, and how many numbers of each kind A and B hold. A kind is new \

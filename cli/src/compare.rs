@@ -27,7 +27,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     }
     if interrupted() {
         interrupt::say();
-        return interrupt::STATUS;
+        return interrupt::status();
     }
     let complaints = [&a.failed, &a.unknown, &b.failed, &b.unknown];
     complaints.into_iter().flatten().for_each(|complaint| complain(format_args!("{complaint}")));

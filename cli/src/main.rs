@@ -12,7 +12,7 @@ use nonfinite_check::FileFormat;
 use nonfinite_cli::args::{Arguments, Command};
 use nonfinite_cli::compare::compare;
 use nonfinite_cli::fix::Fix;
-use nonfinite_cli::interrupt::{self, Watch, interrupted};
+use nonfinite_cli::interrupt::{self, interrupted};
 use nonfinite_cli::manual;
 use nonfinite_cli::report::OneLine;
 use nonfinite_cli::run::Run;
@@ -72,12 +72,13 @@ fn run(command: Command) -> u8 {
 }
 
 fn mend(fix: &Fix, out: &mut impl Write) -> u8 {
-    interrupt::watch(true, None);
-    match fix.run(&Watch(None), out) {
+    let progress = fix.progress();
+    interrupt::watch(fix.cleans_up(), progress.clone());
+    match fix.run(progress, out) {
         Ok(Ok(())) => CLEAN,
         Ok(Err(_)) if interrupted() => {
             interrupt::say();
-            interrupt::STATUS
+            interrupt::status()
         }
         Ok(Err(message)) => {
             complain(format_args!("{message}"));

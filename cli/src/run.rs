@@ -68,7 +68,7 @@ impl<'a> Run<'a> {
         }
         if interrupted() {
             interrupt::say();
-            return interrupt::STATUS;
+            return interrupt::status();
         }
         if written.is_ok() && !self.check.quiet {
             written = self.end(start.elapsed(), out);

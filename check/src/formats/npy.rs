@@ -271,7 +271,11 @@ fn content(descr: &str) -> Result<(usize, Content), Error> {
             let size = raw::size(rest).ok_or_else(unsupported)?;
             let why = format!(
                 "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are, as in {}",
-                if size == 1 { "--raw-dtype V1=f8e4m3fn" } else { "--raw-dtype V2=bf16" }
+                match rest {
+                    "f1" => "--raw-dtype f1=f8e5m2",
+                    "V1" => "--raw-dtype V1=f8e4m3fn",
+                    _ => "--raw-dtype V2=bf16",
+                }
             );
             Ok((size, Content::Unreadable(why)))
         }

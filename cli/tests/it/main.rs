@@ -2,6 +2,7 @@
 
 mod diff;
 mod fix;
+mod fix_options;
 mod formats;
 mod hostile;
 mod inputs;

@@ -13,7 +13,7 @@ fn without_a_word_of_what_they_are() {
         "raw bytes, as bf16 and fp8 are saved: say what",
     );
     refused("raw.npy", &npy("'|V1'", false, "(6,)", &BF16), "--raw-dtype V1=f8e4m3fn");
-    refused("raw.npy", &npy("'<f1'", false, "(6,)", &BF16), "--raw-dtype");
+    refused("raw.npy", &npy("'<f1'", false, "(6,)", &BF16), "--raw-dtype f1=f8e5m2");
     // No file at all.
     refused("raw.npy", &npy("'<V2'", false, "(4,)", &BF16), "say 8 bytes of data, the file has 6");
     refused("raw.npy", &npy("'<V'", false, "(4,)", &BF16), "not supported");
