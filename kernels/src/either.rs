@@ -9,7 +9,6 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::loops::count::Counted;
 use crate::rule::Comparison;
-use crate::scalar;
 
 /// Elements of a piece.
 const PIECE: usize = 1024;
@@ -87,12 +86,6 @@ pub(crate) fn position(
     let ([nan, inf], size) = (both(nan), nan.size());
     let mut done = 0;
     if nan.negate() {
-        let near = match size {
-            1 => near::<1>,
-            2 => near::<2>,
-            4 => near::<4>,
-            _ => near::<8>,
-        };
         // The first element for which both negations hold, each from the last hit of the other on.
         loop {
             let first = ask(backend, &x[done * size..], &nan)? + done;
@@ -101,12 +94,12 @@ pub(crate) fn position(
                 return Some(first);
             }
             // NaN and +Inf may alternate. Two searches for each pair cost more than to look at some
-            // elements.
-            let rest = &x[second * size..];
-            if let Some(index) = near(rest, [nan, inf]) {
+            // elements. Eight bytes are read from each element on, for any width.
+            let mut near = x[second * size..].windows(8).step_by(size).take(NEAR);
+            done = second + near.len();
+            if let Some(index) = near.position(|eight| neither(eight, &nan, &inf)) {
                 return Some(second + index);
             }
-            done = second + NEAR.min(rest.len() / size);
         }
     }
     x.chunks(64 * PIECE).find_map(|x| {
@@ -118,10 +111,12 @@ pub(crate) fn position(
     })
 }
 
-/// The first of [`NEAR`] elements for which both comparisons hold.
-fn near<const W: usize>(x: &[u8], [a, b]: [Comparison; 2]) -> Option<usize> {
-    let mut elements = x.as_chunks::<W>().0.iter().take(NEAR).map(scalar::read);
-    elements.position(|bits| a.holds(bits) & b.holds(bits))
+/// Whether both negations hold for the element that these eight bytes begin with.
+fn neither(eight: &[u8], nan: &Comparison, inf: &Comparison) -> bool {
+    let eight = eight.first_chunk().map_or(0, |eight| u64::from_ne_bytes(*eight));
+    // Comparisons look at the low bytes only.
+    let bits = if cfg!(target_endian = "little") { eight } else { eight >> (64 - 8 * nan.size()) };
+    nan.holds(bits) & inf.holds(bits)
 }
 
 /// How many hits there are. The comparison is not negated.
@@ -145,7 +140,7 @@ mod tests {
     use std::prelude::v1::*;
 
     use super::*;
-    use crate::Rule;
+    use crate::{Rule, scalar};
 
     std::thread_local! {
         static SEARCHES: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
@@ -153,24 +148,33 @@ mod tests {
 
     fn search(_: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize> {
         SEARCHES.set(SEARCHES.get() + 1);
-        scalar::position::<4>(x, comparison)
+        match comparison.size() {
+            1 => scalar::position::<1>(x, comparison),
+            2 => scalar::position::<2>(x, comparison),
+            4 => scalar::position::<4>(x, comparison),
+            _ => scalar::position::<8>(x, comparison),
+        }
     }
 
     /// A search for every two elements would make 10 000 of them.
     #[test]
     fn nan_and_inf_in_turns_cost_few_searches() {
-        let Rule::NanOrPosInf(nan) = Rule::nan_or_pos_inf(4, 0x7F80_0000).not() else {
-            unreachable!("the rule that it makes")
-        };
         const LEN: usize = 10_000;
-        let turns = |i: usize| if i.is_multiple_of(2) { f32::NAN } else { f32::INFINITY };
-        for one in [0, 1, 63, 64, 65, 66, 67, 5000, LEN - 1, LEN] {
-            let x: Vec<u8> = (0..LEN)
-                .flat_map(|i| if i == one { 1.0 } else { turns(i) }.to_ne_bytes())
-                .collect();
-            SEARCHES.set(0);
-            assert_eq!(position(search, None, &x, &nan), (one < LEN).then_some(one));
-            assert!(SEARCHES.get() <= 2 * LEN / NEAR, "{one}: {} searches", SEARCHES.get());
+        let elements = |of: &mut dyn FnMut(usize) -> u64, size: usize| -> Vec<u8> {
+            let low = if cfg!(target_endian = "little") { 0 } else { 8 - size };
+            (0..LEN).flat_map(|i| of(i).to_ne_bytes()[low..low + size].to_vec()).collect()
+        };
+        for (size, inf) in [(1, 0x7C), (2, 0x7C00), (4, 0x7F80_0000), (8, 0x7FF0 << 48)] {
+            let Rule::NanOrPosInf(nan) = Rule::nan_or_pos_inf(size, inf).not() else {
+                unreachable!("the rule that it makes")
+            };
+            for one in [0, 1, 63, 64, 65, 66, 67, 5000, LEN - 9, LEN - 2, LEN - 1, LEN] {
+                let mut of = |i| if i == one { inf - 1 } else { inf + i as u64 % 2 };
+                let x = elements(&mut of, size);
+                SEARCHES.set(0);
+                assert_eq!(position(search, None, &x, &nan), (one < LEN).then_some(one));
+                assert!(SEARCHES.get() <= 2 * LEN / NEAR, "{size} {one}: {}", SEARCHES.get());
+            }
         }
     }
 }
