@@ -56,7 +56,7 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
 fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Report, Error> {
     let mut tensors = format.tensors(input)?;
     let checksums = format.checksums(input.bytes)?;
-    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
+    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
     let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
     let decoded =
         decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use nonfinite_check::{Allow, Kinds, Options, RawDtype};
+use nonfinite_check::{Allow, Kinds, Options, RawDtype, TakenAs};
 
 use crate::fix::Fix;
 
@@ -104,6 +104,11 @@ pub struct Check {
     /// given several times
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
+    /// Take integers and raw bytes in tensors whose name matches PATTERN (*, ?, [..]) as numbers of
+    /// FORMAT: f8e8m0fnu, f8e4m3fn, .. Many models keep scales and weights of 8 bits as U8. Tensors
+    /// of floats stay as they are. May be given several times; the first that matches counts
+    #[arg(long = "as", value_name = "PATTERN=FORMAT")]
+    pub taken_as: Vec<TakenAs>,
     /// Print no more than this many tensors; the summary counts all. Not for JSON
     #[arg(long, value_name = "N")]
     pub max_reports: Option<usize>,

@@ -151,6 +151,7 @@ impl<'a> Run<'a> {
             threads: check.threads,
             observer: Some(Arc::new(Watch(progress.clone()))),
             raw: check.raw_dtype.clone(),
+            taken_as: check.taken_as.clone(),
             expansion: NonZeroU64::new(check.max_expansion),
         };
         Self {

@@ -16,6 +16,7 @@ use nonfinite::{Census, ElementsMut, Format, TensorView};
 
 pub use value::{Value, ValueError};
 
+use crate::formats::npy;
 use crate::model::{
     ByKind, ByteOrder, Content, Data, Error, FileFormat, Input, Source, Tensor, swap_bytes,
 };
@@ -174,6 +175,9 @@ pub fn fix_file_observed(
     }
     let tensors = format.tensors(Input { bytes: source.bytes(), path: Some(input) });
     let mut tensors = tensors.map_err(FixError::Input)?;
+    if tensors.iter().any(|tensor| matches!(tensor.data, Data::Column(_))) {
+        return Err(FixError::Input(npy::Error::Structured.into()));
+    }
     tensors.sort_by_key(|tensor| range(tensor).start);
     if let Some((tensor, why)) = tensors.iter().find_map(|tensor| match &tensor.content {
         Content::Unreadable(why) => Some((tensor.label(), why.clone())),

@@ -5,7 +5,9 @@ mod gguf;
 mod npz;
 mod options;
 mod planted;
+mod records;
 mod safetensors;
+mod taken_as;
 mod write;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};
