@@ -34,8 +34,9 @@ const BEGINNING: usize = 16;
 ///
 /// Memory is that of a header and some chunks of data. An Arrow stream takes the memory of the
 /// metadata of a batch (up to 256 MiB, if there is so much) and, for each column, of the bytes that
-/// describe its nulls and lists in a batch (up to 256 MiB, decompressed). A stream that needs more
-/// is refused; a file of the same content can be checked by its path.
+/// describe its nulls and lists in a batch (up to 256 MiB, decompressed), and of its dictionaries of
+/// floats (up to 256 MiB together). A stream that needs more is refused; a file of the same content
+/// can be checked by its path.
 ///
 /// # Errors
 /// [`Error::NoStream`] for formats that do not describe the data before it comes; otherwise as

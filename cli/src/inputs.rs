@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::{FileFormat, formats};
 
+use crate::recursive;
+
 /// The files of an argument, sorted.
 ///
 /// # Errors
@@ -20,6 +22,12 @@ pub fn files(argument: &Path) -> io::Result<Vec<PathBuf>> {
     // A file may have such a name.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return Ok(vec![argument.to_owned()]);
+    }
+    if text.split('/').any(|part| part == "**") {
+        return match recursive::files(&text)? {
+            Some(files) => some(files),
+            None => Ok(vec![argument.to_owned()]),
+        };
     }
     let Ok(found) = glob::glob(&text) else { return Ok(vec![argument.to_owned()]) };
     let mut files = Vec::new();

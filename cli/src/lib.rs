@@ -7,5 +7,6 @@ pub mod fix;
 pub mod inputs;
 pub mod interrupt;
 pub mod progress;
+pub mod recursive;
 pub mod report;
 pub mod table;

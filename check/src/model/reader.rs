@@ -24,7 +24,7 @@ pub(crate) struct Reader {
     pub(crate) tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
     /// The checksums of stored data that the scan verifies, if the format has some. Readers verify
     /// those of compressed data when they decode it.
-    pub(crate) checksums: Option<fn(&[u8]) -> Result<Vec<Checksum>, Error>>,
+    pub(crate) checksums: Option<ReadChecksums>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,
     /// The names of the files that a file stands for, if this is the format of an index. A search
@@ -34,6 +34,9 @@ pub(crate) struct Reader {
     /// [`Data::Input`](super::Data::Input), and that nothing in the file depends on the numbers.
     pub(crate) is_fixable: bool,
 }
+
+/// Reads the checksums of stored data.
+pub(crate) type ReadChecksums = fn(&[u8]) -> Result<Vec<Checksum>, Error>;
 
 /// Reads the names of the shards in an index.
 pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;
