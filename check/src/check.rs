@@ -47,8 +47,9 @@ pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Resul
 ///
 /// Memory is that of a header and some chunks of data. An Arrow stream takes the memory of the
 /// metadata of a batch (up to 256 MiB, if there is so much) and, for each column, of the bytes that
-/// describe its nulls and lists in a batch (up to 256 MiB, decompressed). A stream that needs more
-/// is refused; a file of the same content can be checked by its path.
+/// describe its nulls and lists in a batch (up to 256 MiB, decompressed), and of its dictionaries of
+/// floats (up to 256 MiB together). A stream that needs more is refused; a file of the same content
+/// can be checked by its path.
 ///
 /// # Errors
 /// [`Error::NoStream`] for formats that do not describe the data before it comes; otherwise as
@@ -76,7 +77,7 @@ fn check(
 ) -> Result<Report, Error> {
     let mut tensors = format.read(source, path)?;
     let checksums = format.checksums(source)?;
-    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
+    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
     let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
     let decoded =
         decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));

@@ -30,6 +30,6 @@ pub use check::{check_bytes, check_file, check_source, check_stream};
 pub use model::{ByKind, Error, FileFormat, Finding, First, Kinds, Range};
 pub use options::{Observer, Options};
 pub use policy::Allow;
-pub use raw::{RawDtype, RawDtypeError};
+pub use raw::{RawDtype, RawDtypeError, TakenAs};
 pub use report::{LookedAt, Report, TensorReport};
 pub use totals::Totals;

@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::model::{Error, Kinds};
 use crate::policy::{self, Allow};
-use crate::raw::RawDtype;
+use crate::raw::{RawDtype, TakenAs};
 
 /// How to check.
 #[derive(Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct Options {
     /// The formats of elements that numpy saved as raw bytes. Such elements are unreadable without
     /// an entry here.
     pub raw: Vec<RawDtype>,
+    /// The formats of tensors that are stored as integers or raw bytes, by their names: the first
+    /// that matches counts, before [`Options::raw`].
+    pub taken_as: Vec<TakenAs>,
     /// The most decoded bytes of numbers for each byte of a file. A few bytes of a table can stand
     /// for billions of equal numbers, so a file that claims more is refused with
     /// [`Error::Expansion`]. Numbers count if the file holds them compressed or repeated, or leaves
@@ -55,6 +58,7 @@ impl Default for Options {
             fail_on: Kinds::ALL,
             allow: Vec::new(),
             raw: Vec::new(),
+            taken_as: Vec::new(),
             expansion: Some(Self::EXPANSION),
             threads: None,
             map: false,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use nonfinite_check::json::Listed;
-use nonfinite_check::{Allow, Kinds, Observer, Options, RawDtype};
+use nonfinite_check::{Allow, Kinds, Observer, Options, RawDtype, TakenAs};
 
 use crate::fix::Fix;
 
@@ -169,6 +169,11 @@ pub struct How {
     /// named all the same, and `complete` in JSON stays false. Damaged files still give 2
     #[arg(long)]
     pub skip_unknown: bool,
+    /// Take integers and raw bytes in tensors whose name matches PATTERN (*, ?, [..]) as numbers of
+    /// FORMAT: f8e8m0fnu, f8e4m3fn, .. Many models keep scales and weights of 8 bits as U8. Tensors
+    /// of floats stay as they are. May be given several times; the first that matches counts
+    #[arg(long = "as", value_name = "PATTERN=FORMAT")]
+    pub taken_as: Vec<TakenAs>,
     /// Refuse files whose decoded numbers are more than N bytes for each byte of the file: a few
     /// bytes of a table can stand for billions of equal numbers. Files of less than 64 KiB count as
     /// 64 KiB; numbers that are not encoded do not count. 0 means no bound; ONNX and PyTorch keep
@@ -251,6 +256,7 @@ impl How {
             map: self.mmap,
             observer: Some(observer),
             raw: self.raw_dtype.clone(),
+            taken_as: self.taken_as.clone(),
             expansion: NonZeroU64::new(self.max_expansion),
         }
     }

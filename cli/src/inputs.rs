@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use nonfinite_check::{Error, FileFormat, Options, Report, formats};
 
 use crate::interrupt::interrupted;
+use crate::recursive;
 
 /// What an argument leads to, and how it was found.
 #[derive(Debug)]
@@ -116,6 +117,10 @@ fn files(argument: &Path) -> io::Result<Vec<Found>> {
     // A file may have such a name.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return itself();
+    }
+    if text.split('/').any(|part| part == "**") {
+        let Some(files) = recursive::files(&text)? else { return itself() };
+        return some(files.into_iter().map(Found::named).collect());
     }
     let Ok(found) = glob::glob(&text) else { return itself() };
     let mut files = Vec::new();

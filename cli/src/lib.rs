@@ -14,6 +14,7 @@ pub mod junit;
 pub mod manual;
 pub mod problem;
 pub mod progress;
+pub mod recursive;
 pub mod report;
 pub mod run;
 pub mod sarif;

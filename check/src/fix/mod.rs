@@ -79,7 +79,7 @@ impl Prepared {
         }
         let tensors = format.tensors(Input { bytes, path: Some(input) });
         let tensors = tensors.map_err(FixError::Input)?.into_iter().map(|mut tensor| {
-            raw::apply(&mut tensor, &options.raw);
+            raw::apply(&mut tensor, &options.raw, &[]);
             Ok((place(&tensor)?, tensor))
         });
         let mut tensors = tensors.collect::<Result<Vec<_>, _>>()?;

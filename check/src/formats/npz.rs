@@ -73,10 +73,15 @@ impl std::error::Error for Error {
 /// [`enum@Error`] if the archive is not whole.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members = zip::members(input.bytes).map_err(Error::Zip)?;
-    members.into_iter().map(|member| tensor(member, input.bytes)).collect()
+    let mut tensors = Vec::new();
+    for member in members {
+        tensors.extend(tensors_of(member, input.bytes)?);
+    }
+    Ok(tensors)
 }
 
-fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Error> {
+/// The tensor of a member, or those of the fields of a structured array.
+fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Error> {
     let name = member.name.strip_suffix(".npy").unwrap_or(&member.name).to_owned();
     let bytes = |dtype: &str, content| Tensor {
         name: Some(name.clone()),
@@ -92,25 +97,28 @@ fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Error> {
         why.map_or(Content::NotFloat, Content::Unreadable)
     };
     if member.unreadable().is_some() {
-        return Ok(bytes("?", other()));
+        return Ok(vec![bytes("?", other())]);
     }
     match describe(&member, archive) {
-        Ok(tensor) => Ok(Tensor { name: Some(name), ..tensor }),
-        Err(npy::Error::Magic) => Ok(bytes("bytes", other())),
-        Err(error) if error.is_of_dtype() => Ok(bytes("?", Content::Unreadable(error.to_string()))),
+        Ok((array, place)) => Ok(array.tensors(Some(name), &place)),
+        Err(npy::Error::Magic) => Ok(vec![bytes("bytes", other())]),
+        Err(error) if error.is_of_dtype() => {
+            Ok(vec![bytes("?", Content::Unreadable(error.to_string()))])
+        }
         Err(error) => Err(Error::Npy { member: member.name, error }),
     }
 }
 
-fn describe(member: &Member, archive: &[u8]) -> Result<Tensor, npy::Error> {
+fn describe(member: &Member, archive: &[u8]) -> Result<(npy::Array, npy::Place), npy::Error> {
     let header = npy::read_header(&mut member.open(archive))?;
-    let (mut tensor, end) = npy::describe(&header)?;
-    npy::fits(&tensor, end, member.size)?;
-    tensor.data = match member.method {
-        Method::Stored => Data::Input(member.range.start + header.len()..member.range.end),
+    let array = npy::describe(&header)?;
+    array.fits(member.size)?;
+    let place = match member.method {
+        Method::Stored => npy::Place::Stored(member.range.start + header.len()..member.range.end),
         Method::Deflated | Method::Other(_) | Method::Encrypted => {
-            Data::Decoded(member.clone().decode(header.len()))
+            let (member, skip) = (member.clone(), header.len());
+            npy::Place::Decoded(Box::new(move || member.clone().decode(skip)))
         }
     };
-    Ok(tensor)
+    Ok((array, place))
 }

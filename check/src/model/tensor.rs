@@ -114,10 +114,12 @@ impl Tensor {
     #[must_use]
     pub fn numbers(&self) -> usize {
         match &self.data {
-            Data::Column(_) => self.data.length() / self.unit(),
-            Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => {
-                self.elements()
-            }
+            Data::Column(_) if self.is_scanned() => self.data.length() / self.unit(),
+            Data::Input(_)
+            | Data::Other { .. }
+            | Data::Owned(_)
+            | Data::Decoded(_)
+            | Data::Column(_) => self.elements(),
         }
     }
 

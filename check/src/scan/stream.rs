@@ -34,7 +34,8 @@ pub(crate) fn scan_stream(
 /// Reads a stream whose reader hands over the numbers itself.
 fn in_parts(read: ReadParts, stream: &mut dyn Read, options: &Options) -> Result<Scanned, Error> {
     let mut look = Look { options, scanner: Scanner::new(options.stats), tallies: Vec::new() };
-    let tensors = read(stream, &mut look)?;
+    let mut tensors = read(stream, &mut look)?;
+    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
     let mut tallies = look.tallies;
     tallies.resize(tensors.len(), Tally::default());
     Ok(tensors.into_iter().zip(tallies).collect())
@@ -97,7 +98,7 @@ fn described(
     let mut scanner = Scanner::new(options.stats);
     let (mut at, mut scanned) = (header, Vec::new());
     for mut tensor in tensors {
-        raw::apply(&mut tensor, &options.raw);
+        raw::apply(&mut tensor, &options.raw, &options.taken_as);
         let tally = match &tensor.data {
             Data::Input(range) => {
                 let range = range.clone();

@@ -6,8 +6,10 @@ mod gguf;
 mod npz;
 mod options;
 mod planted;
+mod records;
 mod safetensors;
 mod sources;
+mod taken_as;
 mod write;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};

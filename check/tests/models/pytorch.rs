@@ -197,8 +197,20 @@ fn strides() {
     // Gaps: every other column.
     assert_eq!(at(1, &[4, 3], &[6, 2]), (1, Some(vec![0, 2]), 12));
     assert_eq!(at(0, &[4, 3], &[6, 2]), (0, None, 12));
-    // Expanded: more elements than the storage has, so the storage is looked at.
-    assert_eq!(at(0, &[1000, 24], &[0, 1]), (1, Some(vec![5]), 24));
+    // Expanded: each number of the storage counts once, and those that are not shown do not.
+    assert_eq!(at(0, &[1000, 24], &[0, 1]), (1, Some(vec![0, 5]), 24_000));
+    assert_eq!(at(0, &[6, 1000], &[1, 0]), (1, Some(vec![5, 0]), 6000));
+    assert_eq!(at(0, &[1000, 5], &[0, 1]), (0, None, 5000));
+    assert_eq!(at(6, &[1000, 18], &[0, 1]), (0, None, 18_000));
+    assert_eq!(at(1, &[4, 1000, 3], &[6, 0, 2]), (1, Some(vec![0, 0, 2]), 12_000));
+    assert_eq!(at(0, &[4, 1000, 3], &[6, 0, 2]), (0, None, 12_000));
+    // Transposed, with gaps.
+    assert_eq!(at(1, &[3, 4], &[2, 6]), (1, Some(vec![2, 0]), 12));
+    assert_eq!(at(3, &[3, 4], &[1, 6]), (1, Some(vec![2, 0]), 12));
+    assert_eq!(at(0, &[3, 4], &[1, 6]), (0, None, 12));
+    // Windows that overlap: all that they show is looked at, once.
+    assert_eq!(at(3, &[10, 11], &[1, 1]), (1, Some(vec![2]), 20));
+    assert_eq!(at(6, &[8, 11], &[1, 1]), (0, None, 18));
     assert_eq!(at(0, &[0, 24], &[24, 1]), (0, None, 0));
 }
 

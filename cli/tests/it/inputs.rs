@@ -163,6 +163,44 @@ fn folders_that_cannot_be_read() {
     assert_eq!(run.status, 2);
 }
 
+/// Folders of any depth. Links to folders are not followed, so that circles end.
+#[test]
+#[cfg(unix)]
+fn patterns_of_any_depth() {
+    let top = folder("patterns-deep");
+    fs::create_dir_all(top.join("a/b/c")).unwrap();
+    for path in ["x.npy", "a/x.npy", "a/b/c/x.npy", "a/b/x.txt"] {
+        fs::write(top.join(path), npy("'<f4'", false, "(1,)", &f32::NAN.to_le_bytes())).unwrap();
+    }
+    // Two links up in a folder: 2^40 ways, if they are followed.
+    for link in ["a/b/up", "a/b/again", "a/up"] {
+        std::os::unix::fs::symlink("..", top.join(link)).unwrap();
+    }
+    std::os::unix::fs::symlink("x.npy", top.join("a/link.npy")).unwrap();
+    let absolute = format!("{}/**/*.npy", top.display());
+    let inner = |names: &[&str]| -> Vec<String> { names.iter().map(|&n| n.to_owned()).collect() };
+    for (pattern, expected) in [
+        ("**/*.npy", inner(&["a/b/c/x.npy", "a/link.npy", "a/x.npy", "x.npy"])),
+        ("a/**/x.npy", inner(&["a/b/c/x.npy", "a/x.npy"])),
+        ("*/**/c/*.npy", inner(&["a/b/c/x.npy"])),
+        ("a/up/a/**/c/x.npy", inner(&["a/up/a/b/c/x.npy"])),
+        ("**/b/**/*.t?t", inner(&["a/b/x.txt"])),
+    ] {
+        let run = check_in(&top, &[pattern]);
+        let files: Vec<_> = run
+            .out
+            .lines()
+            .filter_map(|line| line.split_once(": <f4"))
+            .map(|line| line.0)
+            .collect();
+        assert_eq!(files, expected, "{pattern}: {}", run.err);
+    }
+    assert_eq!(check_in(&top, &[&absolute]).out.lines().count(), 5);
+    let run = check_in(&top, &["**/*.pt"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("no file of a known format is there"), "{}", run.err);
+}
+
 #[test]
 fn patterns() {
     let top = folder("patterns");

@@ -1,6 +1,6 @@
 //! Elements that numpy saves as raw bytes: bf16 and fp8 of `ml_dtypes`.
 
-use crate::{assert_results, file, npy, refused, results, run};
+use crate::{assert_results, file, npy, refused, results, run, safetensors};
 
 /// One, NaN, -Inf in bf16.
 const BF16: [u8; 6] = [0x80, 0x3F, 0xC1, 0x7F, 0x80, 0xFF];
@@ -40,6 +40,18 @@ fn with_one() {
     assert_eq!(status, 1);
     // Not for this dtype.
     assert_eq!(check("raw-none.npy", "'<V2'", &["V1=f8e5m2"]).1, 2);
+}
+
+#[test]
+fn taken_as_floats_by_name() {
+    let header = r#"{"w_scales":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#.to_owned();
+    let path = file("scales.safetensors", &safetensors(header, &[1, 0xFF]));
+    let text = path.to_str().unwrap();
+    assert_eq!(run(["check", text]).status, 0);
+    let run = run(["check", "--as", "*_scales=f8e8m0fnu", text]);
+    let lines = results(&run, &path);
+    assert_eq!(lines[0], "\"w_scales\" U8 [2]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [1]");
+    assert_eq!(run.status, 1);
 }
 
 #[test]

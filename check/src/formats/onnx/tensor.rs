@@ -22,6 +22,10 @@ enum Field {
     Other,
 }
 
+// Types of integers that have one byte each.
+const UINT8: u64 = 2;
+const INT8: u64 = 3;
+
 /// TensorProto.DataType: name, content, and where numbers stand. `None` for a number that is none
 /// of them.
 fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
@@ -45,8 +49,8 @@ fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
         28 => Some(("float6e3m2", Content::AlwaysFinite, Field::Other)),
         _ => {
             let names = [
-                (2, "uint8"),
-                (3, "int8"),
+                (UINT8, "uint8"),
+                (INT8, "int8"),
                 (4, "uint16"),
                 (5, "int16"),
                 (6, "int32"),
@@ -242,6 +246,15 @@ impl<'a> Proto<'a> {
                     return Err(bad(Problem::Length { has: data.length(), wants }));
                 }
                 data
+            }
+            // Bytes may be taken as numbers of 8 bits. Nothing depends on those of other models.
+            Content::NotFloat if matches!(self.data_type, UINT8 | INT8) => {
+                let bytes = match self.external {
+                    true => self.external(wants, open).ok(),
+                    false => Some(self.inside(Field::Int32, 1).map_err(Error::Malformed)?),
+                };
+                let whole = bytes.filter(|bytes| bytes.length() == wants);
+                whole.unwrap_or_else(|| Data::Owned(Vec::new()))
             }
             Content::Blocks { .. }
             | Content::AlwaysFinite

@@ -273,7 +273,9 @@ impl Archive<'_> {
             data: Data::Owned(Vec::new()),
         };
         let unit = tensor.unit();
-        if !tensor.is_scanned() {
+        // Bytes may be taken as numbers of 8 bits.
+        let is_bytes = matches!(tensor.dtype.as_str(), "uint8" | "int8");
+        if !tensor.is_scanned() && !is_bytes {
             return Ok(Some(tensor));
         }
         if let Some(why) = member.unreadable() {
@@ -290,25 +292,33 @@ impl Archive<'_> {
             strided::View::new(&tensor.shape, &found.strides, found.offset, unit, member.size);
         let view = view.map_err(|why| bad(why.to_owned()))?;
         let range = view.bytes();
-        tensor.data = match (view.layout(), member.method) {
-            (Some(layout), Method::Stored) => {
-                tensor.layout = layout;
-                Data::Input(member.range.start + range.start..member.range.start + range.end)
-            }
-            (Some(layout), _) if range.end == member.size => {
-                tensor.layout = layout;
+        let stored = member.range.start;
+        tensor.layout = view.order();
+        tensor.data = match (view.is_dense(), member.method) {
+            (true, Method::Stored) => Data::Input(stored + range.start..stored + range.end),
+            (true, _) if range.end == member.size => {
                 self.skipped = self.skipped.saturating_add(range.start);
                 Data::Decoded(member.decode(range.start))
             }
-            (None, Method::Stored) if view.elements() <= member.size / unit => {
-                Data::Decoded(view.decode(member.range.start))
+            (false, Method::Stored) if view.elements() <= member.size / unit => {
+                Data::Decoded(view.decode(stored))
             }
-            // Part of a deflated storage, or more elements than the storage has: the whole storage
-            // is looked at once.
-            (_, Method::Stored | Method::Deflated | Method::Other(_) | Method::Encrypted) => {
+            // More elements than the storage has, such as overlapping windows: all from the first to
+            // the last are looked at once.
+            (false, Method::Stored) => {
+                let elements = range.start / unit..range.end / unit;
+                let key = &found.storage.key;
+                tensor.name = Some(format!("{name} (storage {key}, elements {elements:?})"));
+                tensor.shape = vec![elements.len()];
+                tensor.layout = Layout::RowMajor;
+                Data::Input(stored + range.start..stored + range.end)
+            }
+            // Part of a deflated storage: the whole storage is looked at once.
+            (true | false, Method::Deflated | Method::Other(_) | Method::Encrypted) => {
                 tensor.name = Some(format!("{name} (storage {})", found.storage.key));
                 tensor.shape = vec![member.size / unit];
-                whole(&member)
+                tensor.layout = Layout::RowMajor;
+                Data::Decoded(member.decode(0))
             }
         };
         Ok(Some(tensor))
@@ -331,16 +341,6 @@ impl Archive<'_> {
                     data: Data::Owned(Vec::new()),
                 });
             }
-        }
-    }
-}
-
-/// All of a member.
-fn whole(member: &Member) -> Data {
-    match member.method {
-        Method::Stored => Data::Input(member.range.clone()),
-        Method::Deflated | Method::Other(_) | Method::Encrypted => {
-            Data::Decoded(member.clone().decode(0))
         }
     }
 }
