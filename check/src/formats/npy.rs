@@ -236,7 +236,7 @@ fn split(bytes: &[u8]) -> Result<(&[u8], usize), Error> {
 }
 
 /// The size of an element and what it is.
-fn content(descr: &str) -> Result<(usize, Content), Error> {
+pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
     let unsupported = || Error::Dtype(descr.to_owned());
     let (order, rest) = descr.split_at_checked(1).ok_or_else(unsupported)?;
     let order = match order {

@@ -218,7 +218,8 @@ fn names_and_wrappers() {
             "list.0",
             "list.1.a.b",
             "ordered.x",
-            "ordered.7"
+            "ordered.7",
+            "loss"
         ]
     );
     assert!(report.tensors.iter().all(|tensor| tensor.found.nan.count == 1));
@@ -284,7 +285,7 @@ fn lies() {
     assert!(!check(&negative, FileFormat::PYTORCH).is_complete());
     assert!(
         bad(&tensor(&storage("FloatStorage", "9", 4), 0, &[4], &[1]))
-            .contains("not in the archive")
+            .contains("not in the file")
     );
     let pickle = |pickle: &[u8]| error(&archive(pickle, &[&data]), FileFormat::PYTORCH);
     assert!(pickle(b"").contains("cut off"));
