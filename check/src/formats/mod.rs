@@ -11,6 +11,7 @@
 pub mod arrow;
 mod ggml_types;
 pub mod gguf;
+pub mod index;
 pub mod npy;
 pub mod npz;
 pub mod onnx;
@@ -18,14 +19,15 @@ pub mod onnx;
 pub mod parquet;
 pub mod pytorch;
 pub mod safetensors;
-pub mod safetensors_index;
 mod signatures;
 mod unread;
+mod within;
 
 use std::path::{Path, PathBuf};
 
+use crate::formats::within::Place;
 use crate::model::reader::{Reader, Stream};
-use crate::model::{Error, FileFormat, Input, Source, Tensor, is_text};
+use crate::model::{Content, Data, Error, FileFormat, Input, Source, Tensor, is_text};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -33,7 +35,9 @@ static READERS: &[&Reader] = &[
     &pytorch::READER,
     &npz::READER,
     &gguf::READER,
-    &safetensors_index::READER,
+    &index::SAFETENSORS,
+    &index::PYTORCH,
+    &pytorch::CHECKPOINT,
     &safetensors::READER,
     &onnx::READER,
     #[cfg(feature = "arrow")]
@@ -110,7 +114,8 @@ impl FileFormat {
     /// # Errors
     /// [`Error`] if the file is not whole or not valid.
     pub fn tensors(self, input: Input<'_>) -> Result<Vec<Tensor>, Error> {
-        (self.reader()?.tensors)(input)
+        let tensors = (self.reader()?.tensors)(input)?;
+        Ok(tensors.into_iter().flat_map(|tensor| unpacked(tensor, input.bytes, 1)).collect())
     }
 
     /// How a stream of this format is read.
@@ -124,12 +129,48 @@ impl FileFormat {
     }
 }
 
+/// How deep files lie within files: a .pt within the .zip of a download is at depth 1.
+const MAX_DEPTH: usize = 4;
+
+/// The tensors of the file that a tensor is, if it holds the bytes of a file of a known format:
+/// a stored member of an archive. Otherwise the tensor itself.
+fn unpacked(tensor: Tensor, bytes: &[u8], depth: usize) -> Vec<Tensor> {
+    let (Content::Unreadable(_), Data::Input(range)) = (&tensor.content, &tensor.data) else {
+        return vec![tensor];
+    };
+    let (range, file) = (range.clone(), &bytes[range.clone()]);
+    let reader = READERS.iter().find(|reader| (reader.begins)(file));
+    let Some(reader) = reader.filter(|_| tensor.dtype == unread::DTYPE && depth <= MAX_DEPTH)
+    else {
+        return vec![tensor];
+    };
+    let inner = match (reader.tensors)(Input { bytes: file, path: None }) {
+        Ok(inner) => inner,
+        Err(error) => {
+            let why = format!("{}: {error}", reader.format);
+            return vec![Tensor { content: Content::Unreadable(why), ..tensor }];
+        }
+    };
+    let place = Place::Input(range);
+    let inner = inner.into_iter().flat_map(|inner| unpacked(inner, file, depth + 1));
+    let named = inner.map(|inner| {
+        let names = [tensor.name.as_deref(), inner.name.as_deref()];
+        let names = names.into_iter().flatten().filter(|name| !name.is_empty());
+        let name = Some(names.collect::<Vec<_>>().join("/"));
+        place.moved(Tensor { name, ..inner })
+    });
+    named.collect()
+}
+
 /// The files that an index stands for. Empty for a path whose name is not that of an index, and for
 /// an index that cannot be read: its check reports why.
 #[must_use]
 pub fn shards(index: &Path) -> Vec<PathBuf> {
     let names = || {
-        let shards = FileFormat::by_path(index)?.reader().ok()?.shards?;
+        let is_metadata = index.file_name().is_some_and(|name| name == pytorch::METADATA);
+        let format =
+            if is_metadata { FileFormat::PYTORCH_CHECKPOINT } else { FileFormat::by_path(index)? };
+        let shards = format.reader().ok()?.shards?;
         shards(Source::open(index).ok()?.bytes()).ok()
     };
     names().into_iter().flatten().map(|name| index.with_file_name(name)).collect()

@@ -72,7 +72,9 @@ impl std::error::Error for Error {
 /// [`enum@Error`] if the archive is not whole.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members = zip::members(input.bytes).map_err(Error::Zip)?;
-    members.into_iter().map(|member| tensor(member, input.bytes)).collect()
+    let tensors = members.into_iter().map(|member| tensor(member, input.bytes));
+    let gaps = unread::gaps(input.bytes).map_err(Error::Zip)?;
+    tensors.chain(gaps.map(Ok)).collect()
 }
 
 fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Error> {
@@ -86,16 +88,16 @@ fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Error> {
         content,
         data: Data::Input(0..0),
     };
-    let other = || {
-        let why = unread::why(&member, archive, "not a .npy file");
-        why.map_or(Content::NotFloat, Content::Unreadable)
+    let other = || match unread::why(&member, archive, "not a .npy file") {
+        Some(why) => unread::member(&name, &member, why),
+        None => bytes(unread::DTYPE, Content::NotFloat),
     };
     if member.unreadable().is_some() {
-        return Ok(bytes("?", other()));
+        return Ok(other());
     }
     match describe(&member, archive) {
         Ok(tensor) => Ok(Tensor { name: Some(name), ..tensor }),
-        Err(npy::Error::Magic) => Ok(bytes("bytes", other())),
+        Err(npy::Error::Magic) => Ok(other()),
         Err(error) if error.is_of_dtype() => Ok(bytes("?", Content::Unreadable(error.to_string()))),
         Err(error) => Err(Error::Npy { member: member.name, error }),
     }

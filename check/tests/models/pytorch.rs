@@ -284,8 +284,7 @@ fn lies() {
     let negative = archive(&state_dict(&[("w", of(0, &[u32::MAX as usize], &[1]))]), &[&data]);
     assert!(!check(&negative, FileFormat::PYTORCH).is_complete());
     assert!(
-        bad(&tensor(&storage("FloatStorage", "9", 4), 0, &[4], &[1]))
-            .contains("not in the file")
+        bad(&tensor(&storage("FloatStorage", "9", 4), 0, &[4], &[1])).contains("not in the file")
     );
     let pickle = |pickle: &[u8]| error(&archive(pickle, &[&data]), FileFormat::PYTORCH);
     assert!(pickle(b"").contains("cut off"));

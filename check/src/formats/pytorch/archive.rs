@@ -62,9 +62,10 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
             unread::why(member, bytes, "a member that is no pickle and no storage")
         };
         if let Some(why) = why {
-            parts.unreadable(name.to_owned(), member.size, why);
+            parts.tensors.push(unread::member(name, member, why));
         }
     }
+    parts.tensors.extend(unread::gaps(bytes).map_err(Error::Zip)?);
     let deflated = all.iter().filter(|member| member.method == Method::Deflated);
     let inflated =
         deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));

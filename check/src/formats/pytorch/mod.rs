@@ -13,14 +13,18 @@
 
 mod archive;
 mod calls;
+mod checkpoint;
 mod legacy;
 mod parts;
 mod pickle;
+mod several;
 mod strided;
 mod walk;
 
 use std::{fmt, io};
 
+pub(super) use self::checkpoint::{NAME as METADATA, READER as CHECKPOINT};
+pub(super) use self::parts::STORAGE;
 pub use self::pickle::Malformed;
 use crate::containers::zip;
 use crate::model::reader::Reader;
@@ -33,8 +37,8 @@ impl FileFormat {
 
 pub(super) static READER: Reader = Reader {
     format: FileFormat::PYTORCH,
-    endings: &[".pt", ".pth", ".ckpt", ".jit", ".ptl", ".pth.tar", "pytorch_model.bin"],
-    begins: |bytes| legacy::begins(bytes) || archive::begins(bytes),
+    endings: &[".pt", ".pth", ".ckpt", ".jit", ".ptl", ".pth.tar", "pytorch_model.bin", ".distcp"],
+    begins: |bytes| legacy::begins(bytes) || archive::begins(bytes) || several::begins(bytes),
     tensors: |input| Ok(tensors(input)?),
     stream: None,
     shards: None,
@@ -68,6 +72,8 @@ pub enum Error {
     },
     /// Names, shapes and arrays of this pickle would take far more memory than the pickle.
     Names(String),
+    /// The `.metadata` of a checkpoint names no file.
+    NoParts,
     /// A tensor contradicts itself or the file.
     Tensor {
         /// Its name.
@@ -84,6 +90,7 @@ impl fmt::Display for Error {
         match self {
             Self::Zip(error) => error.fmt(f),
             Self::NoPickle => f.write_str("not an archive of PyTorch: it has no data.pkl"),
+            Self::NoParts => f.write_str("no metadata of a checkpoint: it names no file"),
             Self::Pickle { member, error } => write!(f, "member {member:?}: {error}"),
             Self::Malformed { member, malformed } => {
                 write!(f, "member {member:?}: not a pickle: {malformed}")
@@ -104,6 +111,7 @@ impl std::error::Error for Error {
             Self::Pickle { error, .. } => Some(error),
             Self::NoPickle
             | Self::Malformed { .. }
+            | Self::NoParts
             | Self::Names(_)
             | Self::Tensor { .. }
             | Self::Sharing => None,
@@ -127,6 +135,9 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
 
 /// The tensors of a file. `root` is the name of the object in it.
 fn read(bytes: &[u8], root: &str) -> Result<Vec<Tensor>, Error> {
+    if !archive::begins(bytes) && several::begins(bytes) {
+        return several::tensors(bytes);
+    }
     let all = if legacy::begins(bytes) {
         legacy::read(bytes, root)?
     } else {

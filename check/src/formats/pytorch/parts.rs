@@ -11,8 +11,11 @@ use super::pickle::{Object, Pickle};
 use super::strided;
 use super::walk::{self, Item};
 use crate::containers::zip::{Member, Method};
-use crate::formats::npy;
+use crate::formats::{npy, unread};
 use crate::model::{ByteOrder, Content, Data, Layout, Tensor};
+
+/// Behind the name of a tensor that stands for its whole storage.
+pub(crate) const STORAGE: &str = " (storage ";
 
 /// The data of a storage.
 #[derive(Clone, Debug)]
@@ -115,15 +118,7 @@ impl Parts {
 
     /// Adds what could hold numbers and that nobody looks at.
     pub(super) fn unreadable(&mut self, name: String, size: usize, why: impl Into<String>) {
-        self.tensors.push(Tensor {
-            name: Some(name),
-            file: None,
-            dtype: "bytes".to_owned(),
-            shape: vec![size],
-            layout: Layout::RowMajor,
-            content: Content::Unreadable(why.into()),
-            data: Data::Owned(Vec::new()),
-        });
+        self.tensors.push(unread::tensor(name, size, why.into(), Data::Owned(Vec::new())));
     }
 
     fn numbers(&mut self, name: String, shape: Vec<usize>, numbers: &[f64]) {
@@ -224,7 +219,7 @@ impl Parts {
             // Part of a deflated storage, or more elements than the storage has: the whole storage
             // is looked at once.
             (_, place) => {
-                tensor.name = Some(format!("{name} (storage {})", found.storage.key));
+                tensor.name = Some(format!("{name}{STORAGE}{})", found.storage.key));
                 tensor.shape = vec![size / unit];
                 place.whole()
             }

@@ -33,13 +33,18 @@ const MAX_NAMES: usize = 64;
 /// What is granted to a small pickle beyond that.
 const MIN_NAMES: usize = 128 << 10;
 
+/// How many bytes of names, shapes and arrays may be taken.
+pub(super) fn room(pickle: &Pickle) -> usize {
+    pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES)
+}
+
 /// All that a pickle holds, in its order; none if names and shapes would take far more memory than
 /// the pickle. `bytes` begins with the pickle, and `name` is that of the object that it stands for.
 pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item>> {
     let mut walk = Walk {
         reader: Reader(&pickle.objects),
         bytes,
-        room: pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES),
+        room: room(pickle),
         seen: HashSet::new(),
         todo: Vec::new(),
         items: Vec::new(),
