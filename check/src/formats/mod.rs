@@ -44,6 +44,8 @@ static READERS: &[&Reader] = &[
     &arrow::READER,
     #[cfg(feature = "parquet")]
     &parquet::READER,
+    // Without a signature, so others come first.
+    &onnx::TENSOR,
 ];
 
 /// No row fits.

@@ -318,6 +318,13 @@ impl<'a> Reader<'a> {
         Some((Array { name: String::new(), descr, shape, fortran_order, bytes }, objects))
     }
 
+    /// The list with the elements of an array of objects.
+    pub(super) fn elements(self, id: Id) -> Option<Id> {
+        let (function, _, state) = self.call(id)?;
+        let [_, _, _, _, elements] = self.sequence(state?)? else { return None };
+        function.ends_with(".multiarray _reconstruct").then_some(*elements)
+    }
+
     /// The dtype that a call makes, as in a .npy file. None for one with fields, or a shape.
     fn descr(self, id: Id) -> Option<String> {
         let ("numpy dtype", [kind, ..], Some(state)) = self.call(id)? else { return None };

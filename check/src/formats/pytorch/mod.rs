@@ -135,7 +135,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
 
 /// The tensors of a file. `root` is the name of the object in it.
 fn read(bytes: &[u8], root: &str) -> Result<Vec<Tensor>, Error> {
-    if !archive::begins(bytes) && several::begins(bytes) {
+    if several::may_begin(bytes) && several::begins(bytes) {
         return several::tensors(bytes);
     }
     let all = if legacy::begins(bytes) {

@@ -146,6 +146,9 @@ impl Walk<'_> {
             // What a function of somebody's own makes of these is not known; what they hold is
             // looked at.
             Object::Call { arguments, state, items, .. } => {
+                if let Some(elements) = reader.elements(id) {
+                    self.add(elements, &name, || None)?;
+                }
                 self.add(*arguments, &name, || None)?;
                 if let Some(state) = state {
                     self.add(*state, &name, || None)?;
