@@ -2,11 +2,15 @@
 //! places.
 
 mod gguf;
+#[path = "../common/hidden.rs"]
+mod hidden;
 mod npz;
 mod options;
 mod planted;
 mod safetensors;
 mod write;
+#[path = "../common/zip.rs"]
+mod zip;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};
 

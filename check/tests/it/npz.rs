@@ -67,8 +67,10 @@ fn members_that_are_not_looked_at() {
             .not_looked_at()
             .map(|(tensor, why)| (tensor.name.as_deref().unwrap(), why))
             .collect();
-        let expected = members.map(|(name, _, why)| (name.trim_end_matches(".npy"), why));
-        assert_eq!(named, expected);
+        // A stored member may be a file of a known format, and is read then.
+        let expected = members.iter().filter(|(name, ..)| deflate || *name != "model.pt");
+        let expected = expected.map(|&(name, _, why)| (name.trim_end_matches(".npy"), why));
+        assert_eq!(named, expected.collect::<Vec<_>>());
         assert!(!report.is_complete() && !report.is_bad());
     }
     // Text is inflated up to a bound.

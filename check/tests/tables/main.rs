@@ -2,12 +2,17 @@
 //! compared by `ci/checker-oracle`.
 
 mod arrow;
+mod clean;
+#[path = "../common/hidden.rs"]
+mod hidden;
 mod nulls;
 mod parquet;
 mod streams;
 #[path = "../common/varint.rs"]
 mod varint;
 mod write;
+#[path = "../common/zip.rs"]
+mod zip;
 
 use std::io::{self, Read};
 use std::num::NonZeroUsize;

@@ -2,6 +2,7 @@
 
 mod fix;
 mod formats;
+mod hidden;
 mod hostile;
 mod inputs;
 #[cfg(target_os = "linux")]

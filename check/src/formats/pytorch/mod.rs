@@ -37,7 +37,7 @@ impl FileFormat {
 
 pub(super) static READER: Reader = Reader {
     format: FileFormat::PYTORCH,
-    endings: &[".pt", ".pth", ".ckpt", ".jit", ".ptl", ".pth.tar", "pytorch_model.bin", ".distcp"],
+    endings: &[".pt", ".pth", ".ckpt", ".jit", ".ptl", ".pth.tar", "pytorch_model.bin"],
     begins: |bytes| legacy::begins(bytes) || archive::begins(bytes) || several::begins(bytes),
     tensors: |input| Ok(tensors(input)?),
     stream: None,
