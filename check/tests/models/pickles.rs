@@ -258,6 +258,26 @@ fn bounds() {
     }
 }
 
+/// A deflated pickle is inflated up to a bound. A stored one has none: it is no longer than the file.
+#[test]
+fn long_pickles() {
+    let long = |length: usize| [b"\x80\x02", &text(&"a".repeat(length - 8))[..], b"."].concat();
+    let most = 1 << 20;
+    let read = |length, deflate| {
+        let pickle = long(length);
+        let members: [(&str, &[u8]); 1] = [("m/data.pkl", &pickle)];
+        let file = if deflate { deflated(&members) } else { zip(&members) };
+        nonfinite_check::check_bytes(
+            &file,
+            FileFormat::PYTORCH,
+            &nonfinite_check::Options::default(),
+        )
+    };
+    assert!(read(most, true).is_ok() && read(most + 1, false).is_ok());
+    let error = read(most + 1, true).unwrap_err().to_string();
+    assert!(error.contains("longer than a deflated pickle"), "{error}");
+}
+
 const MAGIC: &[u8] = b"\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
 
 /// A file as torch wrote it before version 1.6: the object, and storages in the order of their names.

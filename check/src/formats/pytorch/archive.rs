@@ -1,5 +1,6 @@
 //! Zip archives of PyTorch.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
 
@@ -9,10 +10,8 @@ use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, unread};
 use crate::model::{ByteOrder, is_text};
 
-/// The longest pickle that is read. It holds names and shapes, no data.
-const MAX_PICKLE: usize = 64 << 20;
-/// The same for a deflated pickle, which PyTorch never writes: a few bytes could stand for very many
-/// objects.
+/// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source, and
+/// a few deflated bytes could stand for very many objects.
 const MAX_DEFLATED_PICKLE: usize = 1 << 20;
 /// The same for deflated storages, by their inflated size. Storages of zeros inflate to a thousand
 /// times their size in the file.
@@ -112,21 +111,14 @@ impl Archive<'_> {
     fn pickle(&mut self, name: &str, root: &str) -> Result<(), Error> {
         let member = self.members[name];
         let failed = |error| Error::Pickle { member: member.name.clone(), error };
-        let too_long = || {
-            io::Error::new(io::ErrorKind::InvalidData, "longer than a pickle of names and shapes")
+        let bytes = match member.method {
+            Method::Stored => Cow::Borrowed(&self.bytes[member.range.clone()]),
+            Method::Deflated => Cow::Owned(inflated(member, self.bytes).map_err(failed)?),
+            Method::Other(_) | Method::Encrypted => {
+                let why = member.unreadable().unwrap_or_default();
+                return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
+            }
         };
-        let most = if member.method == Method::Stored { MAX_PICKLE } else { MAX_DEFLATED_PICKLE };
-        if member.size > most {
-            return Err(failed(too_long()));
-        }
-        if let Some(why) = member.unreadable() {
-            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
-        }
-        let mut bytes = Vec::new();
-        member.open(self.bytes).take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() > most {
-            return Err(failed(too_long()));
-        }
         let malformed = |malformed| Error::Malformed { member: member.name.clone(), malformed };
         let pickle = pickle::read(&bytes).map_err(malformed)?;
         // TorchScript has the storages of `constants.pkl` in a folder of that name, unless it
@@ -149,6 +141,20 @@ impl Archive<'_> {
         }
         Ok(())
     }
+}
+
+/// The bytes of a deflated pickle.
+fn inflated(member: &Member, archive: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if member.size <= MAX_DEFLATED_PICKLE {
+        let most = MAX_DEFLATED_PICKLE as u64 + 1;
+        member.open(archive).take(most).read_to_end(&mut bytes)?;
+        if bytes.len() <= MAX_DEFLATED_PICKLE {
+            return Ok(bytes);
+        }
+    }
+    let why = "longer than a deflated pickle of names and shapes";
+    Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
 /// The member that holds a storage.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Error, archive, read};
-use crate::containers::{zip, zip_gaps};
+use crate::containers::zip_gaps;
 use crate::formats::unread;
 use crate::formats::within::Place;
 use crate::model::{Data, Tensor, is_text};
@@ -37,10 +37,7 @@ fn first(bytes: &[u8]) -> Option<usize> {
     bytes.get(30..30 + length)?.ends_with(b"/data.pkl").then_some(())?;
     let places = bytes.windows(END.len()).enumerate().filter(|(_, window)| *window == END);
     let ends = places.map(|(place, _)| place + END_LENGTH).filter(|&end| end <= bytes.len());
-    ends.take(MAX_ENDS).find(|&end| {
-        archive::begins(&bytes[..end])
-            && zip::members(&bytes[..end]).is_ok_and(|members| !members.is_empty())
-    })
+    ends.take(MAX_ENDS).find(|&end| archive::begins(&bytes[..end]))
 }
 
 /// The tensors of all archives. What follows them is unreadable.
