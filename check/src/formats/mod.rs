@@ -97,6 +97,12 @@ impl FileFormat {
     /// # Errors
     /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::Text`] or [`Error::Unknown`].
     pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
+        // What the bytes are says more than a name that they do not fit. Zip archives can be damaged
+        // files of a known format.
+        let other = || signatures::not_read(bytes).filter(|_| !bytes.starts_with(b"PK"));
+        if let (None, Some(what)) = (Self::detect(bytes, None), other()) {
+            return Err(Error::NotRead(what));
+        }
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
             Error::Unknown { known } if is_text(bytes) => Error::Text { known },
             error => error,
