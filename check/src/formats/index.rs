@@ -1,5 +1,5 @@
-//! Sharded models: `model.safetensors.index.json` and `pytorch_model.bin.index.json` name the shards,
-//! and the shard of each tensor.
+//! Sharded models: `model.safetensors.index.json` and `pytorch_model.bin.index.json` name the
+//! shards, and the shard of each tensor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -97,8 +97,8 @@ impl FileFormat {
     /// # Errors
     /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::Text`] or [`Error::Unknown`].
     pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
-        // What the bytes are says more than a name that they do not fit. Zip archives can be damaged
-        // files of a known format.
+        // What the bytes are says more than a name that they do not fit. Zip archives can be
+        // damaged files of a known format.
         let other = || signatures::not_read(bytes).filter(|_| !bytes.starts_with(b"PK"));
         if let (None, Some(what)) = (Self::detect(bytes, None), other()) {
             return Err(Error::NotRead(what));

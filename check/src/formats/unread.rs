@@ -33,8 +33,8 @@ pub(super) fn member(name: &str, member: &Member, why: String) -> Tensor {
     tensor(name.to_owned(), member.size, why, data)
 }
 
-/// The bytes of a zip archive that belong to no member, each run of them as [`tensor`]. Text is left
-/// out.
+/// The bytes of a zip archive that belong to no member, each run of them as [`tensor`]. Text is
+/// left out.
 ///
 /// # Errors
 /// [`Error`] if the archive is not whole.

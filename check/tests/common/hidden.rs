@@ -1,5 +1,5 @@
-//! A file with a NaN, wrapped into all that people wrap files into, and under all names. No check of
-//! it may come out as clean.
+//! A file with a NaN, wrapped into all that people wrap files into, and under all names. No check
+//! of it may come out as clean.
 
 use std::fs;
 use std::io::Write;

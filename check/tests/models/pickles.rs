@@ -258,7 +258,8 @@ fn bounds() {
     }
 }
 
-/// A deflated pickle is inflated up to a bound. A stored one has none: it is no longer than the file.
+/// A deflated pickle is inflated up to a bound. A stored one has none: it is no longer than the
+/// file.
 #[test]
 fn long_pickles() {
     let long = |length: usize| [b"\x80\x02", &text(&"a".repeat(length - 8))[..], b"."].concat();
@@ -280,7 +281,8 @@ fn long_pickles() {
 
 const MAGIC: &[u8] = b"\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
 
-/// A file as torch wrote it before version 1.6: the object, and storages in the order of their names.
+/// A file as torch wrote it before version 1.6: the object, and storages in the order of their
+/// names.
 fn old(object: &[u8], storages: &[(&str, usize, &[u8])]) -> Vec<u8> {
     let facts = [b"\x80\x02}(", &text("little_endian")[..], b"\x88u."].concat();
     let names: Vec<u8> = storages.iter().flat_map(|(name, ..)| text(name)).collect();

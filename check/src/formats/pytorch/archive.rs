@@ -10,11 +10,11 @@ use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, unread};
 use crate::model::{ByteOrder, is_text};
 
-/// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source, and
-/// a few deflated bytes could stand for very many objects.
+/// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source,
+/// and a few deflated bytes could stand for very many objects.
 const MAX_DEFLATED_PICKLE: usize = 1 << 20;
-/// The same for deflated storages, by their inflated size. Storages of zeros inflate to a thousand
-/// times their size in the file.
+/// Tensors of deflated storages may take this many times the inflated bytes of all. Storages of
+/// zeros inflate to a thousand times their size in the file.
 const MAX_INFLATED_SHARING: usize = 4;
 /// The most bytes that deflate makes of one.
 const MAX_INFLATION: usize = 1032;

@@ -1,8 +1,8 @@
 //! Files of PyTorch before version 1.6: five pickles, one behind the other, and then the storages.
 //!
-//! The pickles are a magic number, the version of the protocol, facts about the machine, the object,
-//! and a list of the names of the storages. A storage is the number of its elements (8 bytes,
-//! little-endian) and the elements, little-endian as well, whatever the machine was.
+//! The pickles are a magic number, the version of the protocol, facts about the machine, the
+//! object, and a list of the names of the storages. A storage is the number of its elements (8
+//! bytes, little-endian) and the elements, little-endian as well, whatever the machine was.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;

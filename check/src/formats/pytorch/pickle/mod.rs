@@ -72,8 +72,8 @@ type Why = &'static str;
 /// of one byte makes an object.
 const MAX_OBJECTS: usize = 1 << 23;
 
-/// Reads the pickle that begins here. What it allocates is a multiple of its length, and bounded by the number of
-/// objects.
+/// Reads the pickle that begins here. What it allocates is a multiple of its length, and bounded by
+/// the number of objects.
 pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
     let mut machine = Machine { bytes, ..Machine::default() };
     loop {
