@@ -8,7 +8,7 @@ use super::parts::{Parts, Place, Source};
 use super::{All, Error, calls, pickle};
 use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, unread};
-use crate::model::{ByteOrder, is_text};
+use crate::model::{ByteOrder, Data, is_text};
 
 /// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source,
 /// and a few deflated bytes could stand for very many objects.
@@ -64,12 +64,17 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
             parts.tensors.push(unread::member(name, member, why));
         }
     }
-    parts.tensors.extend(unread::gaps(bytes).map_err(Error::Zip)?);
+    let gaps: Vec<_> = unread::gaps(bytes).map_err(Error::Zip)?.collect();
+    let surrounded = gaps.iter().any(|gap| match &gap.data {
+        Data::Input(range) => range.start == 0 || range.end == bytes.len(),
+        Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => false,
+    });
+    parts.tensors.extend(gaps);
     let deflated = all.iter().filter(|member| member.method == Method::Deflated);
     let inflated =
         deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
     let inflated = inflated.fold(0, usize::saturating_add).saturating_mul(MAX_INFLATED_SHARING);
-    Ok(All { parts, inflated })
+    Ok(All { parts, inflated, surrounded })
 }
 
 /// Where archives have the storages of `data.pkl`, and those of `constants.pkl`.

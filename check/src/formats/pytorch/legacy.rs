@@ -73,7 +73,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
         let why = "bytes that belong to no storage that this version knows";
         parts.unreadable(format!("from byte {end} on"), bytes.len() - end, why);
     }
-    Ok(All { parts, inflated: 0 })
+    Ok(All { parts, inflated: 0, surrounded: false })
 }
 
 type Part = (Pickle, usize, String);

@@ -135,13 +135,14 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
 
 /// The tensors of a file. `root` is the name of the object in it.
 fn read(bytes: &[u8], root: &str) -> Result<Vec<Tensor>, Error> {
-    if several::may_begin(bytes) && several::begins(bytes) {
-        return several::tensors(bytes);
-    }
     let all = if legacy::begins(bytes) {
         legacy::read(bytes, root)?
     } else {
-        archive::read(bytes, root)?
+        match archive::read(bytes, root) {
+            Ok(all) if !all.surrounded => all,
+            _ if several::begins(bytes) => return several::tensors(bytes),
+            all => all?,
+        }
     };
     let limit = bytes.len().saturating_mul(MAX_SHARING).saturating_add(all.inflated);
     let lengths = all.parts.tensors.iter().map(|tensor| tensor.data.length());
@@ -154,4 +155,6 @@ struct All {
     parts: parts::Parts,
     /// Bytes that tensors may take beyond those of the file, since it is deflated.
     inflated: usize,
+    /// Whether there are bytes before the archive or behind it: others may be there.
+    surrounded: bool,
 }

@@ -1,9 +1,6 @@
 //! Archives one behind the other, as a `.distcp` of `torch.distributed.checkpoint` holds them.
 
-use std::ops::Range;
-
 use super::{Error, archive, read};
-use crate::containers::zip_gaps;
 use crate::formats::unread;
 use crate::formats::within::Place;
 use crate::model::{Data, Tensor, is_text};
@@ -15,14 +12,6 @@ const END_LENGTH: usize = 22;
 
 /// How often data may look like the end of an archive, and not be it.
 const MAX_ENDS: usize = 16;
-
-/// Whether the file is no archive by itself, or one with something in front of it or behind it.
-/// Quick, since it does not search the data.
-pub(super) fn may_begin(bytes: &[u8]) -> bool {
-    let surrounded =
-        |gaps: Vec<Range<usize>>| gaps.iter().any(|gap| gap.start == 0 || gap.end == bytes.len());
-    !archive::begins(bytes) || zip_gaps::gaps(bytes).is_ok_and(surrounded)
-}
 
 /// Whether the file begins with an archive of PyTorch, and goes on behind it.
 pub(super) fn begins(bytes: &[u8]) -> bool {
