@@ -11,7 +11,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::model::{Checksum, Decode, is_text, source};
+use crate::model::{Checksum, Decode, source};
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,13 +53,6 @@ pub enum Error {
     Overlap(String),
     /// A member is larger than this machine can address, or a stored one has two sizes.
     Size(String),
-    /// Bytes that belong to no member. Nobody would look at them.
-    NoMember {
-        /// The first of them.
-        at: usize,
-        /// How many there are.
-        length: usize,
-    },
 }
 
 impl fmt::Display for Error {
@@ -71,9 +64,6 @@ impl fmt::Display for Error {
             }
             Self::Overlap(name) => write!(f, "bad zip archive: member {name:?} overlaps another"),
             Self::Size(name) => write!(f, "bad zip archive: invalid size of member {name:?}"),
-            Self::NoMember { at, length } => {
-                write!(f, "bad zip archive: {length} bytes from byte {at} on belong to no member")
-            }
         }
     }
 }
@@ -82,25 +72,19 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Archive(error) => Some(error),
-            Self::RepeatedName(_) | Self::Overlap(_) | Self::Size(_) | Self::NoMember { .. } => {
-                None
-            }
+            Self::RepeatedName(_) | Self::Overlap(_) | Self::Size(_) => None,
         }
     }
 }
 
-/// The longest data descriptor, which may follow the data of a member (APPNOTE.TXT 6.3.10, 4.3.9).
-const DESCRIPTOR: usize = 24;
-
 /// The members of an archive in the order of its directory, without folders.
 ///
 /// # Errors
-/// [`enum@Error`] if the archive is not whole, if names repeat, if members overlap, or if bytes
-/// before the directory or behind the archive belong to no member.
+/// [`enum@Error`] if the archive is not whole, or if names repeat or members overlap.
 pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
     let archive = ZipArchive::from_slice(bytes).map_err(Error::Archive)?;
     let mut entries = archive.entries();
-    let (mut members, mut spans) = (Vec::new(), Vec::new());
+    let mut members = Vec::new();
     while let Some(entry) = entries.next_entry().map_err(Error::Archive)? {
         let name = source::text(entry.file_path().as_bytes());
         let data = archive.get_entry(entry.wayfinder()).map_err(Error::Archive)?;
@@ -119,36 +103,13 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
         if !fits || method == Method::Stored && size != range.len() {
             return Err(Error::Size(name));
         }
-        // Within the bytes, since the data comes later.
-        spans.push(entry.local_header_offset() as usize..end);
         if !(entry.is_dir() && range.is_empty()) {
             members.push(Member { name, method, range, size, crc });
         }
     }
     find_repeated_name(&members)?;
     find_overlap(&members)?;
-    find_gap(spans, archive.directory_offset())?;
-    let end = archive.end_offset() as usize;
-    if end < bytes.len() || !is_text(archive.comment().as_bytes()) {
-        let at = end - archive.comment().as_bytes().len();
-        return Err(Error::NoMember { at, length: bytes.len() - at });
-    }
     Ok(members)
-}
-
-/// Bytes before the directory that lie between members, with their headers, or before them.
-fn find_gap(mut spans: Vec<Range<usize>>, directory: u64) -> Result<(), Error> {
-    spans.sort_unstable_by_key(|span| span.start);
-    let directory = usize::try_from(directory).unwrap_or(usize::MAX);
-    let mut at = 0;
-    for span in spans.into_iter().chain(iter::once(directory..directory)) {
-        let slack = if at == 0 { 0 } else { DESCRIPTOR };
-        if span.start.saturating_sub(at) > slack {
-            return Err(Error::NoMember { at, length: span.start - at });
-        }
-        at = at.max(span.end);
-    }
-    Ok(())
 }
 
 /// The checksums of the stored members of an archive.

@@ -77,6 +77,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     for member in members {
         tensors.extend(tensors_of(member, input.bytes)?);
     }
+    tensors.extend(unread::gaps(input.bytes).map_err(Error::Zip)?);
     Ok(tensors)
 }
 
@@ -92,16 +93,16 @@ fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Error> {
         content,
         data: Data::Input(0..0),
     };
-    let other = || {
-        let why = unread::why(&member, archive, "not a .npy file");
-        why.map_or(Content::NotFloat, Content::Unreadable)
+    let other = || match unread::why(&member, archive, "not a .npy file") {
+        Some(why) => unread::member(&name, &member, why),
+        None => bytes(unread::DTYPE, Content::NotFloat),
     };
     if member.unreadable().is_some() {
-        return Ok(vec![bytes("?", other())]);
+        return Ok(vec![other()]);
     }
     match describe(&member, archive) {
         Ok((array, place)) => Ok(array.tensors(Some(name), &place)),
-        Err(npy::Error::Magic) => Ok(vec![bytes("bytes", other())]),
+        Err(npy::Error::Magic) => Ok(vec![other()]),
         Err(error) if error.is_of_dtype() => {
             Ok(vec![bytes("?", Content::Unreadable(error.to_string()))])
         }

@@ -3,6 +3,8 @@
 
 mod diff;
 mod gguf;
+#[path = "../common/hidden.rs"]
+mod hidden;
 mod npz;
 mod options;
 mod planted;
@@ -11,6 +13,8 @@ mod safetensors;
 mod sources;
 mod taken_as;
 mod write;
+#[path = "../common/zip.rs"]
+mod zip;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};
 

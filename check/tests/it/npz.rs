@@ -67,8 +67,10 @@ fn members_that_are_not_looked_at() {
             .not_looked_at()
             .map(|(tensor, why)| (tensor.name.as_deref().unwrap(), why))
             .collect();
-        let expected = members.map(|(name, _, why)| (name.trim_end_matches(".npy"), why));
-        assert_eq!(named, expected);
+        // A stored member may be a file of a known format, and is read then.
+        let expected = members.iter().filter(|(name, ..)| deflate || *name != "model.pt");
+        let expected = expected.map(|&(name, _, why)| (name.trim_end_matches(".npy"), why));
+        assert_eq!(named, expected.collect::<Vec<_>>());
         assert!(!report.is_complete() && !report.is_bad());
     }
     // Text is inflated up to a bound.
@@ -85,29 +87,23 @@ fn members_that_are_not_looked_at() {
 #[test]
 fn bytes_of_no_member() {
     let archive = one(&array(), false);
-    let check = |bytes: &[u8], message: &str| {
-        let error = check_bytes(bytes, FileFormat::NPZ, &Options::default()).unwrap_err();
-        assert_eq!(error.to_string(), format!("bad zip archive: {message} belong to no member"));
+    let check = |bytes: &[u8], expected: Option<&str>| {
+        let report = report(bytes, FileFormat::NPZ);
+        let named: Vec<_> =
+            report.not_looked_at().filter_map(|(tensor, _)| tensor.name.as_deref()).collect();
+        assert_eq!(named, expected.into_iter().collect::<Vec<_>>());
     };
     let length = archive.len();
-    check(&[&archive[..], &[1; 3]].concat(), &format!("3 bytes from byte {length} on"));
+    check(&[&archive[..], &[1; 3]].concat(), Some(&format!("bytes {length} to {}", length + 3)));
+    check(&[&archive[..], &[0; 3]].concat(), None);
     // The comment has its length in the last two bytes of the archive.
     let comment = |text: &[u8]| {
         let length = u16::try_from(text.len()).unwrap().to_le_bytes();
         [&archive[..archive.len() - 2], &length[..], text].concat()
     };
-    assert!(report(&comment(b"made by hand"), FileFormat::NPZ).is_complete());
-    check(&comment(&[0, 0, 0xC0, 0x7F]), &format!("4 bytes from byte {length} on"));
-    // Behind the data of the last member, a data descriptor may follow.
-    let directory = archive.windows(4).position(|window| window == DIRECTORY).unwrap();
-    let with_gap = |gap: usize| {
-        let mut bytes = [&archive[..directory], &vec![1; gap], &archive[directory..]].concat();
-        // The offset of the directory, in the end record.
-        tamper(&mut bytes, b"PK\x05\x06", 16, gap as i64);
-        bytes
-    };
-    assert!(report(&with_gap(24), FileFormat::NPZ).is_complete());
-    check(&with_gap(25), &format!("25 bytes from byte {directory} on"));
+    check(&comment(b"made by hand"), None);
+    let name = format!("bytes {length} to {}", length + 4);
+    check(&comment(&[0, 0, 0xC0, 0x7F]), Some(&name));
 }
 
 /// How far archives may be inflated is up to the caller; what is stored is not counted.

@@ -1,10 +1,17 @@
 //! ONNX models and archives of PyTorch: planted faults, and files that lie. What real writers write
 //! is compared by `ci/model-oracle`.
 
+mod checkpoints;
+#[path = "../common/hidden.rs"]
+mod hidden;
+mod members;
 mod onnx;
+mod pickles;
 mod pytorch;
 #[path = "../common/varint.rs"]
 mod varint;
+#[path = "../common/zip.rs"]
+mod zip;
 
 use nonfinite_check::{FileFormat, Options, Report, TensorReport, check_bytes};
 

@@ -118,7 +118,7 @@ const LISTS: &str =
     "message table { optional group l (LIST) { repeated group list { optional float element; } } }";
 
 /// Two row groups of [1, null], null, [], [1, x].
-fn lists(last: f32, properties: WriterProperties) -> Vec<u8> {
+pub(super) fn lists(last: f32, properties: WriterProperties) -> Vec<u8> {
     let (definition, repetition) = ([3, 2, 0, 1, 3, 3], [0, 1, 0, 0, 0, 1]);
     let values = [[1.0f32; 3], [1.0, 1.0, last]];
     let groups = values.each_ref().map(|values| Column::<FloatType> {

@@ -4,6 +4,7 @@ mod diff;
 mod fix;
 mod fix_options;
 mod formats;
+mod hidden;
 mod hostile;
 mod inputs;
 #[cfg(target_os = "linux")]

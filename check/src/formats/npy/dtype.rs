@@ -130,7 +130,7 @@ fn is_number(digits: &str) -> bool {
 }
 
 /// The size of an element and what it is.
-fn content(descr: &str) -> Result<(usize, Content), Error> {
+pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
     let unsupported = || Error::Dtype(descr.to_owned());
     let (order, rest) = byte_order(descr);
     let named =

@@ -14,6 +14,7 @@ mod header;
 use std::fmt;
 use std::io::{self, Read};
 
+pub(crate) use self::dtype::content;
 use self::dtype::{Dtype, Field};
 pub(crate) use self::fields::Place;
 use self::header::Parser;

@@ -6,6 +6,7 @@
 
 mod error;
 mod tensor;
+mod tensor_file;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 pub use self::error::{Error, Problem};
 use self::error::{MAX_DEPTH, MAX_NAMES, MAX_SHARING, MAX_TENSORS};
+pub(super) use self::tensor_file::READER as TENSOR;
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::Reader;
 use crate::model::{self, FileFormat, Input, ReadAt, Source, Tensor, source};

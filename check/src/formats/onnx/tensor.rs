@@ -207,6 +207,22 @@ impl<'a> Proto<'a> {
         Ok(proto)
     }
 
+    /// Whether the data is in the message, and in one of its fields only.
+    pub(super) fn is_plain(&self) -> bool {
+        let fields = [
+            self.raw.is_some(),
+            !self.float.is_empty(),
+            !self.double.is_empty(),
+            !self.int32.is_empty(),
+        ];
+        !self.segment && !self.external && fields.into_iter().filter(|used| *used).count() <= 1
+    }
+
+    /// Bytes of the field `raw_data`.
+    pub(super) fn raw_length(&self) -> Option<usize> {
+        self.raw.as_ref().map(Range::len)
+    }
+
     /// The tensor. `open` maps a file of external data.
     pub(super) fn tensor(
         self,
