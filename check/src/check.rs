@@ -7,7 +7,7 @@ use crate::model::{Error, FileFormat, Input, Source};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
-use crate::scan::{scan, scan_stream};
+use crate::scan::{places, scan, scan_stream};
 
 /// Checks a file.
 ///
@@ -49,7 +49,7 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     let format = FileFormat::of_file(&beginning, None)?;
     let how = format.stream()?;
     let scanned = scan_stream(format, how, &mut beginning.chain(stream), options)?;
-    let report = |(tensor, tally)| TensorReport::new(tensor, &tally, options);
+    let report = |(tensor, tally)| TensorReport::new(tensor, &tally, None, options);
     Ok(Report { format, tensors: scanned.into_iter().map(report).collect() })
 }
 
@@ -68,8 +68,8 @@ fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Repo
         observer.started(total);
     }
     let tallies = scan(input.bytes, &tensors, options)?;
-    let reports = tensors.into_iter().zip(&tallies);
-    let tensors =
-        reports.map(|(tensor, tally)| TensorReport::new(tensor, tally, options)).collect();
-    Ok(Report { format, tensors })
+    let places = places(input.bytes, &tensors, &tallies, options)?;
+    let reports = tensors.into_iter().zip(&tallies).zip(places);
+    let report = |((tensor, tally), places)| TensorReport::new(tensor, tally, places, options);
+    Ok(Report { format, tensors: reports.map(report).collect() })
 }

@@ -40,6 +40,11 @@ pub struct Options {
     pub expansion: Option<NonZeroU64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
+    /// Whether to look at bad tensors a second time, for what the places of their bad numbers have
+    /// in common: [`TensorReport::places`](crate::TensorReport::places). Not in streams.
+    pub places: bool,
+    /// Whether to draw a [`Map`](crate::Map) of these places, too.
+    pub map: bool,
     /// Receives the progress of the check, and may stop it.
     pub observer: Option<Arc<dyn Observer>>,
 }
@@ -53,6 +58,8 @@ impl Default for Options {
             raw: Vec::new(),
             expansion: Some(Self::EXPANSION),
             threads: None,
+            places: false,
+            map: false,
             observer: None,
         }
     }
@@ -96,8 +103,9 @@ impl Options {
 
 /// Receives the progress of a check, from all of its threads.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// So many bytes of tensors are to be looked at in this file. A stream calls this several times,
-    /// since its length is not known at the start; the numbers add up.
+    /// So many bytes of tensors are to be looked at in this file. Is called several times if the
+    /// length of a stream is not known at the start, and if bad tensors are looked at again
+    /// ([`Options::places`]); the numbers add up.
     fn started(&self, bytes: u64) {
         let _ = bytes;
     }

@@ -6,6 +6,7 @@ use nonfinite::Format;
 
 use crate::model::{ByKind, Content, FileFormat, Finding, First, Kinds, Range, Tensor};
 use crate::options::Options;
+use crate::places::Places;
 use crate::scan::{Found, Tally};
 
 /// What a check found in a file.
@@ -58,6 +59,9 @@ pub struct TensorReport {
     pub range: Option<Range>,
     /// The kinds that were found and are not allowed. They make the tensor bad.
     pub bad: Kinds,
+    /// Where the numbers are that make the tensor bad, if [`Options::places`] or [`Options::map`]
+    /// asks for that. None for tensors that are not bad, of streams, and as [`Places`] says.
+    pub places: Option<Places>,
 }
 
 /// Which numbers of a tensor were looked at.
@@ -83,7 +87,12 @@ pub enum LookedAt {
 }
 
 impl TensorReport {
-    pub(crate) fn new(tensor: Tensor, tally: &Tally, options: &Options) -> Self {
+    pub(crate) fn new(
+        tensor: Tensor,
+        tally: &Tally,
+        places: Option<Places>,
+        options: &Options,
+    ) -> Self {
         let Tally { found, range } = *tally;
         let found = found.map(|Found { count, first }| Finding {
             count,
@@ -97,6 +106,7 @@ impl TensorReport {
             looked_at: looked_at(&tensor.content),
             found,
             range,
+            places,
             name: tensor.name,
             file: tensor.file,
             dtype: tensor.dtype,

@@ -170,6 +170,20 @@ impl<'a> Work<'a> {
     }
 }
 
+/// Looks at a tensor, piece after piece in their order, with this scanner only.
+///
+/// # Errors
+/// As [`scan`].
+pub(super) fn scan_in_order(
+    input: &[u8],
+    tensor: &Tensor,
+    scanner: &mut Scanner,
+    options: &Options,
+) -> Result<(), Error> {
+    let work = Work::new(input, std::slice::from_ref(tensor), options);
+    work.pieces.iter().try_for_each(|piece| work.look(piece, tensor, scanner).map(drop))
+}
+
 /// Ignores poison: if a thread panics, the scope passes the panic on, and no result is used.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())

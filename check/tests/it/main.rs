@@ -4,6 +4,7 @@
 mod gguf;
 mod npz;
 mod options;
+mod places;
 mod planted;
 mod safetensors;
 mod write;

@@ -4,6 +4,7 @@
 mod arrow;
 mod nulls;
 mod parquet;
+mod places;
 mod streams;
 #[path = "../common/varint.rs"]
 mod varint;
