@@ -120,6 +120,22 @@ impl TensorReport {
         !self.bad.is_empty()
     }
 
+    /// What the places of the bad numbers have in common: [`Places::statement`], and of scales how
+    /// many weights they stand for. None if that is not known, and for one element, whose place is
+    /// that of the first.
+    #[must_use]
+    pub fn statement(&self) -> Option<String> {
+        let places = self.places.as_ref().filter(|places| places.elements > 1)?;
+        let statement = places.statement(self.name.as_deref().unwrap_or_default());
+        Some(match self.looked_at {
+            LookedAt::Scales { .. } => format!("{} weights: {statement}", places.elements),
+            LookedAt::Values
+            | LookedAt::AlwaysFinite
+            | LookedAt::NotFloat
+            | LookedAt::Unreadable(_) => statement,
+        })
+    }
+
     /// The first number that is not finite, and its kind: `NaN`, `+Inf` or `-Inf`. Of a bad tensor,
     /// the first number that makes it bad.
     #[must_use]

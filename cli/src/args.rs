@@ -91,6 +91,13 @@ pub struct Check {
     /// Least and greatest finite number of each tensor, the clean ones too
     #[arg(long)]
     pub stats: bool,
+    /// Draw where the bad numbers of each tensor are, in blocks. In JSON: how many are in each cell
+    #[arg(long)]
+    pub map: bool,
+    /// Write a report to this file: one page of HTML that needs nothing else, with a map of each bad
+    /// tensor. An older report is overwritten, and no other file
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
+    pub html: Option<PathBuf>,
     /// Allow KINDS in tensors whose name matches PATTERN (*, ?, [..]): they make no tensor bad.
     /// KINDS are nan, +inf, -inf, inf (both signs) and all, separated by commas. May be given
     /// several times
@@ -122,6 +129,14 @@ pub struct Check {
     /// No progress bar; without a terminal there is none anyway
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// The name of a file to write a page to.
+fn page(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("it is written to a file, not to standard output".to_owned()),
+        _ => Ok(text.into()),
+    }
 }
 
 /// How results are printed.

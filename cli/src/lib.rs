@@ -4,8 +4,10 @@
 
 pub mod args;
 pub mod fix;
+pub mod html;
 pub mod inputs;
 pub mod interrupt;
+pub mod map;
 pub mod progress;
 pub mod report;
 pub mod table;

@@ -13,11 +13,12 @@ use clap::{CommandFactory, Parser};
 use nonfinite_check::{Error, LookedAt, Options, Report, json};
 use nonfinite_cli::args::{Arguments, Check, Command, Form, When};
 use nonfinite_cli::fix::Fix;
-use nonfinite_cli::inputs;
 use nonfinite_cli::interrupt::{self, Watch, interrupted};
+use nonfinite_cli::map::{self, Blocks};
 use nonfinite_cli::progress::Progress;
 use nonfinite_cli::report::{Line, OneLine, Totals};
 use nonfinite_cli::table::Table;
+use nonfinite_cli::{html, inputs};
 
 const CLEAN: u8 = 0;
 const FOUND: u8 = 1;
@@ -129,6 +130,8 @@ struct Run<'a> {
     check: &'a Check,
     form: Form,
     colors: bool,
+    /// What maps are drawn with, if they are.
+    blocks: Option<Blocks>,
     width: usize,
     options: Options,
     progress: Option<Arc<Progress>>,
@@ -152,6 +155,8 @@ impl<'a> Run<'a> {
             observer: Some(Arc::new(Watch(progress.clone()))),
             raw: check.raw_dtype.clone(),
             expansion: NonZeroU64::new(check.max_expansion),
+            places: !check.quiet,
+            map: check.map && !check.quiet || check.html.is_some(),
         };
         Self {
             check,
@@ -163,6 +168,7 @@ impl<'a> Run<'a> {
                 When::Always => true,
                 When::Never => false,
             },
+            blocks: check.map.then(Blocks::of_environment),
             width: term.size_checked().map_or(120, |(_, columns)| usize::from(columns)),
             options,
             progress,
@@ -174,6 +180,9 @@ impl<'a> Run<'a> {
 
     fn all(mut self, out: &mut impl Write) -> u8 {
         let start = Instant::now();
+        if let Some(Err(error)) = self.check.html.as_deref().map(html::may_write) {
+            return self.page_failed(&error);
+        }
         let mut written = self.files(out);
         if let Some(progress) = &self.progress {
             progress.finish();
@@ -181,6 +190,11 @@ impl<'a> Run<'a> {
         if interrupted() {
             complain(format_args!("interrupted"));
             return interrupt::STATUS;
+        }
+        if let Some(path) = &self.check.html
+            && let Err(error) = html::write(path, &self.results)
+        {
+            return self.page_failed(&error);
         }
         if written.is_ok() && !self.check.quiet {
             let backend = nonfinite::Backend::active().name();
@@ -198,6 +212,12 @@ impl<'a> Run<'a> {
             _ => CLEAN,
         };
         finish(written, status)
+    }
+
+    fn page_failed(&self, error: &io::Error) -> u8 {
+        let path = self.check.html.as_deref().unwrap_or(Path::new(""));
+        complain(format_args!("{}: {error}", OneLine(path.display())));
+        FAILED
     }
 
     /// An error is one of output; those of files are counted and complained of.
@@ -253,7 +273,7 @@ impl<'a> Run<'a> {
             (Ok(report), Form::Lines | Form::Auto) => self.lines(path, report),
             (_, Form::Json) | (Err(_), _) => String::new(),
         };
-        if self.form == Form::Json {
+        if self.form == Form::Json || self.check.html.is_some() {
             self.results.push((path.to_owned(), result));
         }
         match &self.progress {
@@ -290,14 +310,22 @@ impl<'a> Run<'a> {
     fn lines(&mut self, path: &Path, report: &Report) -> String {
         self.select(report)
             .into_iter()
-            .map(|tensor| format!("{}\n", Line::new(path, tensor)))
+            .map(|tensor| {
+                let map = self.blocks.map(|blocks| map::drawn(tensor, blocks)).unwrap_or_default();
+                format!("{}\n{map}", Line::new(path, tensor))
+            })
             .collect()
     }
 
     fn table(&mut self, path: &Path, report: &Report) -> String {
-        let table =
-            Table::new(self.select(report), self.check.stats, self.colors, self.width).text();
-        if table.is_empty() { table } else { format!("{}\n{table}\n", OneLine(path.display())) }
+        let tensors = self.select(report);
+        let places = map::section(&tensors, self.blocks);
+        let table = Table::new(tensors, self.check.stats, self.colors, self.width).text();
+        if table.is_empty() {
+            return table;
+        }
+        let places = if places.is_empty() { places } else { format!("where\n{places}") };
+        format!("{}\n{table}{places}\n", OneLine(path.display()))
     }
 
     /// A line on standard error, above the progress bar.

@@ -75,6 +75,9 @@ impl fmt::Display for Line<'_> {
         if let Some((kind, first)) = tensor.first() {
             write!(f, ", first {kind} at {:?}", first.coordinate)?;
         }
+        if let Some(statement) = tensor.statement() {
+            write!(f, "; {statement}")?;
+        }
         match tensor.range {
             Some(range) => write!(f, "; finite from {:e} to {:e}", range.min, range.max),
             None => Ok(()),

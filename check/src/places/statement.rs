@@ -38,6 +38,43 @@ impl Places {
         }
     }
 
+    /// The indices of a step of the groups of [`Places::map`], such as `expert 20 of 64`. None if
+    /// there is no map, or if the tensor has no axes before the last two. `tensor` is the name of
+    /// the tensor.
+    #[must_use]
+    pub fn group(&self, step: usize, tensor: &str) -> Option<String> {
+        let (first, last) = self.map.as_ref()?.groups.indices(step);
+        let leading = &self.axes[..self.axes.len().checked_sub(2)?];
+        match leading {
+            [] => None,
+            [AxisPlaces { extent, .. }] => {
+                let (one, several) = self.labels(0, tensor);
+                Some(match first == last {
+                    true => format!("{one} {first} of {extent}"),
+                    false => format!("{several} {first}-{last} of {extent}"),
+                })
+            }
+            _ => {
+                let coordinate = |index: usize| {
+                    let mut rest = index;
+                    let mut coordinate = leading.iter().map(|axis| axis.extent).collect::<Vec<_>>();
+                    for extent in coordinate.iter_mut().rev() {
+                        let size = (*extent).max(1);
+                        (*extent, rest) = (rest % size, rest / size);
+                    }
+                    coordinate
+                };
+                let axes = format!("axes 0-{}", leading.len() - 1);
+                Some(match first == last {
+                    true => format!("{axes} at {:?}", coordinate(first)),
+                    false => {
+                        format!("{axes} from {:?} to {:?}", coordinate(first), coordinate(last))
+                    }
+                })
+            }
+        }
+    }
+
     /// Elements with an index of these axes that a bad element has.
     fn within(&self, axes: &[(usize, &AxisPlaces)]) -> u64 {
         self.axes.iter().enumerate().fold(1u64, |product, (axis, places)| {
