@@ -121,11 +121,11 @@ impl TensorReport {
     }
 
     /// What the places of the bad numbers have in common: [`Places::statement`], and of scales how
-    /// many weights they stand for. None if that is not known, and for one element, whose place is
-    /// that of the first.
+    /// many weights they stand for. None if that is not known, and for less than four elements: the
+    /// first places of the kinds tell as much of these.
     #[must_use]
     pub fn statement(&self) -> Option<String> {
-        let places = self.places.as_ref().filter(|places| places.elements > 1)?;
+        let places = self.places.as_ref().filter(|places| places.elements > 3)?;
         let statement = places.statement(self.name.as_deref().unwrap_or_default());
         Some(match self.looked_at {
             LookedAt::Scales { .. } => format!("{} weights: {statement}", places.elements),

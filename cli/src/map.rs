@@ -72,9 +72,9 @@ pub fn section(tensors: &[&TensorReport], blocks: Option<Blocks>) -> String {
             continue;
         }
         let name = OneLine(tensor.name.as_deref().unwrap_or("-")).to_string();
-        let statement = statement.unwrap_or_else(|| "one element".to_owned());
+        let statement = statement.map(|statement| format!(": {statement}")).unwrap_or_default();
         // Writing to a string cannot fail.
-        let _ = write!(text, "{name}: {statement}\n{map}");
+        let _ = write!(text, "{name}{statement}\n{map}");
     }
     text
 }

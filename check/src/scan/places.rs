@@ -60,9 +60,16 @@ pub(crate) fn places(
 
 type Answer = Result<Option<Places>, Error>;
 
-/// Looks at these tensors with a thread for each.
+/// Bytes that are not worth a thread.
+const FEW: usize = 1 << 20;
+
+/// Looks at these tensors with a thread for each, unless they are short.
 fn at_once(input: &[u8], bad: &[(usize, Bad<'_>)], options: &Options) -> Vec<Answer> {
     let one = |(_, bad): &(usize, Bad<'_>)| bad.places(input, options);
+    let bytes = bad.iter().map(|(_, bad)| bad.tensor.data.length());
+    if bytes.fold(0, usize::saturating_add) < FEW {
+        return bad.iter().map(one).collect();
+    }
     let [first, others @ ..] = bad else { return Vec::new() };
     thread::scope(|scope| {
         let others: Vec<_> = others.iter().map(|bad| scope.spawn(move || one(bad))).collect();

@@ -19,8 +19,8 @@ use text::{Budget, count, escaped};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// SHA-256 of style and script in base64, as a content security policy has them.
-const STYLE_HASH: &str = "c9YwbwL/jGL82asm6VRUPGI8iujW44JGZ+1iwGmnaAg=";
-const SCRIPT_HASH: &str = "olEWYJFa0RDVsTjibSZhNKfMkckuy5We5VvX7VkCGEs=";
+const STYLE_HASH: &str = "cx4pp8QU9h5L5soSJ3pIQgdXmF7IJPf23bln69rknWg=";
+const SCRIPT_HASH: &str = "ipbvaSD+xvCzIm6pFxfgRuA/tsll6//y9lpqf4mjCGk=";
 
 /// The first line of a page.
 const DOCTYPE: &str = "<!doctype html>\n";

@@ -1,6 +1,6 @@
 "use strict";
 // Cells of no bad element, of less than 1 %, of less than 10 %, of others, and of bad ones only.
-const SHADES = ["#ffffff", "#86aeda", "#4b82be", "#1d568f", "#001f42"];
+const SHADES = ["#ffffff", "#6b95c6", "#3d74b0", "#17497f", "#001226"];
 
 // The map of a canvas: rows, rows in a step, columns, columns in a step, elements that share a place
 // in the map (groups in a step), and then triples: cells that are passed over, cells that are lit, and

@@ -8,6 +8,8 @@ mod inputs;
 mod interrupt;
 mod npy_files;
 mod output;
+mod page;
+mod places;
 mod raw_dtypes;
 mod safetensors_files;
 mod sample;
