@@ -252,8 +252,10 @@ def check_readouts(browser, bad):
     height, width, steps, (counts,) = maps(shape, places)
     canvas = f"document.querySelectorAll('details')[{entry}].querySelector('canvas')"
     output = f"document.querySelectorAll('details')[{entry}].querySelector('output').textContent"
+    lit = [(row, column) for row in range(height) for column in range(width) if counts[row][column]]
+    most = max(lit, key=lambda at: counts[at[0]][at[1]])
     # The last cells of a row and of a column are shorter.
-    for row, column in ((0, 0), (5, 7), (height - 1, width - 1), (height - 1, 3)):
+    for row, column in ((0, 0), lit[0], lit[-1], most, (height - 1, width - 1), (height - 1, 3)):
         at = browser.evaluate(
             f"(c => {{ c.scrollIntoView(); const r = c.getBoundingClientRect();"
             f" return [r.x + ({column} + .5) * r.width / {width},"
