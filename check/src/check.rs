@@ -1,9 +1,11 @@
 //! The check: a file is read, its tensors are looked at, and the findings become a report.
 
-use std::io::Read;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
 
-use crate::model::{Error, FileFormat, Input, Source};
+use crate::formats::BEGINNING;
+use crate::model::{Data, Error, FileFormat, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
@@ -14,9 +16,23 @@ use crate::scan::{places, scan, scan_stream};
 /// # Errors
 /// [`Error`] if it is not a whole, valid file of a known format.
 pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
-    let source = Source::open(path)?;
-    let format = FileFormat::of_file(source.bytes(), Some(path))?;
-    check(Input { bytes: source.bytes(), path: Some(path) }, format, options)
+    check_source(&Source::open(path)?, Some(path), options)
+}
+
+/// Checks a file that is read by [`ReadAt`]. The path leads to the files beside it, and its name
+/// tells the format if the bytes do not.
+///
+/// Files of npy, safetensors and GGUF are never in memory as a whole: the check reads their header,
+/// and then piece by piece with several threads. Other formats need [`ReadAt::bytes`].
+///
+/// # Errors
+/// [`Error`] if it is not a whole, valid file of a known format.
+pub fn check_source(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+    options: &Options,
+) -> Result<Report, Error> {
+    check(source, path, FileFormat::of_source(source, path)?, options)
 }
 
 /// Checks the bytes of a file. [`FileFormat::detect`] finds the format if it is not known.
@@ -24,11 +40,8 @@ pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
 /// # Errors
 /// [`Error`] if they are not a whole, valid file of this format, or if the file names other files.
 pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Result<Report, Error> {
-    check(Input { bytes, path: None }, format, options)
+    check(&bytes, None, format, options)
 }
-
-/// Bytes by which formats are told apart.
-const BEGINNING: usize = 16;
 
 /// Checks a file that comes as a stream. Reads it once, to its end, with one thread.
 ///
@@ -46,20 +59,28 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     if beginning.is_empty() {
         return Err(Error::Empty);
     }
-    let format = FileFormat::of_file(&beginning, None)?;
+    let format = FileFormat::of_stream(&beginning)?;
     let how = format.stream()?;
-    let scanned = scan_stream(format, how, &mut beginning.chain(stream), options)?;
+    let mut stream = BufReader::new(beginning.chain(stream));
+    let scanned = scan_stream(format, how, &mut stream, options)?;
     let report = |(tensor, tally)| TensorReport::new(tensor, &tally, None, options);
-    Ok(Report { format, tensors: scanned.into_iter().map(report).collect() })
+    let tensors = scanned.into_iter().map(report).collect();
+    Ok(Report { format, tensors, other_files: Vec::new() })
 }
 
-fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Report, Error> {
-    let mut tensors = format.tensors(input)?;
+fn check(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+    format: FileFormat,
+    options: &Options,
+) -> Result<Report, Error> {
+    let mut tensors = format.read(source, path)?;
+    let checksums = format.checksums(source)?;
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
     let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
     let decoded =
         decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
-    options.bound(decoded, input.bytes.len() as u64)?;
+    options.bound(decoded, source.length() as u64)?;
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
         // Saturates, since columns may claim any length without data.
@@ -67,9 +88,19 @@ fn check(input: Input<'_>, format: FileFormat, options: &Options) -> Result<Repo
             scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
         observer.started(total);
     }
-    let tallies = scan(input.bytes, &tensors, options)?;
-    let places = places(input.bytes, &tensors, &tallies, options)?;
+    let other_files = other_files(&tensors);
+    let tallies = scan(source, &tensors, &checksums, options)?;
+    let places = places(source, &tensors, &tallies, options)?;
     let reports = tensors.into_iter().zip(&tallies).zip(places);
     let report = |((tensor, tally), places)| TensorReport::new(tensor, tally, places, options);
-    Ok(Report { format, tensors: reports.map(report).collect() })
+    Ok(Report { format, tensors: reports.map(report).collect(), other_files })
+}
+
+/// The files beside the input that hold data of its tensors, each once.
+fn other_files(tensors: &[Tensor]) -> Vec<PathBuf> {
+    let paths = tensors.iter().filter_map(|tensor| match &tensor.data {
+        Data::Other { source, .. } => source.file().map(Path::to_owned),
+        Data::Input(_) | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => None,
+    });
+    paths.collect::<BTreeSet<_>>().into_iter().collect()
 }

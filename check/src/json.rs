@@ -1,5 +1,6 @@
 //! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -61,7 +62,28 @@ struct File<'a> {
     bad: bool,
     complete: bool,
     error: Option<String>,
+    not_looked_at: Vec<NotLookedAt<'a>>,
     tensors: Vec<Tensor<'a>>,
+}
+
+/// Something that could hold a NaN.
+#[derive(Serialize)]
+struct NotLookedAt<'a> {
+    /// A tensor or a member; none for the file.
+    name: Option<&'a str>,
+    reason: Cow<'a, str>,
+}
+
+impl<'a> NotLookedAt<'a> {
+    fn all(result: &'a Result<Report, Error>) -> Vec<Self> {
+        match result {
+            Ok(report) => report
+                .not_looked_at()
+                .map(|(tensor, why)| Self { name: tensor.name.as_deref(), reason: why.into() })
+                .collect(),
+            Err(error) => vec![Self { name: None, reason: error.to_string().into() }],
+        }
+    }
 }
 
 impl<'a> File<'a> {
@@ -73,6 +95,7 @@ impl<'a> File<'a> {
             bad: report.is_some_and(Report::is_bad),
             complete: report.is_some_and(Report::is_complete),
             error: result.as_ref().err().map(Error::to_string),
+            not_looked_at: NotLookedAt::all(result),
             tensors: report
                 .map(|report| report.tensors.iter().map(Tensor::new).collect())
                 .unwrap_or_default(),

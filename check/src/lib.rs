@@ -10,7 +10,7 @@
 //! 4. [`policy`] and [`Options`]: which findings are bad, and how to check;
 //! 5. [`Places`], and the scan, which looks at the tensors with several threads;
 //! 6. [`Report`] and [`json`]: the findings for people and for programs;
-//! 7. [`check_file`], [`check_bytes`], [`check_stream`], and [`fix`].
+//! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`].
 
 mod check;
 pub mod containers;
@@ -25,7 +25,7 @@ mod raw;
 mod report;
 mod scan;
 
-pub use check::{check_bytes, check_file, check_stream};
+pub use check::{check_bytes, check_file, check_source, check_stream};
 pub use model::{ByKind, Error, FileFormat, Finding, First, Kinds, Range};
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};

@@ -17,6 +17,8 @@ pub struct Report {
     pub format: FileFormat,
     /// The tensors, in the order of their data in the file, or of the index of a set.
     pub tensors: Vec<TensorReport>,
+    /// The files beside this one that hold data of its tensors: shards, external data.
+    pub other_files: Vec<PathBuf>,
 }
 
 impl Report {
@@ -29,7 +31,18 @@ impl Report {
     /// Whether every tensor that could hold a NaN was looked at.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.tensors.iter().any(|tensor| matches!(tensor.looked_at, LookedAt::Unreadable(_)))
+        self.not_looked_at().next().is_none()
+    }
+
+    /// What could hold a NaN and was not looked at, and why.
+    pub fn not_looked_at(&self) -> impl Iterator<Item = (&TensorReport, &str)> {
+        self.tensors.iter().filter_map(|tensor| match &tensor.looked_at {
+            LookedAt::Unreadable(why) => Some((tensor, why.as_str())),
+            LookedAt::Values
+            | LookedAt::Scales { .. }
+            | LookedAt::AlwaysFinite
+            | LookedAt::NotFloat => None,
+        })
     }
 }
 
@@ -59,7 +72,7 @@ pub struct TensorReport {
     pub range: Option<Range>,
     /// The kinds that were found and are not allowed. They make the tensor bad.
     pub bad: Kinds,
-    /// Where the numbers are that make the tensor bad, if [`Options::places`] or [`Options::map`]
+    /// Where the numbers are that make the tensor bad, if [`Options::places`] or [`Options::draw`]
     /// asks for that. None for tensors that are not bad, of streams, and as [`Places`] says.
     pub places: Option<Places>,
 }

@@ -1,5 +1,5 @@
-//! The parts of the command `nonfinite` that are not the check itself: arguments, files to check,
-//! and what it prints.
+//! The parts of the command `nonfinite`: arguments, files to check, the run of a check, and what it
+//! prints. The check itself is in `nonfinite_check`.
 #![forbid(unsafe_code)]
 
 pub mod args;
@@ -10,4 +10,6 @@ pub mod interrupt;
 pub mod map;
 pub mod progress;
 pub mod report;
+pub mod run;
+pub mod status;
 pub mod table;

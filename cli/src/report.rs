@@ -104,8 +104,12 @@ pub struct Totals {
     pub not_float: usize,
     /// Tensors of formats that have neither NaN nor infinity.
     pub always_finite: usize,
-    /// Files that could not be checked.
+    /// Files that could not be checked: damaged ones, and such that the system refuses.
     pub failed: usize,
+    /// Files that were not looked at, or not at all of them, since no reader knows them.
+    pub unknown: usize,
+    /// Text and empty files that the search of a folder found. They hold no tensors.
+    pub text: usize,
 }
 
 impl Totals {
@@ -142,7 +146,8 @@ struct Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { totals, seconds, backend } = self;
-        let Totals { tensors, elements, bytes, bad, not_float, always_finite, failed, .. } = totals;
+        let Totals { tensors, elements, bytes, bad, not_float, always_finite, .. } = totals;
+        let Totals { failed, unknown, text, .. } = totals;
         let speed = if *seconds > 0.0 { *bytes as f64 / seconds / 1e9 } else { 0.0 };
         write!(f, "checked {tensors} tensors, {elements} elements, {bytes} bytes")?;
         write!(f, " in {seconds:.6} s, {speed:.2} GB/s, backend {backend}: {bad} bad")?;
@@ -152,6 +157,12 @@ impl fmt::Display for Summary {
         }
         if totals.allowed > 0 {
             write!(f, "; allowed: {}", totals.allowed)?;
+        }
+        if *text > 0 {
+            write!(f, "; text files: {text}")?;
+        }
+        if *unknown > 0 {
+            write!(f, "; files not looked at, or in part: {unknown}")?;
         }
         if *failed > 0 {
             write!(f, "; files in error: {failed}")?;

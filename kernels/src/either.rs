@@ -9,9 +9,13 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::loops::count::Counted;
 use crate::rule::Comparison;
+use crate::scalar;
 
 /// Elements of a piece.
 const PIECE: usize = 1024;
+
+/// Elements that a search looks at one by one where NaN and +Inf take turns.
+const NEAR: usize = 64;
 
 /// [`crate::lane::Loops::mask`] of one width, which writes all results.
 type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
@@ -83,6 +87,12 @@ pub(crate) fn position(
     let ([nan, inf], size) = (both(nan), nan.size());
     let mut done = 0;
     if nan.negate() {
+        let near = match size {
+            1 => near::<1>,
+            2 => near::<2>,
+            4 => near::<4>,
+            _ => near::<8>,
+        };
         // The first element for which both negations hold, each from the last hit of the other on.
         loop {
             let first = ask(backend, &x[done * size..], &nan)? + done;
@@ -90,7 +100,13 @@ pub(crate) fn position(
             if first == second {
                 return Some(first);
             }
-            done = second;
+            // NaN and +Inf may alternate. Two searches for each pair cost more than to look at some
+            // elements.
+            let rest = &x[second * size..];
+            if let Some(index) = near(rest, [nan, inf]) {
+                return Some(second + index);
+            }
+            done = second + NEAR.min(rest.len() / size);
         }
     }
     x.chunks(64 * PIECE).find_map(|x| {
@@ -100,6 +116,12 @@ pub(crate) fn position(
         done += x.len() / size;
         index
     })
+}
+
+/// The first of [`NEAR`] elements for which both comparisons hold.
+fn near<const W: usize>(x: &[u8], [a, b]: [Comparison; 2]) -> Option<usize> {
+    let mut elements = x.as_chunks::<W>().0.iter().take(NEAR).map(scalar::read);
+    elements.position(|bits| a.holds(bits) & b.holds(bits))
 }
 
 /// How many hits there are. The comparison is not negated.
@@ -114,4 +136,41 @@ pub(crate) fn count(
     x.chunks(64 * PIECE)
         .map(|x| both.iter().map(|one| ask(backend, x, one).hits).sum::<usize>())
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::prelude::v1::*;
+
+    use super::*;
+    use crate::Rule;
+
+    std::thread_local! {
+        static SEARCHES: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
+    }
+
+    fn search(_: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize> {
+        SEARCHES.set(SEARCHES.get() + 1);
+        scalar::position::<4>(x, comparison)
+    }
+
+    /// A search for every two elements would make 10 000 of them.
+    #[test]
+    fn nan_and_inf_in_turns_cost_few_searches() {
+        let Rule::NanOrPosInf(nan) = Rule::nan_or_pos_inf(4, 0x7F80_0000).not() else {
+            unreachable!("the rule that it makes")
+        };
+        const LEN: usize = 10_000;
+        let turns = |i: usize| if i.is_multiple_of(2) { f32::NAN } else { f32::INFINITY };
+        for one in [0, 1, 63, 64, 65, 66, 67, 5000, LEN - 1, LEN] {
+            let x: Vec<u8> = (0..LEN)
+                .flat_map(|i| if i == one { 1.0 } else { turns(i) }.to_ne_bytes())
+                .collect();
+            SEARCHES.set(0);
+            assert_eq!(position(search, None, &x, &nan), (one < LEN).then_some(one));
+            assert!(SEARCHES.get() <= 2 * LEN / NEAR, "{one}: {} searches", SEARCHES.get());
+        }
+    }
 }

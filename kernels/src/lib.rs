@@ -95,7 +95,7 @@ pub use plain::{
 pub use rule::{Comparison, Rule};
 #[cfg(feature = "scale")]
 pub use scale::{Float, scale};
-pub use stream::streams;
+pub use stream::{set_last_level_cache, streams};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {

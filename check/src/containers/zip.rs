@@ -1,6 +1,6 @@
 //! Members of a zip archive, for formats that are one.
 //!
-//! Data of stored members is used where it lies, and its checksum is not looked at. Deflated
+//! Data of stored members is used where it lies, and the scan verifies their checksums. Deflated
 //! members are inflated as a stream; size and checksum are verified at its end.
 
 use std::io::{self, Read};
@@ -11,8 +11,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::model::Decode;
-use crate::model::source;
+use crate::model::{Checksum, Decode, is_text, source};
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +53,13 @@ pub enum Error {
     Overlap(String),
     /// A member is larger than this machine can address, or a stored one has two sizes.
     Size(String),
+    /// Bytes that belong to no member. Nobody would look at them.
+    NoMember {
+        /// The first of them.
+        at: usize,
+        /// How many there are.
+        length: usize,
+    },
 }
 
 impl fmt::Display for Error {
@@ -65,6 +71,9 @@ impl fmt::Display for Error {
             }
             Self::Overlap(name) => write!(f, "bad zip archive: member {name:?} overlaps another"),
             Self::Size(name) => write!(f, "bad zip archive: invalid size of member {name:?}"),
+            Self::NoMember { at, length } => {
+                write!(f, "bad zip archive: {length} bytes from byte {at} on belong to no member")
+            }
         }
     }
 }
@@ -73,23 +82,26 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Archive(error) => Some(error),
-            Self::RepeatedName(_) | Self::Overlap(_) | Self::Size(_) => None,
+            Self::RepeatedName(_) | Self::Overlap(_) | Self::Size(_) | Self::NoMember { .. } => {
+                None
+            }
         }
     }
 }
 
+/// The longest data descriptor, which may follow the data of a member (APPNOTE.TXT 6.3.10, 4.3.9).
+const DESCRIPTOR: usize = 24;
+
 /// The members of an archive in the order of its directory, without folders.
 ///
 /// # Errors
-/// [`enum@Error`] if the archive is not whole, or if names repeat or members overlap.
+/// [`enum@Error`] if the archive is not whole, if names repeat, if members overlap, or if bytes
+/// before the directory or behind the archive belong to no member.
 pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
     let archive = ZipArchive::from_slice(bytes).map_err(Error::Archive)?;
     let mut entries = archive.entries();
-    let mut members = Vec::new();
+    let (mut members, mut spans) = (Vec::new(), Vec::new());
     while let Some(entry) = entries.next_entry().map_err(Error::Archive)? {
-        if entry.is_dir() {
-            continue;
-        }
         let name = source::text(entry.file_path().as_bytes());
         let data = archive.get_entry(entry.wayfinder()).map_err(Error::Archive)?;
         let (start, end) = data.compressed_data_range();
@@ -107,11 +119,46 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
         if !fits || method == Method::Stored && size != range.len() {
             return Err(Error::Size(name));
         }
-        members.push(Member { name, method, range, size, crc });
+        // Within the bytes, since the data comes later.
+        spans.push(entry.local_header_offset() as usize..end);
+        if !(entry.is_dir() && range.is_empty()) {
+            members.push(Member { name, method, range, size, crc });
+        }
     }
     find_repeated_name(&members)?;
     find_overlap(&members)?;
+    find_gap(spans, archive.directory_offset())?;
+    let end = archive.end_offset() as usize;
+    if end < bytes.len() || !is_text(archive.comment().as_bytes()) {
+        let at = end - archive.comment().as_bytes().len();
+        return Err(Error::NoMember { at, length: bytes.len() - at });
+    }
     Ok(members)
+}
+
+/// Bytes before the directory that lie between members, with their headers, or before them.
+fn find_gap(mut spans: Vec<Range<usize>>, directory: u64) -> Result<(), Error> {
+    spans.sort_unstable_by_key(|span| span.start);
+    let directory = usize::try_from(directory).unwrap_or(usize::MAX);
+    let mut at = 0;
+    for span in spans.into_iter().chain(iter::once(directory..directory)) {
+        let slack = if at == 0 { 0 } else { DESCRIPTOR };
+        if span.start.saturating_sub(at) > slack {
+            return Err(Error::NoMember { at, length: span.start - at });
+        }
+        at = at.max(span.end);
+    }
+    Ok(())
+}
+
+/// The checksums of the stored members of an archive.
+///
+/// # Errors
+/// As [`members`].
+pub(crate) fn checksums(bytes: &[u8]) -> Result<Vec<Checksum>, Error> {
+    let stored = members(bytes)?.into_iter().filter(|member| member.method == Method::Stored);
+    let checksum = |Member { name, range, crc, .. }: Member| Checksum { name, range, crc };
+    Ok(stored.map(checksum).collect())
 }
 
 fn find_repeated_name(members: &[Member]) -> Result<(), Error> {

@@ -17,7 +17,7 @@ use nonfinite::{Census, ElementsMut, Format, TensorView};
 pub use value::{Value, ValueError};
 
 use crate::model::{
-    ByKind, ByteOrder, Content, Data, Error, FileFormat, Input, Source, Tensor, swap_bytes,
+    ByKind, ByteOrder, Content, Data, Error, FileFormat, Input, ReadAt, Source, Tensor, swap_bytes,
 };
 use crate::options::Observer;
 
@@ -168,11 +168,12 @@ pub fn fix_file_observed(
     observer: &dyn Observer,
 ) -> Result<Fixed, FixError> {
     let source = Source::open(input).map_err(FixError::Input)?;
-    let format = FileFormat::of_file(source.bytes(), Some(input)).map_err(FixError::Input)?;
+    let bytes = source.bytes().map_err(FixError::Input)?;
+    let format = FileFormat::of_file(bytes, Some(input)).map_err(FixError::Input)?;
     if !format.is_fixable() {
         return Err(FixError::Format(format));
     }
-    let tensors = format.tensors(Input { bytes: source.bytes(), path: Some(input) });
+    let tensors = format.tensors(Input { bytes, path: Some(input) });
     let mut tensors = tensors.map_err(FixError::Input)?;
     tensors.sort_by_key(|tensor| range(tensor).start);
     if let Some((tensor, why)) = tensors.iter().find_map(|tensor| match &tensor.content {
@@ -185,7 +186,7 @@ pub fn fix_file_observed(
         return Err(FixError::Unreadable { tensor, why });
     }
     refuse(input, output, options.force)?;
-    observer.started(source.bytes().len() as u64);
+    observer.started(bytes.len() as u64);
 
     let folder = match output.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -202,7 +203,7 @@ pub fn fix_file_observed(
     // The file is removed when it is dropped.
     let mut file = builder.tempfile_in(&folder).map_err(FixError::Output)?;
     let mut out = Observed { file: file.as_file_mut(), observer };
-    let tensors = write(source.bytes(), tensors, options, &mut out)?;
+    let tensors = write(bytes, tensors, options, &mut out)?;
     file.as_file().sync_all().map_err(FixError::Output)?;
     // Syncing may have taken long.
     stopped(observer, 0)?;

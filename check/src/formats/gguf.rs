@@ -1,18 +1,22 @@
 //! GGUF, the format of ggml and llama.cpp, versions 2 and 3, in either byte order.
 //!
 //! The check looks at every value of float types, and at the scales of quantised types. Shapes have
-//! the index that runs fastest last, as in numpy. GGUF lists them the other way round.
+//! the index that runs fastest last, as in numpy. GGUF lists them the other way round. Floats in the
+//! metadata are tensors, too, of the name `metadata.KEY`.
 //!
 //! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. NaN in
 //! MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
 //! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number.
 
 use std::fmt;
+use std::io::{self, Read, Write};
 use std::ops::Range;
 
+use nonfinite::Format;
+
 use crate::formats::ggml_types::{self, Kind};
-use crate::model::reader::Reader;
-use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
+use crate::model::reader::{Described, End, Reader, Stream};
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor, source};
 
 impl FileFormat {
     /// GGUF; see [`gguf`](crate::formats::gguf).
@@ -24,7 +28,8 @@ pub(super) static READER: Reader = Reader {
     endings: &[".gguf"],
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input)?),
-    stream: None,
+    stream: Some(Stream::Described(|stream, length| Ok(describe(stream, length)?))),
+    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -70,6 +75,8 @@ pub enum Error {
     Outside(String),
     /// The data of this tensor is also that of another, or part of it.
     Overlap(String),
+    /// The stream failed, for example a download.
+    Stream(io::ErrorKind),
 }
 
 impl fmt::Display for Error {
@@ -99,6 +106,7 @@ impl fmt::Display for Error {
             }
             Self::Outside(name) => write!(f, "tensor {name:?} ends behind the file"),
             Self::Overlap(name) => write!(f, "tensor {name:?} overlaps another"),
+            Self::Stream(kind) => write!(f, "the GGUF header cannot be read: {kind}"),
         }
     }
 }
@@ -111,15 +119,21 @@ impl From<Error> for model::Error {
     }
 }
 
-/// The tensors of a GGUF file in the order of their data. Tensors of types that ggml does not store
-/// are unreadable.
+/// The floats in the metadata of a GGUF file, and its tensors in the order of their data. Tensors of
+/// types that ggml does not store are unreadable.
 ///
 /// # Errors
 /// [`Error`] if the file is not whole, or if tensors overlap.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
-    let bytes = input.bytes;
-    let mut header =
-        Header { rest: bytes.strip_prefix(MAGIC).ok_or(Error::Magic)?, order: ByteOrder::Little };
+    Ok(describe(&mut &input.bytes[..], Some(input.bytes.len()))?.tensors)
+}
+
+/// A GGUF file that is read from its beginning. The length is that of the file, if it is known.
+fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, Error> {
+    let mut header = Header { stream, read: 0, order: ByteOrder::Little };
+    if header.take::<4>("header")? != *MAGIC {
+        return Err(Error::Magic);
+    }
     let version = header.u32("header")?;
     // The other way round, the version is a multiple of 2^24.
     if version & 0xFFFF == 0 {
@@ -130,44 +144,100 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
         return Err(Error::Version(version));
     }
     let (count, values) = (header.u64("header")?, header.u64("header")?);
-    let alignment = alignment(&mut header, values)?;
+    let mut metadata = Metadata { alignment: ALIGNMENT, floats: Vec::new() };
+    for _ in 0..values {
+        metadata.read(&mut header)?;
+    }
+    let Metadata { alignment, floats } = metadata;
     // No capacity: the count is a claim.
     let mut infos = Vec::new();
     for _ in 0..count {
         infos.push(Info::read(&mut header)?);
     }
     find_repeated_name(&infos)?;
-    let end = bytes.len() - header.rest.len();
-    let data = (end as u64).next_multiple_of(alignment);
+    let Header { read, order, .. } = header;
+    let data = read.next_multiple_of(alignment);
     infos.sort_by_key(|info| info.offset);
-    let mut used = 0;
-    infos
-        .into_iter()
-        .map(|info| info.tensor(data, alignment, bytes.len(), header.order, &mut used))
-        .collect()
+    // Without a known length: ends that fit the addresses of this machine.
+    let file = length.unwrap_or(isize::MAX as usize);
+    let (mut tensors, mut used) = (floats, data as usize);
+    for info in infos {
+        let before = used;
+        let tensor = info.tensor(data, alignment, file, order, &mut used)?;
+        if let Data::Input(range) = &tensor.data
+            && range.start.saturating_sub(before) as u64 >= alignment
+        {
+            tensors.push(Tensor::of_nobody(before..range.start));
+        }
+        tensors.push(tensor);
+    }
+    // Padding is shorter than the alignment.
+    if length.is_some_and(|length| length.saturating_sub(used) as u64 >= alignment) {
+        tensors.push(Tensor::of_nobody(used..file));
+    }
+    let end = End::Padded(usize::try_from(alignment - 1).unwrap_or(usize::MAX));
+    Ok(Described { tensors, header: read as usize, end })
 }
 
-/// Reads over the metadata. Only the alignment matters here.
-fn alignment(header: &mut Header<'_>, values: u64) -> Result<u64, Error> {
-    let mut alignment = ALIGNMENT;
-    for _ in 0..values {
+/// What matters here of the metadata.
+struct Metadata {
+    alignment: u64,
+    /// The values and arrays of floats.
+    floats: Vec<Tensor>,
+}
+
+impl Metadata {
+    /// Reads a key and its value.
+    fn read(&mut self, header: &mut Header<'_>) -> Result<(), Error> {
         let key = header.string("metadata")?;
         let kind = header.u32("metadata")?;
-        if key == b"general.alignment" {
+        if key == *b"general.alignment" {
             let value = if kind == UINT32 { u64::from(header.u32("metadata")?) } else { 0 };
             if !value.is_power_of_two() {
                 return Err(Error::Alignment);
             }
-            alignment = value;
-        } else {
-            header.skip_value(kind)?;
+            self.alignment = value;
+            return Ok(());
         }
+        let (kind, count) = match kind {
+            ARRAY => {
+                let kind = header.u32("metadata")?;
+                (kind, Some(header.u64("metadata")?))
+            }
+            _ => (kind, None),
+        };
+        let Some((dtype, format)) = float(kind) else {
+            return header.values(kind, count, &mut io::sink());
+        };
+        let mut values = Vec::new();
+        header.values(kind, count, &mut values)?;
+        self.floats.push(Tensor {
+            name: Some(format!("metadata.{}", source::text(&key))),
+            file: None,
+            dtype: dtype.to_owned(),
+            // The values are there, so their count fits.
+            shape: count.into_iter().map(|count| count as usize).collect(),
+            layout: Layout::RowMajor,
+            content: Content::Floats { format, parts: 1, order: header.order },
+            data: Data::Owned(values),
+        });
+        Ok(())
     }
-    Ok(alignment)
 }
 
-// Types of values in metadata that are not skipped by size alone.
+/// The name and the format of a type of values that are floats.
+fn float(kind: u32) -> Option<(&'static str, Format)> {
+    match kind {
+        FLOAT32 => Some(("F32", Format::F32)),
+        FLOAT64 => Some(("F64", Format::F64)),
+        _ => None,
+    }
+}
+
+// Types of values in metadata that are more than a size.
 const UINT32: u32 = 4;
+const FLOAT32: u32 = 6;
+const FLOAT64: u32 = 12;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
@@ -176,65 +246,73 @@ fn value_size(kind: u32) -> Result<u64, Error> {
     match kind {
         0 | 1 | 7 => Ok(1),
         2 | 3 => Ok(2),
-        UINT32 | 5 | 6 => Ok(4),
-        10..=12 => Ok(8),
+        UINT32 | 5 | FLOAT32 => Ok(4),
+        10 | 11 | FLOAT64 => Ok(8),
         _ => Err(Error::ValueType(kind)),
     }
 }
 
-/// The rest of the header.
+/// The header, as far as it has been read.
 struct Header<'a> {
-    rest: &'a [u8],
+    stream: &'a mut dyn Read,
+    /// Bytes that have been read.
+    read: u64,
     order: ByteOrder,
 }
 
-impl<'a> Header<'a> {
-    fn take(&mut self, length: u64, what: &'static str) -> Result<&'a [u8], Error> {
-        let length = usize::try_from(length).map_err(|_| Error::Truncated(what))?;
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Error::Truncated(what))?;
-        self.rest = rest;
-        Ok(taken)
+impl Header<'_> {
+    fn take<const SIZE: usize>(&mut self, what: &'static str) -> Result<[u8; SIZE], Error> {
+        let mut bytes = [0; SIZE];
+        self.stream.read_exact(&mut bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::Truncated(what),
+            kind => Error::Stream(kind),
+        })?;
+        self.read += SIZE as u64;
+        Ok(bytes)
     }
 
     fn u32(&mut self, what: &'static str) -> Result<u32, Error> {
-        let (bytes, rest) = self.rest.split_first_chunk().ok_or(Error::Truncated(what))?;
-        self.rest = rest;
+        let bytes = self.take(what)?;
         Ok(match self.order {
-            ByteOrder::Little => u32::from_le_bytes(*bytes),
-            ByteOrder::Big => u32::from_be_bytes(*bytes),
+            ByteOrder::Little => u32::from_le_bytes(bytes),
+            ByteOrder::Big => u32::from_be_bytes(bytes),
         })
     }
 
     fn u64(&mut self, what: &'static str) -> Result<u64, Error> {
-        let (bytes, rest) = self.rest.split_first_chunk().ok_or(Error::Truncated(what))?;
-        self.rest = rest;
+        let bytes = self.take(what)?;
         Ok(match self.order {
-            ByteOrder::Little => u64::from_le_bytes(*bytes),
-            ByteOrder::Big => u64::from_be_bytes(*bytes),
+            ByteOrder::Little => u64::from_le_bytes(bytes),
+            ByteOrder::Big => u64::from_be_bytes(bytes),
         })
     }
 
-    fn string(&mut self, what: &'static str) -> Result<&'a [u8], Error> {
-        let length = self.u64(what)?;
-        self.take(length, what)
+    /// Reads as many bytes into `out`, which grows with those that are there.
+    fn copy(&mut self, length: u64, what: &'static str, out: &mut dyn Write) -> Result<(), Error> {
+        let copied = io::copy(&mut self.stream.take(length), &mut { out });
+        let copied = copied.map_err(|error| Error::Stream(error.kind()))?;
+        self.read += copied;
+        if copied == length { Ok(()) } else { Err(Error::Truncated(what)) }
     }
 
-    fn skip_value(&mut self, kind: u32) -> Result<(), Error> {
+    fn string(&mut self, what: &'static str) -> Result<Vec<u8>, Error> {
+        let length = self.u64(what)?;
+        let mut string = Vec::new();
+        self.copy(length, what, &mut string)?;
+        Ok(string)
+    }
+
+    /// Copies a value, or an array of so many. Skips texts.
+    fn values(&mut self, kind: u32, count: Option<u64>, out: &mut dyn Write) -> Result<(), Error> {
         match kind {
-            STRING => self.string("metadata").map(drop),
-            ARRAY => {
-                let (kind, count) = (self.u32("metadata")?, self.u64("metadata")?);
-                match kind {
-                    ARRAY => Err(Error::NestedArray),
-                    // Each takes bytes, so this ends with the file at the latest.
-                    STRING => (0..count).try_for_each(|_| self.string("metadata").map(drop)),
-                    _ => {
-                        let length = value_size(kind)?.checked_mul(count);
-                        self.take(length.ok_or(Error::Truncated("metadata"))?, "metadata").map(drop)
-                    }
-                }
+            // Each takes bytes, so this ends with the file at the latest.
+            STRING => (0..count.unwrap_or(1)).try_for_each(|_| self.string("metadata").map(drop)),
+            ARRAY => Err(Error::NestedArray),
+            _ => {
+                let length = value_size(kind)?.checked_mul(count.unwrap_or(1));
+                let length = length.ok_or(Error::Truncated("metadata"))?;
+                self.copy(length, "metadata", out)
             }
-            _ => self.take(value_size(kind)?, "metadata").map(drop),
         }
     }
 }
@@ -252,7 +330,7 @@ struct Info {
 impl Info {
     fn read(header: &mut Header<'_>) -> Result<Self, Error> {
         const LIST: &str = "list of tensors";
-        let name = String::from_utf8(header.string(LIST)?.to_vec()).map_err(|_| Error::Utf8)?;
+        let name = String::from_utf8(header.string(LIST)?).map_err(|_| Error::Utf8)?;
         let rank = header.u32(LIST)?;
         if rank > MAX_RANK {
             return Err(Error::Rank(rank));

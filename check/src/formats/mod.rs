@@ -20,11 +20,14 @@ pub mod pytorch;
 pub mod safetensors;
 pub mod safetensors_index;
 mod signatures;
+mod unread;
 
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::model::reader::{Reader, Stream};
-use crate::model::{Error, FileFormat, Input, Source, Tensor};
+use crate::model::source::Sequence;
+use crate::model::{Checksum, Error, FileFormat, Input, ReadAt, Source, Tensor, is_text};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -41,9 +44,22 @@ static READERS: &[&Reader] = &[
     &parquet::READER,
 ];
 
+/// Bytes by which formats of streams are told apart, and those with a header at their beginning.
+pub(crate) const BEGINNING: usize = 16;
+
+/// Bytes of a header that are read at a time.
+const HEADER: usize = 64 << 10;
+
 /// No row fits.
 fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
+}
+
+/// Why no row fits bytes that begin like this.
+fn no_format(bytes: &[u8]) -> Error {
+    let not_built = || signatures::not_built(bytes).map(Error::NotBuilt);
+    let not_read = || signatures::not_read(bytes).map(Error::NotRead);
+    not_built().or_else(not_read).unwrap_or_else(unknown)
 }
 
 impl FileFormat {
@@ -78,13 +94,23 @@ impl FileFormat {
         by_bytes.map(|reader| reader.format).or_else(|| Self::by_path(path?))
     }
 
-    /// As [`FileFormat::detect`], with the reason if there is no format.
+    /// As [`FileFormat::detect`] of a whole file, with the reason if there is no format.
     ///
     /// # Errors
-    /// [`Error::NotBuilt`] or [`Error::Unknown`].
+    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::Text`] or [`Error::Unknown`].
     pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
-        let why = || signatures::not_built(bytes).map_or_else(unknown, Error::NotBuilt);
-        Self::detect(bytes, path).ok_or_else(why)
+        Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
+            Error::Unknown { known } if is_text(bytes) => Error::Text { known },
+            error => error,
+        })
+    }
+
+    /// The format of a stream by its first bytes.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`], [`Error::NotRead`] or [`Error::Unknown`].
+    pub(crate) fn of_stream(bytes: &[u8]) -> Result<Self, Error> {
+        Self::detect(bytes, None).ok_or_else(|| no_format(bytes))
     }
 
     /// The tensors of a file of this format.
@@ -93,6 +119,54 @@ impl FileFormat {
     /// [`Error`] if the file is not whole or not valid.
     pub fn tensors(self, input: Input<'_>) -> Result<Vec<Tensor>, Error> {
         (self.reader()?.tensors)(input)
+    }
+
+    /// The tensors of a file of this format. Of a format with a header at its beginning, reads no
+    /// more than that.
+    ///
+    /// # Errors
+    /// [`Error`] if the file is not whole or not valid, or cannot be read.
+    pub(crate) fn read(
+        self,
+        source: &dyn ReadAt,
+        path: Option<&Path>,
+    ) -> Result<Vec<Tensor>, Error> {
+        match self.reader()?.stream {
+            Some(Stream::Described(describe)) => {
+                let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
+                Ok(describe(&mut header, Some(source.length()))?.tensors)
+            }
+            Some(Stream::InParts(_)) | None => self.tensors(Input { bytes: source.bytes()?, path }),
+        }
+    }
+
+    /// The format of a file, by its first bytes or its name.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`] or [`Error::Unknown`], and [`Error::Io`] if the file cannot be read.
+    pub(crate) fn of_source(source: &dyn ReadAt, path: Option<&Path>) -> Result<Self, Error> {
+        let mut beginning = vec![0; BEGINNING.min(source.length())];
+        source.read_exact_at(&mut beginning, 0).map_err(Error::Io)?;
+        let described = |format: &Self| {
+            let stream = format.reader().ok().and_then(|reader| reader.stream);
+            matches!(stream, Some(Stream::Described(_)))
+        };
+        match Self::detect(&beginning, path).filter(described) {
+            Some(format) => Ok(format),
+            // Archives are told apart by their members.
+            None => Self::of_file(source.bytes()?, path),
+        }
+    }
+
+    /// The checksums of stored data in a file of this format.
+    ///
+    /// # Errors
+    /// [`Error`] if the file is not whole or not valid, or cannot be read.
+    pub(crate) fn checksums(self, source: &dyn ReadAt) -> Result<Vec<Checksum>, Error> {
+        match self.reader()?.checksums {
+            Some(checksums) => checksums(source.bytes()?),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// How a stream of this format is read.
@@ -112,7 +186,7 @@ impl FileFormat {
 pub fn shards(index: &Path) -> Vec<PathBuf> {
     let names = || {
         let shards = FileFormat::by_path(index)?.reader().ok()?.shards?;
-        shards(Source::open(index).ok()?.bytes()).ok()
+        shards(Source::open(index).ok()?.bytes().ok()?).ok()
     };
     names().into_iter().flatten().map(|name| index.with_file_name(name)).collect()
 }

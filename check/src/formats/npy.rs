@@ -9,7 +9,7 @@ use std::io::{self, Read};
 
 use nonfinite::Format;
 
-use crate::model::reader::{Described, Reader, Stream};
+use crate::model::reader::{Described, End, Reader, Stream};
 use crate::model::{self, ByteOrder, Content, Data, FileFormat, Layout, Tensor};
 use crate::raw;
 
@@ -23,7 +23,8 @@ pub(super) static READER: Reader = Reader {
     endings: &[".npy"],
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input.bytes)?),
-    stream: Some(Stream::Described(|stream| Ok(describe_stream(stream)?))),
+    stream: Some(Stream::Described(|stream, length| Ok(describe_stream(stream, length)?))),
+    checksums: None,
     shards: None,
     is_fixable: true,
 };
@@ -79,7 +80,7 @@ pub enum Error {
     Objects,
     /// A dtype that is not known, such as long double.
     Dtype(String),
-    /// The header is too long for a stream.
+    /// The header is longer than the check takes.
     HeaderTooLong(usize),
     /// The stream failed, for example in a decoder.
     Stream(io::ErrorKind),
@@ -115,7 +116,7 @@ impl fmt::Display for Error {
             Self::Objects => f.write_str("pickled Python objects are not supported"),
             Self::Dtype(dtype) => write!(f, "dtype '{dtype}' is not supported"),
             Self::HeaderTooLong(length) => {
-                write!(f, "bad .npy header: {length} bytes are too many for a header in a stream")
+                write!(f, "bad .npy header: {length} bytes are too many for a header")
             }
             Self::Stream(kind) => write!(f, "the .npy header cannot be read: {kind}"),
         }
@@ -135,9 +136,7 @@ impl From<Error> for model::Error {
 /// # Errors
 /// [`Error`] if the file is not one whole array of a known dtype.
 pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
-    let (tensor, end) = describe(bytes)?;
-    fits(&tensor, end, bytes.len())?;
-    Ok(vec![tensor])
+    Ok(describe_stream(&mut &bytes[..], Some(bytes.len()))?.tensors)
 }
 
 /// Whether the data ends where the file does.
@@ -146,27 +145,30 @@ pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
 /// [`Error::DataLength`] if not.
 pub(crate) fn fits(tensor: &Tensor, end: usize, length: usize) -> Result<(), Error> {
     let expected = tensor.data.length();
-    // The header was within the bytes.
-    let actual = length - (end - expected);
+    // The header was within the bytes, unless another process cut the file.
+    let actual = length.saturating_sub(end - expected);
     if actual == expected { Ok(()) } else { Err(Error::DataLength { expected, actual }) }
 }
 
-/// The longest header that is taken from a stream, since it has to be in memory. By default numpy
-/// takes no more than 10,000 bytes.
-const MAX_STREAM_HEADER: usize = 1 << 20;
+/// The longest header that is taken, since it has to be in memory. By default numpy takes no more
+/// than 10,000 bytes.
+const MAX_HEADER: usize = 1 << 20;
 
-/// A .npy file that comes as a stream.
-pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error> {
+/// A .npy file that is read from its beginning. The length is that of the file, if it is known.
+fn describe_stream(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, Error> {
     let header = read_header(stream)?;
     let (tensor, end) = describe(&header)?;
-    Ok(Described { tensors: vec![tensor], header: header.len(), end })
+    if let Some(length) = length {
+        fits(&tensor, end, length)?;
+    }
+    Ok(Described { tensors: vec![tensor], header: header.len(), end: End::At(end) })
 }
 
 /// The header of a .npy file that comes as a stream: all bytes before the data.
 ///
 /// # Errors
 /// [`Error`] for another format, a stream that ends before or fails, and a header of more than
-/// [`MAX_STREAM_HEADER`] bytes.
+/// [`MAX_HEADER`] bytes.
 pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
     let mut header = Vec::new();
     let mut read = |header: &mut Vec<u8>, count: usize| {
@@ -176,8 +178,9 @@ pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
     read(&mut header, MAGIC.len() + 2)?;
     let version = header.strip_prefix(MAGIC).ok_or(Error::Magic)?;
     let size = match version {
-        [1, _] => 2,
-        [_, _] => 4,
+        [1, 0] => 2,
+        [2 | 3, 0] => 4,
+        &[major, minor] => return Err(Error::Version { major, minor }),
         _ => return Err(Error::TruncatedHeader),
     };
     let fixed = header.len() + size;
@@ -187,7 +190,7 @@ pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
         return Err(Error::TruncatedHeader);
     }
     let length = digits.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
-    if length > MAX_STREAM_HEADER {
+    if length > MAX_HEADER {
         return Err(Error::HeaderTooLong(length));
     }
     // `describe` finds out if bytes are missing.
@@ -202,9 +205,7 @@ pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
 /// [`Error`] if this is not a header of an array of a known dtype.
 pub(crate) fn describe(bytes: &[u8]) -> Result<(Tensor, usize), Error> {
     let (text, start) = split(bytes)?;
-    // A copy, since another process may write to the map after the check for UTF-8.
-    let text = text.to_vec();
-    let (descr, fortran_order, shape) = Parser { text: &text, at: 0 }.dictionary()?;
+    let (descr, fortran_order, shape) = Parser { text, at: 0 }.dictionary()?;
     let (size, content) = content(descr)?;
     let expected = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
     let end = expected.and_then(|length| length.checked_add(start)).ok_or(Error::ShapeOverflow)?;

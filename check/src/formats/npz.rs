@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::containers::zip::{self, Member, Method};
-use crate::formats::npy;
+use crate::formats::{npy, unread};
 use crate::model::reader::Reader;
 use crate::model::{self, Content, Data, FileFormat, Input, Layout, Tensor};
 
@@ -18,6 +18,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input)?),
     stream: None,
+    checksums: Some(|bytes| Ok(zip::checksums(bytes).map_err(Error::Zip)?)),
     shards: None,
     is_fixable: false,
 };
@@ -64,8 +65,9 @@ impl std::error::Error for Error {
     }
 }
 
-/// The arrays of a .npz file, under the names that numpy gives them. Members that are not .npy files
-/// count as bytes, as in numpy. Arrays of objects and of unknown dtypes are unreadable tensors.
+/// The arrays of a .npz file, under the names that numpy gives them. Other members are unreadable
+/// tensors, except text: any zip archive has the signature of a .npz file. Arrays of objects and of
+/// unknown dtypes are unreadable tensors, too.
 ///
 /// # Errors
 /// [`enum@Error`] if the archive is not whole.
@@ -85,12 +87,16 @@ fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Error> {
         content,
         data: Data::Input(0..0),
     };
-    if let Some(why) = member.unreadable() {
-        return Ok(bytes("?", Content::Unreadable(why)));
+    let other = || {
+        let why = unread::why(&member, archive, "not a .npy file");
+        why.map_or(Content::NotFloat, Content::Unreadable)
+    };
+    if member.unreadable().is_some() {
+        return Ok(bytes("?", other()));
     }
     match describe(&member, archive) {
         Ok(tensor) => Ok(Tensor { name: Some(name), ..tensor }),
-        Err(npy::Error::Magic) => Ok(bytes("bytes", Content::NotFloat)),
+        Err(npy::Error::Magic) => Ok(bytes("bytes", other())),
         Err(error) if error.is_of_dtype() => Ok(bytes("?", Content::Unreadable(error.to_string()))),
         Err(error) => Err(Error::Npy { member: member.name, error }),
     }

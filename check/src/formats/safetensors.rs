@@ -14,7 +14,7 @@ use ::safetensors::{Dtype, SafeTensorError};
 use nonfinite::Format;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
-use crate::model::reader::{Described, Reader, Stream};
+use crate::model::reader::{Described, End, Reader, Stream};
 use crate::model::{self, ByteOrder, Content, Data, FileFormat, Layout, Tensor};
 
 impl FileFormat {
@@ -27,7 +27,8 @@ pub(super) static READER: Reader = Reader {
     endings: &[".safetensors"],
     begins: |bytes| bytes.get(8) == Some(&b'{'),
     tensors: |input| Ok(tensors(input.bytes)?),
-    stream: Some(Stream::Described(|stream| Ok(describe_stream(stream)?))),
+    stream: Some(Stream::Described(|stream, length| Ok(describe_stream(stream, length)?))),
+    checksums: None,
     shards: None,
     is_fixable: true,
 };
@@ -137,17 +138,15 @@ impl From<Error> for model::Error {
 /// # Errors
 /// [`Error`] if the file is not whole, or if its tensors leave gaps in the data or overlap.
 pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
-    let (header, start) = split(bytes)?;
-    let data = bytes.len() - start;
-    let (tensors, end) = describe(header, start, Some(data))?;
-    if end != data {
-        return Err(Error::Uncovered { end, data });
-    }
-    Ok(tensors)
+    Ok(describe_stream(&mut &bytes[..], Some(bytes.len()))?.tensors)
 }
 
-/// A .safetensors file that comes as a stream.
-pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error> {
+/// A .safetensors file that is read from its beginning. The length is that of the file, if it is
+/// known.
+pub(crate) fn describe_stream(
+    stream: &mut dyn Read,
+    file: Option<usize>,
+) -> Result<Described, Error> {
     let mut length = [0; 8];
     stream.read_exact(&mut length).map_err(|_| Error::Truncated)?;
     let length = header_length(length)?;
@@ -158,8 +157,13 @@ pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error>
         return Err(Error::TruncatedHeader(length as u64));
     }
     let header = size_of::<u64>() + length;
-    let (tensors, end) = describe(&text, header, None)?;
-    Ok(Described { tensors, header, end: header + end })
+    // The header was within the file, unless another process cut it.
+    let data = file.map(|file| file.saturating_sub(header));
+    let (tensors, end) = describe(text, header, data)?;
+    match data {
+        Some(data) if data != end => Err(Error::Uncovered { end, data }),
+        Some(_) | None => Ok(Described { tensors, header, end: End::At(header + end) }),
+    }
 }
 
 /// The tensors that a header describes, in the order of their data, whose first byte lies at
@@ -169,13 +173,11 @@ pub(crate) fn describe_stream(stream: &mut dyn Read) -> Result<Described, Error>
 /// # Errors
 /// [`Error`] if the header is not valid, or if its tensors leave gaps in the data or overlap.
 pub(crate) fn describe(
-    header: &[u8],
+    header: Vec<u8>,
     start: usize,
     data: Option<usize>,
 ) -> Result<(Vec<Tensor>, usize), Error> {
-    // A copy, since another process may write to the map after the check for UTF-8.
-    let header =
-        String::from_utf8(header.to_vec()).map_err(|error| Error::Utf8(error.utf8_error()))?;
+    let header = String::from_utf8(header).map_err(|error| Error::Utf8(error.utf8_error()))?;
     let mut entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
     entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -196,14 +198,6 @@ pub(crate) fn describe(
     let tensors =
         names.filter_map(|name| metadata.info(&name).map(|info| tensor(&name, info, start)));
     Ok((tensors.collect::<Result<_, _>>()?, end))
-}
-
-/// The header, and where the data begins.
-fn split(bytes: &[u8]) -> Result<(&[u8], usize), Error> {
-    let (length, rest) = bytes.split_first_chunk().ok_or(Error::Truncated)?;
-    let length = header_length(*length)?;
-    let header = rest.get(..length).ok_or(Error::TruncatedHeader(length as u64))?;
-    Ok((header, size_of::<u64>() + length))
 }
 
 /// The length of the header, from the bytes before it.

@@ -3,11 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::formats::safetensors;
 use crate::model::reader::Reader;
 use crate::model::{self, Data, FileFormat, Input, Tensor};
 
@@ -24,6 +22,7 @@ pub(super) static READER: Reader = Reader {
     begins: |_| false,
     tensors,
     stream: None,
+    checksums: None,
     shards: Some(|bytes| Ok(shards(bytes)?.into_iter().collect())),
     is_fixable: false,
 };
@@ -101,8 +100,8 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
     let mut all = Vec::new();
     for (shard, mut names) in expected {
         let source = input.open_beside(shard, FileFormat::SAFETENSORS_INDEX)?;
-        let tensors = safetensors::tensors(source.bytes()).map_err(|error| {
-            model::Error::Other { path: source.path().to_owned(), error: Box::new(error.into()) }
+        let tensors = FileFormat::SAFETENSORS.read(&*source, None).map_err(|error| {
+            model::Error::Other { path: source.path().to_owned(), error: Box::new(error) }
         })?;
         for mut tensor in tensors {
             if let Some(name) = &tensor.name {
@@ -110,7 +109,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
             }
             tensor.file = Some(source.path().to_owned());
             if let Data::Input(range) = tensor.data {
-                tensor.data = Data::Other { source: Arc::clone(&source), range };
+                tensor.data = Data::Other { source: source.clone(), range };
             }
             all.push(tensor);
         }

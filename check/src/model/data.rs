@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::error::Error;
-use super::source::Source;
+use super::source::ReadAt;
 
 /// Where the bytes of a tensor are.
 #[non_exhaustive]
@@ -16,7 +16,7 @@ pub enum Data {
     /// In another file.
     Other {
         /// The file; tensors share it.
-        source: Arc<Source>,
+        source: Arc<dyn ReadAt>,
         /// The bytes in it.
         range: Range<usize>,
     },
@@ -32,11 +32,9 @@ impl fmt::Debug for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(range) => f.debug_tuple("Input").field(range).finish(),
-            Self::Other { source, range } => f
-                .debug_struct("Other")
-                .field("source", &source.path())
-                .field("range", range)
-                .finish(),
+            Self::Other { source, range } => {
+                f.debug_struct("Other").field("source", source).field("range", range).finish()
+            }
             Self::Owned(bytes) => f.debug_tuple("Owned").field(&bytes.len()).finish(),
             Self::Decoded(decode) => f.debug_tuple("Decoded").field(&decode.length()).finish(),
             Self::Column(column) => f.debug_tuple("Column").field(&column.parts()).finish(),

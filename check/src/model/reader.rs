@@ -5,6 +5,7 @@ use std::io::Read;
 use nonfinite::Format;
 
 use super::byte_order::ByteOrder;
+use super::checksum::Checksum;
 use super::data::{See, ShowError};
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -21,6 +22,9 @@ pub(crate) struct Reader {
     /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and
     /// content say.
     pub(crate) tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
+    /// The checksums of stored data that the scan verifies, if the format has some. Readers verify
+    /// those of compressed data when they decode it.
+    pub(crate) checksums: Option<ReadChecksums>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,
     /// The names of the files that a file stands for, if this is the format of an index. A search
@@ -31,31 +35,48 @@ pub(crate) struct Reader {
     pub(crate) is_fixable: bool,
 }
 
+/// Reads the checksums of the stored data in a file.
+pub(crate) type ReadChecksums = fn(&[u8]) -> Result<Vec<Checksum>, Error>;
+
 /// Reads the names of the shards in an index.
 pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;
 
 /// Reads a stream, shows its numbers, and returns its tensors.
 pub(crate) type ReadParts = fn(&mut dyn Read, &mut dyn Columns) -> Result<Vec<Tensor>, Error>;
 
+/// Reads the header of a file or a stream: the description of all tensors. The length is that of the
+/// file, and none for a stream. With a length, the tensors are known to lie within it.
+pub(crate) type Describe = fn(&mut dyn Read, Option<usize>) -> Result<Described, Error>;
+
 /// How a file that comes as a stream is read.
 #[derive(Clone, Copy)]
 pub(crate) enum Stream {
-    /// The stream begins with the description of all tensors: this function reads it.
-    Described(fn(&mut dyn Read) -> Result<Described, Error>),
+    /// The description of all tensors comes first: this function reads it. Files are read in this
+    /// way, too.
+    Described(Describe),
     /// Descriptions and data alternate: this function reads both.
     #[cfg_attr(not(feature = "arrow"), expect(dead_code, reason = "only Arrow comes in parts"))]
     InParts(ReadParts),
 }
 
-/// What a reader knows when it has read the header of a stream.
+/// What a reader knows when it has read the header.
 pub(crate) struct Described {
     /// The tensors, in the order of their data. Ranges are [`Data::Input`](super::Data::Input),
-    /// counted from the begin of the file.
+    /// counted from the begin of the file. A tensor of no bytes may lie anywhere.
     pub(crate) tensors: Vec<Tensor>,
     /// Bytes of the header, all of which have been read.
     pub(crate) header: usize,
     /// Where the file ends.
-    pub(crate) end: usize,
+    pub(crate) end: End,
+}
+
+/// Where a file ends that comes as a stream.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    /// At this byte.
+    At(usize),
+    /// Behind the last tensor and padding of at most so many bytes.
+    Padded(usize),
 }
 
 /// Looks at the columns of a stream while it is read. A reader gets it from the check.

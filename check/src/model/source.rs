@@ -1,24 +1,122 @@
-//! Files, mapped into memory, and what a reader may see of them.
+//! Where the bytes of files come from, and what a reader may see of them.
 #![expect(unsafe_code, reason = "a file is mapped into memory")]
 
-use std::fs::{self, File};
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use memmap2::Mmap;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
+use memmap2::{Mmap, MmapOptions};
 
 use super::error::Error;
 use super::file_format::FileFormat;
 
-/// A file mapped into memory.
-#[derive(Debug)]
-pub struct Source {
-    map: Mmap,
-    path: PathBuf,
+/// Bytes that can be read from any place on: those of a file, of memory, of an object in a store.
+///
+/// Several threads read at a time.
+pub trait ReadAt: fmt::Debug + Send + Sync {
+    /// How many bytes there are.
+    fn length(&self) -> usize;
+
+    /// Fills `out` with the bytes from `at` on.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and whatever keeps them from being
+    /// read.
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
+
+    /// The path of the file; none for bytes that come from elsewhere.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The bytes, if they are in memory. The check then looks at the tensors where they are, and
+    /// copies only the header.
+    fn in_memory(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// All bytes as one slice, for formats that have no header at their beginning. Another process
+    /// may change the bytes of a mapped file at any time: copy before validating.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such slice.
+    fn bytes(&self) -> Result<&[u8], Error> {
+        self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
+    }
+
+    /// The check has looked at this range of [`ReadAt::bytes`]. A mapped file gives its memory back.
+    /// The bytes stay: the next look at them reads the file again.
+    fn release(&self, range: Range<usize>) {
+        let _ = range;
+    }
 }
 
+impl ReadAt for &[u8] {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let rest = self.get(at..).unwrap_or_default();
+        let bytes = rest.get(..out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+/// Reads bytes one after the other.
+#[derive(Debug)]
+pub(crate) struct Sequence<'a> {
+    source: &'a dyn ReadAt,
+    at: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// From the byte `at` on.
+    pub(crate) fn new(source: &'a dyn ReadAt, at: usize) -> Self {
+        Self { source, at }
+    }
+}
+
+impl Read for Sequence<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = out.len().min(self.source.length().saturating_sub(self.at));
+        self.source.read_exact_at(&mut out[..count], self.at)?;
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// A file. Its bytes are read, or mapped into memory when [`ReadAt::bytes`] asks for all of them.
+#[derive(Debug)]
+pub struct Source {
+    /// None if the file is opened anew for each read.
+    file: Option<File>,
+    metadata: Metadata,
+    length: usize,
+    path: PathBuf,
+    map: OnceLock<Mmap>,
+}
+
+/// Files that are kept open. Further ones are opened for each read: a model can have thousands of
+/// files, and Unix systems let a process open 256 of them or 1024.
+const MOST_OPEN: usize = if cfg!(unix) { 64 } else { usize::MAX };
+
+/// Files that are kept open now.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
 impl Source {
-    /// Maps a file.
+    /// Opens a file.
     ///
     /// # Errors
     /// [`Error`] for anything but a regular file with something in it.
@@ -31,31 +129,138 @@ impl Source {
         if !metadata.is_file() {
             return Err(Error::NotAFile);
         }
+        let file = File::open(path).map_err(Error::Io)?;
+        // Another process may have put another file in its place.
+        let metadata = file.metadata().map_err(Error::Io)?;
         if metadata.len() == 0 {
             return Err(Error::Empty);
         }
-        let file = File::open(path).map_err(Error::Io)?;
+        let too_large = |_| Error::Io(io::ErrorKind::FileTooLarge.into());
+        let length = usize::try_from(metadata.len()).map_err(too_large)?;
+        let kept = OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN;
+        if !kept {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+        }
+        let (file, path) = (kept.then_some(file), path.to_owned());
+        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
+    }
+
+    /// The path, as the file was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Does something with the open file.
+    fn with_file<T>(&self, then: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        if let Some(file) = &self.file {
+            return then(file);
+        }
+        let file = File::open(&self.path)?;
+        if !same_file(&file.metadata()?, &self.metadata) {
+            return Err(io::Error::other("another file took its place during the check"));
+        }
+        then(&file)
+    }
+
+    fn map(&self, file: &File) -> io::Result<Mmap> {
         // SAFETY: this process only reads the map, which is private to it. Another process may
         // still write to the file, and no lock that every system honours prevents this. If it
         // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
         // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
         // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
         // help says not to write to files while they are checked.
-        let map = unsafe { Mmap::map(&file) }.map_err(Error::Io)?;
-        Ok(Self { map, path: path.to_owned() })
+        unsafe { MmapOptions::new().len(self.length).map(file) }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl ReadAt for Source {
+    fn length(&self) -> usize {
+        self.length
     }
 
-    /// The bytes of the file. Another process may change them at any time: copy before validating.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.map
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
     }
 
-    /// Its path, as it was opened.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let read = self.with_file(|file| read_exact_at(file, out, at as u64));
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                io::Error::new(error.kind(), "the file became shorter during the check")
+            }
+            _ => error,
+        })
     }
+
+    fn bytes(&self) -> Result<&[u8], Error> {
+        if let Some(map) = self.map.get() {
+            return Ok(map);
+        }
+        let map = self.with_file(|file| self.map(file)).map_err(Error::Io)?;
+        Ok(self.map.get_or_init(|| map))
+    }
+
+    #[cfg(unix)]
+    fn release(&self, range: Range<usize>) {
+        let inside = range.start <= range.end && range.end <= self.length;
+        if let Some(map) = self.map.get().filter(|_| inside) {
+            // SAFETY: the range is within the map. The pages of a file that is mapped for reading
+            // come back from the file, so nobody who holds a slice of the map sees other bytes,
+            // unless another process wrote to the file: see `map`.
+            let released = unsafe {
+                map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
+            };
+            // It is advice: without it the pages stay.
+            drop(released);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Never asked: there all files are kept open.
+#[cfg(not(unix))]
+fn same_file(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, at)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut out: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !out.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, out, at) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                out = &mut out[count..];
+                at += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The text of a file. Bytes that are not UTF-8 become U+FFFD. The text is copied before it is
@@ -75,7 +280,7 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Maps a file that this one names: a shard, external data. The name is relative to the folder
+    /// Opens a file that this one names: a shard, external data. The name is relative to the folder
     /// of this file and must not lead out of it.
     ///
     /// # Errors

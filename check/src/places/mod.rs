@@ -23,7 +23,7 @@ pub struct Places {
     pub of: u64,
     /// The indices of bad elements, for each axis of the shape.
     pub axes: Vec<AxisPlaces>,
-    /// How densely they lie, if [`Options::map`](crate::Options::map) asks for that. None too if
+    /// How densely they lie, if [`Options::draw`](crate::Options::draw) asks for that. None too if
     /// the maps of the tensors before this one have [`Map::MOST_LIT`] lit cells.
     pub map: Option<Map>,
 }

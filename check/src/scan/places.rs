@@ -8,22 +8,22 @@ use super::marks::{Look, Marks};
 use super::pieces::scan_in_order;
 use super::scanner::Scanner;
 use super::tally::Tally;
-use crate::model::{ByKind, Content, Data, Error, Kinds, Tensor};
+use crate::model::{ByKind, Content, Data, Error, Kinds, ReadAt, Tensor};
 use crate::options::Options;
 use crate::places::{Collector, Map, Places};
 
-/// The places in each tensor, as [`Options::places`] and [`Options::map`] ask for them.
+/// The places in each tensor, as [`Options::places`] and [`Options::draw`] ask for them.
 ///
 /// # Errors
 /// [`Error`] if data cannot be decoded, or if the observer asked to stop.
 pub(crate) fn places(
-    input: &[u8],
+    source: &dyn ReadAt,
     tensors: &[Tensor],
     tallies: &[Tally],
     options: &Options,
 ) -> Result<Vec<Option<Places>>, Error> {
     let mut found: Vec<Option<Places>> = tensors.iter().map(|_| None).collect();
-    if !options.places && !options.map {
+    if !options.places && !options.draw {
         return Ok(found);
     }
     let tensors = tensors.iter().zip(tallies).enumerate();
@@ -42,7 +42,7 @@ pub(crate) fn places(
     // As many tensors at a time as there are threads, so that few maps wait for their turn. Which
     // maps are kept is decided in the order of the tensors, whatever the threads do.
     for bad in bad.chunks(threads) {
-        for ((index, _), places) in bad.iter().zip(at_once(input, bad, options)) {
+        for ((index, _), places) in bad.iter().zip(at_once(source, bad, options)) {
             let mut places = places?;
             if let Some(places) = &mut places {
                 let more = places.map.as_ref().map_or(0, |map| map.lit.len());
@@ -64,8 +64,8 @@ type Answer = Result<Option<Places>, Error>;
 const FEW: usize = 1 << 20;
 
 /// Looks at these tensors with a thread for each, unless they are short.
-fn at_once(input: &[u8], bad: &[(usize, Bad<'_>)], options: &Options) -> Vec<Answer> {
-    let one = |(_, bad): &(usize, Bad<'_>)| bad.places(input, options);
+fn at_once(source: &dyn ReadAt, bad: &[(usize, Bad<'_>)], options: &Options) -> Vec<Answer> {
+    let one = |(_, bad): &(usize, Bad<'_>)| bad.places(source, options);
     let bytes = bad.iter().map(|(_, bad)| bad.tensor.data.length());
     if bytes.fold(0, usize::saturating_add) < FEW {
         return bad.iter().map(one).collect();
@@ -96,7 +96,7 @@ impl<'a> Bad<'a> {
         (!kinds.is_empty()).then_some(Self { tensor, kinds, found })
     }
 
-    fn places(&self, input: &[u8], options: &Options) -> Answer {
+    fn places(&self, source: &dyn ReadAt, options: &Options) -> Answer {
         let (unit, shared) = match self.tensor.content {
             Content::Floats { parts, .. } => (1, parts.max(1)),
             Content::Blocks { blocks, .. } => {
@@ -105,7 +105,7 @@ impl<'a> Bad<'a> {
             }
             Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => return Ok(None),
         };
-        let Some(collector) = Collector::new(self.tensor, unit, options.map) else {
+        let Some(collector) = Collector::new(self.tensor, unit, options.draw) else {
             return options.advance(self.tensor.data.length()).map(|()| None);
         };
         // Nulls may be left out between the numbers of a column.
@@ -115,7 +115,7 @@ impl<'a> Bad<'a> {
         };
         let marks = Marks::new(collector, self.predicates(), shared, has_gaps);
         let mut scanner = Scanner::with(false, Look::Mark(Box::new(marks)));
-        scan_in_order(input, self.tensor, &mut scanner, options)?;
+        scan_in_order(source, self.tensor, &mut scanner, options)?;
         match scanner.into_look() {
             Look::Mark(marks) => Ok(marks.collector.finish()),
             Look::Count => Ok(None),

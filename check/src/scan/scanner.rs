@@ -1,18 +1,26 @@
 //! Looking at numbers: the buffers of a thread, and what it finds.
 
 use std::io::Read;
+use std::ops::Range;
 
 use nonfinite::{Format, Predicate, TensorView};
 
 use super::marks::Look;
 use super::selection::Selection;
 use super::tally::Tally;
-use crate::model::{Blocks, ByteOrder, Content, Error, Run, See, ShowError, Tensor, swap_bytes};
+use crate::model::source::Sequence;
+use crate::model::{
+    Blocks, ByteOrder, Content, Error, ReadAt, Run, See, ShowError, Tensor, swap_bytes,
+};
 use crate::options::Options;
 
 /// Bytes that are prepared (decoded, swapped, gathered) or looked at twice at a time: they stay in a
 /// near cache.
 const CHUNK: usize = 64 << 10;
+
+/// Bytes of a file that are read at a time. They fit into the second cache of a core. On an AMD EPYC
+/// of family 25 and model 17, 128 KiB take 1.3 times the CPU time, and 4 MiB no less.
+const BUFFER: usize = 1 << 20;
 
 /// The buffers of a thread.
 pub(super) struct Scanner {
@@ -171,29 +179,62 @@ impl Scanner {
         Ok(())
     }
 
-    /// Looks at the next `length` bytes of a stream, the data of a tensor, chunk by chunk.
+    /// Looks at the next `length` bytes of a stream: whole units of a tensor, the first of which is
+    /// `first`.
     pub(super) fn stream(
         &mut self,
         stream: &mut dyn Read,
         length: usize,
-        tensor: &Tensor,
+        of: (&Tensor, usize),
+        options: &Options,
+    ) -> Result<Tally, Error> {
+        self.chunks(stream, length, CHUNK, of, options)
+    }
+
+    /// As [`Scanner::stream`], with chunks of at most so many bytes, unless a unit has more.
+    fn chunks(
+        &mut self,
+        stream: &mut dyn Read,
+        length: usize,
+        most: usize,
+        (tensor, first): (&Tensor, usize),
         options: &Options,
     ) -> Result<Tally, Error> {
         let unit = tensor.unit();
-        let step = (CHUNK / unit).max(1) * unit;
+        let step = (most / unit).max(1) * unit;
         let mut tally = Tally::default();
         let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.resize(step.min(length), 0);
+        buffer.resize(step.min(length).max(buffer.len()), 0);
         let mut done = 0;
         while done < length {
             let chunk = &mut buffer[..step.min(length - done)];
             let read = stream.read_exact(chunk);
             read.map_err(|error| Error::Decode { tensor: tensor.label(), error })?;
-            self.bytes(chunk, &tensor.content, done / unit, &mut tally)?;
+            self.bytes(chunk, &tensor.content, first + done / unit, &mut tally)?;
             done += chunk.len();
             options.advance(chunk.len())?;
         }
         self.buffer = buffer;
+        Ok(tally)
+    }
+
+    /// Looks at a range of a file: whole units of a tensor, the first of which is `first`.
+    pub(super) fn source(
+        &mut self,
+        source: &dyn ReadAt,
+        range: Range<usize>,
+        (tensor, first): (&Tensor, usize),
+        options: &Options,
+    ) -> Result<Tally, Error> {
+        let bytes = if options.map { source.bytes().ok() } else { source.in_memory() };
+        let Some(bytes) = bytes else {
+            let mut stream = Sequence::new(source, range.start);
+            return self.chunks(&mut stream, range.len(), BUFFER, (tensor, first), options);
+        };
+        let mut tally = Tally::default();
+        self.bytes(&bytes[range.clone()], &tensor.content, first, &mut tally)?;
+        options.advance(range.len())?;
+        source.release(range);
         Ok(tally)
     }
 }

@@ -7,6 +7,7 @@ mod options;
 mod places;
 mod planted;
 mod safetensors;
+mod sources;
 mod write;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};

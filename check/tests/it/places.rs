@@ -8,7 +8,7 @@ use crate::report_with;
 use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
 
 fn options() -> Options {
-    Options { places: true, map: true, ..Options::default() }
+    Options { places: true, draw: true, ..Options::default() }
 }
 
 fn places_of(bytes: &[u8], format: FileFormat) -> Option<Places> {
@@ -35,8 +35,11 @@ fn coordinate(shape: &[usize], fortran: bool, element: usize) -> Vec<usize> {
     coordinate
 }
 
+/// Extent, number of indices, and runs of them.
+type Axis = (usize, usize, Vec<(usize, usize)>);
+
 /// What is to be reported of the axes for bad elements at these coordinates, by sorting.
-fn axes(shape: &[usize], bad: &[Vec<usize>]) -> Vec<(usize, usize, Vec<(usize, usize)>)> {
+fn axes(shape: &[usize], bad: &[Vec<usize>]) -> Vec<Axis> {
     let axis = |(axis, &extent): (usize, &usize)| {
         let mut indices: Vec<_> = bad.iter().map(|coordinate| coordinate[axis]).collect();
         indices.sort_unstable();
@@ -294,7 +297,7 @@ fn ways_to_the_data() {
         let places = report_with(&plain, FileFormat::NPY, &options).tensors.remove(0).places;
         assert_eq!(places.as_ref(), Some(&expected), "{threads} threads");
     }
-    let without_map = Options { map: false, ..options() };
+    let without_map = Options { draw: false, ..options() };
     let places = report_with(&plain, FileFormat::NPY, &without_map).tensors.remove(0).places;
     let mut without = expected;
     without.map = None;

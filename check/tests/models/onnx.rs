@@ -100,7 +100,7 @@ fn everywhere_a_tensor_can_be() {
         bytes(15, &bytes(1, &inf("sparse"))),
         node("Constant", "tensor", &[attribute("value", bytes(5, &inf("ignored")))]),
         node("Constant", "float", &[attribute("value_float", float.clone())]),
-        node("Constant", "floats", &[attribute("value_floats", floats)]),
+        node("Constant", "floats", &[attribute("value_floats", floats.clone())]),
         node(
             "Constant",
             "sparse_value",
@@ -108,8 +108,8 @@ fn everywhere_a_tensor_can_be() {
         ),
         node("ConstantOfShape", "filled", &[attribute("value", bytes(5, &inf("")))]),
         node("If", "chosen", &[attribute("then_branch", bytes(6, &inner))]),
-        // A number of another operator is no tensor.
         node("Elu", "y", &[attribute("alpha", float)]),
+        node("Scaler", "z", &[attribute("scale", floats)]),
     ];
     let function = [
         bytes(1, b"f"),
@@ -129,6 +129,8 @@ fn everywhere_a_tensor_can_be() {
         "filled.value",
         "chosen.then_branch/inner",
         "chosen.then_branch/deep",
+        "y.alpha",
+        "z.scale",
         "f/local",
     ];
     assert_eq!(names, want);
@@ -137,6 +139,7 @@ fn everywhere_a_tensor_can_be() {
     }
     assert_eq!(report.tensors[3].shape, [0; 0]);
     assert_eq!(report.tensors[4].shape, [2]);
+    assert_eq!((&report.tensors[9].shape[..], &report.tensors[10].shape[..]), (&[][..], &[2][..]));
 }
 
 #[test]

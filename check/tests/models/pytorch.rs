@@ -4,7 +4,7 @@ use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
 
-/// A zip archive of stored members. (Checksums of stored members are not looked at.)
+/// A zip archive of stored members.
 fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     zip_with(members, false)
 }
@@ -105,6 +105,31 @@ const CLASSES: [(&str, &str, &str); 4] = [
     ("HalfStorage", "float16", "float16"),
     ("BFloat16Storage", "bfloat16", "bfloat16"),
 ];
+
+/// A storage with another checksum than its own is damaged. 0 stands for none: PyTorch writes 0 after
+/// `torch.serialization.set_crc32_options(False)`.
+#[test]
+fn checksums_of_storages() {
+    let data = [0u8; 420];
+    let pickle = tensor(&storage("FloatStorage", "0", 105), 0, &SHAPE, &[35, 7, 1]);
+    let good = archive(&state_dict(&[("w", pickle)]), &[&data]);
+    check(&good, FileFormat::PYTORCH);
+    let mut damaged = good.clone();
+    let at = good.windows(data.len()).position(|bytes| bytes == data).unwrap();
+    damaged[at + 300] ^= 4;
+    let expected = "member \"model/data/0\": the checksum is wrong";
+    assert_eq!(error(&damaged, FileFormat::PYTORCH), expected);
+    let mut crc = flate2::Crc::new();
+    crc.update(&data);
+    let crc = crc.sum().to_le_bytes();
+    let mut without = damaged;
+    for at in 0..good.len() - 4 {
+        if good[at..at + 4] == crc {
+            without[at..at + 4].fill(0);
+        }
+    }
+    check(&without, FileFormat::PYTORCH);
+}
 
 #[test]
 fn planted_in_every_storage() {

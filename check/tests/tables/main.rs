@@ -2,6 +2,7 @@
 //! compared by `ci/checker-oracle`.
 
 mod arrow;
+mod dictionaries;
 mod nulls;
 mod parquet;
 mod places;

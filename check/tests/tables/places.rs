@@ -14,7 +14,7 @@ fn f32s(name: &'static str) -> Field {
 
 fn places(field: Field, batches: &[Message]) -> Option<Places> {
     let bytes = arrow(&[field], batches, true);
-    let options = Options { map: true, ..Options::default() };
+    let options = Options { draw: true, ..Options::default() };
     let report = check_bytes(&bytes, FileFormat::ARROW, &options).expect("a good table");
     assert!(report.is_bad());
     report.tensors[0].places.clone()

@@ -20,7 +20,7 @@ fn report(tensors: &[(String, Vec<u8>)], shape: &[usize]) -> Report {
         data.extend(bytes);
     }
     let bytes = safetensors(serde_json::to_string(&header).unwrap(), &data);
-    let options = Options { map: true, ..Options::default() };
+    let options = Options { draw: true, ..Options::default() };
     check_bytes(&bytes, FileFormat::SAFETENSORS, &options).expect("a good file")
 }
 

@@ -1,6 +1,6 @@
-//! ONNX models: initializers, sparse ones too, tensors in attributes of nodes (such as the value of
-//! a Constant), numbers of Constant nodes, subgraphs of If, Loop and Scan, functions, training
-//! graphs, and external data.
+//! ONNX models: initializers, sparse ones too, floats and tensors in attributes of nodes (such as the
+//! value of a Constant), subgraphs of If, Loop and Scan, functions, training graphs, and external
+//! data.
 //!
 //! The field numbers are those of onnx.proto (IR version 13).
 
@@ -15,7 +15,7 @@ pub use self::error::{Error, Problem};
 use self::error::{MAX_DEPTH, MAX_NAMES, MAX_SHARING, MAX_TENSORS};
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::Reader;
-use crate::model::{self, FileFormat, Input, Source, Tensor, source};
+use crate::model::{self, FileFormat, Input, ReadAt, Source, Tensor, source};
 
 impl FileFormat {
     /// ONNX; see [`onnx`](crate::formats::onnx).
@@ -28,6 +28,7 @@ pub(super) static READER: Reader = Reader {
     begins,
     tensors,
     stream: None,
+    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -60,7 +61,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
     if !has_graph {
         return Err(Error::NoGraph.into());
     }
-    let files = walk.sources.values().map(|source| source.bytes().len());
+    let files = walk.sources.values().map(|source| source.length());
     let limit = files.fold(input.bytes.len(), usize::saturating_add).saturating_mul(MAX_SHARING);
     let lengths = walk.tensors.iter().map(|tensor| tensor.data.length());
     if lengths.fold(0, usize::saturating_add) > limit {
@@ -71,7 +72,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
 
 struct Walk<'a> {
     input: Input<'a>,
-    /// Files of external data, each mapped once.
+    /// Files of external data, each opened once.
     sources: HashMap<String, Arc<Source>>,
     tensors: Vec<Tensor>,
     /// Bytes of the names of the tensors.
@@ -172,12 +173,12 @@ impl Walk<'_> {
         depth: usize,
     ) -> Result<(), model::Error> {
         let mut name = String::new();
-        let mut floats = tensor::Numbers::default();
+        let (mut float, mut floats) = (tensor::Numbers::default(), tensor::Numbers::default());
         let mut parts = Vec::new();
         for field in self.fields(attribute) {
             match field.map_err(Error::from)? {
                 (1, Value::Bytes(range)) => name = self.text(range),
-                (2, Value::Fixed(range)) => floats.push(self.input.bytes, Value::Fixed(range)),
+                (2, Value::Fixed(range)) => float.push(self.input.bytes, Value::Fixed(range)),
                 (7, value) => floats.push(self.input.bytes, value),
                 (number, Value::Bytes(range)) => parts.push((number, range)),
                 _ => {}
@@ -188,9 +189,11 @@ impl Walk<'_> {
             (_, true) => format!("{prefix}{node}"),
             (_, false) => format!("{prefix}{node}.{name}"),
         };
-        if constant && !floats.is_empty() {
-            let tensor = floats.tensor(label.clone(), name == "value_float")?;
-            self.add(tensor)?;
+        for (numbers, is_scalar) in [(float, true), (floats, false)] {
+            if !numbers.is_empty() {
+                let tensor = numbers.tensor(label.clone(), is_scalar)?;
+                self.add(tensor)?;
+            }
         }
         for (number, range) in parts {
             match number {

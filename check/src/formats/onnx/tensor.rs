@@ -7,7 +7,7 @@ use nonfinite::Format;
 
 use super::error::{Error, Problem};
 use crate::containers::protobuf::{Fields, Malformed, Value};
-use crate::model::{self, ByteOrder, Content, Data, Layout, Source, Tensor, source};
+use crate::model::{self, ByteOrder, Content, Data, Layout, ReadAt, Source, Tensor, source};
 
 /// In which of its fields a tensor has its numbers, if not in `raw_data`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Numbers {
         if self.pieces < 2 { Data::Input(self.range) } else { Data::Owned(self.copied) }
     }
 
-    /// As the tensor of f32 that a Constant node makes of them.
+    /// The tensor of f32 that they are: one number, or a list.
     pub(super) fn tensor(self, name: String, scalar: bool) -> Result<Tensor, Error> {
         let elements = self.len() / 4;
         let wants = if scalar { 4 } else { 4 * elements };
@@ -297,7 +297,7 @@ impl<'a> Proto<'a> {
         let offset = number("offset")?.unwrap_or(0);
         let length = number("length")?.unwrap_or(wants as u64);
         let source = open(location)?;
-        let file = source.bytes().len();
+        let file = source.length();
         let end = offset.saturating_add(length);
         if end > file as u64 {
             return Err(bad(Problem::ExternalEnd { end, file }));

@@ -20,7 +20,7 @@ use self::walk::{Found, Storage};
 use crate::containers::zip::{self, Member, Method};
 use crate::formats::npz;
 use crate::model::reader::Reader;
-use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
+use crate::model::{self, ByteOrder, Checksum, Content, Data, FileFormat, Input, Layout, Tensor};
 
 impl FileFormat {
     /// Archives of PyTorch; see [`pytorch`](crate::formats::pytorch).
@@ -33,6 +33,7 @@ pub(super) static READER: Reader = Reader {
     begins,
     tensors: |input| Ok(tensors(input)?),
     stream: None,
+    checksums: Some(checksums),
     shards: None,
     is_fixable: false,
 };
@@ -113,6 +114,14 @@ impl From<Error> for model::Error {
     fn from(error: Error) -> Self {
         Self::refused(FileFormat::PYTORCH, error)
     }
+}
+
+/// The checksums of the storages and pickles. PyTorch never verifies them, and writes 0 instead of
+/// them after `torch.serialization.set_crc32_options(False)`: such members have none.
+fn checksums(bytes: &[u8]) -> Result<Vec<Checksum>, model::Error> {
+    let mut checksums = zip::checksums(bytes).map_err(Error::Zip)?;
+    checksums.retain(|checksum| checksum.crc != 0);
+    Ok(checksums)
 }
 
 /// Whether this is a zip archive with a `data.pkl` in a folder.
