@@ -100,8 +100,8 @@ pub struct Check {
     /// Draw where the bad numbers of each tensor are, in blocks. In JSON: how many are in each cell
     #[arg(long)]
     pub map: bool,
-    /// Write a report to this file: one page of HTML that needs nothing else, with a map of each bad
-    /// tensor. An older report is overwritten, and no other file
+    /// Write a report to this file: one page of HTML that needs nothing else, with a map of each
+    /// bad tensor. An older report is overwritten, and no other file
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
     pub html: Option<PathBuf>,
     /// Allow KINDS in tensors whose name matches PATTERN (*, ?, [..]): they make no tensor bad.

@@ -8,8 +8,8 @@ use nonfinite_check::{Map, Steps, TensorReport};
 use crate::report::OneLine;
 
 /// Characters of a map, at most. A character stands for two by two blocks, and a block for a step
-/// of the columns and of the rows, or for two of the rows if there are many. A map of 64 by 64 steps
-/// is then a square on most terminals.
+/// of the columns and of the rows, or for two of the rows if there are many. A map of 64 by 64
+/// steps is then a square on most terminals.
 const WIDTH: usize = Steps::MOST / 2;
 const HEIGHT: usize = Steps::MOST / 4;
 

@@ -5,8 +5,8 @@ use super::map::Draft;
 use super::{AxisPlaces, Places};
 use crate::model::{Layout, Tensor};
 
-/// Collects the places of one tensor. A unit is the elements that a number stands for: one, or those
-/// of a quantised block that share a scale. It lies along the axis that runs fastest.
+/// Collects the places of one tensor. A unit is the elements that a number stands for: one, or
+/// those of a quantised block that share a scale. It lies along the axis that runs fastest.
 pub(crate) struct Collector {
     /// Elements of a unit.
     unit: usize,

@@ -3,9 +3,9 @@
 use super::{AxisPlaces, Places};
 
 impl Places {
-    /// What the places have in common, in a few words, such as `row 17 only, in full`. Every word of
-    /// it is exact: `only` says that no other place is bad, and `in full` that every place that is
-    /// named is. `tensor` is the name of the tensor.
+    /// What the places have in common, in a few words, such as `row 17 only, in full`. Every word
+    /// is exact: `only` says that no other place is bad, and `in full` that every place that is
+    /// named is bad. `tensor` is the name of the tensor.
     ///
     /// The last two axes are called rows and columns, and others by their number. The first axis of
     /// three is called experts if the name of the tensor says so.

@@ -79,7 +79,8 @@ fn figures(tensor: &TensorReport) -> String {
         let _ = write!(
             text,
             "<figure><figcaption>{caption}</figcaption><div class=map><canvas tabindex=0 \
-             role=application aria-roledescription=\"density map\" aria-label=\"{} by {}, {caption}\" \
+             role=application aria-roledescription=\"density map\" \
+             aria-label=\"{} by {}, {caption}\" \
              data-map=\"{}\"></canvas></div><output></output></figure>",
             count(map.rows.extent, "row"),
             count(map.columns.extent, "column"),

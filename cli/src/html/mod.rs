@@ -20,7 +20,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// SHA-256 of style and script in base64, as a content security policy has them.
 const STYLE_HASH: &str = "cx4pp8QU9h5L5soSJ3pIQgdXmF7IJPf23bln69rknWg=";
-const SCRIPT_HASH: &str = "ipbvaSD+xvCzIm6pFxfgRuA/tsll6//y9lpqf4mjCGk=";
+const SCRIPT_HASH: &str = "3qx5gt6ueCMCnGKNEbtZufEL16OGJEejsk/ACTYzZbY=";
 
 /// The first line of a page.
 const DOCTYPE: &str = "<!doctype html>\n";
@@ -69,8 +69,8 @@ pub fn document(files: &[Checked]) -> String {
     )
 }
 
-const LEGEND: &str = "<p>In the tables: <code>.</code> all is finite or allowed; a number on black: \
-    so many tensors are bad; <code>?</code> could not be looked at; <code>-</code> nothing to look \
+const LEGEND: &str = "<p>In the tables: <code>.</code> all is finite or allowed; a number on \
+    black: so many tensors are bad; <code>?</code> could not be looked at; <code>-</code> nothing to look \
     at; an empty field: no tensor.\n\
     <p class=key>In the maps, bad elements of a cell: <span class=d0></span>none \
     <span class=d1></span>less than 1 % <span class=d2></span>less than 10 % \

@@ -179,7 +179,8 @@ fn left_out(rows: &[&Row]) -> String {
     }
     let sum = |of: fn(&Cell) -> usize| rows.iter().map(|row| row.sum(of)).sum::<usize>();
     format!(
-        "<p>Not in the table, for want of room: {} of {}, {} bad, {} that could not be looked at.\n",
+        "<p>Not in the table, for want of room: {} of {}, {} bad, {} that could not be \
+         looked at.\n",
         count(rows.len(), "more kind"),
         count(sum(|cell| cell.tensors), "tensor"),
         sum(|cell| cell.bad),

@@ -2,9 +2,9 @@
 // Cells of no bad element, of less than 1 %, of less than 10 %, of others, and of bad ones only.
 const SHADES = ["#ffffff", "#6b95c6", "#3d74b0", "#17497f", "#001226"];
 
-// The map of a canvas: rows, rows in a step, columns, columns in a step, elements that share a place
-// in the map (groups in a step), and then triples: cells that are passed over, cells that are lit, and
-// the bad elements in each of these.
+// The map of a canvas: rows, rows in a step, columns, columns in a step, indices in the step of the
+// groups, and then triples: cells that are passed over, cells that are lit, and the bad elements in
+// each of these.
 function read(canvas) {
   const [rows, rowStep, columns, columnStep, groups, ...runs] =
     canvas.dataset.map.split(" ").map(Number);
@@ -109,6 +109,7 @@ for (const table of document.querySelectorAll("table")) {
     for (let other = cell.previousElementSibling; other; other = other.previousElementSibling) {
       column += other.colSpan;
     }
-    if (cell.colSpan === 1) cell.title = `${cell.parentElement.cells[0].textContent} ${heads[column]}`;
+    const kind = cell.parentElement.cells[0].textContent;
+    if (cell.colSpan === 1) cell.title = `${kind} ${heads[column]}`;
   });
 }

@@ -2,8 +2,8 @@
 
 use crate::report::OneLine;
 
-/// Text of others for a page: on one line, without control characters, cut where it is very long, and
-/// with references for the characters that mean something in HTML.
+/// Text of others for a page: on one line, without control characters, cut where it is very long,
+/// and with references for the characters that mean something in HTML.
 pub(super) fn escaped(text: impl std::fmt::Display) -> String {
     let mut escaped = String::new();
     for char in OneLine(text).to_string().chars() {
