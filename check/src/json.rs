@@ -1,31 +1,84 @@
 //! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::diff::Pair;
 use crate::model::{ByKind, Error, Finding, First, Kinds};
 use crate::places::{AxisPlaces, Map, Places, Steps};
 use crate::report::{LookedAt, Report, TensorReport};
+use crate::totals::Totals;
 
 /// The version of the schema. It rises when a field is removed or changes its meaning, not when a
 /// field is added.
 pub const VERSION: u32 = 1;
 
+/// The version of the program. All crates of it have the same.
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Which tensors are listed. Totals count all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listed {
+    /// All tensors.
+    #[default]
+    All,
+    /// Bad ones, and those that may hold a NaN and could not be looked at.
+    Bad,
+}
+
+impl Listed {
+    fn lists(self, tensor: &TensorReport) -> bool {
+        match self {
+            Self::All => true,
+            Self::Bad => tensor.is_bad() || matches!(tensor.looked_at, LookedAt::Unreadable(_)),
+        }
+    }
+}
+
 /// A whole run as one document: each file with its report, or with the error if there is none.
 #[must_use]
-pub fn document(files: &[(PathBuf, Result<Report, Error>)]) -> String {
-    let files: Vec<_> = files.iter().map(|(path, result)| File::new(path, result)).collect();
+pub fn document(files: &[(PathBuf, Result<Report, Error>)], listed: Listed) -> String {
+    let reports = || files.iter().filter_map(|(_, result)| result.as_ref().ok());
+    let totals = All { sums: Totals::of(reports()), by_dtype: Totals::by_dtype(reports()) };
+    let files: Vec<_> =
+        files.iter().map(|(path, result)| File::new(path, result, listed)).collect();
     let bad = files.iter().any(|file| file.bad);
     let complete = files.iter().all(|file| file.complete);
-    text(&Document { schema_version: VERSION, bad, complete, files })
+    text(&Document { schema_version: VERSION, version: PROGRAM, bad, complete, totals, files })
+}
+
+/// The comparison of two sides as one document. It lists the pairs that hold a number that is not
+/// finite, and the tensors that only one side has.
+#[must_use]
+pub fn comparison(pairs: &[Pair<'_>]) -> String {
+    let compared = pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some()).count();
+    let found =
+        |tensor: Option<&TensorReport>| tensor.is_none_or(|tensor| tensor.first().is_some());
+    let listed = pairs.iter().filter(|pair| found(pair.a) || found(pair.b));
+    let tensors = listed.map(|pair| Compared {
+        name: pair.name(),
+        path: pair.file.to_string_lossy().into_owned(),
+        a: pair.a.map(Tensor::new),
+        b: pair.b.map(Tensor::new),
+        new: names(pair.new),
+        exact: pair.exact,
+    });
+    text(&Comparison {
+        schema_version: VERSION,
+        version: PROGRAM,
+        new: pairs.iter().any(|pair| !pair.new.is_empty()),
+        compared,
+        tensors: tensors.collect(),
+    })
 }
 
 /// The lines of a file: an object for each tensor, or one for a file that could not be checked. Each
 /// line ends with a line feed.
 #[must_use]
-pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
+pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> String {
     let mut lines = String::new();
     let mut push = |entry: &Line<'_>| {
         lines.push_str(&text(entry));
@@ -35,7 +88,8 @@ pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
     let entry = |tensor, error| Line { schema_version: VERSION, path: &path, tensor, error };
     match result {
         Ok(report) => {
-            report.tensors.iter().for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None)))
+            let tensors = report.tensors.iter().filter(|tensor| listed.lists(tensor));
+            tensors.for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None)))
         }
         Err(error) => push(&entry(None, Some(error.to_string()))),
     }
@@ -50,9 +104,37 @@ fn text(value: &impl Serialize) -> String {
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
+    version: &'static str,
     bad: bool,
     complete: bool,
+    totals: All<'a>,
     files: Vec<File<'a>>,
+}
+
+#[derive(Serialize)]
+struct All<'a> {
+    #[serde(flatten)]
+    sums: Totals,
+    by_dtype: BTreeMap<&'a str, Totals>,
+}
+
+#[derive(Serialize)]
+struct Comparison<'a> {
+    schema_version: u32,
+    version: &'static str,
+    new: bool,
+    compared: usize,
+    tensors: Vec<Compared<'a>>,
+}
+
+#[derive(Serialize)]
+struct Compared<'a> {
+    name: Option<&'a str>,
+    path: String,
+    a: Option<Tensor<'a>>,
+    b: Option<Tensor<'a>>,
+    new: Vec<&'static str>,
+    exact: bool,
 }
 
 #[derive(Serialize)]
@@ -87,7 +169,7 @@ impl<'a> NotLookedAt<'a> {
 }
 
 impl<'a> File<'a> {
-    fn new(path: &Path, result: &'a Result<Report, Error>) -> Self {
+    fn new(path: &Path, result: &'a Result<Report, Error>, listed: Listed) -> Self {
         let report = result.as_ref().ok();
         Self {
             path: path.to_string_lossy().into_owned(),
@@ -97,8 +179,11 @@ impl<'a> File<'a> {
             error: result.as_ref().err().map(Error::to_string),
             not_looked_at: NotLookedAt::all(result),
             tensors: report
-                .map(|report| report.tensors.iter().map(Tensor::new).collect())
-                .unwrap_or_default(),
+                .into_iter()
+                .flat_map(|report| &report.tensors)
+                .filter(|tensor| listed.lists(tensor))
+                .map(Tensor::new)
+                .collect(),
         }
     }
 }

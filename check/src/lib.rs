@@ -9,11 +9,12 @@
 //! 3. [`formats`]: a reader for each file format, and their table;
 //! 4. [`policy`] and [`Options`]: which findings are bad, and how to check;
 //! 5. [`Places`], and the scan, which looks at the tensors with several threads;
-//! 6. [`Report`] and [`json`]: the findings for people and for programs;
+//! 6. [`Report`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people and for programs;
 //! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`].
 
 mod check;
 pub mod containers;
+pub mod diff;
 pub mod fix;
 pub mod formats;
 pub mod json;
@@ -24,6 +25,7 @@ pub mod policy;
 mod raw;
 mod report;
 mod scan;
+mod totals;
 
 pub use check::{check_bytes, check_file, check_source, check_stream};
 pub use model::{ByKind, Error, FileFormat, Finding, First, Kinds, Range};
@@ -32,3 +34,4 @@ pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;
 pub use raw::{RawDtype, RawDtypeError};
 pub use report::{LookedAt, Report, TensorReport};
+pub use totals::Totals;

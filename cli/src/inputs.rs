@@ -1,21 +1,22 @@
-//! The files of an argument: those in a folder, or those that match a pattern.
+//! The files of the arguments: those in a folder, or those that match a pattern, and their check.
 
 use std::collections::BTreeSet;
 use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nonfinite_check::{Error, FileFormat, formats};
+use nonfinite_check::{Error, FileFormat, Options, Report, formats};
+
+use crate::interrupt::interrupted;
 
 /// What an argument leads to, and how it was found.
 #[derive(Debug)]
-pub struct Found {
-    /// The path.
-    pub path: PathBuf,
+struct Found {
+    path: PathBuf,
     /// Whether the search of a folder found the path. Text and empty files are no errors then.
-    pub searched: bool,
+    searched: bool,
     /// Why this is no file to check; none if it is one.
-    pub error: Option<Error>,
+    error: Option<Error>,
 }
 
 impl Found {
@@ -29,11 +30,76 @@ impl Found {
 
     /// Whether nobody needs to look at this file: a folder holds it, and it holds no tensors, by
     /// the error of its check. An empty file counts if its name is not that of a known format.
-    #[must_use]
-    pub fn holds_nothing(&self, error: &Error) -> bool {
+    fn holds_nothing(&self, error: &Error) -> bool {
         let is_empty = matches!(error, Error::Empty) && FileFormat::by_path(&self.path).is_none();
         self.searched && (is_empty || matches!(error, Error::Text { .. }))
     }
+}
+
+/// The files of all arguments.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// Files that hold data of other files, by their real paths.
+    used: BTreeSet<PathBuf>,
+    /// Text and empty files in folders. They hold no tensors.
+    pub text: usize,
+}
+
+impl Inputs {
+    /// Checks the files of an argument and hands on the path and the result of each. Ends early if
+    /// the run is interrupted. Files that no reader knows come last: another file may have named
+    /// them as its data.
+    ///
+    /// # Errors
+    /// Those of `take`. Errors of files are results.
+    pub fn check(
+        &mut self,
+        argument: &Path,
+        options: &Options,
+        mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let files = match files(argument) {
+            Ok(files) => files,
+            Err(error) => return take(argument, Err(Error::Io(error))),
+        };
+        let (mut unknown, mut is_empty) = (Vec::new(), true);
+        for mut found in files {
+            let result = found.error.take().map_or_else(|| check_path(&found.path, options), Err);
+            match result {
+                _ if interrupted() => return Ok(()),
+                Err(error) if found.holds_nothing(&error) => self.text += 1,
+                Err(error) if found.searched && error.is_unknown() => {
+                    unknown.push((found.path, error));
+                }
+                result => {
+                    is_empty = false;
+                    if let Ok(report) = &result {
+                        self.used.extend(report.other_files.iter().filter_map(real));
+                    }
+                    take(&found.path, result)?;
+                }
+            }
+        }
+        if is_empty && unknown.is_empty() {
+            return take(argument, Err(Error::Io(nothing())));
+        }
+        unknown.retain(|(path, _)| !real(path).is_some_and(|path| self.used.contains(&path)));
+        unknown.into_iter().try_for_each(|(path, error)| take(&path, Err(error)))
+    }
+}
+
+/// Checks a file, or standard input if the path is `-`.
+fn check_path(path: &Path, options: &Options) -> Result<Report, Error> {
+    if path == Path::new("-") {
+        nonfinite_check::check_stream(io::stdin().lock(), options)
+    } else {
+        nonfinite_check::check_file(path, options)
+    }
+}
+
+/// The path of a file without links; none if the file is gone.
+fn real(path: impl AsRef<Path>) -> Option<PathBuf> {
+    path.as_ref().canonicalize().ok()
 }
 
 /// The files of an argument, sorted.
@@ -41,7 +107,7 @@ impl Found {
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if a folder or a pattern yields no file, and an error of the system
 /// if a folder on the way of a pattern cannot be read.
-pub fn files(argument: &Path) -> io::Result<Vec<Found>> {
+fn files(argument: &Path) -> io::Result<Vec<Found>> {
     if argument.is_dir() {
         return some(folder(argument));
     }
@@ -68,8 +134,7 @@ fn some(files: Vec<Found>) -> io::Result<Vec<Found>> {
 }
 
 /// The error of an argument that leads to no file that could hold tensors.
-#[must_use]
-pub fn nothing() -> io::Error {
+fn nothing() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "no file of a known format is there")
 }
 

@@ -10,6 +10,7 @@ use std::{process, thread};
 use nonfinite_check::Observer;
 
 use crate::progress::Progress;
+use crate::status::complain;
 
 /// The exit status of a run that was interrupted: 128 and the number of SIGINT, as shells have it.
 pub const STATUS: u8 = 130;
@@ -25,13 +26,22 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Watches for Ctrl-C from now on, unless the parent process made this program ignore Ctrl-C. A run that
-/// `cleans_up` is given all the time it needs, or until a second Ctrl-C; others a second.
+/// Says that the run was interrupted, once: the thread of the work and that of Ctrl-C both may.
+pub fn say() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        complain(format_args!("interrupted"));
+    }
+}
+
+/// Watches for Ctrl-C from now on, unless the parent process made this program ignore Ctrl-C. A run
+/// that `cleans_up` is given all the time it needs, or until a second Ctrl-C; others a second.
 pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
     let end = move || {
         if let Some(progress) = &progress {
             progress.finish();
         }
+        say();
         process::exit(STATUS.into());
     };
     // Without a handler Ctrl-C ends the process as it always did.

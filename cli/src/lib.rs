@@ -3,13 +3,22 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod columns;
+pub mod compare;
 pub mod fix;
+pub mod github;
+pub mod grid;
 pub mod html;
 pub mod inputs;
 pub mod interrupt;
+pub mod junit;
+pub mod manual;
 pub mod map;
+pub mod problem;
 pub mod progress;
 pub mod report;
 pub mod run;
+pub mod sarif;
 pub mod status;
 pub mod table;
+pub mod terminal;

@@ -3,12 +3,17 @@
 
 use std::env;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
+use nonfinite_check::FileFormat;
 use nonfinite_cli::args::{Arguments, Command};
+use nonfinite_cli::compare::compare;
 use nonfinite_cli::fix::Fix;
 use nonfinite_cli::interrupt::{self, Watch, interrupted};
+use nonfinite_cli::manual;
 use nonfinite_cli::report::OneLine;
 use nonfinite_cli::run::Run;
 use nonfinite_cli::status::{CLEAN, FAILED, complain, finish};
@@ -31,6 +36,11 @@ fn what_is_wrong(error: &clap::Error) -> String {
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return "no command".to_owned();
     }
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && (Path::new(word).exists() || FileFormat::by_path(Path::new(word)).is_some())
+    {
+        return format!("{word:?} is a file and no command: nonfinite check {word} checks it");
+    }
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     // What is wrong, and perhaps what was meant; the usage follows, or where to find it.
@@ -43,9 +53,14 @@ fn what_is_wrong(error: &clap::Error) -> String {
 fn run(command: Command) -> u8 {
     let mut out = io::stdout().lock();
     match command {
-        Command::Backends | Command::Check(_) | Command::Fix(_) if !backend_exists() => FAILED,
+        Command::Backends | Command::Check(_) | Command::Diff(_) | Command::Fix(_)
+            if !backend_exists() =>
+        {
+            FAILED
+        }
         Command::Backends => finish(backends(&mut out), CLEAN),
         Command::Check(check) => Run::new(&check).all(&mut out),
+        Command::Diff(diff) => compare(&diff, &mut out),
         Command::Fix(fix) => mend(&fix, &mut out),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -61,7 +76,7 @@ fn mend(fix: &Fix, out: &mut impl Write) -> u8 {
     match fix.run(&Watch(None), out) {
         Ok(Ok(())) => CLEAN,
         Ok(Err(_)) if interrupted() => {
-            complain(format_args!("interrupted"));
+            interrupt::say();
             interrupt::STATUS
         }
         Ok(Err(message)) => {
@@ -74,20 +89,14 @@ fn mend(fix: &Fix, out: &mut impl Write) -> u8 {
 
 /// Prints the page of a command, or that of the whole program.
 fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
-    let program = Arguments::command();
-    let (title, command) = match name {
-        None => ("nonfinite".to_owned(), program),
-        Some(name) => match program.find_subcommand(name) {
-            Some(command) => (format!("nonfinite-{name}"), command.clone()),
-            None => {
-                complain(format_args!("no command {name:?}"));
-                return FAILED;
-            }
-        },
-    };
-    let mut page = Vec::new();
-    let written = clap_mangen::Man::new(command).title(title).render(&mut page);
-    finish(written.and_then(|()| out.write_all(&page)), CLEAN)
+    match manual::page(name) {
+        Ok(Some(page)) => finish(out.write_all(&page), CLEAN),
+        Ok(None) => {
+            complain(format_args!("no command {:?}", name.unwrap_or_default()));
+            FAILED
+        }
+        Err(error) => finish(Err(error), FAILED),
+    }
 }
 
 /// Whether the backend that the environment asks for can be had: the library would pass over one

@@ -60,23 +60,14 @@ impl Blocks {
     }
 }
 
-/// The statements of tensors and, if `blocks` are given, their maps. Nothing for tensors of which
-/// neither is known.
+/// The maps of tensors, each below the name of its tensor.
 #[must_use]
-pub fn section(tensors: &[&TensorReport], blocks: Option<Blocks>) -> String {
-    let mut text = String::new();
-    for tensor in tensors {
-        let map = blocks.map(|blocks| drawn(tensor, blocks)).unwrap_or_default();
-        let statement = tensor.statement();
-        if statement.is_none() && map.is_empty() {
-            continue;
-        }
-        let name = OneLine(tensor.name.as_deref().unwrap_or("-")).to_string();
-        let statement = statement.map(|statement| format!(": {statement}")).unwrap_or_default();
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{name}{statement}\n{map}");
-    }
-    text
+pub fn named(tensors: &[&TensorReport], blocks: Blocks) -> String {
+    let maps = tensors.iter().map(|tensor| (tensor, drawn(tensor, blocks)));
+    let maps = maps
+        .filter(|(_, map)| !map.is_empty())
+        .map(|(tensor, map)| format!("{}\n{map}", OneLine(tensor.name.as_deref().unwrap_or("-"))));
+    maps.collect()
 }
 
 /// The map of a tensor, in lines; nothing if there is none.

@@ -1,24 +1,24 @@
 //! `nonfinite check`: runs the check and prints what it finds.
 
-use std::collections::BTreeSet;
-use std::env;
-use std::io::{self, IsTerminal, Write};
-use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use nonfinite_check::{Error, Options, Report, json};
+use nonfinite_check::{Error, Options, Report, TensorReport, json};
 
-use crate::args::{Check, Form, When};
-use crate::html;
-use crate::inputs::{self, Found};
+use crate::args::{Check, Form};
+use crate::columns::{shorten, wrap};
+use crate::inputs::Inputs;
 use crate::interrupt::{self, Watch, interrupted};
 use crate::map::{self, Blocks};
+use crate::problem::{Checked, Problem};
 use crate::progress::Progress;
-use crate::report::{Line, OneLine, Totals};
+use crate::report::{Complaint, Line, OneLine, Summary, not_looked_at, visible};
 use crate::status::{CLEAN, FAILED, FOUND, complain, finish};
 use crate::table::Table;
+use crate::terminal::{Terminal, has_bar};
+use crate::{github, html, junit, sarif};
 
 /// A check of all files.
 #[derive(Debug)]
@@ -31,52 +31,37 @@ pub struct Run<'a> {
     width: usize,
     options: Options,
     progress: Option<Arc<Progress>>,
-    totals: Totals,
+    summary: Summary,
     /// Tensors that were printed.
     printed: usize,
-    /// What goes into the JSON document or the page.
-    results: Vec<(PathBuf, Result<Report, Error>)>,
-    /// Files that hold data of other files, by their real paths.
-    used: BTreeSet<PathBuf>,
+    /// Tensors that were not, since [`Check::max_reports`] were.
+    hidden: usize,
+    /// What goes into a document.
+    results: Vec<Checked>,
 }
 
 impl<'a> Run<'a> {
     /// A check by these arguments. From now on Ctrl-C ends it.
     #[must_use]
     pub fn new(check: &'a Check) -> Self {
-        let term = console::Term::stdout();
-        let progress = (!check.no_progress && io::stderr().is_terminal()).then(Arc::default);
+        let terminal = Terminal::of_output();
+        let progress = (!check.how.no_progress && has_bar()).then(Arc::default);
         interrupt::watch(false, progress.clone());
-        let options = Options {
-            stats: check.stats,
-            fail_on: check.fail_on,
-            allow: check.allow.clone(),
-            threads: check.threads,
-            map: check.mmap,
-            observer: Some(Arc::new(Watch(progress.clone()))),
-            raw: check.raw_dtype.clone(),
-            expansion: NonZeroU64::new(check.max_expansion),
-            places: !check.quiet,
-            draw: check.map && !check.quiet || check.html.is_some(),
-        };
+        let mut options = check.how.options(check.stats, Arc::new(Watch(progress.clone())));
+        options.places = !check.quiet;
+        options.draw = check.map && !check.quiet || check.html.is_some();
         Self {
             check,
-            form: check.form(term.is_term()),
-            colors: match check.color {
-                When::Auto => {
-                    term.is_term() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                }
-                When::Always => true,
-                When::Never => false,
-            },
+            form: check.form(terminal.is_terminal),
+            colors: terminal.colors(check.color),
             blocks: check.map.then(Blocks::of_environment),
-            width: term.size_checked().map_or(120, |(_, columns)| usize::from(columns)),
+            width: terminal.width,
             options,
             progress,
-            totals: Totals::default(),
+            summary: Summary::default(),
             printed: 0,
+            hidden: 0,
             results: Vec::new(),
-            used: BTreeSet::new(),
         }
     }
 
@@ -91,7 +76,7 @@ impl<'a> Run<'a> {
             progress.finish();
         }
         if interrupted() {
-            complain(format_args!("interrupted"));
+            interrupt::say();
             return interrupt::STATUS;
         }
         if let Some(path) = &self.check.html
@@ -100,20 +85,13 @@ impl<'a> Run<'a> {
             return self.page_failed(&error);
         }
         if written.is_ok() && !self.check.quiet {
-            let backend = nonfinite::Backend::active().name();
-            written = match self.form {
-                Form::Json => writeln!(out, "{}", json::document(&self.results)),
-                Form::Jsonl => Ok(()),
-                Form::Auto | Form::Table | Form::Lines => {
-                    writeln!(out, "{}", self.totals.summary(start.elapsed(), backend))
-                }
-            };
+            written = self.end(start.elapsed(), out);
         }
-        let status = match self.totals {
-            Totals { failed: 1.., .. } => FAILED,
-            Totals { unknown: 1.., .. } if !self.check.skip_unknown => FAILED,
-            Totals { bad: 1.., .. } => FOUND,
-            _ => CLEAN,
+        let status = match self.summary {
+            Summary { failed: 1.., .. } => FAILED,
+            Summary { unknown: 1.., .. } if !self.check.how.skip_unknown => FAILED,
+            Summary { ref totals, .. } if totals.bad > 0 => FOUND,
+            Summary { .. } => CLEAN,
         };
         finish(written, status)
     }
@@ -124,57 +102,50 @@ impl<'a> Run<'a> {
         FAILED
     }
 
+    /// The map of a tensor, if maps are asked for.
+    fn map(&self, tensor: &TensorReport) -> String {
+        self.blocks.map(|blocks| map::drawn(tensor, blocks)).unwrap_or_default()
+    }
+
+    /// Prints a document, or the sums.
+    fn end(&self, time: Duration, out: &mut impl Write) -> io::Result<()> {
+        let table = match self.form {
+            Form::Json => {
+                let document = json::document(&self.results, self.check.listed());
+                return writeln!(out, "{document}");
+            }
+            Form::Sarif => return sarif::write(&self.results, out),
+            Form::Junit => return junit::write(&self.results, self.check.bad_only, time, out),
+            Form::Jsonl => return Ok(()),
+            Form::Auto | Form::Lines | Form::Github => false,
+            Form::Table => true,
+        };
+        let line = |text: &str| {
+            if table { wrap(text, self.width) } else { format!("{text}\n") }
+        };
+        let mut text = String::new();
+        if self.hidden > 0 {
+            text.push_str(&line(&format!("{} more, see --max-reports", self.hidden)));
+        }
+        if self.check.by_dtype && table {
+            text.push_str(&self.summary.dtype_table(self.colors, self.width));
+            text.push('\n');
+        } else if self.check.by_dtype {
+            text.push_str(&self.summary.dtype_lines());
+        }
+        let backend = nonfinite::Backend::active().name();
+        text.push_str(&line(&self.summary.line(time, backend)));
+        out.write_all(text.as_bytes())
+    }
+
     /// An error is one of output; those of files are counted and complained of.
     fn files(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let (mut inputs, options) = (Inputs::default(), self.options.clone());
         for argument in &self.check.files {
-            match inputs::files(argument) {
-                Ok(files) => self.all_of(argument, files, out)?,
-                Err(error) => self.result(argument, Err(Error::Io(error)), out)?,
-            }
+            inputs.check(argument, &options, |path, result| self.result(path, result, out))?;
         }
+        self.summary.text = inputs.text;
         Ok(())
-    }
-
-    /// Checks the files of an argument. Files that no reader knows come last: another file may have
-    /// named them as its data.
-    fn all_of(
-        &mut self,
-        argument: &Path,
-        files: Vec<Found>,
-        out: &mut impl Write,
-    ) -> io::Result<()> {
-        let mut unknown = Vec::new();
-        let mut nothing = true;
-        for mut found in files {
-            let result = found.error.take().map_or_else(|| self.check(&found.path), Err);
-            match result {
-                _ if interrupted() => return Ok(()),
-                Err(error) if found.holds_nothing(&error) => self.totals.text += 1,
-                Err(error) if found.searched && error.is_unknown() => {
-                    unknown.push((found.path, error));
-                }
-                result => {
-                    nothing = false;
-                    if let Ok(report) = &result {
-                        self.used.extend(report.other_files.iter().filter_map(real));
-                    }
-                    self.result(&found.path, result, out)?;
-                }
-            }
-        }
-        if nothing && unknown.is_empty() {
-            return self.result(argument, Err(Error::Io(inputs::nothing())), out);
-        }
-        unknown.retain(|(path, _)| !real(path).is_some_and(|path| self.used.contains(&path)));
-        unknown.into_iter().try_for_each(|(path, error)| self.result(&path, Err(error), out))
-    }
-
-    fn check(&self, path: &Path) -> Result<Report, Error> {
-        if path == Path::new("-") {
-            nonfinite_check::check_stream(io::stdin().lock(), &self.options)
-        } else {
-            nonfinite_check::check_file(path, &self.options)
-        }
     }
 
     /// Counts and prints a result.
@@ -187,32 +158,21 @@ impl<'a> Run<'a> {
         match &result {
             Ok(report) => self.count(path, report),
             Err(error) => {
-                let counter = if error.is_unknown() {
-                    &mut self.totals.unknown
-                } else {
-                    &mut self.totals.failed
-                };
-                *counter += 1;
-                let option = if matches!(error, Error::Expansion { .. }) {
-                    " (--max-expansion)"
-                } else {
-                    ""
-                };
-                self.complain(format_args!(
-                    "{}: {}{option}",
-                    OneLine(path.display()),
-                    OneLine(error)
-                ));
+                self.summary.fail(error);
+                self.complain(format_args!("{}", Complaint { path, error }));
             }
         }
         let text = match (&result, self.form) {
             _ if self.check.quiet => String::new(),
-            (_, Form::Jsonl) => json::lines(path, &result),
+            (_, Form::Jsonl) => json::lines(path, &result, self.check.listed()),
+            (_, Form::Github) => self.annotations(path, &result),
             (Ok(report), Form::Table) => self.table(path, report),
             (Ok(report), Form::Lines | Form::Auto) => self.lines(path, report),
-            (_, Form::Json) | (Err(_), _) => String::new(),
+            (Err(_), Form::Table | Form::Lines | Form::Auto)
+            | (_, Form::Json | Form::Sarif | Form::Junit) => String::new(),
         };
-        if self.form == Form::Json || self.check.html.is_some() {
+        let is_document = matches!(self.form, Form::Json | Form::Sarif | Form::Junit);
+        if is_document || self.check.html.is_some() {
             self.results.push((path.to_owned(), result));
         }
         match &self.progress {
@@ -223,44 +183,44 @@ impl<'a> Run<'a> {
     }
 
     fn count(&mut self, path: &Path, report: &Report) {
-        report.tensors.iter().for_each(|tensor| self.totals.add(tensor));
-        self.totals.unknown += usize::from(!report.is_complete());
-        for (tensor, why) in report.not_looked_at() {
-            let name =
-                tensor.name.as_ref().map_or_else(String::new, |name| format!("tensor {name:?}: "));
-            self.complain(format_args!("{}: {name}{}", OneLine(path.display()), OneLine(why)));
-        }
+        self.summary.unknown += usize::from(!report.is_complete());
+        report.tensors.iter().for_each(|tensor| self.summary.add(tensor));
+        not_looked_at(path, report).for_each(|why| self.complain(format_args!("{why}")));
     }
 
-    /// The tensors to print, and that they have been.
-    fn select<'r>(&mut self, report: &'r Report) -> Vec<&'r nonfinite_check::TensorReport> {
-        let shown =
-            report.tensors.iter().filter(|tensor| tensor.is_bad() || tensor.range.is_some());
+    /// As many of these as `--max-reports` leaves. Counts them, and the others.
+    fn take<T>(&mut self, mut shown: Vec<T>) -> Vec<T> {
         let left = self.check.max_reports.map_or(usize::MAX, |most| most - self.printed);
-        let shown: Vec<_> = shown.take(left).collect();
+        self.hidden += shown.len().saturating_sub(left);
+        shown.truncate(left);
         self.printed += shown.len();
         shown
     }
 
+    /// The tensors to print.
+    fn select<'r>(&mut self, report: &'r Report) -> Vec<&'r TensorReport> {
+        let clean_too = !self.check.bad_only;
+        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && tensor.range.is_some();
+        self.take(report.tensors.iter().filter(shown).collect())
+    }
+
+    fn annotations(&mut self, path: &Path, result: &Result<Report, Error>) -> String {
+        self.take(Problem::all(path, result)).iter().map(github::annotation).collect()
+    }
+
     fn lines(&mut self, path: &Path, report: &Report) -> String {
-        self.select(report)
-            .into_iter()
-            .map(|tensor| {
-                let map = self.blocks.map(|blocks| map::drawn(tensor, blocks)).unwrap_or_default();
-                format!("{}\n{map}", Line::new(path, tensor))
-            })
-            .collect()
+        let tensors = self.select(report).into_iter();
+        tensors.map(|tensor| format!("{}\n{}", Line::new(path, tensor), self.map(tensor))).collect()
     }
 
     fn table(&mut self, path: &Path, report: &Report) -> String {
         let tensors = self.select(report);
-        let places = map::section(&tensors, self.blocks);
+        let maps = self.blocks.map(|blocks| map::named(&tensors, blocks)).unwrap_or_default();
         let table = Table::new(tensors, self.check.stats, self.colors, self.width).text();
         if table.is_empty() {
             return table;
         }
-        let places = if places.is_empty() { places } else { format!("where\n{places}") };
-        format!("{}\n{table}{places}\n", OneLine(path.display()))
+        format!("{}\n{table}{maps}\n", shorten(&visible(&path.to_string_lossy()), self.width))
     }
 
     /// A line on standard error, above the progress bar.
@@ -270,9 +230,4 @@ impl<'a> Run<'a> {
             None => complain(message),
         }
     }
-}
-
-/// The path of a file without links; none if the file is gone.
-fn real(path: impl AsRef<Path>) -> Option<PathBuf> {
-    path.as_ref().canonicalize().ok()
 }

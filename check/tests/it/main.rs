@@ -1,6 +1,7 @@
 //! The library as a loader uses it: files made here, with numbers that are not finite at known
 //! places.
 
+mod diff;
 mod gguf;
 mod npz;
 mod options;

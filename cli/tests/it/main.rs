@@ -1,5 +1,6 @@
 //! The command as a user runs it.
 
+mod diff;
 mod fix;
 mod formats;
 mod hostile;
@@ -15,6 +16,9 @@ mod places;
 mod raw_dtypes;
 mod safetensors_files;
 mod sample;
+mod services;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod usage;
 
 use std::ffi::OsStr;

@@ -27,9 +27,9 @@ fn layout() {
     // 3 by 4: place 6 is [1, 2] by rows, [0, 2] by columns.
     let data = little(&f32s(12, &[(6, NAN), (11, INF | 1 << 31)]));
     let checked = "checked 1 tensors, 12 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
-    let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 2]";
+    let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 2], -Inf at [2, 3]";
     assert_results("rows.npy", &npy("'<f4'", false, "(3, 4)", &data), 1, &[line, checked]);
-    let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [0, 2]";
+    let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [0, 2], -Inf at [2, 3]";
     assert_results("columns.npy", &npy("'<f4'", true, "(3, 4)", &data), 1, &[line, checked]);
 }
 
@@ -53,8 +53,8 @@ fn big_endian_equals_little_endian() {
     let expect = |dtype| {
         [
             format!(
-                "{dtype} [10001]: 3 NaN, 1 +Inf, 1 -Inf, first +Inf at [4095]; indices 4095-4096, \
-                 8192, 9000, 10000 only, in full"
+                "{dtype} [10001]: 3 NaN, 1 +Inf, 1 -Inf, first NaN at [4096], +Inf at [4095], \
+                 -Inf at [8192]; indices 4095-4096, 8192, 9000, 10000 only, in full"
             ),
             "checked 1 tensors, 10001 elements, 40004 bytes: 1 bad; skipped 0 without floats, 0 always finite".into(),
         ]
@@ -72,14 +72,14 @@ fn big_endian_equals_little_endian() {
 fn big_endian_halves_and_doubles() {
     let halves: Vec<u8> =
         [0x3C00u16, 0x007C, 0xFC00, 0x7C01].iter().flat_map(|bits| bits.to_be_bytes()).collect();
-    let line = ">f2 [4]: 1 NaN, 0 +Inf, 1 -Inf, first -Inf at [2]";
+    let line = ">f2 [4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [3], -Inf at [2]";
     let checked =
         "checked 1 tensors, 4 elements, 8 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("big2.npy", &npy("'>f2'", false, "(4,)", &halves), 1, &[line, checked]);
 
     let doubles: Vec<u8> =
         [1.0, f64::NAN, f64::INFINITY].iter().flat_map(|x| x.to_be_bytes()).collect();
-    let line = ">f8 [3]: 1 NaN, 1 +Inf, 0 -Inf, first NaN at [1]";
+    let line = ">f8 [3]: 1 NaN, 1 +Inf, 0 -Inf, first NaN at [1], +Inf at [2]";
     let checked =
         "checked 1 tensors, 3 elements, 24 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("big8.npy", &npy("'>f8'", false, "(3,)", &doubles), 1, &[line, checked]);
@@ -88,7 +88,7 @@ fn big_endian_halves_and_doubles() {
 #[test]
 fn complex_is_two_floats() {
     let data = little(&f32s(12, &[(7, INF), (10, NAN), (11, NAN)]));
-    let line = "<c8 [2, 3]: 2 NaN, 1 +Inf, 0 -Inf, first +Inf at [1, 0]";
+    let line = "<c8 [2, 3]: 2 NaN, 1 +Inf, 0 -Inf, first NaN at [1, 2], +Inf at [1, 0]";
     let checked =
         "checked 1 tensors, 6 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("c8.npy", &npy("'<c8'", false, "(2, 3)", &data), 1, &[line, checked]);

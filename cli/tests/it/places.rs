@@ -35,7 +35,8 @@ fn statements() {
         "<f4 [40, 300]: 300 NaN, 0 +Inf, 0 -Inf, first NaN at [17, 0]; row 17 only, in full";
     assert_eq!(lines(&out), [expected]);
     let table = check(&path, &["--format", "table"], "C", "xterm");
-    assert_eq!(lines(&table)[3..], ["where", "-: row 17 only, in full", ""]);
+    assert!(lines(&table)[1].ends_with("where"), "{table}");
+    assert!(lines(&table)[2].ends_with("row 17 only, in full"), "{table}");
     // The first place is enough for few.
     let path = array("places_few.npy", [40, 300], |row, column| row == 17 && column < 3);
     let out = check(&path, &[], "C", "xterm");
@@ -69,7 +70,7 @@ fn maps() {
         assert!(ascii.is_ascii() || cfg!(windows) && term != "dumb");
     }
     let table = check(&path, &["--map", "--format", "table"], "C.UTF-8", "xterm");
-    assert_eq!(lines(&table)[5..9], expected);
+    assert_eq!(lines(&table)[4..8], expected);
 }
 
 /// Each character of a large map, against the numbers under it.

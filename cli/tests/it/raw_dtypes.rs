@@ -32,7 +32,7 @@ fn check(name: &str, descr: &str, raw: &[&str]) -> (Vec<String>, i32) {
 #[test]
 fn with_one() {
     let (lines, status) = check("raw-bf16.npy", "'<V2'", &["V1=f8e5m2", "V2=bf16"]);
-    assert_eq!(lines[0], "<V2 [3]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1]");
+    assert_eq!(lines[0], "<V2 [3]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1], -Inf at [2]");
     assert_eq!(status, 1);
     // The other of that size: 0x3F80, 0x7FC1 and 0xFF80.
     let (lines, status) = check("raw-f16.npy", "'|V2'", &["V2=f16"]);
