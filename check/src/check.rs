@@ -90,9 +90,10 @@ fn check(
     }
     let other_files = other_files(&tensors);
     let tallies = scan(source, &tensors, &checksums, options)?;
-    let places = places(source, &tensors, &tallies, options)?;
-    let reports = tensors.into_iter().zip(&tallies).zip(places);
-    let report = |((tensor, tally), places)| TensorReport::new(tensor, tally, places, options);
+    let mut places = places(source, &tensors, &tallies, options)?;
+    let reports = tensors.into_iter().zip(&tallies).enumerate();
+    let report =
+        |(index, (tensor, tally))| TensorReport::new(tensor, tally, places.remove(&index), options);
     Ok(Report { format, tensors: reports.map(report).collect(), other_files })
 }
 

@@ -1,5 +1,6 @@
 //! The second look at bad tensors, for the places of their bad numbers.
 
+use std::collections::BTreeMap;
 use std::thread;
 
 use nonfinite::Predicate;
@@ -12,7 +13,8 @@ use crate::model::{ByKind, Content, Data, Error, Kinds, ReadAt, Tensor};
 use crate::options::Options;
 use crate::places::{Collector, Map, Places};
 
-/// The places in each tensor, as [`Options::places`] and [`Options::draw`] ask for them.
+/// The places in bad tensors, as [`Options::places`] and [`Options::draw`] ask for them, by the
+/// index of the tensor.
 ///
 /// # Errors
 /// [`Error`] if data cannot be decoded, or if the observer asked to stop.
@@ -21,8 +23,8 @@ pub(crate) fn places(
     tensors: &[Tensor],
     tallies: &[Tally],
     options: &Options,
-) -> Result<Vec<Option<Places>>, Error> {
-    let mut found: Vec<Option<Places>> = tensors.iter().map(|_| None).collect();
+) -> Result<BTreeMap<usize, Places>, Error> {
+    let mut found = BTreeMap::new();
     if !options.places && !options.draw {
         return Ok(found);
     }
@@ -43,16 +45,14 @@ pub(crate) fn places(
     // maps are kept is decided in the order of the tensors, whatever the threads do.
     for bad in bad.chunks(threads) {
         for ((index, _), places) in bad.iter().zip(at_once(source, bad, options)) {
-            let mut places = places?;
-            if let Some(places) = &mut places {
-                let more = places.map.as_ref().map_or(0, |map| map.lit.len());
-                if lit + more > Map::MOST_LIT {
-                    places.map = None;
-                } else {
-                    lit += more;
-                }
+            let Some(mut places) = places? else { continue };
+            let more = places.map.as_ref().map_or(0, |map| map.lit.len());
+            if lit + more > Map::MOST_LIT {
+                places.map = None;
+            } else {
+                lit += more;
             }
-            found[*index] = places;
+            found.insert(*index, places);
         }
     }
     Ok(found)
