@@ -9,7 +9,7 @@ use crate::model::{Data, Error, FileFormat, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
-use crate::scan::{scan, scan_stream};
+use crate::scan::{places, scan, scan_stream};
 
 /// Checks a file.
 ///
@@ -64,7 +64,7 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     let how = format.stream()?;
     let mut stream = BufReader::new(beginning.chain(stream));
     let scanned = scan_stream(format, how, &mut stream, options)?;
-    let report = |(tensor, tally)| TensorReport::new(tensor, &tally, options);
+    let report = |(tensor, tally)| TensorReport::new(tensor, &tally, None, options);
     let tensors = scanned.into_iter().map(report).collect();
     Ok(Report { format, tensors, other_files: Vec::new() })
 }
@@ -91,10 +91,11 @@ fn check(
     }
     let other_files = other_files(&tensors);
     let tallies = scan(source, &tensors, &checksums, options)?;
-    let reports = tensors.into_iter().zip(&tallies);
-    let tensors =
-        reports.map(|(tensor, tally)| TensorReport::new(tensor, tally, options)).collect();
-    Ok(Report { format, tensors, other_files })
+    let mut places = places(source, &tensors, &tallies, options)?;
+    let reports = tensors.into_iter().zip(&tallies).enumerate();
+    let report =
+        |(index, (tensor, tally))| TensorReport::new(tensor, tally, places.remove(&index), options);
+    Ok(Report { format, tensors: reports.map(report).collect(), other_files })
 }
 
 /// The files beside the input that hold data of its tensors, each once.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::diff::Pair;
 use crate::model::{ByKind, Error, Finding, First, Kinds};
+use crate::places::{AxisPlaces, Map, Places, Steps};
 use crate::report::{LookedAt, Report, TensorReport};
 use crate::totals::Totals;
 
@@ -218,6 +219,39 @@ struct Tensor<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<f64>,
     bad: Vec<&'static str>,
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    places: Option<Where<'a>>,
+}
+
+#[derive(Serialize)]
+struct Where<'a> {
+    statement: String,
+    elements: u64,
+    axes: Vec<Axis<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map: Option<Density>,
+}
+
+#[derive(Serialize)]
+struct Axis<'a> {
+    extent: usize,
+    indices: usize,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    ranges: &'a [(usize, usize)],
+}
+
+#[derive(Serialize)]
+struct Density {
+    groups: Step,
+    rows: Step,
+    columns: Step,
+    lit: Vec<(u32, u64)>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    extent: usize,
+    step: usize,
 }
 
 #[derive(Serialize)]
@@ -272,6 +306,38 @@ impl<'a> Tensor<'a> {
             min: tensor.range.map(|range| range.min),
             max: tensor.range.map(|range| range.max),
             bad: names(tensor.bad),
+            places: tensor
+                .places
+                .as_ref()
+                .map(|places| Where::new(places, tensor.name.as_deref().unwrap_or_default())),
+        }
+    }
+}
+
+impl<'a> Where<'a> {
+    fn new(places: &'a Places, tensor: &str) -> Self {
+        let axis = |AxisPlaces { extent, indices, ranges }: &'a AxisPlaces| Axis {
+            extent: *extent,
+            indices: *indices,
+            ranges,
+        };
+        Self {
+            statement: places.statement(tensor),
+            elements: places.elements,
+            axes: places.axes.iter().map(axis).collect(),
+            map: places.map.as_ref().map(Density::new),
+        }
+    }
+}
+
+impl Density {
+    fn new(Map { groups, rows, columns, lit }: &Map) -> Self {
+        let step = |&Steps { extent, step }: &Steps| Step { extent, step };
+        Self {
+            groups: step(groups),
+            rows: step(rows),
+            columns: step(columns),
+            lit: lit.iter().map(|lit| (lit.cell, lit.elements)).collect(),
         }
     }
 }

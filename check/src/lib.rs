@@ -8,7 +8,7 @@
 //! 2. [`containers`]: zip archives and protocol buffers, which several formats are packed in;
 //! 3. [`formats`]: a reader for each file format, and their table;
 //! 4. [`policy`] and [`Options`]: which findings are bad, and how to check;
-//! 5. the scan, which looks at the tensors with several threads;
+//! 5. [`Places`], and the scan, which looks at the tensors with several threads;
 //! 6. [`Report`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people and for programs;
 //! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`].
 
@@ -20,6 +20,7 @@ pub mod formats;
 pub mod json;
 pub mod model;
 mod options;
+mod places;
 pub mod policy;
 mod raw;
 mod report;
@@ -29,6 +30,7 @@ mod totals;
 pub use check::{check_bytes, check_file, check_source, check_stream};
 pub use model::{ByKind, Error, FileFormat, Finding, First, Kinds, Range};
 pub use options::{Observer, Options};
+pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;
 pub use raw::{RawDtype, RawDtypeError, TakenAs};
 pub use report::{LookedAt, Report, TensorReport};

@@ -43,6 +43,11 @@ pub struct Options {
     pub expansion: Option<NonZeroU64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
+    /// Whether to look at bad tensors a second time, for what the places of their bad numbers have
+    /// in common: [`TensorReport::places`](crate::TensorReport::places). Not in streams.
+    pub places: bool,
+    /// Whether to draw a [`Map`](crate::Map) of these places, too.
+    pub draw: bool,
     /// Whether files are mapped into memory instead of read. Nothing is copied then, so files in the
     /// cache of the system take less CPU time: the README has figures. But a file that another
     /// process cuts ends this process with SIGBUS. A file that cannot be mapped is read.
@@ -61,6 +66,8 @@ impl Default for Options {
             taken_as: Vec::new(),
             expansion: Some(Self::EXPANSION),
             threads: None,
+            places: false,
+            draw: false,
             map: false,
             observer: None,
         }
@@ -106,8 +113,9 @@ impl Options {
 
 /// Receives the progress of a check, from all of its threads.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// So many bytes of tensors are to be looked at in this file. A stream calls this several times,
-    /// since its length is not known at the start; the numbers add up.
+    /// So many bytes of tensors are to be looked at in this file. Is called several times if the
+    /// length of a stream is not known at the start, and if bad tensors are looked at again
+    /// ([`Options::places`]); the numbers add up.
     fn started(&self, bytes: u64) {
         let _ = bytes;
     }

@@ -131,6 +131,13 @@ pub struct Check {
     /// Least and greatest finite number of each tensor, the clean ones too
     #[arg(long)]
     pub stats: bool,
+    /// Draw where the bad numbers of each tensor are, in blocks. In JSON: how many are in each cell
+    #[arg(long)]
+    pub map: bool,
+    /// Write a report to this file: one page of HTML that needs nothing else, with a map of each
+    /// bad tensor. An older report is overwritten, and no other file
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
+    pub html: Option<PathBuf>,
     /// What is bad, and how to read.
     #[command(flatten)]
     pub how: How,
@@ -190,6 +197,14 @@ pub struct How {
     /// No progress bar; without a terminal there is none anyway
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// The name of a file to write a page to.
+fn page(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("it is written to a file, not to standard output".to_owned()),
+        _ => Ok(text.into()),
+    }
 }
 
 /// What to compare.
@@ -258,6 +273,8 @@ impl How {
             raw: self.raw_dtype.clone(),
             taken_as: self.taken_as.clone(),
             expansion: NonZeroU64::new(self.max_expansion),
+            places: false,
+            draw: false,
         }
     }
 }

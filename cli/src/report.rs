@@ -101,6 +101,9 @@ impl fmt::Display for Facts<'_> {
             let first_word = if index == 0 { "first " } else { "" };
             write!(f, ", {first_word}{kind} at {:?}", first.coordinate)?;
         }
+        if let Some(statement) = tensor.statement() {
+            write!(f, "; {statement}")?;
+        }
         match tensor.range {
             Some(range) => write!(f, "; finite from {:e} to {:e}", range.min, range.max),
             None => Ok(()),

@@ -11,13 +11,14 @@ use crate::args::{Check, Form};
 use crate::columns::{shorten, wrap};
 use crate::inputs::Inputs;
 use crate::interrupt::{self, Watch, interrupted};
+use crate::map::{self, Blocks};
 use crate::problem::{Checked, Problem};
 use crate::progress::Progress;
-use crate::report::{Complaint, Line, Summary, not_looked_at, visible};
+use crate::report::{Complaint, Line, OneLine, Summary, not_looked_at, visible};
 use crate::status::{CLEAN, FAILED, FOUND, complain, finish};
 use crate::table::Table;
 use crate::terminal::{Terminal, has_bar};
-use crate::{github, junit, sarif};
+use crate::{github, html, junit, sarif};
 
 /// A check of all files.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Run<'a> {
     check: &'a Check,
     form: Form,
     colors: bool,
+    /// What maps are drawn with, if they are.
+    blocks: Option<Blocks>,
     width: usize,
     options: Options,
     progress: Option<Arc<Progress>>,
@@ -44,11 +47,14 @@ impl<'a> Run<'a> {
         let terminal = Terminal::of_output();
         let progress = (!check.how.no_progress && has_bar()).then(Arc::default);
         interrupt::watch(false, progress.clone());
-        let options = check.how.options(check.stats, Arc::new(Watch(progress.clone())));
+        let mut options = check.how.options(check.stats, Arc::new(Watch(progress.clone())));
+        options.places = !check.quiet;
+        options.draw = check.map && !check.quiet || check.html.is_some();
         Self {
             check,
             form: check.form(terminal.is_terminal),
             colors: terminal.colors(check.color),
+            blocks: check.map.then(Blocks::of_environment),
             width: terminal.width,
             options,
             progress,
@@ -62,6 +68,9 @@ impl<'a> Run<'a> {
     /// Checks all files, prints what was found, and returns the exit status.
     pub fn all(mut self, out: &mut impl Write) -> u8 {
         let start = Instant::now();
+        if let Some(Err(error)) = self.check.html.as_deref().map(html::may_write) {
+            return self.page_failed(&error);
+        }
         let mut written = self.files(out);
         if let Some(progress) = &self.progress {
             progress.finish();
@@ -69,6 +78,11 @@ impl<'a> Run<'a> {
         if interrupted() {
             interrupt::say();
             return interrupt::status();
+        }
+        if let Some(path) = &self.check.html
+            && let Err(error) = html::write(path, &self.results)
+        {
+            return self.page_failed(&error);
         }
         if written.is_ok() && !self.check.quiet {
             written = self.end(start.elapsed(), out);
@@ -80,6 +94,17 @@ impl<'a> Run<'a> {
             Summary { .. } => CLEAN,
         };
         finish(written, status)
+    }
+
+    fn page_failed(&self, error: &io::Error) -> u8 {
+        let path = self.check.html.as_deref().unwrap_or(Path::new(""));
+        complain(format_args!("{}: {error}", OneLine(path.display())));
+        FAILED
+    }
+
+    /// The map of a tensor, if maps are asked for.
+    fn map(&self, tensor: &TensorReport) -> String {
+        self.blocks.map(|blocks| map::drawn(tensor, blocks)).unwrap_or_default()
     }
 
     /// Prints a document, or the sums.
@@ -146,7 +171,8 @@ impl<'a> Run<'a> {
             (Err(_), Form::Table | Form::Lines | Form::Auto)
             | (_, Form::Json | Form::Sarif | Form::Junit) => String::new(),
         };
-        if matches!(self.form, Form::Json | Form::Sarif | Form::Junit) {
+        let is_document = matches!(self.form, Form::Json | Form::Sarif | Form::Junit);
+        if is_document || self.check.html.is_some() {
             self.results.push((path.to_owned(), result));
         }
         match &self.progress {
@@ -183,17 +209,18 @@ impl<'a> Run<'a> {
     }
 
     fn lines(&mut self, path: &Path, report: &Report) -> String {
-        let lines = self.select(report).into_iter().map(|tensor| Line::new(path, tensor));
-        lines.map(|line| format!("{line}\n")).collect()
+        let tensors = self.select(report).into_iter();
+        tensors.map(|tensor| format!("{}\n{}", Line::new(path, tensor), self.map(tensor))).collect()
     }
 
     fn table(&mut self, path: &Path, report: &Report) -> String {
-        let table =
-            Table::new(self.select(report), self.check.stats, self.colors, self.width).text();
+        let tensors = self.select(report);
+        let maps = self.blocks.map(|blocks| map::named(&tensors, blocks)).unwrap_or_default();
+        let table = Table::new(tensors, self.check.stats, self.colors, self.width).text();
         if table.is_empty() {
             return table;
         }
-        format!("{}\n{table}\n", shorten(&visible(&path.to_string_lossy()), self.width))
+        format!("{}\n{table}{maps}\n", shorten(&visible(&path.to_string_lossy()), self.width))
     }
 
     /// A line on standard error, above the progress bar.

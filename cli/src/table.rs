@@ -66,6 +66,9 @@ impl<'a> Table<'a> {
                 first.map(|first| describe(kind, first)).unwrap_or_default()
             })
         }));
+        if self.tensors.iter().any(|tensor| tensor.statement().is_some()) {
+            columns.push(column("where", &|tensor| tensor.statement().unwrap_or_default()));
+        }
         if self.stats {
             let number = |number: Option<f64>| number.map(|n| format!("{n:.4e}"));
             let min = |tensor: &TensorReport| number(tensor.range.map(|range| range.min));

@@ -260,6 +260,20 @@ impl<'a> Work<'a> {
     }
 }
 
+/// Looks at a tensor, piece after piece in their order, with this scanner only.
+///
+/// # Errors
+/// As [`scan`].
+pub(super) fn scan_in_order(
+    source: &dyn ReadAt,
+    tensor: &Tensor,
+    scanner: &mut Scanner,
+    options: &Options,
+) -> Result<(), Error> {
+    let work = Work::new(source, std::slice::from_ref(tensor), &[], options);
+    work.pieces.iter().try_for_each(|piece| work.look(piece, tensor, scanner).map(drop))
+}
+
 /// The place of a piece in the file; behind all others if it is not there.
 fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
     let start = match piece.of {

@@ -7,6 +7,7 @@ mod gguf;
 mod hidden;
 mod npz;
 mod options;
+mod places;
 mod planted;
 mod records;
 mod safetensors;

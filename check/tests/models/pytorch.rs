@@ -1,4 +1,4 @@
-use nonfinite_check::{FileFormat, LookedAt, Report};
+use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 
 use crate::zip::{deflated, zip};
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
@@ -167,6 +167,19 @@ fn checksums_of_storages() {
         }
     }
     check(&without, FileFormat::PYTORCH);
+}
+
+/// Axes that run in another order than that of the shape: elements 4 and 5 of the storage.
+#[test]
+fn places_of_strides() {
+    let mut data = vec![0; 4 * 24];
+    data[4 * 4..4 * 6].copy_from_slice(&[f32::NAN; 2].map(f32::to_le_bytes).concat());
+    let pickle = tensor(&storage("FloatStorage", "0", 24), 0, &[2, 3, 1, 4], &[1, 8, 7, 2]);
+    let bytes = archive(&state_dict(&[("w", pickle)]), &[&data]);
+    let options = Options { places: true, ..Options::default() };
+    let report = check_bytes(&bytes, FileFormat::PYTORCH, &options).expect("a good archive");
+    let statement = report.tensors[0].places.as_ref().map(|places| places.statement("w"));
+    assert_eq!(statement.as_deref(), Some("axis 1 index 0 of 3, column 2 only, in full"));
 }
 
 #[test]

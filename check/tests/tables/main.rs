@@ -8,6 +8,7 @@ mod dictionaries;
 mod hidden;
 mod nulls;
 mod parquet;
+mod places;
 mod streams;
 #[path = "../common/varint.rs"]
 mod varint;

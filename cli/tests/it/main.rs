@@ -13,6 +13,8 @@ mod interrupt;
 mod limits;
 mod npy_files;
 mod output;
+mod page;
+mod places;
 mod raw_dtypes;
 mod safetensors_files;
 mod sample;

@@ -46,6 +46,13 @@ fn json_document() {
         "pos_inf": {"count": 1, "first": {"coordinate": [2, 6], "bits": "0x7f800000"}},
         "neg_inf": {"count": 0, "first": null},
         "bad": ["nan", "pos_inf"],
+        "where": {
+            "statement": "rows 2, 7, columns 5-6, 15 only, 3 of 6 elements there", "elements": 3,
+            "axes": [
+                {"extent": 8, "indices": 2, "ranges": [[2, 2], [7, 7]]},
+                {"extent": 16, "indices": 3, "ranges": [[5, 6], [15, 15]]},
+            ],
+        },
     });
     assert_eq!(weight, &expected);
     let looked_at =
