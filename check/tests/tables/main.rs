@@ -8,6 +8,7 @@ mod dictionaries;
 mod hidden;
 mod nulls;
 mod parquet;
+mod parquet_lies;
 mod places;
 mod streams;
 #[path = "../common/varint.rs"]
