@@ -55,6 +55,7 @@ impl<'a> Positions<'a> {
 
     /// Asks about some elements from `from` on, of a view that is not dense. Returns how many.
     #[cfg(feature = "views")]
+    #[inline(never)]
     fn look(&mut self) -> usize {
         let most = self.clean.saturating_mul(2).max(KNOWN);
         let part = Part::after(&self.view, self.from, most);
