@@ -22,7 +22,7 @@ pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
 /// Checks a file that is read by [`ReadAt`]. The path leads to the files beside it, and its name
 /// tells the format if the bytes do not.
 ///
-/// Files of npy, safetensors and GGUF are never in memory as a whole: the check reads their header,
+/// Files of npy (except structured arrays), safetensors and GGUF are never in memory as a whole: the check reads their header,
 /// and then piece by piece with several threads. Other formats need [`ReadAt::bytes`].
 ///
 /// # Errors

@@ -49,6 +49,12 @@ impl Totals {
         dtypes
     }
 
+    /// Whether there is no tensor that was looked at, or that cannot hold a NaN.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tensors + self.not_float + self.always_finite == 0
+    }
+
     /// Adds a tensor. Sums saturate: views may claim any number of elements without data.
     pub fn add(&mut self, tensor: &TensorReport) {
         match tensor.looked_at {

@@ -174,7 +174,7 @@ fn refused(entry: &fs::DirEntry, kind: io::Result<FileType>) -> Option<Error> {
         Err(error) => Some(Error::Io(error)),
         // Links to folders are not followed: they could form a circle.
         Ok(kind) if kind.is_symlink() && entry.path().is_dir() => {
-            Some(Error::NotRead("a link to a folder, which a search does not follow"))
+            Some(Error::Io(io::Error::other("a link to a folder, which a search does not follow")))
         }
         Ok(_) => None,
     }

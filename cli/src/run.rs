@@ -87,6 +87,11 @@ impl<'a> Run<'a> {
         if written.is_ok() && !self.check.quiet {
             written = self.end(start.elapsed(), out);
         }
+        // With `--skip-unknown`: nothing at all is not what was asked for.
+        if self.check.how.skip_unknown && self.summary.totals.is_empty() {
+            complain(format_args!("no tensor was looked at"));
+            return finish(written, FAILED);
+        }
         let status = match self.summary {
             Summary { failed: 1.., .. } => FAILED,
             Summary { unknown: 1.., .. } if !self.check.how.skip_unknown => FAILED,

@@ -207,7 +207,7 @@ struct Verified<R> {
     expected: u32,
 }
 
-impl<R: Read> Read for Verified<R> {
+impl Read for Verified<DeflateDecoder<&[u8]>> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let bad = |why| Err(io::Error::new(io::ErrorKind::InvalidData, why));
         let count = self.inner.read(out)?;
@@ -220,6 +220,9 @@ impl<R: Read> Read for Verified<R> {
             (1.., _) | (_, 0) => Ok(count),
             _ if left > 0 => bad("less data than the archive says"),
             _ if self.crc.sum() != self.expected => bad("the checksum is wrong"),
+            _ if !self.inner.get_ref().is_empty() => {
+                bad("there are bytes behind the deflated data")
+            }
             _ => Ok(0),
         }
     }

@@ -105,8 +105,12 @@ impl FileFormat {
     /// As [`FileFormat::detect`] of a whole file, with the reason if there is no format.
     ///
     /// # Errors
-    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::Text`] or [`Error::Unknown`].
+    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::LfsPointer`], [`Error::Text`] or
+    /// [`Error::Unknown`].
     pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
+        if bytes.starts_with(signatures::LFS_POINTER) {
+            return Err(Error::LfsPointer);
+        }
         // What the bytes are says more than a name that they do not fit. Zip archives can be
         // damaged files of a known format.
         let other = || signatures::not_read(bytes).filter(|_| !bytes.starts_with(b"PK"));
@@ -217,6 +221,9 @@ fn unpacked(tensor: Tensor, bytes: &[u8], depth: usize) -> Vec<Tensor> {
             return vec![Tensor { content: Content::Unreadable(why), ..tensor }];
         }
     };
+    if inner.is_empty() {
+        return vec![tensor];
+    }
     let place = Place::Input(range);
     let inner = inner.into_iter().flat_map(|inner| unpacked(inner, file, depth + 1));
     let named = inner.map(|inner| {

@@ -36,9 +36,11 @@ pub(crate) fn not_built(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// How a pointer of Git LFS begins.
+pub(crate) const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/";
+
 /// How files begin that may hold tensors and that no reader of this crate reads.
-const NOT_READ: [(&[u8], &str); 9] = [
-    (b"version https://git-lfs.github.com/", "a pointer of Git LFS in place of the file itself"),
+const NOT_READ: [(&[u8], &str); 8] = [
     (b"\x89HDF\r\n\x1A\n", "an HDF5 file (Keras, NetCDF)"),
     (b"PK", "a zip archive"),
     (b"\x1F\x8B", "a file compressed by gzip"),

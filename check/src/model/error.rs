@@ -43,6 +43,8 @@ pub enum Error {
         /// The names of the formats that can be read.
         known: Vec<&'static str>,
     },
+    /// The file is a pointer of Git LFS, and the file that it stands for is not there.
+    LfsPointer,
     /// The file is of this kind, which may hold tensors and which no reader of this crate reads.
     NotRead(&'static str),
     /// The build leaves out the reader of this format, which the feature of this name adds.
@@ -122,15 +124,16 @@ impl Error {
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         match self {
-            Self::NotAFile
-            | Self::Unknown { .. }
+            Self::Unknown { .. }
             | Self::Text { .. }
             | Self::NotRead(_)
             | Self::NotBuilt(_)
             | Self::NoStream { .. } => true,
             Self::Io(_)
             | Self::Directory
+            | Self::NotAFile
             | Self::Empty
+            | Self::LfsPointer
             | Self::NoFolder(_)
             | Self::Refused { .. }
             | Self::Trailing(_)
@@ -158,6 +161,9 @@ impl fmt::Display for Error {
             Self::Text { known } => {
                 write!(f, "not a file of a known format ({}): this is text", known.join(", "))
             }
+            Self::LfsPointer => f.write_str(
+                "a pointer of Git LFS, and not the file that it stands for: run git lfs pull",
+            ),
             Self::NotRead(what) => write!(f, "not looked at: {what}"),
             Self::NotBuilt(feature) => {
                 write!(
@@ -196,7 +202,9 @@ impl StdError for Error {
             Self::Refused { error, .. } => Some(&**error),
             Self::Other { error, .. } => Some(error),
             Self::Census(error) => Some(error),
-            Self::Directory | Self::NotAFile | Self::Empty | Self::Stopped => None,
+            Self::Directory | Self::NotAFile | Self::Empty | Self::LfsPointer | Self::Stopped => {
+                None
+            }
             Self::Unknown { .. }
             | Self::Text { .. }
             | Self::NotRead(_)

@@ -164,12 +164,12 @@ impl Source {
     }
 
     fn map(&self, file: &File) -> io::Result<Mmap> {
-        // SAFETY: this process only reads the map, which is private to it. Another process may
-        // still write to the file, and no lock that every system honours prevents this. If it
-        // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
-        // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
-        // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
-        // help says not to write to files while they are checked.
+        // SAFETY: this process only reads the map. Another process may still write to the file,
+        // and no lock that every system honours prevents this. If the other process shortens the
+        // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
+        // bytes change under the reader. No use of the bytes becomes unsound by that: text is
+        // copied before it is checked for UTF-8, and the kernels take any bits. The help says not
+        // to write to files while they are checked.
         unsafe { MmapOptions::new().len(self.length).map(file) }
     }
 }
@@ -213,9 +213,9 @@ impl ReadAt for Source {
     fn release(&self, range: Range<usize>) {
         let inside = range.start <= range.end && range.end <= self.length;
         if let Some(map) = self.map.get().filter(|_| inside) {
-            // SAFETY: the range is within the map. The pages of a file that is mapped for reading
-            // come back from the file, so nobody who holds a slice of the map sees other bytes,
-            // unless another process wrote to the file: see `map`.
+            // SAFETY: the range is within the map. The map is shared and only read, so its pages
+            // come back from the file with the same bytes, unless another process wrote to the
+            // file: see `map`.
             let released = unsafe {
                 map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
             };

@@ -24,7 +24,7 @@ pub struct Places {
     /// The indices of bad elements, for each axis of the shape.
     pub axes: Vec<AxisPlaces>,
     /// How densely they lie, if [`Options::draw`](crate::Options::draw) asks for that. None too if
-    /// the maps of the tensors before this one have [`Map::MOST_LIT`] lit cells.
+    /// this map would raise the lit cells of the report above [`Map::MOST_LIT`].
     pub map: Option<Map>,
 }
 

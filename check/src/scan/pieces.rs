@@ -49,7 +49,8 @@ pub(crate) fn scan(
 /// Consecutive bytes that one thread looks at.
 struct Piece {
     of: Of,
-    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the number of the part. A piece has
+    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
+    /// number of the part. A piece has
     /// at most [`PIECE`] bytes, except for decoded data, which is one piece.
     start: usize,
     length: usize,
@@ -106,7 +107,9 @@ impl<'a> Work<'a> {
                     (PIECE / unit).max(1) * unit
                 }
             };
-            let starts = (0..length).step_by(step);
+            // A decoder without data is asked, too: there may be data that its shape denies.
+            let end = if matches!(tensor.data, Data::Decoded(_)) { length.max(1) } else { length };
+            let starts = (0..end).step_by(step);
             pieces.extend(starts.map(|start| Piece {
                 of: Of::Tensor(index),
                 start,

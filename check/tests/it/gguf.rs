@@ -205,6 +205,17 @@ fn gaps() {
     assert_eq!(named, [(&gap, "no tensor refers to these bytes")]);
 }
 
+/// A large alignment makes no padding of other bytes.
+#[test]
+fn large_alignments() {
+    let alignment = 128 << 10;
+    let value = metadata("general.alignment", 4, &u32_in(alignment, false));
+    let entries = [one(F32, &[2], &[0; 8])];
+    let bytes = gguf_aligned(&entries, false, &[value], alignment as usize);
+    let report = report(&bytes, FileFormat::GGUF);
+    assert_eq!(report.not_looked_at().count(), 1);
+}
+
 /// Every beginning of a good file is refused, and every byte of its header can be anything.
 #[test]
 fn damaged_anywhere() {

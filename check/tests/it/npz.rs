@@ -83,6 +83,19 @@ fn members_that_are_not_looked_at() {
     assert!(text((1 << 20) + 1, false).is_complete());
 }
 
+/// Bytes behind the end of a deflated stream, within the member, could hold anything.
+#[test]
+fn bytes_behind_deflated_data() {
+    let good = one(&array(), true);
+    let directory = good.windows(4).position(|window| window == DIRECTORY).unwrap();
+    let mut bytes = [&good[..directory], &[7; 5], &good[directory..]].concat();
+    // The compressed sizes, and the offset of the directory.
+    tamper(&mut bytes, LOCAL, 18, 5);
+    tamper(&mut bytes, DIRECTORY, 20, 5);
+    tamper(&mut bytes, b"PK\x05\x06", 16, 5);
+    refused(&bytes, FileFormat::NPZ, "there are bytes behind the deflated data");
+}
+
 /// Bytes of an archive that belong to no member could hold anything.
 #[test]
 fn bytes_of_no_member() {

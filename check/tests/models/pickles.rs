@@ -27,6 +27,18 @@ fn encoded(bytes: &[u8]) -> Vec<u8> {
     [b"c_codecs\nencode\n", &text(&characters)[..], &text("latin1"), b"\x86R"].concat()
 }
 
+/// Bytes as protocol 0 has them: a line in raw-unicode-escape.
+fn escaped(bytes: &[u8]) -> Vec<u8> {
+    let mut line = Vec::new();
+    for &byte in bytes {
+        match byte {
+            0 | b'\n' | b'\r' | 0x1A | b'\\' => line.extend(format!("\\u{byte:04x}").bytes()),
+            _ => line.push(byte),
+        }
+    }
+    [b"c_codecs\nencode\n(V", &line[..], b"\nVlatin1\ntR"].concat()
+}
+
 fn dtype(order: &str, kind: &str) -> Vec<u8> {
     let call = [b"cnumpy\ndtype\n", &text(kind)[..], b"\x89\x88\x87R"].concat();
     [&call[..], b"(K\x03", &text(order), b"NNNJ\xFF\xFF\xFF\xFFJ\xFF\xFF\xFF\xFFK\x00tb"].concat()
@@ -61,6 +73,7 @@ fn planted_in_arrays() {
             for (pickle, place) in [
                 (array(&little, &SHAPE, false, &bytes(&data)), coordinate(place)),
                 (array(&little, &SHAPE, false, &encoded(&data)), coordinate(place)),
+                (array(&little, &SHAPE, false, &escaped(&data)), coordinate(place)),
                 (array(&big, &SHAPE, false, &bytes(&swapped)), coordinate(place)),
                 (array(&little, &SHAPE, true, &bytes(&data)), column),
                 (protocol_5, coordinate(place)),
@@ -220,6 +233,17 @@ fn bytes_that_could_be_anything() {
     assert!(one(&bytes(b"text")).is_complete() && one(&encoded(b"text")).is_complete());
     // A text that is none.
     assert_eq!(unread(&one(b"X\x04\0\0\0\0\0\xC0\x7F")), [("x", why)]);
+}
+
+/// Strings of Python 2 with escapes could hold numbers, and are not read.
+#[test]
+fn strings_with_escapes() {
+    let refused = |line: &[u8]| error(&archive(line, &[]), FileFormat::PYTORCH);
+    assert!(refused(b"S'\\x00\\x00\xC0\\x7f'\n.").contains("protocol 0 with escapes"));
+    assert!(refused(b"S'\xFF'\n.").contains("protocol 0 with escapes"));
+    assert!(refused(b"V\\u12\n.").contains("an escape stands for no character"));
+    assert!(refused(b"V\\ud800\n.").contains("an escape stands for no character"));
+    assert!(check(&archive(b"S'plain'\n.", &[]), FileFormat::PYTORCH).is_complete());
 }
 
 /// Bounds of the time and the memory that references could take.

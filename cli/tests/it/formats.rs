@@ -30,7 +30,7 @@ fn the_bytes_choose_the_message() {
     tar[257..262].copy_from_slice(b"ustar");
     refused("model.pth.tar", &tar, "not looked at: a tar archive");
     let pointer = b"version https://git-lfs.github.com/spec/v1\n";
-    refused("pytorch_model.bin", pointer, "not looked at: a pointer of Git LFS");
+    refused("pytorch_model.bin", pointer, "a pointer of Git LFS, and not the file");
     refused("damaged.pt", b"PK\x03\x04", "bad zip archive");
 }
 

@@ -74,7 +74,7 @@ fn folders_drop_nothing() {
         lines.pop().unwrap(),
         format!(
             "checked 2 tensors, 2 elements, 8 bytes: 2 bad{SUMMARY}; text files: 2; \
-             files not looked at, or in part: 4"
+             files not looked at, or in part: 3; files in error: 1"
         )
     );
     let found = "\"x\" F32 [1]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [0]";
@@ -87,13 +87,17 @@ fn folders_drop_nothing() {
     assert_eq!(
         complaints,
         [
+            "nonfinite: ./pointer.bin: a pointer of Git LFS, and not the file that it stands for: \
+             run git lfs pull",
             "nonfinite: ./__0_0.distcp: not looked at: a pickle of Python",
             "nonfinite: ./blob: not a file of a known format",
-            "nonfinite: ./pointer.bin: not looked at: a pointer of Git LFS in place of the file itself",
             "nonfinite: ./weights.h5: not looked at: an HDF5 file (Keras, NetCDF)",
         ]
     );
     assert_eq!(run.status, 2);
+    // The file that the pointer stands for is no unknown one.
+    assert_eq!(check_in(&top, &["--skip-unknown", "."]).status, 2);
+    fs::remove_file(top.join("pointer.bin")).unwrap();
     assert_eq!(check_in(&top, &["--skip-unknown", "."]).status, 1);
     fs::remove_file(top.join("pytorch_model.bin")).unwrap();
     fs::write(top.join("model.pth.tar"), tensor("x", 1.0)).unwrap();
@@ -104,11 +108,16 @@ fn folders_drop_nothing() {
     assert_eq!(document["complete"], false);
     let named = |file: &serde_json::Value| file["not_looked_at"].as_array().unwrap().len();
     let files = document["files"].as_array().unwrap();
-    assert_eq!(files.iter().map(named).collect::<Vec<_>>(), [0, 1, 1, 1, 1]);
+    assert_eq!(files.iter().map(named).collect::<Vec<_>>(), [0, 1, 1, 1]);
     assert_eq!(
         files[1]["not_looked_at"][0],
         serde_json::json!({"name": null, "reason": "not looked at: a pickle of Python"})
     );
+
+    // Nothing was looked at: that is no success, whatever is skipped.
+    let run = check_in(&top, &["--skip-unknown", "blob"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.ends_with("nonfinite: no tensor was looked at\n"), "{}", run.err);
 
     let text = folder("search-text");
     fs::write(text.join("readme.txt"), "NaN").unwrap();
@@ -129,10 +138,10 @@ fn links_in_folders() {
     assert_eq!(run.status, 2);
     assert!(run.out.starts_with("./good: \"x\" F32 [1]: 1 NaN"), "{}", run.out);
     let lines: Vec<_> = run.err.lines().collect();
-    assert!(lines[0].starts_with("nonfinite: ./model.safetensors: No such file"), "{}", run.err);
+    assert!(lines[1].starts_with("nonfinite: ./model.safetensors: No such file"), "{}", run.err);
     assert_eq!(
-        lines[1..],
-        ["nonfinite: ./folder: not looked at: a link to a folder, which a search does not follow"]
+        lines[..1],
+        ["nonfinite: ./folder: a link to a folder, which a search does not follow"]
     );
 }
 

@@ -44,6 +44,9 @@ const MAX_RANK: u32 = 4;
 /// Where data is aligned to, if the file does not say.
 const ALIGNMENT: u64 = 32;
 
+/// Longer gaps are no padding, whatever the alignment is.
+const MAX_PADDING: u64 = 64 << 10;
+
 /// Why a GGUF file cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -161,22 +164,26 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
     infos.sort_by_key(|info| info.offset);
     // Without a known length: ends that fit the addresses of this machine.
     let file = length.unwrap_or(isize::MAX as usize);
+    // Padding is shorter than the alignment.
+    let padding = alignment.min(MAX_PADDING) - 1;
     let (mut tensors, mut used) = (floats, data as usize);
+    if data - read > padding {
+        tensors.push(Tensor::of_nobody(read as usize..used.min(file)));
+    }
     for info in infos {
         let before = used;
         let tensor = info.tensor(data, alignment, file, order, &mut used)?;
         if let Data::Input(range) = &tensor.data
-            && range.start.saturating_sub(before) as u64 >= alignment
+            && range.start.saturating_sub(before) as u64 > padding
         {
             tensors.push(Tensor::of_nobody(before..range.start));
         }
         tensors.push(tensor);
     }
-    // Padding is shorter than the alignment.
-    if length.is_some_and(|length| length.saturating_sub(used) as u64 >= alignment) {
+    if length.is_some_and(|length| length.saturating_sub(used) as u64 > padding) {
         tensors.push(Tensor::of_nobody(used..file));
     }
-    let end = End::Padded(usize::try_from(alignment - 1).unwrap_or(usize::MAX));
+    let end = End::Padded(padding as usize);
     Ok(Described { tensors, header: read as usize, end })
 }
 

@@ -105,6 +105,9 @@ pub(super) fn is_integer(dtype: &str) -> bool {
 /// time for each.
 const MAX_RANK: usize = 256;
 
+/// The most arguments of a call that makes a tensor.
+const MAX_ARGUMENTS: usize = 16;
+
 /// As deep as wrappers of tensors and bytes may go; PyTorch makes two.
 const MAX_WRAPPERS: usize = 8;
 
@@ -188,6 +191,10 @@ impl<'a> Reader<'a> {
         let mut more = |ids: &[Id]| rest.extend(ids.iter().map(|&id| (None, id)));
         for _ in 0..MAX_WRAPPERS {
             let (mut function, mut arguments, _) = self.call(id)?;
+            // Many calls can share one long list of arguments.
+            if arguments.len() > MAX_ARGUMENTS {
+                return None;
+            }
             calls.push(id);
             // (function, type, arguments, state)
             if let (
@@ -198,6 +205,9 @@ impl<'a> Reader<'a> {
                 more(other);
                 function = self.global(*inner)?;
                 arguments = self.sequence(*inner_arguments)?;
+                if arguments.len() > MAX_ARGUMENTS {
+                    return None;
+                }
             }
             let (found, other) = match (function, arguments) {
                 (

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
-use crate::model::is_text;
+use crate::model::{is_text, source};
 
 /// The place of an object among all.
 pub(super) type Id = usize;
@@ -79,7 +79,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
     loop {
         let at = machine.at;
         match machine.step() {
-            Ok(None) if machine.objects.len().max(machine.memo.len()) > MAX_OBJECTS => {
+            Ok(None) if machine.is_full() => {
                 return Err(Malformed {
                     at,
                     why: "there are more objects than PyTorch would write",
@@ -115,6 +115,12 @@ const CUT: Why = "the pickle is cut off";
 const UNDERFLOW: Why = "an object is missing on the stack";
 
 impl Machine<'_> {
+    /// Whether there is more than any pickle of PyTorch has. Some opcodes make no object.
+    fn is_full(&self) -> bool {
+        let lengths = [self.objects.len(), self.memo.len(), self.stack.len(), self.marks.len()];
+        lengths.into_iter().any(|length| length > MAX_OBJECTS)
+    }
+
     fn take(&mut self, length: u64) -> Result<&[u8], Why> {
         let rest = &self.bytes[self.at..];
         let taken =
@@ -133,9 +139,38 @@ impl Machine<'_> {
     fn line(&mut self) -> Result<String, Why> {
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(|&byte| byte == b'\n').ok_or(CUT)?;
-        let line = String::from_utf8_lossy(self.take(length as u64)?).into_owned();
+        let line = source::text(self.take(length as u64)?);
         self.at += 1;
         Ok(line)
+    }
+
+    /// The rest of the line in the encoding raw-unicode-escape of Python: a byte is a character of
+    /// Latin-1, and `\u` or `\U` begins 4 or 8 hexadecimal digits of a character.
+    fn escaped_line(&mut self) -> Result<String, Why> {
+        const BAD: Why = "an escape stands for no character";
+        let rest = &self.bytes[self.at..];
+        let length = rest.iter().position(|&byte| byte == b'\n').ok_or(CUT)?;
+        let mut rest = self.take(length as u64)?;
+        let mut text = String::new();
+        while let Some((&byte, after)) = rest.split_first() {
+            let digits = match (byte, after.first()) {
+                (b'\\', Some(b'u')) => 4,
+                (b'\\', Some(b'U')) => 8,
+                _ => {
+                    text.push(char::from(byte));
+                    rest = after;
+                    continue;
+                }
+            };
+            let (number, after) = after[1..].split_at_checked(digits).ok_or(BAD)?;
+            let code = number.iter().try_fold(0, |code: u32, &digit| {
+                Some(code.checked_mul(16)? + char::from(digit).to_digit(16)?)
+            });
+            text.push(code.and_then(char::from_u32).ok_or(BAD)?);
+            rest = after;
+        }
+        self.at += 1;
+        Ok(text)
     }
 
     /// The place of so many bytes.

@@ -126,10 +126,14 @@ impl Machine<'_> {
 
     fn any_text(&mut self, opcode: u8) -> Result<Object, Why> {
         let size = match opcode {
-            b'S' | b'V' => {
+            b'S' => {
                 let line = self.line()?;
+                if line.contains(['\\', char::REPLACEMENT_CHARACTER]) {
+                    return Err("there is a string of protocol 0 with escapes");
+                }
                 return Ok(Object::Text(line.trim_matches(['\'', '"']).to_owned()));
             }
+            b'V' => return self.escaped_line().map(Object::Text),
             b'U' | 0x8C => 1,
             0x8D => 8,
             _ => 4,
