@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use crate::formats::BEGINNING;
-use crate::model::{Error, FileFormat, ReadAt, Source};
+use crate::model::{Error, FileFormat, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
@@ -62,8 +62,29 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     let how = format.stream()?;
     let mut stream = BufReader::new(beginning.chain(stream));
     let scanned = scan_stream(format, how, &mut stream, options)?;
-    let report = |(tensor, tally)| TensorReport::new(tensor, &tally, options);
-    Ok(Report { format, tensors: scanned.into_iter().map(report).collect() })
+    let reports = scanned.into_iter();
+    let tensors =
+        reports.map(|(tensor, tally)| TensorReport::new(tensor.into(), &tally, options)).collect();
+    Ok(Report { format, tensors })
+}
+
+/// The tensors of a file, with the options that change what they are.
+///
+/// # Errors
+/// [`Error`] if the file is not whole or not valid, or claims too much.
+pub(crate) fn describe(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+    format: FileFormat,
+    options: &Options,
+) -> Result<Vec<Tensor>, Error> {
+    let mut tensors = format.read(source, path)?;
+    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
+    let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
+    let decoded =
+        decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
+    options.bound(decoded, source.length() as u64)?;
+    Ok(tensors)
 }
 
 fn check(
@@ -72,12 +93,7 @@ fn check(
     format: FileFormat,
     options: &Options,
 ) -> Result<Report, Error> {
-    let mut tensors = format.read(source, path)?;
-    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
-    let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
-    let decoded =
-        decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
-    options.bound(decoded, source.length() as u64)?;
+    let tensors = describe(source, path, format, options)?;
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
         // Saturates, since columns may claim any length without data.
@@ -88,6 +104,6 @@ fn check(
     let tallies = scan(source, &tensors, options)?;
     let reports = tensors.into_iter().zip(&tallies);
     let tensors =
-        reports.map(|(tensor, tally)| TensorReport::new(tensor, tally, options)).collect();
+        reports.map(|(tensor, tally)| TensorReport::new(tensor.into(), tally, options)).collect();
     Ok(Report { format, tensors })
 }

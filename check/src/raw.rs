@@ -41,6 +41,15 @@ pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype]) {
     }
 }
 
+/// Whether [`apply`] can turn a tensor into one of this content.
+pub(crate) fn fits(tensor: &Tensor, content: &Content) -> bool {
+    let dtype = tensor.dtype.split_at_checked(1).map(|(_, dtype)| dtype);
+    let is_raw = matches!(tensor.content, Content::Unreadable(_));
+    is_raw
+        && matches!(content, Content::Floats { format, parts: 1, .. }
+            if dtype.and_then(size) == Some(format.size_in_bytes()))
+}
+
 /// `DTYPE=FORMAT`, such as `V2=bf16`.
 impl FromStr for RawDtype {
     type Err = RawDtypeError;

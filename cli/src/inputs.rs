@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nonfinite_check::{FileFormat, formats};
+use nonfinite_check::{FileFormat, formats, is_url};
 
 /// The files of an argument, sorted.
 ///
@@ -17,6 +17,10 @@ pub fn files(argument: &Path) -> io::Result<Vec<PathBuf>> {
         return some(folder(argument)?);
     }
     let text = argument.to_string_lossy();
+    // What looks like a pattern in a URL is part of it.
+    if is_url(&text) {
+        return Ok(vec![argument.to_owned()]);
+    }
     // A file may have such a name.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return Ok(vec![argument.to_owned()]);

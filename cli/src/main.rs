@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{CommandFactory, Parser};
-use nonfinite_check::{Error, LookedAt, Options, Report, json};
+use nonfinite_check::{Error, LookedAt, Options, Report, is_url, json};
 use nonfinite_cli::args::{Arguments, Check, Command, Form, When};
 use nonfinite_cli::fix::Fix;
 use nonfinite_cli::inputs;
@@ -152,6 +152,7 @@ impl<'a> Run<'a> {
             observer: Some(Arc::new(Watch(progress.clone()))),
             raw: check.raw_dtype.clone(),
             expansion: NonZeroU64::new(check.max_expansion),
+            download: NonZeroU64::new(check.max_download),
         };
         Self {
             check,
@@ -217,6 +218,8 @@ impl<'a> Run<'a> {
     fn file(&mut self, path: &Path, out: &mut impl Write) -> io::Result<()> {
         let result = if path == Path::new("-") {
             nonfinite_check::check_stream(io::stdin().lock(), &self.options)
+        } else if let Some(url) = path.to_str().filter(|path| is_url(path)) {
+            nonfinite_check::check_url(url, &self.options)
         } else {
             nonfinite_check::check_file(path, &self.options)
         };
@@ -234,10 +237,10 @@ impl<'a> Run<'a> {
             Ok(report) => self.count(path, report),
             Err(error) => {
                 self.totals.failed += 1;
-                let option = if matches!(error, Error::Expansion { .. }) {
-                    " (--max-expansion)"
-                } else {
-                    ""
+                let option = match error {
+                    Error::Expansion { .. } => " (--max-expansion)",
+                    Error::Download { .. } => " (--max-download)",
+                    _ => "",
                 };
                 self.complain(format_args!(
                     "{}: {}{option}",

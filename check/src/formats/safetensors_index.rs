@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use crate::model::reader::Reader;
-use crate::model::{self, Data, FileFormat, Input, Tensor};
+use crate::model::{self, Data, FileFormat, Input, ReadAt, Tensor};
 
 impl FileFormat {
     /// The index of a set of .safetensors files; see
@@ -91,22 +93,33 @@ fn parse(index: &[u8]) -> Result<Index, Error> {
 /// # Errors
 /// [`model::Error`] if the index is not valid, or for the first shard that cannot be checked.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
-    let index = parse(input.bytes)?;
+    gather(input.bytes, |shard| {
+        let source = input.open_beside(shard, FileFormat::SAFETENSORS_INDEX)?;
+        Ok((source.path().to_owned(), source))
+    })
+}
+
+/// As [`tensors`]. `open` opens a shard by its name, and returns the path to report.
+pub(crate) fn gather(
+    index: &[u8],
+    mut open: impl FnMut(&str) -> Result<(PathBuf, Arc<dyn ReadAt>), model::Error>,
+) -> Result<Vec<Tensor>, model::Error> {
+    let index = parse(index)?;
     let mut expected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (tensor, shard) in &index.weight_map {
         expected.entry(shard).or_default().insert(tensor);
     }
     let mut all = Vec::new();
     for (shard, mut names) in expected {
-        let source = input.open_beside(shard, FileFormat::SAFETENSORS_INDEX)?;
+        let (path, source) = open(shard)?;
         let tensors = FileFormat::SAFETENSORS.read(&*source, None).map_err(|error| {
-            model::Error::Other { path: source.path().to_owned(), error: Box::new(error) }
+            model::Error::Other { path: path.clone(), error: Box::new(error) }
         })?;
         for mut tensor in tensors {
             if let Some(name) = &tensor.name {
                 names.remove(name.as_str());
             }
-            tensor.file = Some(source.path().to_owned());
+            tensor.file = Some(path.clone());
             if let Data::Input(range) = tensor.data {
                 tensor.data = Data::Other { source: source.clone(), range };
             }

@@ -6,8 +6,10 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -32,6 +34,12 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Where the bytes come from, so that another process can read them. None for bytes that only
+    /// this process has, and for a path that is not UTF-8.
+    fn origin(&self) -> Option<Origin> {
+        None
+    }
+
     /// All bytes as one slice, for formats that have no header at their beginning. Another process
     /// may change the bytes of a mapped file at any time: copy before validating.
     ///
@@ -40,6 +48,16 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     fn bytes(&self) -> Result<&[u8], Error> {
         self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
     }
+}
+
+/// Where bytes come from, and their state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The path or the URL.
+    pub location: String,
+    /// Text that differs when the bytes have changed: the length and the time of a file, or the
+    /// entity tag of a server.
+    pub version: String,
 }
 
 impl ReadAt for &[u8] {
@@ -87,6 +105,8 @@ impl Read for Sequence<'_> {
 pub struct Source {
     file: File,
     length: usize,
+    /// When it was last written to, as it was opened. None where the system does not say.
+    modified: Option<SystemTime>,
     path: PathBuf,
     map: OnceLock<Mmap>,
 }
@@ -108,10 +128,16 @@ impl Source {
         if metadata.len() == 0 {
             return Err(Error::Empty);
         }
+        Self::of(File::open(path).map_err(Error::Io)?, path).map_err(Error::Io)
+    }
+
+    /// An open file. The path is where it comes from.
+    pub(crate) fn of(file: File, path: &Path) -> io::Result<Self> {
+        let metadata = file.metadata()?;
         let length = usize::try_from(metadata.len());
-        let length = length.map_err(|_| Error::Io(io::ErrorKind::FileTooLarge.into()))?;
-        let file = File::open(path).map_err(Error::Io)?;
-        Ok(Self { file, length, path: path.to_owned(), map: OnceLock::new() })
+        let length = length.map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let modified = metadata.modified().ok();
+        Ok(Self { file, length, modified, path: path.to_owned(), map: OnceLock::new() })
     }
 
     /// Its path, as it was opened.
@@ -134,6 +160,12 @@ impl ReadAt for Source {
             }
             _ => error,
         })
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        let since = self.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let version = format!("{}-{}", self.length, since.as_nanos());
+        Some(Origin { location: self.path.to_str()?.to_owned(), version })
     }
 
     fn bytes(&self) -> Result<&[u8], Error> {
@@ -203,16 +235,22 @@ impl Input<'_> {
     /// the file cannot be opened.
     pub fn open_beside(&self, name: &str, format: FileFormat) -> Result<Arc<Source>, Error> {
         let path = self.path.ok_or(Error::NoFolder(format))?;
-        let inside = Path::new(name)
-            .components()
-            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if !inside || name.is_empty() {
-            return Err(Error::Outside(name.to_owned()));
-        }
+        inside(name)?;
         let path = path.with_file_name("").join(name);
         match Source::open(&path) {
             Ok(source) => Ok(Arc::new(source)),
             Err(error) => Err(Error::Other { path, error: Box::new(error) }),
         }
     }
+}
+
+/// Whether the name of another file is relative and does not lead out of the folder.
+///
+/// # Errors
+/// [`Error::Outside`] if it does.
+pub(crate) fn inside(name: &str) -> Result<(), Error> {
+    let inside = Path::new(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if inside && !name.is_empty() { Ok(()) } else { Err(Error::Outside(name.to_owned())) }
 }

@@ -22,7 +22,7 @@ const CHUNK: usize = 64 << 10;
 const BUFFER: usize = 1 << 20;
 
 /// The buffers of a thread.
-pub(super) struct Scanner {
+pub(crate) struct Scanner {
     stats: bool,
     /// Bytes of a stream.
     buffer: Vec<u8>,
@@ -32,12 +32,12 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    pub(super) fn new(stats: bool) -> Self {
+    pub(crate) fn new(stats: bool) -> Self {
         Self { stats, buffer: Vec::new(), numbers: Vec::new(), selection: Selection::default() }
     }
 
     /// Looks at whole units. `unit` is the place of the first of them in the tensor.
-    pub(super) fn bytes(
+    pub(crate) fn bytes(
         &mut self,
         bytes: &[u8],
         content: &Content,

@@ -4,11 +4,16 @@
 mod gguf;
 mod npz;
 mod options;
+#[path = "../common/pieces.rs"]
+mod pieces;
 mod planted;
 mod safetensors;
+mod work;
 mod write;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};
+
+use crate::pieces::assert_same_in_pieces;
 
 /// The report on bytes that are a good file of this format.
 #[track_caller]
@@ -16,11 +21,15 @@ fn report(bytes: &[u8], format: FileFormat) -> Report {
     report_with(bytes, format, &Options::default())
 }
 
+/// As [`report`], and the report is that of the same file in pieces.
 #[track_caller]
 fn report_with(bytes: &[u8], format: FileFormat, options: &Options) -> Report {
     assert_eq!(FileFormat::detect(bytes, None), Some(format), "the bytes tell the format");
     match check_bytes(bytes, format, options) {
-        Ok(report) => report,
+        Ok(report) => {
+            assert_same_in_pieces(bytes, format, options, &report);
+            report
+        }
         Err(error) => panic!("{}: {error}", format.name()),
     }
 }

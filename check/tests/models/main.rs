@@ -2,6 +2,8 @@
 //! is compared by `ci/model-oracle`.
 
 mod onnx;
+#[path = "../common/pieces.rs"]
+mod pieces;
 mod pytorch;
 #[path = "../common/varint.rs"]
 mod varint;
@@ -66,7 +68,9 @@ fn planted(dtype: &str) -> Vec<(Vec<u8>, usize, usize)> {
 
 fn check(bytes: &[u8], format: FileFormat) -> Report {
     assert_eq!(FileFormat::detect(bytes, None), Some(format));
-    check_bytes(bytes, format, &Options::default()).unwrap()
+    let report = check_bytes(bytes, format, &Options::default()).unwrap();
+    pieces::assert_same_in_pieces(bytes, format, &Options::default(), &report);
+    report
 }
 
 fn error(bytes: &[u8], format: FileFormat) -> String {

@@ -9,8 +9,13 @@ mod interrupt;
 mod npy_files;
 mod output;
 mod raw_dtypes;
+#[cfg(feature = "remote")]
+mod remote;
 mod safetensors_files;
 mod sample;
+#[cfg(feature = "remote")]
+#[path = "../../../check/tests/common/server.rs"]
+mod server;
 mod usage;
 
 use std::ffi::OsStr;
