@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use crate::model::{Error, Kinds};
@@ -43,6 +43,10 @@ pub struct Options {
     pub download: Option<NonZeroU64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
+    /// Whether files are mapped into memory instead of read. Nothing is copied then, so files in the
+    /// cache of the system take less CPU time: the README has figures. But a file that another
+    /// process cuts ends this process with SIGBUS. A file that cannot be mapped is read.
+    pub map: bool,
     /// Receives the progress of the check, and may stop it.
     pub observer: Option<Arc<dyn Observer>>,
 }
@@ -57,6 +61,7 @@ impl Default for Options {
             expansion: Some(Self::EXPANSION),
             download: Some(Self::DOWNLOAD),
             threads: None,
+            map: false,
             observer: None,
         }
     }
@@ -83,7 +88,10 @@ impl Options {
     }
 
     pub(crate) fn threads(&self) -> usize {
-        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+        /// Asked once: the system reads several files for the answer.
+        static AVAILABLE: LazyLock<usize> =
+            LazyLock::new(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+        self.threads.map_or_else(|| *AVAILABLE, NonZeroUsize::get)
     }
 
     /// Which of the kinds that were found make a tensor of this name bad.

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use nonfinite::Format;
 
-use crate::model::{
-    ByKind, Content, Description, FileFormat, Finding, First, Kinds, Range,
-};
+use crate::model::{ByKind, Content, Description, FileFormat, Finding, First, Kinds, Range};
 use crate::options::Options;
 use crate::scan::{Found, Tally};
 

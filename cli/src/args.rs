@@ -59,7 +59,9 @@ const CHECK_HELP: &str = "\
 For each tensor that holds a number that is not finite: name, dtype, shape, how many of each kind, and the coordinate \
 of the first in the order of the file. A summary follows. The two parts of a complex number count each for itself. \
 Of quantised tensors (GGUF) the scales are looked at. Integers, text and times are skipped, and so are formats that \
-have neither NaN nor infinity (F4, F6); in tables nulls are, too. Files are mapped: do not write to them meanwhile.
+have neither NaN nor infinity (F4, F6); in tables nulls are, too. Do not write to files meanwhile: a \
+.safetensors, .npy or .gguf file that is cut is an error, but other files are mapped, and cutting them can end the \
+check with SIGBUS.
 
 Exit status: 0 if all is finite, 1 if not, 2 if a file could not be checked or the usage is wrong, 130 if interrupted.
 
@@ -123,6 +125,10 @@ pub struct Check {
     /// Threads to use, instead of as many as the machine runs at a time
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// Map files into memory instead of reading them. This takes less CPU time for files in the
+    /// cache of the system, but a file that another process cuts ends the check with SIGBUS
+    #[arg(long)]
+    pub mmap: bool,
     /// When to use colours in a table; NO_COLOR counts for `auto`
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub color: When,

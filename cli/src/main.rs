@@ -149,6 +149,7 @@ impl<'a> Run<'a> {
             fail_on: check.fail_on,
             allow: check.allow.clone(),
             threads: check.threads,
+            map: check.mmap,
             observer: Some(Arc::new(Watch(progress.clone()))),
             raw: check.raw_dtype.clone(),
             expansion: NonZeroU64::new(check.max_expansion),

@@ -177,8 +177,9 @@ pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
     read(&mut header, MAGIC.len() + 2)?;
     let version = header.strip_prefix(MAGIC).ok_or(Error::Magic)?;
     let size = match version {
-        [1, _] => 2,
-        [_, _] => 4,
+        [1, 0] => 2,
+        [2 | 3, 0] => 4,
+        &[major, minor] => return Err(Error::Version { major, minor }),
         _ => return Err(Error::TruncatedHeader),
     };
     let fixed = header.len() + size;

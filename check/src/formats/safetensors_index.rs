@@ -112,9 +112,9 @@ pub(crate) fn gather(
     let mut all = Vec::new();
     for (shard, mut names) in expected {
         let (path, source) = open(shard)?;
-        let tensors = FileFormat::SAFETENSORS.read(&*source, None).map_err(|error| {
-            model::Error::Other { path: path.clone(), error: Box::new(error) }
-        })?;
+        let tensors = FileFormat::SAFETENSORS
+            .read(&*source, None)
+            .map_err(|error| model::Error::Other { path: path.clone(), error: Box::new(error) })?;
         for mut tensor in tensors {
             if let Some(name) = &tensor.name {
                 names.remove(name.as_str());

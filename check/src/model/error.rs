@@ -29,7 +29,7 @@ pub enum Error {
     Io(io::Error),
     /// The path is that of a directory.
     Directory,
-    /// The path is that of a pipe, a device or a socket, which cannot be mapped.
+    /// The path is that of a pipe, a device or a socket, which cannot be read from any place on.
     NotAFile,
     /// The file is empty.
     Empty,

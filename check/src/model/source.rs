@@ -2,13 +2,17 @@
 #![expect(unsafe_code, reason = "a file is mapped into memory")]
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use memmap2::Mmap;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
+use memmap2::{Mmap, MmapOptions};
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
@@ -28,8 +32,8 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// read.
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
 
-    /// The bytes, if they are in memory. The check then looks at them where they are, and does not
-    /// call [`ReadAt::read_exact_at`].
+    /// The bytes, if they are in memory. The check then looks at the tensors where they are, and
+    /// copies only the header.
     fn in_memory(&self) -> Option<&[u8]> {
         None
     }
@@ -47,6 +51,12 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// [`Error::Io`] if there is no such slice.
     fn bytes(&self) -> Result<&[u8], Error> {
         self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
+    }
+
+    /// The check has looked at this range of [`ReadAt::bytes`]. A mapped file gives its memory back.
+    /// The bytes stay: the next look at them reads the file again.
+    fn release(&self, range: Range<usize>) {
+        let _ = range;
     }
 }
 
@@ -103,13 +113,20 @@ impl Read for Sequence<'_> {
 /// A file. Its bytes are read, or mapped into memory when [`ReadAt::bytes`] asks for all of them.
 #[derive(Debug)]
 pub struct Source {
-    file: File,
+    /// None if the file is opened anew for each read.
+    file: Option<File>,
+    metadata: Metadata,
     length: usize,
-    /// When it was last written to, as it was opened. None where the system does not say.
-    modified: Option<SystemTime>,
     path: PathBuf,
     map: OnceLock<Mmap>,
 }
+
+/// Files that are kept open. Further ones are opened for each read: a model can have thousands of
+/// files, and Unix systems let a process open 256 of them or 1024.
+const MOST_OPEN: usize = if cfg!(unix) { 64 } else { usize::MAX };
+
+/// Files that are kept open now.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 impl Source {
     /// Opens a file.
@@ -125,25 +142,66 @@ impl Source {
         if !metadata.is_file() {
             return Err(Error::NotAFile);
         }
+        let file = File::open(path).map_err(Error::Io)?;
+        // Another process may have put another file in its place.
+        let metadata = file.metadata().map_err(Error::Io)?;
         if metadata.len() == 0 {
             return Err(Error::Empty);
         }
-        Self::of(File::open(path).map_err(Error::Io)?, path).map_err(Error::Io)
+        let too_large = |_| Error::Io(io::ErrorKind::FileTooLarge.into());
+        let length = usize::try_from(metadata.len()).map_err(too_large)?;
+        let kept = OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN;
+        if !kept {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+        }
+        let (file, path) = (kept.then_some(file), path.to_owned());
+        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
     }
 
-    /// An open file. The path is where it comes from.
-    pub(crate) fn of(file: File, path: &Path) -> io::Result<Self> {
+    /// An open file that no path leads to. The path is where it comes from.
+    #[cfg(feature = "remote")]
+    pub(crate) fn unnamed(file: File, path: &Path) -> io::Result<Self> {
         let metadata = file.metadata()?;
-        let length = usize::try_from(metadata.len());
-        let length = length.map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let modified = metadata.modified().ok();
-        Ok(Self { file, length, modified, path: path.to_owned(), map: OnceLock::new() })
+        let length = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        OPEN.fetch_add(1, Ordering::Relaxed);
+        let (file, path) = (Some(file), path.to_owned());
+        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
     }
 
     /// Its path, as it was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Does something with the open file.
+    fn with_file<T>(&self, then: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        if let Some(file) = &self.file {
+            return then(file);
+        }
+        let file = File::open(&self.path)?;
+        if !same_file(&file.metadata()?, &self.metadata) {
+            return Err(io::Error::other("another file took its place during the check"));
+        }
+        then(&file)
+    }
+
+    fn map(&self, file: &File) -> io::Result<Mmap> {
+        // SAFETY: this process only reads the map, which is private to it. Another process may
+        // still write to the file, and no lock that every system honours prevents this. If it
+        // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
+        // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
+        // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
+        // help says not to write to files while they are checked.
+        unsafe { MmapOptions::new().len(self.length).map(file) }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -153,17 +211,18 @@ impl ReadAt for Source {
     }
 
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
-        let read = read_exact_at(&self.file, out, at as u64);
+        let read = self.with_file(|file| read_exact_at(file, out, at as u64));
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                io::Error::new(error.kind(), "the file has become shorter during the check")
+                io::Error::new(error.kind(), "the file became shorter during the check")
             }
             _ => error,
         })
     }
 
     fn origin(&self) -> Option<Origin> {
-        let since = self.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let modified = self.metadata.modified().ok()?;
+        let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         let version = format!("{}-{}", self.length, since.as_nanos());
         Some(Origin { location: self.path.to_str()?.to_owned(), version })
     }
@@ -172,16 +231,36 @@ impl ReadAt for Source {
         if let Some(map) = self.map.get() {
             return Ok(map);
         }
-        // SAFETY: this process only reads the map, which is private to it. Another process may
-        // still write to the file, and no lock that every system honours prevents this. If it
-        // shortens the file, a read beyond the new end raises SIGBUS, which ends this process. If
-        // it writes, the bytes change under the reader. No use of the bytes becomes unsound by
-        // that: text is copied before it is checked for UTF-8, and the kernels take any bits. The
-        // help says not to write to files while they are checked.
-        let map = unsafe { memmap2::MmapOptions::new().len(self.length).map(&self.file) };
-        let map = map.map_err(Error::Io)?;
+        let map = self.with_file(|file| self.map(file)).map_err(Error::Io)?;
         Ok(self.map.get_or_init(|| map))
     }
+
+    #[cfg(unix)]
+    fn release(&self, range: Range<usize>) {
+        let inside = range.start <= range.end && range.end <= self.length;
+        if let Some(map) = self.map.get().filter(|_| inside) {
+            // SAFETY: the range is within the map. The pages of a file that is mapped for reading
+            // come back from the file, so nobody who holds a slice of the map sees other bytes,
+            // unless another process wrote to the file: see `map`.
+            let released = unsafe {
+                map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
+            };
+            // It is advice: without it the pages stay.
+            drop(released);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Never asked: there all files are kept open.
+#[cfg(not(unix))]
+fn same_file(_: &Metadata, _: &Metadata) -> bool {
+    false
 }
 
 #[cfg(unix)]

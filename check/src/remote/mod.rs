@@ -61,10 +61,6 @@ pub(crate) fn open(_: &str, _: &Options) -> Result<Arc<dyn ReadAt>, Error> {
 /// # Errors
 /// [`Error::NotBuilt`].
 #[cfg(not(feature = "remote"))]
-pub(crate) fn planned(
-    _: &str,
-    _: &str,
-    _: &Options,
-) -> Result<Option<Arc<dyn ReadAt>>, Error> {
+pub(crate) fn planned(_: &str, _: &str, _: &Options) -> Result<Option<Arc<dyn ReadAt>>, Error> {
     Err(Error::NotBuilt("remote"))
 }

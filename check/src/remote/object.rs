@@ -190,13 +190,18 @@ impl Object {
         let file = tempfile::tempfile().map_err(Error::Io)?;
         let starts: Vec<usize> = (0..length).step_by(DOWNLOAD).collect();
         let file = Mutex::new(file);
-        let fetched = for_each(&starts, IN_FLIGHT, || (), |(), &start| {
-            let bytes = self.fetch(start..(start + DOWNLOAD).min(length))?;
-            write_at(&mut lock(&file), &bytes, start)
-        });
+        let fetched = for_each(
+            &starts,
+            IN_FLIGHT,
+            || (),
+            |(), &start| {
+                let bytes = self.fetch(start..(start + DOWNLOAD).min(length))?;
+                write_at(&mut lock(&file), &bytes, start)
+            },
+        );
         fetched.map_err(|error| self.error(error))?;
         let file = file.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        Source::of(file, FilePath::new(&self.url)).map_err(Error::Io)
+        Source::unnamed(file, FilePath::new(&self.url)).map_err(Error::Io)
     }
 
     fn error(&self, error: io::Error) -> Error {
@@ -233,6 +238,12 @@ impl ReadAt for Object {
 
     fn origin(&self) -> Option<Origin> {
         Some(Origin { location: self.url.clone(), version: self.version.to_string() })
+    }
+
+    fn release(&self, range: Range<usize>) {
+        if let Some(whole) = self.whole.get() {
+            whole.release(range);
+        }
     }
 
     fn bytes(&self) -> Result<&[u8], Error> {

@@ -130,8 +130,7 @@ mod tests {
     #[cfg(feature = "remote")]
     #[test]
     fn locations() {
-        let bucket =
-            |url: &str, key: &str| Bucket { url: url.to_owned(), key: key.to_owned() };
+        let bucket = |url: &str, key: &str| Bucket { url: url.to_owned(), key: key.to_owned() };
         let parse = |url: &str| Location::parse(url).unwrap();
         assert_eq!(parse("s3://b/a/x%20 y"), Location::S3(bucket("s3://b", "a/x%20 y")));
         assert_eq!(parse("gs://b/x"), Location::Google(bucket("gs://b", "x")));
@@ -143,7 +142,9 @@ mod tests {
         };
         assert_eq!(parse("hf://o/m/a/x"), hf("o/m", "main", "a/x"));
         assert_eq!(parse("hf://o/m@v1/x"), hf("o/m", "v1", "x"));
-        for bad in ["s3://bucket", "s3:///key", "s3://bucket/", "hf://o/m", "hf://o/m/", "ftp://h/x"] {
+        for bad in
+            ["s3://bucket", "s3:///key", "s3://bucket/", "hf://o/m", "hf://o/m/", "ftp://h/x"]
+        {
             assert!(Location::parse(bad).is_err(), "{bad}");
         }
     }

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::scanner::Scanner;
 use super::split::{Piece, split};
@@ -15,6 +16,10 @@ use crate::options::Options;
 /// end together.
 const PIECE: usize = 4 << 20;
 
+/// Bytes that are decoded from a mapped file before the memory of the map is given back. Giving it
+/// back walks over the whole map, and other threads then read their pages anew.
+const RELEASE: usize = 256 << 20;
+
 /// Looks at all tensors, and returns a tally for each.
 ///
 /// # Errors
@@ -25,16 +30,29 @@ pub(crate) fn scan(
     options: &Options,
 ) -> Result<Vec<Tally>, Error> {
     let pieces = split(tensors, PIECE);
-    // The system is slow to say how many threads it runs, so small files do not ask.
-    let threads = if pieces.len() <= 1 { 1 } else { options.threads() };
+    // Bytes that were decoded since the map was released.
+    let decoded = AtomicUsize::new(0);
     let tallies: Vec<Mutex<Tally>> = tensors.iter().map(|_| Mutex::default()).collect();
     let worker = || Scanner::new(options.stats);
-    for_each(&pieces, threads, worker, |scanner, piece| {
-        let found = look(source, piece, &tensors[piece.tensor], scanner, options)?;
-        lock(&tallies[piece.tensor]).merge(found);
+    for_each(&pieces, options.threads(), worker, |scanner, piece| {
+        let tensor = &tensors[piece.tensor];
+        let found = look(source, piece, tensor, scanner, options);
+        if matches!(tensor.data, Data::Decoded(_) | Data::Column(_)) {
+            release(source, &decoded, piece.length);
+        }
+        lock(&tallies[piece.tensor]).merge(found?);
         Ok::<_, Error>(())
     })?;
     Ok(tallies.iter().map(|tally| *lock(tally)).collect())
+}
+
+/// Counts what was decoded from the map, and gives memory back now and then.
+fn release(source: &dyn ReadAt, all: &AtomicUsize, decoded: usize) {
+    let before = all.fetch_add(decoded, Ordering::Relaxed);
+    // The sum may wrap around: then it is released a little earlier or later.
+    if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
+        source.release(0..source.length());
+    }
 }
 
 /// Looks at a piece of a tensor. `source` is the file that the tensor was read from.
@@ -88,4 +106,72 @@ fn look_at_part(
     });
     shown.map_err(|error| error.of(|| tensor.label()))?;
     Ok(tally)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ByteOrder, Layout, See, ShowError};
+
+    /// Counts how often all of it was released.
+    #[derive(Debug, Default)]
+    struct Map {
+        released: AtomicUsize,
+    }
+
+    impl ReadAt for Map {
+        fn length(&self) -> usize {
+            1000
+        }
+
+        fn read_exact_at(&self, _: &mut [u8], _: usize) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn in_memory(&self) -> Option<&[u8]> {
+            Some(&[0; 1000])
+        }
+
+        fn release(&self, range: Range<usize>) {
+            assert_eq!(range, 0..1000);
+            self.released.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A column of nulls, in so many parts of 64 MiB.
+    struct Nulls(usize);
+
+    impl Column for Nulls {
+        fn parts(&self) -> Vec<usize> {
+            vec![64 << 20; self.0]
+        }
+
+        fn show(&self, _: &[u8], _: usize, _: &mut See<'_>) -> Result<(), ShowError> {
+            Ok(())
+        }
+    }
+
+    /// A map that is decoded gives its memory back, but not after each part.
+    #[test]
+    fn maps_are_released() {
+        for (parts, expected) in [(3, 0), (4, 1), (7, 1), (8, 2)] {
+            let floats = Content::Floats {
+                format: nonfinite::Format::F32,
+                parts: 1,
+                order: ByteOrder::NATIVE,
+            };
+            let tensor = Tensor {
+                name: None,
+                file: None,
+                dtype: String::new(),
+                shape: vec![0],
+                layout: Layout::RowMajor,
+                content: floats,
+                data: Data::Column(Box::new(Nulls(parts))),
+            };
+            let map = Map::default();
+            scan(&map, &[tensor], &Options::default()).expect("nothing is wrong");
+            assert_eq!(map.released.into_inner(), expected, "{parts} parts");
+        }
+    }
 }

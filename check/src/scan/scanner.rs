@@ -17,8 +17,8 @@ use crate::options::Options;
 /// near cache.
 const CHUNK: usize = 64 << 10;
 
-/// Bytes that are read at a time. They fit into the second cache of a core. Measured on an EPYC of
-/// family 25: 256 KiB are slower, 4 MiB are not faster.
+/// Bytes of a file that are read at a time. They fit into the second cache of a core. On an AMD EPYC
+/// of family 25 and model 17, 128 KiB take 1.3 times the CPU time, and 4 MiB no less.
 const BUFFER: usize = 1 << 20;
 
 /// The buffers of a thread.
@@ -166,17 +166,29 @@ impl Scanner {
         Ok(())
     }
 
-    /// Looks at the next `length` bytes of a stream, chunk by chunk: whole units of a tensor.
-    /// `unit` is the place of the first of them in the tensor.
+    /// Looks at the next `length` bytes of a stream: whole units of a tensor, the first of which is
+    /// `first`.
     pub(super) fn stream(
         &mut self,
         stream: &mut dyn Read,
         length: usize,
+        of: (&Tensor, usize),
+        options: &Options,
+    ) -> Result<Tally, Error> {
+        self.chunks(stream, length, CHUNK, of, options)
+    }
+
+    /// As [`Scanner::stream`], with chunks of at most so many bytes, unless a unit has more.
+    fn chunks(
+        &mut self,
+        stream: &mut dyn Read,
+        length: usize,
+        most: usize,
         (tensor, first): (&Tensor, usize),
         options: &Options,
     ) -> Result<Tally, Error> {
         let unit = tensor.unit();
-        let step = (BUFFER / unit).max(1) * unit;
+        let step = (most / unit).max(1) * unit;
         let mut tally = Tally::default();
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.resize(step.min(length).max(buffer.len()), 0);
@@ -201,14 +213,15 @@ impl Scanner {
         (tensor, first): (&Tensor, usize),
         options: &Options,
     ) -> Result<Tally, Error> {
-        let Some(bytes) = source.in_memory() else {
+        let bytes = if options.map { source.bytes().ok() } else { source.in_memory() };
+        let Some(bytes) = bytes else {
             let mut stream = Sequence::new(source, range.start);
-            return self.stream(&mut stream, range.len(), (tensor, first), options);
+            return self.chunks(&mut stream, range.len(), BUFFER, (tensor, first), options);
         };
-        let bytes = &bytes[range];
         let mut tally = Tally::default();
-        self.bytes(bytes, &tensor.content, first, &mut tally)?;
-        options.advance(bytes.len())?;
+        self.bytes(&bytes[range.clone()], &tensor.content, first, &mut tally)?;
+        options.advance(range.len())?;
+        source.release(range);
         Ok(tally)
     }
 }

@@ -111,17 +111,14 @@ fn check_group(
     let (start, end) = (start.start, end.end);
     // Both lie within the file, so they fit.
     buffer.resize(end.saturating_sub(start) as usize, 0);
-    file.source().read_exact_at(buffer, start as usize).map_err(|error| crate::Error::of_read(error, || group[0].name.clone()))?;
+    file.source()
+        .read_exact_at(buffer, start as usize)
+        .map_err(|error| crate::Error::of_read(error, || group[0].name.clone()))?;
     group.iter().map(|piece| in_bytes(piece, start, buffer, options)).collect()
 }
 
 /// Looks at a piece that lies in bytes of the file, the first of which is at `start`.
-fn in_bytes(
-    piece: &Piece,
-    start: u64,
-    bytes: &[u8],
-    options: &Options,
-) -> Result<Tallies, Error> {
+fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Result<Tallies, Error> {
     let content = content(piece)?;
     let Place::Bytes { start: from, end, at } = piece.place else {
         return Err(Error::Invalid("a piece that is not of bytes"));

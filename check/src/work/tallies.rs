@@ -168,7 +168,8 @@ impl TryFrom<Written> for Tallies {
                 }
                 cover(&mut parts, (start, end)).map_err(|at| Error::Repeated { tensor, at })?;
             }
-            let found = ByKind { nan: nan.read()?, pos_inf: pos_inf.read()?, neg_inf: neg_inf.read()? };
+            let found =
+                ByKind { nan: nan.read()?, pos_inf: pos_inf.read()?, neg_inf: neg_inf.read()? };
             let float = |text: &str| Ok::<_, Error>(f64::from_bits(bits(text)?));
             let range = match range {
                 Some((min, max)) => Some(Range { min: float(&min)?, max: float(&max)? }),

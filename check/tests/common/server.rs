@@ -81,7 +81,7 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
     };
     let mut state = state.lock().ok()?;
     state.requests.push(request.join("\n"));
-    let mut send = |status: &str, headers: &str, body: &[u8], length: usize| {
+    let send = |status: &str, headers: &str, body: &[u8], length: usize| {
         let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
         let mut stream = stream;
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).ok()

@@ -8,6 +8,7 @@ mod options;
 mod pieces;
 mod planted;
 mod safetensors;
+mod sources;
 mod work;
 mod write;
 

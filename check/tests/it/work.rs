@@ -39,8 +39,10 @@ fn mixed(random: &mut Random) -> Vec<u8> {
         })
         .collect();
     let entry = |(name, kind, shape, data)| Entry { name, kind, shape, data };
-    let entries: Vec<_> =
-        tensors.iter().map(|(name, kind, shape, data)| entry((&**name, *kind, &shape[..], &data[..]))).collect();
+    let entries: Vec<_> = tensors
+        .iter()
+        .map(|(name, kind, shape, data)| entry((&**name, *kind, &shape[..], &data[..])))
+        .collect();
     safetensors(&entries)
 }
 
@@ -157,7 +159,10 @@ fn files_that_change_are_refused() {
     // Plans of different states of a file do not mix.
     fs::write(&path, &bytes).unwrap();
     let other = work::plan(&path, work::PIECE, &Options::default()).unwrap();
-    assert!(matches!(merge(&other, found.clone(), &Options::default()), Err(work::Error::OtherPlan)));
+    assert!(matches!(
+        merge(&other, found.clone(), &Options::default()),
+        Err(work::Error::OtherPlan)
+    ));
     merge(&plan, found, &Options::default()).unwrap();
 }
 
@@ -199,7 +204,8 @@ fn shards_are_read_from_their_files() {
     for shard in ["a", "b"] {
         let data = noise(4000, &mut random);
         let entry = Entry { name: shard, kind: "F32", shape: &[1000], data: &data };
-        fs::write(folder.path().join(format!("{shard}.safetensors")), safetensors(&[entry])).unwrap();
+        fs::write(folder.path().join(format!("{shard}.safetensors")), safetensors(&[entry]))
+            .unwrap();
     }
     let index = folder.path().join("model.safetensors.index.json");
     let map = r#"{"weight_map":{"a":"a.safetensors","b":"b.safetensors"}}"#;
@@ -211,7 +217,10 @@ fn shards_are_read_from_their_files() {
     assert_eq!(report_of_pieces(path, &options, &mut random).unwrap(), expected);
     let plan = plan(path, work::PIECE, &options).unwrap();
     let files: Vec<_> = plan.pieces().iter().map(Piece::file).collect();
-    assert!(files[0].ends_with("a.safetensors") && files[1].ends_with("b.safetensors"), "{files:?}");
+    assert!(
+        files[0].ends_with("a.safetensors") && files[1].ends_with("b.safetensors"),
+        "{files:?}"
+    );
 }
 
 /// Changes one value of a document at random.
@@ -260,7 +269,8 @@ fn damaged_plans_pieces_and_tallies() {
             let mut document = serde_json::to_value(good.pieces()).unwrap();
             change(&mut document, &mut random);
             let pieces = serde_json::from_value::<Vec<Piece>>(document);
-            refused += usize::from(!pieces.is_ok_and(|pieces| check_pieces(&pieces, &options).is_ok()));
+            refused +=
+                usize::from(!pieces.is_ok_and(|pieces| check_pieces(&pieces, &options).is_ok()));
             let mut document = serde_json::to_value(&found).unwrap();
             change(&mut document, &mut random);
             if let Ok(tallies) = serde_json::from_value::<Tallies>(document) {

@@ -10,7 +10,8 @@ fn npy_headers() {
     refused("h.npy", b"\x93NUMPY", "ends before its header");
     refused("h.npy", b"\x93NUMPY\x01\0\xFF", "ends before its header");
     refused("h.npy", b"\x93NUMPY\x01\0\xFF\xFF{", "ends before its header");
-    refused("h.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{", "ends before its header");
+    refused("h.npy", b"\x93NUMPY\x02\0\xFF\xFF\0\0{", "ends before its header");
+    refused("h.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{", "4294967295 bytes are too many");
     refused("h.npy", b"\x93NUMPY\x04\0\0\0", "version 4.0");
     refused("h.npy", b"\x93NUMPY\x01\x01\0\0", "version 1.1");
     refused("h.npy", b"\x93NUMPY\x01\0\0\0", "expected '{' at byte 0");

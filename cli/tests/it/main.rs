@@ -6,6 +6,8 @@ mod hostile;
 mod inputs;
 #[cfg(target_os = "linux")]
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod limits;
 mod npy_files;
 mod output;
 mod raw_dtypes;
