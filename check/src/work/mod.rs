@@ -6,8 +6,8 @@
 //! array of batch jobs. Each machine finds the file by the same path or URL.
 //!
 //! Tallies add up in any order and in any groups ([`Tallies::merge`]), and always to the same
-//! report. [`merge`] refuses tallies that leave out a part of a tensor or have one twice. A piece of
-//! a file that has changed since it was planned is refused, too.
+//! report. [`merge`] refuses tallies that leave out a part of a tensor or have one twice. A piece
+//! of a file that has changed since it was planned is refused, too.
 //!
 //! ```
 //! use nonfinite_check::{Options, json, work};
@@ -114,11 +114,13 @@ fn read(
 ///
 /// | URL | credentials and settings |
 /// |---|---|
-/// | `s3://BUCKET/KEY` | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT` and others of the crate `object_store`; `AWS_SKIP_SIGNATURE=true` for public buckets |
-/// | `gs://BUCKET/KEY` | `GOOGLE_SERVICE_ACCOUNT` and others |
-/// | `az://CONTAINER/KEY`, `abfss://..` | `AZURE_STORAGE_ACCOUNT_NAME`, `AZURE_STORAGE_ACCOUNT_KEY` and others |
-/// | `https://..`, `http://..` | none; a query, such as that of a presigned URL, stays as it is |
-/// | `hf://OWNER/MODEL/PATH`, `hf://OWNER/MODEL@REVISION/PATH` | `HF_TOKEN`, `HF_ENDPOINT` |
+/// | `s3://BUCKET/KEY` | `AWS_*` of the crate `object_store`, such as `AWS_ENDPOINT` |
+/// | `gs://BUCKET/KEY` | `GOOGLE_*`, such as `GOOGLE_SERVICE_ACCOUNT` |
+/// | `az://CONTAINER/KEY`, `abfss://..` | `AZURE_*`, such as `AZURE_STORAGE_ACCOUNT_KEY` |
+/// | `https://..`, `http://..` | none; the query of a presigned URL is sent as it is |
+/// | `hf://OWNER/MODEL[@REVISION]/PATH` | `HF_TOKEN`, `HF_ENDPOINT` |
+///
+/// Public buckets of S3 need `AWS_SKIP_SIGNATURE=true`. Slashes of a revision are written as `%2F`.
 ///
 /// The server has to answer requests for ranges. Of npy, safetensors (sharded sets as well) and
 /// GGUF files, only the header and the tensors that are looked at are fetched, with 16 requests of
