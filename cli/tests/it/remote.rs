@@ -8,8 +8,7 @@ use crate::{command, npy};
 /// The server of a model of one file, by way of a redirection to another host, as Hugging Face has.
 fn hugging_face() -> (Server, Server) {
     let bytes = npy("'<f4'", false, "(2,)", &[1.0f32, f32::NAN].map(f32::to_le_bytes).concat());
-    let files = BTreeMap::from([("/blob".to_owned(), bytes)]);
-    let store = Server::new(State { files, tag: Some("\"x\"".to_owned()), ..State::default() });
+    let store = Server::of("/blob", &bytes);
     let to = format!("{}/blob?signature=1", store.url);
     let redirects = BTreeMap::from([("/owner/model/resolve/refs%2Fpr%2F1/a/x.npy".to_owned(), to)]);
     (Server::new(State { redirects, ..State::default() }), store)
