@@ -82,8 +82,8 @@ element! { u8:
 /// machine.
 #[derive(Clone, Copy)]
 pub struct Elements<'a> {
-    format: Format,
-    bytes: &'a [u8],
+    pub(crate) format: Format,
+    pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> Elements<'a> {

@@ -35,6 +35,12 @@ impl<'a> ElementsMut<'a> {
         Self { backend: Some(backend), ..self }
     }
 
+    /// The same elements, to be read.
+    #[inline]
+    fn elements(&self) -> Elements<'_> {
+        Elements { format: self.format, bytes: self.bytes }
+    }
+
     /// The format of the elements.
     #[must_use]
     #[inline]
@@ -46,14 +52,14 @@ impl<'a> ElementsMut<'a> {
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
-        self.bytes.len() / self.format.size_in_bytes()
+        self.elements().len()
     }
 
     /// Whether there is no element.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.elements().is_empty()
     }
 }
 

@@ -49,7 +49,7 @@ fn check(x: ArrayViewD<'_, f32>, name: &str) {
         }
         // Into outputs of other layouts.
         let mut columns = ArrayD::from_elem(x.raw_dim().f(), true);
-        view.mask_into(predicate, &mut MaskView::from(&mut columns.view_mut())).unwrap();
+        view.mask_into(predicate, &mut MaskView::from(&mut columns)).unwrap();
         assert_eq!(columns, want, "{name}");
         let wider: Vec<usize> = x.shape().iter().map(|size| 2 * size + 1).collect();
         let mut room = ArrayD::from_elem(IxDyn(&wider), true);

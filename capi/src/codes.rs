@@ -135,8 +135,10 @@ mod tests {
             let code = PREDICATES.iter().find(|entry| entry.1 == known).expect("in the table").0;
             assert_eq!(predicate(code), Ok(known));
         }
-        for bad in [0, 16, u32::MAX] {
+        for bad in [0, FORMATS.len() as u32 + 1, u32::MAX] {
             assert_eq!(format(bad), Err(NF_ERR_FORMAT));
+        }
+        for bad in [0, PREDICATES.len() as u32 + 1, u32::MAX] {
             assert_eq!(predicate(bad), Err(NF_ERR_PREDICATE));
         }
     }

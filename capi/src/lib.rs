@@ -10,10 +10,12 @@ mod ffi;
 mod flat;
 mod query;
 mod status;
+mod tensor;
 mod view;
 
 pub use codes::*;
 pub use flat::*;
 pub use query::*;
 pub use status::*;
+pub use tensor::View;
 pub use view::*;

@@ -1,14 +1,15 @@
 //! The check: a file is read, its tensors are looked at, and the findings become a report.
 
+use std::collections::BTreeSet;
 use std::io::{BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::formats::BEGINNING;
-use crate::model::{Error, FileFormat, ReadAt, Source, Tensor};
+use crate::model::{Checksum, Data, Error, FileFormat, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
-use crate::scan::{scan, scan_stream};
+use crate::scan::{places, scan, scan_stream};
 
 /// Checks a file.
 ///
@@ -46,8 +47,9 @@ pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Resul
 ///
 /// Memory is that of a header and some chunks of data. An Arrow stream takes the memory of the
 /// metadata of a batch (up to 256 MiB, if there is so much) and, for each column, of the bytes that
-/// describe its nulls and lists in a batch (up to 256 MiB, decompressed). A stream that needs more
-/// is refused; a file of the same content can be checked by its path.
+/// describe its nulls and lists in a batch (up to 256 MiB, decompressed), and of its dictionaries of
+/// floats (up to 256 MiB together). A stream that needs more is refused; a file of the same content
+/// can be checked by its path.
 ///
 /// # Errors
 /// [`Error::NoStream`] for formats that do not describe the data before it comes; otherwise as
@@ -58,33 +60,49 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     if beginning.is_empty() {
         return Err(Error::Empty);
     }
-    let format = FileFormat::of_file(&beginning, None)?;
+    let format = FileFormat::of_stream(&beginning)?;
     let how = format.stream()?;
     let mut stream = BufReader::new(beginning.chain(stream));
     let scanned = scan_stream(format, how, &mut stream, options)?;
-    let reports = scanned.into_iter();
-    let tensors =
-        reports.map(|(tensor, tally)| TensorReport::new(tensor.into(), &tally, options)).collect();
-    Ok(Report { format, tensors })
+    let report = |(tensor, tally)| TensorReport::new(Tensor::into(tensor), &tally, None, options);
+    let tensors = scanned.into_iter().map(report).collect();
+    Ok(Report { format, tensors, other_files: Vec::new() })
 }
 
-/// The tensors of a file, with the options that change what they are.
-///
-/// # Errors
-/// [`Error`] if the file is not whole or not valid, or claims too much.
-pub(crate) fn describe(
-    source: &dyn ReadAt,
-    path: Option<&Path>,
-    format: FileFormat,
-    options: &Options,
-) -> Result<Vec<Tensor>, Error> {
-    let mut tensors = format.read(source, path)?;
-    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw));
-    let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
-    let decoded =
-        decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
-    options.bound(decoded, source.length() as u64)?;
-    Ok(tensors)
+/// What there is to look at in a file.
+pub(crate) struct Contents {
+    pub(crate) tensors: Vec<Tensor>,
+    pub(crate) checksums: Vec<Checksum>,
+}
+
+impl Contents {
+    /// Of tensors as their reader hands them over, with the options that change what they are.
+    ///
+    /// # Errors
+    /// [`Error`] if the file has no valid checksums, or claims too much.
+    pub(crate) fn new(
+        source: &dyn ReadAt,
+        format: FileFormat,
+        mut tensors: Vec<Tensor>,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let checksums = format.checksums(source)?;
+        tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
+        let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
+        let decoded =
+            decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
+        options.bound(decoded, source.length() as u64)?;
+        Ok(Self { tensors, checksums })
+    }
+
+    /// The files beside the input that hold data of its tensors, each once.
+    pub(crate) fn other_files(&self) -> Vec<PathBuf> {
+        let paths = self.tensors.iter().filter_map(|tensor| match &tensor.data {
+            Data::Other { source, .. } => source.file().map(Path::to_owned),
+            Data::Input(_) | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => None,
+        });
+        paths.collect::<BTreeSet<_>>().into_iter().collect()
+    }
 }
 
 fn check(
@@ -93,7 +111,9 @@ fn check(
     format: FileFormat,
     options: &Options,
 ) -> Result<Report, Error> {
-    let tensors = describe(source, path, format, options)?;
+    let contents = Contents::new(source, format, format.read(source, path)?, options)?;
+    let other_files = contents.other_files();
+    let Contents { tensors, checksums } = contents;
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
         // Saturates, since columns may claim any length without data.
@@ -101,9 +121,11 @@ fn check(
             scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
         observer.started(total);
     }
-    let tallies = scan(source, &tensors, options)?;
-    let reports = tensors.into_iter().zip(&tallies);
-    let tensors =
-        reports.map(|(tensor, tally)| TensorReport::new(tensor.into(), tally, options)).collect();
-    Ok(Report { format, tensors })
+    let tallies = scan(source, &tensors, &checksums, options)?;
+    let mut places = places(source, &tensors, &tallies, options)?;
+    let reports = tensors.into_iter().zip(&tallies).enumerate();
+    let report = |(index, (tensor, tally))| {
+        TensorReport::new(Tensor::into(tensor), tally, places.remove(&index), options)
+    };
+    Ok(Report { format, tensors: reports.map(report).collect(), other_files })
 }

@@ -1,29 +1,84 @@
 //! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::diff::Pair;
 use crate::model::{ByKind, Error, Finding, First, Kinds};
+use crate::places::{AxisPlaces, Map, Places, Steps};
 use crate::report::{LookedAt, Report, TensorReport};
+use crate::totals::Totals;
 
 /// The version of the schema. It rises when a field is removed or changes its meaning, not when a
 /// field is added.
 pub const VERSION: u32 = 1;
 
+/// The version of the program. All crates of it have the same.
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Which tensors are listed. Totals count all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listed {
+    /// All tensors.
+    #[default]
+    All,
+    /// Bad ones, and those that may hold a NaN and could not be looked at.
+    Bad,
+}
+
+impl Listed {
+    fn lists(self, tensor: &TensorReport) -> bool {
+        match self {
+            Self::All => true,
+            Self::Bad => tensor.is_bad() || matches!(tensor.looked_at, LookedAt::Unreadable(_)),
+        }
+    }
+}
+
 /// A whole run as one document: each file with its report, or with the error if there is none.
 #[must_use]
-pub fn document(files: &[(PathBuf, Result<Report, Error>)]) -> String {
-    let files: Vec<_> = files.iter().map(|(path, result)| File::new(path, result)).collect();
+pub fn document(files: &[(PathBuf, Result<Report, Error>)], listed: Listed) -> String {
+    let reports = || files.iter().filter_map(|(_, result)| result.as_ref().ok());
+    let totals = All { sums: Totals::of(reports()), by_dtype: Totals::by_dtype(reports()) };
+    let files: Vec<_> =
+        files.iter().map(|(path, result)| File::new(path, result, listed)).collect();
     let bad = files.iter().any(|file| file.bad);
     let complete = files.iter().all(|file| file.complete);
-    text(&Document { schema_version: VERSION, bad, complete, files })
+    text(&Document { schema_version: VERSION, version: PROGRAM, bad, complete, totals, files })
+}
+
+/// The comparison of two sides as one document. It lists the pairs that hold a number that is not
+/// finite, and the tensors that only one side has.
+#[must_use]
+pub fn comparison(pairs: &[Pair<'_>]) -> String {
+    let compared = pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some()).count();
+    let found =
+        |tensor: Option<&TensorReport>| tensor.is_none_or(|tensor| tensor.first().is_some());
+    let listed = pairs.iter().filter(|pair| found(pair.a) || found(pair.b));
+    let tensors = listed.map(|pair| Compared {
+        name: pair.name(),
+        path: pair.file.to_string_lossy().into_owned(),
+        a: pair.a.map(Tensor::new),
+        b: pair.b.map(Tensor::new),
+        new: names(pair.new),
+        exact: pair.exact,
+    });
+    text(&Comparison {
+        schema_version: VERSION,
+        version: PROGRAM,
+        new: pairs.iter().any(|pair| !pair.new.is_empty()),
+        compared,
+        tensors: tensors.collect(),
+    })
 }
 
 /// The lines of a file: an object for each tensor, or one for a file that could not be checked. Each
 /// line ends with a line feed.
 #[must_use]
-pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
+pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> String {
     let mut lines = String::new();
     let mut push = |entry: &Line<'_>| {
         lines.push_str(&text(entry));
@@ -33,7 +88,8 @@ pub fn lines(path: &Path, result: &Result<Report, Error>) -> String {
     let entry = |tensor, error| Line { schema_version: VERSION, path: &path, tensor, error };
     match result {
         Ok(report) => {
-            report.tensors.iter().for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None)))
+            let tensors = report.tensors.iter().filter(|tensor| listed.lists(tensor));
+            tensors.for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None)))
         }
         Err(error) => push(&entry(None, Some(error.to_string()))),
     }
@@ -48,9 +104,37 @@ fn text(value: &impl Serialize) -> String {
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
+    version: &'static str,
     bad: bool,
     complete: bool,
+    totals: All<'a>,
     files: Vec<File<'a>>,
+}
+
+#[derive(Serialize)]
+struct All<'a> {
+    #[serde(flatten)]
+    sums: Totals,
+    by_dtype: BTreeMap<&'a str, Totals>,
+}
+
+#[derive(Serialize)]
+struct Comparison<'a> {
+    schema_version: u32,
+    version: &'static str,
+    new: bool,
+    compared: usize,
+    tensors: Vec<Compared<'a>>,
+}
+
+#[derive(Serialize)]
+struct Compared<'a> {
+    name: Option<&'a str>,
+    path: String,
+    a: Option<Tensor<'a>>,
+    b: Option<Tensor<'a>>,
+    new: Vec<&'static str>,
+    exact: bool,
 }
 
 #[derive(Serialize)]
@@ -60,11 +144,32 @@ struct File<'a> {
     bad: bool,
     complete: bool,
     error: Option<String>,
+    not_looked_at: Vec<NotLookedAt<'a>>,
     tensors: Vec<Tensor<'a>>,
 }
 
+/// Something that could hold a NaN.
+#[derive(Serialize)]
+struct NotLookedAt<'a> {
+    /// A tensor or a member; none for the file.
+    name: Option<&'a str>,
+    reason: Cow<'a, str>,
+}
+
+impl<'a> NotLookedAt<'a> {
+    fn all(result: &'a Result<Report, Error>) -> Vec<Self> {
+        match result {
+            Ok(report) => report
+                .not_looked_at()
+                .map(|(tensor, why)| Self { name: tensor.name.as_deref(), reason: why.into() })
+                .collect(),
+            Err(error) => vec![Self { name: None, reason: error.to_string().into() }],
+        }
+    }
+}
+
 impl<'a> File<'a> {
-    fn new(path: &Path, result: &'a Result<Report, Error>) -> Self {
+    fn new(path: &Path, result: &'a Result<Report, Error>, listed: Listed) -> Self {
         let report = result.as_ref().ok();
         Self {
             path: path.to_string_lossy().into_owned(),
@@ -72,9 +177,13 @@ impl<'a> File<'a> {
             bad: report.is_some_and(Report::is_bad),
             complete: report.is_some_and(Report::is_complete),
             error: result.as_ref().err().map(Error::to_string),
+            not_looked_at: NotLookedAt::all(result),
             tensors: report
-                .map(|report| report.tensors.iter().map(Tensor::new).collect())
-                .unwrap_or_default(),
+                .into_iter()
+                .flat_map(|report| &report.tensors)
+                .filter(|tensor| listed.lists(tensor))
+                .map(Tensor::new)
+                .collect(),
         }
     }
 }
@@ -110,6 +219,39 @@ struct Tensor<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<f64>,
     bad: Vec<&'static str>,
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    places: Option<Where<'a>>,
+}
+
+#[derive(Serialize)]
+struct Where<'a> {
+    statement: String,
+    elements: u64,
+    axes: Vec<Axis<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map: Option<Density>,
+}
+
+#[derive(Serialize)]
+struct Axis<'a> {
+    extent: usize,
+    indices: usize,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    ranges: &'a [(usize, usize)],
+}
+
+#[derive(Serialize)]
+struct Density {
+    groups: Step,
+    rows: Step,
+    columns: Step,
+    lit: Vec<(u32, u64)>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    extent: usize,
+    step: usize,
 }
 
 #[derive(Serialize)]
@@ -164,6 +306,38 @@ impl<'a> Tensor<'a> {
             min: tensor.range.map(|range| range.min),
             max: tensor.range.map(|range| range.max),
             bad: names(tensor.bad),
+            places: tensor
+                .places
+                .as_ref()
+                .map(|places| Where::new(places, tensor.name.as_deref().unwrap_or_default())),
+        }
+    }
+}
+
+impl<'a> Where<'a> {
+    fn new(places: &'a Places, tensor: &str) -> Self {
+        let axis = |AxisPlaces { extent, indices, ranges }: &'a AxisPlaces| Axis {
+            extent: *extent,
+            indices: *indices,
+            ranges,
+        };
+        Self {
+            statement: places.statement(tensor),
+            elements: places.elements,
+            axes: places.axes.iter().map(axis).collect(),
+            map: places.map.as_ref().map(Density::new),
+        }
+    }
+}
+
+impl Density {
+    fn new(Map { groups, rows, columns, lit }: &Map) -> Self {
+        let step = |&Steps { extent, step }: &Steps| Step { extent, step };
+        Self {
+            groups: step(groups),
+            rows: step(rows),
+            columns: step(columns),
+            lit: lit.iter().map(|lit| (lit.cell, lit.elements)).collect(),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use crate::model::{Error, Kinds};
-use crate::policy::Allow;
-use crate::raw::RawDtype;
+use crate::policy::{self, Allow};
+use crate::raw::{RawDtype, TakenAs};
 
 /// How to check.
 #[derive(Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct Options {
     /// The formats of elements that numpy saved as raw bytes. Such elements are unreadable without
     /// an entry here.
     pub raw: Vec<RawDtype>,
+    /// The formats of tensors that are stored as integers or raw bytes, by their names: the first
+    /// that matches counts, before [`Options::raw`].
+    pub taken_as: Vec<TakenAs>,
     /// The most decoded bytes of numbers for each byte of a file. A few bytes of a table can stand
     /// for billions of equal numbers, so a file that claims more is refused with
     /// [`Error::Expansion`]. Numbers count if the file holds them compressed or repeated, or leaves
@@ -43,6 +46,11 @@ pub struct Options {
     pub download: Option<NonZeroU64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
+    /// Whether to look at bad tensors a second time, for what the places of their bad numbers have
+    /// in common: [`TensorReport::places`](crate::TensorReport::places). Not in streams.
+    pub places: bool,
+    /// Whether to draw a [`Map`](crate::Map) of these places, too.
+    pub draw: bool,
     /// Whether files are mapped into memory instead of read. Nothing is copied then, so files in the
     /// cache of the system take less CPU time: the README has figures. But a file that another
     /// process cuts ends this process with SIGBUS. A file that cannot be mapped is read.
@@ -58,9 +66,12 @@ impl Default for Options {
             fail_on: Kinds::ALL,
             allow: Vec::new(),
             raw: Vec::new(),
+            taken_as: Vec::new(),
             expansion: Some(Self::EXPANSION),
             download: Some(Self::DOWNLOAD),
             threads: None,
+            places: false,
+            draw: false,
             map: false,
             observer: None,
         }
@@ -96,9 +107,7 @@ impl Options {
 
     /// Which of the kinds that were found make a tensor of this name bad.
     pub(crate) fn bad(&self, name: &str, found: Kinds) -> Kinds {
-        let allowed = self.allow.iter().filter(|allow| allow.pattern.matches(name));
-        let allowed = allowed.fold(Kinds::default(), |kinds, allow| kinds.or(allow.kinds));
-        found.and(self.fail_on).without(allowed)
+        found.and(self.fail_on).without(policy::allowed(&self.allow, name))
     }
 
     pub(crate) fn advance(&self, bytes: usize) -> Result<(), Error> {
@@ -111,8 +120,9 @@ impl Options {
 
 /// Receives the progress of a check, from all of its threads.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// So many bytes of tensors are to be looked at in this file. A stream calls this several times,
-    /// since its length is not known at the start; the numbers add up.
+    /// So many bytes of tensors are to be looked at in this file. Is called several times if the
+    /// length of a stream is not known at the start, and if bad tensors are looked at again
+    /// ([`Options::places`]); the numbers add up.
     fn started(&self, bytes: u64) {
         let _ = bytes;
     }

@@ -37,6 +37,12 @@ pub struct Allow {
     pub kinds: Kinds,
 }
 
+/// Which kinds are meant to be in a tensor of this name.
+pub(crate) fn allowed(allow: &[Allow], name: &str) -> Kinds {
+    let allowed = allow.iter().filter(|allow| allow.pattern.matches(name));
+    allowed.fold(Kinds::default(), |kinds, allow| kinds.or(allow.kinds))
+}
+
 /// `PATTERN:KINDS`, such as `*.attn_mask:-inf`. The last colon separates the two.
 impl FromStr for Allow {
     type Err = PolicyError;

@@ -1,9 +1,10 @@
-//! Elements of .npy files whose format the file does not say: numpy saves elements of `ml_dtypes` as
-//! raw bytes.
+//! Elements whose format the file does not say: numpy saves elements of `ml_dtypes` as raw bytes, and
+//! many models keep scales and weights of 8 bits as integers.
 
 use std::fmt;
 use std::str::FromStr;
 
+use glob::Pattern;
 use nonfinite::Format;
 
 use crate::model::{ByteOrder, Content, Tensor};
@@ -27,27 +28,82 @@ pub(crate) fn size(dtype: &str) -> Option<usize> {
     }
 }
 
-/// Turns a raw tensor into one of floats if its dtype is among these.
-pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype]) {
-    if raw.is_empty() || !matches!(tensor.content, Content::Unreadable(_)) {
-        return;
-    }
-    let Some((order, dtype)) = tensor.dtype.split_at_checked(1) else { return };
-    let order = if order == ">" { ByteOrder::Big } else { ByteOrder::Little };
-    if let Some(raw) =
-        raw.iter().find(|raw| raw.dtype == dtype && size(dtype) == Some(raw.format.size_in_bytes()))
-    {
-        tensor.content = Content::Floats { format: raw.format, parts: 1, order };
-    }
+/// The format of tensors whose name matches a pattern, such as scales that are stored as `U8`.
+/// Tensors of floats stay as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenAs {
+    /// The names of the tensors: `*` stands for any characters, `?` for one character, `[..]` for
+    /// one of these characters.
+    pub pattern: Pattern,
+    /// The format of their elements.
+    pub format: Format,
+}
+
+/// Turns a tensor that is not one of floats into one, if its name or its dtype asks for it. Unreadable
+/// if elements of the format have another length.
+pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype], taken_as: &[TakenAs]) {
+    let is_raw = match tensor.content {
+        Content::Unreadable(_) => true,
+        Content::NotFloat => false,
+        Content::Floats { .. } | Content::Blocks { .. } | Content::AlwaysFinite => return,
+    };
+    let dtype = tensor.dtype.trim_start_matches(['<', '>', '=', '|']);
+    let order = if tensor.dtype.starts_with('>') { ByteOrder::Big } else { ByteOrder::Little };
+    let name = tensor.name.as_deref().unwrap_or_default();
+    let named = taken_as.iter().find(|named| named.pattern.matches(name));
+    let raw = || {
+        raw.iter().find(|raw| {
+            is_raw && raw.dtype == dtype && size(dtype) == Some(raw.format.size_in_bytes())
+        })
+    };
+    let format = match named {
+        Some(named) => named.format,
+        None => match raw() {
+            Some(raw) => raw.format,
+            None => return,
+        },
+    };
+    tensor.content = if has_elements_of(tensor, format) {
+        Content::Floats { format, parts: 1, order }
+    } else {
+        let (name, size) = (format.name(), format.size_in_bytes());
+        let why = format!("it has no elements of {size} bytes to be taken as {name}");
+        Content::Unreadable(why)
+    };
+}
+
+/// Whether the elements of a tensor are as long as numbers of this format.
+fn has_elements_of(tensor: &Tensor, format: Format) -> bool {
+    tensor.elements().checked_mul(format.size_in_bytes()) == Some(tensor.data.length())
 }
 
 /// Whether [`apply`] can turn a tensor into one of this content.
 pub(crate) fn fits(tensor: &Tensor, content: &Content) -> bool {
-    let dtype = tensor.dtype.split_at_checked(1).map(|(_, dtype)| dtype);
-    let is_raw = matches!(tensor.content, Content::Unreadable(_));
-    is_raw
+    let is_taken = match tensor.content {
+        Content::Unreadable(_) | Content::NotFloat => true,
+        Content::Floats { .. } | Content::Blocks { .. } | Content::AlwaysFinite => false,
+    };
+    is_taken
         && matches!(content, Content::Floats { format, parts: 1, .. }
-            if dtype.and_then(size) == Some(format.size_in_bytes()))
+            if has_elements_of(tensor, *format))
+}
+
+/// `PATTERN=FORMAT`, such as `*_scales=f8e8m0fnu`. The last `=` separates the two.
+impl FromStr for TakenAs {
+    type Err = RawDtypeError;
+
+    fn from_str(text: &str) -> Result<Self, RawDtypeError> {
+        let (pattern, name) = text.rsplit_once('=').ok_or(RawDtypeError::NoEquals)?;
+        let pattern = Pattern::new(pattern)
+            .map_err(|error| RawDtypeError::Pattern(pattern.to_owned(), error.msg))?;
+        Ok(Self { pattern, format: format(name)? })
+    }
+}
+
+/// The format of this name.
+fn format(name: &str) -> Result<Format, RawDtypeError> {
+    let named = Format::ALL.iter().copied().find(|known| known.names().contains(&name));
+    named.ok_or_else(|| RawDtypeError::Format(name.to_owned()))
 }
 
 /// `DTYPE=FORMAT`, such as `V2=bf16`.
@@ -55,10 +111,9 @@ impl FromStr for RawDtype {
     type Err = RawDtypeError;
 
     fn from_str(text: &str) -> Result<Self, RawDtypeError> {
-        let (dtype, format) = text.split_once('=').ok_or(RawDtypeError::NoEquals)?;
+        let (dtype, name) = text.split_once('=').ok_or(RawDtypeError::NoEquals)?;
         let size = size(dtype).ok_or_else(|| RawDtypeError::Dtype(dtype.to_owned()))?;
-        let named = Format::ALL.iter().copied().find(|known| known.names().contains(&format));
-        let format = named.ok_or_else(|| RawDtypeError::Format(format.to_owned()))?;
+        let format = format(name)?;
         if format.size_in_bytes() == size {
             Ok(Self { dtype: dtype.to_owned(), format })
         } else {
@@ -67,7 +122,7 @@ impl FromStr for RawDtype {
     }
 }
 
-/// Why a text is not a [`RawDtype`].
+/// Why a text is not a [`RawDtype`] or not a [`TakenAs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RawDtypeError {
@@ -77,6 +132,8 @@ pub enum RawDtypeError {
     Dtype(String),
     /// There is no format of this name.
     Format(String),
+    /// The pattern is not valid: why.
+    Pattern(String, &'static str),
     /// Elements of the format and of the dtype differ in length.
     Size {
         /// Bytes by the dtype.
@@ -89,7 +146,8 @@ pub enum RawDtypeError {
 impl fmt::Display for RawDtypeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoEquals => f.write_str("no '=', as in V2=bf16"),
+            Self::NoEquals => f.write_str("no '=', as in V2=bf16 or '*_scales=f8e8m0fnu'"),
+            Self::Pattern(pattern, why) => write!(f, "{pattern:?} is no pattern: {why}"),
             Self::Dtype(dtype) => {
                 write!(f, "{dtype:?} is no dtype of raw bytes: those are V1, V2, .. and f1")
             }

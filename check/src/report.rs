@@ -6,6 +6,7 @@ use nonfinite::Format;
 
 use crate::model::{ByKind, Content, Description, FileFormat, Finding, First, Kinds, Range};
 use crate::options::Options;
+use crate::places::Places;
 use crate::scan::{Found, Tally};
 
 /// What a check found in a file.
@@ -16,6 +17,8 @@ pub struct Report {
     pub format: FileFormat,
     /// The tensors, in the order of their data in the file, or of the index of a set.
     pub tensors: Vec<TensorReport>,
+    /// The files beside this one that hold data of its tensors: shards, external data.
+    pub other_files: Vec<PathBuf>,
 }
 
 impl Report {
@@ -28,7 +31,18 @@ impl Report {
     /// Whether every tensor that could hold a NaN was looked at.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.tensors.iter().any(|tensor| matches!(tensor.looked_at, LookedAt::Unreadable(_)))
+        self.not_looked_at().next().is_none()
+    }
+
+    /// What could hold a NaN and was not looked at, and why.
+    pub fn not_looked_at(&self) -> impl Iterator<Item = (&TensorReport, &str)> {
+        self.tensors.iter().filter_map(|tensor| match &tensor.looked_at {
+            LookedAt::Unreadable(why) => Some((tensor, why.as_str())),
+            LookedAt::Values
+            | LookedAt::Scales { .. }
+            | LookedAt::AlwaysFinite
+            | LookedAt::NotFloat => None,
+        })
     }
 }
 
@@ -58,6 +72,9 @@ pub struct TensorReport {
     pub range: Option<Range>,
     /// The kinds that were found and are not allowed. They make the tensor bad.
     pub bad: Kinds,
+    /// Where the numbers are that make the tensor bad, if [`Options::places`] or [`Options::draw`]
+    /// asks for that. None for tensors that are not bad, of streams, and as [`Places`] says.
+    pub places: Option<Places>,
 }
 
 /// Which numbers of a tensor were looked at.
@@ -83,7 +100,12 @@ pub enum LookedAt {
 }
 
 impl TensorReport {
-    pub(crate) fn new(tensor: Description, tally: &Tally, options: &Options) -> Self {
+    pub(crate) fn new(
+        tensor: Description,
+        tally: &Tally,
+        places: Option<Places>,
+        options: &Options,
+    ) -> Self {
         let Tally { found, range } = *tally;
         let found = found.map(|Found { count, first }| Finding {
             count,
@@ -97,6 +119,7 @@ impl TensorReport {
             looked_at: looked_at(&tensor.content),
             found,
             range,
+            places,
             name: tensor.name,
             file: tensor.file,
             dtype: tensor.dtype,
@@ -108,6 +131,22 @@ impl TensorReport {
     #[must_use]
     pub fn is_bad(&self) -> bool {
         !self.bad.is_empty()
+    }
+
+    /// What the places of the bad numbers have in common: [`Places::statement`], and of scales how
+    /// many weights they stand for. None if that is not known, and for less than four elements: the
+    /// first places of the kinds tell as much of these.
+    #[must_use]
+    pub fn statement(&self) -> Option<String> {
+        let places = self.places.as_ref().filter(|places| places.elements > 3)?;
+        let statement = places.statement(self.name.as_deref().unwrap_or_default());
+        Some(match self.looked_at {
+            LookedAt::Scales { .. } => format!("{} weights: {statement}", places.elements),
+            LookedAt::Values
+            | LookedAt::AlwaysFinite
+            | LookedAt::NotFloat
+            | LookedAt::Unreadable(_) => statement,
+        })
     }
 
     /// The first number that is not finite, and its kind: `NaN`, `+Inf` or `-Inf`. Of a bad tensor,

@@ -4,52 +4,17 @@ import os
 import subprocess
 import sys
 import tempfile
-from random import Random
 
 import gguf
 import ml_dtypes
 import numpy as np
-import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import safetensors.numpy
 from gguf import GGMLQuantizationType as Type
 
-import nested
-from expected import compare, of_array, of_report, run
-
-RNG = np.random.default_rng(20261121)
-SHAPES = [(), (1,), (63,), (64, 65), (3, 5, 127), (0, 4), (70_001,)]
-FLOATS = [np.float16, np.float32, np.float64]
-SMALL = [
-    ml_dtypes.bfloat16,
-    ml_dtypes.float8_e4m3fn,
-    ml_dtypes.float8_e5m2,
-    ml_dtypes.float8_e4m3fnuz,
-    ml_dtypes.float8_e5m2fnuz,
-    ml_dtypes.float8_e8m0fnu,
-]
-failures, compared = [], 0
-
-
-def random(dtype, shape):
-    """Random bits: of 16 bits and fewer many are special; in wider formats some are made so."""
-    dtype = np.dtype(dtype)
-    count = int(np.prod(shape))
-    array = np.frombuffer(RNG.bytes(count * dtype.itemsize), dtype=dtype).copy().reshape(shape)
-    if dtype.itemsize >= 4 and dtype.kind == "f" and count:
-        flat = array.reshape(-1)
-        for value in (np.nan, np.inf, -np.inf):
-            flat[RNG.integers(0, count, max(1, count // 50))] = value
-    return array
-
-
-def check(what, report, array, order="C"):
-    global compared
-    compared += 1
-    message = compare(what, report, array, order)
-    if message:
-        failures.append(message)
+import shared
+from expected import run
+from shared import FLOATS, RNG, SHAPES, SMALL, check, failures, random
+from tables import arrow, dictionaries, empty_groups, nested_arrow, parquet
 
 
 def npy(folder, program):
@@ -80,6 +45,71 @@ def npz(folder, program):
         assert report["integers"]["looked_at"] == "not_float"
         for name, array in arrays.items():
             check(f"{save.__name__} {name}", report[name], array)
+
+
+def records(folder, program):
+    """Each field of structured arrays, in .npy files and in archives."""
+    inner = [("x", ">f4"), ("y", "<i2", (2,))]
+    dtype = np.dtype([("a", "<f8"), ("b", "<f2", (3, 2)), ("n", inner, (4,)), ("c", "<c8")])
+    gaps = np.dtype({"names": ["f", "i"], "formats": ["<f4", "u1"], "offsets": [4, 11], "itemsize": 16})
+    fields = {"a": lambda x: x["a"], "b": lambda x: x["b"], "n.x": lambda x: x["n"]["x"],
+              "c": lambda x: x["c"]}
+    for shape in ((), (5,), (40, 700), (0, 3), (3, 33_000)):
+        for order in "CF":
+            array = np.zeros(shape, dtype, order=order)
+            for of in fields.values():
+                part = of(array)
+                if part.dtype.kind == "c":
+                    part.real[...] = random(np.float32, part.shape)
+                else:
+                    part[...] = random(part.dtype.newbyteorder("="), part.shape)
+            with_gaps = np.zeros(shape, gaps)
+            with_gaps["f"] = random(np.float32, shape)
+            path = os.path.join(folder, "records.npy")
+            np.save(path, with_gaps)
+            check(f"gaps {shape}", run(program, path)["f"], with_gaps["f"])
+            np.save(path, array)
+            written = "F" if order == "F" and not array.flags.c_contiguous else "C"
+            report = run(program, path)
+            assert report["n.y"]["looked_at"] == "not_float"
+            for name, of in fields.items():
+                # The first number is that of the first record, and in the record in the order of C.
+                values = of(array)
+                axes = len(shape)
+                if written == "F":
+                    values = values.transpose(*range(axes - 1, -1, -1), *range(axes, values.ndim))
+                    first = report[name]
+                    for kind in ("nan", "pos_inf", "neg_inf"):
+                        place = first[kind]["first"]
+                        if place:
+                            coordinate = place["coordinate"]
+                            place["coordinate"] = coordinate[:axes][::-1] + coordinate[axes:]
+                check(f"record {name} {shape} {written}", report[name], values)
+            for save in (np.savez, np.savez_compressed):
+                path = os.path.join(folder, "records.npz")
+                save(path, m=np.ascontiguousarray(array).reshape(shape))
+                report = run(program, path)
+                for name, of in fields.items():
+                    check(f"{save.__name__} {name} {shape}", report[f"m.{name}"], of(array))
+
+
+def checksums(folder, program):
+    """A flipped bit in a stored member: numpy and the command refuse the same archives."""
+    path = os.path.join(folder, "sums.npz")
+    np.savez(path, a=np.zeros(3000, np.float32), i=np.arange(5_000))
+    good = open(path, "rb").read()
+    for at in [*range(0, len(good), 997), len(good) - 30]:
+        with open(path, "wb") as file:
+            file.write(good[:at] + bytes([good[at] ^ 16]) + good[at + 1:])
+        try:
+            with np.load(path) as archive:
+                numpys = [archive[name] is None for name in archive.files] == [False, False]
+        except Exception:
+            numpys = False
+        ours = subprocess.run([program, "check", path], capture_output=True).returncode != 2
+        shared.compared += 1
+        if ours and not numpys:
+            failures.append(f"bit of byte {at}: numpy refuses it, the command does not")
 
 
 def expansion(folder, program):
@@ -131,7 +161,6 @@ def gguf_floats(folder, program):
 def gguf_scales(folder, program):
     """Random blocks. numpy's answer is that of the package's own dequantisation: a block of which a scale is not finite
     is not finite. MXFP4 is asked for its scale bytes, since the package takes 0xFF for a power of two."""
-    global compared
     path = os.path.join(folder, "q.gguf")
     for kind, (elements, size) in gguf.GGML_QUANT_SIZES.items():
         if elements == 1 or kind in (Type.Q8_1, Type.Q8_K):
@@ -156,7 +185,7 @@ def gguf_scales(folder, program):
                 print(f"  {kind.name}: the package cannot dequantise it, not compared")
                 continue
             bad = ~np.isfinite(values.reshape(-1, elements)).all(axis=1)
-        compared += 1
+        shared.compared += 1
         blocks = int(bad.sum())
         place = int(bad.argmax()) * elements
         expected = list(np.unravel_index(place, (6, 50 * elements))) if blocks else None
@@ -164,110 +193,38 @@ def gguf_scales(folder, program):
             failures.append(f"gguf {kind.name}: ours {ours} scales, first {first}; numpy {blocks} blocks, first {expected}")
 
 
-def table(rows):
-    """Columns of every float type: without nulls, with nulls whose bytes are NaN, in structs, and in lists; and what numpy
-    finds there, by the names of Arrow."""
-    columns, expected = {}, {}
-    for dtype in FLOATS:
-        name = np.dtype(dtype).name
-        array = random(dtype, (rows,))
-        mask = RNG.random(rows) < 0.3
-        nulls = array.copy()
-        nulls[mask] = np.nan
-        # Under the nulls lie NaN. Where numpy is asked, zeros; but not for the minimum and maximum.
-        columns[name] = pa.array(array)
-        columns[f"{name}_nulls"] = pa.array(nulls, mask=mask)
-        columns[f"{name}_struct"] = pa.StructArray.from_arrays([pa.array(array), pa.array(np.arange(rows))], ["x", "i"])
-        fixed = random(dtype, (rows, 3))
-        columns[f"{name}_fixed"] = pa.FixedSizeListArray.from_arrays(pa.array(fixed.reshape(-1)), 3)
-        lengths = RNG.integers(0, 4, rows)
-        values = random(dtype, (int(lengths.sum()),))
-        columns[f"{name}_list"] = pa.ListArray.from_arrays(pa.array(np.concatenate([[0], lengths.cumsum()]), pa.int32()),
-                                                           pa.array(values))
-        expected |= {name: array, f"{name}_struct.x": array, f"{name}_fixed": fixed,
-                     f"{name}_nulls": (nulls, np.flatnonzero(~mask)),
-                     f"{name}_list": (values, np.repeat(np.arange(rows), lengths))}
-    columns["integers"] = pa.array(np.arange(rows))
-    columns["text"] = pa.array([str(i) for i in range(rows)])
-    return pa.table(columns), expected
+def metadata(folder, program):
+    """Floats in the metadata of GGUF."""
+    path = os.path.join(folder, "metadata.gguf")
+    for endianess in (gguf.GGUFEndian.LITTLE, gguf.GGUFEndian.BIG):
+        writer = gguf.GGUFWriter(path, "llama", endianess=endianess)
+        values = random(np.float32, (50,))
+        writer.add_array("scores", [float(value) for value in values])
+        writer.add_float32("one", float("nan"))
+        writer.add_float64("two", float("-inf"))
+        writer.add_array("integers", [1, 2])
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        report = run(program, path)
+        assert sorted(report) == ["metadata.one", "metadata.scores", "metadata.two"], report
+        counts = {kind: report["metadata.scores"][kind]["count"] for kind in ("nan", "pos_inf")}
+        want = {"nan": int(np.isnan(values).sum()), "pos_inf": int(np.isposinf(values).sum())}
+        if counts != want:
+            failures.append(f"gguf metadata: ours {counts}, numpy {want}")
+        check("gguf metadata f64", report["metadata.two"], np.array(-np.inf))
 
 
-def check_rows(what, report, values, rows):
-    """Numbers of which the coordinate is a row: `rows` has that of each, for nulls only those that are there."""
-    if len(rows) != len(values):
-        values = values[rows]
-    found = of_array(values)
-    for kind in ("nan", "pos_inf", "neg_inf"):
-        count, first = found[kind]
-        found[kind] = (count, first and ([int(rows[first[0][0]])], first[1]))
-    global compared
-    compared += 1
-    if found != of_report(report):
-        failures.append(f"{what}: ours {of_report(report)}, numpy {found}")
-
-
-def check_table(what, path, program, expected, rename=lambda name: name, fixed_lists=True, stream=False):
-    report = run(program, path)
-    # Without statistics nulls are looked at with all others first: the counts must be the same.
-    bounds = lambda report: {name: {k: v for k, v in tensor.items() if k not in ("min", "max")} for name, tensor in report.items()}
-    if bounds(report) != run(program, path, stats=False):
-        failures.append(f"{what}: not the same without --stats")
-    if stream and report != run(program, "-", stdin=path):
-        failures.append(f"{what}: not the same from standard input")
-    assert report["integers"]["looked_at"] == report["text"]["looked_at"] == "not_float", what
-    for name, array in expected.items():
-        tensor = report[rename(name)]
-        if isinstance(array, tuple):
-            check_rows(f"{what} {name}", tensor, *array)
-        elif array.ndim == 2 and not fixed_lists:
-            check_rows(f"{what} {name}", tensor, array.reshape(-1), np.repeat(np.arange(len(array)), array.shape[1]))
-        else:
-            check(f"{what} {name}", tensor, array)
-
-
-def arrow(folder, program):
-    table_of_rows, expected = table(20_001)
-    path = os.path.join(folder, "x.arrow")
-    for compression in (None, "lz4", "zstd"):
-        for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(path, table_of_rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
-                writer.write_table(table_of_rows, max_chunksize=7000)
-            stream = new is pa.ipc.new_stream
-            check_table(f"arrow {new.__name__} {compression}", path, program, expected, stream=stream)
-    pa.feather.write_feather(table_of_rows, path)
-    check_table("feather", path, program, expected)
-
-
-def nested_arrow(folder, program):
-    global compared
-    path = os.path.join(folder, "nested.arrow")
-    rng = Random(20261121)
-    for number in range(40):
-        column, counts = nested.column(rng.choice([1, 9, 100, 3000]), rng.choice([0, 1, 2, 3]), rng)
-        batch = pa.record_batch([column], ["c"])
-        codec, file = rng.choice([None, "lz4", "zstd"]), rng.random() < 0.5
-        new = pa.ipc.new_file if file else pa.ipc.new_stream
-        with new(path, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
-            writer.write_batch(batch)
-            writer.write_batch(batch)
-        expected = nested.expected(counts + counts)
-        for stats in (False, True):
-            for what, stdin in ((path, None), ("-", path))[: 1 if file else 2]:
-                compared += 1
-                ((name, tensor),) = run(program, what, stats=stats, stdin=stdin).items()
-                found = nested.reported(tensor)
-                if found != expected:
-                    failures.append(f"nested {number} {column.type} {codec} {what} {stats}: ours {found}, Python {expected}")
-
-
-def parquet(folder, program):
-    table_of_rows, expected = table(20_001)
-    path = os.path.join(folder, "x.parquet")
-    lists = lambda name: f"{name}.list.element" if name.endswith(("_list", "_fixed")) else name
-    for compression in ("none", "snappy", "gzip", "zstd", "lz4"):
-        for options in ({"use_dictionary": False}, {"data_page_version": "2.0", "data_page_size": 4096}):
-            pa.parquet.write_table(table_of_rows, path, compression=compression, row_group_size=7000, **options)
-            check_table(f"parquet {compression} {options}", path, program, expected, lists, fixed_lists=False)
+def taken_as(folder, program):
+    """Numbers of 8 bits that are stored as bytes."""
+    path = os.path.join(folder, "bytes.safetensors")
+    for dtype, name in ((ml_dtypes.float8_e8m0fnu, "f8e8m0fnu"), (ml_dtypes.float8_e5m2, "f8e5m2")):
+        codes = RNG.integers(0, 256, (64, 65)).astype(np.uint8)
+        safetensors.numpy.save_file({"a.scales": codes, "b": codes}, path)
+        report = run(program, "--as", f"*.scales={name}", path)
+        check(f"taken as {name}", report["a.scales"], codes.view(dtype))
+        assert report["b"]["looked_at"] == "not_float"
 
 
 def raw(folder, program):
@@ -284,14 +241,16 @@ def raw(folder, program):
 
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
-        for part in (npy, npz, expansion, raw, st, gguf_floats, gguf_scales, arrow, nested_arrow, parquet):
-            before = compared
+        parts = (npy, npz, records, checksums, expansion, raw, taken_as, st, gguf_floats, gguf_scales,
+                 metadata, arrow, nested_arrow, dictionaries, parquet, empty_groups)
+        for part in parts:
+            before = shared.compared
             part(folder, program)
-            print(f"{part.__name__}: {compared - before} tensors")
+            print(f"{part.__name__}: {shared.compared - before} tensors")
     print("\n".join(failures))
-    if failures or compared < 150:
-        raise SystemExit(f"{len(failures)} of {compared} tensors differ")
-    print(f"{compared} tensors: all equal to numpy")
+    if failures or shared.compared < 150:
+        raise SystemExit(f"{len(failures)} of {shared.compared} tensors differ")
+    print(f"{shared.compared} tensors: all equal to numpy")
 
 
 main(os.path.abspath(sys.argv[1]))

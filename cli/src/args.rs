@@ -1,10 +1,12 @@
 //! The arguments of the command.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use nonfinite_check::{Allow, Kinds, Options, RawDtype};
+use nonfinite_check::json::Listed;
+use nonfinite_check::{Allow, Kinds, Observer, Options, RawDtype, TakenAs};
 
 use crate::fix::Fix;
 
@@ -28,6 +30,9 @@ pub enum Command {
     /// with them), sharded sets, and folders of them
     #[command(after_help = CHECK_HELP)]
     Check(Check),
+    /// Compare models by tensor names: the NaN and infinity that B holds and A does not
+    #[command(after_help = DIFF_HELP)]
+    Diff(Diff),
     /// Write a .safetensors or .npy file anew, with other numbers in the place of NaN and infinity
     #[command(after_help = FIX_HELP)]
     Fix(Fix),
@@ -47,35 +52,68 @@ pub enum Command {
 
 // Paragraphs are lines: clap breaks them where the terminal ends.
 const FIX_HELP: &str = "\
-VALUE is a number, or max or min: the largest or least finite number of the dtype. All other bytes stay. OUT appears \
-when it is whole, or not at all; IN is never overwritten. Prints how many numbers were replaced in each tensor.
+VALUE is a number, or max or min: the largest or least finite number of the dtype. All other bytes stay. IN is never \
+overwritten. Prints how many numbers were replaced in each tensor, on standard error if OUT is standard output.
 
-Exit status: 0 if OUT was written, 2 if not, 130 if interrupted: then there is no OUT, either.
+OUT appears when it is whole, or not at all. It gets the permissions of IN, less the umask. On Linux OUT has no name \
+before, so nothing is left behind even if the process is killed. There are two exceptions: file systems without \
+unnamed files, and the moment in which --force replaces a file. Then SIGKILL may leave a file .nonfinite-fix-* beside \
+OUT. Standard output gets the bytes at once, and a part of them if the exit status is not 0.
 
-Example:
-  nonfinite fix broken.safetensors -o mended.safetensors --nan 0 --posinf max --neginf min";
+Exit status: 0 if OUT was written, 2 if not, 128 and the number of the signal if a signal ended the run, such as 130 \
+after Ctrl-C or 143 after SIGTERM. Unless it is 0, there is no OUT, or still the old one.
+
+Examples:
+  nonfinite fix broken.safetensors -o mended.safetensors --nan 0 --posinf max --neginf min
+  nonfinite fix broken.safetensors --dry-run --allow '*.attn_mask:-inf'
+  nonfinite fix broken.npy -o - | gzip > mended.npy.gz";
+
+const DIFF_HELP: &str = "\
+Finds what a conversion broke. For each tensor: dtype, and how many numbers of each kind A and B hold. A kind is new \
+if B holds more of it, or holds the first one at another place. Behind the first place only counts are compared, and \
+the summary says of how many tensors this is not enough to exclude new ones. \
+Dtypes may differ, and so may the number of files: a tensor is found by its name. All that is not finite in a tensor \
+that only B has is new. Of a name that occurs in several files on one side, those in files of the same path are \
+compared.
+
+Exit status: 0 if nothing is new, 1 if something is, 2 if a file or a tensor could not be checked or the usage is \
+wrong, 130 if interrupted.
+
+Examples:
+  nonfinite diff model-f32.safetensors model-f16.safetensors
+  nonfinite diff model.safetensors.index.json merged.safetensors
+  nonfinite diff --fail-on inf before/ after/";
 
 const CHECK_HELP: &str = "\
 For each tensor that holds a number that is not finite: name, dtype, shape, how many of each kind, and the coordinate \
-of the first in the order of the file. A summary follows. The two parts of a complex number count each for itself. \
+of the first of each kind in the order of the file. A summary follows. The two parts of a complex number count each for itself. \
 Of quantised tensors (GGUF) the scales are looked at. Integers, text and times are skipped, and so are formats that \
 have neither NaN nor infinity (F4, F6); in tables nulls are, too. Do not write to files meanwhile: a \
 .safetensors, .npy or .gguf file that is cut is an error, but other files are mapped, and cutting them can end the \
 check with SIGBUS.
 
-Exit status: 0 if all is finite, 1 if not, 2 if a file could not be checked or the usage is wrong, 130 if interrupted.
+No line of a table is wider than the terminal. Where a row does not fit, columns give way in this order: names are \
+shortened to 60 columns; the first places and the range move to lines below the row; everything except the name does. \
+A shortened text loses its middle.
+
+A folder is searched for files of any name: their contents decide. Text files are passed over, since text holds no \
+tensors. All else that may hold a number and was not looked at is named, with the reason.
+
+Exit status: 0 if all is finite, 1 if not, 2 if something was not looked at or could not be checked (see \
+--skip-unknown) or the usage is wrong, 130 if interrupted.
 
 Examples:
   nonfinite check model.safetensors
   nonfinite check --stats checkpoints/
   nonfinite check --allow '*.attn_mask:-inf' --jsonl 'shards/*.safetensors'
+  nonfinite check --format sarif checkpoints/ > results.sarif
   curl -s https://example.org/x.npy | nonfinite check -
   nonfinite check s3://bucket/model.safetensors";
 
 /// How to check.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Files, folders (searched for files by their names), patterns (*, ?, [..], **),
+    /// Files, folders (every file in them, whatever its name), patterns (*, ?, [..], **),
     /// model.safetensors.index.json for a sharded set, or - for standard input (.npy, .safetensors,
     /// .gguf; streams of Arrow if built with them). If built with the feature remote, also URLs:
     /// s3://, gs://, az://, https://, hf://OWNER/MODEL/PATH
@@ -96,6 +134,34 @@ pub struct Check {
     /// Least and greatest finite number of each tensor, the clean ones too
     #[arg(long)]
     pub stats: bool,
+    /// Draw where the bad numbers of each tensor are, in blocks. In JSON: how many are in each cell
+    #[arg(long)]
+    pub map: bool,
+    /// Write a report to this file: one page of HTML that needs nothing else, with a map of each
+    /// bad tensor. An older report is overwritten, and no other file
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
+    pub html: Option<PathBuf>,
+    /// What is bad, and how to read.
+    #[command(flatten)]
+    pub how: How,
+    /// List bad tensors only, and those that could not be looked at; totals count all tensors
+    #[arg(long)]
+    pub bad_only: bool,
+    /// Sums for each dtype before the summary. JSON always has them
+    #[arg(long)]
+    pub by_dtype: bool,
+    /// Print no more than this many tensors; the summary counts all. Only for tables, lines and
+    /// github
+    #[arg(long, value_name = "N")]
+    pub max_reports: Option<usize>,
+    /// When to use colours in a table; NO_COLOR counts for `auto`
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub color: When,
+}
+
+/// What is bad, and how files are read: the options that several commands have.
+#[derive(Debug, Args)]
+pub struct How {
     /// Allow KINDS in tensors whose name matches PATTERN (*, ?, [..]): they make no tensor bad.
     /// KINDS are nan, +inf, -inf, inf (both signs) and all, separated by commas. May be given
     /// several times
@@ -109,9 +175,15 @@ pub struct Check {
     /// given several times
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
-    /// Print no more than this many tensors; the summary counts all. Not for JSON
-    #[arg(long, value_name = "N")]
-    pub max_reports: Option<usize>,
+    /// Exit with 0 or 1 although files or tensors of unknown formats were not looked at. They are
+    /// named all the same, and `complete` in JSON stays false. Damaged files still give 2
+    #[arg(long)]
+    pub skip_unknown: bool,
+    /// Take integers and raw bytes in tensors whose name matches PATTERN (*, ?, [..]) as numbers of
+    /// FORMAT: f8e8m0fnu, f8e4m3fn, .. Many models keep scales and weights of 8 bits as U8. Tensors
+    /// of floats stay as they are. May be given several times; the first that matches counts
+    #[arg(long = "as", value_name = "PATTERN=FORMAT")]
+    pub taken_as: Vec<TakenAs>,
     /// Refuse files whose decoded numbers are more than N bytes for each byte of the file: a few
     /// bytes of a table can stand for billions of equal numbers. Files of less than 64 KiB count as
     /// 64 KiB; numbers that are not encoded do not count. 0 means no bound; ONNX and PyTorch keep
@@ -129,12 +201,37 @@ pub struct Check {
     /// cache of the system, but a file that another process cuts ends the check with SIGBUS
     #[arg(long)]
     pub mmap: bool,
-    /// When to use colours in a table; NO_COLOR counts for `auto`
-    #[arg(long, value_enum, default_value_t = When::Auto)]
-    pub color: When,
     /// No progress bar; without a terminal there is none anyway
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// The name of a file to write a page to.
+fn page(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("it is written to a file, not to standard output".to_owned()),
+        _ => Ok(text.into()),
+    }
+}
+
+/// What to compare.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The side that is taken as it is: a file, the index of a sharded set, or a folder
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    pub a: PathBuf,
+    /// The side that may hold more: a file, the index of a sharded set, or a folder
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
+    pub b: PathBuf,
+    /// One JSON document, as check/SCHEMA.md describes
+    #[arg(long, conflicts_with = "quiet")]
+    pub json: bool,
+    /// No results, only the exit status, and errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// What is bad, and how to read.
+    #[command(flatten)]
+    pub how: How,
 }
 
 /// How results are printed.
@@ -150,6 +247,12 @@ pub enum Form {
     Json,
     /// JSON objects, one a line.
     Jsonl,
+    /// Annotations of GitHub's workflows.
+    Github,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// JUnit XML, for test reports.
+    Junit,
 }
 
 /// When to use colours.
@@ -163,6 +266,27 @@ pub enum When {
     Never,
 }
 
+impl How {
+    /// How to check, with someone who is told about the progress.
+    #[must_use]
+    pub fn options(&self, stats: bool, observer: Arc<dyn Observer>) -> Options {
+        Options {
+            stats,
+            fail_on: self.fail_on,
+            allow: self.allow.clone(),
+            threads: self.threads,
+            map: self.mmap,
+            observer: Some(observer),
+            raw: self.raw_dtype.clone(),
+            taken_as: self.taken_as.clone(),
+            expansion: NonZeroU64::new(self.max_expansion),
+            download: NonZeroU64::new(self.max_download),
+            places: false,
+            draw: false,
+        }
+    }
+}
+
 impl Check {
     /// The form that all options together ask for.
     #[must_use]
@@ -174,5 +298,10 @@ impl Check {
             Form::Auto => Form::Lines,
             form => form,
         }
+    }
+    /// The tensors that are listed.
+    #[must_use]
+    pub const fn listed(&self) -> Listed {
+        if self.bad_only { Listed::Bad } else { Listed::All }
     }
 }

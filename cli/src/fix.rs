@@ -1,13 +1,17 @@
 //! `nonfinite fix`: the arguments, and what is printed. The work is that of
 //! [`nonfinite_check::fix`].
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use nonfinite_check::fix::{FixOptions, FixedTensor, Value, fix_file_observed};
-use nonfinite_check::{ByKind, Observer};
+use nonfinite_check::fix::{FixError, FixOptions, Fixed, FixedTensor, Value, fix_file, fix_to};
+use nonfinite_check::{Allow, ByKind, RawDtype};
 
+use crate::interrupt::Watch;
+use crate::progress::Progress;
 use crate::report::OneLine;
 
 /// What to write, and where.
@@ -16,9 +20,10 @@ pub struct Fix {
     /// The .safetensors or .npy file; it stays as it is
     #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]
     input: PathBuf,
-    /// The file to write
+    /// The file to write, or - for standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
-    output: PathBuf,
+    #[arg(required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
     /// In the place of NaN
     #[arg(long, value_name = "VALUE", default_value = "0", allow_hyphen_values = true)]
     nan: Value,
@@ -28,57 +33,170 @@ pub struct Fix {
     /// In the place of -Inf
     #[arg(long, value_name = "VALUE", default_value = "min", allow_hyphen_values = true)]
     neginf: Value,
-    /// OUT may be replaced if it is there
+    /// Do not replace KINDS in tensors whose name matches PATTERN (*, ?, [..]). KINDS are nan,
+    /// +inf, -inf, inf (both signs) and all, separated by commas. May be given several times
+    #[arg(long, value_name = "PATTERN:KINDS", allow_hyphen_values = true)]
+    allow: Vec<Allow>,
+    /// The format of elements that numpy saves as raw bytes, such as those of ml_dtypes: DTYPE is
+    /// V2, V1 or f1, FORMAT one of bf16, f8e4m3fn, .. May be given several times
+    #[arg(long, value_name = "DTYPE=FORMAT")]
+    raw_dtype: Vec<RawDtype>,
+    /// Replace OUT if it is there
     #[arg(long)]
     force: bool,
+    /// Print what would be replaced, and write nothing. OUT is not looked at
+    #[arg(long)]
+    dry_run: bool,
+    /// No progress bar; without a terminal there is none anyway
+    #[arg(long)]
+    no_progress: bool,
+}
+
+/// Where the copy goes.
+#[derive(Clone, Copy, Debug)]
+enum Target<'a> {
+    Nowhere,
+    Stdout,
+    File(&'a Path),
 }
 
 impl Fix {
-    fn options(&self) -> FixOptions {
-        let values = ByKind { nan: self.nan, pos_inf: self.posinf, neg_inf: self.neginf };
-        FixOptions { values, force: self.force }
+    fn target(&self) -> Target<'_> {
+        match &self.output {
+            _ if self.dry_run => Target::Nowhere,
+            Some(path) if path != Path::new("-") => Target::File(path),
+            Some(_) | None => Target::Stdout,
+        }
     }
 
-    /// Writes the output, and a line for each tensor of which something was replaced. The message
-    /// says why there is no output. The observer may end it before.
+    /// Whether the run may have something to remove if it is ended before its end.
+    #[must_use]
+    pub fn cleans_up(&self) -> bool {
+        matches!(self.target(), Target::File(_))
+    }
+
+    /// A progress bar, if there is a terminal for it.
+    #[must_use]
+    pub fn progress(&self) -> Option<Arc<Progress>> {
+        (!self.no_progress && io::stderr().is_terminal()).then(Arc::default)
+    }
+
+    /// Writes the output, and a line for each tensor of which something was replaced. These lines
+    /// go to `out`, or to standard error if the output is `out`. The message says why there is no
+    /// output. The run ends before its end if a signal comes.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Those of `out`, except while the output is written to it.
     pub fn run(
         &self,
-        observer: &dyn Observer,
+        progress: Option<Arc<Progress>>,
         out: &mut impl Write,
     ) -> io::Result<Result<(), String>> {
-        let fixed = match fix_file_observed(&self.input, &self.output, &self.options(), observer) {
-            Ok(fixed) => fixed,
-            Err(error) => {
-                let file = OneLine(self.input.display());
-                let why = OneLine(&error);
-                return Ok(Err(format!("{file} to {}: {why}", OneLine(self.output.display()))));
+        let target = self.target();
+        let fixed = self.write(target, progress.clone(), out);
+        if let Some(progress) = progress {
+            progress.finish();
+        }
+        let input = OneLine(self.input.display());
+        match (fixed, target) {
+            (Ok(fixed), Target::Nowhere) => {
+                out.write_all(report(&fixed, &input.to_string(), true).as_bytes())?;
             }
-        };
-        let mut replaced = 0;
-        for tensor in &fixed.tensors {
-            replaced += tensor.total();
-            if tensor.total() != 0 {
-                writeln!(out, "{}: {}", OneLine(self.output.display()), line(tensor))?;
+            (Ok(fixed), Target::File(path)) => {
+                let file = OneLine(path.display()).to_string();
+                out.write_all(report(&fixed, &file, false).as_bytes())?;
+            }
+            (Ok(fixed), Target::Stdout) => {
+                // If even that cannot be written, the exit status has to do.
+                let _ = io::stderr().write_all(report(&fixed, STDOUT, false).as_bytes());
+            }
+            (Err(error), Target::Nowhere) => return Ok(Err(format!("{input}: {error}"))),
+            (Err(error), Target::File(path)) => {
+                return Ok(Err(format!("{input} to {}: {error}", OneLine(path.display()))));
+            }
+            (Err(error), Target::Stdout) => {
+                return Ok(Err(format!("{input} to {STDOUT}: {error}")));
             }
         }
-        let tensors = fixed.tensors.len();
-        let s = if tensors == 1 { "" } else { "s" };
-        writeln!(
-            out,
-            "wrote {}: {tensors} tensor{s}, {replaced} replaced",
-            OneLine(self.output.display())
-        )?;
         Ok(Ok(()))
+    }
+
+    fn write(
+        &self,
+        target: Target<'_>,
+        progress: Option<Arc<Progress>>,
+        out: &mut impl Write,
+    ) -> Result<Fixed, String> {
+        let options = FixOptions {
+            values: ByKind { nan: self.nan, pos_inf: self.posinf, neg_inf: self.neginf },
+            allow: self.allow.clone(),
+            raw: self.raw_dtype.clone(),
+            force: self.force,
+            observer: Some(Arc::new(Watch(progress))),
+        };
+        let fixed = match target {
+            Target::Nowhere => fix_to(&self.input, io::sink(), &options),
+            Target::Stdout if io::stdout().is_terminal() => {
+                return Err(TERMINAL.to_owned());
+            }
+            Target::Stdout if is_stdout(&self.input) => Err(FixError::SameFile),
+            Target::Stdout => fix_to(&self.input, out, &options),
+            Target::File(path) => fix_file(&self.input, path, &options),
+        };
+        fixed.map_err(|error| OneLine(error).to_string())
     }
 }
 
-fn line(tensor: &FixedTensor) -> String {
+/// What messages call standard output.
+const STDOUT: &str = "standard output";
+
+/// Why nothing was written to standard output.
+const TERMINAL: &str = "it is a terminal; redirect it, or name a file";
+
+/// Whether standard output writes to this file.
+#[cfg(unix)]
+fn is_stdout(file: &Path) -> bool {
+    use std::fs::{self, File};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let stdout = io::stdout().as_fd().try_clone_to_owned();
+    let stdout = stdout.and_then(|stdout| File::from(stdout).metadata());
+    match (stdout, fs::metadata(file)) {
+        (Ok(stdout), Ok(file)) => (stdout.dev(), stdout.ino()) == (file.dev(), file.ino()),
+        // The copy fails for the same reason.
+        (Err(_), _) | (_, Err(_)) => false,
+    }
+}
+
+/// Windows does not let a file that is mapped be cut.
+#[cfg(not(unix))]
+fn is_stdout(_: &Path) -> bool {
+    false
+}
+
+/// A line for each tensor of which something was replaced, or would be, and a summary.
+fn report(fixed: &Fixed, file: &str, dry: bool) -> String {
+    let mut text = String::new();
+    let replaced = if dry { "would replace" } else { "replaced" };
+    for tensor in fixed.tensors.iter().filter(|tensor| tensor.total() != 0) {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{file}: {}", line(tensor, replaced));
+    }
+    let tensors = fixed.tensors.len();
+    let s = if tensors == 1 { "" } else { "s" };
+    let total: usize = fixed.tensors.iter().map(FixedTensor::total).sum();
+    let summary = if dry {
+        format!("{file}: {tensors} tensor{s}, would replace {total}\n")
+    } else {
+        format!("wrote {file}: {tensors} tensor{s}, {total} replaced\n")
+    };
+    text + &summary
+}
+
+fn line(tensor: &FixedTensor, replaced: &str) -> String {
     let name = tensor.name.as_ref().map_or_else(String::new, |name| format!("{} ", OneLine(name)));
     let counts = tensor.replaced.zip(ByKind::NAMES).into_array().into_iter();
     let counts: Vec<_> =
         counts.filter(|(n, _)| *n != 0).map(|(n, kind)| format!("{n} {kind}")).collect();
-    format!("{name}{} {:?} replaced {}", OneLine(&tensor.dtype), tensor.shape, counts.join(", "))
+    format!("{name}{} {:?} {replaced} {}", OneLine(&tensor.dtype), tensor.shape, counts.join(", "))
 }

@@ -1,68 +1,189 @@
-//! The files of an argument: those in a folder, or those that fit a pattern.
+//! The files of the arguments: those in a folder, or those that match a pattern, and their check.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nonfinite_check::{FileFormat, formats, is_url};
+use nonfinite_check::{Error, FileFormat, Options, Report, formats, is_url};
+
+use crate::interrupt::interrupted;
+use crate::recursive;
+
+/// What an argument leads to, and how it was found.
+#[derive(Debug)]
+struct Found {
+    path: PathBuf,
+    /// Whether the search of a folder found the path. Text and empty files are no errors then.
+    searched: bool,
+    /// Why this is no file to check; none if it is one.
+    error: Option<Error>,
+}
+
+impl Found {
+    fn named(path: PathBuf) -> Self {
+        Self { path, searched: false, error: None }
+    }
+
+    fn searched(path: PathBuf, error: Option<Error>) -> Self {
+        Self { path, searched: true, error }
+    }
+
+    /// Whether nobody needs to look at this file: a folder holds it, and it holds no tensors, by
+    /// the error of its check. An empty file counts if its name is not that of a known format.
+    fn holds_nothing(&self, error: &Error) -> bool {
+        let is_empty = matches!(error, Error::Empty) && FileFormat::by_path(&self.path).is_none();
+        self.searched && (is_empty || matches!(error, Error::Text { .. }))
+    }
+}
+
+/// The files of all arguments.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// Files that hold data of other files, by their real paths.
+    used: BTreeSet<PathBuf>,
+    /// Text and empty files in folders. They hold no tensors.
+    pub text: usize,
+}
+
+impl Inputs {
+    /// Checks the files of an argument and hands on the path and the result of each. Ends early if
+    /// the run is interrupted. Files that no reader knows come last: another file may have named
+    /// them as its data.
+    ///
+    /// # Errors
+    /// Those of `take`. Errors of files are results.
+    pub fn check(
+        &mut self,
+        argument: &Path,
+        options: &Options,
+        mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let files = match files(argument) {
+            Ok(files) => files,
+            Err(error) => return take(argument, Err(Error::Io(error))),
+        };
+        let (mut unknown, mut is_empty) = (Vec::new(), true);
+        for mut found in files {
+            let result = found.error.take().map_or_else(|| check_path(&found.path, options), Err);
+            match result {
+                _ if interrupted() => return Ok(()),
+                Err(error) if found.holds_nothing(&error) => self.text += 1,
+                Err(error) if found.searched && error.is_unknown() => {
+                    unknown.push((found.path, error));
+                }
+                result => {
+                    is_empty = false;
+                    if let Ok(report) = &result {
+                        self.used.extend(report.other_files.iter().filter_map(real));
+                    }
+                    take(&found.path, result)?;
+                }
+            }
+        }
+        if is_empty && unknown.is_empty() {
+            return take(argument, Err(Error::Io(nothing())));
+        }
+        unknown.retain(|(path, _)| !real(path).is_some_and(|path| self.used.contains(&path)));
+        unknown.into_iter().try_for_each(|(path, error)| take(&path, Err(error)))
+    }
+}
+
+/// Checks a file, the file of a URL, or standard input if the path is `-`.
+fn check_path(path: &Path, options: &Options) -> Result<Report, Error> {
+    if path == Path::new("-") {
+        nonfinite_check::check_stream(io::stdin().lock(), options)
+    } else if let Some(url) = path.to_str().filter(|path| is_url(path)) {
+        nonfinite_check::check_url(url, options)
+    } else {
+        nonfinite_check::check_file(path, options)
+    }
+}
+
+/// The path of a file without links; none if the file is gone.
+fn real(path: impl AsRef<Path>) -> Option<PathBuf> {
+    path.as_ref().canonicalize().ok()
+}
 
 /// The files of an argument, sorted.
 ///
 /// # Errors
-/// An error of the system if a folder cannot be read, and [`io::ErrorKind::NotFound`] if a folder or
-/// a pattern yields no file.
-pub fn files(argument: &Path) -> io::Result<Vec<PathBuf>> {
+/// [`io::ErrorKind::NotFound`] if a folder or a pattern yields no file, and an error of the system
+/// if a folder on the way of a pattern cannot be read.
+fn files(argument: &Path) -> io::Result<Vec<Found>> {
     if argument.is_dir() {
-        return some(folder(argument)?);
+        return some(folder(argument));
     }
     let text = argument.to_string_lossy();
+    let itself = || Ok(vec![Found::named(argument.to_owned())]);
     // What looks like a pattern in a URL is part of it.
     if is_url(&text) {
-        return Ok(vec![argument.to_owned()]);
+        return itself();
     }
     // A file may have such a name.
     if !text.contains(['*', '?', '[']) || argument.exists() {
-        return Ok(vec![argument.to_owned()]);
+        return itself();
     }
-    let Ok(found) = glob::glob(&text) else { return Ok(vec![argument.to_owned()]) };
+    if text.split('/').any(|part| part == "**") {
+        let Some(files) = recursive::files(&text)? else { return itself() };
+        return some(files.into_iter().map(Found::named).collect());
+    }
+    let Ok(found) = glob::glob(&text) else { return itself() };
     let mut files = Vec::new();
     for path in found {
         let path = path?;
         if path.is_dir() {
             continue;
         }
-        files.push(path);
+        files.push(Found::named(path));
     }
     some(files)
 }
 
-fn some(files: Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
-    let nothing = "no file of a known format is there";
-    if files.is_empty() { Err(io::Error::new(io::ErrorKind::NotFound, nothing)) } else { Ok(files) }
+fn some(files: Vec<Found>) -> io::Result<Vec<Found>> {
+    if files.is_empty() { Err(nothing()) } else { Ok(files) }
 }
 
-/// The files in a folder and its folders whose names have a known ending. Leaves out the shards of a
-/// set, which its index stands for.
-fn folder(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
+/// The error of an argument that leads to no file that could hold tensors.
+fn nothing() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "no file of a known format is there")
+}
+
+/// Everything in a folder and its folders except folders. Leaves out the shards of a set, which its
+/// index stands for.
+fn folder(path: &Path) -> Vec<Found> {
+    let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        let mut entries = fs::read_dir(&folder)?.collect::<io::Result<Vec<_>>>()?;
-        entries.sort_unstable_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            // Links to folders are not followed: they could form a circle.
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            } else if FileFormat::by_path(&entry.path()).is_some() && entry.path().is_file() {
-                files.push(entry.path());
+        let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        match entries {
+            Err(error) => found.push(Found::searched(folder, Some(Error::Io(error)))),
+            Ok(entries) => {
+                for entry in entries {
+                    match entry.file_type() {
+                        Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                        kind => found.push(Found::searched(entry.path(), refused(&entry, kind))),
+                    }
+                }
             }
         }
     }
-    files.sort_unstable();
-    let shards: BTreeSet<PathBuf> = files.iter().flat_map(|file| shards(file)).collect();
-    files.retain(|file| !shards.contains(file));
-    Ok(files)
+    found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let shards: BTreeSet<PathBuf> = found.iter().flat_map(|found| shards(&found.path)).collect();
+    found.retain(|found| !shards.contains(&found.path));
+    found
+}
+
+/// Why an entry of a folder is no file to check.
+fn refused(entry: &fs::DirEntry, kind: io::Result<FileType>) -> Option<Error> {
+    match kind {
+        Err(error) => Some(Error::Io(error)),
+        // Links to folders are not followed: they could form a circle.
+        Ok(kind) if kind.is_symlink() && entry.path().is_dir() => {
+            Some(Error::NotRead("a link to a folder, which a search does not follow"))
+        }
+        Ok(_) => None,
+    }
 }
 
 /// The shards that an index names. Empty if one of them is missing: the check of the set fails then,

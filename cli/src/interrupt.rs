@@ -1,42 +1,64 @@
-//! Ctrl-C: the work ends at the next chance, the terminal is left as it was, and so is the folder
-//! of an output.
+//! Ctrl-C and the other signals that end a run: the work ends at the next chance, the terminal is
+//! left as it was, and so is the folder of an output.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 use std::{process, thread};
 
 use nonfinite_check::Observer;
 
 use crate::progress::Progress;
+use crate::status::complain;
 
-/// The exit status of a run that was interrupted: 128 and the number of SIGINT, as shells have it.
-pub const STATUS: u8 = 130;
+/// The number of SIGINT, the signal of Ctrl-C.
+const SIGINT: u8 = 2;
 
 /// A check that does not end in this time is waiting for input, and is ended where it is.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The number of the first signal that came, or 0.
+static CAUGHT: AtomicU8 = AtomicU8::new(0);
 
 /// Whether the run was interrupted.
 #[must_use]
 pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    CAUGHT.load(Ordering::Relaxed) != 0
 }
 
-/// Watches for Ctrl-C from now on, unless the parent process made this program ignore Ctrl-C. A run that
-/// `cleans_up` is given all the time it needs, or until a second Ctrl-C; others a second.
+/// The exit status of a run that was interrupted: 128 and the number of the signal, as shells have
+/// it. For Ctrl-C this is 130.
+#[must_use]
+pub fn status() -> u8 {
+    128 + CAUGHT.load(Ordering::Relaxed)
+}
+
+/// Says that the run was interrupted, once: the thread of the work and that of the signals both
+/// call this.
+pub fn say() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        complain(format_args!("interrupted"));
+    }
+}
+
+/// Watches for Ctrl-C from now on, unless the parent process made this program ignore Ctrl-C. A run
+/// that `cleans_up` watches for SIGTERM and SIGHUP as well. It is given all the time it needs, or
+/// until a second Ctrl-C. Other runs are given a second.
 pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
     let end = move || {
         if let Some(progress) = &progress {
             progress.finish();
         }
-        process::exit(STATUS.into());
+        say();
+        process::exit(status().into());
     };
-    // Without a handler Ctrl-C ends the process as it always did.
-    let _ = ctrlc::try_set_handler(move || {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+    signals::watch(cleans_up, move |signal| {
+        let first =
+            CAUGHT.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        // A system that shuts down sends SIGTERM and SIGHUP together: that is no second Ctrl-C.
+        if !first && signal == SIGINT {
             end();
         }
         if !cleans_up {
@@ -44,6 +66,57 @@ pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
             end();
         }
     });
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::{fs, thread};
+
+    use nix::sys::signal::{SigSet, Signal};
+
+    /// Calls a function for each signal that comes, in a thread of its own. Without it a signal
+    /// ends the process as it always did.
+    pub(super) fn watch(all: bool, mut caught: impl FnMut(u8) + Send + 'static) {
+        let watched: &[_] = if all {
+            &[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]
+        } else {
+            &[Signal::SIGINT]
+        };
+        let ignored = ignored();
+        let watched = watched.iter().filter(|&&signal| ignored >> (signal as u32 - 1) & 1 == 0);
+        let signals: SigSet = watched.copied().collect();
+        // Threads that start later block these signals, too, so all of them come to `wait`. Some
+        // systems do not wait for an empty set.
+        if signals == SigSet::empty() || signals.thread_block().is_err() {
+            return;
+        }
+        let waiting = thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            while let Ok(signal) = signals.wait() {
+                caught(signal as u8);
+            }
+        });
+        if waiting.is_err() {
+            let _ = signals.thread_unblock();
+        }
+    }
+
+    /// The signals that the parent process made this program ignore, such as SIGHUP by `nohup`: bit
+    /// 0 is signal 1. Linux keeps an ignored signal for `wait`, and tells here which are ignored.
+    /// Other systems drop ignored signals.
+    fn ignored() -> u64 {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    }
+}
+
+#[cfg(not(unix))]
+mod signals {
+    /// Calls a function each time that Ctrl-C comes, and when the console is closed.
+    pub(super) fn watch(_: bool, mut caught: impl FnMut(u8) + Send + 'static) {
+        // Without a handler Ctrl-C ends the process as it always did.
+        let _ = ctrlc::try_set_handler(move || caught(super::SIGINT));
+    }
 }
 
 /// Ends a check or a fix when it is interrupted, and moves the bar till then, if there is one.

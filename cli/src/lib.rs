@@ -1,11 +1,25 @@
-//! The parts of the command `nonfinite` that are not the check itself: arguments, files to check,
-//! and what it prints.
+//! The parts of the command `nonfinite`: arguments, files to check, the run of a check, and what it
+//! prints. The check itself is in `nonfinite_check`.
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod columns;
+pub mod compare;
 pub mod fix;
+pub mod github;
+pub mod grid;
+pub mod html;
 pub mod inputs;
 pub mod interrupt;
+pub mod junit;
+pub mod manual;
+pub mod map;
+pub mod problem;
 pub mod progress;
+pub mod recursive;
 pub mod report;
+pub mod run;
+pub mod sarif;
+pub mod status;
 pub mod table;
+pub mod terminal;

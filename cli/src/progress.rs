@@ -3,11 +3,15 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nonfinite_check::Observer;
 
 /// Checks that are shorter get no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Columns of a terminal in which the bar, the bytes, the speed and the time fit.
+const WIDE: u16 = 80;
 
 /// A bar on standard error, if that is a terminal.
 #[derive(Debug)]
@@ -24,8 +28,12 @@ impl Progress {
     #[must_use]
     pub fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        let template =
-            "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}";
+        let columns = Term::stderr().size_checked().map_or(WIDE, |(_, columns)| columns);
+        let template = if columns < WIDE {
+            "{wide_bar} {decimal_bytes}/{decimal_total_bytes} ETA {eta}"
+        } else {
+            "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}"
+        };
         bar.set_style(ProgressStyle::with_template(template).expect("a good template"));
         Self { bar, start: Instant::now() }
     }

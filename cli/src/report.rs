@@ -1,10 +1,13 @@
 //! What is printed: a line for each bad tensor, and the summary.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use nonfinite_check::{ByKind, LookedAt, TensorReport};
+use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport, Totals};
+
+use crate::grid::{Column, Grid};
 
 /// Text of others as one line without control characters, for a terminal; long text is cut.
 #[derive(Clone, Copy, Debug)]
@@ -32,13 +35,23 @@ impl fmt::Write for Cut<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for char in text.chars() {
             self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
-            match char {
-                '\'' | '"' | '\\' => self.f.write_char(char)?,
-                _ => write!(self.f, "{}", char.escape_debug())?,
-            }
+            self.f.write_str(&visible(char.encode_utf8(&mut [0; 4])))?;
         }
         Ok(())
     }
+}
+
+/// Text of others without control characters, uncut.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\'' | '"' | '\\' => visible.push(char),
+            _ => visible.extend(char.escape_debug()),
+        }
+    }
+    visible
 }
 
 /// The line for a bad tensor.
@@ -59,7 +72,17 @@ impl<'a> Line<'a> {
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, tensor } = self;
-        write!(f, "{}: ", OneLine(path.display()))?;
+        write!(f, "{}: {}", OneLine(path.display()), Facts(tensor))
+    }
+}
+
+/// What was found in a tensor, without the path of its file.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a>(pub &'a TensorReport);
+
+impl fmt::Display for Facts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(tensor) = self;
         if let Some(name) = &tensor.name {
             write!(f, "{name:?} ")?;
         }
@@ -72,8 +95,14 @@ impl fmt::Display for Line<'_> {
         if let LookedAt::Scales { fields, .. } = &tensor.looked_at {
             write!(f, " in scales ({})", fields.join(", "))?;
         }
-        if let Some((kind, first)) = tensor.first() {
-            write!(f, ", first {kind} at {:?}", first.coordinate)?;
+        let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array().into_iter();
+        let firsts = found.filter_map(|(kind, finding)| Some((kind, finding.first.as_ref()?)));
+        for (index, (kind, first)) in firsts.enumerate() {
+            let first_word = if index == 0 { "first " } else { "" };
+            write!(f, ", {first_word}{kind} at {:?}", first.coordinate)?;
+        }
+        if let Some(statement) = tensor.statement() {
+            write!(f, "; {statement}")?;
         }
         match tensor.range {
             Some(range) => write!(f, "; finite from {:e} to {:e}", range.min, range.max),
@@ -82,77 +111,156 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-/// What was checked, in all files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Tensors of floats.
-    pub tensors: usize,
-    /// Their elements.
-    pub elements: usize,
-    /// Their bytes.
-    pub bytes: usize,
-    /// Those of them of which the scales were looked at.
-    pub scales: usize,
-    /// Tensors that hold a number that is not finite, and is not allowed.
-    pub bad: usize,
-    /// Tensors that hold one and are not bad, since it is allowed.
-    pub allowed: usize,
-    /// Tensors of integers and the like.
-    pub not_float: usize,
-    /// Tensors of formats that have neither NaN nor infinity.
-    pub always_finite: usize,
-    /// Files that could not be checked.
-    pub failed: usize,
+/// What of a file was not looked at: a message for each part.
+pub fn not_looked_at(path: &Path, report: &Report) -> impl Iterator<Item = String> {
+    report.not_looked_at().map(move |(tensor, why)| {
+        let name = tensor.name.as_ref().map(|name| format!("tensor {name:?}: "));
+        let name = name.unwrap_or_default();
+        format!("{}: {name}{}", OneLine(path.display()), OneLine(why))
+    })
 }
 
-impl Totals {
+/// Why a file could not be checked, and what to do about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Complaint<'a> {
+    /// The path as it was given or found.
+    pub path: &'a Path,
+    /// Why.
+    pub error: &'a Error,
+}
+
+impl fmt::Display for Complaint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, error } = self;
+        write!(f, "{}: {}", OneLine(path.display()), OneLine(error))?;
+        match error {
+            Error::Expansion { .. } => f.write_str(" (--max-expansion)"),
+            Error::Download { .. } => f.write_str(" (--max-download)"),
+            Error::NotAFile if is_pipe(path) => {
+                f.write_str(" but a pipe: use cmd | nonfinite check -")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the path is that of a pipe: a FIFO, or what `<(cmd)` of a shell stands for.
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
+}
+
+/// What was checked, in all files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The sums over all tensors.
+    pub totals: Totals,
+    /// The sums for each dtype.
+    pub by_dtype: BTreeMap<String, Totals>,
+    /// Tensors of which the scales were looked at.
+    pub scales: usize,
+    /// Tensors that hold a number that is not finite and are not bad, since it is allowed.
+    pub allowed: usize,
+    /// Files that could not be checked: damaged ones, and such that the system refuses.
+    pub failed: usize,
+    /// Files that were not looked at, or not at all of them, since no reader knows them.
+    pub unknown: usize,
+    /// Text and empty files that the search of a folder found. They hold no tensors.
+    pub text: usize,
+}
+
+impl Summary {
     /// Counts a tensor.
     pub fn add(&mut self, tensor: &TensorReport) {
-        match tensor.looked_at {
-            LookedAt::NotFloat => self.not_float += 1,
-            LookedAt::AlwaysFinite => self.always_finite += 1,
-            LookedAt::Unreadable(_) => {}
-            LookedAt::Values | LookedAt::Scales { .. } => {
-                self.tensors += 1;
-                self.elements += tensor.elements;
-                self.bytes += tensor.bytes;
-                self.scales += usize::from(matches!(tensor.looked_at, LookedAt::Scales { .. }));
-                self.bad += usize::from(tensor.is_bad());
-                self.allowed += usize::from(!tensor.is_bad() && tensor.first().is_some());
-            }
+        self.totals.add(tensor);
+        match self.by_dtype.get_mut(&tensor.dtype) {
+            Some(totals) => totals.add(tensor),
+            None => self.by_dtype.entry(tensor.dtype.clone()).or_default().add(tensor),
+        }
+        self.scales += usize::from(matches!(tensor.looked_at, LookedAt::Scales { .. }));
+        self.allowed += usize::from(!tensor.is_bad() && tensor.first().is_some());
+    }
+
+    /// Counts a file without a report.
+    pub fn fail(&mut self, error: &Error) {
+        if error.is_unknown() {
+            self.unknown += 1;
+        } else {
+            self.failed += 1;
         }
     }
 
-    /// The summary.
+    /// The summary in a line.
     #[must_use]
-    pub fn summary(&self, time: Duration, backend: &'static str) -> impl fmt::Display {
-        Summary { totals: *self, seconds: time.as_secs_f64(), backend }
+    pub fn line(&self, time: Duration, backend: &str) -> String {
+        let Totals { tensors, elements, bytes, bad, not_float, always_finite, .. } = self.totals;
+        let seconds = time.as_secs_f64();
+        let speed = if seconds > 0.0 { bytes as f64 / seconds / 1e9 } else { 0.0 };
+        let mut line = format!(
+            "checked {tensors} tensors, {elements} elements, {bytes} bytes in {seconds:.6} s, \
+             {speed:.2} GB/s, backend {backend}: {bad} bad; skipped {not_float} without floats, \
+             {always_finite} always finite"
+        );
+        let mut say = |what: &str, count: usize| {
+            if count > 0 {
+                line.push_str(&format!("; {what}: {count}"));
+            }
+        };
+        say("scales only", self.scales);
+        say("allowed", self.allowed);
+        say("text files", self.text);
+        say("files not looked at, or in part", self.unknown);
+        say("files in error", self.failed);
+        line
+    }
+
+    /// A line for each dtype, each ended by a line feed.
+    #[must_use]
+    pub fn dtype_lines(&self) -> String {
+        let line = |(dtype, totals): (&String, &Totals)| {
+            let Totals { tensors, elements, bytes, bad, .. } = totals;
+            let ByKind { nan, pos_inf, neg_inf } = totals.found;
+            format!(
+                "{}: {tensors} tensors, {elements} elements, {bytes} bytes, {nan} NaN, \
+                 {pos_inf} +Inf, {neg_inf} -Inf: {bad} bad; skipped {}\n",
+                visible(dtype),
+                skipped(totals)
+            )
+        };
+        self.by_dtype.iter().map(line).collect()
+    }
+
+    /// A table of the dtypes, no line of which is wider than the terminal.
+    #[must_use]
+    pub fn dtype_table(&self, colors: bool, width: usize) -> String {
+        let column = |head, behind, of: &dyn Fn(&Totals) -> u64| Column {
+            right: true,
+            words: ["", behind],
+            ..Column::new(head, self.by_dtype.values().map(|totals| of(totals).to_string()))
+        };
+        let columns = vec![
+            Column::new("dtype", self.by_dtype.keys().map(|dtype| visible(dtype))),
+            column("tensors", " tensors", &|totals| totals.tensors as u64),
+            column("elements", " elements", &|totals| totals.elements as u64),
+            column("bytes", " bytes", &|totals| totals.bytes as u64),
+            column("NaN", " NaN", &|totals| totals.found.nan),
+            column("+Inf", " +Inf", &|totals| totals.found.pos_inf),
+            column("-Inf", " -Inf", &|totals| totals.found.neg_inf),
+            column("bad", " bad", &|totals| totals.bad as u64),
+            column("skipped", " skipped", &|totals| skipped(totals) as u64),
+        ];
+        let red = self.by_dtype.values().map(|totals| totals.bad > 0).collect();
+        Grid { columns, facts: 1, red, colors, width }.text()
     }
 }
 
-struct Summary {
-    totals: Totals,
-    seconds: f64,
-    backend: &'static str,
-}
-
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { totals, seconds, backend } = self;
-        let Totals { tensors, elements, bytes, bad, not_float, always_finite, failed, .. } = totals;
-        let speed = if *seconds > 0.0 { *bytes as f64 / seconds / 1e9 } else { 0.0 };
-        write!(f, "checked {tensors} tensors, {elements} elements, {bytes} bytes")?;
-        write!(f, " in {seconds:.6} s, {speed:.2} GB/s, backend {backend}: {bad} bad")?;
-        write!(f, "; skipped {not_float} without floats, {always_finite} always finite")?;
-        if totals.scales > 0 {
-            write!(f, "; scales only: {}", totals.scales)?;
-        }
-        if totals.allowed > 0 {
-            write!(f, "; allowed: {}", totals.allowed)?;
-        }
-        if *failed > 0 {
-            write!(f, "; files in error: {failed}")?;
-        }
-        Ok(())
-    }
+/// Tensors that were not looked at.
+fn skipped(totals: &Totals) -> usize {
+    totals.not_float + totals.always_finite + totals.unreadable
 }

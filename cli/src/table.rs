@@ -2,15 +2,18 @@
 
 use std::fmt::Write as _;
 
-use console::{Style, measure_text_width, pad_str, truncate_str};
-use nonfinite_check::{First, LookedAt, TensorReport};
+use nonfinite_check::{ByKind, Finding, First, LookedAt, TensorReport};
 
-use crate::report::OneLine;
+use crate::grid::{Column, Grid, ZERO};
+use crate::report::visible;
 
-/// Narrower than this a name says nothing.
-const NARROWEST_NAME: usize = 12;
+/// A dtype or a shape in a row is shortened to this width.
+const CELL: usize = 24;
+/// How many columns come before the first places: name, dtype, shape and three counts.
+const FACTS: usize = 6;
 
-/// A table of tensors that fits a width.
+/// A table of tensors that fits the width of a terminal: where it is narrow, the first places and
+/// the range move to lines below the row, as [`Grid`] describes.
 #[derive(Debug)]
 pub struct Table<'a> {
     tensors: Vec<&'a TensorReport>,
@@ -32,102 +35,98 @@ impl<'a> Table<'a> {
         if self.tensors.is_empty() {
             return String::new();
         }
-        let mut head = vec!["tensor", "dtype", "shape", "NaN", "+Inf", "-Inf", "first"];
-        if self.stats {
-            head.extend(["min", "max"]);
-        }
-        let head: Vec<_> = head.into_iter().map(str::to_owned).collect();
-        let rows: Vec<_> = self.tensors.iter().map(|tensor| self.row(tensor)).collect();
-        let mut widths: Vec<usize> = (0..head.len())
-            .map(|column| {
-                rows.iter()
-                    .chain([&head])
-                    .map(|row| measure_text_width(&row[column]))
-                    .max()
-                    .unwrap_or(0)
-            })
-            .collect();
-        self.fit(&mut widths);
-        let mut text = String::new();
-        self.line(&mut text, &head, &widths, Some(&Style::new().bold()));
-        for (row, tensor) in rows.iter().zip(&self.tensors) {
-            let style = if tensor.is_bad() { Style::new().red() } else { Style::new() };
-            self.line(&mut text, row, &widths, Some(&style));
-        }
-        text
+        let red = self.tensors.iter().map(|tensor| tensor.is_bad()).collect();
+        let Self { colors, width, .. } = *self;
+        Grid { columns: self.columns(), facts: FACTS, red, colors, width }.text()
     }
 
-    fn row(&self, tensor: &TensorReport) -> Vec<String> {
-        let name =
-            tensor.name.as_deref().map_or_else(|| "-".to_owned(), |name| OneLine(name).to_string());
-        let dtype = match tensor.looked_at {
-            LookedAt::Scales { .. } => format!("{} scales", tensor.dtype),
-            LookedAt::Values
-            | LookedAt::AlwaysFinite
-            | LookedAt::NotFloat
-            | LookedAt::Unreadable(_) => tensor.dtype.clone(),
+    fn columns(&self) -> Vec<Column> {
+        let column = |head, of: &dyn Fn(&TensorReport) -> String| {
+            Column::new(head, self.tensors.iter().map(|tensor| visible(&of(tensor))))
         };
-        let mut row = vec![name, dtype, format!("{:?}", tensor.shape)];
-        let counts = tensor.found.as_ref().map(|finding| finding.count).into_array();
-        row.extend(counts.map(|count| if count == 0 { ".".to_owned() } else { count.to_string() }));
-        row.push(tensor.first().map(|(kind, first)| describe(kind, first)).unwrap_or_default());
+        let mut columns = vec![
+            column("tensor", &|tensor| tensor.name.clone().unwrap_or_else(|| "-".to_owned())),
+            Column { most: CELL, ..column("dtype", &dtype) },
+            Column { most: CELL, ..column("shape", &|tensor| format!("{:?}", tensor.shape)) },
+        ];
+        columns.extend(KINDS.iter().enumerate().map(|(kind, words)| Column {
+            right: true,
+            words: ["", words.behind],
+            ..column(words.name, &|tensor| match finding(tensor, kind).count {
+                0 => ZERO.to_owned(),
+                count => count.to_string(),
+            })
+        }));
+        let occurs = |kind| self.tensors.iter().any(|tensor| finding(tensor, kind).count > 0);
+        let kinds = KINDS.iter().enumerate().filter(|(kind, _)| occurs(*kind));
+        columns.extend(kinds.map(|(kind, words)| Column {
+            words: [words.before, ""],
+            ..column(words.first, &|tensor| {
+                let first = finding(tensor, kind).first.as_ref();
+                first.map(|first| describe(kind, first)).unwrap_or_default()
+            })
+        }));
+        if self.tensors.iter().any(|tensor| tensor.statement().is_some()) {
+            columns.push(column("where", &|tensor| tensor.statement().unwrap_or_default()));
+        }
         if self.stats {
-            row.push(tensor.range.map(|range| format!("{:.4e}", range.min)).unwrap_or_default());
-            row.push(tensor.range.map(|range| format!("{:.4e}", range.max)).unwrap_or_default());
-        }
-        row.iter().map(|cell| OneLine(cell).to_string()).collect()
-    }
-
-    /// Takes from the widest of the columns that can be cut, the name, the shape and the first,
-    /// until all fit.
-    fn fit(&self, widths: &mut [usize]) {
-        const CUT: [usize; 3] = [0, 2, 6];
-        let gaps = 2 * (widths.len() - 1);
-        while widths.iter().sum::<usize>() + gaps > self.width {
-            let widest = CUT.into_iter().max_by_key(|&column| widths[column]).unwrap_or(0);
-            if widths[widest] <= NARROWEST_NAME {
-                break;
-            }
-            widths[widest] -= 1;
-        }
-    }
-
-    fn line(&self, text: &mut String, cells: &[String], widths: &[usize], style: Option<&Style>) {
-        let mut line = String::new();
-        for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
-            let cell = truncate_str(cell, width, "…");
-            let align = match column {
-                3..=5 | 7.. => console::Alignment::Right,
-                _ => console::Alignment::Left,
+            let number = |number: Option<f64>| number.map(|n| format!("{n:.4e}"));
+            let min = |tensor: &TensorReport| number(tensor.range.map(|range| range.min));
+            let max = |tensor: &TensorReport| number(tensor.range.map(|range| range.max));
+            let right = |head, before, of: &dyn Fn(&TensorReport) -> Option<String>| Column {
+                right: true,
+                words: [before, ""],
+                ..column(head, &|tensor| of(tensor).unwrap_or_default())
             };
-            let gap = if column == 0 { "" } else { "  " };
-            // Writing to a string cannot fail.
-            let _ = write!(line, "{gap}{}", pad_str(&cell, width, align, None));
+            columns.extend([right("min", "min ", &min), right("max", "max ", &max)]);
         }
-        let line = line.trim_end();
-        match style.filter(|_| self.colors) {
-            Some(style) => {
-                text.push_str(&style.clone().force_styling(true).apply_to(line).to_string())
-            }
-            None => text.push_str(line),
-        }
-        text.push('\n');
+        columns
     }
 }
 
-/// The kind, the coordinate, which part of the element, and the bits.
-#[must_use]
-pub fn describe(kind: &str, first: &First) -> String {
-    let mut text = format!("{kind} {:?}", first.coordinate);
+/// The words of a kind: the heads of its two columns, and what stands beside their cells in a line
+/// without heads.
+struct Words {
+    name: &'static str,
+    behind: &'static str,
+    first: &'static str,
+    before: &'static str,
+}
+
+/// In the order of `ByKind::into_array`.
+const KINDS: [Words; 3] = [
+    Words { name: "NaN", behind: " NaN", first: "first NaN", before: "first NaN " },
+    Words { name: "+Inf", behind: " +Inf", first: "first +Inf", before: "first +Inf " },
+    Words { name: "-Inf", behind: " -Inf", first: "first -Inf", before: "first -Inf " },
+];
+
+fn finding(tensor: &TensorReport, kind: usize) -> &Finding {
+    tensor.found.as_ref().into_array()[kind]
+}
+
+fn dtype(tensor: &TensorReport) -> String {
+    match tensor.looked_at {
+        LookedAt::Scales { .. } => format!("{} scales", tensor.dtype),
+        LookedAt::Values
+        | LookedAt::AlwaysFinite
+        | LookedAt::NotFloat
+        | LookedAt::Unreadable(_) => tensor.dtype.clone(),
+    }
+}
+
+/// The coordinate and which part of the element. Of a NaN also the bits, which differ.
+fn describe(kind: usize, first: &First) -> String {
+    let mut text = format!("{:?}", first.coordinate);
     // Writing to a string cannot fail.
     if let Some(part) = first.part {
         let _ = write!(text, " {part}");
     }
-    let _ = write!(text, " {}", first.hex());
-    match first.quiet() {
-        Some(true) => text.push_str(" quiet"),
-        Some(false) => text.push_str(" signalling"),
-        None => {}
+    if KINDS[kind].name == ByKind::NAMES.nan {
+        let _ = write!(text, " {}", first.hex());
     }
-    text
+    match first.quiet() {
+        Some(true) => text + " quiet",
+        Some(false) => text + " signalling",
+        None => text,
+    }
 }

@@ -14,12 +14,14 @@ pub use peak_alloc::PeakAlloc;
 /// Bytes of memory for a byte of the file. The shortest tensor of an ONNX model takes four bytes in
 /// the file, and in memory a description, a report and counts. In other formats the longest is a
 /// number of a shape: a digit and a comma.
-const FACTOR: usize = 384;
+const FACTOR: usize = 416;
 /// Buffers that do not depend on the file: two pieces of data, and the state of the inflater.
 const FIXED: usize = 512 << 10;
 /// Bytes that a deflated byte can become.
 const DEFLATE: usize = 1032;
 
+/// Further bytes for the places of bad numbers: a bit for each index, and the cells of a map.
+const PLACES: usize = (32 << 20) + (4 << 20);
 /// Further bytes for tables: windows of their decoders, and pages of 256 MiB that compress to almost
 /// nothing.
 const TABLES: usize = 1 << 30;
@@ -78,6 +80,16 @@ pub fn check(bytes: &[u8], format: FileFormat) {
         Ok(report) => verify(report, tables),
         Err(error) => assert!(!error.to_string().is_empty(), "an error without a message"),
     }
+    if whole.as_ref().is_ok_and(Report::is_bad) {
+        if tables {
+            options.observer = Some(Arc::<Budget>::default());
+        }
+        let drawn = Options { draw: true, ..options.clone() };
+        match within(limit + PLACES, || check_bytes(bytes, format, &drawn)) {
+            Ok(report) => verify_places(&report),
+            Err(error) => assert!(matches!(error, Error::Stopped), "with places: {error}"),
+        }
+    }
     // The format of a stream is detected by its first bytes.
     if FileFormat::detect(bytes.get(..16).unwrap_or(bytes), None) == Some(format) {
         if tables {
@@ -107,6 +119,23 @@ fn within<T>(limit: usize, run: impl FnOnce() -> T) -> T {
     let taken = PeakAlloc.peak_usage().saturating_sub(before);
     assert!(taken <= limit, "{taken} bytes of memory, of {limit}");
     result
+}
+
+fn verify_places(report: &Report) {
+    for tensor in &report.tensors {
+        let Some(places) = &tensor.places else { continue };
+        assert!(tensor.is_bad() && 0 < places.elements && places.elements <= places.of);
+        assert!(!places.statement(tensor.name.as_deref().unwrap_or_default()).is_empty());
+        for axis in &places.axes {
+            assert!(0 < axis.indices && axis.indices <= axis.extent);
+            let listed = axis.ranges.iter().map(|(first, last)| last - first + 1).sum::<usize>();
+            assert!(axis.ranges.is_empty() || listed == axis.indices);
+        }
+        if let Some(map) = &places.map {
+            let lit = map.lit.iter().map(|lit| lit.elements).sum::<u64>();
+            assert_eq!(lit, places.elements, "the cells of a map");
+        }
+    }
 }
 
 fn verify(report: &Report, tables: bool) {

@@ -13,6 +13,9 @@ use crate::rule::Comparison;
 /// Elements of a piece.
 const PIECE: usize = 1024;
 
+/// Elements that a search looks at one by one where NaN and +Inf take turns.
+const NEAR: usize = 64;
+
 /// [`crate::lane::Loops::mask`] of one width, which writes all results.
 type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
 /// [`crate::lane::Loops::bits`] of one width.
@@ -90,7 +93,13 @@ pub(crate) fn position(
             if first == second {
                 return Some(first);
             }
-            done = second;
+            // NaN and +Inf may alternate. Two searches for each pair cost more than to look at some
+            // elements. Eight bytes are read from each element on, for any width.
+            let mut near = x[second * size..].windows(8).step_by(size).take(NEAR);
+            done = second + near.len();
+            if let Some(index) = near.position(|eight| neither(eight, &nan, &inf)) {
+                return Some(second + index);
+            }
         }
     }
     x.chunks(64 * PIECE).find_map(|x| {
@@ -100,6 +109,14 @@ pub(crate) fn position(
         done += x.len() / size;
         index
     })
+}
+
+/// Whether both negations hold for the element that these eight bytes begin with.
+fn neither(eight: &[u8], nan: &Comparison, inf: &Comparison) -> bool {
+    let eight = eight.first_chunk().map_or(0, |eight| u64::from_ne_bytes(*eight));
+    // Comparisons look at the low bytes only.
+    let bits = if cfg!(target_endian = "little") { eight } else { eight >> (64 - 8 * nan.size()) };
+    nan.holds(bits) & inf.holds(bits)
 }
 
 /// How many hits there are. The comparison is not negated.
@@ -114,4 +131,50 @@ pub(crate) fn count(
     x.chunks(64 * PIECE)
         .map(|x| both.iter().map(|one| ask(backend, x, one).hits).sum::<usize>())
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::prelude::v1::*;
+
+    use super::*;
+    use crate::{Rule, scalar};
+
+    std::thread_local! {
+        static SEARCHES: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
+    }
+
+    fn search(_: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize> {
+        SEARCHES.set(SEARCHES.get() + 1);
+        match comparison.size() {
+            1 => scalar::position::<1>(x, comparison),
+            2 => scalar::position::<2>(x, comparison),
+            4 => scalar::position::<4>(x, comparison),
+            _ => scalar::position::<8>(x, comparison),
+        }
+    }
+
+    /// A search for every two elements would make 10 000 of them.
+    #[test]
+    fn nan_and_inf_in_turns_cost_few_searches() {
+        const LEN: usize = 10_000;
+        let elements = |of: &mut dyn FnMut(usize) -> u64, size: usize| -> Vec<u8> {
+            let low = if cfg!(target_endian = "little") { 0 } else { 8 - size };
+            (0..LEN).flat_map(|i| of(i).to_ne_bytes()[low..low + size].to_vec()).collect()
+        };
+        for (size, inf) in [(1, 0x7C), (2, 0x7C00), (4, 0x7F80_0000), (8, 0x7FF0 << 48)] {
+            let Rule::NanOrPosInf(nan) = Rule::nan_or_pos_inf(size, inf).not() else {
+                unreachable!("the rule that it makes")
+            };
+            for one in [0, 1, 63, 64, 65, 66, 67, 5000, LEN - 9, LEN - 2, LEN - 1, LEN] {
+                let mut of = |i| if i == one { inf - 1 } else { inf + i as u64 % 2 };
+                let x = elements(&mut of, size);
+                SEARCHES.set(0);
+                assert_eq!(position(search, None, &x, &nan), (one < LEN).then_some(one));
+                assert!(SEARCHES.get() <= 2 * LEN / NEAR, "{size} {one}: {}", SEARCHES.get());
+            }
+        }
+    }
 }

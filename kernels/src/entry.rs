@@ -192,7 +192,7 @@ fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
 }
 
 /// The same answer `elements` times, from bit `shift` of the first byte on.
-fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift: usize) {
+pub(crate) fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift: usize) {
     let bits = if answer { u64::MAX } else { 0 };
     for done in (0..elements).step_by(64) {
         merge(out, bits, shift, (elements - done).min(64));

@@ -25,8 +25,9 @@
 //! - Without the feature `std` the crate is `no_std`, and [`Backend::activate`] takes the place of
 //!   the environment variable.
 //!
-//! [The design notes](https://github.com/nonfinite/nonfinite/blob/main/docs/DESIGN.md) explain the
-//! loops, screens, dispatch and tokens.
+//! Each file of `src/loops/` opens with its algorithm.
+//! [The design notes](https://github.com/nonfinite/nonfinite/blob/main/docs/DESIGN.md) explain
+//! rules, dispatch and tokens.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -95,7 +96,7 @@ pub use plain::{
 pub use rule::{Comparison, Rule};
 #[cfg(feature = "scale")]
 pub use scale::{Float, scale};
-pub use stream::streams;
+pub use stream::{set_last_level_cache, streams};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {

@@ -17,108 +17,50 @@ use core::str::FromStr;
 use nonfinite::{Format, Predicate};
 
 use crate::operator::sealed::Sealed;
-use crate::table::{self, Row};
+use crate::table::{self, types};
 use crate::{Error as AnyError, Operator, Signature, StandardType, Storage, Unknown};
 
-/// The element types of StableHLO tensors (docs/spec.md, "Types"), with quantized ones by the
-/// number of their scales.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "the names of the standard")]
-pub enum ElementType {
-    F4E2M1Fn,
-    F6E2M3Fn,
-    F6E3M2Fn,
-    F8E3M4,
-    F8E4M3,
-    F8E4M3B11FnUz,
-    F8E4M3Fn,
-    F8E4M3FnUz,
-    F8E5M2,
-    F8E5M2FnUz,
-    F8E8M0Fnu,
-    Bf16,
-    F16,
-    F32,
-    F64,
-    Boolean,
-    Si2,
-    Si4,
-    Si8,
-    Si16,
-    Si32,
-    Si64,
-    Ui2,
-    Ui4,
-    Ui8,
-    Ui16,
-    Ui32,
-    Ui64,
-    ComplexF32,
-    ComplexF64,
+types! {
+    /// The element types of StableHLO tensors (docs/spec.md, "Types"), with quantized ones by the
+    /// number of their scales.
+    ///
+    /// Names are the spellings in MLIR. Elements of 4 and 6 bits take a byte each, as in XLA's host
+    /// memory.
+    ElementType: ();
+    F4E2M1Fn, "f4E2M1FN", Some(Format::F4E2M1Fn);
+    F6E2M3Fn, "f6E2M3FN", Some(Format::F6E2M3Fn);
+    F6E3M2Fn, "f6E3M2FN", Some(Format::F6E3M2Fn);
+    F8E3M4, "f8E3M4", Some(Format::F8E3M4);
+    F8E4M3, "f8E4M3", Some(Format::F8E4M3);
+    F8E4M3B11FnUz, "f8E4M3B11FNUZ", Some(Format::F8E4M3B11FnUz);
+    F8E4M3Fn, "f8E4M3FN", Some(Format::F8E4M3Fn);
+    F8E4M3FnUz, "f8E4M3FNUZ", Some(Format::F8E4M3FnUz);
+    F8E5M2, "f8E5M2", Some(Format::F8E5M2);
+    F8E5M2FnUz, "f8E5M2FNUZ", Some(Format::F8E5M2FnUz);
+    F8E8M0Fnu, "f8E8M0FNU", Some(Format::F8E8M0Fnu);
+    Bf16, "bf16", Some(Format::Bf16);
+    F16, "f16", Some(Format::F16);
+    F32, "f32", Some(Format::F32);
+    F64, "f64", Some(Format::F64);
+    Boolean, "i1", None;
+    Si2, "i2", None;
+    Si4, "i4", None;
+    Si8, "i8", None;
+    Si16, "i16", None;
+    Si32, "i32", None;
+    Si64, "i64", None;
+    Ui2, "ui2", None;
+    Ui4, "ui4", None;
+    Ui8, "ui8", None;
+    Ui16, "ui16", None;
+    Ui32, "ui32", None;
+    Ui64, "ui64", None;
+    ComplexF32, "complex<f32>", None;
+    ComplexF64, "complex<f64>", None;
     /// `!quant.uniform` with one scale.
-    PerTensorQuantized,
+    PerTensorQuantized, "per-tensor !quant.uniform", None;
     /// `!quant.uniform` with scales along an axis.
-    PerAxisQuantized,
-}
-
-/// In the order of the enum; the names are the spellings in MLIR.
-#[rustfmt::skip]
-const TABLE: [Row<ElementType>; 32] = [
-    Row(ElementType::F4E2M1Fn, "f4E2M1FN", Some(Format::F4E2M1Fn), ()),
-    Row(ElementType::F6E2M3Fn, "f6E2M3FN", Some(Format::F6E2M3Fn), ()),
-    Row(ElementType::F6E3M2Fn, "f6E3M2FN", Some(Format::F6E3M2Fn), ()),
-    Row(ElementType::F8E3M4, "f8E3M4", Some(Format::F8E3M4), ()),
-    Row(ElementType::F8E4M3, "f8E4M3", Some(Format::F8E4M3), ()),
-    Row(ElementType::F8E4M3B11FnUz, "f8E4M3B11FNUZ", Some(Format::F8E4M3B11FnUz), ()),
-    Row(ElementType::F8E4M3Fn, "f8E4M3FN", Some(Format::F8E4M3Fn), ()),
-    Row(ElementType::F8E4M3FnUz, "f8E4M3FNUZ", Some(Format::F8E4M3FnUz), ()),
-    Row(ElementType::F8E5M2, "f8E5M2", Some(Format::F8E5M2), ()),
-    Row(ElementType::F8E5M2FnUz, "f8E5M2FNUZ", Some(Format::F8E5M2FnUz), ()),
-    Row(ElementType::F8E8M0Fnu, "f8E8M0FNU", Some(Format::F8E8M0Fnu), ()),
-    Row(ElementType::Bf16, "bf16", Some(Format::Bf16), ()),
-    Row(ElementType::F16, "f16", Some(Format::F16), ()),
-    Row(ElementType::F32, "f32", Some(Format::F32), ()),
-    Row(ElementType::F64, "f64", Some(Format::F64), ()),
-    Row(ElementType::Boolean, "i1", None, ()),
-    Row(ElementType::Si2, "i2", None, ()),
-    Row(ElementType::Si4, "i4", None, ()),
-    Row(ElementType::Si8, "i8", None, ()),
-    Row(ElementType::Si16, "i16", None, ()),
-    Row(ElementType::Si32, "i32", None, ()),
-    Row(ElementType::Si64, "i64", None, ()),
-    Row(ElementType::Ui2, "ui2", None, ()),
-    Row(ElementType::Ui4, "ui4", None, ()),
-    Row(ElementType::Ui8, "ui8", None, ()),
-    Row(ElementType::Ui16, "ui16", None, ()),
-    Row(ElementType::Ui32, "ui32", None, ()),
-    Row(ElementType::Ui64, "ui64", None, ()),
-    Row(ElementType::ComplexF32, "complex<f32>", None, ()),
-    Row(ElementType::ComplexF64, "complex<f64>", None, ()),
-    Row(ElementType::PerTensorQuantized, "per-tensor !quant.uniform", None, ()),
-    Row(ElementType::PerAxisQuantized, "per-axis !quant.uniform", None, ()),
-];
-
-impl ElementType {
-    /// Every type.
-    pub const ALL: &'static [Self] = &table::types(&TABLE);
-
-    const fn row(self) -> &'static Row<Self> {
-        &TABLE[self as usize]
-    }
-
-    /// The spelling in MLIR, such as `f8E4M3FN`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.row().1
-    }
-
-    /// How the bits of an element are read, for floating-point types. Those of 4 and 6 bits take a
-    /// byte each, as XLA has them in host memory.
-    #[must_use]
-    pub const fn format(self) -> Option<Format> {
-        self.row().2
-    }
+    PerAxisQuantized, "per-axis !quant.uniform", None;
 }
 
 impl fmt::Display for ElementType {
@@ -132,7 +74,7 @@ impl FromStr for ElementType {
     type Err = Unknown;
 
     fn from_str(name: &str) -> Result<Self, Unknown> {
-        table::named(&TABLE, |row| row.1 == name, ("StableHLO", "element type"), name)
+        table::named(Self::TABLE, |row| row.1 == name, ("StableHLO", "element type"), name)
     }
 }
 

@@ -14,19 +14,63 @@ pub(crate) struct Row<T, More = ()>(
     pub(crate) More,
 );
 
-/// The first column. The rows stand in the order of the enum, as its values are their indices;
-/// `tests/ops/texts.rs` checks this for every table.
-pub(crate) const fn types<T: Copy, More: Copy, const N: usize>(
-    table: &[Row<T, More>; N],
-) -> [T; N] {
-    let mut types = [table[0].0; N];
-    let mut i = 1;
-    while i < N {
-        types[i] = table[i].0;
-        i += 1;
-    }
-    types
+/// The enumeration of a standard's element types, in its order: a variant, its name, its format if
+/// it is a floating-point type, and what else the standard says about it. A macro, because a
+/// function makes no enum.
+macro_rules! types {
+    (
+        $(#[$meta:meta])*
+        $type:ident: $more:ty;
+        $(
+            $(#[$doc:meta])*
+            $variant:ident $(= $code:literal)?, $name:literal, $format:expr $(, $other:expr)?;
+        )*
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[allow(missing_docs, reason = "the names of the standard")]
+        pub enum $type {
+            $($(#[$doc])* $variant $(= $code)?,)*
+        }
+
+        impl $type {
+            /// Every type, in the order of the standard.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            const TABLE: &'static [$crate::table::Row<Self, $more>] =
+                &[$($crate::table::Row(Self::$variant, $name, $format, ($($other)?))),*];
+
+            const fn row(self) -> &'static $crate::table::Row<Self, $more> {
+                &Self::TABLE[self as usize]
+            }
+
+            /// The name that the standard has for the type.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                self.row().1
+            }
+
+            /// How the bits of an element are read, for floating-point types. A [`Format`] of 4 or
+            /// 6 bits has one element a byte, even if the standard packs them. That a type has a
+            /// format does not mean that an operator takes it.
+            #[must_use]
+            pub const fn format(self) -> Option<Format> {
+                self.row().2
+            }
+        }
+
+        // Values are the indices of rows.
+        const _: () = {
+            let mut i = 0;
+            while i < $type::ALL.len() {
+                assert!($type::ALL[i] as usize == i);
+                i += 1;
+            }
+        };
+    };
 }
+pub(crate) use types;
 
 /// The type of the first row with this format.
 pub(crate) fn with_format<T: Copy, More>(table: &[Row<T, More>], format: Format) -> Option<T> {

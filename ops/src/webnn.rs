@@ -18,60 +18,22 @@ use core::str::FromStr;
 use nonfinite::{Format, Predicate};
 
 use crate::operator::sealed::Sealed;
-use crate::table::{self, Row};
+use crate::table::{self, types};
 use crate::{Error as AnyError, Operator, Signature, StandardType, Storage, Unknown};
 
-/// The element types of WebNN, `MLOperandDataType`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "the names of the standard")]
-pub enum DataType {
-    Float32,
-    Float16,
-    Int32,
-    Uint32,
-    Int64,
-    Uint64,
-    Int8,
-    Uint8,
-    Int4,
-    Uint4,
-}
-
-/// In the order of the enum.
-#[rustfmt::skip]
-const TABLE: [Row<DataType>; 10] = [
-    Row(DataType::Float32, "float32", Some(Format::F32), ()),
-    Row(DataType::Float16, "float16", Some(Format::F16), ()),
-    Row(DataType::Int32, "int32", None, ()),
-    Row(DataType::Uint32, "uint32", None, ()),
-    Row(DataType::Int64, "int64", None, ()),
-    Row(DataType::Uint64, "uint64", None, ()),
-    Row(DataType::Int8, "int8", None, ()),
-    Row(DataType::Uint8, "uint8", None, ()),
-    Row(DataType::Int4, "int4", None, ()),
-    Row(DataType::Uint4, "uint4", None, ()),
-];
-
-impl DataType {
-    /// Every type.
-    pub const ALL: &'static [Self] = &table::types(&TABLE);
-
-    const fn row(self) -> &'static Row<Self> {
-        &TABLE[self as usize]
-    }
-
-    /// The name, such as `float32`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.row().1
-    }
-
-    /// How the bits of an element are read, for floating-point types.
-    #[must_use]
-    pub const fn format(self) -> Option<Format> {
-        self.row().2
-    }
+types! {
+    /// The element types of WebNN, `MLOperandDataType`.
+    DataType: ();
+    Float32, "float32", Some(Format::F32);
+    Float16, "float16", Some(Format::F16);
+    Int32, "int32", None;
+    Uint32, "uint32", None;
+    Int64, "int64", None;
+    Uint64, "uint64", None;
+    Int8, "int8", None;
+    Uint8, "uint8", None;
+    Int4, "int4", None;
+    Uint4, "uint4", None;
 }
 
 impl fmt::Display for DataType {
@@ -85,7 +47,7 @@ impl FromStr for DataType {
     type Err = Unknown;
 
     fn from_str(name: &str) -> Result<Self, Unknown> {
-        table::named(&TABLE, |row| row.1 == name, ("WebNN", "data type"), name)
+        table::named(Self::TABLE, |row| row.1 == name, ("WebNN", "data type"), name)
     }
 }
 

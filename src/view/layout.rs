@@ -193,6 +193,11 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// The strides of the dimensions, outermost first.
+    pub(crate) fn strides(&self) -> impl ExactSizeIterator<Item = isize> + use<'_, 'a> {
+        (0..self.sizes().len()).map(|dimension| self.stride(dimension))
+    }
+
     /// Size and stride of each dimension, innermost first.
     pub(crate) fn dimensions(&self) -> impl Iterator<Item = (usize, isize)> + Clone + use<'_, 'a> {
         let sizes = self.sizes().iter().enumerate().rev();

@@ -78,7 +78,7 @@ impl<'a> MaskView<'a> {
 
     /// The strides of the dimensions in bytes, outermost first.
     pub fn strides(&self) -> impl ExactSizeIterator<Item = isize> + use<'_, 'a> {
-        (0..self.sizes().len()).map(|dimension| self.layout.stride(dimension))
+        self.layout.strides()
     }
 }
 
@@ -109,9 +109,14 @@ impl TensorView<'_> {
     }
 }
 
+/// The dimensions and the layout of the array. Bytes between its elements are not written.
 #[cfg(feature = "ndarray")]
-impl<'o, D: ndarray::Dimension> From<&'o mut ndarray::ArrayViewMut<'_, bool, D>> for MaskView<'o> {
-    fn from(out: &'o mut ndarray::ArrayViewMut<'_, bool, D>) -> Self {
+impl<'o, S, D> From<&'o mut ndarray::ArrayBase<S, D>> for MaskView<'o>
+where
+    S: ndarray::DataMut<Elem = bool>,
+    D: ndarray::Dimension,
+{
+    fn from(out: &'o mut ndarray::ArrayBase<S, D>) -> Self {
         let array = nonfinite_kernels::strided::ArrayMut::from(out);
         let layout = Layout::trusted(array.sizes(), array.strides());
         Self { out: Out::Array(array), layout }

@@ -200,7 +200,7 @@ impl<'a> TensorView<'a> {
     /// The strides of the dimensions in elements, outermost first. The stride of a dimension of size
     /// 1 means nothing.
     pub fn strides(&self) -> impl ExactSizeIterator<Item = isize> + use<'_, 'a> {
-        (0..self.sizes().len()).map(|dimension| self.layout.stride(dimension))
+        self.layout.strides()
     }
 
     /// The format of the elements.

@@ -37,20 +37,19 @@ impl<'v, 'a> Part<'v, 'a> {
         }
     }
 
-    /// The part from element `from` on: all the rest of a dense view. Else the rest of the
-    /// dimension that ends first, so that parts one after the other cover the rest of the view.
-    pub(super) fn after(view: &'v TensorView<'a>, from: usize) -> Self {
-        let part = Self { first: from, len: view.len() - from, ..Self::whole(view) };
-        #[cfg(feature = "views")]
-        if !view.layout.is_dense() {
-            let (mut rest, mut inner) = (from, 1);
-            for (dimension, &size) in view.sizes().iter().enumerate().rev() {
-                let coordinate = rest % size;
-                if coordinate != 0 || dimension == 0 {
-                    return Self { len: (size - coordinate) * inner, dimension, ..part };
-                }
-                (rest, inner) = (rest / size, inner * size);
+    /// A box of at most `most` elements from element `from` on, so that boxes one after the other
+    /// cover the rest of a view that is not dense.
+    #[cfg(feature = "views")]
+    pub(super) fn after(view: &'v TensorView<'a>, from: usize, most: usize) -> Self {
+        let part = Self { first: from, ..Self::whole(view) };
+        let (mut rest, mut inner) = (from, 1);
+        for (dimension, &size) in view.sizes().iter().enumerate().rev() {
+            let coordinate = rest % size;
+            let coordinates = (size - coordinate).min(most / inner);
+            if coordinates < size || dimension == 0 {
+                return Self { len: coordinates * inner, dimension, ..part };
             }
+            (rest, inner) = (rest / size, inner * size);
         }
         part
     }

@@ -1,4 +1,26 @@
 //! The iterator over hits.
+//!
+//! A dense view is searched from one hit to the next. In another view the order of memory is not
+//! that of indices, and a search looks at all of a part, wherever in it the first hit is. So small
+//! parts are asked for all their answers, and large ones only whether they have a hit:
+//!
+//! ```text
+//! clean = 0                                elements without a hit, one after the other
+//! until the view is at its end:
+//!     if 2 * clean <= 4096:
+//!         bits of the next 4096 elements   handed out one by one
+//!         clean += 4096, or 0 after a hit
+//!     else if any of the next 2 * clean elements is a hit:
+//!         clean = 0                        the same elements again, now by their bits
+//!     else:
+//!         clean += 2 * clean
+//! ```
+//!
+//! Elements are looked at twice only in a part with a hit, which has twice the elements of the
+//! clean ones before it. So no more than three times the elements of the view are looked at.
+
+#[cfg(feature = "views")]
+use core::fmt;
 
 use super::TensorView;
 use super::part::Part;
@@ -10,13 +32,44 @@ use crate::Predicate;
 pub struct Positions<'a> {
     view: TensorView<'a>,
     predicate: Predicate,
-    /// Everything before this index is done.
+    /// Everything before this index has been looked at.
     from: usize,
+    #[cfg(feature = "views")]
+    clean: usize,
+    #[cfg(feature = "views")]
+    hits: Hits,
 }
 
 impl<'a> Positions<'a> {
     pub(super) fn new(view: TensorView<'a>, predicate: Predicate) -> Self {
-        Self { view, predicate, from: 0 }
+        Self {
+            view,
+            predicate,
+            from: 0,
+            #[cfg(feature = "views")]
+            clean: 0,
+            #[cfg(feature = "views")]
+            hits: Hits { bits: [0; KNOWN / 8], first: 0, word: KNOWN / 64 },
+        }
+    }
+
+    /// Asks about some elements from `from` on, of a view that is not dense. Returns how many.
+    #[cfg(feature = "views")]
+    fn look(&mut self) -> usize {
+        let most = self.clean.saturating_mul(2).max(KNOWN);
+        let part = Part::after(&self.view, self.from, most);
+        let clean = if most == KNOWN {
+            self.hits = Hits { bits: [0; KNOWN / 8], first: self.from, word: 0 };
+            part.bits(self.predicate, &mut self.hits.bits, 0);
+            self.from += part.len;
+            self.hits.bits.iter().all(|&byte| byte == 0)
+        } else {
+            let clean = !part.any(self.predicate, false);
+            self.from += if clean { part.len } else { 0 };
+            clean
+        };
+        self.clean = if clean { self.clean + part.len } else { 0 };
+        part.len
     }
 }
 
@@ -24,19 +77,106 @@ impl Iterator for Positions<'_> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        while self.from < self.view.len() {
-            let part = Part::after(&self.view, self.from);
-            match part.position(self.predicate) {
-                Some(index) => {
-                    let index = self.from + index;
-                    self.from = index + 1;
-                    return Some(index);
-                }
-                None => self.from += part.len,
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            loop {
+                match self.hits.next() {
+                    None if self.from < self.view.len() => self.look(),
+                    hit => return hit,
+                };
             }
+        }
+        let len = self.view.len() - self.from;
+        if len == 0 {
+            return None;
+        }
+        let rest = Part { first: self.from, len, ..Part::whole(&self.view) };
+        let hit = rest.position(self.predicate).map(|index| self.from + index);
+        self.from = hit.map_or(self.view.len(), |hit| hit + 1);
+        hit
+    }
+}
+
+impl core::iter::FusedIterator for Positions<'_> {}
+
+/// Elements whose answers are known at once.
+#[cfg(feature = "views")]
+const KNOWN: usize = 4096;
+
+/// Hits that were found and not handed out yet.
+#[cfg(feature = "views")]
+#[derive(Clone)]
+struct Hits {
+    /// Packed bits of the elements from `first` on.
+    bits: [u8; KNOWN / 8],
+    first: usize,
+    /// All words before this one have been handed out.
+    word: usize,
+}
+
+/// Without the bits, which are many.
+#[cfg(feature = "views")]
+impl fmt::Debug for Hits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hits").field("first", &self.first).finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "views")]
+impl Hits {
+    fn next(&mut self) -> Option<usize> {
+        while let Some(word) = self.bits.as_chunks_mut().0.get_mut(self.word) {
+            let bits = u64::from_le_bytes(*word);
+            if bits != 0 {
+                *word = (bits & (bits - 1)).to_le_bytes();
+                return Some(self.first + 64 * self.word + bits.trailing_zeros() as usize);
+            }
+            self.word += 1;
         }
         None
     }
 }
 
-impl core::iter::FusedIterator for Positions<'_> {}
+#[cfg(all(test, feature = "views"))]
+mod tests {
+    extern crate std;
+
+    use std::vec;
+    use std::vec::Vec;
+
+    use super::*;
+
+    /// Counts the elements that are looked at. If each hit cost a search of the rest, hits in the
+    /// last column would cost 500 times the elements.
+    #[test]
+    fn elements_are_looked_at_three_times_at_most() {
+        const ROWS: usize = 1000;
+        const COLUMNS: usize = 97;
+        let sizes = [ROWS / 8, 8, COLUMNS];
+        let strides = [8, 1, ROWS as isize];
+        let cases: [fn(usize) -> bool; 6] = [
+            |_| false,
+            |_| true,
+            |i| i % COLUMNS == COLUMNS - 1,
+            |i| i == ROWS * COLUMNS - 1,
+            |i| i.is_multiple_of(5003),
+            |i| i / 20_000 == 2,
+        ];
+        for (case, hit) in cases.into_iter().enumerate() {
+            let mut x = vec![1.0f32; ROWS * COLUMNS];
+            for i in (0..x.len()).filter(|&i| hit(i)) {
+                x[i / COLUMNS + i % COLUMNS * ROWS] = f32::NAN;
+            }
+            let view = TensorView::strided(&x, 0, &sizes, &strides).unwrap();
+            let mut positions = view.positions(Predicate::Nan);
+            let (mut found, mut looked) = (Vec::new(), 0);
+            while positions.from < view.len() {
+                looked += positions.look();
+                found.extend(core::iter::from_fn(|| positions.hits.next()));
+            }
+            assert!(found.iter().copied().eq((0..x.len()).filter(|&i| hit(i))), "case {case}");
+            assert!(found.into_iter().eq(view.positions(Predicate::Nan)), "case {case}");
+            assert!(looked <= 3 * x.len(), "case {case}: {looked} of {} elements", x.len());
+        }
+    }
+}

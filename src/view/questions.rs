@@ -99,8 +99,8 @@ impl<'a> TensorView<'a> {
     }
 
     /// The row-major indices of all elements for which `predicate` holds, in order. Fast where such
-    /// elements are rare and the view lies in memory in about its own order: each step searches
-    /// what is left. Else [`TensorView::bits`] or [`TensorView::mask`] is faster.
+    /// elements are rare. Where they are many, [`TensorView::bits`] or [`TensorView::mask`] is
+    /// faster.
     ///
     /// ```
     /// use nonfinite::{Predicate, TensorView};

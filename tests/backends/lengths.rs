@@ -2,7 +2,7 @@
 
 use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 
-use crate::views::{self, Layout};
+use crate::layouts::{self, Layout};
 use crate::{Visit, backends, check, check_backend, expected, oracle, reduced};
 
 /// Elements that hold every edge of the format in an order that repeats late.
@@ -77,8 +77,8 @@ fn every_short_line() {
             let padded = |padding| Layout::permuted(&sizes, &[1, 0], &[false; 2], &[0, padding]);
             let from = padded(3);
             let bytes = mixed(format, from.memory);
-            views::check(format, &bytes, &from, &padded(0));
-            views::check(format, &bytes, &from, &padded(2));
+            layouts::check(format, &bytes, &from, &padded(0));
+            layouts::check(format, &bytes, &from, &padded(2));
         }
     }
 }

@@ -13,6 +13,7 @@ mod codes;
 mod dense;
 mod environment;
 mod known_bad;
+mod layouts;
 mod lengths;
 mod patterns;
 mod properties;

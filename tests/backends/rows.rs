@@ -2,8 +2,8 @@
 
 use nonfinite::{Elements, Format, Predicate, TensorView};
 
+use crate::layouts::{Layout, check, mixed};
 use crate::reduced;
-use crate::views::{Layout, check, mixed};
 
 /// Rows of every length from 1 to 200: padded, which is one pass over all of them, and with gaps
 /// between their elements.

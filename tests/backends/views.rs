@@ -1,152 +1,10 @@
 //! Strided tensors against nested loops over coordinates.
 
-use nonfinite::{Backend, Elements, Error, Format, MaskView, Predicate, TensorView};
+use nonfinite::{Elements, Error, Format, MaskView, Predicate, TensorView};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
-use crate::oracle::{Kind, holds};
-use crate::{CANARY, backends, expected, oracle, reduced};
-
-/// Sizes, strides and an offset, and how long the memory under them must be.
-#[derive(Clone, Debug)]
-pub(crate) struct Layout {
-    pub(crate) sizes: Vec<usize>,
-    pub(crate) strides: Vec<isize>,
-    pub(crate) offset: usize,
-    pub(crate) memory: usize,
-}
-
-impl Layout {
-    /// The layout with the least offset and memory for these strides.
-    pub(crate) fn new(sizes: &[usize], strides: &[isize]) -> Self {
-        let (mut first, mut last) = (0, 0);
-        for (&size, &stride) in sizes.iter().zip(strides) {
-            let reach = size.saturating_sub(1) as isize * stride;
-            first += reach.min(0);
-            last += reach.max(0);
-        }
-        let memory = if sizes.contains(&0) { 0 } else { (last - first) as usize + 1 };
-        Self {
-            sizes: sizes.to_vec(),
-            strides: strides.to_vec(),
-            offset: first.unsigned_abs(),
-            memory,
-        }
-    }
-
-    /// Dense in an order of the dimensions, some backwards, with `padding` places behind each run.
-    pub(crate) fn permuted(
-        sizes: &[usize],
-        order: &[usize],
-        backwards: &[bool],
-        padding: &[usize],
-    ) -> Self {
-        let mut strides = vec![0; sizes.len()];
-        let mut stride = 1;
-        for &dimension in order {
-            strides[dimension] = if backwards[dimension] { -stride } else { stride };
-            stride = stride * sizes[dimension].max(1) as isize + padding[dimension] as isize;
-        }
-        Self::new(sizes, &strides)
-    }
-
-    /// The places of all coordinates, in row-major order.
-    pub(crate) fn places(&self) -> Vec<usize> {
-        let mut places = vec![self.offset as isize];
-        for (&size, &stride) in self.sizes.iter().zip(&self.strides) {
-            places = places
-                .iter()
-                .flat_map(|&at| (0..size as isize).map(move |i| at + i * stride))
-                .collect();
-        }
-        places.into_iter().map(|at| at as usize).collect()
-    }
-}
-
-/// Compares every operation on every backend with the oracle.
-pub(crate) fn check(format: Format, bytes: &[u8], from: &Layout, to: &Layout) {
-    let kinds = expected(format, bytes);
-    let kinds: Vec<Kind> = from.places().into_iter().map(|place| kinds[place]).collect();
-    for backend in backends() {
-        check_backend(backend, format, bytes, from, to, &kinds);
-    }
-}
-
-fn check_backend(
-    backend: Backend,
-    format: Format,
-    bytes: &[u8],
-    from: &Layout,
-    to: &Layout,
-    kinds: &[Kind],
-) {
-    let elements = Elements::from_bytes(bytes, format).unwrap();
-    let view =
-        TensorView::strided(elements, from.offset, &from.sizes, &from.strides).unwrap().on(backend);
-    let at = || format!("{} {format} {from:?} to {to:?}", backend.name());
-    assert_eq!(
-        (view.len(), view.is_empty(), view.format()),
-        (kinds.len(), kinds.is_empty(), format)
-    );
-    assert_eq!(
-        (view.sizes(), view.strides().collect::<Vec<_>>()),
-        (&from.sizes[..], from.strides.clone())
-    );
-    for predicate in Predicate::ALL.iter().copied() {
-        let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
-        let first = hits.iter().position(|&hit| hit);
-        let count = hits.iter().filter(|&&hit| hit).count();
-        assert_eq!(view.any(predicate), first.is_some(), "any {predicate:?} {}", at());
-        assert_eq!(view.all(predicate), count == hits.len(), "all {predicate:?} {}", at());
-        assert_eq!(view.count(predicate), count, "count {predicate:?} {}", at());
-        assert_eq!(view.position(predicate), first, "position {predicate:?} {}", at());
-
-        let mut out = vec![true; hits.len()];
-        view.mask(predicate, &mut out[..]).unwrap();
-        assert!(out == hits, "mask {predicate:?} {}", at());
-
-        let mut room = vec![CANARY; to.memory + 2];
-        let mut want = room.clone();
-        for (place, &hit) in to.places().into_iter().zip(&hits) {
-            want[1 + place] = u8::from(hit);
-        }
-        let end = 1 + to.memory;
-        let mut out =
-            MaskView::strided(&mut room[1..end], to.offset, &to.sizes, &to.strides).unwrap();
-        view.mask_into(predicate, &mut out).unwrap();
-        assert!(room == want, "mask_into {predicate:?} {}", at());
-
-        check_rows(&view, predicate, &hits, &at);
-        let indices = hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(i, _)| i);
-        let most = if reduced() { 5 } else { 50 };
-        assert!(
-            view.positions(predicate).take(most).eq(indices.take(most)),
-            "positions {predicate:?} {}",
-            at()
-        );
-
-        let offset = hits.len() % 11;
-        let mut out = vec![CANARY; (offset + hits.len()).div_ceil(8)];
-        let mut want = out.clone();
-        for (bit, &hit) in (offset..).zip(&hits) {
-            want[bit / 8] = want[bit / 8] & !(1 << (bit % 8)) | u8::from(hit) << (bit % 8);
-        }
-        view.bits(predicate, &mut out, offset).unwrap();
-        assert!(out == want, "bits {predicate:?} {}", at());
-    }
-    check_census_rows(&view, kinds, &at);
-    let census = view.census();
-    for (class, kind) in
-        [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
-    {
-        assert_eq!(
-            class.count,
-            kinds.iter().filter(|&&k| k == kind).count(),
-            "census {kind:?} {}",
-            at()
-        );
-        assert_eq!(class.first, kinds.iter().position(|&k| k == kind), "census {kind:?} {}", at());
-    }
-}
+use crate::layouts::{Layout, check, mixed};
+use crate::{backends, reduced};
 
 /// Answers are alike on all backends: only the text of a view tells.
 #[test]
@@ -157,75 +15,6 @@ fn views_take_the_backend_given() {
         let taken = format!("{:?}", view.on(backend));
         assert!(taken.contains(&format!("backend: Some({backend:?})")), "{taken}");
     }
-}
-
-fn check_rows(view: &TensorView<'_>, predicate: Predicate, hits: &[bool], at: &dyn Fn() -> String) {
-    let sizes = view.sizes();
-    for (number, &columns) in sizes.iter().enumerate() {
-        let inner: usize = sizes.iter().skip(number + 1).product();
-        let rows: usize = sizes.iter().take(number).product::<usize>() * inner;
-        let row =
-            |r: usize| (0..columns).map(move |i| (r / inner * columns + i) * inner + r % inner);
-        let want: Vec<usize> = (0..rows).map(|r| row(r).filter(|&i| hits[i]).count()).collect();
-        let (mut counts, mut any) = (vec![77; rows], vec![true; rows]);
-        let mut first = vec![Some(77); rows];
-        let asked = view.rows(number).unwrap();
-        assert_eq!((asked.len(), asked.row_len()), (rows, columns), "axis {number} {}", at());
-        asked.count(predicate, &mut counts).unwrap();
-        asked.any(predicate, &mut any).unwrap();
-        asked.position(predicate, &mut first).unwrap();
-        let wrong = Error::Rows { rows, output: rows + 1 };
-        assert_eq!(asked.count(predicate, &mut vec![0; rows + 1]), Err(wrong));
-        assert!(counts == want, "count_rows {number} {predicate:?} {}: {counts:?} {want:?}", at());
-        let found = any.iter().zip(&want).all(|(&any, &count)| any == (count > 0));
-        assert!(found, "any_rows {number} {predicate:?} {}", at());
-        let positions = (0..rows).map(|r| row(r).position(|i| hits[i]));
-        assert!(positions.eq(first), "position_rows {number} {predicate:?} {}", at());
-    }
-    let axis = sizes.len();
-    let wrong = Error::Axis { axis, dimensions: sizes.len() };
-    assert_eq!(view.rows(axis).map(|rows| rows.len()), Err(wrong));
-}
-
-/// One census a row, along every axis.
-fn check_census_rows(view: &TensorView<'_>, kinds: &[Kind], at: &dyn Fn() -> String) {
-    let sizes = view.sizes();
-    for (axis, &columns) in sizes.iter().enumerate() {
-        let inner: usize = sizes.iter().skip(axis + 1).product();
-        let rows: usize = sizes.iter().take(axis).product::<usize>() * inner;
-        let row = |r: usize| {
-            (0..columns).map(move |i| kinds[(r / inner * columns + i) * inner + r % inner])
-        };
-        let mut out = vec![nonfinite::Census::default(); rows];
-        view.rows(axis).unwrap().census(&mut out).unwrap();
-        for (r, census) in out.iter().enumerate() {
-            for (class, kind) in [
-                (census.nan, Kind::Nan),
-                (census.pos_inf, Kind::PosInf),
-                (census.neg_inf, Kind::NegInf),
-            ] {
-                assert_eq!(
-                    class.count,
-                    row(r).filter(|&k| k == kind).count(),
-                    "axis {axis} {}",
-                    at()
-                );
-                assert_eq!(class.first, row(r).position(|k| k == kind), "axis {axis} {}", at());
-            }
-        }
-    }
-}
-
-/// `elements` of a format, one in `rare` not zero.
-pub(crate) fn mixed(format: Format, elements: usize, rare: usize) -> Vec<u8> {
-    let edges = oracle::edges(format);
-    let mut bytes = Vec::new();
-    for i in 0..elements {
-        // 7919 is prime, so no stride below it sees a pattern.
-        let bits = if i * 7919 % rare == 0 { edges[i * 31 % edges.len()] } else { 0 };
-        oracle::write(format, bits, &mut bytes);
-    }
-    bytes
 }
 
 #[derive(Clone, Debug)]
@@ -239,7 +28,14 @@ struct Case {
 impl Arbitrary for Case {
     fn arbitrary(g: &mut Gen) -> Self {
         let format = *g
-            .choose(&[Format::F32, Format::F64, Format::F16, Format::Bf16, Format::F8E4M3Fn])
+            .choose(&[
+                Format::F32,
+                Format::F64,
+                Format::F16,
+                Format::Bf16,
+                Format::F8E4M3Fn,
+                Format::F4E2M1Fn,
+            ])
             .unwrap();
         let below = |g: &mut Gen, n: usize| usize::arbitrary(g) % n;
         let most = if reduced() { 600 } else { 6000 };
@@ -411,6 +207,23 @@ fn edges_of_layouts() {
     let strides: Vec<isize> = (0..12).map(|i| 1 << i).collect();
     let view = TensorView::strided(&memory[..], 0, &[2; 12], &strides).unwrap();
     assert_eq!(view.position(Predicate::Nan), Some((1 << 12) - 1));
+}
+
+/// A rule that is constant for a format reads no element: these would take years.
+#[test]
+fn constant_rules_are_answered_without_a_walk() {
+    let size = 1 << (usize::BITS / 3 - 1);
+    let (bytes, sizes) = (vec![0x7F; 3 * size], [size; 3]);
+    let of = |format| {
+        TensorView::strided(Elements::from_bytes(&bytes, format).unwrap(), 0, &sizes, &[1; 3])
+    };
+    let view = of(Format::F4E2M1Fn).unwrap();
+    assert_eq!(view.count(Predicate::Finite), view.len());
+    assert_eq!((view.count(Predicate::Nan), view.count(Predicate::Never)), (0, 0));
+    assert_eq!(view.census(), nonfinite::Census::default());
+    assert_eq!(view.position(Predicate::Finite), Some(0));
+    assert!(view.all(Predicate::Finite) && !view.any(Predicate::NonFinite));
+    assert_eq!(of(Format::F8E4M3Fn).unwrap().count(Predicate::NegativeInf), 0);
 }
 
 #[test]

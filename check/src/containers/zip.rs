@@ -1,6 +1,6 @@
 //! Members of a zip archive, for formats that are one.
 //!
-//! Data of stored members is used where it lies, and its checksum is not looked at. Deflated
+//! Data of stored members is used where it lies, and the scan verifies their checksums. Deflated
 //! members are inflated as a stream; size and checksum are verified at its end.
 
 use std::io::{self, Read};
@@ -11,8 +11,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::model::Decode;
-use crate::model::source;
+use crate::model::{Checksum, Decode, source};
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +86,6 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
     let mut entries = archive.entries();
     let mut members = Vec::new();
     while let Some(entry) = entries.next_entry().map_err(Error::Archive)? {
-        if entry.is_dir() {
-            continue;
-        }
         let name = source::text(entry.file_path().as_bytes());
         let data = archive.get_entry(entry.wayfinder()).map_err(Error::Archive)?;
         let (start, end) = data.compressed_data_range();
@@ -107,11 +103,23 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
         if !fits || method == Method::Stored && size != range.len() {
             return Err(Error::Size(name));
         }
-        members.push(Member { name, method, range, size, crc });
+        if !(entry.is_dir() && range.is_empty()) {
+            members.push(Member { name, method, range, size, crc });
+        }
     }
     find_repeated_name(&members)?;
     find_overlap(&members)?;
     Ok(members)
+}
+
+/// The checksums of the stored members of an archive.
+///
+/// # Errors
+/// As [`members`].
+pub(crate) fn checksums(bytes: &[u8]) -> Result<Vec<Checksum>, Error> {
+    let stored = members(bytes)?.into_iter().filter(|member| member.method == Method::Stored);
+    let checksum = |Member { name, range, crc, .. }: Member| Checksum { name, range, crc };
+    Ok(stored.map(checksum).collect())
 }
 
 fn find_repeated_name(members: &[Member]) -> Result<(), Error> {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use nonfinite::{Census, Format, Occurrences, Replacement};
+use nonfinite::{Format, Replacement};
 
-use crate::model::{ByKind, number};
+use crate::model::{ByKind, Kinds, number};
 
 /// A finite number for tensors of any format.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,19 +80,17 @@ impl Value {
     }
 }
 
-/// The codes of the values for the kinds that were found. A value that is not needed may not fit.
+/// The codes of the values for these kinds. A value of another kind may not fit.
 pub(super) fn codes(
     format: Format,
     values: &ByKind<Value>,
-    found: &Census,
+    kinds: Kinds,
 ) -> Result<Replacement<u64>, ValueError> {
-    let code = |class: Occurrences, value: Value| {
-        if class.count == 0 { Ok(0) } else { value.code(format) }
-    };
+    let code = |needed: bool, value: Value| if needed { value.code(format) } else { Ok(0) };
     Ok(Replacement {
-        nan: code(found.nan, values.nan)?,
-        pos_inf: code(found.pos_inf, values.pos_inf)?,
-        neg_inf: code(found.neg_inf, values.neg_inf)?,
+        nan: code(kinds.nan, values.nan)?,
+        pos_inf: code(kinds.pos_inf, values.pos_inf)?,
+        neg_inf: code(kinds.neg_inf, values.neg_inf)?,
     })
 }
 

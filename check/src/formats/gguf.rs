@@ -1,7 +1,8 @@
 //! GGUF, the format of ggml and llama.cpp, versions 2 and 3, in either byte order.
 //!
 //! The check looks at every value of float types, and at the scales of quantised types. Shapes have
-//! the index that runs fastest last, as in numpy. GGUF lists them the other way round.
+//! the index that runs fastest last, as in numpy. GGUF lists them the other way round. Floats in the
+//! metadata are tensors, too, of the name `metadata.KEY`.
 //!
 //! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. NaN in
 //! MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
@@ -11,9 +12,11 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
+use nonfinite::Format;
+
 use crate::formats::ggml_types::{self, Kind};
-use crate::model::reader::{Described, Reader, Stream};
-use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
+use crate::model::reader::{Described, End, Reader, Stream};
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor, source};
 
 impl FileFormat {
     /// GGUF; see [`gguf`](crate::formats::gguf).
@@ -26,6 +29,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input)?),
     stream: Some(Stream::Described(|stream, length| Ok(describe(stream, length)?))),
+    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -115,8 +119,8 @@ impl From<Error> for model::Error {
     }
 }
 
-/// The tensors of a GGUF file in the order of their data. Tensors of types that ggml does not store
-/// are unreadable.
+/// The floats in the metadata of a GGUF file, and its tensors in the order of their data. Tensors of
+/// types that ggml does not store are unreadable.
 ///
 /// # Errors
 /// [`Error`] if the file is not whole, or if tensors overlap.
@@ -140,7 +144,11 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
         return Err(Error::Version(version));
     }
     let (count, values) = (header.u64("header")?, header.u64("header")?);
-    let alignment = alignment(&mut header, values)?;
+    let mut metadata = Metadata { alignment: ALIGNMENT, floats: Vec::new() };
+    for _ in 0..values {
+        metadata.read(&mut header)?;
+    }
+    let Metadata { alignment, floats } = metadata;
     // No capacity: the count is a claim.
     let mut infos = Vec::new();
     for _ in 0..count {
@@ -152,16 +160,35 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
     infos.sort_by_key(|info| info.offset);
     // Without a known length: ends that fit the addresses of this machine.
     let file = length.unwrap_or(isize::MAX as usize);
-    let mut used = 0;
-    let tensors =
-        infos.into_iter().map(|info| info.tensor(data, alignment, file, order, &mut used));
-    Ok(Described { tensors: tensors.collect::<Result<_, _>>()?, header: read as usize, end: None })
+    let (mut tensors, mut used) = (floats, data as usize);
+    for info in infos {
+        let before = used;
+        let tensor = info.tensor(data, alignment, file, order, &mut used)?;
+        if let Data::Input(range) = &tensor.data
+            && range.start.saturating_sub(before) as u64 >= alignment
+        {
+            tensors.push(Tensor::of_nobody(before..range.start));
+        }
+        tensors.push(tensor);
+    }
+    // Padding is shorter than the alignment.
+    if length.is_some_and(|length| length.saturating_sub(used) as u64 >= alignment) {
+        tensors.push(Tensor::of_nobody(used..file));
+    }
+    let end = End::Padded(usize::try_from(alignment - 1).unwrap_or(usize::MAX));
+    Ok(Described { tensors, header: read as usize, end })
 }
 
-/// Reads over the metadata. Only the alignment matters here.
-fn alignment(header: &mut Header<'_>, values: u64) -> Result<u64, Error> {
-    let mut alignment = ALIGNMENT;
-    for _ in 0..values {
+/// What matters here of the metadata.
+struct Metadata {
+    alignment: u64,
+    /// The values and arrays of floats.
+    floats: Vec<Tensor>,
+}
+
+impl Metadata {
+    /// Reads a key and its value.
+    fn read(&mut self, header: &mut Header<'_>) -> Result<(), Error> {
         let key = header.string("metadata")?;
         let kind = header.u32("metadata")?;
         if key == *b"general.alignment" {
@@ -169,16 +196,48 @@ fn alignment(header: &mut Header<'_>, values: u64) -> Result<u64, Error> {
             if !value.is_power_of_two() {
                 return Err(Error::Alignment);
             }
-            alignment = value;
-        } else {
-            header.skip_value(kind)?;
+            self.alignment = value;
+            return Ok(());
         }
+        let (kind, count) = match kind {
+            ARRAY => {
+                let kind = header.u32("metadata")?;
+                (kind, Some(header.u64("metadata")?))
+            }
+            _ => (kind, None),
+        };
+        let Some((dtype, format)) = float(kind) else {
+            return header.values(kind, count, &mut io::sink());
+        };
+        let mut values = Vec::new();
+        header.values(kind, count, &mut values)?;
+        self.floats.push(Tensor {
+            name: Some(format!("metadata.{}", source::text(&key))),
+            file: None,
+            dtype: dtype.to_owned(),
+            // The values are there, so their count fits.
+            shape: count.into_iter().map(|count| count as usize).collect(),
+            layout: Layout::RowMajor,
+            content: Content::Floats { format, parts: 1, order: header.order },
+            data: Data::Owned(values),
+        });
+        Ok(())
     }
-    Ok(alignment)
 }
 
-// Types of values in metadata that are not skipped by size alone.
+/// The name and the format of a type of values that are floats.
+fn float(kind: u32) -> Option<(&'static str, Format)> {
+    match kind {
+        FLOAT32 => Some(("F32", Format::F32)),
+        FLOAT64 => Some(("F64", Format::F64)),
+        _ => None,
+    }
+}
+
+// Types of values in metadata that are more than a size.
 const UINT32: u32 = 4;
+const FLOAT32: u32 = 6;
+const FLOAT64: u32 = 12;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
@@ -187,8 +246,8 @@ fn value_size(kind: u32) -> Result<u64, Error> {
     match kind {
         0 | 1 | 7 => Ok(1),
         2 | 3 => Ok(2),
-        UINT32 | 5 | 6 => Ok(4),
-        10..=12 => Ok(8),
+        UINT32 | 5 | FLOAT32 => Ok(4),
+        10 | 11 | FLOAT64 => Ok(8),
         _ => Err(Error::ValueType(kind)),
     }
 }
@@ -243,31 +302,17 @@ impl Header<'_> {
         Ok(string)
     }
 
-    fn skip(&mut self, length: u64) -> Result<(), Error> {
-        self.copy(length, "metadata", &mut io::sink())
-    }
-
-    fn skip_string(&mut self) -> Result<(), Error> {
-        let length = self.u64("metadata")?;
-        self.skip(length)
-    }
-
-    fn skip_value(&mut self, kind: u32) -> Result<(), Error> {
+    /// Copies a value, or an array of so many. Skips texts.
+    fn values(&mut self, kind: u32, count: Option<u64>, out: &mut dyn Write) -> Result<(), Error> {
         match kind {
-            STRING => self.skip_string(),
-            ARRAY => {
-                let (kind, count) = (self.u32("metadata")?, self.u64("metadata")?);
-                match kind {
-                    ARRAY => Err(Error::NestedArray),
-                    // Each takes bytes, so this ends with the file at the latest.
-                    STRING => (0..count).try_for_each(|_| self.skip_string()),
-                    _ => {
-                        let length = value_size(kind)?.checked_mul(count);
-                        self.skip(length.ok_or(Error::Truncated("metadata"))?)
-                    }
-                }
+            // Each takes bytes, so this ends with the file at the latest.
+            STRING => (0..count.unwrap_or(1)).try_for_each(|_| self.string("metadata").map(drop)),
+            ARRAY => Err(Error::NestedArray),
+            _ => {
+                let length = value_size(kind)?.checked_mul(count.unwrap_or(1));
+                let length = length.ok_or(Error::Truncated("metadata"))?;
+                self.copy(length, "metadata", out)
             }
-            _ => self.skip(value_size(kind)?),
         }
     }
 }

@@ -11,6 +11,7 @@
 pub mod arrow;
 pub(crate) mod ggml_types;
 pub mod gguf;
+pub mod index;
 pub mod npy;
 pub mod npz;
 pub mod onnx;
@@ -18,15 +19,19 @@ pub mod onnx;
 pub mod parquet;
 pub mod pytorch;
 pub mod safetensors;
-pub mod safetensors_index;
 mod signatures;
+mod unread;
+mod within;
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use crate::formats::within::Place;
 use crate::model::reader::{Reader, Stream};
 use crate::model::source::Sequence;
-use crate::model::{Error, FileFormat, Input, ReadAt, Source, Tensor};
+use crate::model::{
+    Checksum, Content, Data, Error, FileFormat, Input, ReadAt, Source, Tensor, is_text,
+};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -34,13 +39,17 @@ static READERS: &[&Reader] = &[
     &pytorch::READER,
     &npz::READER,
     &gguf::READER,
-    &safetensors_index::READER,
+    &index::SAFETENSORS,
+    &index::PYTORCH,
+    &pytorch::CHECKPOINT,
     &safetensors::READER,
     &onnx::READER,
     #[cfg(feature = "arrow")]
     &arrow::READER,
     #[cfg(feature = "parquet")]
     &parquet::READER,
+    // Without a signature, so others come first.
+    &onnx::TENSOR,
 ];
 
 /// Bytes by which formats of streams are told apart, and those with a header at their beginning.
@@ -52,6 +61,13 @@ const HEADER: usize = 64 << 10;
 /// No row fits.
 fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
+}
+
+/// Why no row fits bytes that begin like this.
+fn no_format(bytes: &[u8]) -> Error {
+    let not_built = || signatures::not_built(bytes).map(Error::NotBuilt);
+    let not_read = || signatures::not_read(bytes).map(Error::NotRead);
+    not_built().or_else(not_read).unwrap_or_else(unknown)
 }
 
 impl FileFormat {
@@ -86,13 +102,29 @@ impl FileFormat {
         by_bytes.map(|reader| reader.format).or_else(|| Self::by_path(path?))
     }
 
-    /// As [`FileFormat::detect`], with the reason if there is no format.
+    /// As [`FileFormat::detect`] of a whole file, with the reason if there is no format.
     ///
     /// # Errors
-    /// [`Error::NotBuilt`] or [`Error::Unknown`].
+    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::Text`] or [`Error::Unknown`].
     pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
-        let why = || signatures::not_built(bytes).map_or_else(unknown, Error::NotBuilt);
-        Self::detect(bytes, path).ok_or_else(why)
+        // What the bytes are says more than a name that they do not fit. Zip archives can be
+        // damaged files of a known format.
+        let other = || signatures::not_read(bytes).filter(|_| !bytes.starts_with(b"PK"));
+        if let (None, Some(what)) = (Self::detect(bytes, None), other()) {
+            return Err(Error::NotRead(what));
+        }
+        Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
+            Error::Unknown { known } if is_text(bytes) => Error::Text { known },
+            error => error,
+        })
+    }
+
+    /// The format of a stream by its first bytes.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`], [`Error::NotRead`] or [`Error::Unknown`].
+    pub(crate) fn of_stream(bytes: &[u8]) -> Result<Self, Error> {
+        Self::detect(bytes, None).ok_or_else(|| no_format(bytes))
     }
 
     /// The tensors of a file of this format.
@@ -100,7 +132,8 @@ impl FileFormat {
     /// # Errors
     /// [`Error`] if the file is not whole or not valid.
     pub fn tensors(self, input: Input<'_>) -> Result<Vec<Tensor>, Error> {
-        (self.reader()?.tensors)(input)
+        let tensors = (self.reader()?.tensors)(input)?;
+        Ok(tensors.into_iter().flat_map(|tensor| unpacked(tensor, input.bytes, 1)).collect())
     }
 
     /// The tensors of a file of this format. Of a format with a header at its beginning, reads no
@@ -133,10 +166,21 @@ impl FileFormat {
             let stream = format.reader().ok().and_then(|reader| reader.stream);
             matches!(stream, Some(Stream::Described(_)))
         };
-        match Self::detect(&beginning, path).filter(described) {
+        match Self::detect(&beginning, None).filter(described) {
             Some(format) => Ok(format),
-            // Archives are told apart by their members.
+            // Archives are told apart by their members, and a signature says more than a name.
             None => Self::of_file(source.bytes()?, path),
+        }
+    }
+
+    /// The checksums of stored data in a file of this format.
+    ///
+    /// # Errors
+    /// [`Error`] if the file is not whole or not valid, or cannot be read.
+    pub(crate) fn checksums(self, source: &dyn ReadAt) -> Result<Vec<Checksum>, Error> {
+        match self.reader()?.checksums {
+            Some(checksums) => checksums(source.bytes()?),
+            None => Ok(Vec::new()),
         }
     }
 
@@ -151,12 +195,48 @@ impl FileFormat {
     }
 }
 
+/// How deep files lie within files: a .pt within the .zip of a download is at depth 1.
+const MAX_DEPTH: usize = 4;
+
+/// The tensors of the file that a tensor is, if it holds the bytes of a file of a known format:
+/// a stored member of an archive. Otherwise the tensor itself.
+fn unpacked(tensor: Tensor, bytes: &[u8], depth: usize) -> Vec<Tensor> {
+    let (Content::Unreadable(_), Data::Input(range)) = (&tensor.content, &tensor.data) else {
+        return vec![tensor];
+    };
+    let (range, file) = (range.clone(), &bytes[range.clone()]);
+    let reader = READERS.iter().find(|reader| (reader.begins)(file));
+    let Some(reader) = reader.filter(|_| tensor.dtype == unread::DTYPE && depth <= MAX_DEPTH)
+    else {
+        return vec![tensor];
+    };
+    let inner = match (reader.tensors)(Input { bytes: file, path: None }) {
+        Ok(inner) => inner,
+        Err(error) => {
+            let why = format!("{}: {error}", reader.format);
+            return vec![Tensor { content: Content::Unreadable(why), ..tensor }];
+        }
+    };
+    let place = Place::Input(range);
+    let inner = inner.into_iter().flat_map(|inner| unpacked(inner, file, depth + 1));
+    let named = inner.map(|inner| {
+        let names = [tensor.name.as_deref(), inner.name.as_deref()];
+        let names = names.into_iter().flatten().filter(|name| !name.is_empty());
+        let name = Some(names.collect::<Vec<_>>().join("/"));
+        place.moved(Tensor { name, ..inner })
+    });
+    named.collect()
+}
+
 /// The files that an index stands for. Empty for a path whose name is not that of an index, and for
 /// an index that cannot be read: its check reports why.
 #[must_use]
 pub fn shards(index: &Path) -> Vec<PathBuf> {
     let names = || {
-        let shards = FileFormat::by_path(index)?.reader().ok()?.shards?;
+        let is_metadata = index.file_name().is_some_and(|name| name == pytorch::METADATA);
+        let format =
+            if is_metadata { FileFormat::PYTORCH_CHECKPOINT } else { FileFormat::by_path(index)? };
+        let shards = format.reader().ok()?.shards?;
         shards(Source::open(index).ok()?.bytes().ok()?).ok()
     };
     names().into_iter().flatten().map(|name| index.with_file_name(name)).collect()

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::containers::zip::{self, Member, Method};
-use crate::formats::npy;
+use crate::formats::{npy, unread};
 use crate::model::reader::Reader;
 use crate::model::{self, Content, Data, FileFormat, Input, Layout, Tensor};
 
@@ -18,6 +18,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     tensors: |input| Ok(tensors(input)?),
     stream: None,
+    checksums: Some(|bytes| Ok(zip::checksums(bytes).map_err(Error::Zip)?)),
     shards: None,
     is_fixable: false,
 };
@@ -64,17 +65,24 @@ impl std::error::Error for Error {
     }
 }
 
-/// The arrays of a .npz file, under the names that numpy gives them. Members that are not .npy files
-/// count as bytes, as in numpy. Arrays of objects and of unknown dtypes are unreadable tensors.
+/// The arrays of a .npz file, under the names that numpy gives them. Other members are unreadable
+/// tensors, except text: any zip archive has the signature of a .npz file. Arrays of objects and of
+/// unknown dtypes are unreadable tensors, too.
 ///
 /// # Errors
 /// [`enum@Error`] if the archive is not whole.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     let members = zip::members(input.bytes).map_err(Error::Zip)?;
-    members.into_iter().map(|member| tensor(member, input.bytes)).collect()
+    let mut tensors = Vec::new();
+    for member in members {
+        tensors.extend(tensors_of(member, input.bytes)?);
+    }
+    tensors.extend(unread::gaps(input.bytes).map_err(Error::Zip)?);
+    Ok(tensors)
 }
 
-fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Error> {
+/// The tensor of a member, or those of the fields of a structured array.
+fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Error> {
     let name = member.name.strip_suffix(".npy").unwrap_or(&member.name).to_owned();
     let bytes = |dtype: &str, content| Tensor {
         name: Some(name.clone()),
@@ -85,26 +93,33 @@ fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Error> {
         content,
         data: Data::Input(0..0),
     };
-    if let Some(why) = member.unreadable() {
-        return Ok(bytes("?", Content::Unreadable(why)));
+    let other = || match unread::why(&member, archive, "not a .npy file") {
+        Some(why) => unread::member(&name, &member, why),
+        None => bytes(unread::DTYPE, Content::NotFloat),
+    };
+    if member.unreadable().is_some() {
+        return Ok(vec![other()]);
     }
     match describe(&member, archive) {
-        Ok(tensor) => Ok(Tensor { name: Some(name), ..tensor }),
-        Err(npy::Error::Magic) => Ok(bytes("bytes", Content::NotFloat)),
-        Err(error) if error.is_of_dtype() => Ok(bytes("?", Content::Unreadable(error.to_string()))),
+        Ok((array, place)) => Ok(array.tensors(Some(name), &place)),
+        Err(npy::Error::Magic) => Ok(vec![other()]),
+        Err(error) if error.is_of_dtype() => {
+            Ok(vec![bytes("?", Content::Unreadable(error.to_string()))])
+        }
         Err(error) => Err(Error::Npy { member: member.name, error }),
     }
 }
 
-fn describe(member: &Member, archive: &[u8]) -> Result<Tensor, npy::Error> {
+fn describe(member: &Member, archive: &[u8]) -> Result<(npy::Array, npy::Place), npy::Error> {
     let header = npy::read_header(&mut member.open(archive))?;
-    let (mut tensor, end) = npy::describe(&header)?;
-    npy::fits(&tensor, end, member.size)?;
-    tensor.data = match member.method {
-        Method::Stored => Data::Input(member.range.start + header.len()..member.range.end),
+    let array = npy::describe(&header)?;
+    array.fits(member.size)?;
+    let place = match member.method {
+        Method::Stored => npy::Place::Stored(member.range.start + header.len()..member.range.end),
         Method::Deflated | Method::Other(_) | Method::Encrypted => {
-            Data::Decoded(member.clone().decode(header.len()))
+            let (member, skip) = (member.clone(), header.len());
+            npy::Place::Decoded(Box::new(move || member.clone().decode(skip)))
         }
     };
-    Ok(tensor)
+    Ok((array, place))
 }

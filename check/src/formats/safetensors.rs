@@ -14,7 +14,7 @@ use ::safetensors::{Dtype, SafeTensorError};
 use nonfinite::Format;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
-use crate::model::reader::{Described, Reader, Stream};
+use crate::model::reader::{Described, End, Reader, Stream};
 use crate::model::{self, ByteOrder, Content, Data, FileFormat, Layout, Tensor};
 
 impl FileFormat {
@@ -28,6 +28,7 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.get(8) == Some(&b'{'),
     tensors: |input| Ok(tensors(input.bytes)?),
     stream: Some(Stream::Described(|stream, length| Ok(describe_stream(stream, length)?))),
+    checksums: None,
     shards: None,
     is_fixable: true,
 };
@@ -161,7 +162,7 @@ pub(crate) fn describe_stream(
     let (tensors, end) = describe(text, header, data)?;
     match data {
         Some(data) if data != end => Err(Error::Uncovered { end, data }),
-        Some(_) | None => Ok(Described { tensors, header, end: Some(header + end) }),
+        Some(_) | None => Ok(Described { tensors, header, end: End::At(header + end) }),
     }
 }
 

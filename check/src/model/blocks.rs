@@ -60,6 +60,14 @@ impl Scales {
 }
 
 impl Blocks {
+    /// Elements that are computed with a scale. Where the names of the scales have indices (NVFP4:
+    /// `d[0]` to `d[3]`), each scale has its share of the block, and these shares follow one
+    /// another; else a scale has the whole block.
+    pub(crate) fn elements_of_a_scale(&self) -> usize {
+        let is_shared = self.scales.names().iter().all(|name| name.ends_with(']'));
+        self.elements / if is_shared { self.scales.len().max(1) } else { 1 }
+    }
+
     /// Whether a scale of whole blocks may not be finite; false only if all scales are finite. The
     /// scales have the byte order of the machine. Only looks for exponents of all ones, and so
     /// copies no scales, unlike [`Blocks::gather`].

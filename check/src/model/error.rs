@@ -38,6 +38,13 @@ pub enum Error {
         /// The names of the formats that can be read.
         known: Vec<&'static str>,
     },
+    /// As [`Error::Unknown`], and the bytes are text, which holds no tensors.
+    Text {
+        /// The names of the formats that can be read.
+        known: Vec<&'static str>,
+    },
+    /// The file is of this kind, which may hold tensors and which no reader of this crate reads.
+    NotRead(&'static str),
     /// The build leaves out the reader of this format, which the feature of this name adds.
     NotBuilt(&'static str),
     /// The format cannot be read from a stream: its description of the data comes last, or is in
@@ -75,6 +82,12 @@ pub enum Error {
         tensor: String,
         /// Why.
         error: io::Error,
+    },
+    /// The bytes of a stored part of the file, such as a member of an archive, do not have the
+    /// checksum that the file says: the part is damaged.
+    Checksum {
+        /// The name of the part.
+        name: String,
     },
     /// Decoded, the data is far longer than the file:
     /// [`Options::expansion`](crate::Options::expansion).
@@ -128,6 +141,36 @@ impl Error {
             None => Self::Decode { tensor: name(), error },
         }
     }
+
+    /// Whether nobody looked at the file because no reader knows it. Otherwise the file, or the
+    /// check of it, failed.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        match self {
+            Self::NotAFile
+            | Self::Unknown { .. }
+            | Self::Text { .. }
+            | Self::NotRead(_)
+            | Self::NotBuilt(_)
+            | Self::NoStream { .. } => true,
+            Self::Io(_)
+            | Self::Directory
+            | Self::Empty
+            | Self::NoFolder(_)
+            | Self::Refused { .. }
+            | Self::Trailing(_)
+            | Self::Outside(_)
+            | Self::Other { .. }
+            | Self::Decode { .. }
+            | Self::Checksum { .. }
+            | Self::Expansion { .. }
+            | Self::Changed(_)
+            | Self::Remote { .. }
+            | Self::Download { .. }
+            | Self::Census(_)
+            | Self::Stopped => false,
+        }
+    }
 }
 
 /// Inside an [`io::Error`]: the bytes of this path or URL have changed.
@@ -152,6 +195,10 @@ impl fmt::Display for Error {
             Self::Unknown { known } => {
                 write!(f, "not a file of a known format ({})", known.join(", "))
             }
+            Self::Text { known } => {
+                write!(f, "not a file of a known format ({}): this is text", known.join(", "))
+            }
+            Self::NotRead(what) => write!(f, "not looked at: {what}"),
             Self::NotBuilt(feature) => {
                 write!(
                     f,
@@ -170,9 +217,11 @@ impl fmt::Display for Error {
             Self::Outside(name) => write!(f, "names a file outside its folder: {name:?}"),
             Self::Other { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Decode { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),
+            Self::Checksum { name } => write!(f, "member {name:?}: the checksum is wrong"),
             Self::Expansion { decoded, file, most } => write!(
                 f,
-                "claims {decoded} bytes of numbers in {file} bytes, more than the {most} for each that are taken"
+                "claims {decoded} bytes of numbers in {file} bytes, \
+                 more than the {most} for each that are taken"
             ),
             Self::Changed(file) => write!(f, "{file} changed while it was checked"),
             Self::Remote { error, .. } => error.fmt(f),
@@ -195,10 +244,13 @@ impl StdError for Error {
             Self::Census(error) => Some(error),
             Self::Directory | Self::NotAFile | Self::Empty | Self::Stopped => None,
             Self::Unknown { .. }
+            | Self::Text { .. }
+            | Self::NotRead(_)
             | Self::NotBuilt(_)
             | Self::NoStream { .. }
             | Self::NoFolder(_)
             | Self::Outside(_)
+            | Self::Checksum { .. }
             | Self::Expansion { .. }
             | Self::Changed(_)
             | Self::Download { .. }

@@ -6,6 +6,7 @@
 mod blocks;
 mod by_kind;
 mod byte_order;
+mod checksum;
 mod data;
 mod error;
 mod file_format;
@@ -14,11 +15,13 @@ pub(crate) mod number;
 pub(crate) mod reader;
 pub(crate) mod source;
 mod tensor;
+mod text;
 
 pub use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
 pub use byte_order::ByteOrder;
 pub(crate) use byte_order::swap_bytes;
+pub(crate) use checksum::Checksum;
 pub use data::{Column, Data, Decode, Run, See, ShowError, Valid};
 pub use error::Error;
 #[cfg(feature = "remote")]
@@ -28,3 +31,4 @@ pub use finding::{Finding, First, Range};
 pub use source::{Input, Origin, ReadAt, Source};
 pub(crate) use tensor::Description;
 pub use tensor::{Content, Layout, Tensor};
+pub(crate) use text::is_text;

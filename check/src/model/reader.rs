@@ -5,6 +5,7 @@ use std::io::Read;
 use nonfinite::Format;
 
 use super::byte_order::ByteOrder;
+use super::checksum::Checksum;
 use super::data::{See, ShowError};
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -21,6 +22,9 @@ pub(crate) struct Reader {
     /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and
     /// content say.
     pub(crate) tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
+    /// The checksums of stored data that the scan verifies, if the format has some. Readers verify
+    /// those of compressed data when they decode it.
+    pub(crate) checksums: Option<ReadChecksums>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,
     /// The names of the files that a file stands for, if this is the format of an index. A search
@@ -30,6 +34,9 @@ pub(crate) struct Reader {
     /// [`Data::Input`](super::Data::Input), and that nothing in the file depends on the numbers.
     pub(crate) is_fixable: bool,
 }
+
+/// Reads the checksums of the stored data in a file.
+pub(crate) type ReadChecksums = fn(&[u8]) -> Result<Vec<Checksum>, Error>;
 
 /// Reads the names of the shards in an index.
 pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;
@@ -59,8 +66,17 @@ pub(crate) struct Described {
     pub(crate) tensors: Vec<Tensor>,
     /// Bytes of the header, all of which have been read.
     pub(crate) header: usize,
-    /// Where the file ends; none if anything may follow the tensors.
-    pub(crate) end: Option<usize>,
+    /// Where the file ends.
+    pub(crate) end: End,
+}
+
+/// Where a file ends that comes as a stream.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    /// At this byte.
+    At(usize),
+    /// Behind the last tensor and padding of at most so many bytes.
+    Padded(usize),
 }
 
 /// Looks at the columns of a stream while it is read. A reader gets it from the check.

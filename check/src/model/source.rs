@@ -32,6 +32,11 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// read.
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
 
+    /// The path of the file; none for bytes that come from elsewhere.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
     /// The bytes, if they are in memory. The check then looks at the tensors where they are, and
     /// copies only the header.
     fn in_memory(&self) -> Option<&[u8]> {
@@ -168,7 +173,7 @@ impl Source {
         Ok(Self { file, metadata, length, path, map: OnceLock::new() })
     }
 
-    /// Its path, as it was opened.
+    /// The path, as the file was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -208,6 +213,10 @@ impl Drop for Source {
 impl ReadAt for Source {
     fn length(&self) -> usize {
         self.length
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
     }
 
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! A tensor as a file describes it: what its elements are, and where in the tensor an element lies.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use nonfinite::Format;
@@ -82,6 +83,19 @@ impl Content {
 }
 
 impl Tensor {
+    /// Bytes of a file that no tensor refers to. Nobody looks at them.
+    pub(crate) fn of_nobody(bytes: Range<usize>) -> Self {
+        Self {
+            name: Some(format!("bytes {}..{}", bytes.start, bytes.end)),
+            file: None,
+            dtype: "?".to_owned(),
+            shape: vec![bytes.len()],
+            layout: Layout::RowMajor,
+            content: Content::Unreadable("no tensor refers to these bytes".to_owned()),
+            data: Data::Owned(Vec::new()),
+        }
+    }
+
     /// The name, or an empty text.
     pub(crate) fn label(&self) -> String {
         self.name.clone().unwrap_or_default()
@@ -100,10 +114,12 @@ impl Tensor {
     #[must_use]
     pub fn numbers(&self) -> usize {
         match &self.data {
-            Data::Column(_) => self.data.length() / self.unit(),
-            Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => {
-                self.elements()
-            }
+            Data::Column(_) if self.is_scanned() => self.data.length() / self.unit(),
+            Data::Input(_)
+            | Data::Other { .. }
+            | Data::Owned(_)
+            | Data::Decoded(_)
+            | Data::Column(_) => self.elements(),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Looking at tensors and adding up what is found.
 
+mod marks;
 mod pieces;
+mod places;
 mod range;
 mod scanner;
 mod selection;
@@ -10,7 +12,9 @@ mod tally;
 mod threads;
 
 pub(crate) use pieces::{look, scan};
+pub(crate) use places::places;
 pub(crate) use scanner::Scanner;
+pub use split::Of;
 pub(crate) use split::{Piece, split};
 pub(crate) use stream::scan_stream;
 pub(crate) use tally::{Found, Tally};

@@ -2,14 +2,17 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::slice;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crc32fast::Hasher;
+
 use super::scanner::Scanner;
-use super::split::{Piece, split};
+use super::split::{Of, Piece, split};
 use super::tally::Tally;
 use super::threads::{for_each, lock};
-use crate::model::{Column, Content, Data, Error, ReadAt, Tensor};
+use crate::model::{Checksum, Column, Content, Data, Error, ReadAt, Tensor};
 use crate::options::Options;
 
 /// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads
@@ -20,30 +23,98 @@ const PIECE: usize = 4 << 20;
 /// back walks over the whole map, and other threads then read their pages anew.
 const RELEASE: usize = 256 << 20;
 
-/// Looks at all tensors, and returns a tally for each.
+/// Looks at all tensors, and returns a tally for each. Verifies the checksums.
 ///
 /// # Errors
-/// [`Error`] if data cannot be decoded, or if the observer asked to stop.
+/// [`Error`] if data cannot be decoded, if a checksum is wrong, or if the observer asked to stop.
 pub(crate) fn scan(
     source: &dyn ReadAt,
     tensors: &[Tensor],
+    checksums: &[Checksum],
     options: &Options,
 ) -> Result<Vec<Tally>, Error> {
-    let pieces = split(tensors, PIECE);
+    let mut pieces = split(tensors, checksums, PIECE);
+    if !checksums.is_empty() {
+        // Numbers and checksums of the same bytes one after the other, while a cache has them.
+        pieces.sort_by_key(|piece| place(piece, tensors, checksums));
+    }
     // Bytes that were decoded since the map was released.
     let decoded = AtomicUsize::new(0);
     let tallies: Vec<Mutex<Tally>> = tensors.iter().map(|_| Mutex::default()).collect();
+    // For each part with a checksum, those of its pieces, with the places of the pieces.
+    let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
+        checksums.iter().map(|_| Mutex::default()).collect();
     let worker = || Scanner::new(options.stats);
-    for_each(&pieces, options.threads(), worker, |scanner, piece| {
-        let tensor = &tensors[piece.tensor];
-        let found = look(source, piece, tensor, scanner, options);
-        if matches!(tensor.data, Data::Decoded(_) | Data::Column(_)) {
-            release(source, &decoded, piece.length);
+    for_each(&pieces, options.threads(), worker, |scanner, piece| match piece.of {
+        Of::Tensor(index) => {
+            let tensor = &tensors[index];
+            let found = look_and_release(source, piece, tensor, scanner, &decoded, options)?;
+            lock(&tallies[index]).merge(found);
+            Ok(())
         }
-        lock(&tallies[piece.tensor]).merge(found?);
-        Ok::<_, Error>(())
+        Of::Checksum(index) => {
+            let start = checksums[index].range.start + piece.start;
+            let mut hasher = Hasher::new();
+            hasher.update(&source.bytes()?[start..start + piece.length]);
+            lock(&sums[index]).push((piece.start, hasher));
+            // No progress, since the bytes of tensors count when they are looked at.
+            options.advance(0)
+        }
     })?;
+    for (checksum, sums) in checksums.iter().zip(&sums) {
+        let mut sums = std::mem::take(&mut *lock(sums));
+        sums.sort_unstable_by_key(|(start, _)| *start);
+        let mut whole = Hasher::new();
+        sums.iter().for_each(|(_, sum)| whole.combine(sum));
+        checksum.verify(whole.finalize())?;
+    }
     Ok(tallies.iter().map(|tally| *lock(tally)).collect())
+}
+
+/// Looks at a tensor, piece after piece in their order, with this scanner only.
+///
+/// # Errors
+/// As [`scan`].
+pub(super) fn scan_in_order(
+    source: &dyn ReadAt,
+    tensor: &Tensor,
+    scanner: &mut Scanner,
+    options: &Options,
+) -> Result<(), Error> {
+    let decoded = AtomicUsize::new(0);
+    split(slice::from_ref(tensor), &[], PIECE).iter().try_for_each(|piece| {
+        look_and_release(source, piece, tensor, scanner, &decoded, options).map(drop)
+    })
+}
+
+/// The place of a piece in the file; behind all others if it is not there.
+fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
+    let start = match piece.of {
+        Of::Tensor(index) => match &tensors[index].data {
+            Data::Input(range) => range.start,
+            Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => {
+                return usize::MAX;
+            }
+        },
+        Of::Checksum(index) => checksums[index].range.start,
+    };
+    start + piece.start
+}
+
+/// As [`look`]. Counts what was decoded from the map, and gives memory back now and then.
+fn look_and_release(
+    source: &dyn ReadAt,
+    piece: &Piece,
+    tensor: &Tensor,
+    scanner: &mut Scanner,
+    decoded: &AtomicUsize,
+    options: &Options,
+) -> Result<Tally, Error> {
+    let found = look(source, piece, tensor, scanner, options);
+    if matches!(tensor.data, Data::Decoded(_) | Data::Column(_)) {
+        release(source, decoded, piece.length);
+    }
+    found
 }
 
 /// Counts what was decoded from the map, and gives memory back now and then.
@@ -170,7 +241,7 @@ mod tests {
                 data: Data::Column(Box::new(Nulls(parts))),
             };
             let map = Map::default();
-            scan(&map, &[tensor], &Options::default()).expect("nothing is wrong");
+            scan(&map, &[tensor], &[], &Options::default()).expect("nothing is wrong");
             assert_eq!(map.released.into_inner(), expected, "{parts} parts");
         }
     }

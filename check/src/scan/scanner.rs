@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use nonfinite::{Format, Predicate, TensorView};
 
+use super::marks::Look;
 use super::selection::Selection;
 use super::tally::Tally;
 use crate::model::source::Sequence;
@@ -24,6 +25,7 @@ const BUFFER: usize = 1 << 20;
 /// The buffers of a thread.
 pub(crate) struct Scanner {
     stats: bool,
+    look: Look,
     /// Bytes of a stream.
     buffer: Vec<u8>,
     /// Scales of blocks, or numbers in the byte order of the machine.
@@ -33,7 +35,18 @@ pub(crate) struct Scanner {
 
 impl Scanner {
     pub(crate) fn new(stats: bool) -> Self {
-        Self { stats, buffer: Vec::new(), numbers: Vec::new(), selection: Selection::default() }
+        Self::with(stats, Look::Count)
+    }
+
+    /// A scanner that does this with the numbers.
+    pub(super) fn with(stats: bool, look: Look) -> Self {
+        let (buffer, numbers, selection) = Default::default();
+        Self { stats, look, buffer, numbers, selection }
+    }
+
+    /// What was to be done with the numbers.
+    pub(super) fn into_look(self) -> Look {
+        self.look
     }
 
     /// Looks at whole units. `unit` is the place of the first of them in the tensor.
@@ -65,18 +78,18 @@ impl Scanner {
         let size = format.size_in_bytes();
         let native = order == ByteOrder::NATIVE || size == 1;
         if native && !self.stats {
-            return tally.numbers(bytes, format, place, false);
+            return self.look.numbers(tally, bytes, format, place, false);
         }
         for (chunk, bytes) in bytes.chunks(CHUNK).enumerate() {
             let first = chunk * (CHUNK / size);
             let place = |index| place(first + index);
             if native {
-                tally.numbers(bytes, format, &place, self.stats)?;
+                self.look.numbers(tally, bytes, format, &place, self.stats)?;
             } else {
                 self.numbers.clear();
                 self.numbers.extend_from_slice(bytes);
                 swap_bytes(&mut self.numbers, size);
-                tally.numbers(&self.numbers, format, &place, self.stats)?;
+                self.look.numbers(tally, &self.numbers, format, &place, self.stats)?;
             }
         }
         Ok(())
@@ -133,7 +146,7 @@ impl Scanner {
                 swap_bytes(&mut self.numbers, size);
             }
             let place = |index| place(first + self.selection.nth(index));
-            tally.numbers(&self.numbers, format, &place, self.stats)?;
+            self.look.numbers(tally, &self.numbers, format, &place, self.stats)?;
         }
         Ok(())
     }
@@ -161,7 +174,7 @@ impl Scanner {
                 swap_bytes(scales, size);
             }
             let first = (first + chunk * step) * per_block;
-            tally.numbers(scales, blocks.format, &|index| first + index, self.stats)?;
+            self.look.numbers(tally, scales, blocks.format, &|index| first + index, self.stats)?;
         }
         Ok(())
     }

@@ -1,27 +1,51 @@
-//! Cutting tensors into pieces.
+//! Cutting tensors, and parts of a file that have a checksum, into pieces.
 
-use crate::model::{Data, Tensor};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Checksum, Data, Tensor};
+
+/// What a piece belongs to, by its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Of {
+    /// A tensor.
+    Tensor(usize),
+    /// A part of the file with a checksum, such as a stored member of an archive.
+    Checksum(usize),
+}
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tensor(index) => write!(f, "tensor number {index}"),
+            Self::Checksum(index) => write!(f, "checksum number {index}"),
+        }
+    }
+}
 
 /// What is looked at in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// The index of the tensor.
-    pub(crate) tensor: usize,
-    /// The place of the first byte in the tensor; for a column, the number of the part.
+    pub(crate) of: Of,
+    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
+    /// number of the part.
     pub(crate) start: usize,
     /// Bytes. No more than the most that was asked for, except for the parts of a column, for
     /// decoded data, which is one piece, and for elements or blocks that are longer.
     pub(crate) length: usize,
 }
 
-/// Cuts all data that is looked at into pieces of at most so many bytes, in the order of the
-/// tensors. Elements and blocks stay whole.
-pub(crate) fn split(tensors: &[Tensor], most: usize) -> Vec<Piece> {
+/// Cuts all data that is looked at into pieces of at most so many bytes: first the tensors, in
+/// their order, and then the parts with checksums. Elements and blocks stay whole.
+pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned()) {
+        let of = Of::Tensor(index);
         if let Data::Column(column) = &tensor.data {
             let parts = column.parts().into_iter().enumerate();
-            pieces.extend(parts.map(|(start, length)| Piece { tensor: index, start, length }));
+            pieces.extend(parts.map(|(start, length)| Piece { of, start, length }));
             continue;
         }
         let length = tensor.data.length();
@@ -32,12 +56,18 @@ pub(crate) fn split(tensors: &[Tensor], most: usize) -> Vec<Piece> {
                 (most / unit).max(1) * unit
             }
         };
-        let starts = (0..length).step_by(step);
-        pieces.extend(starts.map(|start| Piece {
-            tensor: index,
-            start,
-            length: step.min(length - start),
-        }));
+        pieces.extend(cut(of, length, step));
     }
+    let checksums = checksums.iter().enumerate();
+    pieces.extend(
+        checksums.flat_map(|(index, checksum)| {
+            cut(Of::Checksum(index), checksum.range.len(), most.max(1))
+        }),
+    );
     pieces
+}
+
+fn cut(of: Of, length: usize, step: usize) -> impl Iterator<Item = Piece> {
+    let starts = (0..length).step_by(step);
+    starts.map(move |start| Piece { of, start, length: step.min(length - start) })
 }

@@ -6,7 +6,7 @@ use nonfinite::Format;
 
 use super::scanner::Scanner;
 use super::tally::Tally;
-use crate::model::reader::{Columns, Described, ReadParts, Stream};
+use crate::model::reader::{Columns, Described, End, ReadParts, Stream};
 use crate::model::{ByteOrder, Data, Error, FileFormat, See, ShowError, Tensor};
 use crate::options::Options;
 use crate::raw;
@@ -34,7 +34,8 @@ pub(crate) fn scan_stream(
 /// Reads a stream whose reader hands over the numbers itself.
 fn in_parts(read: ReadParts, stream: &mut dyn Read, options: &Options) -> Result<Scanned, Error> {
     let mut look = Look { options, scanner: Scanner::new(options.stats), tallies: Vec::new() };
-    let tensors = read(stream, &mut look)?;
+    let mut tensors = read(stream, &mut look)?;
+    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
     let mut tallies = look.tallies;
     tallies.resize(tensors.len(), Tally::default());
     Ok(tensors.into_iter().zip(tallies).collect())
@@ -88,34 +89,54 @@ fn described(
     if let Some(observer) = &options.observer {
         let tensors = tensors.iter().map(|tensor| tensor.data.length());
         let length = tensors.fold(0, usize::saturating_add);
-        observer.started(end.map_or(length, |end| end - header) as u64);
+        let length = match end {
+            End::At(end) => end - header,
+            End::Padded(_) => length,
+        };
+        observer.started(length as u64);
     }
     let mut scanner = Scanner::new(options.stats);
     let (mut at, mut scanned) = (header, Vec::new());
     for mut tensor in tensors {
-        raw::apply(&mut tensor, &options.raw);
-        let Data::Input(range) = &tensor.data else {
-            return Err(Error::NoStream { format, hint: None });
+        raw::apply(&mut tensor, &options.raw, &options.taken_as);
+        let tally = match &tensor.data {
+            Data::Input(range) => {
+                let range = range.clone();
+                skip(stream, range.start.saturating_sub(at), options)?;
+                at = at.max(range.end);
+                if tensor.is_scanned() {
+                    scanner.stream(stream, range.len(), (&tensor, 0), options)?
+                } else {
+                    skip(stream, range.len(), options)?;
+                    Tally::default()
+                }
+            }
+            Data::Owned(bytes) => {
+                scanner.stream(&mut &bytes[..], bytes.len(), (&tensor, 0), options)?
+            }
+            Data::Other { .. } | Data::Decoded(_) | Data::Column(_) => {
+                return Err(Error::NoStream { format, hint: None });
+            }
         };
-        let range = range.clone();
-        skip(stream, range.start.saturating_sub(at), options)?;
-        let tally = if tensor.is_scanned() {
-            scanner.stream(stream, range.len(), (&tensor, 0), options)?
-        } else {
-            skip(stream, range.len(), options)?;
-            Tally::default()
-        };
-        at = at.max(range.end);
         scanned.push((tensor, tally));
     }
-    let Some(end) = end else {
-        io::copy(stream, &mut io::sink()).map_err(Error::Io)?;
-        return Ok(scanned);
-    };
-    skip(stream, end - at, options)?;
-    match stream.read(&mut [0]).map_err(Error::Io)? {
-        0 => Ok(scanned),
-        _ => Err(Error::Trailing(end)),
+    match end {
+        End::At(end) => {
+            skip(stream, end - at, options)?;
+            match stream.read(&mut [0]).map_err(Error::Io)? {
+                0 => Ok(scanned),
+                _ => Err(Error::Trailing(end)),
+            }
+        }
+        End::Padded(most) => {
+            let rest = io::copy(stream, &mut io::sink()).map_err(Error::Io)?;
+            let rest = usize::try_from(rest).unwrap_or(usize::MAX);
+            if rest > most {
+                let tensor = Tensor::of_nobody(at..at.saturating_add(rest));
+                scanned.push((tensor, Tally::default()));
+            }
+            Ok(scanned)
+        }
     }
 }
 

@@ -4,14 +4,14 @@ use std::slice;
 use std::sync::Mutex;
 
 use super::error::Error;
-use super::files::{File, Files, path};
-use super::plan::{FORM, Piece, Place};
-use super::tallies::Tallies;
+use super::files::{File, Files, tensors};
+use super::plan::{FORM, Piece, Place, origin};
+use super::tallies::{Part, Tallies};
 use crate::model::{Content, Data, FileFormat, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::remote::{IN_FLIGHT, is_url};
-use crate::scan::{self, Scanner, Tally, for_each, lock};
+use crate::scan::{self, Of, Scanner, Tally, for_each, lock};
 
 /// Bytes that are read at a time, at most.
 const READ: u64 = 8 << 20;
@@ -46,6 +46,9 @@ pub(super) fn check_in(
 ) -> Result<Tallies, Error> {
     let mut short = Vec::new();
     for piece in pieces {
+        if piece.form != FORM {
+            return Err(Error::Form(piece.form));
+        }
         // Before it is split: what it claims may be long.
         let length = files.open(&piece.file)?.source().length() as u64;
         if piece.range().is_some_and(|range| range.start >= range.end || range.end > length) {
@@ -119,14 +122,16 @@ fn check_group(
 
 /// Looks at a piece that lies in bytes of the file, the first of which is at `start`.
 fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Result<Tallies, Error> {
-    let content = content(piece)?;
+    let is_checksum = matches!(piece.of, Of::Checksum(_));
+    // Bytes without a content are of a checksum.
+    let content = if is_checksum { None } else { Some(content(piece)?) };
     let Place::Bytes { start: from, end, at } = piece.place else {
         return Err(Error::Invalid("a piece that is not of bytes"));
     };
     let place = |at: u64| at.checked_sub(start).and_then(|at| usize::try_from(at).ok());
     let bytes = place(from).zip(place(end)).and_then(|(from, end)| bytes.get(from..end));
     let at = usize::try_from(at).ok().filter(|&at| at <= isize::MAX as usize);
-    let unit = content.unit();
+    let unit = content.as_ref().map_or(1, Content::unit);
     let (Some(bytes), Some(at)) = (bytes, at) else {
         return Err(Error::Invalid("a piece that lies behind the end"));
     };
@@ -134,24 +139,51 @@ fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Resul
         return Err(Error::Invalid("a piece that is not of whole elements"));
     }
     let mut tally = Tally::default();
-    let looked = Scanner::new(piece.stats).bytes(bytes, &content, at / unit, &mut tally);
-    looked.map_err(crate::Error::Census)?;
-    options.advance(bytes.len())?;
-    Ok(Tallies::new(&piece.fingerprint, piece.tensor, piece.covers(), tally))
+    let crc = match content {
+        Some(content) => {
+            let looked = Scanner::new(piece.stats).bytes(bytes, &content, at / unit, &mut tally);
+            looked.map_err(crate::Error::Census)?;
+            options.advance(bytes.len())?;
+            None
+        }
+        None => {
+            // No progress, since the bytes of tensors count when they are looked at.
+            options.advance(0)?;
+            Some(crc32fast::hash(bytes))
+        }
+    };
+    Ok(found(piece, crc, tally))
+}
+
+fn found(piece: &Piece, crc: Option<u32>, tally: Tally) -> Tallies {
+    let (start, end) = piece.covers();
+    Tallies::new(&piece.fingerprint, piece.of, Part { start, end, crc }, tally)
 }
 
 /// Looks at a piece that the reader of its format has to hand over.
 fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Error> {
+    let Of::Tensor(index) = piece.of else {
+        return Err(Error::Invalid("a checksum of what is decoded"));
+    };
     let content = content(piece)?;
-    let Place::Read { format, at, length, is_part } = &piece.place else {
+    let Place::Read { format, at, length, is_part, other } = &piece.place else {
         return Err(Error::Invalid("a piece that is of bytes"));
     };
     let format =
         FileFormat::by_name(format).ok_or(Error::Invalid("a file format that is not known"))?;
-    let tensor = file.tensors(format, piece.file())?.get(piece.tensor);
+    let tensor = file.tensors(format, piece.file(), options)?.get(index);
     let tensor = tensor.ok_or(Error::Invalid("a tensor that the file does not have"))?;
+    let found_in = match &tensor.data {
+        Data::Decoded(decode) => origin(decode.other())?,
+        Data::Column(column) => origin(column.other())?,
+        Data::Input(_) | Data::Other { .. } | Data::Owned(_) => None,
+    };
+    if found_in != *other {
+        let changed = other.as_ref().map_or(piece.file(), |other| &other.location);
+        return Err(crate::Error::Changed(changed.to_owned()).into());
+    }
     let cut = usize::try_from(*at).ok().zip(usize::try_from(*length).ok());
-    let cut = cut.map(|(start, length)| scan::Piece { tensor: piece.tensor, start, length });
+    let cut = cut.map(|(start, length)| scan::Piece { of: piece.of, start, length });
     let cut = cut.filter(|cut| fits(tensor, &content, cut, *is_part));
     let cut = cut.ok_or(Error::Invalid("a piece that does not fit its tensor"))?;
     let mut scanner = Scanner::new(piece.stats);
@@ -159,13 +191,12 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
     let tally = if tensor.content == content {
         look(tensor)
     } else {
-        // Raw elements, of which the options of the plan said what they are.
-        let raw = format.read(file.source(), path(piece.file()))?;
-        let raw = raw.into_iter().nth(piece.tensor);
+        // Elements of which the options of the plan said what they are.
+        let raw = tensors(file.source(), piece.file(), format, options)?.into_iter().nth(index);
         let raw = raw.ok_or(Error::Invalid("a tensor that the file does not have"))?;
         look(&Tensor { content, ..raw })
     }?;
-    Ok(Tallies::new(&piece.fingerprint, piece.tensor, piece.covers(), tally))
+    Ok(found(piece, None, tally))
 }
 
 /// Whether a piece is one of a tensor as its reader hands it over.
@@ -190,10 +221,8 @@ fn fits(tensor: &Tensor, content: &Content, cut: &scan::Piece, is_part: bool) ->
 
 /// What the elements of a piece are: something that is looked at.
 fn content(piece: &Piece) -> Result<Content, Error> {
-    if piece.form != FORM {
-        return Err(Error::Form(piece.form));
-    }
-    let content = piece.content.content()?;
+    let content = piece.content.as_ref().ok_or(Error::Invalid("a tensor without a content"))?;
+    let content = content.content()?;
     match content {
         Content::Floats { .. } | Content::Blocks { .. } => Ok(content),
         Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::model;
+use crate::scan::Of;
 
 /// Why a file cannot be planned, a piece not checked, or tallies not merged.
 #[derive(Debug)]
@@ -18,17 +19,17 @@ pub enum Error {
     Invalid(&'static str),
     /// These tallies are of another plan.
     OtherPlan,
-    /// No tally has this part of a tensor.
+    /// No tally has this part of a tensor, or of what a checksum is of.
     Missing {
-        /// The index of the tensor in the plan.
-        tensor: usize,
+        /// The tensor or checksum in the plan.
+        of: Of,
         /// The first byte of its data that nothing looked at; of a column, the first part.
         at: u64,
     },
-    /// Two tallies have this part of a tensor.
+    /// Two tallies have this part of a tensor, or of what a checksum is of.
     Repeated {
-        /// The index of the tensor in the plan.
-        tensor: usize,
+        /// The tensor or checksum in the plan.
+        of: Of,
         /// The first byte of its data that is in both; of a column, the first part.
         at: u64,
     },
@@ -42,12 +43,8 @@ impl fmt::Display for Error {
             Self::Form(form) => write!(f, "plans of form {form} are not known to this version"),
             Self::Invalid(what) => write!(f, "not a valid part of a plan: {what}"),
             Self::OtherPlan => f.write_str("these tallies are of another plan"),
-            Self::Missing { tensor, at } => {
-                write!(f, "no tally has what is at {at} in tensor number {tensor}")
-            }
-            Self::Repeated { tensor, at } => {
-                write!(f, "two tallies have what is at {at} in tensor number {tensor}")
-            }
+            Self::Missing { of, at } => write!(f, "no tally has what is at {at} of {of}"),
+            Self::Repeated { of, at } => write!(f, "two tallies have what is at {at} of {of}"),
         }
     }
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::error::Error;
+use crate::formats::index;
+use crate::model::source::inside;
 use crate::model::{self, FileFormat, Origin, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::remote::{self, is_url};
@@ -71,9 +73,25 @@ pub(super) fn open(location: &str, options: &Options) -> Result<Arc<dyn ReadAt>,
     }
 }
 
-/// The path to the files beside a file. None for a URL: no file of this machine belongs to it.
-pub(super) fn path(location: &str) -> Option<&Path> {
-    (!is_url(location)).then(|| Path::new(location))
+/// The tensors of a file, as the reader of its format hands them over. The shards of a URL are
+/// beside it; no other file is.
+pub(super) fn tensors(
+    source: &dyn ReadAt,
+    location: &str,
+    format: FileFormat,
+    options: &Options,
+) -> Result<Vec<Tensor>, model::Error> {
+    if !is_url(location) {
+        return format.read(source, Some(Path::new(location)));
+    }
+    let Some(of) = index::of_shards(format) else {
+        return format.read(source, None);
+    };
+    index::gather(source.bytes()?, format, of, |shard| {
+        inside(shard)?;
+        let url = remote::beside(location, shard);
+        Ok((url.clone().into(), remote::open(&url, options)?))
+    })
 }
 
 impl File {
@@ -90,12 +108,13 @@ impl File {
         &self,
         format: FileFormat,
         location: &str,
+        options: &Options,
     ) -> Result<&[Tensor], model::Error> {
         if let Some(tensors) = self.tensors.get() {
             return Ok(tensors);
         }
         // Another thread may read the same meanwhile.
-        let tensors = format.read(&*self.source, path(location))?;
+        let tensors = tensors(&*self.source, location, format, options)?;
         Ok(self.tensors.get_or_init(|| tensors))
     }
 }

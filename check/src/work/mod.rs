@@ -6,8 +6,9 @@
 //! array of batch jobs. Each machine finds the file by the same path or URL.
 //!
 //! Tallies add up in any order and in any groups ([`Tallies::merge`]), and always to the same
-//! report. [`merge`] refuses tallies that leave out a part of a tensor or have one twice. A piece
-//! of a file that has changed since it was planned is refused, too.
+//! report. [`merge`] refuses tallies that leave out a part of a tensor or of a checksum, or have one
+//! twice, and verifies the checksums. A piece of a file that has changed since it was planned is
+//! refused, too. The report has no [`places`](TensorReport::places).
 //!
 //! ```
 //! use nonfinite_check::{Options, json, work};
@@ -54,15 +55,14 @@ use files::Files;
 use plan::FORM;
 pub use plan::{Piece, Plan};
 pub use tallies::Tallies;
+use tallies::{Covered, Part};
 
-use crate::check::describe;
-use crate::formats::safetensors_index;
-use crate::model::source::inside;
-use crate::model::{self, Content, FileFormat, ReadAt, Tensor};
+use crate::check::Contents;
+use crate::model::{self, Content, Data, FileFormat, ReadAt};
 use crate::options::Options;
 use crate::remote::{self, is_url};
 use crate::report::{Report, TensorReport};
-use crate::scan::Tally;
+pub use crate::scan::Of;
 
 /// A good length of a piece for a cluster, in bytes: much work for one task, and many tasks for a
 /// large file.
@@ -76,38 +76,30 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// a URL whose format has no header at its beginning, this downloads all. So does the check of each
 /// piece whose data has to be decoded.
 ///
-/// Of the options, `raw`, `expansion`, `download` and `stats` count here, and the others where the
-/// pieces are checked and merged.
+/// The stored members of an archive have checksums. Each is cut into pieces, too, so the bytes of
+/// numbers in them are in two pieces.
+///
+/// Of the options, `raw`, `taken_as`, `expansion`, `download` and `stats` count here, and the others
+/// where the pieces are checked and merged, except `places` and `draw`.
 ///
 /// # Errors
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.
 pub fn plan(file: &str, most: NonZeroUsize, options: &Options) -> Result<Plan, Error> {
     let source = files::open(file, options)?;
-    let (format, tensors) = read(&*source, file, options)?;
-    Plan::new(&*source, format, tensors, most, options)
+    let (format, contents) = read(&*source, file, options)?;
+    Plan::new(&*source, format, contents, most, options)
 }
 
-/// The format and the tensors of a file.
+/// The format of a file, and what there is to look at.
 fn read(
     source: &dyn ReadAt,
     file: &str,
     options: &Options,
-) -> Result<(FileFormat, Vec<Tensor>), model::Error> {
-    if !is_url(file) {
-        let path = Some(Path::new(file));
-        let format = FileFormat::of_source(source, path)?;
-        return Ok((format, describe(source, path, format, options)?));
-    }
-    let format = FileFormat::of_source(source, Some(Path::new(remote::name(file))))?;
-    if format != FileFormat::SAFETENSORS_INDEX {
-        return Ok((format, describe(source, None, format, options)?));
-    }
-    let tensors = safetensors_index::gather(source.bytes()?, |shard| {
-        inside(shard)?;
-        let url = remote::beside(file, shard);
-        Ok((url.clone().into(), remote::open(&url, options)?))
-    })?;
-    Ok((format, tensors))
+) -> Result<(FileFormat, Contents), model::Error> {
+    let name = if is_url(file) { remote::name(file) } else { file };
+    let format = FileFormat::of_source(source, Some(Path::new(name)))?;
+    let tensors = files::tensors(source, file, format, options)?;
+    Ok((format, Contents::new(source, format, tensors, options)?))
 }
 
 /// Checks the file of a URL, such as `s3://bucket/model.safetensors`. Needs the feature `remote`.
@@ -131,6 +123,8 @@ fn read(
 /// Requests that fail for a moment are tried again. Every answer has to be of the same version of
 /// the file, by its entity tag or else by the time of its last change and its length.
 ///
+/// The report has no [`places`](TensorReport::places), whatever the options say, and no other files.
+///
 /// # Errors
 /// [`Error::Remote`](model::Error::Remote) if the server refuses or cannot be asked,
 /// [`Error::Changed`](model::Error::Changed) if the file changes during the check, and otherwise as
@@ -144,15 +138,21 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
     }
     let source = remote::open(url, options)?;
     let checked = || -> Result<Report, Error> {
-        let (format, tensors) = read(&*source, url, options)?;
-        let mut plan = Plan::new(&*source, format, tensors, MOST, options)?;
-        let pieces = plan.take_pieces();
-        if let Some(observer) = &options.observer {
-            let bytes = pieces.iter().map(Piece::length).fold(0, u64::saturating_add);
-            observer.started(bytes);
-        }
+        let (format, contents) = read(&*source, url, options)?;
         let files = Files::new(options);
         files.add(Arc::clone(&source))?;
+        for tensor in &contents.tensors {
+            // What was read of a shard is not read again.
+            if let Data::Other { source, .. } = &tensor.data {
+                files.add(Arc::clone(source))?;
+            }
+        }
+        let mut plan = Plan::new(&*source, format, contents, MOST, options)?;
+        let pieces = plan.take_pieces();
+        if let Some(observer) = &options.observer {
+            let of_tensors = pieces.iter().filter(|piece| matches!(piece.of(), Of::Tensor(_)));
+            observer.started(of_tensors.map(Piece::length).fold(0, u64::saturating_add));
+        }
         merge(&plan, [check_in(&files, &pieces, options)?], options)
     };
     checked().map_err(|error| match error {
@@ -164,11 +164,13 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
 
 /// The report on a file, from what was found in all of its pieces. The plan needs no pieces.
 ///
-/// Of the options, those that say what is bad count: `fail_on` and `allow`.
+/// Of the options, those that say what is bad count: `fail_on` and `allow`. The report has no
+/// [`places`](TensorReport::places), whatever the options say: they take a second look at the file.
 ///
 /// # Errors
-/// [`Error::Missing`] and [`Error::Repeated`] unless every part of every tensor is there once,
-/// [`Error::OtherPlan`], and [`Error::Invalid`] for what no plan and no check has made.
+/// [`Error::Missing`] and [`Error::Repeated`] unless every part of every tensor and checksum is
+/// there once, [`Error::Check`] if a checksum is wrong, [`Error::OtherPlan`], and
+/// [`Error::Invalid`] for what no plan and no check has made.
 pub fn merge(
     plan: &Plan,
     tallies: impl IntoIterator<Item = Tallies>,
@@ -184,32 +186,48 @@ pub fn merge(
     }
     let format = FileFormat::by_name(&plan.format);
     let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
-    let mut found = all.into_tensors();
+    let mut found = all.into_found();
     let mut tensors = Vec::new();
-    for (tensor, planned) in plan.tensors.iter().enumerate() {
+    for (index, planned) in plan.tensors.iter().enumerate() {
         let description = planned.describe()?;
-        let (parts, tally) = match found.remove(&tensor) {
-            Some(covered) => (covered.parts, covered.tally),
-            None => (Vec::new(), Tally::default()),
-        };
+        let of = Of::Tensor(index);
+        let Covered { parts, tally } = found.remove(&of).unwrap_or_default();
         let is_scanned = match description.content {
             Content::Floats { .. } | Content::Blocks { .. } => true,
             Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => false,
         };
-        match parts[..] {
-            [(0, end)] if end == planned.extent && is_scanned => {}
-            [] if planned.extent == 0 => {}
-            [] => return Err(Error::Missing { tensor, at: 0 }),
-            [(1.., _), ..] => return Err(Error::Missing { tensor, at: 0 }),
-            [(0, end), ..] if end < planned.extent => {
-                return Err(Error::Missing { tensor, at: end });
-            }
-            [(0, _), ..] => return Err(Error::Invalid("tallies of more than the tensor has")),
+        if !is_scanned && !parts.is_empty() {
+            return Err(Error::Invalid("tallies of a tensor with nothing to look at"));
         }
-        tensors.push(TensorReport::new(description, &tally, options));
+        find_gap(of, &parts, planned.extent)?;
+        tensors.push(TensorReport::new(description, &tally, None, options));
+    }
+    for (index, planned) in plan.checksums.iter().enumerate() {
+        let of = Of::Checksum(index);
+        let parts = found.remove(&of).unwrap_or_default().parts;
+        find_gap(of, &parts, planned.length)?;
+        planned.verify(parts.first())?;
     }
     if !found.is_empty() {
-        return Err(Error::Invalid("tallies of a tensor that the plan does not have"));
+        return Err(Error::Invalid("tallies of a tensor or checksum that the plan does not have"));
     }
-    Ok(Report { format, tensors })
+    let other_files = plan.other_files.iter().map(Into::into).collect();
+    Ok(Report { format, tensors, other_files })
+}
+
+/// Whether the parts, which are sorted and have gaps between, are all of so many bytes (or parts of
+/// a column).
+///
+/// # Errors
+/// [`Error::Missing`], and [`Error::Invalid`] if they are more.
+fn find_gap(of: Of, parts: &[Part], extent: u64) -> Result<(), Error> {
+    // Up to where there is no gap.
+    let covered = parts.first().filter(|part| part.start == 0).map_or(0, |part| part.end);
+    if covered < extent {
+        return Err(Error::Missing { of, at: covered });
+    }
+    if parts.last().is_some_and(|part| part.end > extent) {
+        return Err(Error::Invalid("tallies of more than there is"));
+    }
+    Ok(())
 }

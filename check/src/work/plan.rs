@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::description::{Elements, PlannedTensor};
 use super::error::Error;
-use crate::model::{Data, Description, FileFormat, Origin, ReadAt, Tensor};
+use super::tallies::Part;
+use crate::check::Contents;
+use crate::model::{self, Checksum, Data, Description, FileFormat, Origin, ReadAt, Tensor};
 use crate::options::Options;
-use crate::scan;
+use crate::scan::{self, Of};
 
 /// The form in which plans, pieces and tallies are written. Rises with each change.
 pub(super) const FORM: u32 = 1;
@@ -23,10 +25,43 @@ pub struct Plan {
     pub(super) format: String,
     pub(super) stats: bool,
     pub(super) tensors: Vec<PlannedTensor>,
+    pub(super) checksums: Vec<PlannedChecksum>,
+    /// The paths of [`Report::other_files`](crate::Report::other_files).
+    pub(super) other_files: Vec<String>,
     pieces: Vec<Piece>,
 }
 
-/// A part of a tensor. Holds all that [`check_piece`](super::check_piece) needs, except the file.
+/// A part of the file with a checksum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PlannedChecksum {
+    pub(super) name: String,
+    /// Bytes.
+    pub(super) length: u64,
+    pub(super) crc: u32,
+}
+
+impl PlannedChecksum {
+    /// Compares the checksum with that of all bytes. None if there are none.
+    ///
+    /// # Errors
+    /// [`Error::Check`] if they differ.
+    pub(super) fn verify(&self, whole: Option<&Part>) -> Result<(), Error> {
+        // The CRC-32 of nothing is 0.
+        let crc = whole.map_or(Some(0), |part| part.crc);
+        if crc == Some(self.crc) {
+            return Ok(());
+        }
+        Err(model::Error::Checksum { name: self.name.clone() }.into())
+    }
+}
+
+impl From<&Checksum> for PlannedChecksum {
+    fn from(Checksum { name, range, crc }: &Checksum) -> Self {
+        Self { name: name.clone(), length: range.len() as u64, crc: *crc }
+    }
+}
+
+/// A part of a tensor, or of what a checksum is of. Holds all that [`check_piece`](super::check_piece) needs, except the file.
 ///
 /// Serialise it with serde, in any form that keeps integers of 64 bits, such as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,11 +70,12 @@ pub struct Piece {
     /// Of the plan.
     pub(super) fingerprint: String,
     pub(super) file: Origin,
-    /// The index of the tensor in the plan.
-    pub(super) tensor: usize,
+    /// The tensor or checksum in the plan.
+    pub(super) of: Of,
     /// For messages.
     pub(super) name: String,
-    pub(super) content: Elements,
+    /// What the elements are. None for a checksum.
+    pub(super) content: Option<Elements>,
     pub(super) stats: bool,
     pub(super) place: Place,
 }
@@ -48,27 +84,36 @@ pub struct Piece {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
-    /// The bytes from `start` to `end` of the file, which begin at byte `at` of the tensor.
+    /// The bytes from `start` to `end` of the file, which begin at byte `at` of the tensor, or of
+    /// what the checksum is of.
     Bytes { start: u64, end: u64, at: u64 },
     /// What the reader of the format gives: the bytes `at..at + length` of the tensor or, for a
-    /// column, part `at`.
-    Read { format: String, at: u64, length: u64, is_part: bool },
+    /// column, part `at`. `other` is the file that the data is in, if that is not the file of the
+    /// piece.
+    Read { format: String, at: u64, length: u64, is_part: bool, other: Option<Origin> },
 }
 
 impl Plan {
-    /// Cuts the tensors of a file.
+    /// Cuts what there is to look at in a file.
     pub(super) fn new(
         source: &dyn ReadAt,
         format: FileFormat,
-        tensors: Vec<Tensor>,
+        contents: Contents,
         most: NonZeroUsize,
         options: &Options,
     ) -> Result<Self, Error> {
-        let cuts = scan::split(&tensors, most.get());
-        let places = cuts
-            .iter()
-            .map(|cut| place(&tensors[cut.tensor], cut, format))
-            .collect::<Result<Vec<_>, _>>()?;
+        let other_files = contents.other_files().into_iter().map(|file| {
+            let file = file.into_os_string().into_string();
+            file.map_err(|_| Error::Invalid("a path that is not UTF-8"))
+        });
+        let other_files = other_files.collect::<Result<_, _>>()?;
+        let Contents { tensors, checksums } = contents;
+        let cuts = scan::split(&tensors, &checksums, most.get());
+        let places = cuts.iter().map(|cut| match cut.of {
+            Of::Tensor(index) => place(&tensors[index], cut, format),
+            Of::Checksum(index) => Ok(place_of_checksum(&checksums[index], cut)),
+        });
+        let places = places.collect::<Result<Vec<_>, _>>()?;
         let tensors = tensors
             .into_iter()
             .map(|tensor| {
@@ -77,14 +122,22 @@ impl Plan {
             })
             .collect::<Result<Vec<_>, _>>()?;
         let (file, format) = (source.origin().ok_or(Error::NoOrigin)?, format.name().to_owned());
-        let mut plan =
-            Self { form: FORM, file, format, stats: options.stats, tensors, pieces: Vec::new() };
+        let mut plan = Self {
+            form: FORM,
+            file,
+            format,
+            stats: options.stats,
+            tensors,
+            checksums: checksums.iter().map(PlannedChecksum::from).collect(),
+            other_files,
+            pieces: Vec::new(),
+        };
         let fingerprint = plan.fingerprint();
         let pieces = cuts.iter().zip(places).map(|(cut, (file, name, content, place))| Piece {
             form: FORM,
             fingerprint: fingerprint.clone(),
             file: file.unwrap_or_else(|| plan.file.clone()),
-            tensor: cut.tensor,
+            of: cut.of,
             name,
             content,
             stats: plan.stats,
@@ -121,7 +174,8 @@ impl Plan {
 
     /// What tells this plan from others, however it is cut: FNV-1a of all but its pieces.
     pub(super) fn fingerprint(&self) -> String {
-        let all = (self.form, &self.file, &self.format, self.stats, &self.tensors);
+        let read = (&self.tensors, &self.checksums, &self.other_files);
+        let all = (self.form, &self.file, &self.format, self.stats, read);
         // Numbers, texts and lists always have a form in JSON.
         let text = serde_json::to_vec(&all).unwrap_or_default();
         let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
@@ -129,26 +183,45 @@ impl Plan {
     }
 }
 
-/// The file of a piece (none for that of the plan), the name and the content of its tensor, and its
-/// place.
-type Placed = (Option<Origin>, String, Elements, Place);
+/// The file of a piece (none for that of the plan), the name and the content of its tensor (none
+/// for a checksum), and its place.
+type Placed = (Option<Origin>, String, Option<Elements>, Place);
 
 fn place(tensor: &Tensor, cut: &scan::Piece, format: FileFormat) -> Result<Placed, Error> {
     let (at, length) = (cut.start as u64, cut.length as u64);
-    let bytes = |first: usize| {
-        let start = first as u64 + at;
-        Place::Bytes { start, end: start + length, at }
+    let bytes = |first| Place::of_bytes(first, cut);
+    let read = |is_part, other| {
+        let format = format.name().to_owned();
+        Place::Read { format, at, length, is_part, other }
     };
-    let read = |is_part| Place::Read { format: format.name().to_owned(), at, length, is_part };
     let (file, place) = match &tensor.data {
         Data::Input(range) => (None, bytes(range.start)),
         Data::Other { source, range } => {
             (Some(source.origin().ok_or(Error::NoOrigin)?), bytes(range.start))
         }
-        Data::Owned(_) | Data::Decoded(_) => (None, read(false)),
-        Data::Column(_) => (None, read(true)),
+        Data::Owned(_) => (None, read(false, None)),
+        Data::Decoded(decode) => (None, read(false, origin(decode.other())?)),
+        Data::Column(column) => (None, read(true, origin(column.other())?)),
     };
-    Ok((file, tensor.label(), Elements::new(&tensor.content)?, place))
+    Ok((file, tensor.label(), Some(Elements::new(&tensor.content)?), place))
+}
+
+/// Where another file comes from, if there is one.
+pub(super) fn origin(other: Option<&dyn ReadAt>) -> Result<Option<Origin>, Error> {
+    other.map(|other| other.origin().ok_or(Error::NoOrigin)).transpose()
+}
+
+fn place_of_checksum(Checksum { name, range, .. }: &Checksum, cut: &scan::Piece) -> Placed {
+    (None, name.clone(), None, Place::of_bytes(range.start, cut))
+}
+
+impl Place {
+    /// A cut of data that lies in the file, from byte `first` on.
+    fn of_bytes(first: usize, cut: &scan::Piece) -> Self {
+        let at = cut.start as u64;
+        let start = first as u64 + at;
+        Self::Bytes { start, end: start + cut.length as u64, at }
+    }
 }
 
 fn extent(tensor: &Tensor) -> u64 {
@@ -168,10 +241,10 @@ impl Piece {
         &self.file.location
     }
 
-    /// The index of the tensor in the plan.
+    /// The tensor or checksum in the plan that this is a piece of.
     #[must_use]
-    pub fn tensor(&self) -> usize {
-        self.tensor
+    pub fn of(&self) -> Of {
+        self.of
     }
 
     /// The bytes of the file to look at. None for data that is decoded: its check reads whatever
@@ -184,7 +257,7 @@ impl Piece {
         }
     }
 
-    /// Bytes of numbers to look at.
+    /// Bytes to look at: of numbers, or of what a checksum is of.
     #[must_use]
     pub fn length(&self) -> u64 {
         match self.place {
@@ -197,7 +270,8 @@ impl Piece {
     /// The second is none if there is nothing left for it, and if the data is decoded.
     #[must_use]
     pub fn split(self, most: u64) -> (Self, Option<Self>) {
-        let unit = self.content.content().map_or(1, |content| content.unit() as u64).max(1);
+        let content = self.content.as_ref().and_then(|content| content.content().ok());
+        let unit = content.map_or(1, |content| content.unit() as u64).max(1);
         match self.place {
             Place::Bytes { start, end, at } if most < end.saturating_sub(start) => {
                 let middle = start.saturating_add((most / unit).max(1).saturating_mul(unit));
@@ -213,7 +287,7 @@ impl Piece {
         }
     }
 
-    /// What of the tensor the piece covers: bytes, or parts of a column.
+    /// What the piece covers, from where to where: bytes, or parts of a column.
     pub(super) fn covers(&self) -> (u64, u64) {
         match self.place {
             Place::Bytes { start, end, at } => (at, at.saturating_add(end.saturating_sub(start))),

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::plan::FORM;
 use crate::model::{ByKind, Range};
-use crate::scan::{Found, Tally};
+use crate::scan::{Found, Of, Tally};
 
 /// What was found in one piece or in several.
 ///
@@ -17,54 +18,76 @@ use crate::scan::{Found, Tally};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Tallies {
-    /// Of the plan. Empty if there is no tensor.
+    /// Of the plan. Empty if nothing was looked at.
     fingerprint: String,
-    tensors: BTreeMap<usize, Covered>,
+    found: BTreeMap<Of, Covered>,
 }
 
-/// What was found in a part of a tensor.
-#[derive(Clone, Debug, PartialEq)]
+/// What was found in parts of a tensor, or of what a checksum is of.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Covered {
-    /// Bytes of the tensor, or parts of a column: sorted, with gaps between.
-    pub(super) parts: Vec<(u64, u64)>,
+    /// Sorted, with gaps between.
+    pub(super) parts: Vec<Part>,
+    /// Nothing for a checksum.
     pub(super) tally: Tally,
 }
 
+/// What was looked at: bytes, or parts of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Part {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// The CRC-32 of the bytes, for a checksum.
+    pub(super) crc: Option<u32>,
+}
+
+impl Part {
+    /// With the part that begins where this one ends.
+    fn joined(self, next: Self) -> Self {
+        let combined = |(crc, more)| {
+            let mut whole = Hasher::new_with_initial(crc);
+            let length = next.end.saturating_sub(next.start);
+            whole.combine(&Hasher::new_with_initial_len(more, length));
+            whole.finalize()
+        };
+        Self { start: self.start, end: next.end, crc: self.crc.zip(next.crc).map(combined) }
+    }
+}
+
 impl Tallies {
-    /// What was found in this part of a tensor.
-    pub(super) fn new(fingerprint: &str, tensor: usize, part: (u64, u64), tally: Tally) -> Self {
+    /// What was found in this part.
+    pub(super) fn new(fingerprint: &str, of: Of, part: Part, tally: Tally) -> Self {
         let covered = Covered { parts: vec![part], tally };
-        let tensors = BTreeMap::from([(tensor, covered)]);
-        Self { fingerprint: fingerprint.to_owned(), tensors }
+        let found = BTreeMap::from([(of, covered)]);
+        Self { fingerprint: fingerprint.to_owned(), found }
     }
 
     /// Adds other tallies of the same plan.
     ///
     /// # Errors
-    /// [`Error::OtherPlan`], and [`Error::Repeated`] if both have a part of a tensor.
+    /// [`Error::OtherPlan`], and [`Error::Repeated`] if both have the same part.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         self.add(other)?;
         Ok(self)
     }
 
     pub(super) fn add(&mut self, other: Self) -> Result<(), Error> {
-        if self.tensors.is_empty() {
+        if self.found.is_empty() {
             *self = other;
             return Ok(());
         }
-        if !other.tensors.is_empty() && other.fingerprint != self.fingerprint {
+        if !other.found.is_empty() && other.fingerprint != self.fingerprint {
             return Err(Error::OtherPlan);
         }
-        for (tensor, more) in other.tensors {
-            match self.tensors.entry(tensor) {
+        for (of, more) in other.found {
+            match self.found.entry(of) {
                 Entry::Vacant(entry) => {
                     entry.insert(more);
                 }
                 Entry::Occupied(mut entry) => {
                     let covered = entry.get_mut();
                     for part in more.parts {
-                        cover(&mut covered.parts, part)
-                            .map_err(|at| Error::Repeated { tensor, at })?;
+                        cover(&mut covered.parts, part).map_err(|at| Error::Repeated { of, at })?;
                     }
                     covered.tally.merge(more.tally);
                 }
@@ -75,35 +98,31 @@ impl Tallies {
 
     /// Whether they are of this plan.
     pub(super) fn is_of(&self, fingerprint: &str) -> bool {
-        self.tensors.is_empty() || self.fingerprint == fingerprint
+        self.found.is_empty() || self.fingerprint == fingerprint
     }
 
-    pub(super) fn into_tensors(self) -> BTreeMap<usize, Covered> {
-        self.tensors
+    pub(super) fn into_found(self) -> BTreeMap<Of, Covered> {
+        self.found
     }
 }
 
 /// Adds a part to others. The error is where it overlaps one of them.
-fn cover(parts: &mut Vec<(u64, u64)>, (start, end): (u64, u64)) -> Result<(), u64> {
-    let place = parts.partition_point(|&(other, _)| other < start);
+fn cover(parts: &mut Vec<Part>, part: Part) -> Result<(), u64> {
+    let place = parts.partition_point(|other| other.start < part.start);
     let before = place.checked_sub(1).map(|before| parts[before]);
     let after = parts.get(place).copied();
-    if before.is_some_and(|(_, other)| other > start) {
-        return Err(start);
+    if before.is_some_and(|before| before.end > part.start) {
+        return Err(part.start);
     }
-    if let Some((other, _)) = after.filter(|&(other, _)| other < end) {
-        return Err(other);
+    if let Some(after) = after.filter(|after| after.start < part.end) {
+        return Err(after.start);
     }
-    let joins = |ends: Option<(u64, u64)>, at: fn((u64, u64)) -> u64, to| ends.map(at) == Some(to);
-    match (joins(before, |part| part.1, start), joins(after, |part| part.0, end)) {
-        (true, true) => {
-            parts[place - 1].1 = parts[place].1;
-            parts.remove(place);
-        }
-        (true, false) => parts[place - 1].1 = end,
-        (false, true) => parts[place].0 = start,
-        (false, false) => parts.insert(place, (start, end)),
-    }
+    let before = before.filter(|before| before.end == part.start);
+    let after = after.filter(|after| after.start == part.end);
+    let joined = before.map_or(part, |before| before.joined(part));
+    let joined = after.map_or(joined, |after| joined.joined(after));
+    let replaced = place - usize::from(before.is_some())..place + usize::from(after.is_some());
+    parts.splice(replaced, [joined]);
     Ok(())
 }
 
@@ -112,13 +131,13 @@ fn cover(parts: &mut Vec<(u64, u64)>, (start, end): (u64, u64)) -> Result<(), u6
 struct Written {
     form: u32,
     fingerprint: String,
-    tensors: Vec<WrittenTensor>,
+    found: Vec<WrittenCovered>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
-struct WrittenTensor {
-    tensor: usize,
-    parts: Vec<(u64, u64)>,
+struct WrittenCovered {
+    of: Of,
+    parts: Vec<Part>,
     nan: WrittenFound,
     pos_inf: WrittenFound,
     neg_inf: WrittenFound,
@@ -140,14 +159,14 @@ impl From<Tallies> for Written {
             count,
             first: first.map(|(place, bits)| (place, hex(bits))),
         };
-        let tensor = |(tensor, Covered { parts, tally })| {
+        let covered = |(of, Covered { parts, tally })| {
             let Tally { found: by_kind, range } = tally;
             let ByKind { nan, pos_inf, neg_inf } = by_kind.map(found);
             let range = range.map(|Range { min, max }| (hex(min.to_bits()), hex(max.to_bits())));
-            WrittenTensor { tensor, parts, nan, pos_inf, neg_inf, range }
+            WrittenCovered { of, parts, nan, pos_inf, neg_inf, range }
         };
-        let tensors = tallies.tensors.into_iter().map(tensor).collect();
-        Self { form: FORM, fingerprint: tallies.fingerprint, tensors }
+        let found = tallies.found.into_iter().map(covered).collect();
+        Self { form: FORM, fingerprint: tallies.fingerprint, found }
     }
 }
 
@@ -158,15 +177,18 @@ impl TryFrom<Written> for Tallies {
         if written.form != FORM {
             return Err(Error::Form(written.form));
         }
-        let mut tensors = BTreeMap::new();
-        for tensor in written.tensors {
-            let WrittenTensor { tensor, parts: written, nan, pos_inf, neg_inf, range } = tensor;
+        let mut all = BTreeMap::new();
+        for covered in written.found {
+            let WrittenCovered { of, parts: written, nan, pos_inf, neg_inf, range } = covered;
+            let is_checksum = matches!(of, Of::Checksum(_));
             let mut parts = Vec::new();
-            for (start, end) in written {
-                if start >= end {
-                    return Err(Error::Invalid("an empty part of a tensor"));
+            for part in written {
+                if part.start >= part.end || part.crc.is_some() != is_checksum {
+                    return Err(Error::Invalid(
+                        "a part that is empty, or has a checksum for no reason or none",
+                    ));
                 }
-                cover(&mut parts, (start, end)).map_err(|at| Error::Repeated { tensor, at })?;
+                cover(&mut parts, part).map_err(|at| Error::Repeated { of, at })?;
             }
             let found =
                 ByKind { nan: nan.read()?, pos_inf: pos_inf.read()?, neg_inf: neg_inf.read()? };
@@ -175,12 +197,15 @@ impl TryFrom<Written> for Tallies {
                 Some((min, max)) => Some(Range { min: float(&min)?, max: float(&max)? }),
                 None => None,
             };
-            let covered = Covered { parts, tally: Tally { found, range } };
-            if tensors.insert(tensor, covered).is_some() {
-                return Err(Error::Invalid("a tensor that is there twice"));
+            let tally = Tally { found, range };
+            if parts.is_empty() || is_checksum && tally != Tally::default() {
+                return Err(Error::Invalid("something found where nothing was looked at"));
+            }
+            if all.insert(of, Covered { parts, tally }).is_some() {
+                return Err(Error::Invalid("a tensor or checksum that is there twice"));
             }
         }
-        Ok(Self { fingerprint: written.fingerprint, tensors })
+        Ok(Self { fingerprint: written.fingerprint, found: all })
     }
 }
 

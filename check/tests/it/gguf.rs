@@ -33,7 +33,59 @@ fn metadata_is_read_over() {
     let data = [1.0f32, f32::NAN].map(f32::to_le_bytes).concat();
     let bytes = gguf_aligned(&[one(F32, &[2], &data)], false, &values, 64);
     let report = report(&bytes, FileFormat::GGUF);
-    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
+    let names: Vec<_> =
+        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
+    assert_eq!(names, ["metadata.numbers", "metadata.f64", "x"]);
+    assert_eq!(report.tensors[2].found.nan.first.as_ref().unwrap().coordinate, [1]);
+}
+
+/// Floats in the metadata are tensors, in either byte order.
+#[test]
+fn floats_in_metadata() {
+    for big in [false, true] {
+        let f32s = [1.0, f32::NAN, f32::NEG_INFINITY];
+        let f64s = [f64::INFINITY];
+        let turned = |mut bytes: Vec<u8>, size| {
+            if big {
+                bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+            }
+            bytes
+        };
+        let f32s = turned(f32s.map(f32::to_le_bytes).concat(), 4);
+        let f64s = turned(f64s.map(f64::to_le_bytes).concat(), 8);
+        let value =
+            |key, kind, value: &[u8]| [&string(key, big)[..], &u32_in(kind, big), value].concat();
+        let array = |kind, count, values: &[u8]| {
+            [&u32_in(kind, big)[..], &u64_in(count, big), values].concat()
+        };
+        let values = [
+            value("a", 9, &array(6, 3, &f32s)),
+            value("b", 6, &f32s[4..8]),
+            value("c", 12, &f64s),
+            value("d", 9, &array(12, 1, &f64s)),
+            value("e", 9, &array(6, 0, &[])),
+            value("f", 9, &array(5, 3, &f32s)),
+        ];
+        let bytes = gguf(&[one(F32, &[1], &[0; 4])], big, &values);
+        let report = report(&bytes, FileFormat::GGUF);
+        let found: Vec<_> = report
+            .tensors
+            .iter()
+            .map(|tensor| {
+                let counts = tensor.found.as_ref().map(|finding| finding.count).into_array();
+                (tensor.name.as_deref().unwrap(), &*tensor.dtype, &tensor.shape[..], counts)
+            })
+            .collect();
+        let expected: [(_, _, &[usize], _); 6] = [
+            ("metadata.a", "F32", &[3], [1, 0, 1]),
+            ("metadata.b", "F32", &[], [1, 0, 0]),
+            ("metadata.c", "F64", &[], [0, 1, 0]),
+            ("metadata.d", "F64", &[1], [0, 1, 0]),
+            ("metadata.e", "F32", &[0], [0, 0, 0]),
+            ("x", "F32", &[1], [0, 0, 0]),
+        ];
+        assert_eq!(found, expected);
+    }
 }
 
 #[test]
@@ -137,6 +189,20 @@ fn offsets_that_lie() {
         bytes[offset..offset + 8].copy_from_slice(&u64_in(lie, false));
         refused(&bytes, FileFormat::GGUF, message);
     }
+}
+
+/// Bytes between tensors are named if padding has fewer.
+#[test]
+fn gaps() {
+    let mut bytes = gguf(&[one(F32, &[2], &[0; 8])], false, &[]);
+    let offset = 4 + 4 + 8 + 8 + (8 + 1) + 4 + 8 + 4;
+    let data = bytes.len() - 8;
+    bytes[offset] = 32;
+    bytes.splice(data..data, [0xFF; 32]);
+    let report = report(&bytes, FileFormat::GGUF);
+    let named: Vec<_> = report.not_looked_at().map(|(tensor, why)| (&tensor.name, why)).collect();
+    let gap = Some(format!("bytes {data}..{}", data + 32));
+    assert_eq!(named, [(&gap, "no tensor refers to these bytes")]);
 }
 
 /// Every beginning of a good file is refused, and every byte of its header can be anything.

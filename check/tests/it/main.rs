@@ -1,16 +1,24 @@
 //! The library as a loader uses it: files made here, with numbers that are not finite at known
 //! places.
 
+mod diff;
 mod gguf;
+#[path = "../common/hidden.rs"]
+mod hidden;
 mod npz;
 mod options;
 #[path = "../common/pieces.rs"]
 mod pieces;
+mod places;
 mod planted;
+mod records;
 mod safetensors;
 mod sources;
+mod taken_as;
 mod work;
 mod write;
+#[path = "../common/zip.rs"]
+mod zip;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};
 

@@ -1,6 +1,6 @@
 //! Archives that are not as the others, and such that lie.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use nonfinite_check::{Error, FileFormat, LookedAt, Options, check_bytes};
 
@@ -46,6 +46,64 @@ fn members_of_other_kinds() {
     assert_eq!(report.tensors[2].looked_at, LookedAt::NotFloat);
     assert_eq!(report.tensors[3].looked_at, LookedAt::NotFloat);
     assert!(!report.is_complete());
+}
+
+/// Every zip archive begins as a .npz file does. Members that nobody looks at are named.
+#[test]
+fn members_that_are_not_looked_at() {
+    let nested = one(&array(), false);
+    let members = [
+        ("x.npy", &array()[1..], "not a .npy file"),
+        ("model.pt", &nested, "a zip archive"),
+        ("weights.h5", b"\x89HDF\r\n\x1A\n\0", "an HDF5 file (Keras, NetCDF)"),
+        ("data.pkl", b"\x80\x02]\x94.", "a pickle of Python"),
+        ("raw", &[0, 0, 0xC0, 0x7F], "not a .npy file"),
+    ];
+    for deflate in [false, true] {
+        let all: Vec<_> =
+            members.iter().map(|&(name, data, _)| Member { name, data, deflate }).collect();
+        let report = report(&zip(&all), FileFormat::NPZ);
+        let named: Vec<_> = report
+            .not_looked_at()
+            .map(|(tensor, why)| (tensor.name.as_deref().unwrap(), why))
+            .collect();
+        // A stored member may be a file of a known format, and is read then.
+        let expected = members.iter().filter(|(name, ..)| deflate || *name != "model.pt");
+        let expected = expected.map(|&(name, _, why)| (name.trim_end_matches(".npy"), why));
+        assert_eq!(named, expected.collect::<Vec<_>>());
+        assert!(!report.is_complete() && !report.is_bad());
+    }
+    // Text is inflated up to a bound.
+    let text = |length, deflate| {
+        let data = vec![b'a'; length];
+        report(&zip(&[Member { name: "text", data: &data, deflate }]), FileFormat::NPZ)
+    };
+    assert!(text(1 << 20, true).is_complete());
+    assert!(!text((1 << 20) + 1, true).is_complete());
+    assert!(text((1 << 20) + 1, false).is_complete());
+}
+
+/// Bytes of an archive that belong to no member could hold anything.
+#[test]
+fn bytes_of_no_member() {
+    let archive = one(&array(), false);
+    let check = |bytes: &[u8], expected: Option<&str>| {
+        let report = report(bytes, FileFormat::NPZ);
+        let named: Vec<_> =
+            report.not_looked_at().filter_map(|(tensor, _)| tensor.name.as_deref()).collect();
+        assert_eq!(named, expected.into_iter().collect::<Vec<_>>());
+    };
+    let length = archive.len();
+    check(&[&archive[..], &[1; 3]].concat(), Some(&format!("bytes {length} to {}", length + 3)));
+    check(&[&archive[..], &[0; 3]].concat(), None);
+    // The comment has its length in the last two bytes of the archive.
+    let comment = |text: &[u8]| {
+        let length = u16::try_from(text.len()).unwrap().to_le_bytes();
+        [&archive[..archive.len() - 2], &length[..], text].concat()
+    };
+    check(&comment(b"made by hand"), None);
+    let name = format!("bytes {length} to {}", length + 4);
+    check(&comment(&[0, 0, 0xC0, 0x7F]), Some(&name));
 }
 
 /// How far archives may be inflated is up to the caller; what is stored is not counted.
@@ -105,6 +163,43 @@ fn archives_that_lie() {
     tamper(&mut bytes, LOCAL, 22, 4);
     tamper(&mut bytes, DIRECTORY, 24, 4);
     refused(&bytes, "size");
+}
+
+/// A stored member with one wrong bit, in each of the pieces that threads take. The type of the
+/// member makes no difference, since that may be what is wrong.
+#[test]
+fn checksums_of_stored_members() {
+    let zeros = vec![0; 9 << 20];
+    for descr in ["<f4", "<i4"] {
+        let data = npy(descr, &[zeros.len() / 4], false, &zeros);
+        let first = array();
+        let members = [("a.npy", &first), ("b.npy", &data)].map(|(name, data)| Member {
+            name,
+            data,
+            deflate: false,
+        });
+        let good = zip(&members);
+        assert!(!report(&good, FileFormat::NPZ).is_bad());
+        let start = good.windows(data.len()).position(|bytes| bytes == data).unwrap();
+        let end = start + data.len();
+        for at in [end - zeros.len(), start + (4 << 20), start + (4 << 20) - 1, end - 1] {
+            let mut bytes = good.clone();
+            bytes[at] ^= 1;
+            for threads in [1, 2, 5] {
+                let threads = NonZeroUsize::new(threads);
+                let options = Options { threads, ..Options::default() };
+                match check_bytes(&bytes, FileFormat::NPZ, &options) {
+                    Err(Error::Checksum { name }) => assert_eq!(name, "b.npy"),
+                    other => panic!("{descr}, byte {at}: {other:?}"),
+                }
+            }
+        }
+    }
+    // Of no bytes, too.
+    let mut bytes = zip(&[Member { name: "none", data: b"", deflate: false }]);
+    tamper(&mut bytes, LOCAL, 14, 1);
+    tamper(&mut bytes, DIRECTORY, 16, 1);
+    refused(&bytes, FileFormat::NPZ, "member \"none\": the checksum is wrong");
 }
 
 /// Two entries of the directory for the same data.

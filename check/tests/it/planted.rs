@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use nonfinite_check::{ByKind, FileFormat, Finding, TensorReport};
 
+use crate::hidden::never_clean;
 use crate::report;
 use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
 
@@ -265,4 +266,19 @@ fn gguf_nibbles() {
             assert_one(&tensor, special, &[block, 0], code, "IQ1_M");
         }
     }
+}
+
+/// Files with a NaN, in all containers and under all names.
+#[test]
+fn no_file_is_clean() {
+    let data = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
+    let array = npy("<f4", &[2], false, &data);
+    never_clean("npy", &array);
+    for deflate in [false, true] {
+        never_clean("npz", &zip(&[Member { name: "a.npy", data: &array, deflate }]));
+    }
+    let tensor = Entry { name: "w", kind: "F32", shape: &[2], data: &data };
+    never_clean("safetensors", &safetensors(&[tensor]));
+    let tensor = Entry { name: "w", kind: 0, shape: &[2], data: &data };
+    never_clean("gguf", &gguf(&[tensor], false, &[]));
 }

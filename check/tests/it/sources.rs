@@ -258,7 +258,7 @@ fn many_files() {
     }
 }
 
-/// GGUF comes as a stream, too. Anything may follow the tensors.
+/// GGUF comes as a stream, too. Bytes that follow the tensors are named if padding has fewer.
 #[test]
 fn streams_of_gguf() {
     let numbers = [1.0f32, f32::NAN].map(f32::to_le_bytes).concat();
@@ -269,13 +269,17 @@ fn streams_of_gguf() {
     ];
     for big in [false, true] {
         let mut bytes = gguf(&entries, big, &[]);
-        let whole = check_bytes(&bytes, FileFormat::GGUF, &Options::default()).unwrap();
-        for _ in 0..2 {
+        let length = bytes.len();
+        for padding in [0, 31, 32] {
+            bytes.resize(length + padding, 7);
+            let whole = check_bytes(&bytes, FileFormat::GGUF, &Options::default()).unwrap();
             let stream = check_stream(&bytes[..], &Options::default()).expect("a whole stream");
             assert_eq!(stream, whole);
-            bytes.extend([7; 100]);
+            let named: Vec<_> = whole.not_looked_at().map(|(tensor, _)| &tensor.name).collect();
+            let rest = Some(format!("bytes {length}..{}", length + 32));
+            assert_eq!(named, if padding == 32 { vec![&rest] } else { Vec::new() });
         }
-        let cut = &bytes[..bytes.len() - 201];
+        let cut = &bytes[..length - 1];
         assert!(matches!(check_stream(cut, &Options::default()), Err(Error::Decode { .. })));
     }
 }

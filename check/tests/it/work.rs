@@ -6,8 +6,11 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use nonfinite_check::work::{self, Piece, Plan, Tallies, check_piece, check_pieces, merge, plan};
-use nonfinite_check::{Error, Options, check_file, json};
+use nonfinite_check::json::{self, Listed};
+use nonfinite_check::work::{
+    self, Of, Piece, Plan, Tallies, check_piece, check_pieces, merge, plan,
+};
+use nonfinite_check::{Error, Options, check_file};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -69,7 +72,7 @@ fn pieces_at_random_give_the_report_of_one_machine() {
         let options = Options { stats, ..Options::default() };
         let expected = check_file(path.as_ref(), &options).unwrap();
         let report = report_of_pieces(&path, &options, &mut random).unwrap();
-        let text = |report| json::document(&[(PathBuf::from(&path), Ok(report))]);
+        let text = |report| json::document(&[(PathBuf::from(&path), Ok(report))], Listed::All);
         assert_eq!(text(report), text(expected), "round {round}, {name}");
     }
 }
@@ -115,12 +118,16 @@ fn every_piece_is_there_once() {
         let mut less = found.clone();
         less.remove(index);
         match merge(&plan, less, &options) {
-            Err(work::Error::Missing { tensor: 0, at }) => assert_eq!(at, 40 * index as u64),
+            Err(work::Error::Missing { of: Of::Tensor(0), at }) => {
+                assert_eq!(at, 40 * index as u64)
+            }
             other => panic!("{other:?}"),
         }
         let more = found.iter().chain([&found[index]]).cloned();
         match merge(&plan, more, &options) {
-            Err(work::Error::Repeated { tensor: 0, at }) => assert_eq!(at, 40 * index as u64),
+            Err(work::Error::Repeated { of: Of::Tensor(0), at }) => {
+                assert_eq!(at, 40 * index as u64)
+            }
             other => panic!("{other:?}"),
         }
         // A part of a piece is also there twice.
@@ -128,10 +135,16 @@ fn every_piece_is_there_once() {
         for part in [part, rest.unwrap()] {
             let more = found.iter().cloned().chain([check_piece(&part).unwrap()]);
             let merged = merge(&plan, more, &options);
-            assert!(matches!(merged, Err(work::Error::Repeated { tensor: 0, .. })), "{merged:?}");
+            assert!(
+                matches!(merged, Err(work::Error::Repeated { of: Of::Tensor(0), .. })),
+                "{merged:?}"
+            );
         }
     }
-    assert!(matches!(merge(&plan, [], &options), Err(work::Error::Missing { tensor: 0, at: 0 })));
+    assert!(matches!(
+        merge(&plan, [], &options),
+        Err(work::Error::Missing { of: Of::Tensor(0), at: 0 })
+    ));
     // The same file with statistics is another plan.
     let stats = Options { stats: true, ..Options::default() };
     let other = work::plan(&path, work::PIECE, &stats).unwrap();
@@ -193,7 +206,10 @@ fn hundred_gigabytes_are_many_pieces() {
         assert_eq!(last.range().map(|range| range.end), Some((header + 4 * elements) as u64));
         let found = check_piece(last).unwrap();
         let merged = merge(&plan, [found], &options);
-        assert!(matches!(merged, Err(work::Error::Missing { tensor: 0, at: 0 })), "{merged:?}");
+        assert!(
+            matches!(merged, Err(work::Error::Missing { of: Of::Tensor(0), at: 0 })),
+            "{merged:?}"
+        );
     }
 }
 
@@ -221,6 +237,109 @@ fn shards_are_read_from_their_files() {
         files[0].ends_with("a.safetensors") && files[1].ends_with("b.safetensors"),
         "{files:?}"
     );
+}
+
+/// Checksums are cut into pieces as well, and those of the pieces add up.
+#[test]
+fn checksums_of_stored_members() {
+    let mut random = Random(4);
+    let zeros = npy("<i4", &[50_000], false, &[0; 200_000]);
+    let member = |name, data| Member { name, data, deflate: false };
+    let good = zip(&[member("a.npy", &zeros), member("b.npy", &zeros)]);
+    let options = Options::default();
+    let (_folder, path) = file("x.npz", &good);
+    for _ in 0..10 {
+        let expected = check_file(path.as_ref(), &options).unwrap();
+        assert_eq!(report_of_pieces(&path, &options, &mut random).unwrap(), expected);
+    }
+    // Nothing else is looked at: these are integers.
+    let mut plan = plan(&path, NonZeroUsize::new(60_000).unwrap(), &options).unwrap();
+    let pieces = plan.take_pieces();
+    let of: Vec<_> = pieces.iter().map(Piece::of).collect();
+    assert_eq!(of, [[Of::Checksum(0); 4], [Of::Checksum(1); 4]].concat());
+    let found: Vec<_> = pieces.iter().map(|piece| check_piece(piece).unwrap()).collect();
+    let merged = merge(&plan, found[..7].iter().cloned(), &options);
+    match merged {
+        Err(work::Error::Missing { of: Of::Checksum(1), at: 180_000 }) => {}
+        other => panic!("{other:?}"),
+    }
+    let merged = merge(&plan, found.iter().chain(&found[2..3]).cloned(), &options);
+    assert!(matches!(merged, Err(work::Error::Repeated { of: Of::Checksum(0), at: 120_000 })));
+
+    let start = good.windows(zeros.len()).position(|bytes| bytes == zeros).unwrap();
+    for at in [start + 128, start + 60_000, start + zeros.len() - 1] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        let (_folder, path) = file("x.npz", &bytes);
+        let mut plan = work::plan(&path, NonZeroUsize::new(60_000).unwrap(), &options).unwrap();
+        let pieces = cut(plan.take_pieces(), &mut random);
+        let found = pieces.iter().map(|piece| check_piece(piece).unwrap()).collect();
+        match merge(&plan, merge_at_random(found, &mut random), &options) {
+            Err(work::Error::Check(Error::Checksum { name })) => assert_eq!(name, "a.npy"),
+            other => panic!("byte {at}: {other:?}"),
+        }
+    }
+}
+
+/// The checksum of a member without bytes needs no piece.
+#[test]
+fn checksums_of_no_bytes() {
+    let mut bytes = zip(&[Member { name: "none", data: b"", deflate: false }]);
+    let options = Options::default();
+    let plan_of = |bytes: &[u8]| {
+        let (_folder, path) = file("x.npz", bytes);
+        plan(&path, work::PIECE, &options).unwrap()
+    };
+    merge(&plan_of(&bytes), [], &options).unwrap();
+    for (signature, offset) in [(b"PK\x03\x04", 14), (b"PK\x01\x02", 16)] {
+        let place = bytes.windows(4).position(|four| four == signature).unwrap();
+        bytes[place + offset] ^= 1;
+    }
+    match merge(&plan_of(&bytes), [], &options) {
+        Err(work::Error::Check(Error::Checksum { name })) => assert_eq!(name, "none"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Integers that are taken as floats, in files with a header and decoded.
+#[test]
+fn integers_that_are_taken_as_floats() {
+    let mut random = Random(5);
+    let scales = noise(3000, &mut random);
+    let entry = |name| Entry { name, kind: "U8", shape: &[3000], data: &scales };
+    let array = npy("|u1", &[3000], false, &scales);
+    let member = |deflate| Member { name: "a_scales.npy", data: &array, deflate };
+    let files = [
+        ("x.safetensors", safetensors(&[entry("a_scales"), entry("b")])),
+        ("x.npz", zip(&[member(false)])),
+        ("x.npz", zip(&[member(true)])),
+    ];
+    let taken_as = vec!["*_scales=f8e8m0fnu".parse().unwrap()];
+    let options = Options { taken_as, ..Options::default() };
+    for (name, bytes) in files {
+        let (_folder, path) = file(name, &bytes);
+        let expected = check_file(path.as_ref(), &options).unwrap();
+        assert!(expected.is_bad(), "{name}");
+        for _ in 0..5 {
+            assert_eq!(report_of_pieces(&path, &options, &mut random).unwrap(), expected);
+        }
+    }
+}
+
+/// Numbers are found only where something was looked at.
+#[test]
+fn tallies_of_nothing() {
+    let (_folder, path) = file("x.npy", &npy("<i4", &[1], false, &[0; 4]));
+    let plan = plan(&path, work::PIECE, &Options::default()).unwrap();
+    let (_folder, _, _, _, found) = ten();
+    let mut document = serde_json::to_value(&found[0]).unwrap();
+    document["found"][0]["nan"] = serde_json::json!({"count": 1, "first": [0, "7fc00000"]});
+    let read = |document: &Value| serde_json::from_value::<Tallies>(document.clone());
+    read(&document).unwrap();
+    document["found"][0]["parts"] = serde_json::json!([]);
+    let refused = read(&document).unwrap_err().to_string();
+    assert!(refused.contains("nothing was looked at"), "{refused}");
+    merge(&plan, [], &Options::default()).unwrap();
 }
 
 /// Changes one value of a document at random.

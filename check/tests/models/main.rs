@@ -1,12 +1,22 @@
 //! ONNX models and archives of PyTorch: planted faults, and files that lie. What real writers write
 //! is compared by `ci/model-oracle`.
 
+mod checkpoints;
+#[path = "../common/hidden.rs"]
+mod hidden;
+mod members;
 mod onnx;
+mod pickles;
 #[path = "../common/pieces.rs"]
 mod pieces;
 mod pytorch;
+#[cfg(feature = "remote")]
+#[path = "../common/server.rs"]
+mod server;
 #[path = "../common/varint.rs"]
 mod varint;
+#[path = "../common/zip.rs"]
+mod zip;
 
 use nonfinite_check::{FileFormat, Options, Report, TensorReport, check_bytes};
 

@@ -100,7 +100,7 @@ fn everywhere_a_tensor_can_be() {
         bytes(15, &bytes(1, &inf("sparse"))),
         node("Constant", "tensor", &[attribute("value", bytes(5, &inf("ignored")))]),
         node("Constant", "float", &[attribute("value_float", float.clone())]),
-        node("Constant", "floats", &[attribute("value_floats", floats)]),
+        node("Constant", "floats", &[attribute("value_floats", floats.clone())]),
         node(
             "Constant",
             "sparse_value",
@@ -108,8 +108,8 @@ fn everywhere_a_tensor_can_be() {
         ),
         node("ConstantOfShape", "filled", &[attribute("value", bytes(5, &inf("")))]),
         node("If", "chosen", &[attribute("then_branch", bytes(6, &inner))]),
-        // A number of another operator is no tensor.
         node("Elu", "y", &[attribute("alpha", float)]),
+        node("Scaler", "z", &[attribute("scale", floats)]),
     ];
     let function = [
         bytes(1, b"f"),
@@ -129,6 +129,8 @@ fn everywhere_a_tensor_can_be() {
         "filled.value",
         "chosen.then_branch/inner",
         "chosen.then_branch/deep",
+        "y.alpha",
+        "z.scale",
         "f/local",
     ];
     assert_eq!(names, want);
@@ -137,6 +139,7 @@ fn everywhere_a_tensor_can_be() {
     }
     assert_eq!(report.tensors[3].shape, [0; 0]);
     assert_eq!(report.tensors[4].shape, [2]);
+    assert_eq!((&report.tensors[9].shape[..], &report.tensors[10].shape[..]), (&[][..], &[2][..]));
 }
 
 #[test]
@@ -231,4 +234,31 @@ fn lies() {
     };
     let cuts: Vec<_> = (0..=whole.len()).filter(|&cut| good(&whole[..cut])).collect();
     assert_eq!(cuts, [whole.len() - 4, whole.len()]);
+}
+
+/// A tensor in a file of its own. The format has no signature, so all of it has to fit.
+#[test]
+fn tensors_in_files() {
+    let nan = [0, 0, 0xC0, 0x7F];
+    let raw = [&b"\x08\x01\x10\x01\x42\x01x\x4A\x04"[..], &nan].concat();
+    let report = check(&raw, FileFormat::ONNX_TENSOR);
+    assert_eq!(report.tensors[0].name.as_deref(), Some("x"));
+    assert_found(&report.tensors[0], 0, &[0]);
+    let scalar = [&b"\x10\x01\x22\x04"[..], &nan].concat();
+    assert!(check(&scalar, FileFormat::ONNX_TENSOR).is_bad());
+    let integers = b"\x08\x02\x10\x07\x4A\x10\0\0\0\0\0\0\xF0\x7F\0\0\0\0\0\0\xF0\x7F";
+    assert!(!check(integers, FileFormat::ONNX_TENSOR).is_bad());
+    for other in [
+        &b""[..],
+        b"\x08\x01",
+        b"\x08\x02\x10\x01\x4A\x04\0\0\xC0\x7F",
+        b"\x08\x01\x10\x01\x4A\x04\0\0\xC0\x7F\xFA\x01\x00",
+        b"\x08\x01\x10\x63\x4A\x04\0\0\xC0\x7F",
+        b"\x08\x01\x10\x01\x22\x04\0\0\xC0\x7F\x4A\x04\0\0\0\0",
+        b"\x08\x01\x10\x01\x70\x01\x4A\x04\0\0\xC0\x7F",
+        b"\x08\x02\x10\x07\x4A\x03\0\0\0",
+    ] {
+        assert_eq!(FileFormat::detect(other, None), None, "{other:?}");
+    }
+    assert!(error(b"\x08\x01", FileFormat::ONNX_TENSOR).contains("not a tensor of ONNX"));
 }

@@ -1,54 +1,9 @@
-use std::io::Write;
+use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 
-use nonfinite_check::{FileFormat, LookedAt, Report};
-
+use crate::zip::{deflated, zip};
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
 
-/// A zip archive of stored members. (Checksums of stored members are not looked at.)
-fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
-    zip_with(members, false)
-}
-
-/// The same of deflated ones.
-fn deflated(members: &[(&str, &[u8])]) -> Vec<u8> {
-    zip_with(members, true)
-}
-
-fn zip_with(members: &[(&str, &[u8])], deflate: bool) -> Vec<u8> {
-    let (mut file, mut directory) = (Vec::new(), Vec::new());
-    for (name, data) in members {
-        let at = file.len() as u32;
-        let mut crc = flate2::Crc::new();
-        crc.update(data);
-        let mut stored = data.to_vec();
-        if deflate {
-            let mut encoder =
-                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
-            encoder.write_all(data).unwrap();
-            stored = encoder.finish().unwrap();
-        }
-        let sizes =
-            [(stored.len() as u32).to_le_bytes(), (data.len() as u32).to_le_bytes()].concat();
-        let common = [
-            &[20, 0, 0, 0, if deflate { 8 } else { 0 }, 0, 0, 0, 0, 0][..],
-            &crc.sum().to_le_bytes(),
-            &sizes,
-            &(name.len() as u16).to_le_bytes(),
-            &[0, 0],
-        ]
-        .concat();
-        file.extend([b"PK\x03\x04", &common[..], name.as_bytes(), &stored].concat());
-        directory.extend(
-            [b"PK\x01\x02\x14\x00", &common[..], &[0; 10], &at.to_le_bytes(), name.as_bytes()]
-                .concat(),
-        );
-    }
-    let count = (members.len() as u16).to_le_bytes();
-    let (size, at) = ((directory.len() as u32).to_le_bytes(), (file.len() as u32).to_le_bytes());
-    [&file[..], &directory, b"PK\x05\x06\0\0\0\0", &count, &count, &size, &at, &[0, 0]].concat()
-}
-
-fn archive(pickle: &[u8], storages: &[&[u8]]) -> Vec<u8> {
+pub(super) fn archive(pickle: &[u8], storages: &[&[u8]]) -> Vec<u8> {
     let names: Vec<String> = (0..storages.len()).map(|key| format!("model/data/{key}")).collect();
     let mut members =
         vec![("model/data.pkl", pickle), ("model/byteorder", b"little"), ("model/version", b"3\n")];
@@ -56,25 +11,25 @@ fn archive(pickle: &[u8], storages: &[&[u8]]) -> Vec<u8> {
     zip(&members)
 }
 
-fn text(text: &str) -> Vec<u8> {
+pub(super) fn text(text: &str) -> Vec<u8> {
     [b"X", &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()
 }
 
-fn integers(numbers: &[usize]) -> Vec<u8> {
+pub(super) fn integers(numbers: &[usize]) -> Vec<u8> {
     let each: Vec<u8> =
         numbers.iter().flat_map(|&n| [b"J", &(n as u32).to_le_bytes()[..]].concat()).collect();
     [b"(", &each[..], b"t"].concat()
 }
 
 /// `("storage", type, key, "cpu", elements)`, as a persistent id.
-fn storage(class: &str, key: &str, elements: usize) -> Vec<u8> {
+pub(super) fn storage(class: &str, key: &str, elements: usize) -> Vec<u8> {
     let class = format!("ctorch\n{class}\n");
     let count = [b"J", &(elements as u32).to_le_bytes()[..]].concat();
     [b"(", &text("storage")[..], class.as_bytes(), &text(key), &text("cpu"), &count, b"tQ"].concat()
 }
 
 /// What `torch.save` writes for a tensor.
-fn tensor(storage: &[u8], offset: usize, shape: &[usize], strides: &[usize]) -> Vec<u8> {
+pub(super) fn tensor(storage: &[u8], offset: usize, shape: &[usize], strides: &[usize]) -> Vec<u8> {
     let offset = [b"J", &(offset as u32).to_le_bytes()[..]].concat();
     let hooks = b"\x89ccollections\nOrderedDict\n)RtR";
     [
@@ -89,7 +44,7 @@ fn tensor(storage: &[u8], offset: usize, shape: &[usize], strides: &[usize]) -> 
 }
 
 /// A dict of these.
-fn state_dict(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
+pub(super) fn state_dict(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let entries: Vec<u8> =
         entries.iter().flat_map(|(key, value)| [text(key), value.clone()].concat()).collect();
     [b"\x80\x02}(", &entries[..], b"u."].concat()
@@ -172,9 +127,59 @@ fn strides() {
     // Gaps: every other column.
     assert_eq!(at(1, &[4, 3], &[6, 2]), (1, Some(vec![0, 2]), 12));
     assert_eq!(at(0, &[4, 3], &[6, 2]), (0, None, 12));
-    // Expanded: more elements than the storage has, so the storage is looked at.
-    assert_eq!(at(0, &[1000, 24], &[0, 1]), (1, Some(vec![5]), 24));
+    // Expanded: each number of the storage counts once, and those that are not shown do not.
+    assert_eq!(at(0, &[1000, 24], &[0, 1]), (1, Some(vec![0, 5]), 24_000));
+    assert_eq!(at(0, &[6, 1000], &[1, 0]), (1, Some(vec![5, 0]), 6000));
+    assert_eq!(at(0, &[1000, 5], &[0, 1]), (0, None, 5000));
+    assert_eq!(at(6, &[1000, 18], &[0, 1]), (0, None, 18_000));
+    assert_eq!(at(1, &[4, 1000, 3], &[6, 0, 2]), (1, Some(vec![0, 0, 2]), 12_000));
+    assert_eq!(at(0, &[4, 1000, 3], &[6, 0, 2]), (0, None, 12_000));
+    // Transposed, with gaps.
+    assert_eq!(at(1, &[3, 4], &[2, 6]), (1, Some(vec![2, 0]), 12));
+    assert_eq!(at(3, &[3, 4], &[1, 6]), (1, Some(vec![2, 0]), 12));
+    assert_eq!(at(0, &[3, 4], &[1, 6]), (0, None, 12));
+    // Windows that overlap: all that they show is looked at, once.
+    assert_eq!(at(3, &[10, 11], &[1, 1]), (1, Some(vec![2]), 20));
+    assert_eq!(at(6, &[8, 11], &[1, 1]), (0, None, 18));
     assert_eq!(at(0, &[0, 24], &[24, 1]), (0, None, 0));
+}
+
+/// A storage with another checksum than its own is damaged. 0 stands for none: PyTorch writes 0 after
+/// `torch.serialization.set_crc32_options(False)`.
+#[test]
+fn checksums_of_storages() {
+    let data = [0u8; 420];
+    let pickle = tensor(&storage("FloatStorage", "0", 105), 0, &SHAPE, &[35, 7, 1]);
+    let good = archive(&state_dict(&[("w", pickle)]), &[&data]);
+    check(&good, FileFormat::PYTORCH);
+    let mut damaged = good.clone();
+    let at = good.windows(data.len()).position(|bytes| bytes == data).unwrap();
+    damaged[at + 300] ^= 4;
+    let expected = "member \"model/data/0\": the checksum is wrong";
+    assert_eq!(error(&damaged, FileFormat::PYTORCH), expected);
+    let mut crc = flate2::Crc::new();
+    crc.update(&data);
+    let crc = crc.sum().to_le_bytes();
+    let mut without = damaged;
+    for at in 0..good.len() - 4 {
+        if good[at..at + 4] == crc {
+            without[at..at + 4].fill(0);
+        }
+    }
+    check(&without, FileFormat::PYTORCH);
+}
+
+/// Axes that run in another order than that of the shape: elements 4 and 5 of the storage.
+#[test]
+fn places_of_strides() {
+    let mut data = vec![0; 4 * 24];
+    data[4 * 4..4 * 6].copy_from_slice(&[f32::NAN; 2].map(f32::to_le_bytes).concat());
+    let pickle = tensor(&storage("FloatStorage", "0", 24), 0, &[2, 3, 1, 4], &[1, 8, 7, 2]);
+    let bytes = archive(&state_dict(&[("w", pickle)]), &[&data]);
+    let options = Options { places: true, ..Options::default() };
+    let report = check_bytes(&bytes, FileFormat::PYTORCH, &options).expect("a good archive");
+    let statement = report.tensors[0].places.as_ref().map(|places| places.statement("w"));
+    assert_eq!(statement.as_deref(), Some("axis 1 index 0 of 3, column 2 only, in full"));
 }
 
 #[test]
@@ -218,7 +223,8 @@ fn names_and_wrappers() {
             "list.0",
             "list.1.a.b",
             "ordered.x",
-            "ordered.7"
+            "ordered.7",
+            "loss"
         ]
     );
     assert!(report.tensors.iter().all(|tensor| tensor.found.nan.count == 1));
@@ -283,8 +289,7 @@ fn lies() {
     let negative = archive(&state_dict(&[("w", of(0, &[u32::MAX as usize], &[1]))]), &[&data]);
     assert!(!check(&negative, FileFormat::PYTORCH).is_complete());
     assert!(
-        bad(&tensor(&storage("FloatStorage", "9", 4), 0, &[4], &[1]))
-            .contains("not in the archive")
+        bad(&tensor(&storage("FloatStorage", "9", 4), 0, &[4], &[1])).contains("not in the file")
     );
     let pickle = |pickle: &[u8]| error(&archive(pickle, &[&data]), FileFormat::PYTORCH);
     assert!(pickle(b"").contains("cut off"));

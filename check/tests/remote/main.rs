@@ -104,11 +104,14 @@ fn long_headers_and_many_small_tensors() {
 fn sharded_sets() {
     let data = floats(2000);
     let shard = |name| safetensors(&[Entry { name, kind: "F32", shape: &[2000], data: &data }]);
+    let scale = Entry { name: "s", kind: "U8", shape: &[2], data: &[1, 0xFF] };
     let map = br#"{"weight_map":{"a":"1.safetensors","b":"2.safetensors"}}"#;
     let files = [
         ("/m/model.safetensors.index.json", map.to_vec()),
         ("/m/1.safetensors", shard("a")),
         ("/m/2.safetensors", shard("b")),
+        ("/u8/model.safetensors.index.json", br#"{"weight_map":{"s":"1.safetensors"}}"#.to_vec()),
+        ("/u8/1.safetensors", safetensors(&[scale])),
         ("/bad/model.safetensors.index.json", map.to_vec()),
         ("/out/model.safetensors.index.json", br#"{"weight_map":{"a":"../1"}}"#.to_vec()),
     ];
@@ -120,6 +123,11 @@ fn sharded_sets() {
     assert_eq!(found, [("a", 2), ("b", 2)]);
     let file = report.tensors[1].file.as_ref().unwrap();
     assert_eq!(file.to_str(), Some(&*format!("{}/m/2.safetensors", server.url)));
+    // What the options say of tensors counts for a set as for a file.
+    let taken_as = vec!["s=f8e8m0fnu".parse().unwrap()];
+    let taken = Options { taken_as, ..options() };
+    let url = format!("{}/u8/model.safetensors.index.json", server.url);
+    assert_eq!(check_url(&url, &taken).unwrap().tensors[0].found.nan.count, 1);
     let missing = failure(&server, "/bad/model.safetensors.index.json");
     assert!(matches!(missing, Error::Remote { .. }), "{missing:?}");
     let outside = failure(&server, "/out/model.safetensors.index.json");
@@ -202,7 +210,7 @@ fn what_cannot_be_checked() {
     server.state().files.insert("/page.html".to_owned(), b"<html>".to_vec());
     assert!(matches!(failure(&server, "/none.npy"), Error::Remote { .. }));
     assert!(matches!(failure(&server, "/empty.npy"), Error::Empty));
-    assert!(matches!(failure(&server, "/page.html"), Error::Unknown { .. }));
+    assert!(matches!(failure(&server, "/page.html"), Error::Text { .. }));
     server.state().ignores_ranges = true;
     let error = failure(&server, "/x.npy");
     assert!(matches!(error, Error::Remote { .. }), "{error:?}");

@@ -168,27 +168,6 @@ fn lists_of_lists() {
 }
 
 #[test]
-fn dictionaries() {
-    let fields = [Field { dictionary: Some(7), ..f32s("d") }];
-    let indices = || vec![numbers(&[1, 0, 1], 4, None)];
-    let messages = [
-        Message::Dictionary(7, 2, vec![numbers(&[ONE, ONE], 4, None)]),
-        Message::Batch(3, indices()),
-        Message::Dictionary(7, 1, vec![numbers(&[NAN], 4, None)]),
-        Message::Batch(3, indices()),
-    ];
-    for file in [true, false] {
-        let report = report(&arrow(&fields, &messages, file));
-        assert_eq!(
-            (&report.tensors[0].looked_at, &report.tensors[0].shape[..]),
-            (&LookedAt::NotFloat, &[6][..])
-        );
-        assert_eq!(report.tensors[1].name.as_deref(), Some("d (dictionary)"));
-        assert_one(&report.tensors[1], 0, &[2], NAN, "dictionary");
-    }
-}
-
-#[test]
 fn unions_are_not_seen_through() {
     let fields = [field("u", Kind::Union(vec![f32s("x"), field("i", Kind::Int)])), f32s("y")];
     let union = Node { length: 1, nulls: 0, buffers: vec![vec![0]] };

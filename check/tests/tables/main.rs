@@ -2,14 +2,21 @@
 //! compared by `ci/checker-oracle`.
 
 mod arrow;
+mod clean;
+mod dictionaries;
+#[path = "../common/hidden.rs"]
+mod hidden;
 mod nulls;
 mod parquet;
 #[path = "../common/pieces.rs"]
 mod pieces;
+mod places;
 mod streams;
 #[path = "../common/varint.rs"]
 mod varint;
 mod write;
+#[path = "../common/zip.rs"]
+mod zip;
 
 use std::io::{self, Read};
 use std::num::NonZeroUsize;

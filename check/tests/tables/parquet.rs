@@ -118,7 +118,7 @@ const LISTS: &str =
     "message table { optional group l (LIST) { repeated group list { optional float element; } } }";
 
 /// Two row groups of [1, null], null, [], [1, x].
-fn lists(last: f32, properties: WriterProperties) -> Vec<u8> {
+pub(super) fn lists(last: f32, properties: WriterProperties) -> Vec<u8> {
     let (definition, repetition) = ([3, 2, 0, 1, 3, 3], [0, 1, 0, 0, 0, 1]);
     let values = [[1.0f32; 3], [1.0, 1.0, last]];
     let groups = values.each_ref().map(|values| Column::<FloatType> {
@@ -138,6 +138,56 @@ fn rows_of_lists() {
         assert_eq!((&tensor.shape[..], tensor.elements), (&[8][..], 12));
         assert_one(&tensor, 1, &[7], 0x7F80_0000, "lists");
     }
+}
+
+/// pyarrow writes a dictionary of no values for a group of no rows, and says that its data page
+/// begins at byte 0. The groups around it are read.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn groups_without_rows() {
+    // The header of a dictionary page: kind 2, lengths, and no values, which are plain.
+    let dictionary = b"\x15\x04\x15\0\x15\0\x4C\x15\0\x15\0\0\0";
+    let number = |value: f32| {
+        let header = b"\x15\0\x15\x08\x15\x08\x2C\x15\x02\x15\0\x15\x06\x15\x06\0\0";
+        [&header[..], &value.to_le_bytes()].concat()
+    };
+    let pages = [number(1.0), dictionary.to_vec(), number(f32::NAN)];
+    let file = |rows_without_pages: u64| {
+        let (mut groups, mut at) = (Vec::new(), 4);
+        for (index, page) in pages.iter().enumerate() {
+            let long = |value: u64| varint(value << 1);
+            let rows = long(if index == 1 { rows_without_pages } else { 1 });
+            let (offset, length) = (long(at), long(page.len() as u64));
+            at += page.len() as u64;
+            // That of the data page, and two fields behind it that of the dictionary.
+            let offsets = match index {
+                1 => [b"\x26\0\x26", &offset[..]].concat(),
+                _ => [b"\x26", &offset[..]].concat(),
+            };
+            let chunk = [
+                b"\x15\x08\x19\x15\x06\x19\x18\x01x\x15\0\x16",
+                &rows[..],
+                b"\x16",
+                &length,
+                b"\x16",
+                &length,
+                &offsets,
+                b"\0",
+            ];
+            let group = [b"\x19\x1C\x26\x08\x1C", &chunk.concat()[..], b"\0\x16", &length];
+            groups.push([&group.concat()[..], b"\x16", &rows, b"\0"].concat());
+        }
+        let schema = [b"\x15\x02\x19\x2C", &self::group("", 1)[..], &leaf("x")].concat();
+        let footer =
+            [&schema[..], b"\x16", &varint(4), b"\x19\x3C", &groups.concat(), b"\0"].concat();
+        let length = (footer.len() as u32).to_le_bytes();
+        [b"PAR1", &pages.concat()[..], &footer, &length, b"PAR1"].concat()
+    };
+    let tensor = report(&file(0)).tensors.remove(0);
+    assert_eq!((&tensor.shape[..], tensor.elements), (&[2][..], 2));
+    assert_one(&tensor, 0, &[1], 0x7FC0_0000, "the group behind the empty one");
+    // Rows that have no pages are missed.
+    crate::refused(&file(1), FileFormat::PARQUET, "tensor \"x\"");
 }
 
 /// One of each kind in one run, whose rows are asked for in another order than they lie in.

@@ -53,6 +53,8 @@ pub(crate) fn bits(valid: Option<&[bool]>) -> Vec<u8> {
 pub(crate) enum Message {
     Batch(i64, Vec<Node>),
     Dictionary(i64, i64, Vec<Node>),
+    /// One that adds entries.
+    Delta(i64, i64, Vec<Node>),
 }
 
 /// How a table is written. What it says of buffers has to be true of those of the messages, if it
@@ -130,7 +132,9 @@ fn framed(
     let (mut batches, mut dictionaries) = (Vec::new(), Vec::new());
     for message in messages {
         let at = bytes.len();
-        let (Message::Batch(rows, nodes) | Message::Dictionary(_, rows, nodes)) = message;
+        let (Message::Batch(rows, nodes)
+        | Message::Dictionary(_, rows, nodes)
+        | Message::Delta(_, rows, nodes)) = message;
         let body = body(nodes);
         let mut builder = FlatBufferBuilder::new();
         let batch = batch(&mut builder, form, *rows, nodes);
@@ -138,9 +142,10 @@ fn framed(
             Message::Batch(..) => {
                 (fb::MessageHeader::RecordBatch, batch.as_union_value(), &mut batches)
             }
-            Message::Dictionary(id, ..) => {
+            Message::Dictionary(id, ..) | Message::Delta(id, ..) => {
+                let is_delta = matches!(message, Message::Delta(..));
                 let arguments =
-                    fb::DictionaryBatchArgs { id: *id, data: Some(batch), isDelta: false };
+                    fb::DictionaryBatchArgs { id: *id, data: Some(batch), isDelta: is_delta };
                 let dictionary = fb::DictionaryBatch::create(&mut builder, &arguments);
                 (fb::MessageHeader::DictionaryBatch, dictionary.as_union_value(), &mut dictionaries)
             }

@@ -22,6 +22,18 @@ fn the_name_chooses_the_message() {
     refused("text.safetensors", b"hello, world", ".safetensors header");
 }
 
+/// A name that the bytes do not fit says less than the bytes.
+#[test]
+fn the_bytes_choose_the_message() {
+    refused("pickle.pt", b"\x80\x02}.", "not looked at: a pickle of Python");
+    let mut tar = vec![0; 1024];
+    tar[257..262].copy_from_slice(b"ustar");
+    refused("model.pth.tar", &tar, "not looked at: a tar archive");
+    let pointer = b"version https://git-lfs.github.com/spec/v1\n";
+    refused("pytorch_model.bin", pointer, "not looked at: a pointer of Git LFS");
+    refused("damaged.pt", b"PK\x03\x04", "bad zip archive");
+}
+
 #[test]
 fn what_is_no_file() {
     refused("empty.npy", b"", "is empty");

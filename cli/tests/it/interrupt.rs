@@ -1,4 +1,4 @@
-//! Ctrl-C in the middle of the work.
+//! Ctrl-C and other signals in the middle of the work.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -8,6 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::fix::names;
 use crate::npy_text;
 
 /// Long after this a run has begun its work, and is far from its end.
@@ -24,7 +27,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A .npy file of 256 GiB, of which the disk has the header only: minutes of work.
-fn huge(folder: &Path) -> PathBuf {
+pub(crate) fn huge(folder: &Path) -> PathBuf {
     let path = folder.join("huge.npy");
     let header =
         npy_text("{'descr': '<f4', 'fortran_order': False, 'shape': (68719476736,), }\n", &[]);
@@ -34,20 +37,40 @@ fn huge(folder: &Path) -> PathBuf {
     path
 }
 
-/// The command, for which Ctrl-C is what it is by default: tests may be run by something that
-/// ignores it.
-fn start(arguments: &[&OsStr]) -> Child {
+/// The command, for which signals are what they are by default: tests may be run by something that
+/// ignores them.
+fn command(arguments: &[&OsStr]) -> Command {
+    command_of("--default-signal=INT,TERM,HUP", arguments)
+}
+
+/// The command, run by `env` with an option.
+fn command_of(option: &str, arguments: &[&OsStr]) -> Command {
     let mut command = Command::new("env");
-    command.arg("--default-signal=INT").arg(env!("CARGO_BIN_EXE_nonfinite")).args(arguments);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    command.arg(option).arg(env!("CARGO_BIN_EXE_nonfinite")).args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn start(arguments: &[&OsStr]) -> Child {
+    command(arguments).spawn().unwrap()
+}
+
+/// Sends a signal, such as `TERM`.
+fn send(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
 }
 
 /// Presses Ctrl-C and waits; returns the exit status, standard output and standard error.
 fn interrupt(mut child: Child) -> (Option<i32>, String, String) {
     thread::sleep(BEGUN);
     assert!(child.try_wait().unwrap().is_none(), "it ended before");
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    send(&child, "INT");
+    end(child)
+}
+
+/// Waits; returns the exit status, standard output and standard error.
+fn end(mut child: Child) -> (Option<i32>, String, String) {
     let begin = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -60,8 +83,12 @@ fn interrupt(mut child: Child) -> (Option<i32>, String, String) {
         thread::sleep(Duration::from_millis(10));
     };
     let (mut out, mut err) = (String::new(), String::new());
-    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_string(&mut out).unwrap();
+    }
+    if let Some(mut stderr) = child.stderr.take() {
+        stderr.read_to_string(&mut err).unwrap();
+    }
     (status.code(), out, err)
 }
 
@@ -78,20 +105,140 @@ fn a_check() {
 fn a_stream() {
     let mut run = start(&["check".as_ref(), "-".as_ref()]);
     let stdin = run.stdin.take().unwrap();
-    let (status, out, _) = interrupt(run);
-    assert_eq!((status, out), (Some(130), String::new()));
+    assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
     drop(stdin);
 }
 
-/// No output, and nothing else in its folder.
+/// Waits until a fix has written so many more bytes.
+#[track_caller]
+fn written(child: &mut Child, more: u64) {
+    let path = format!("/proc/{}/io", child.id());
+    let count = |text: String| -> u64 {
+        let line = text.lines().find_map(|line| line.strip_prefix("wchar: "));
+        line.expect("a count of bytes").parse().unwrap()
+    };
+    let until = count(fs::read_to_string(&path).unwrap()) + more;
+    while count(fs::read_to_string(&path).unwrap()) < until {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Bytes by which a fix is in the middle of its work.
+const SOME: u64 = 4 << 20;
+
+/// No output, and nothing else in its folder. No process can handle SIGKILL.
 #[test]
 fn a_fix() {
     let folder = folder("interrupted-fix");
     let (input, output) = (huge(&folder), folder.join("out.npy"));
-    let run = start(&["fix".as_ref(), input.as_ref(), "-o".as_ref(), output.as_ref()]);
-    assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
-    let left: Vec<_> =
-        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["huge.npy"]);
+    let arguments: [&OsStr; 4] = ["fix".as_ref(), input.as_ref(), "-o".as_ref(), output.as_ref()];
+    for (signal, status, message) in [
+        ("INT", Some(130), "nonfinite: interrupted\n"),
+        ("TERM", Some(143), "nonfinite: interrupted\n"),
+        ("HUP", Some(129), "nonfinite: interrupted\n"),
+        ("KILL", None, ""),
+    ] {
+        let mut run = start(&arguments);
+        written(&mut run, SOME);
+        send(&run, signal);
+        assert_eq!(end(run), (status, String::new(), message.to_owned()), "{signal}");
+        assert_eq!(names(&folder), ["huge.npy"], "{signal}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// A fix that `nohup` started goes on when its terminal goes away.
+#[test]
+fn a_fix_that_ignores() {
+    let folder = folder("ignored-fix");
+    let (input, output) = (huge(&folder), folder.join("out.npy"));
+    let arguments: [&OsStr; 4] = ["fix".as_ref(), input.as_ref(), "-o".as_ref(), output.as_ref()];
+    let mut run = command_of("--ignore-signal=HUP,INT", &arguments).spawn().unwrap();
+    written(&mut run, SOME);
+    send(&run, "HUP");
+    send(&run, "INT");
+    written(&mut run, 4 * SOME);
+    send(&run, "TERM");
+    assert_eq!(end(run).0, Some(143));
+    assert_eq!(names(&folder), ["huge.npy"]);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// A terminal: what is seen on it, and what a program writes to.
+fn terminal() -> (File, File) {
+    let seen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&seen).unwrap();
+    unlockpt(&seen).unwrap();
+    let name = ptsname(&seen, Vec::new()).unwrap().into_string().unwrap();
+    (File::from(seen), File::options().read(true).write(true).open(name).unwrap())
+}
+
+/// What is seen on a terminal up to some text, or up to the end of all programs that write to it.
+fn seen(terminal: &mut File, until: &str) -> String {
+    let mut text = Vec::new();
+    let mut buffer = [0; 1024];
+    loop {
+        let so_far = String::from_utf8_lossy(&text);
+        if so_far.contains(until) {
+            return so_far.into_owned();
+        }
+        match terminal.read(&mut buffer) {
+            Ok(count) if count > 0 => text.extend(&buffer[..count]),
+            // Linux says EIO at the end.
+            Ok(_) | Err(_) => return String::from_utf8(text).unwrap(),
+        }
+    }
+}
+
+/// A bar on a terminal, unless the user does not want one.
+#[test]
+fn the_progress_of_a_fix() {
+    let folder = folder("progress-fix");
+    let input = huge(&folder);
+    for bar in [true, false] {
+        let mut arguments: Vec<&OsStr> =
+            vec!["fix".as_ref(), input.as_ref(), "-o".as_ref(), "-".as_ref()];
+        if !bar {
+            arguments.push("--no-progress".as_ref());
+        }
+        let (mut screen, stderr) = terminal();
+        let mut run = command(&arguments).stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
+        if bar {
+            let text = seen(&mut screen, "ETA");
+            assert!(text.contains("/274.88 GB"), "{text}");
+        } else {
+            // Longer than a fix waits with the bar.
+            written(&mut run, SOME);
+            thread::sleep(3 * BEGUN);
+        }
+        send(&run, "INT");
+        let last = seen(&mut screen, "interrupted");
+        let last = last.trim_end();
+        assert!(last.ends_with("nonfinite: interrupted"), "{last}");
+        assert!(bar || last == "nonfinite: interrupted", "{last}");
+        assert_eq!(end(run).0, Some(130));
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// The bytes of a file are not for a terminal.
+#[test]
+fn a_fix_to_a_terminal() {
+    let folder = folder("terminal-fix");
+    let input = folder.join("in.npy");
+    fs::write(&input, crate::npy("'<f4'", false, "(1,)", &[0xFF; 4])).unwrap();
+    let mut arguments: Vec<&OsStr> =
+        vec!["fix".as_ref(), input.as_ref(), "-o".as_ref(), "-".as_ref()];
+    let (mut screen, stdout) = terminal();
+    let run = command(&arguments).stdout(stdout).spawn().unwrap();
+    let (status, _, err) = end(run);
+    assert_eq!((status, seen(&mut screen, "NUMPY").as_str()), (Some(2), ""), "{err}");
+    assert!(err.contains("to standard output: it is a terminal; redirect it"), "{err}");
+    // A dry run writes no file, so the terminal gets the report.
+    arguments.push("--dry-run".as_ref());
+    let (mut screen, stdout) = terminal();
+    assert_eq!(end(command(&arguments).stdout(stdout).spawn().unwrap()).0, Some(0));
+    assert!(seen(&mut screen, "would replace 1 NaN").contains("would replace 1 NaN"));
     fs::remove_dir_all(folder).unwrap();
 }

@@ -1,7 +1,10 @@
 //! The command as a user runs it.
 
+mod diff;
 mod fix;
+mod fix_options;
 mod formats;
+mod hidden;
 mod hostile;
 mod inputs;
 #[cfg(target_os = "linux")]
@@ -10,6 +13,8 @@ mod interrupt;
 mod limits;
 mod npy_files;
 mod output;
+mod page;
+mod places;
 mod raw_dtypes;
 #[cfg(feature = "remote")]
 mod remote;
@@ -18,6 +23,9 @@ mod sample;
 #[cfg(feature = "remote")]
 #[path = "../../../check/tests/common/server.rs"]
 mod server;
+mod services;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod usage;
 
 use std::ffi::OsStr;

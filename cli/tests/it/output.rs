@@ -46,6 +46,13 @@ fn json_document() {
         "pos_inf": {"count": 1, "first": {"coordinate": [2, 6], "bits": "0x7f800000"}},
         "neg_inf": {"count": 0, "first": null},
         "bad": ["nan", "pos_inf"],
+        "where": {
+            "statement": "rows 2, 7, columns 5-6, 15 only, 3 of 6 elements there", "elements": 3,
+            "axes": [
+                {"extent": 8, "indices": 2, "ranges": [[2, 2], [7, 7]]},
+                {"extent": 16, "indices": 3, "ranges": [[5, 6], [15, 15]]},
+            ],
+        },
     });
     assert_eq!(weight, &expected);
     let looked_at =
@@ -136,11 +143,12 @@ fn policy() {
     assert_eq!(names, ["scale", "layer.0.bias"]);
 }
 
-/// The first that counts is told, not one that is allowed.
+/// The first place of each kind is told, also of one that is allowed.
 #[test]
-fn the_first_that_counts() {
+fn the_first_of_each_kind() {
     let run = check(&["--allow", "*:-inf", "sample.npy"]);
-    assert!(run.out.contains("1 NaN, 0 +Inf, 1 -Inf, first NaN at "), "{}", run.out);
+    let places = "1 NaN, 0 +Inf, 1 -Inf, first NaN at [2, 0, 4], -Inf at [1, 1, 2]\n";
+    assert!(run.out.contains(places), "{}", run.out);
 }
 
 #[test]
@@ -149,7 +157,11 @@ fn stats() {
         [1.5f32, f32::NAN, -2.0, f32::INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
     let path = file("stats.npy", &npy("'<f4'", false, "(4,)", &data));
     let run = run(["check".as_ref(), "--stats".as_ref(), path.as_os_str()]);
-    assert!(run.out.contains("first NaN at [1]; finite from -2e0 to 1.5e0\n"), "{}", run.out);
+    assert!(
+        run.out.contains("first NaN at [1], +Inf at [3]; finite from -2e0 to 1.5e0\n"),
+        "{}",
+        run.out
+    );
     let (status, document) = json(&["--json", "--stats", path.to_str().unwrap()]);
     assert_eq!(status, 1);
     let tensor = &document["files"][0]["tensors"][0];
@@ -159,9 +171,11 @@ fn stats() {
 
 #[test]
 fn max_reports() {
-    for (most, lines) in [("0", 1), ("2", 3), ("100", 7)] {
+    for (most, lines, hidden) in [("0", 2, 6), ("2", 4, 4), ("6", 7, 0), ("100", 7, 0)] {
         let run = check(&["--max-reports", most, "sample.safetensors"]);
         assert_eq!((run.status, run.out.lines().count()), (1, lines));
+        let more = format!("\n{hidden} more, see --max-reports\n");
+        assert_eq!(format!("\n{}", run.out).contains(&more), hidden > 0, "{}", run.out);
         assert!(run.out.contains(": 6 bad; "), "{}", run.out);
     }
 }
@@ -173,15 +187,18 @@ fn table() {
     assert_eq!(lines[0], "sample.safetensors");
     assert_eq!(
         lines[1].split_whitespace().collect::<Vec<_>>(),
-        ["tensor", "dtype", "shape", "NaN", "+Inf", "-Inf", "first"]
+        ["tensor", "dtype", "shape", "NaN", "+Inf", "-Inf"]
+            .into_iter()
+            .chain(["first", "NaN", "first", "+Inf", "first", "-Inf"])
+            .collect::<Vec<_>>()
     );
     let weight = lines.iter().find(|line| line.starts_with("layer.0.weight ")).unwrap();
-    assert!(weight.ends_with("NaN [2, 5] 0x7fc00000 quiet"), "{weight}");
-    assert_eq!(lines.len(), 10, "{}", run.out);
+    assert!(weight.ends_with("  [2, 5] 0x7fc00000 quiet          [2, 6]"), "{weight}");
+    assert_eq!(lines.len(), 11, "{}", run.out);
     assert!(!run.out.contains('\x1b'));
     let run = check(&["--format", "table", "--color", "always", "sample.safetensors"]);
     assert!(run.out.contains("\x1b[31m"));
-    assert_eq!(check(&["--format", "table", "clean.npy"]).out.lines().count(), 1);
+    assert_eq!(check(&["--format", "table", "clean.npy"]).out.lines().count(), 2);
 }
 
 /// Names that would drive the terminal or break the table are cut and escaped.
@@ -211,5 +228,83 @@ fn completions_and_manual() {
         "{}",
         page.out
     );
+    for line in [
+        "nonfinite\\-check \\- Check model files",
+        "\\fBnonfinite check\\fR [OPTIONS] FILE...",
+        ".SH \"EXIT STATUS\"",
+        ".SH EXAMPLES",
+    ] {
+        assert!(page.out.contains(line), "{line} in {}", page.out);
+    }
+    let headings: Vec<_> = page.out.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
+    let expected = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "\"EXIT STATUS\"", "EXAMPLES"];
+    assert_eq!(headings, expected);
+    let program = run(["man"]).out;
+    assert!(program.contains(".SH ENVIRONMENT\n") && !program.contains("EXTRA"), "{program}");
     assert_eq!(run(["man", "chek"]).status, 2);
+}
+
+/// Totals count all tensors, also those that are not listed.
+#[test]
+fn totals() {
+    let (_, all) = json(&["--json", "sample.safetensors", "sample.npy"]);
+    assert_eq!(all["version"], env!("CARGO_PKG_VERSION"));
+    let totals = &all["totals"];
+    let number = |name: &str| totals[name].as_u64().unwrap();
+    assert_eq!([number("tensors"), number("elements"), number("bytes")], [10, 432, 1329]);
+    assert_eq!([number("bad"), number("not_float"), number("always_finite")], [7, 1, 1]);
+    assert_eq!([number("nan"), number("pos_inf"), number("neg_inf")], [9, 3, 5]);
+    let dtypes = totals["by_dtype"].as_object().unwrap();
+    let sum = |name: &str| dtypes.values().map(|one| one[name].as_u64().unwrap()).sum::<u64>();
+    for name in ["tensors", "elements", "bytes", "bad", "not_float", "nan", "neg_inf"] {
+        assert_eq!(sum(name), number(name), "{name}");
+    }
+    assert_eq!((&dtypes["F64"]["nan"], &dtypes["I64"]["not_float"]), (&1.into(), &1.into()));
+
+    let (status, bad) = json(&["--json", "--bad-only", "sample.safetensors", "sample.npy"]);
+    assert_eq!((status, &bad["totals"]), (1, totals));
+    let listed = bad["files"][0]["tensors"].as_array().unwrap();
+    assert!(listed.len() == 6 && listed.iter().all(|tensor| tensor["bad"][0].is_string()));
+    assert_eq!(check(&["--jsonl", "--bad-only", "sample.safetensors"]).out.lines().count(), 6);
+    let run = check(&["--bad-only", "--stats", "sample.safetensors"]);
+    assert_eq!(run.out.lines().count(), 7, "{}", run.out);
+}
+
+/// What could not be looked at is listed among the bad ones.
+#[test]
+fn bad_only_lists_what_could_not_be_looked_at() {
+    let path = file("unreadable.npy", &npy("'|V2'", false, "(1,)", &[0; 2]));
+    let run = run(["check", "--json", "--bad-only", path.to_str().unwrap()]);
+    let document: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+    assert_eq!((run.status, &document["totals"]["unreadable"]), (2, &1.into()));
+    assert_eq!(document["files"][0]["tensors"][0]["looked_at"], "unreadable");
+}
+
+#[test]
+fn by_dtype() {
+    let run = check(&["--by-dtype", "sample.safetensors"]);
+    let line =
+        "\nF16: 2 tensors, 164 elements, 328 bytes, 2 NaN, 0 +Inf, 1 -Inf: 1 bad; skipped 0\n";
+    assert!(run.out.contains(line), "{}", run.out);
+    assert!(run.out.contains("\nI64: 0 tensors, ") && run.out.contains(": 0 bad; skipped 1\n"));
+    let run = check(&["--by-dtype", "--format", "table", "sample.safetensors"]);
+    let row = run.out.lines().find(|line| line.starts_with("F16 ")).unwrap();
+    let row: Vec<_> = row.split_whitespace().collect();
+    // The first such row is that of a tensor.
+    assert!(run.out.contains("dtype    tensors  elements"), "{}", run.out);
+    assert_eq!(row[1..], ["2", "164", "328", "2", "0", "1", "1", "0"]);
+}
+
+/// A pipe by its path, as `<(cmd)` of a shell has it.
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_by_path() {
+    let output = command()
+        .args(["check", "/dev/fd/0"])
+        .stdin(std::process::Stdio::piped())
+        .output()
+        .expect("the command starts");
+    let run = Run::from(output);
+    let message = "is not a regular file but a pipe: use cmd | nonfinite check -\n";
+    assert_eq!((run.status, run.err), (2, format!("nonfinite: /dev/fd/0: {message}")));
 }

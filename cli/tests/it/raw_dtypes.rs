@@ -1,6 +1,6 @@
 //! Elements that numpy saves as raw bytes: bf16 and fp8 of `ml_dtypes`.
 
-use crate::{assert_results, file, npy, refused, results, run};
+use crate::{assert_results, file, npy, refused, results, run, safetensors};
 
 /// One, NaN, -Inf in bf16.
 const BF16: [u8; 6] = [0x80, 0x3F, 0xC1, 0x7F, 0x80, 0xFF];
@@ -13,7 +13,7 @@ fn without_a_word_of_what_they_are() {
         "raw bytes, as bf16 and fp8 are saved: say what",
     );
     refused("raw.npy", &npy("'|V1'", false, "(6,)", &BF16), "--raw-dtype V1=f8e4m3fn");
-    refused("raw.npy", &npy("'<f1'", false, "(6,)", &BF16), "--raw-dtype");
+    refused("raw.npy", &npy("'<f1'", false, "(6,)", &BF16), "--raw-dtype f1=f8e5m2");
     // No file at all.
     refused("raw.npy", &npy("'<V2'", false, "(4,)", &BF16), "say 8 bytes of data, the file has 6");
     refused("raw.npy", &npy("'<V'", false, "(4,)", &BF16), "not supported");
@@ -32,7 +32,7 @@ fn check(name: &str, descr: &str, raw: &[&str]) -> (Vec<String>, i32) {
 #[test]
 fn with_one() {
     let (lines, status) = check("raw-bf16.npy", "'<V2'", &["V1=f8e5m2", "V2=bf16"]);
-    assert_eq!(lines[0], "<V2 [3]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1]");
+    assert_eq!(lines[0], "<V2 [3]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1], -Inf at [2]");
     assert_eq!(status, 1);
     // The other of that size: 0x3F80, 0x7FC1 and 0xFF80.
     let (lines, status) = check("raw-f16.npy", "'|V2'", &["V2=f16"]);
@@ -40,6 +40,18 @@ fn with_one() {
     assert_eq!(status, 1);
     // Not for this dtype.
     assert_eq!(check("raw-none.npy", "'<V2'", &["V1=f8e5m2"]).1, 2);
+}
+
+#[test]
+fn taken_as_floats_by_name() {
+    let header = r#"{"w_scales":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#.to_owned();
+    let path = file("scales.safetensors", &safetensors(header, &[1, 0xFF]));
+    let text = path.to_str().unwrap();
+    assert_eq!(run(["check", text]).status, 0);
+    let run = run(["check", "--as", "*_scales=f8e8m0fnu", text]);
+    let lines = results(&run, &path);
+    assert_eq!(lines[0], "\"w_scales\" U8 [2]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [1]");
+    assert_eq!(run.status, 1);
 }
 
 #[test]

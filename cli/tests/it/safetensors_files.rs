@@ -15,19 +15,31 @@ fn one(dtype: &str, n: usize, data: &[u8]) -> Vec<u8> {
 fn every_float_dtype() {
     // A finite element, then those that are not.
     let cases: [(&str, &[u8], &str); 9] = [
-        ("F16", &[0xFF, 0x7B, 0x00, 0x7C, 0x01, 0xFC], "1 NaN, 1 +Inf, 0 -Inf, first +Inf at [1]"),
-        ("BF16", &[0x7F, 0x7F, 0x80, 0xFF, 0x81, 0x7F], "1 NaN, 0 +Inf, 1 -Inf, first -Inf at [1]"),
+        (
+            "F16",
+            &[0xFF, 0x7B, 0x00, 0x7C, 0x01, 0xFC],
+            "1 NaN, 1 +Inf, 0 -Inf, first NaN at [2], +Inf at [1]",
+        ),
+        (
+            "BF16",
+            &[0x7F, 0x7F, 0x80, 0xFF, 0x81, 0x7F],
+            "1 NaN, 0 +Inf, 1 -Inf, first NaN at [2], -Inf at [1]",
+        ),
         (
             "F32",
             &[0, 0, 0, 0, 0, 0, 0x80, 0x7F, 1, 0, 0x80, 0x7F],
-            "1 NaN, 1 +Inf, 0 -Inf, first +Inf at [1]",
+            "1 NaN, 1 +Inf, 0 -Inf, first NaN at [2], +Inf at [1]",
         ),
         (
             "F64",
             &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xF0, 0xFF],
             "0 NaN, 0 +Inf, 1 -Inf, first -Inf at [1]",
         ),
-        ("F8_E5M2", &[0x7B, 0x7C, 0xFC, 0x7F], "1 NaN, 1 +Inf, 1 -Inf, first +Inf at [1]"),
+        (
+            "F8_E5M2",
+            &[0x7B, 0x7C, 0xFC, 0x7F],
+            "1 NaN, 1 +Inf, 1 -Inf, first NaN at [3], +Inf at [1], -Inf at [2]",
+        ),
         ("F8_E4M3", &[0x7E, 0x78, 0x7F, 0xFF], "2 NaN, 0 +Inf, 0 -Inf, first NaN at [2]"),
         ("F8_E8M0", &[0x7F, 0xFE, 0xFF], "1 NaN, 0 +Inf, 0 -Inf, first NaN at [2]"),
         ("F8_E4M3FNUZ", &[0x7F, 0xFF, 0x80], "1 NaN, 0 +Inf, 0 -Inf, first NaN at [2]"),

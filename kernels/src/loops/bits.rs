@@ -1,4 +1,5 @@
-//! Packed bits, in words of 64 elements. The answers of the last, shorter word are returned.
+//! Packed bits: as `mask.rs`, with one word for a block of 64 elements. The answers of the last,
+//! shorter word are returned.
 
 use super::mask::{AFTER_HIT, SCREEN_FROM};
 use super::skip::may_hit;

@@ -1,4 +1,30 @@
-//! NaN, +Inf and -Inf, counted in one pass.
+//! NaN, +Inf and -Inf, counted in one pass: as `count.rs`, with three counters.
+//!
+//! ```text
+//! census(x):
+//!     run = the bytes before a cache line, else 1 KiB
+//!     until x is at its end:
+//!         if skip(x) skips a group: run = 1 KiB  by the screen for NaN and infinities
+//!         three = classify(the next run bytes)
+//!         for each class with its first hits here:
+//!             first[class] = find(class) in the run
+//!         total += three
+//!         run as in count.rs
+//!
+//! classify(x):
+//!     part = 256 bytes, left out if it cannot hit    x of at most 1 KiB, where hits are sparse
+//!            4 KiB                                   else
+//!     for each part:
+//!         for each register: add the hits of three comparisons to three counters
+//!     what is left, less than 128 bytes, by packed bits
+//!     return [nan, infinite - neg, neg]
+//! ```
+//!
+//! ```text
+//! bits & !sign  > exponent      nan              f32: exponent = 7F80_0000
+//!               == exponent     infinite         either sign
+//! bits          == sign | exponent   neg         +Inf is infinite and not neg
+//! ```
 
 use super::bits::Few;
 use super::count::next_run;

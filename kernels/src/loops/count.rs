@@ -1,4 +1,35 @@
 //! How many hits there are.
+//!
+//! ```text
+//! count(x):                                      the rule is not negated: to count `Finite`,
+//!     total = exact(bytes before a cache line)   the caller counts what is not finite
+//!     run = 1 KiB
+//!     until x is at its end:
+//!         if skip(x) skips a group: run = 1 KiB  skip.rs
+//!         hits = exact(the next run bytes)
+//!         total += hits
+//!         if more than one element a KiB was a hit: run = 4 * run, at most 16 KiB
+//!         else: run = 1 KiB
+//!
+//! exact(x):
+//!     for each part of 4 KiB:
+//!         counters a, b = 0                      one byte in each lane
+//!         for each register of the part:
+//!             a (even) or b (odd) += 1 in each lane that is a hit
+//!         total += the sum of all lanes of a and b
+//!     total += the ones in the packed bits of what is left, less than 128 bytes
+//! ```
+//!
+//! ```text
+//! register      0   1   2   3   ..               one lane of each
+//! hit           1   0   0   1
+//! counter a     1 ----- 1 -----                  at most 128 in a lane after 4 KiB:
+//! counter b         0 ----- 1 --                 no counter overflows
+//! ```
+//!
+//! Two counters, because an addition waits for the one before. Where most groups have a hit, a
+//! search before the count gains nothing, and a branch that is predicted wrong costs as much as a
+//! group. So the run without a screen grows while hits go on.
 
 use super::bits::Few;
 use super::skip::{GROUP, skip};

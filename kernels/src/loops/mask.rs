@@ -1,15 +1,51 @@
-//! Byte masks.
+//! Byte masks: 1 where the rule holds for an element, else 0.
+//!
+//! Memory is read in lines of 64 bytes, the size of a cache line. An element has `W` bytes. `W`
+//! lines make a block of 64 elements, which has one line in the mask.
 //!
 //! ```text
-//! Mask:    short, or no cheap screen? -> Plain
-//!          +--> groups of 512 bytes without a hit: the usual answer is written
-//!          +--- a hit: the next 16 KiB go to Plain
-//! Plain:   block by block: 64 elements are compared, 64 bytes are written;
-//!          the last block overlaps the one before
+//! mask(x, out):
+//!     if W == 1 or the rule has no screen or x is shorter than 2 KiB:
+//!         return plain(x, out)
+//!     plain(the elements before the first cache line)
+//!     until x is at its end:
+//!         for each group of 512 bytes:                    W > 1, so 1, 2 or 4 blocks
+//!             if may_hit(group): stop                     skip.rs
+//!             out[group] = the answer of an element that is no hit
+//!         plain(the next 16 KiB)                          dense hits: a screen only costs
+//!
+//! plain(x, out):
+//!     if there are fewer than 64 elements:
+//!         return store_few(x, out)                        AVX-512: masked loads and stores;
+//!                                                         else a block filled up with zeros
+//!     for each block from the first cache line of x on:   from 4 KiB on, if elements are aligned
+//!         store(block)
+//!     store(the first 64 elements)                        if they begin before a cache line
+//!     store(the last 64 elements)                         both overlap blocks that are done, so
+//!                                                         no loop goes element by element
 //! ```
 //!
-//! Where hits are dense, a screen only costs. Where they are rare, 16 KiB of plain work cost
-//! little.
+//! `store` of NaN in f32 (`W` = 4):
+//!
+//! ```text
+//! input       line 0          line 1          line 2          line 3
+//!             x0 .. x15       x16 .. x31      x32 .. x47      x48 .. x63      32 bits each
+//!   & mask    |               |               |               |               7FFF_FFFF
+//!   > bound   |               |               |               |               7F80_0000
+//! hits        0 or -1         0 or -1         0 or -1         0 or -1         32 bits each
+//!   narrow    +-------+-------+               +-------+-------+
+//!                     +---------------+---------------+                       8 bits each
+//! mask        m0 m1 m2 ..                                          m63        0 or 1 each
+//! ```
+//!
+//! AVX-512 compares into mask registers. AVX2 and NEON compare into lanes of all ones and narrow
+//! them by packing, which mixes the order, and one permutation restores it (`layout.rs` of each
+//! backend).
+//!
+//! `ONES` is `(bits & mask) == mask`, where all bits of the mask lie in the upper 16 bits of the
+//! element. The lower half of the element cannot matter. Then the upper halves are brought together
+//! first, and one register is compared instead of two or four. `Finite` and `NonFinite` of f32, f64
+//! and bf16 are of this kind.
 
 use core::mem::MaybeUninit;
 

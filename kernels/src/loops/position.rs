@@ -1,4 +1,32 @@
-//! The first hit.
+//! The search: the index of the first element for which the rule holds.
+//!
+//! ```text
+//! position(x):
+//!     if the first line has a hit: return its index       a hit is often at the very beginning
+//!     done = the bytes before the first cache line        0 below 4 KiB; they are in that line
+//!     loop:
+//!         done += skip(x from done on)                    skip.rs: groups of 1 KiB without a hit
+//!         run = 1 KiB                                     without a screen: all the rest
+//!         if find(the next run bytes) has a hit: return its index
+//!         done += run
+//!         if x is at its end: return none
+//!
+//! find(x):
+//!     for each line:
+//!         if a lane is a hit: return the index of the first such lane
+//!     the same for the last bytes, with zeros behind them; a hit among the zeros does not count
+//! ```
+//!
+//! ```text
+//! x      line | 1 KiB | 1 KiB | 1 KiB        | 1 KiB | 1 KiB
+//!        find | skip  | skip  | skip: may hit| skip  | skip: may hit
+//!                             | find: none           | find: the first hit, returned
+//! ```
+//!
+//! A group that may hit and has no hit is read twice, the second time from the nearest cache.
+//!
+//! A negated rule has no screen in a search: nearly every element is a hit of `Finite`. `any` is
+//! `position(..).is_some()`. `all` is "no `position` of the negated rule".
 
 use super::skip::{GROUP, skip};
 use crate::rule::{Comparison, Screen};

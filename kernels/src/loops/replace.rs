@@ -5,8 +5,8 @@ use crate::codes::Codes;
 use crate::rule::Comparison;
 use crate::simd::{COUNTED, Line, Loop, Simd};
 
-/// Replaces every hit of the comparison. The input is the output.
-pub(crate) struct Exact<const W: usize>;
+/// Replaces every hit of the comparison in at most a group. The input is the output.
+struct Exact<const W: usize>;
 
 impl<const W: usize> Loop for Exact<W> {
     type Out<'o> = (&'o mut [u8], &'o Codes);
@@ -20,10 +20,7 @@ impl<const W: usize> Loop for Exact<W> {
         (x, codes): (&mut [u8], &Codes),
     ) -> usize {
         let (lines, few) = x.as_chunks_mut();
-        let mut found = 0;
-        for part in lines.chunks_mut(COUNTED / 64) {
-            found += isa.replace::<W>(part, comparison, codes);
-        }
+        let mut found = isa.replace::<W>(lines, comparison, codes);
         if few.is_empty() {
             return found;
         }
@@ -36,6 +33,9 @@ impl<const W: usize> Loop for Exact<W> {
         found
     }
 }
+
+// A group does not overflow the counters.
+const _: () = assert!(GROUP <= COUNTED);
 
 /// [`skip`] as a function of its own, which a caller with little work of its own calls.
 struct Skip<const W: usize>;

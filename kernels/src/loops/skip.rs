@@ -1,14 +1,53 @@
-//! Groups without a hit are what most tensors are made of. This is the loop that skips them.
+//! Screens: which groups of elements cannot hold a hit. Most tensors hold few special elements or
+//! none, so all other loops skip with this one.
 //!
 //! ```text
-//! group of 1 KiB:   line 0   line 1   line 2  ..  line 15
-//!                     |and     |and     |and        |and     mask
-//!                     a = max( .  ,     . ,   ..    )        even lines
-//!                     b = max( .  ,     . ,   ..    )        odd lines
-//! skipped if        max(a, b) < least                        in every lane
+//! may_hit(group):
+//!     a = b = 0
+//!     for each pair of lines:
+//!         a = max(a, even line & mask)                    lane by lane, unsigned
+//!         b = max(b, odd line & mask)                     neither waits for the other
+//!     return any lane of max(a, b) >= least
+//!
+//! skip(x):                                                how many bytes hold no hit
+//!     for each group of 1 KiB:
+//!         if may_hit(group): return the bytes before the group
+//!     return the bytes of all groups
 //! ```
 //!
-//! One look at the largest masked element answers for the whole group.
+//! ```text
+//! group of 1 KiB:   line 0   line 1   line 2   ..   line 15
+//!                     |        |        |             |         & mask
+//!                   a = max(line 0, line 2, ..)                 even lines
+//!                   b = max(line 1, line 3, ..)                 odd lines
+//! no hit if         max(a, b) < least                           in every lane
+//! ```
+//!
+//! One maximum replaces a comparison and the work of narrowing, and there is one branch for each
+//! group.
+//!
+//! ```text
+//! rule                        there may be a hit if
+//! (bits & mask) >  bound      max(bits & mask) >= bound + 1
+//! (bits & mask) == bound      max(bits & ones) >= ones     ones: the run of ones of the bound,
+//!                                                          from the bit below the sign on
+//! bits == bound, one byte     max(bits ^ !bound) == FF
+//! ```
+//!
+//! A negated rule has the screen of the rule that it negates.
+//!
+//! Where hits are dense, a screen only costs. So each loop works without one for a while after a
+//! hit:
+//!
+//! ```text
+//! loop            screens from   group       after a hit
+//! mask, W > 1     2 KiB          512 bytes   16 KiB without a screen
+//! bits            2 KiB          1 KiB       16 KiB without a screen
+//! position        1 KiB          1 KiB       the group is compared; the hit ends the search
+//! count, census   1 KiB          1 KiB       1 KiB without a screen; up to 16 KiB while more than
+//!                                            one element a KiB is a hit
+//! replace         1 KiB          1 KiB       the group is compared and written
+//! ```
 
 use crate::rule::Screen;
 use crate::simd::{Line, Simd, lines};

@@ -3,7 +3,7 @@
 
 use core::marker::PhantomData;
 
-use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
+use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
 use super::{Source, Target};
 use crate::Bits;
@@ -74,10 +74,11 @@ unsafe impl Send for ArrayMut<'_> {}
 // SAFETY: as for `Send`: a shared one allows nothing except to read sizes and strides.
 unsafe impl Sync for ArrayMut<'_> {}
 
-impl<'o, D: Dimension> From<&'o mut ArrayViewMut<'_, bool, D>> for ArrayMut<'o> {
-    fn from(out: &'o mut ArrayViewMut<'_, bool, D>) -> Self {
+impl<'o, S: DataMut<Elem = bool>, D: Dimension> From<&'o mut ArrayBase<S, D>> for ArrayMut<'o> {
+    fn from(out: &'o mut ArrayBase<S, D>) -> Self {
+        // Also makes the elements of a shared array its own, so sizes and strides come after.
         let start = out.as_mut_ptr().cast();
-        let out: &'o ArrayViewMut<'_, bool, D> = out;
+        let out: &'o ArrayBase<S, D> = out;
         Self { start, sizes: out.shape(), strides: out.strides(), lifetime: PhantomData }
     }
 }

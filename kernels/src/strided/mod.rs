@@ -23,6 +23,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
+use crate::entry;
 use crate::out::MaskOut;
 use crate::rule::Rule;
 
@@ -195,7 +196,11 @@ pub fn mask(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, out: Target<'
         out.len,
         x.len
     );
-    dims.list_mut().iter_mut().for_each(|dim| dim.row = 0);
+    // The answer of a constant rule is that for one element, which is broadcast.
+    let constant = matches!(rule, Rule::Constant { .. });
+    for dim in dims.list_mut() {
+        (dim.row, dim.input) = (0, if constant { 0 } else { dim.input });
+    }
     if !x.is_empty() {
         // SAFETY: elements of `x`, and the place of each.
         unsafe { mask::mask(backend.unwrap_or_else(Backend::active), x, dims, rule, out.start) }
@@ -208,8 +213,13 @@ pub fn mask(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, out: Target<'
 /// # Panics
 /// If `out` ends before the last result; some may have been written then.
 pub fn bits(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, out: &mut [u8], offset: usize) {
-    if !x.is_empty() {
-        mask::bits(backend.unwrap_or_else(Backend::active), x, rule, out, offset);
+    match rule {
+        _ if x.is_empty() => {}
+        Rule::Constant { answer, .. } => {
+            let end = x.len.saturating_add(offset % 8).div_ceil(8);
+            entry::fill_bits(*answer, x.len, &mut out[offset / 8..][..end], offset % 8);
+        }
+        _ => mask::bits(backend.unwrap_or_else(Backend::active), x, rule, out, offset),
     }
 }
 
@@ -262,6 +272,10 @@ pub fn counts<const RULES: usize>(
     search: &Rule,
     rules: [&Rule; RULES],
 ) -> [usize; RULES] {
+    if rules.iter().all(|rule| matches!(rule, Rule::Constant { .. })) {
+        let all = |rule: &Rule| matches!(rule, Rule::Constant { answer: true, .. });
+        return rules.map(|rule| usize::from(all(rule)) * x.len);
+    }
     let mut counts = [0; RULES];
     if !x.is_empty() {
         let (dims, repeats) = x.unordered();

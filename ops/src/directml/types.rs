@@ -5,76 +5,37 @@ use core::fmt;
 use nonfinite::Format;
 
 use crate::Unknown;
-use crate::table::{self, Row};
+use crate::table::types;
 
-/// `DML_TENSOR_DATA_TYPE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u32)]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "the names of the standard")]
-pub enum TensorDataType {
-    Unknown = 0,
-    Float32 = 1,
-    Float16 = 2,
-    Uint32 = 3,
-    Uint16 = 4,
-    Uint8 = 5,
-    Int32 = 6,
-    Int16 = 7,
-    Int8 = 8,
-    Float64 = 9,
-    Uint64 = 10,
-    Int64 = 11,
+types! {
+    /// `DML_TENSOR_DATA_TYPE`.
+    /// Names lack the prefix `DML_TENSOR_DATA_TYPE_`.
+    #[repr(u32)]
+    TensorDataType: u32;
+    // The name, the format, and the bits of an element.
+    Unknown = 0, "UNKNOWN", None, 0;
+    Float32 = 1, "FLOAT32", Some(Format::F32), 32;
+    Float16 = 2, "FLOAT16", Some(Format::F16), 16;
+    Uint32 = 3, "UINT32", None, 32;
+    Uint16 = 4, "UINT16", None, 16;
+    Uint8 = 5, "UINT8", None, 8;
+    Int32 = 6, "INT32", None, 32;
+    Int16 = 7, "INT16", None, 16;
+    Int8 = 8, "INT8", None, 8;
+    Float64 = 9, "FLOAT64", Some(Format::F64), 64;
+    Uint64 = 10, "UINT64", None, 64;
+    Int64 = 11, "INT64", None, 64;
     /// From `DML_TARGET_VERSION` 0x6300 on.
-    Uint4 = 12,
+    Uint4 = 12, "UINT4", None, 4;
     /// From `DML_TARGET_VERSION` 0x6300 on.
-    Int4 = 13,
+    Int4 = 13, "INT4", None, 4;
 }
 
-/// In the order of the values. Each row has the name without the prefix `DML_TENSOR_DATA_TYPE_`
-/// and, last, the bits of an element.
-#[rustfmt::skip]
-const TABLE: [Row<TensorDataType, u32>; 14] = [
-    Row(TensorDataType::Unknown, "UNKNOWN", None, 0),
-    Row(TensorDataType::Float32, "FLOAT32", Some(Format::F32), 32),
-    Row(TensorDataType::Float16, "FLOAT16", Some(Format::F16), 16),
-    Row(TensorDataType::Uint32, "UINT32", None, 32),
-    Row(TensorDataType::Uint16, "UINT16", None, 16),
-    Row(TensorDataType::Uint8, "UINT8", None, 8),
-    Row(TensorDataType::Int32, "INT32", None, 32),
-    Row(TensorDataType::Int16, "INT16", None, 16),
-    Row(TensorDataType::Int8, "INT8", None, 8),
-    Row(TensorDataType::Float64, "FLOAT64", Some(Format::F64), 64),
-    Row(TensorDataType::Uint64, "UINT64", None, 64),
-    Row(TensorDataType::Int64, "INT64", None, 64),
-    Row(TensorDataType::Uint4, "UINT4", None, 4),
-    Row(TensorDataType::Int4, "INT4", None, 4),
-];
-
 impl TensorDataType {
-    /// Every type, by value.
-    pub const ALL: &'static [Self] = &table::types(&TABLE);
-
-    const fn row(self) -> &'static Row<Self, u32> {
-        &TABLE[self as usize]
-    }
-
-    /// The name without the prefix `DML_TENSOR_DATA_TYPE_`, such as `FLOAT32`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.row().1
-    }
-
     /// Bits of an element; 0 for UNKNOWN.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.row().3
-    }
-
-    /// How the bits of an element are read, for floating-point types.
-    #[must_use]
-    pub const fn format(self) -> Option<Format> {
-        self.row().2
     }
 }
 

@@ -55,16 +55,6 @@ fn of_names() {
     says(&whole.parse::<webnn::DataType>().unwrap_err(), &text);
 }
 
-/// The tables are in the order of the enums, so that values are their indices.
-#[test]
-fn of_tables() {
-    assert!(onnx::DataType::ALL.iter().map(|&t| t as usize).eq(0..29));
-    assert!(openvino::ElementType::ALL.iter().map(|&t| t as usize).eq(0..26));
-    assert!(stablehlo::ElementType::ALL.iter().map(|&t| t as usize).eq(0..32));
-    assert!(webnn::DataType::ALL.iter().map(|&t| t as usize).eq(0..10));
-    assert!(TensorDataType::ALL.iter().map(|&t| t as usize).eq(0..14));
-}
-
 /// The first number in a name of a type.
 fn number(name: &str) -> u32 {
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());

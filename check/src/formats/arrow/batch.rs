@@ -1,6 +1,8 @@
 //! A batch of rows: how long its nodes are and where their buffers lie.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_ipc as fb;
 
@@ -18,7 +20,12 @@ pub(super) struct Batch {
     pub(super) nodes: Vec<NodeData>,
     /// Where they lie in the file.
     buffers: Vec<Range<usize>>,
+    /// The batches of each dictionary that its rows refer to, by the id of the dictionary.
+    pub(super) dictionaries: Arc<Versions>,
 }
+
+/// The batches that each dictionary is made of at some point of a file.
+pub(super) type Versions = BTreeMap<i64, Range<usize>>;
 
 /// A node of a batch.
 pub(super) struct NodeData {
@@ -85,7 +92,7 @@ impl Batch {
         if used > buffers.len() {
             return Err(Error::Missing("buffers"));
         }
-        Ok(Self { first, rows, codec, nodes, buffers })
+        Ok(Self { first, rows, codec, nodes, buffers, dictionaries: Arc::default() })
     }
 
     /// The row behind its last.

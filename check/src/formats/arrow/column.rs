@@ -1,10 +1,12 @@
 //! A column of floats, batch by batch.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::batch::Batch;
 use super::compression::{Opened, load, open};
+use super::dictionary::{self, Entries, Gathered, Indices};
 use super::error::Error;
 use super::levels::Levels;
 use super::numbers::Numbers;
@@ -18,6 +20,8 @@ const PART: usize = 4 << 20;
 pub(super) struct Table {
     pub(super) fields: Fields,
     pub(super) batches: Vec<Batch>,
+    /// The batches of the dictionaries of floats, by their ids.
+    pub(super) dictionaries: Arc<BTreeMap<i64, Vec<Batch>>>,
     pub(super) order: ByteOrder,
 }
 
@@ -44,6 +48,8 @@ pub(super) struct Floats {
     size: usize,
     /// Numbers in a row, if all have as many.
     per_row: Option<usize>,
+    /// The dictionary that its rows refer to.
+    dictionary: Option<Indices>,
 }
 
 /// Bytes that are decoded or not there.
@@ -123,7 +129,17 @@ impl Floats {
         .ok_or_else(too_large)?;
         let Some(format) = column.format() else { return Ok(None) };
         let per_row = (!column.ragged).then_some(per_row);
-        Ok(Some(Self { chain: column.chain.clone(), size: format.size_in_bytes(), per_row }))
+        Ok(Some(Self {
+            chain: column.chain.clone(),
+            size: format.size_in_bytes(),
+            per_row,
+            dictionary: column.dictionary,
+        }))
+    }
+
+    /// The dictionary that its rows refer to.
+    pub(super) fn dictionary(&self) -> Option<i64> {
+        self.dictionary.map(|indices| indices.id)
     }
 
     /// From the field down to the numbers.
@@ -143,12 +159,15 @@ impl Floats {
     }
 
     /// Bytes of a batch that are decoded or not there: of its numbers, and of what tells the nulls
-    /// and the lists. None if the numbers lie there as they are and are no fewer bytes than the
-    /// rest, which columns can share.
+    /// and the lists, indices included. None if the numbers lie there as they are and are no fewer
+    /// bytes than the rest, which columns can share.
     pub(super) fn decoded(&self, fields: &Fields, batch: &Batch) -> Decoded {
         let numbers = self.bytes(batch).unwrap_or(usize::MAX);
-        let levels = self.levels(fields, batch);
-        if numbers >= levels && self.are_there(batch, numbers) {
+        let mut levels = self.levels(fields, batch);
+        if let Some(Indices { size, .. }) = self.dictionary {
+            levels = levels.saturating_add((numbers / self.size).saturating_mul(size));
+        }
+        if self.dictionary.is_none() && numbers >= levels && self.are_there(batch, numbers) {
             Decoded::default()
         } else {
             Decoded { numbers: numbers as u64, levels: levels as u64 }
@@ -173,10 +192,16 @@ impl Floats {
         levels.fold(0, usize::saturating_add)
     }
 
-    /// Whether so many bytes of numbers lie in a batch as they are.
+    /// Whether so many bytes of numbers lie in a batch as they are, or the indices of as many.
     fn are_there(&self, batch: &Batch, bytes: usize) -> bool {
-        let there = |&leaf| batch.codec.is_none() && batch.buffer(leaf, 1).len() >= bytes;
+        let stored = bytes / self.size * self.stored();
+        let there = |&leaf| batch.codec.is_none() && batch.buffer(leaf, 1).len() >= stored;
         self.chain.last().is_some_and(there)
+    }
+
+    /// Bytes of a number in a batch, or of its index.
+    fn stored(&self) -> usize {
+        self.dictionary.map_or(self.size, |indices| indices.size)
     }
 
     /// All batches, cut where their numbers lie in the file as they are; none if they are too large
@@ -206,12 +231,13 @@ impl Floats {
     }
 
     /// Shows the numbers of rows of a batch that are in order there, those that are null with the
-    /// bits that tell them.
+    /// bits that tell them. `entries` are those of the dictionary, if there is one.
     pub(super) fn show(
         &self,
-        batch: &Batch,
+        (batch, order): (&Batch, ByteOrder),
         rows: Range<usize>,
         levels: &Levels<'_>,
+        entries: &Entries<'_>,
         numbers: Opened<'_>,
         see: &mut See<'_>,
     ) -> Result<(), ShowError> {
@@ -220,17 +246,46 @@ impl Floats {
         if elements.is_empty() {
             return Ok(());
         }
-        let has_nulls = levels.has_nulls();
-        Numbers::new(numbers, self.size).show(elements, &mut |numbers, first| {
-            let place = |index| match self.per_row {
-                Some(per_row) => batch.first * per_row + first + index,
-                None => batch.first + levels.row_of(first + index),
+        let mut gathered = Gathered::default();
+        Numbers::new(numbers, self.stored()).show(elements, &mut |stored, first| {
+            let Some(indices) = self.dictionary else {
+                return self.run(batch, (levels, first), stored, None, see);
             };
-            let valid = |run: Range<usize>, bits: &mut [u64]| {
-                levels.valid(first + run.start..first + run.end, bits)
-            };
-            see(Run { numbers, place: &place, valid: if has_nulls { Some(&valid) } else { None } })
+            if stored.is_empty() {
+                return self.run(batch, (levels, first), stored, None, see);
+            }
+            let runs = stored.chunks(dictionary::ROWS * indices.size);
+            for (run, first) in runs.zip((first..).step_by(dictionary::ROWS)) {
+                let entries = (entries, self.size);
+                gathered.gather((indices, order), run, entries, (levels, first))?;
+                self.run(batch, (levels, first), &gathered.numbers, Some(&gathered), see)?;
+            }
+            Ok(())
         })
+    }
+
+    /// Shows numbers that follow one another. `first` is the element of the leaf that they begin
+    /// with.
+    fn run(
+        &self,
+        batch: &Batch,
+        (levels, first): (&Levels<'_>, usize),
+        numbers: &[u8],
+        gathered: Option<&Gathered>,
+        see: &mut See<'_>,
+    ) -> Result<(), model::Error> {
+        let place = |index| match self.per_row {
+            Some(per_row) => batch.first * per_row + first + index,
+            None => batch.first + levels.row_of(first + index),
+        };
+        let valid = |run: Range<usize>, bits: &mut [u64]| {
+            levels.valid(first + run.start..first + run.end, bits);
+            if let Some(gathered) = gathered {
+                gathered.clear_nulls(run, bits);
+            }
+        };
+        let has_nulls = levels.has_nulls() || gathered.is_some_and(Gathered::has_nulls);
+        see(Run { numbers, place: &place, valid: if has_nulls { Some(&valid) } else { None } })
     }
 }
 
@@ -241,7 +296,10 @@ impl model::Column for Column {
 
     fn decoded(&self) -> usize {
         let Table { fields, batches, .. } = &*self.table;
-        let decoded = batches.iter().map(|batch| self.floats.decoded(fields, batch).sum());
+        let decoded = batches.iter().map(|batch| {
+            let floats = self.floats.decoded(fields, batch).sum();
+            floats.saturating_add(dictionary::bytes(self.entries(batch), self.floats.size))
+        });
         usize::try_from(decoded.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
     }
 
@@ -253,7 +311,20 @@ impl model::Column for Column {
         levels.load(fields, *order, batch, &self.floats.chain, &mut |range, length, left| {
             Ok(load(open(&input[range], batch.codec)?, length, left)?)
         })?;
+        let entries = Entries::load(self.entries(batch), self.floats.size, input)?;
         let numbers = open(&input[batch.buffer(leaf, 1)], batch.codec)?;
-        self.floats.show(batch, rows.clone(), &levels, numbers, see)
+        self.floats.show((batch, *order), rows.clone(), &levels, &entries, numbers, see)
+    }
+}
+
+impl Column {
+    /// The batches of the dictionary that the rows of a batch refer to.
+    fn entries(&self, batch: &Batch) -> &[Batch] {
+        let entries = || {
+            let id = self.floats.dictionary()?;
+            let versions = batch.dictionaries.get(&id)?;
+            self.table.dictionaries.get(&id)?.get(versions.clone())
+        };
+        entries().unwrap_or_default()
     }
 }

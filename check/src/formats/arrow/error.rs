@@ -32,7 +32,10 @@ pub enum Error {
     Missing(&'static str),
     /// The compression of a batch is not known.
     Codec(i8),
-    /// The nulls and lists of a column in a batch take too much memory for a stream.
+    /// A row refers to an entry that its dictionary does not have.
+    Index,
+    /// The nulls and lists of a column in a batch, or all dictionaries, take too much memory for a
+    /// stream.
     Held,
 }
 
@@ -50,6 +53,7 @@ impl fmt::Display for Error {
             Self::Length(what) => write!(f, "bad Arrow metadata: the {what} cannot be"),
             Self::Missing(what) => write!(f, "bad Arrow metadata: a batch has too few {what}"),
             Self::Codec(codec) => write!(f, "Arrow compression {codec} is not known"),
+            Self::Index => f.write_str("bad Arrow data: an index outside its dictionary"),
             Self::Held => {
                 f.write_str("a batch of too many rows for a stream: give the path of a file")
             }

@@ -96,6 +96,15 @@ impl<'a> Levels<'a> {
     }
 }
 
+impl Levels<'_> {
+    /// Whether an element of the leaf is not null and belongs to something that is not.
+    pub(super) fn is_valid(&self, element: usize) -> bool {
+        let mut bits = [0];
+        self.valid(element..element + 1, &mut bits);
+        bits[0] & 1 == 1
+    }
+}
+
 /// Gets the bits of the leaf, if some of it is null, and a run of its elements.
 type OfRun<'a> = dyn FnMut(Option<&[u8]>, Range<usize>) + 'a;
 

@@ -73,8 +73,18 @@ impl Framed {
 pub(super) const NO_SCHEMA: Error = Error::Message("a stream without a schema");
 pub(super) const NO_COLUMN: Error = Error::Message("a dictionary that no column has");
 
-/// The batch of a message, and the id of its dictionary if it is of one.
-pub(super) fn batch<'a>(message: &Message<'a>) -> Result<(Option<i64>, RecordBatch<'a>), Error> {
+/// The dictionary that a batch is of.
+#[derive(Clone, Copy)]
+pub(super) struct OfDictionary {
+    pub(super) id: i64,
+    /// Whether the batch adds entries behind the last ones, or replaces all.
+    pub(super) is_delta: bool,
+}
+
+/// The batch of a message, and its dictionary if it is of one.
+pub(super) fn batch<'a>(
+    message: &Message<'a>,
+) -> Result<(Option<OfDictionary>, RecordBatch<'a>), Error> {
     match message.header_type() {
         MessageHeader::RecordBatch => {
             let batch =
@@ -85,7 +95,8 @@ pub(super) fn batch<'a>(message: &Message<'a>) -> Result<(Option<i64>, RecordBat
             let dictionary = message.header_as_dictionary_batch();
             let dictionary = dictionary.ok_or(Error::Message("a dictionary without one"))?;
             let batch = dictionary.data().ok_or(Error::Message("a dictionary without values"))?;
-            Ok((Some(dictionary.id()), batch))
+            let (id, is_delta) = (dictionary.id(), dictionary.isDelta());
+            Ok((Some(OfDictionary { id, is_delta }), batch))
         }
         _ => Err(Error::Message("a message that is no batch")),
     }

@@ -5,14 +5,16 @@
 //! A column of floats is a tensor of one element a row. Each list of fixed size adds a dimension. In
 //! lists of varying length the coordinate is the row, since there is no other shape. Nulls are not
 //! looked at, whatever their bytes are, and neither are numbers under a null row of a struct or a
-//! list. A dictionary of floats is a tensor of its own. Columns of unions, runs and list views are
-//! unreadable if they hold floats.
+//! list. A column that refers to a dictionary of floats is a tensor of the numbers that its rows have:
+//! entries that no row refers to are not looked at. A dictionary of structs or lists with floats is a
+//! tensor of its own, of one element an entry. Columns of unions, runs and list views are unreadable
+//! if they hold floats.
 //!
 //! A stream describes the nulls and lists of a batch before its numbers, so the numbers need not be
 //! in memory: see [`check_stream`](crate::check_stream). The descriptions stay in memory until the
 //! last column that shares them is done. A column that needs more than 256 MiB of them in a batch
-//! (2^26 lists, or 2^31 nulls) is refused. A file may have another order, so it cannot come as a
-//! stream.
+//! (2^26 lists, or 2^31 nulls) is refused, and so are dictionaries of floats of more than 256 MiB
+//! together. A file may have another order, so it cannot come as a stream.
 //!
 //! The verifier of `arrow-ipc` checks the metadata, and this module checks what the metadata says
 //! of the data. Data is read where it lies. Compressed numbers (LZ4, Zstandard) are decompressed as
@@ -23,6 +25,7 @@
 mod batch;
 mod column;
 mod compression;
+mod dictionary;
 mod error;
 mod levels;
 mod message;
@@ -36,10 +39,10 @@ use std::sync::Arc;
 
 use arrow_ipc::MetadataVersion;
 
-use self::batch::Batch;
+use self::batch::{Batch, Versions};
 use self::column::Table;
 pub use self::error::Error;
-use self::message::{Framed, NO_COLUMN, NO_SCHEMA, verifier};
+use self::message::{Framed, NO_COLUMN, NO_SCHEMA, OfDictionary, verifier};
 use self::schema::Schema;
 use crate::formats::signatures::{self, ARROW_FILE, ARROW_MESSAGE};
 use crate::model::reader::{Reader, Stream};
@@ -56,6 +59,7 @@ pub(super) static READER: Reader = Reader {
     begins: signatures::is_arrow,
     tensors,
     stream: Some(Stream::InParts(stream::tensors)),
+    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -87,6 +91,8 @@ struct Batches {
     batches: Vec<Batch>,
     /// Those of dictionaries, by their ids.
     dictionaries: BTreeMap<i64, Vec<Batch>>,
+    /// Which of those make up each dictionary now.
+    versions: Arc<Versions>,
     /// Where the messages lie, with their bodies.
     used: Vec<Range<usize>>,
     /// Bytes of all of them.
@@ -115,8 +121,19 @@ impl Batches {
             self.message(&framed, at, &bytes[..start])?;
         }
         self.used.sort_unstable_by_key(|range| range.start);
-        let overlap = self.used.windows(2).any(|pair| pair[0].end > pair[1].start);
-        if overlap { Err(Error::Overlap) } else { Ok(()) }
+        if self.used.windows(2).any(|pair| pair[0].end > pair[1].start) {
+            return Err(Error::Overlap);
+        }
+        // The batches of a file may stand in any order: all refer to the same dictionaries, which
+        // are never replaced.
+        if self.versions.values().any(|batches| batches.start > 0) {
+            return Err(Error::Message("a dictionary that is replaced in a file"));
+        }
+        let dictionaries = self.dictionaries.values_mut().flatten();
+        for batch in self.batches.iter_mut().chain(dictionaries) {
+            batch.dictionaries = Arc::clone(&self.versions);
+        }
+        Ok(())
     }
 
     fn stream(&mut self, bytes: &[u8]) -> Result<(), model::Error> {
@@ -157,28 +174,41 @@ impl Batches {
         let (dictionary, batch) = message::batch(&message)?;
         let (fields, batches) = match dictionary {
             None => (&self.schema.fields, &mut self.batches),
-            Some(id) => {
+            Some(OfDictionary { id, .. }) => {
                 let fields = self.schema.dictionaries.get(&id);
                 (fields.ok_or(NO_COLUMN)?, self.dictionaries.entry(id).or_default())
             }
         };
         let first = batches.last().map_or(0, Batch::end);
-        batches.push(Batch::read(batch, body, first, fields, old)?);
+        let mut batch = Batch::read(batch, body, first, fields, old)?;
+        batch.dictionaries = Arc::clone(&self.versions);
+        batches.push(batch);
+        if let Some(OfDictionary { id, is_delta }) = dictionary {
+            let version = Arc::make_mut(&mut self.versions).entry(id).or_default();
+            version.end = batches.len();
+            if !is_delta {
+                version.start = version.end - 1;
+            }
+        }
         Ok(end)
     }
 
     fn finish(mut self) -> Result<Vec<Tensor>, Error> {
         let mut tensors = Vec::new();
-        let fields = std::mem::take(&mut self.schema.dictionaries);
         let mut tables = vec![(self.schema.fields, self.batches)];
-        tables.extend(
-            fields
-                .into_iter()
-                .map(|(id, fields)| (fields, self.dictionaries.remove(&id).unwrap_or_default())),
-        );
+        let mut entries = BTreeMap::new();
+        for (id, fields) in self.schema.dictionaries {
+            let batches = self.dictionaries.remove(&id).unwrap_or_default();
+            match fields.entries {
+                Some(_) => drop(entries.insert(id, batches)),
+                None => tables.push((fields, batches)),
+            }
+        }
+        let entries = Arc::new(entries);
         for (mut fields, batches) in tables {
             let columns = std::mem::take(&mut fields.columns);
-            let table = Arc::new(Table { fields, batches, order: self.schema.order });
+            let (order, dictionaries) = (self.schema.order, Arc::clone(&entries));
+            let table = Arc::new(Table { fields, batches, dictionaries, order });
             for column in columns {
                 tensors.push(column::of_table(&table, column)?);
             }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use arrow_ipc as fb;
 use nonfinite::Format;
 
+use super::dictionary::Indices;
 use super::error::Error;
 use crate::model::ByteOrder;
 
@@ -27,6 +28,9 @@ impl Default for Schema {
 pub(super) struct Fields {
     pub(super) nodes: Vec<Node>,
     pub(super) columns: Vec<Column>,
+    /// Of a dictionary of plain values: their format, if they are floats. They are no column, since
+    /// the rows that refer to them are.
+    pub(super) entries: Option<Format>,
 }
 
 /// A field or a child of one.
@@ -71,6 +75,8 @@ pub(super) struct Column {
     /// Whether there are lists of varying length above it.
     pub(super) ragged: bool,
     pub(super) content: Content,
+    /// The dictionary that its rows refer to, if it has floats.
+    pub(super) dictionary: Option<Indices>,
 }
 
 impl Column {
@@ -161,8 +167,7 @@ impl Builder {
 
         if let Some(dictionary) = field.dictionary().filter(|_| !values) {
             self.fields.nodes.push(Node { parent, buffers: Buffers::Count(2), step: Step::Same });
-            self.column(place, "dictionary", Content::NotFloat);
-            return self.dictionary(field, dictionary.id(), name);
+            return self.rows(field, dictionary, place);
         }
         let bad = || Error::Type(name.to_owned());
         let children: Vec<_> = field.children().into_iter().flatten().collect();
@@ -199,24 +204,56 @@ impl Builder {
         }
         if children.is_empty() {
             let (dtype, format) = element(&field).ok_or_else(bad)?;
-            let content = match (format, place.unreadable) {
-                (None, _) => Content::NotFloat,
-                (Some(_), Some(why)) => Content::Unreadable(why),
-                (Some(format), None) => Content::Floats(format),
-            };
-            self.column(place, &dtype, content);
+            let content = content(format, &place);
+            self.column(place, &dtype, content, None);
             return Ok(());
         }
         children.into_iter().try_for_each(|child| self.field(child, Some(index), &place, false))
     }
 
-    fn column(&mut self, place: Place, dtype: &str, content: Content) {
+    fn column(&mut self, place: Place, dtype: &str, content: Content, dictionary: Option<Indices>) {
         let dtype = format!("{}{dtype}{}", place.before, place.after);
         let Place { name, chain, dimensions, ragged, .. } = place;
-        self.fields.columns.push(Column { name, dtype, chain, dimensions, ragged, content });
+        let column = Column { name, dtype, chain, dimensions, ragged, content, dictionary };
+        self.fields.columns.push(column);
     }
 
-    /// The values of a dictionary. Several columns may share it.
+    /// The column of a field whose rows refer to a dictionary.
+    fn rows(
+        &mut self,
+        field: fb::Field<'_>,
+        encoding: fb::DictionaryEncoding<'_>,
+        place: Place,
+    ) -> Result<(), Error> {
+        let name = field.name().unwrap_or_default();
+        let bad = || Error::Type(name.to_owned());
+        let id = encoding.id();
+        self.dictionary(field, id, name)?;
+        let is_plain = field.children().is_none_or(|children| children.is_empty());
+        let (dtype, format) = match is_plain {
+            true => {
+                let (dtype, format) = element(&field).ok_or_else(bad)?;
+                (format!("dictionary<{dtype}>"), format)
+            }
+            false => ("dictionary".to_owned(), None),
+        };
+        // Fields that share a dictionary agree on its type.
+        if self.dictionaries[&id].entries != format {
+            return Err(bad());
+        }
+        let (bits, is_signed) =
+            encoding.indexType().map_or((32, true), |int| (int.bitWidth(), int.is_signed()));
+        if ![8, 16, 32, 64].contains(&bits) {
+            return Err(bad());
+        }
+        let indices = Indices { id, size: bits as usize / 8, is_signed };
+        let content = content(format, &place);
+        self.column(place, &dtype, content, format.map(|_| indices));
+        Ok(())
+    }
+
+    /// The entries of a dictionary. Several columns may share it. Those of structs and lists are
+    /// columns of a table of their own.
     fn dictionary(&mut self, field: fb::Field<'_>, id: i64, name: &str) -> Result<(), Error> {
         if self.dictionaries.contains_key(&id) {
             return Ok(());
@@ -226,6 +263,10 @@ impl Builder {
         self.dictionaries.insert(id, Fields::default());
         let result = self.field(field, None, &Place::default(), true);
         let mut inner = std::mem::replace(&mut self.fields, outer);
+        if let ([_], [column]) = (&inner.nodes[..], &inner.columns[..]) {
+            inner.entries = column.format();
+            inner.columns.clear();
+        }
         for column in &mut inner.columns {
             column.name = format!(
                 "{} (dictionary)",
@@ -234,6 +275,15 @@ impl Builder {
         }
         self.dictionaries.insert(id, inner);
         result
+    }
+}
+
+/// What a leaf of this format holds.
+fn content(format: Option<Format>, place: &Place) -> Content {
+    match (format, place.unreadable) {
+        (None, _) => Content::NotFloat,
+        (Some(_), Some(why)) => Content::Unreadable(why),
+        (Some(format), None) => Content::Floats(format),
     }
 }
 

@@ -9,10 +9,11 @@ use arrow_ipc::MetadataVersion;
 
 use super::batch::Batch;
 use super::column::{self, Floats};
-use super::compression::{Opened, load, open_stream};
+use super::compression::{MAX_IN_MEMORY, Opened, load, open_stream};
+use super::dictionary::Entries;
 use super::error::Error;
 use super::levels::Levels;
-use super::message::{Framed, NO_COLUMN, NO_SCHEMA, batch};
+use super::message::{Framed, NO_COLUMN, NO_SCHEMA, OfDictionary, batch};
 use super::schema::{Fields, Schema};
 use crate::formats::signatures::{ARROW_FILE, ARROW_MESSAGE};
 use crate::model::reader::Columns;
@@ -57,13 +58,14 @@ pub(super) fn tensors(
         })
         .collect();
     let mut decoded = 0;
+    let mut held = Held::default();
     while let Next::Message(framed) = source.message(false)? {
         let message = framed.message()?;
         let body = framed.body(&message)?;
         let (dictionary, batch) = batch(&message)?;
         let table = match dictionary {
             None => &mut rows,
-            Some(id) => dictionaries.get_mut(&id).ok_or(NO_COLUMN)?,
+            Some(OfDictionary { id, .. }) => dictionaries.get_mut(&id).ok_or(NO_COLUMN)?,
         };
         let old = message.version() == MetadataVersion::V4;
         let end = body.end;
@@ -72,11 +74,47 @@ pub(super) fn tensors(
         // By the length that the message claims. `scan` asks again for each column, by the bytes
         // that have come.
         look.bound(table.decoded(&batch)?.saturating_add(decoded), end as u64)?;
-        table.scan(&batch, order, &mut source, look, &mut decoded)?;
+        if let (Some(dictionary), Some(format)) = (dictionary, table.fields.entries) {
+            held.add(dictionary, &batch, format.size_in_bytes(), &mut source, look, &mut decoded)?;
+        }
+        table.scan(&batch, order, &mut source, look, &held, &mut decoded)?;
         source.skip_to(end, &mut || look.proceed())?;
     }
     let tables = [rows].into_iter().chain(dictionaries.into_values());
     Ok(tables.flat_map(|table| table.finish(order)).collect::<Result<_, Error>>()?)
+}
+
+/// The dictionaries of floats that have come, by their ids. They are in memory.
+#[derive(Default)]
+struct Held(BTreeMap<i64, Entries<'static>>);
+
+impl Held {
+    /// Adds the entries of a batch, of so many bytes each.
+    fn add(
+        &mut self,
+        OfDictionary { id, is_delta }: OfDictionary,
+        batch: &Batch,
+        size: usize,
+        source: &mut Source<'_>,
+        look: &mut dyn Columns,
+        decoded: &mut u64,
+    ) -> Result<(), model::Error> {
+        if batch.codec.is_some() {
+            *decoded = decoded.saturating_add((batch.rows as u64).saturating_mul(size as u64));
+            look.bound(*decoded, source.at as u64)?;
+        }
+        if !is_delta {
+            self.0.remove(&id);
+        }
+        let others = self.0.iter().filter(|(other, _)| **other != id);
+        let others: usize = others.map(|(_, entries)| entries.in_memory()).sum();
+        let entries = self.0.entry(id).or_default();
+        let most = MAX_IN_MEMORY - others.min(MAX_IN_MEMORY);
+        let added = entries.add(batch, size, most, &mut |range, length, left| {
+            source.load(batch, range, length, left, &mut || look.proceed())
+        });
+        added.map_err(|error| error.of(|| format!("dictionary {id}")))
+    }
 }
 
 /// What a stream has next.
@@ -182,13 +220,14 @@ impl Source<'_> {
         batch: &Batch,
         floats: &Floats,
         levels: &Levels<'_>,
+        (entries, order): (&Entries<'_>, ByteOrder),
         see: &mut See<'_>,
     ) -> Result<(), ShowError> {
         let Some(&leaf) = floats.chain().last() else { return Ok(()) };
         // Runs of no numbers, so that the check can stop while bytes are skipped.
         let mut proceed = || see(Run { numbers: &[], place: &|_| 0, valid: None });
         let numbers = self.open(batch, batch.buffer(leaf, 1), &mut proceed)?;
-        floats.show(batch, 0..batch.rows, levels, numbers, see)
+        floats.show((batch, order), 0..batch.rows, levels, entries, numbers, see)
     }
 
     /// Opens a buffer of a batch, which lies behind the last that was opened.
@@ -251,8 +290,10 @@ impl Table {
         order: ByteOrder,
         source: &mut Source<'_>,
         look: &mut dyn Columns,
+        held: &Held,
         decoded: &mut u64,
     ) -> Result<(), model::Error> {
+        let none = Entries::default();
         let mut levels = Levels::default();
         for (index, (column, seen)) in self.fields.columns.iter().zip(&mut self.bytes).enumerate() {
             let floats = Floats::of(column, self.rows)?;
@@ -274,9 +315,10 @@ impl Table {
             let claimed = floats.decoded(&self.fields, batch);
             look.bound(decoded.saturating_add(claimed.levels), source.at as u64)?;
             *decoded = decoded.saturating_add(claimed.sum());
+            let entries = floats.dictionary().and_then(|id| held.0.get(&id)).unwrap_or(&none);
             let numbers = (format, order);
             let looked = look.look(self.first + index, numbers, bytes, &mut |see| {
-                source.show(batch, &floats, &levels, see)
+                source.show(batch, &floats, &levels, (entries, order), see)
             });
             looked.map_err(|error| error.of(|| column.name.clone()))?;
         }

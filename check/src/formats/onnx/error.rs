@@ -25,6 +25,8 @@ pub enum Error {
     Malformed(Malformed),
     /// There is no graph, so the file is not a model.
     NoGraph,
+    /// The file is not a tensor.
+    NoTensor,
     /// Graphs are nested too deeply.
     Depth,
     /// There are more tensors than a model has.
@@ -74,6 +76,7 @@ impl fmt::Display for Error {
                 write!(f, "not an ONNX model: at byte {at} {why}")
             }
             Self::NoGraph => f.write_str("not an ONNX model: it has no graph"),
+            Self::NoTensor => f.write_str("not a tensor of ONNX"),
             Self::Depth => write!(f, "bad ONNX model: more than {MAX_DEPTH} graphs within graphs"),
             Self::TooManyTensors => write!(f, "bad ONNX model: more than {MAX_TENSORS} tensors"),
             Self::Names => {

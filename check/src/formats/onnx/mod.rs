@@ -1,11 +1,12 @@
-//! ONNX models: initializers, sparse ones too, tensors in attributes of nodes (such as the value of
-//! a Constant), numbers of Constant nodes, subgraphs of If, Loop and Scan, functions, training
-//! graphs, and external data.
+//! ONNX models: initializers, sparse ones too, floats and tensors in attributes of nodes (such as the
+//! value of a Constant), subgraphs of If, Loop and Scan, functions, training graphs, and external
+//! data.
 //!
 //! The field numbers are those of onnx.proto (IR version 13).
 
 mod error;
 mod tensor;
+mod tensor_file;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 pub use self::error::{Error, Problem};
 use self::error::{MAX_DEPTH, MAX_NAMES, MAX_SHARING, MAX_TENSORS};
+pub(super) use self::tensor_file::READER as TENSOR;
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::Reader;
 use crate::model::{self, FileFormat, Input, ReadAt, Source, Tensor, source};
@@ -28,6 +30,7 @@ pub(super) static READER: Reader = Reader {
     begins,
     tensors,
     stream: None,
+    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -172,12 +175,12 @@ impl Walk<'_> {
         depth: usize,
     ) -> Result<(), model::Error> {
         let mut name = String::new();
-        let mut floats = tensor::Numbers::default();
+        let (mut float, mut floats) = (tensor::Numbers::default(), tensor::Numbers::default());
         let mut parts = Vec::new();
         for field in self.fields(attribute) {
             match field.map_err(Error::from)? {
                 (1, Value::Bytes(range)) => name = self.text(range),
-                (2, Value::Fixed(range)) => floats.push(self.input.bytes, Value::Fixed(range)),
+                (2, Value::Fixed(range)) => float.push(self.input.bytes, Value::Fixed(range)),
                 (7, value) => floats.push(self.input.bytes, value),
                 (number, Value::Bytes(range)) => parts.push((number, range)),
                 _ => {}
@@ -188,9 +191,11 @@ impl Walk<'_> {
             (_, true) => format!("{prefix}{node}"),
             (_, false) => format!("{prefix}{node}.{name}"),
         };
-        if constant && !floats.is_empty() {
-            let tensor = floats.tensor(label.clone(), name == "value_float")?;
-            self.add(tensor)?;
+        for (numbers, is_scalar) in [(float, true), (floats, false)] {
+            if !numbers.is_empty() {
+                let tensor = numbers.tensor(label.clone(), is_scalar)?;
+                self.add(tensor)?;
+            }
         }
         for (number, range) in parts {
             match number {

@@ -22,6 +22,10 @@ enum Field {
     Other,
 }
 
+// Types of integers that have one byte each.
+const UINT8: u64 = 2;
+const INT8: u64 = 3;
+
 /// TensorProto.DataType: name, content, and where numbers stand. `None` for a number that is none
 /// of them.
 fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
@@ -45,8 +49,8 @@ fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
         28 => Some(("float6e3m2", Content::AlwaysFinite, Field::Other)),
         _ => {
             let names = [
-                (2, "uint8"),
-                (3, "int8"),
+                (UINT8, "uint8"),
+                (INT8, "int8"),
                 (4, "uint16"),
                 (5, "int16"),
                 (6, "int32"),
@@ -116,7 +120,7 @@ impl Numbers {
         if self.pieces < 2 { Data::Input(self.range) } else { Data::Owned(self.copied) }
     }
 
-    /// As the tensor of f32 that a Constant node makes of them.
+    /// The tensor of f32 that they are: one number, or a list.
     pub(super) fn tensor(self, name: String, scalar: bool) -> Result<Tensor, Error> {
         let elements = self.len() / 4;
         let wants = if scalar { 4 } else { 4 * elements };
@@ -203,6 +207,22 @@ impl<'a> Proto<'a> {
         Ok(proto)
     }
 
+    /// Whether the data is in the message, and in one of its fields only.
+    pub(super) fn is_plain(&self) -> bool {
+        let fields = [
+            self.raw.is_some(),
+            !self.float.is_empty(),
+            !self.double.is_empty(),
+            !self.int32.is_empty(),
+        ];
+        !self.segment && !self.external && fields.into_iter().filter(|used| *used).count() <= 1
+    }
+
+    /// Bytes of the field `raw_data`.
+    pub(super) fn raw_length(&self) -> Option<usize> {
+        self.raw.as_ref().map(Range::len)
+    }
+
     /// The tensor. `open` maps a file of external data.
     pub(super) fn tensor(
         self,
@@ -242,6 +262,15 @@ impl<'a> Proto<'a> {
                     return Err(bad(Problem::Length { has: data.length(), wants }));
                 }
                 data
+            }
+            // Bytes may be taken as numbers of 8 bits. Nothing depends on those of other models.
+            Content::NotFloat if matches!(self.data_type, UINT8 | INT8) => {
+                let bytes = match self.external {
+                    true => self.external(wants, open).ok(),
+                    false => Some(self.inside(Field::Int32, 1).map_err(Error::Malformed)?),
+                };
+                let whole = bytes.filter(|bytes| bytes.length() == wants);
+                whole.unwrap_or_else(|| Data::Owned(Vec::new()))
             }
             Content::Blocks { .. }
             | Content::AlwaysFinite

@@ -46,6 +46,7 @@ pub(super) static READER: Reader = Reader {
     begins: signatures::is_parquet,
     tensors: |input| Ok(tensors(input)?),
     stream: None,
+    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -103,6 +104,10 @@ fn tensor(
         rows = end.ok_or(Error::Length("number of rows"))?;
         let Some(format) = format else { continue };
         let data = group.columns().get(index).ok_or(Error::Length("number of columns"))?;
+        // Writers say anything of where the pages of no rows are: pyarrow writes an offset of 0.
+        if count == 0 && data.num_values() == 0 {
+            continue;
+        }
         let codec = match codec(data) {
             Ok(codec) => codec,
             Err(why) => {

@@ -5,10 +5,12 @@ use std::ops::Range;
 
 use crate::model::{Decode, Layout};
 
-/// A tensor as a view of a storage. Extents of 1 and their strides are left out.
+/// A tensor as a view of a storage. Axes of stride 0, along which the tensor repeats itself, and of
+/// extent 1 are left out, so that each number counts once. (Numbers of views that overlap themselves
+/// in other ways count as often as the view shows them.)
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    /// Extent and stride of each axis, the first slowest.
+    /// Extent and stride of each axis, the largest stride first.
     axes: Vec<(usize, usize)>,
     /// The first element.
     offset: usize,
@@ -17,9 +19,7 @@ pub(super) struct View {
     elements: usize,
     /// Bytes of an element.
     unit: usize,
-    /// Places of the axes of `axes` among all.
-    places: Vec<usize>,
-    rank: usize,
+    order: Layout,
 }
 
 impl View {
@@ -41,15 +41,8 @@ impl View {
             elements.checked_mul(unit).is_some_and(|bytes| bytes <= isize::MAX as usize)
         });
         let elements = elements.ok_or("a shape that is too large")?;
-        let mut view = Self {
-            axes: Vec::new(),
-            offset,
-            end: offset,
-            elements,
-            unit,
-            places: Vec::new(),
-            rank: shape.len(),
-        };
+        let mut view =
+            Self { axes: Vec::new(), offset, end: offset, elements, unit, order: Layout::RowMajor };
         if elements == 0 {
             // Nothing is named, wherever it would lie.
             view.offset = 0;
@@ -57,6 +50,7 @@ impl View {
             return Ok(view);
         }
         let mut last = offset;
+        let mut axes = Vec::new();
         for (place, (&extent, &stride)) in shape.iter().zip(strides).enumerate() {
             if extent == 1 {
                 continue;
@@ -65,16 +59,29 @@ impl View {
                 .map_err(|_| "a negative stride, which PyTorch does not have")?;
             let reach = stride.checked_mul(extent - 1).and_then(|reach| last.checked_add(reach));
             last = reach.ok_or("strides that are too large")?;
-            view.axes.push((extent, stride));
-            view.places.push(place);
+            if stride > 0 {
+                axes.push((place, extent, stride));
+            }
         }
         if last >= storage / unit {
             return Err("it reaches beyond its storage");
         }
         view.end = last + 1;
+        axes.sort_by_key(|&(_, _, stride)| std::cmp::Reverse(stride));
+        // The axes that are left out are the slowest, so that their coordinate is 0.
+        let shown: Vec<usize> = axes.iter().map(|&(place, ..)| place).collect();
+        let out = (0..shape.len()).filter(|place| !shown.contains(place));
+        let order: Vec<usize> = out.chain(shown.iter().copied()).collect();
+        let wide = |&&place: &&usize| shape[place] > 1;
+        if !order.iter().filter(wide).is_sorted() {
+            view.order = Layout::Axes(order);
+        }
+        view.axes = axes.into_iter().map(|(_, extent, stride)| (extent, stride)).collect();
+        view.elements = view.axes.iter().map(|(extent, _)| extent).product();
         Ok(view)
     }
 
+    /// Elements that are shown, repeated ones once.
     pub(super) fn elements(&self) -> usize {
         self.elements
     }
@@ -84,29 +91,23 @@ impl View {
         self.offset * self.unit..self.end * self.unit
     }
 
-    /// The order in which a storage without gaps holds the elements; none if it has gaps or shows
-    /// elements twice.
-    pub(super) fn layout(&self) -> Option<Layout> {
-        let mut order: Vec<usize> = (0..self.axes.len()).collect();
-        // The largest stride runs slowest.
-        order.sort_by_key(|&axis| std::cmp::Reverse(self.axes[axis].1));
+    /// Whether the elements follow one another in the storage, without gaps, each once.
+    pub(super) fn is_dense(&self) -> bool {
         let mut dense = 1;
-        for &axis in order.iter().rev() {
-            let (extent, stride) = self.axes[axis];
-            if stride != dense {
-                return None;
-            }
-            dense *= extent;
-        }
-        if order.is_sorted() {
-            return Some(Layout::RowMajor);
-        }
-        // Extents of 1 may stand anywhere.
-        let ones = (0..self.rank).filter(|place| !self.places.contains(place));
-        Some(Layout::Axes(ones.chain(order.iter().map(|&axis| self.places[axis])).collect()))
+        self.axes.iter().rev().all(|&(extent, stride)| {
+            let follows = stride == dense;
+            // Within the storage, so the product fits.
+            dense = stride.saturating_mul(extent);
+            follows
+        })
     }
 
-    /// The elements in row-major order, out of a storage that begins at this byte of the input.
+    /// The order of the elements, both in a storage without gaps and decoded.
+    pub(super) fn order(&self) -> Layout {
+        self.order.clone()
+    }
+
+    /// The elements in their order, out of a storage that begins at this byte of the input.
     pub(super) fn decode(self, storage: usize) -> Box<dyn Decode> {
         Box::new(Gather { view: self, storage })
     }
@@ -151,14 +152,24 @@ impl Elements<'_> {
         (self.view.offset + steps.sum::<usize>()) * self.view.unit
     }
 
-    fn advance(&mut self) {
-        self.left -= 1;
+    /// Elements from the coordinate on that follow one another in the storage.
+    fn run(&self) -> usize {
+        match (self.view.axes.last(), self.coordinate.last()) {
+            (Some((extent, 1)), Some(index)) => extent - index,
+            _ => 1,
+        }
+    }
+
+    /// Goes on by no more elements than are in a run.
+    fn advance(&mut self, count: usize) {
+        self.left -= count;
+        let mut step = count;
         for (index, &(extent, _)) in self.coordinate.iter_mut().zip(&self.view.axes).rev() {
-            *index += 1;
+            *index += step;
             if *index < extent {
                 return;
             }
-            *index = 0;
+            (*index, step) = (0, 1);
         }
     }
 }
@@ -168,15 +179,17 @@ impl Read for Elements<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let unit = self.view.unit;
         let mut written = 0;
-        for out in out.chunks_exact_mut(unit) {
-            if self.left == 0 {
+        while self.left > 0 {
+            let run = self.run().min((out.len() - written) / unit);
+            if run == 0 {
                 break;
             }
-            let at = self.at();
-            let element = self.storage.get(at..at + unit).ok_or(io::ErrorKind::UnexpectedEof)?;
-            out.copy_from_slice(element);
-            written += unit;
-            self.advance();
+            let (at, length) = (self.at(), run * unit);
+            let elements = self.storage.get(at..at + length);
+            let elements = elements.ok_or(io::ErrorKind::UnexpectedEof)?;
+            out[written..written + length].copy_from_slice(elements);
+            written += length;
+            self.advance(run);
         }
         if written == 0 && self.left > 0 && !out.is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no room for an element"));

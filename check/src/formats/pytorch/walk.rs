@@ -1,261 +1,244 @@
-//! Finds the tensors in a pickle of PyTorch, and gives them the names of the keys that lead to
-//! them.
+//! Finds what a pickle of PyTorch holds, and gives it the names of the keys that lead to it.
 
 use std::collections::HashSet;
 
+use super::calls::{Array, Bytes, Found, Reader};
 use super::pickle::{Id, Object, Pickle};
+use crate::model::is_text;
 
-/// A storage that a pickle refers to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Storage {
-    /// The dtype that goes with its type, as torch names dtypes; of an untyped one, `uint8`.
-    dtype: String,
-    /// Its name in the archive.
-    pub(super) key: String,
+/// Something that a pickle holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Item {
+    Tensor(Found),
+    Array(Array),
+    /// A number that is not finite, with an empty shape; or a list of numbers with such among
+    /// them.
+    Numbers {
+        name: String,
+        shape: Vec<usize>,
+        numbers: Vec<f64>,
+    },
+    /// All other numbers of the pickle.
+    OtherNumbers(Vec<f64>),
+    /// Bytes that could be anything, so many; the name of the first.
+    Unknown {
+        name: Option<String>,
+        bytes: usize,
+    },
 }
 
-/// A tensor that a pickle describes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) name: String,
-    pub(super) dtype: String,
-    pub(super) storage: Storage,
-    /// In elements, as the strides.
-    pub(super) offset: i64,
-    pub(super) shape: Vec<usize>,
-    pub(super) strides: Vec<i64>,
-}
-
-/// Storage classes and dtypes.
-const STORAGES: [(&str, &str); 19] = [
-    ("FloatStorage", "float32"),
-    ("DoubleStorage", "float64"),
-    ("HalfStorage", "float16"),
-    ("BFloat16Storage", "bfloat16"),
-    ("ComplexFloatStorage", "complex64"),
-    ("ComplexDoubleStorage", "complex128"),
-    ("ByteStorage", "uint8"),
-    ("CharStorage", "int8"),
-    ("ShortStorage", "int16"),
-    ("IntStorage", "int32"),
-    ("LongStorage", "int64"),
-    ("BoolStorage", "bool"),
-    ("QInt8Storage", "qint8"),
-    ("QUInt8Storage", "quint8"),
-    ("QInt32Storage", "qint32"),
-    ("QUInt4x2Storage", "quint4x2"),
-    ("QUInt2x4Storage", "quint2x4"),
-    ("UntypedStorage", "uint8"),
-    ("TypedStorage", "uint8"),
-];
-
-/// Whether a dtype is one of integers, booleans or integers that stand for something else.
-pub(super) fn is_integer(dtype: &str) -> bool {
-    let others = [
-        "uint16", "uint32", "uint64", "long", "int", "short", "bits8", "bits16", "bits1x8",
-        "bits2x4", "bits4x2",
-    ];
-    STORAGES
-        .iter()
-        .any(|(_, known)| *known == dtype && !known.contains("float") && !known.contains("complex"))
-        || others.contains(&dtype)
-}
-
-/// The most extents that a shape may have. Many tensors can refer to one, so that this bounds the
-/// time for each.
-const MAX_RANK: usize = 256;
-
-/// Bytes of names and shapes for a byte of pickle. References could make a few long ones stand for
-/// many.
+/// Bytes of names, shapes and arrays for a byte of pickle. References could make a few long ones
+/// stand for many.
 const MAX_NAMES: usize = 64;
 /// What is granted to a small pickle beyond that.
 const MIN_NAMES: usize = 128 << 10;
 
-/// All tensors of a pickle; none if their names and shapes would take far more memory than the
-/// pickle.
-pub(super) fn walk(pickle: &Pickle) -> Option<Vec<Found>> {
-    let mut room = pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES);
-    let mut take = |bytes: usize| {
-        room = room.checked_sub(bytes)?;
-        Some(())
+/// How many bytes of names, shapes and arrays may be taken.
+pub(super) fn room(pickle: &Pickle) -> usize {
+    pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES)
+}
+
+/// All that a pickle holds, in its order; none if names and shapes would take far more memory than
+/// the pickle. `bytes` begins with the pickle, and `name` is that of the object that it stands for.
+pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item>> {
+    let mut walk = Walk {
+        reader: Reader(&pickle.objects),
+        bytes,
+        room: room(pickle),
+        seen: HashSet::new(),
+        todo: Vec::new(),
+        items: Vec::new(),
+        unknown: (None, 0),
     };
-    let mut found = Vec::new();
-    // Each object is visited once, under the first name that leads to it: references could make a
-    // maze otherwise.
-    let mut seen = HashSet::new();
-    let mut todo = vec![(pickle.root, String::new())];
-    while let Some((id, name)) = todo.pop() {
-        if !seen.insert(id) {
-            continue;
+    walk.add(pickle.root, name, || None)?;
+    while let Some((id, name)) = walk.todo.pop() {
+        if walk.seen.insert(id) {
+            let at = walk.todo.len();
+            walk.visit(id, name)?;
+            // In the order of the pickle.
+            walk.todo[at..].reverse();
         }
-        let reader = Reader(&pickle.objects);
-        if let Some(tensor) = reader.tensor(id) {
-            take(tensor.dtype.len() + tensor.storage.key.len() + size_of_val(&*tensor.shape))?;
-            found.push(Found { name, ..tensor });
-            continue;
-        }
-        let at = todo.len();
-        // A name is made only for what can hold a tensor.
-        let mut add = |id: Id, key: Option<&str>| {
-            let holds = matches!(
-                pickle.objects[id],
-                Object::Sequence(_) | Object::Dict(_) | Object::Call { .. }
-            );
-            if !holds || seen.contains(&id) {
-                return Some(());
-            }
-            let name = match key {
-                None => name.clone(),
-                Some(key) if name.is_empty() => key.to_owned(),
-                Some(key) => format!("{name}.{key}"),
-            };
-            take(name.len())?;
-            todo.push((id, name));
-            Some(())
+    }
+    walk.rest()?;
+    Some(walk.items)
+}
+
+struct Walk<'a> {
+    reader: Reader<'a>,
+    bytes: &'a [u8],
+    room: usize,
+    /// Each object is visited once, under the first name that leads to it: references could make a
+    /// maze otherwise.
+    seen: HashSet<Id>,
+    todo: Vec<(Id, String)>,
+    items: Vec<Item>,
+    /// Bytes that could be anything: the name of the first, and how many.
+    unknown: (Option<String>, usize),
+}
+
+impl Walk<'_> {
+    fn take(&mut self, bytes: usize) -> Option<()> {
+        self.room = self.room.checked_sub(bytes)?;
+        Some(())
+    }
+
+    /// Adds an object to those to visit. A name is made only for what can hold numbers.
+    fn add(&mut self, id: Id, name: &str, key: impl FnOnce() -> Option<String>) -> Option<()> {
+        let holds = match &self.reader.0[id] {
+            Object::Sequence(_) | Object::Dict(_) | Object::Call { .. } | Object::Bytes(_) => true,
+            Object::Float(number) => !number.is_finite(),
+            Object::Other
+            | Object::Bool(_)
+            | Object::Int(_)
+            | Object::Text(_)
+            | Object::Global(_)
+            | Object::Persistent(_) => false,
         };
-        match &pickle.objects[id] {
+        if !holds || self.seen.contains(&id) {
+            return Some(());
+        }
+        let name = match key() {
+            None => name.to_owned(),
+            Some(key) if name.is_empty() => key,
+            Some(key) => format!("{name}.{key}"),
+        };
+        self.take(name.len())?;
+        self.todo.push((id, name));
+        Some(())
+    }
+
+    fn visit(&mut self, id: Id, name: String) -> Option<()> {
+        let reader = self.reader;
+        if let Some(rebuilt) = reader.tensor(id) {
+            let found = rebuilt.found;
+            let shape = size_of_val(&*found.shape);
+            self.take(found.dtype.len() + found.storage.key.len() + shape)?;
+            self.seen.extend(rebuilt.calls);
+            for (key, id) in rebuilt.rest {
+                self.add(id, &name, || key.map(str::to_owned))?;
+            }
+            self.items.push(Item::Tensor(Found { name, ..found }));
+            return Some(());
+        }
+        if let Some((array, objects)) = reader.array(id) {
+            self.take(size_of_val(&*array.shape) + array.descr.len() + array.bytes.length())?;
+            self.seen.extend(objects);
+            self.items.push(Item::Array(Array { name, ..array }));
+            return Some(());
+        }
+        if let Some((bytes, objects)) = reader.bytes(id) {
+            self.seen.extend(objects);
+            return self.unknown(&bytes, Some(name));
+        }
+        match &reader.0[id] {
+            Object::Float(number) => self.numbers(name, Vec::new(), vec![*number])?,
             Object::Sequence(items) => {
+                if let Some(numbers) = self.list(items) {
+                    self.numbers(name, vec![items.len()], numbers)?;
+                    self.seen.extend(items);
+                    return Some(());
+                }
                 for (i, &item) in items.iter().enumerate() {
-                    add(item, Some(&i.to_string()))?;
+                    self.add(item, &name, || Some(i.to_string()))?;
                 }
             }
-            Object::Dict(items) => {
-                for &(key, value) in items {
-                    add(value, Some(&reader.key(key)))?;
-                }
-            }
+            Object::Dict(items) => self.add_items(items, &name)?,
             // What a function of somebody's own makes of these is not known; what they hold is
             // looked at.
             Object::Call { arguments, state, items, .. } => {
-                add(*arguments, None)?;
+                if let Some(elements) = reader.elements(id) {
+                    self.add(elements, &name, || None)?;
+                }
+                self.add(*arguments, &name, || None)?;
                 if let Some(state) = state {
-                    add(*state, None)?;
+                    self.add(*state, &name, || None)?;
                 }
-                for &(key, value) in items {
-                    add(value, Some(&reader.key(key)))?;
-                }
+                self.add_items(items, &name)?;
             }
-            _ => {}
+            Object::Other
+            | Object::Bool(_)
+            | Object::Int(_)
+            | Object::Text(_)
+            | Object::Bytes(_)
+            | Object::Global(_)
+            | Object::Persistent(_) => {}
         }
-        // In the order of the pickle.
-        todo[at..].reverse();
-    }
-    Some(found)
-}
-
-struct Reader<'a>(&'a [Object]);
-
-impl<'a> Reader<'a> {
-    /// A key as part of a name.
-    fn key(&self, id: Id) -> String {
-        match &self.0[id] {
-            Object::Text(text) => text.clone(),
-            Object::Int(number) => number.to_string(),
-            _ => "?".to_owned(),
-        }
+        Some(())
     }
 
-    fn sequence(&self, id: Id) -> Option<&'a [Id]> {
-        match &self.0[id] {
-            Object::Sequence(items) => Some(items),
+    fn add_items(&mut self, items: &[(Id, Id)], name: &str) -> Option<()> {
+        let reader = self.reader;
+        items.iter().try_for_each(|&(key, value)| self.add(value, name, || Some(reader.key(key))))
+    }
+
+    /// The numbers of a list of nothing else, if one of them is not finite.
+    fn list(&self, items: &[Id]) -> Option<Vec<f64>> {
+        let float = |&id: &Id| match self.reader.0[id] {
+            Object::Float(number) => Some(number),
             _ => None,
-        }
-    }
-
-    fn integers(&self, id: Id) -> Option<Vec<i64>> {
-        let items = self.sequence(id).filter(|items| items.len() <= MAX_RANK)?;
-        items.iter().map(|&item| self.integer(item)).collect()
-    }
-
-    fn integer(&self, id: Id) -> Option<i64> {
-        match &self.0[id] {
-            Object::Int(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    fn global(&self, id: Id) -> Option<&'a str> {
-        match &self.0[id] {
-            Object::Global(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    /// The storage that `("storage", type, key, device, elements)` refers to.
-    fn storage(&self, id: Id) -> Option<Storage> {
-        let Object::Persistent(reference) = &self.0[id] else { return None };
-        let [_, class, key, ..] = self.sequence(*reference)? else { return None };
-        let class = self.global(*class)?.rsplit(' ').next()?;
-        let (_, dtype) = STORAGES.iter().find(|(known, _)| *known == class)?;
-        let Object::Text(key) = &self.0[*key] else { return None };
-        Some(Storage { dtype: (*dtype).to_owned(), key: key.clone() })
-    }
-
-    /// The tensor that a call would make, without a name. Wrappers hand one on.
-    fn tensor(&self, mut id: Id) -> Option<Found> {
-        // As deep as wrappers may go; PyTorch makes two.
-        for _ in 0..8 {
-            let Object::Call { function, arguments, .. } = &self.0[id] else { return None };
-            let function = self.global(*function)?;
-            let arguments = self.sequence(*arguments)?;
-            match (function, arguments) {
-                (
-                    "torch._utils _rebuild_tensor"
-                    | "torch._utils _rebuild_tensor_v2"
-                    | "torch._utils _rebuild_qtensor",
-                    [storage, offset, shape, strides, ..],
-                ) => return self.rebuild(*storage, *offset, *shape, *strides, None),
-                (
-                    "torch._utils _rebuild_tensor_v3",
-                    [storage, offset, shape, strides, _, _, dtype, ..],
-                ) => {
-                    return self.rebuild(*storage, *offset, *shape, *strides, Some(*dtype));
-                }
-                (
-                    "torch._utils _rebuild_parameter"
-                    | "torch._utils _rebuild_parameter_with_state",
-                    [tensor, ..],
-                ) => id = *tensor,
-                // (function, type, arguments, state)
-                ("torch._tensor _rebuild_from_type_v2", [function, _, arguments, ..]) => {
-                    let function = self.global(*function)?;
-                    let arguments = self.sequence(*arguments)?;
-                    return match (function, arguments) {
-                        (
-                            "torch._utils _rebuild_tensor_v2",
-                            [storage, offset, shape, strides, ..],
-                        ) => self.rebuild(*storage, *offset, *shape, *strides, None),
-                        _ => None,
-                    };
-                }
-                _ => return None,
-            }
-        }
-        None
-    }
-
-    fn rebuild(
-        &self,
-        storage: Id,
-        offset: Id,
-        shape: Id,
-        strides: Id,
-        dtype: Option<Id>,
-    ) -> Option<Found> {
-        let storage = self.storage(storage)?;
-        let dtype = match dtype {
-            Some(dtype) => self.global(dtype)?.strip_prefix("torch ")?.to_owned(),
-            None => storage.dtype.clone(),
         };
-        let shape: Option<Vec<usize>> =
-            self.integers(shape)?.into_iter().map(|extent| usize::try_from(extent).ok()).collect();
-        Some(Found {
-            name: String::new(),
-            dtype,
-            storage,
-            offset: self.integer(offset)?,
-            shape: shape?,
-            strides: self.integers(strides)?,
-        })
+        let is_bad = |id| float(id).is_some_and(|number| !number.is_finite());
+        let wanted = items.iter().any(is_bad);
+        wanted.then(|| items.iter().map(float).collect::<Option<_>>())?
+    }
+
+    fn numbers(&mut self, name: String, shape: Vec<usize>, numbers: Vec<f64>) -> Option<()> {
+        self.take(size_of_val(&*numbers))?;
+        self.items.push(Item::Numbers { name, shape, numbers });
+        Some(())
+    }
+
+    fn unknown(&mut self, bytes: &Bytes, name: Option<String>) -> Option<()> {
+        self.take(bytes.length())?;
+        let text = match bytes {
+            Bytes::Here(range) => is_text(&self.bytes[range.clone()]),
+            Bytes::Text { object, .. } => match &self.reader.0[*object] {
+                Object::Text(text) => is_text(text.as_bytes()) && text.is_ascii(),
+                _ => false,
+            },
+        };
+        if !text {
+            let (first, length) = &mut self.unknown;
+            if *length == 0 {
+                *first = name;
+            }
+            *length = length.saturating_add(bytes.length());
+        }
+        Some(())
+    }
+
+    /// The numbers and bytes that no key leads to, or that are no bad news.
+    fn rest(&mut self) -> Option<()> {
+        let mut numbers = Vec::new();
+        for (id, object) in self.reader.0.iter().enumerate() {
+            if self.seen.contains(&id) {
+                continue;
+            }
+            match object {
+                Object::Float(number) => numbers.push(*number),
+                Object::Bytes(_) | Object::Call { .. } => {
+                    if let Some((bytes, objects)) = self.reader.bytes(id) {
+                        self.seen.extend(objects);
+                        self.unknown(&bytes, None)?;
+                    }
+                }
+                Object::Other
+                | Object::Bool(_)
+                | Object::Int(_)
+                | Object::Text(_)
+                | Object::Sequence(_)
+                | Object::Dict(_)
+                | Object::Global(_)
+                | Object::Persistent(_) => {}
+            }
+        }
+        if !numbers.is_empty() {
+            self.items.push(Item::OtherNumbers(numbers));
+        }
+        let (name, bytes) = std::mem::take(&mut self.unknown);
+        if bytes > 0 {
+            self.items.push(Item::Unknown { name, bytes });
+        }
+        Some(())
     }
 }

@@ -1,214 +1,10 @@
-//! Pickles as data: the objects that a pickle describes, without making any. Functions are never
-//! called; a call stays what it is, a name and arguments.
-//!
-//! The opcodes are those of Python's `pickletools`, protocols 0 to 5.
+//! The opcodes of a pickle, one by one.
 
-use std::collections::HashMap;
-use std::fmt;
-
-/// The place of an object among all.
-pub(super) type Id = usize;
-
-/// An object.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Object {
-    /// None, a number with a point, bytes: nothing that is asked for.
-    Other,
-    Bool(bool),
-    /// An integer; those beyond 64 bits are [`Object::Other`].
-    Int(i64),
-    Text(String),
-    /// A tuple, a list or a set.
-    Sequence(Vec<Id>),
-    Dict(Vec<(Id, Id)>),
-    /// A function or a class, by module and name.
-    Global(String),
-    /// What a function or a class would make of its arguments, its state and its items.
-    Call {
-        function: Id,
-        arguments: Id,
-        state: Option<Id>,
-        items: Vec<(Id, Id)>,
-    },
-    /// What lies outside the pickle.
-    Persistent(Id),
-}
-
-/// A pickle that was read: its objects, and the one that it stands for.
-#[derive(Debug)]
-pub(super) struct Pickle {
-    pub(super) objects: Vec<Object>,
-    pub(super) root: Id,
-    /// Bytes of the pickle.
-    pub(super) length: usize,
-}
-
-/// Why bytes are no pickle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed {
-    /// The byte of the pickle.
-    pub at: usize,
-    /// What is wrong there.
-    pub why: &'static str,
-}
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at byte {} {}", self.at, self.why)
-    }
-}
-
-type Why = &'static str;
-
-/// Objects of a pickle, and places of its memo. More would only be there to fill memory: an opcode
-/// of one byte makes an object.
-const MAX_OBJECTS: usize = 1 << 23;
-
-/// Reads a pickle. What it allocates is a multiple of its length, and bounded by the number of
-/// objects.
-pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
-    let mut machine = Machine { bytes, ..Machine::default() };
-    loop {
-        let at = machine.at;
-        match machine.step() {
-            Ok(None) if machine.objects.len().max(machine.memo.len()) > MAX_OBJECTS => {
-                return Err(Malformed {
-                    at,
-                    why: "there are more objects than PyTorch would write",
-                });
-            }
-            Ok(None) => {}
-            Ok(Some(root)) => {
-                return Ok(Pickle { objects: machine.objects, root, length: bytes.len() });
-            }
-            Err(why) => return Err(Malformed { at, why }),
-        }
-    }
-}
-
-#[derive(Default)]
-struct Machine<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    objects: Vec<Object>,
-    stack: Vec<Id>,
-    /// Heights of the stack.
-    marks: Vec<usize>,
-    memo: HashMap<u64, Id>,
-    /// Bytes of names that were put together from texts on the stack.
-    names: usize,
-}
-
-/// Bytes of such names for a byte of pickle. A text can be recalled again and again, and Python
-/// makes a name once.
-const MAX_NAMES: usize = 16;
-
-const CUT: Why = "the pickle is cut off";
-const UNDERFLOW: Why = "an object is missing on the stack";
+use super::{Id, MAX_NAMES, Machine, Object, UNDERFLOW, Why};
 
 impl Machine<'_> {
-    fn take(&mut self, length: u64) -> Result<&[u8], Why> {
-        let rest = &self.bytes[self.at..];
-        let taken =
-            usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or(CUT)?;
-        self.at += taken.len();
-        Ok(taken)
-    }
-
-    /// A little-endian number of `size` bytes.
-    fn number(&mut self, size: u64) -> Result<u64, Why> {
-        let bytes = self.take(size)?;
-        Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
-    }
-
-    /// The rest of the line.
-    fn line(&mut self) -> Result<String, Why> {
-        let rest = &self.bytes[self.at..];
-        let length = rest.iter().position(|&byte| byte == b'\n').ok_or(CUT)?;
-        let line = String::from_utf8_lossy(self.take(length as u64)?).into_owned();
-        self.at += 1;
-        Ok(line)
-    }
-
-    fn text(&mut self, length: u64) -> Result<Object, Why> {
-        Ok(Object::Text(String::from_utf8_lossy(self.take(length)?).into_owned()))
-    }
-
-    fn push(&mut self, object: Object) {
-        self.stack.push(self.objects.len());
-        self.objects.push(object);
-    }
-
-    fn pop(&mut self) -> Result<Id, Why> {
-        let floor = self.marks.last().copied().unwrap_or(0);
-        if self.stack.len() <= floor {
-            return Err(UNDERFLOW);
-        }
-        self.stack.pop().ok_or(UNDERFLOW)
-    }
-
-    fn top(&self) -> Result<Id, Why> {
-        self.stack.last().copied().ok_or(UNDERFLOW)
-    }
-
-    fn pop_to_mark(&mut self) -> Result<Vec<Id>, Why> {
-        let mark = self.marks.pop().ok_or("a mark is missing on the stack")?;
-        Ok(self.stack.split_off(mark))
-    }
-
-    fn pop_last(&mut self, count: usize) -> Result<Vec<Id>, Why> {
-        let floor = self.marks.last().copied().unwrap_or(0);
-        let start =
-            self.stack.len().checked_sub(count).filter(|&start| start >= floor).ok_or(UNDERFLOW)?;
-        Ok(self.stack.split_off(start))
-    }
-
-    fn call(&mut self, function: Id, arguments: Id) {
-        self.push(Object::Call { function, arguments, state: None, items: Vec::new() });
-    }
-
-    /// Adds to a list or set, or to what is like one.
-    fn extend(&mut self, object: Id, new: Vec<Id>) -> Result<(), Why> {
-        match &mut self.objects[object] {
-            Object::Sequence(items) => items.extend(new),
-            Object::Call { items, .. } => items.extend(new.into_iter().map(|value| (value, value))),
-            _ => return Err("items for what takes none"),
-        }
-        Ok(())
-    }
-
-    /// Adds to a dict, or to what is like one.
-    fn set_items(&mut self, object: Id, flat: &[Id]) -> Result<(), Why> {
-        let (pairs, []) = flat.as_chunks::<2>() else { return Err("a key without a value") };
-        let new = pairs.iter().map(|&[key, value]| (key, value));
-        match &mut self.objects[object] {
-            Object::Dict(items) | Object::Call { items, .. } => items.extend(new),
-            _ => return Err("items for what takes none"),
-        }
-        Ok(())
-    }
-
-    fn remember(&mut self, key: u64) -> Result<(), Why> {
-        let top = self.top()?;
-        self.memo.insert(key, top);
-        Ok(())
-    }
-
-    fn recall(&mut self, key: u64) -> Result<(), Why> {
-        let id = *self.memo.get(&key).ok_or("a reference to nothing")?;
-        self.stack.push(id);
-        Ok(())
-    }
-
-    fn name_of(&self, id: Id) -> Result<&str, Why> {
-        match &self.objects[id] {
-            Object::Text(text) => Ok(text),
-            _ => Err("a name that is no text"),
-        }
-    }
-
     /// One opcode. The object that the pickle stands for, at its end.
-    fn step(&mut self) -> Result<Option<Id>, Why> {
+    pub(super) fn step(&mut self) -> Result<Option<Id>, Why> {
         let opcode = self.take(1)?[0];
         match opcode {
             b'.' => return self.pop().map(Some),
@@ -229,12 +25,13 @@ impl Machine<'_> {
                 self.push(integer);
             }
             b'F' => {
-                self.line()?;
-                self.push(Object::Other);
+                let float = self.line()?.trim().parse();
+                self.push(Object::Float(float.map_err(|_| "a number that is none")?));
             }
             b'G' => {
-                self.take(8)?;
-                self.push(Object::Other);
+                // Big-endian, unlike all other numbers.
+                let bits = self.number(8)?.swap_bytes();
+                self.push(Object::Float(f64::from_bits(bits)));
             }
             b'S' | b'V' | b'T' | b'U' | b'X' | 0x8C | 0x8D => {
                 let text = self.any_text(opcode)?;
@@ -248,8 +45,8 @@ impl Machine<'_> {
                 } else {
                     8
                 })?;
-                self.take(length)?;
-                self.push(Object::Other);
+                let bytes = self.bytes(length)?;
+                self.push(Object::Bytes(bytes));
             }
             b')' | b']' | 0x8F => self.push(Object::Sequence(Vec::new())),
             b'}' => self.push(Object::Dict(Vec::new())),
@@ -338,7 +135,7 @@ impl Machine<'_> {
             _ => 4,
         };
         let length = self.number(size)?;
-        self.text(length)
+        if matches!(opcode, b'U' | b'T') { self.string(length) } else { self.text(length) }
     }
 
     fn memo(&mut self, opcode: u8) -> Result<(), Why> {

@@ -1,5 +1,5 @@
-//! Sharded .safetensors: `model.safetensors.index.json` names the shards, and the shard of each
-//! tensor.
+//! Sharded models: `model.safetensors.index.json` and `pytorch_model.bin.index.json` name the
+//! shards, and the shard of each tensor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,23 +8,38 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::formats::pytorch;
+use crate::formats::within::Place;
 use crate::model::reader::Reader;
-use crate::model::{self, Data, FileFormat, Input, ReadAt, Tensor};
+use crate::model::{self, FileFormat, Input, ReadAt, Tensor};
 
 impl FileFormat {
-    /// The index of a set of .safetensors files; see
-    /// [`safetensors_index`](crate::formats::safetensors_index).
+    /// The index of a set of .safetensors files; see [`index`](crate::formats::index).
     pub const SAFETENSORS_INDEX: Self = Self::named("safetensors.index.json");
+    /// The index of a set of PyTorch files; see [`index`](crate::formats::index).
+    pub const PYTORCH_INDEX: Self = Self::named("bin.index.json");
 }
 
-pub(super) static READER: Reader = Reader {
+pub(super) static SAFETENSORS: Reader = Reader {
     format: FileFormat::SAFETENSORS_INDEX,
     endings: &[".safetensors.index.json"],
+    tensors: |input| tensors(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
     // The index is plain JSON, so only its name tells the format.
     begins: |_| false,
-    tensors,
     stream: None,
-    shards: Some(|bytes| Ok(shards(bytes)?.into_iter().collect())),
+    checksums: None,
+    shards: Some(names),
+    is_fixable: false,
+};
+
+pub(super) static PYTORCH: Reader = Reader {
+    format: FileFormat::PYTORCH_INDEX,
+    endings: &[".bin.index.json"],
+    tensors: |input| tensors(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH),
+    begins: |_| false,
+    stream: None,
+    checksums: None,
+    shards: Some(names),
     is_fixable: false,
 };
 
@@ -46,17 +61,11 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Json(error) => write!(f, "bad index of .safetensors shards: {error}"),
+            Self::Json(error) => write!(f, "bad index of shards: {error}"),
             Self::Missing { tensor, shard } => {
                 write!(f, "tensor {tensor:?} is not in {shard:?}, where the index has it")
             }
         }
-    }
-}
-
-impl From<Error> for model::Error {
-    fn from(error: Error) -> Self {
-        Self::refused(FileFormat::SAFETENSORS_INDEX, error)
     }
 }
 
@@ -74,6 +83,12 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
+fn names(index: &[u8]) -> Result<Vec<String>, model::Error> {
+    let shards = shards(index);
+    let shards = shards.map_err(|error| model::Error::refused(FileFormat::PYTORCH_INDEX, error))?;
+    Ok(shards.into_iter().collect())
+}
+
 /// The names of the shards, sorted, each once.
 ///
 /// # Errors
@@ -88,23 +103,40 @@ fn parse(index: &[u8]) -> Result<Index, Error> {
     serde_json::from_slice(&index).map_err(Error::Json)
 }
 
-/// The tensors of all shards, including those that the index does not name.
+/// The tensors of all shards, including those that the index does not name. The index is of the
+/// format `format`, and the shards are of the format `of`.
 ///
 /// # Errors
 /// [`model::Error`] if the index is not valid, or for the first shard that cannot be checked.
-pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
-    gather(input.bytes, |shard| {
-        let source = input.open_beside(shard, FileFormat::SAFETENSORS_INDEX)?;
+fn tensors(
+    input: Input<'_>,
+    format: FileFormat,
+    of: FileFormat,
+) -> Result<Vec<Tensor>, model::Error> {
+    gather(input.bytes, format, of, |shard| {
+        let source = input.open_beside(shard, format)?;
         Ok((source.path().to_owned(), source))
     })
+}
+
+/// The format of the shards of an index. None for formats that are no index.
+pub(crate) fn of_shards(index: FileFormat) -> Option<FileFormat> {
+    let indexes = [
+        (FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
+        (FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH),
+    ];
+    indexes.into_iter().find(|(format, _)| *format == index).map(|(_, of)| of)
 }
 
 /// As [`tensors`]. `open` opens a shard by its name, and returns the path to report.
 pub(crate) fn gather(
     index: &[u8],
+    format: FileFormat,
+    of: FileFormat,
     mut open: impl FnMut(&str) -> Result<(PathBuf, Arc<dyn ReadAt>), model::Error>,
 ) -> Result<Vec<Tensor>, model::Error> {
-    let index = parse(index)?;
+    let refused = |error| model::Error::refused(format, error);
+    let index = parse(index).map_err(refused)?;
     let mut expected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (tensor, shard) in &index.weight_map {
         expected.entry(shard).or_default().insert(tensor);
@@ -112,22 +144,19 @@ pub(crate) fn gather(
     let mut all = Vec::new();
     for (shard, mut names) in expected {
         let (path, source) = open(shard)?;
-        let tensors = FileFormat::SAFETENSORS
+        let tensors = of
             .read(&*source, None)
             .map_err(|error| model::Error::Other { path: path.clone(), error: Box::new(error) })?;
-        for mut tensor in tensors {
+        let place = Place::Other(source.clone(), 0..source.length());
+        for tensor in tensors {
             if let Some(name) = &tensor.name {
-                names.remove(name.as_str());
+                names.remove(name.split(pytorch::STORAGE).next().unwrap_or(name));
             }
-            tensor.file = Some(path.clone());
-            if let Data::Input(range) = tensor.data {
-                tensor.data = Data::Other { source: source.clone(), range };
-            }
-            all.push(tensor);
+            all.push(place.moved(Tensor { file: Some(path.clone()), ..tensor }));
         }
         if let Some(tensor) = names.first() {
             let missing = Error::Missing { tensor: (*tensor).to_owned(), shard: shard.to_owned() };
-            return Err(missing.into());
+            return Err(refused(missing));
         }
     }
     Ok(all)

@@ -1,7 +1,9 @@
 //! Several threads give the answers of the oracles, on every backend, whatever the pool: random
 //! data, and hits at the borders between the parts that threads take.
 
-use nonfinite::{Backend, Census, Elements, Error, Format, Occurrences, Predicate, TensorView};
+mod views;
+
+use nonfinite::{Backend, Census, Elements, Format, Occurrences, Predicate, TensorView};
 use nonfinite_oracle::{self as oracle, Kind, holds, kind};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -252,7 +254,7 @@ fn hits_at_borders() {
     }
 }
 
-/// The public functions, around the lengths where threads begin to share.
+/// Views of slices and of bytes, around the lengths where threads begin to share.
 #[test]
 fn slices_and_bytes() {
     for elements in [0, 1, 63, ALONE / 4 - 1, ALONE / 4, ALONE / 4 + 1, ALONE / 4 + 70] {
@@ -260,180 +262,36 @@ fn slices_and_bytes() {
         x.iter_mut().skip(5).step_by(1000).for_each(|x| *x = f32::NAN);
         let hits: Vec<bool> = x.iter().map(|x| x.is_nan()).collect();
         let first = hits.iter().position(|&hit| hit);
-        let count = hits.iter().filter(|&&hit| hit).count();
+        let indices = hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(i, _)| i);
+        let count = indices.clone().count();
 
-        let mut mask = vec![true; elements];
-        TensorView::from(&x).par().mask(Predicate::Nan, &mut mask).unwrap();
-        assert!(mask == hits, "mask of {elements}");
-        let mut bitmap = vec![0u8; (elements + 5).div_ceil(8)];
-        TensorView::from(&x).par().bits(Predicate::Nan, &mut bitmap, 5).unwrap();
-        assert!((0..elements).all(|i| (bitmap[(i + 5) / 8] >> ((i + 5) % 8) & 1 == 1) == hits[i]));
-        assert_eq!(TensorView::from(&x).par().any(Predicate::Nan), first.is_some());
-        assert_eq!(TensorView::from(&x).par().all(Predicate::Finite), first.is_none());
-        assert_eq!(TensorView::from(&x).par().count(Predicate::Nan), count);
-        assert_eq!(TensorView::from(&x).par().position(Predicate::Nan), first);
-        assert_eq!(TensorView::from(&x).par().census().nan, Occurrences::new(count, first));
+        let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        for view in [TensorView::from(&x), TensorView::from_bytes(&bytes, Format::F32).unwrap()] {
+            let view = view.par();
+            let mut mask = vec![true; elements];
+            view.mask(Predicate::Nan, &mut mask).unwrap();
+            assert!(mask == hits, "mask of {elements}");
+            // Room behind the last result, from a bit far behind the first on.
+            for offset in [5, 805] {
+                let (begin, end) = (offset, offset + elements);
+                let mut bitmap = vec![0u8; end.div_ceil(8) + 3000];
+                view.bits(Predicate::Nan, &mut bitmap, offset).unwrap();
+                let bit = |i: usize| bitmap[i / 8] >> (i % 8) & 1 == 1;
+                assert!((begin..end).all(|i| bit(i) == hits[i - begin]), "bits of {elements}");
+                assert!((0..begin).chain(end..8 * bitmap.len()).all(|i| !bit(i)), "{elements}");
+            }
+            assert_eq!(view.any(Predicate::Nan), first.is_some());
+            assert_eq!(view.all(Predicate::Finite), first.is_none());
+            assert_eq!(view.count(Predicate::Nan), count);
+            assert_eq!(view.position(Predicate::Nan), first);
+            assert!(view.positions(Predicate::Nan).eq(indices.clone()), "{elements}");
+            assert_eq!(view.census().nan, Occurrences::new(count, first));
+        }
 
         let finite = vec![1f32; elements];
         for backend in Backend::available() {
-            assert!(
-                TensorView::from(&finite[..]).on(backend).par().all(Predicate::Finite),
-                "{} all of {elements}",
-                backend.name()
-            );
-        }
-
-        // Room behind the last result, from a bit far behind the first on.
-        let mut long = vec![0u8; 10 * bitmap.len() + 3000];
-        TensorView::from(&x).par().bits(Predicate::Nan, &mut long, 805).unwrap();
-        assert!(long[..100].iter().chain(&long[100 + bitmap.len()..]).all(|&byte| byte == 0));
-        assert!(long[100..][..bitmap.len()] == bitmap);
-
-        assert!(
-            TensorView::from(&x).par().positions(Predicate::Nan).eq(hits
-                .iter()
-                .enumerate()
-                .filter(|(_, hit)| **hit)
-                .map(|(i, _)| i))
-        );
-
-        let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        let view = TensorView::from_bytes(&bytes, Format::F32).unwrap().par();
-        let mut mask = vec![7u8; elements];
-        assert_eq!(view.mask(Predicate::Nan, &mut mask), Ok(()));
-        assert!(mask.iter().zip(&hits).all(|(&byte, &hit)| byte == u8::from(hit)));
-        let mut again = vec![0u8; (elements + 5).div_ceil(8)];
-        assert_eq!(view.bits(Predicate::Nan, &mut again, 5), Ok(()));
-        assert!(again == bitmap);
-        assert_eq!(view.any(Predicate::Nan), first.is_some());
-        assert_eq!(view.all(Predicate::Finite), first.is_none());
-        assert_eq!(view.count(Predicate::Nan), count);
-        assert_eq!(view.position(Predicate::Nan), first);
-        assert_eq!(view.census().nan, Occurrences::new(count, first));
-    }
-}
-
-/// Layouts whose parts are boxes: the answers of one thread, which `backends/views.rs` holds against
-/// nested loops.
-#[test]
-fn strided_views() {
-    let mut random = random();
-    let x: Vec<u16> = (0..3 << 20).map(|_| random() as u16).collect();
-    let codes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
-    let x = Elements::from_bytes(&codes, Format::F16).unwrap();
-    let layouts: [(&[usize], &[isize]); 7] = [
-        (&[1 << 20], &[3]),
-        (&[1 << 20, 3], &[1, 1 << 20]),
-        (&[3, 1 << 20], &[1, 3]),
-        (&[2, 1, 512, 1025], &[1 << 20, 5, 2048, 1]),
-        (&[1100, 1900], &[1950, 1]),
-        (&[5, 7, 40_000], &[1, 100_000, 2]),
-        (&[3, 1 << 20], &[0, 3]),
-    ];
-    for pool in pools() {
-        for (sizes, strides) in layouts {
-            let alone = TensorView::strided(x, 0, sizes, strides).unwrap();
-            let shared = alone.par();
-            let at = format!("{sizes:?} {strides:?}, {} threads", pool.current_num_threads());
-            pool.install(|| {
-                for predicate in [
-                    Predicate::Nan,
-                    Predicate::Finite,
-                    Predicate::NegativeInf,
-                    Predicate::NanOrPositiveInf,
-                ] {
-                    assert_eq!(shared.any(predicate), alone.any(predicate), "any {at}");
-                    assert_eq!(shared.all(predicate), alone.all(predicate), "all {at}");
-                    assert_eq!(shared.count(predicate), alone.count(predicate), "count {at}");
-                    assert_eq!(shared.position(predicate), alone.position(predicate), "{at}");
-                    let mut masks = [vec![7u8; alone.len()], vec![9; alone.len()]];
-                    shared.mask(predicate, &mut masks[0]).unwrap();
-                    alone.mask(predicate, &mut masks[1]).unwrap();
-                    assert!(masks[0] == masks[1], "mask {predicate:?} {at}");
-                    for offset in [0, 3] {
-                        let room = (alone.len() + offset).div_ceil(8);
-                        let mut bits = [vec![0; room], vec![0; room]];
-                        shared.bits(predicate, &mut bits[0], offset).unwrap();
-                        alone.bits(predicate, &mut bits[1], offset).unwrap();
-                        assert!(bits[0] == bits[1], "bits {predicate:?} from {offset} {at}");
-                    }
-                    for (axis, size) in sizes.iter().enumerate() {
-                        let rows = alone.len() / size;
-                        let mut counts = [vec![1; rows], vec![2; rows]];
-                        shared.rows(axis).unwrap().count(predicate, &mut counts[0]).unwrap();
-                        alone.rows(axis).unwrap().count(predicate, &mut counts[1]).unwrap();
-                        assert!(counts[0] == counts[1], "rows along {axis} {predicate:?} {at}");
-                    }
-                }
-                assert_eq!(shared.census(), alone.census(), "census {at}");
-            });
+            let all = TensorView::from(&finite).on(backend).par().all(Predicate::Finite);
+            assert!(all, "{} all of {elements}", backend.name());
         }
     }
-}
-
-/// What is larger than the last-level cache is written past it.
-#[test]
-fn masks_larger_than_the_cache() {
-    let Some(elements) =
-        (20..30).map(|power| 1 << power).find(|&results| nonfinite_kernels::streams(results))
-    else {
-        println!("no mask of less than 2^30 results is written past the caches here");
-        return;
-    };
-    println!("{elements} results are written past the caches");
-    let format = Format::F8E5M2;
-    // One more than all codes, so that the pattern moves.
-    let codes: Vec<u8> = (0..=255).chain([0x7F]).collect();
-    let x: Vec<u8> = codes.iter().copied().cycle().take(elements).collect();
-    let hits: Vec<u8> =
-        codes.iter().map(|&code| u8::from(kind(format, code.into()) == Kind::Nan)).collect();
-    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let view = TensorView::from_bytes(&x, format).unwrap();
-    for threads in [false, true] {
-        let mut mask = vec![0xA5; elements];
-        let written = if threads {
-            pool.install(|| view.par().mask(Predicate::Nan, &mut mask))
-        } else {
-            view.mask(Predicate::Nan, &mut mask)
-        };
-        assert_eq!(written, Ok(()));
-        let wrong = mask.chunks(hits.len()).position(|piece| *piece != hits[..piece.len()]);
-        assert_eq!(wrong, None, "piece of {} results, threads: {threads}", hits.len());
-    }
-}
-
-/// A view that names one element so often that no pool could take parts of it.
-#[test]
-fn huge_broadcasts() {
-    let sizes = [isize::MAX as usize];
-    let view = TensorView::strided(&[f32::NAN], 0, &sizes, &[0]).unwrap().par();
-    assert!(view.any(Predicate::Nan) && !view.any(Predicate::Inf) && view.all(Predicate::Nan));
-    assert_eq!((view.count(Predicate::Nan), view.position(Predicate::Nan)), (sizes[0], Some(0)));
-    assert_eq!(view.census().nan, Occurrences::new(sizes[0], Some(0)));
-}
-
-#[test]
-fn what_does_not_fit_is_refused() {
-    let x = vec![f32::NAN; ALONE];
-    let view = TensorView::from(&x).par();
-    for wrong in [ALONE - 1, ALONE + 1] {
-        let mut mask = vec![false; wrong];
-        let error = Error::OutputLength { elements: ALONE, output: wrong };
-        assert_eq!(view.mask(Predicate::Nan, &mut mask), Err(error));
-        assert!(!mask.contains(&true), "nothing is written");
-    }
-    for (room, offset) in
-        [(ALONE / 8, 1), (ALONE / 8, 7), (ALONE / 8 - 1, 0), (ALONE / 8, usize::MAX)]
-    {
-        let mut bitmap = vec![0; room];
-        let error = Error::OutputBits { elements: ALONE, offset, bytes: room };
-        assert_eq!(view.bits(Predicate::Nan, &mut bitmap, offset), Err(error));
-        assert!(bitmap.iter().all(|&byte| byte == 0), "nothing is written");
-    }
-    let mut rows = [true; 3];
-    let shape = [ALONE / 4, 4];
-    let rows_of = TensorView::shaped(&x, &shape).unwrap().par().rows(1).unwrap();
-    let error = Error::Rows { rows: ALONE / 4, output: 3 };
-    assert_eq!(rows_of.any(Predicate::Nan, &mut rows), Err(error));
-    assert_eq!(rows, [true; 3], "nothing is written");
 }

@@ -1,0 +1,209 @@
+//! What an `nf_view` describes, checked: its elements, sizes and strides.
+#![expect(unsafe_code, reason = "C's pointers become slices")]
+
+use core::ffi::c_void;
+
+use nonfinite::{Error, Format, TensorView};
+
+use crate::codes::{self, FormatCode};
+use crate::ffi::{self, Span};
+use crate::status::{
+    NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH, NF_ERR_OUTPUT_STRIDES,
+    Status,
+};
+
+/// A strided tensor: the element at coordinate `c` is `data[offset + c[0] * strides[0] + ... +
+/// c[rank - 1] * strides[rank - 1]]`. All in elements, as numpy, DLPack and DirectML have it, but
+/// numpy's strides in bytes.
+///
+/// Strides may be negative or 0 (a broadcast dimension), dimensions may overlap, and one of size 1
+/// may have any stride. A rank of 0 is one element. If a size is 0 there are no elements, and
+/// `data` may be null and `offset` and strides anything.
+///
+/// All bytes from the first to the last element must be readable, and nothing may write to them
+/// during a call, also those between elements; only elements are read.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct View {
+    /// What offsets and strides count from. Any address.
+    pub data: *const c_void,
+    /// The format of the elements.
+    pub format: FormatCode,
+    /// The number of dimensions.
+    pub rank: usize,
+    /// One size a dimension, outermost first. May be null if `rank` is 0.
+    pub sizes: *const usize,
+    /// One stride a dimension, outermost first. Null: row-major without padding.
+    pub strides: *const isize,
+    /// Where coordinate 0 is.
+    pub offset: isize,
+}
+
+/// A `View` whose pointers were checked, and that names no element that cannot be.
+pub(crate) struct Tensor<'a> {
+    format: Format,
+    pub(crate) sizes: &'a [usize],
+    strides: Option<&'a [isize]>,
+    extent: Extent,
+    pub(crate) len: usize,
+    /// The bytes of elements, sizes and strides.
+    data: Span,
+    shape: [Span; 2],
+}
+
+impl<'a> Tensor<'a> {
+    /// # Safety
+    /// Unless null or misaligned, `x` must lead to a `View`, and its `sizes` and `strides`, unless
+    /// null or misaligned, to `rank` values that nothing writes to during `'a`.
+    pub(crate) unsafe fn new(x: *const View) -> Result<Self, Status> {
+        ffi::check(x)?;
+        // SAFETY: not null and aligned (just checked); a `View` of which any value of the right
+        // type will do (the caller).
+        let x = unsafe { x.read() };
+        let format = codes::format(x.format)?;
+        // SAFETY: `rank` values (the caller).
+        let (sizes, sizes_span) = unsafe { ffi::array(x.sizes, x.rank)? };
+        // SAFETY: null or `rank` values (the caller).
+        let strides = unsafe { optional(x.strides, x.rank)? };
+        let extent = Extent::new(sizes, strides.map(|(strides, _)| strides), x.offset)?;
+        let data = extent.span(x.data, format.size_in_bytes())?;
+        // Broadcast, more elements can be named than there are bytes.
+        let len = if sizes.contains(&0) {
+            Some(0)
+        } else {
+            sizes.iter().try_fold(1usize, |len, &size| len.checked_mul(size))
+        };
+        Ok(Self {
+            format,
+            sizes,
+            strides: strides.map(|(strides, _)| strides),
+            extent,
+            len: len.ok_or(NF_ERR_LENGTH)?,
+            data,
+            shape: [sizes_span, strides.map_or(sizes_span, |(_, span)| span)],
+        })
+    }
+
+    pub(crate) fn apart_from(&self, output: &Span) -> Result<(), Status> {
+        self.shape.iter().chain([&self.data]).try_for_each(|span| span.apart_from(output))
+    }
+
+    /// # Safety
+    /// For all of `'b` all bytes from the first to the last element must be readable and
+    /// initialised, and nothing may write to them.
+    pub(crate) unsafe fn view<'b>(&self) -> Result<TensorView<'b>, Status>
+    where
+        'a: 'b,
+    {
+        // SAFETY: as the caller vouches.
+        let elements = unsafe { self.data.elements(self.format)? };
+        match self.strides {
+            Some(strides) => {
+                TensorView::strided(elements, self.extent.offset(), self.sizes, strides)
+            }
+            None => TensorView::shaped(elements, self.sizes),
+        }
+        .map_err(status)
+    }
+}
+
+/// From which to which element a layout reaches, counted from the pointer of C.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    first: isize,
+    /// Coordinate 0.
+    origin: isize,
+    /// From the first element to the last, with both; 0 if there is none.
+    elements: usize,
+}
+
+impl Extent {
+    pub(crate) fn new(
+        sizes: &[usize],
+        strides: Option<&[isize]>,
+        origin: isize,
+    ) -> Result<Self, Status> {
+        if sizes.contains(&0) {
+            return Ok(Self { first: 0, origin: 0, elements: 0 });
+        }
+        let (first, last) = match strides {
+            Some(strides) => reach(sizes, strides, origin),
+            None => {
+                let len = sizes
+                    .iter()
+                    .try_fold(1isize, |len, &size| len.checked_mul(size.try_into().ok()?));
+                len.and_then(|len| Some((origin, origin.checked_add(len - 1)?)))
+            }
+        }
+        .ok_or(NF_ERR_LENGTH)?;
+        let elements = last
+            .checked_sub(first)
+            .and_then(|distance| distance.checked_add(1))
+            .ok_or(NF_ERR_LENGTH)?;
+        Ok(Self { first, origin, elements: elements.unsigned_abs() })
+    }
+
+    /// The bytes from the first element to the last.
+    pub(crate) fn span(&self, data: *const c_void, item: usize) -> Result<Span, Status> {
+        if self.elements == 0 {
+            return Span::new(core::ptr::null(), 0, item);
+        }
+        if data.is_null() {
+            return Err(NF_ERR_NULL);
+        }
+        let distance = isize::try_from(item)
+            .ok()
+            .and_then(|item| self.first.checked_mul(item))
+            .ok_or(NF_ERR_LENGTH)?;
+        data.addr().checked_add_signed(distance).ok_or(NF_ERR_LENGTH)?;
+        Span::new(data.wrapping_byte_offset(distance), self.elements, item)
+    }
+
+    /// Coordinate 0, counted from the first element.
+    pub(crate) fn offset(&self) -> usize {
+        // Neither below 0 nor too much: the origin is between the first and the last element.
+        self.origin.wrapping_sub(self.first).unsigned_abs()
+    }
+}
+
+/// The first and the last element; there is at least one.
+fn reach(sizes: &[usize], strides: &[isize], origin: isize) -> Option<(isize, isize)> {
+    let (mut first, mut last) = (origin, origin);
+    for (&size, &stride) in sizes.iter().zip(strides) {
+        let steps = size - 1;
+        let distance = if steps == 0 || stride == 0 {
+            0
+        } else {
+            isize::try_from(steps).ok()?.checked_mul(stride)?
+        };
+        first = first.checked_add(distance.min(0))?;
+        last = last.checked_add(distance.max(0))?;
+    }
+    Some((first, last))
+}
+
+/// Strides, and their bytes, unless there are none.
+///
+/// # Safety
+/// As [`ffi::array`], or null.
+pub(crate) unsafe fn optional<'a>(
+    strides: *const isize,
+    rank: usize,
+) -> Result<Option<(&'a [isize], Span)>, Status> {
+    if strides.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as the caller vouches.
+    unsafe { ffi::array(strides, rank) }.map(Some)
+}
+
+/// The status of an error that a [`Tensor`] or an output can still have.
+pub(crate) fn status(error: Error) -> Status {
+    match error {
+        Error::TooManyElements { .. } => NF_ERR_LENGTH,
+        Error::Overlap { .. } => NF_ERR_OUTPUT_STRIDES,
+        Error::OutputBits { .. } => NF_ERR_OUTPUT_LENGTH,
+        // Spans are as long as layouts reach, and sizes are the same for both sides.
+        _ => NF_ERR_INTERNAL,
+    }
+}

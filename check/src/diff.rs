@@ -1,0 +1,200 @@
+//! What the files of one side hold that is not finite, and those of another side do not: what a
+//! conversion broke.
+//!
+//! Tensors are compared by name. A kind is new in a tensor if the second side holds more numbers of
+//! the kind, or if it holds the first one at another place. Behind the first place only counts are
+//! compared, so a number that moves there is not seen.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::model::{Finding, First, Kinds};
+use crate::report::{LookedAt, Report, TensorReport};
+
+/// A file of a side: its path within the folder of the side, and its report. A side of one file has
+/// an empty path.
+pub type Side = [(PathBuf, Report)];
+
+/// A tensor on both sides, or on one of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Pair<'a> {
+    /// The tensor of the first side.
+    pub a: Option<&'a TensorReport>,
+    /// The tensor of the second side.
+    pub b: Option<&'a TensorReport>,
+    /// The file of a tensor without a name, by which it is compared.
+    pub file: &'a Path,
+    /// The kinds that are new on the second side, and make its tensor bad.
+    pub new: Kinds,
+    /// Whether no other kind can be new: false if numbers may have moved behind the first place.
+    pub exact: bool,
+}
+
+/// Tensors of this name cannot be told apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ambiguous {
+    /// The name.
+    pub name: String,
+    /// How many there are on each side.
+    pub counts: [usize; 2],
+}
+
+impl fmt::Display for Ambiguous {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, counts: [a, b] } = self;
+        write!(f, "tensor {name:?} occurs {a} times and {b} times: which ones to compare?")
+    }
+}
+
+impl std::error::Error for Ambiguous {}
+
+/// The tensors of both sides: those of the second side in its order, then those that only the first
+/// side has.
+///
+/// A name that occurs once on each side is compared wherever it lies: in a file or in a shard. A
+/// name that occurs more often is compared within files of the same path. A tensor without a name
+/// is compared by the path of its file.
+///
+/// # Errors
+/// [`Ambiguous`] if tensors of the same name are left on both sides.
+pub fn diff<'a>(a: &'a Side, b: &'a Side) -> Result<Vec<Pair<'a>>, Ambiguous> {
+    let mut names: BTreeMap<Key<'a>, [Vec<Place<'a>>; 2]> = BTreeMap::new();
+    for (side, files) in [a, b].into_iter().enumerate() {
+        let tensors = files.iter().flat_map(|(path, report)| {
+            report.tensors.iter().map(move |tensor| (path.as_path(), tensor))
+        });
+        for (order, (path, tensor)) in tensors.enumerate() {
+            let key = tensor.name.as_deref().map_or(Key::File(path), Key::Name);
+            names.entry(key).or_default()[side].push(Place { path, order, tensor });
+        }
+    }
+    let mut pairs = Vec::new();
+    for (key, [a, b]) in names {
+        if a.len() <= 1 && b.len() <= 1 {
+            pairs.push([a.first().copied(), b.first().copied()]);
+        } else {
+            pairs.extend(by_path(&a, &b).map_err(|counts| Ambiguous { name: key.text(), counts })?);
+        }
+    }
+    pairs.sort_by_key(|[a, b]| (b.map_or(usize::MAX, |b| b.order), a.map(|a| a.order)));
+    Ok(pairs.into_iter().map(Pair::new).collect())
+}
+
+/// What a tensor is compared by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key<'a> {
+    Name(&'a str),
+    File(&'a Path),
+}
+
+impl Key<'_> {
+    fn text(self) -> String {
+        match self {
+            Self::Name(name) => name.to_owned(),
+            Self::File(path) => path.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// A tensor, and where on its side it is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    path: &'a Path,
+    order: usize,
+    tensor: &'a TensorReport,
+}
+
+type Both<'a> = [Option<Place<'a>>; 2];
+
+/// Pairs tensors of one name by the paths of their files. An error counts those that are left on
+/// both sides.
+fn by_path<'a>(a: &[Place<'a>], b: &[Place<'a>]) -> Result<Vec<Both<'a>>, [usize; 2]> {
+    let mut paths: BTreeMap<&Path, [Vec<Place<'a>>; 2]> = BTreeMap::new();
+    a.iter().for_each(|place| paths.entry(place.path).or_default()[0].push(*place));
+    b.iter().for_each(|place| paths.entry(place.path).or_default()[1].push(*place));
+    let (mut pairs, mut left) = (Vec::new(), [0, 0]);
+    for [a, b] in paths.into_values() {
+        if a.len() == b.len() {
+            pairs.extend(a.into_iter().zip(b).map(|(a, b)| [Some(a), Some(b)]));
+            continue;
+        }
+        left = [left[0] + a.len(), left[1] + b.len()];
+        pairs.extend(a.into_iter().map(|a| [Some(a), None]));
+        pairs.extend(b.into_iter().map(|b| [None, Some(b)]));
+    }
+    if left.contains(&0) { Ok(pairs) } else { Err(left) }
+}
+
+impl<'a> Pair<'a> {
+    fn new([a, b]: Both<'a>) -> Self {
+        let file = b.or(a).map_or(Path::new(""), |place| place.path);
+        let [a, b] = [a, b].map(|place| place.map(|place| place.tensor));
+        let (new, unsure) = match (a, b) {
+            (_, None) => (Kinds::default(), Kinds::default()),
+            (None, Some(b)) => (b.bad, Kinds::default()),
+            (Some(a), Some(b)) => {
+                let findings = a.found.as_ref().zip(b.found.as_ref());
+                let new = findings.map(|(old, new)| is_new([a, b], old, new)).and(b.bad);
+                let unsure = findings.map(|(old, new)| !is_told([a, b], old, new)).and(b.bad);
+                (new, unsure.without(new))
+            }
+        };
+        Self { a, b, file, new, exact: unsure.is_empty() }
+    }
+
+    /// The name, where the files give one.
+    #[must_use]
+    pub fn name(&self) -> Option<&'a str> {
+        self.b.or(self.a)?.name.as_deref()
+    }
+
+    /// Whether the counts of a kind differ, or a kind is new.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        let counts = |tensor: Option<&TensorReport>| {
+            tensor.map(|tensor| tensor.found.as_ref().map(|finding| finding.count))
+        };
+        let [a, b] = [counts(self.a), counts(self.b)].map(Option::unwrap_or_default);
+        !self.new.is_empty() || a != b
+    }
+}
+
+fn is_new(tensors: [&TensorReport; 2], old: &Finding, new: &Finding) -> bool {
+    if new.count > old.count {
+        return true;
+    }
+    let Some([old_first, new_first]) = comparable(tensors, old, new) else { return false };
+    // Of as many numbers as before, one is elsewhere. Of fewer, only an earlier one is surely new.
+    let moved = new_first.place != old_first.place && new.count == old.count;
+    moved || new_first.place < old_first.place
+}
+
+/// Whether counts and first places tell that a kind is not new.
+fn is_told(tensors: [&TensorReport; 2], old: &Finding, new: &Finding) -> bool {
+    new.count == 0 || new.count == 1 && old.count == 1 && comparable(tensors, old, new).is_some()
+}
+
+/// The first places of both sides, where both have the same order of the same shape.
+fn comparable<'a>(
+    tensors: [&TensorReport; 2],
+    old: &'a Finding,
+    new: &'a Finding,
+) -> Option<[&'a First; 2]> {
+    let firsts = [old.first.as_ref()?, new.first.as_ref()?];
+    let same = tensors[0].shape == tensors[1].shape
+        && tensors.iter().all(|tensor| tensor.looked_at == LookedAt::Values)
+        && tensors.iter().zip(firsts).all(|(tensor, first)| is_row_major(tensor, first));
+    same.then_some(firsts)
+}
+
+/// Whether the coordinate is that of the place if the last index runs fastest.
+fn is_row_major(tensor: &TensorReport, first: &First) -> bool {
+    let index = tensor
+        .shape
+        .iter()
+        .zip(&first.coordinate)
+        .fold(0usize, |index, (extent, at)| index.saturating_mul(*extent).saturating_add(*at));
+    index == first.place
+}

@@ -1,0 +1,176 @@
+//! Dictionaries of floats: their entries, and the numbers of the rows that refer to them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::batch::Batch;
+use super::compression::{MAX_IN_MEMORY, load, open};
+use super::error::Error;
+use super::levels::Levels;
+use crate::model::{ByteOrder, ShowError};
+
+/// Rows whose numbers are put together at a time.
+pub(super) const ROWS: usize = 8 << 10;
+
+/// How a column refers to a dictionary.
+#[derive(Clone, Copy)]
+pub(super) struct Indices {
+    /// The number of the dictionary.
+    pub(super) id: i64,
+    /// Bytes of an index.
+    pub(super) size: usize,
+    pub(super) is_signed: bool,
+}
+
+impl Indices {
+    /// The value of an index; a negative one is beyond every dictionary.
+    fn value(self, bytes: &[u8], order: ByteOrder) -> usize {
+        let fold = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
+        let value = match order {
+            ByteOrder::Little => bytes.iter().rev().fold(0, fold),
+            ByteOrder::Big => bytes.iter().fold(0, fold),
+        };
+        let is_negative = self.is_signed && value >> (8 * self.size - 1) == 1;
+        if is_negative { usize::MAX } else { usize::try_from(value).unwrap_or(usize::MAX) }
+    }
+}
+
+/// The entries of a dictionary, batch by batch.
+#[derive(Default)]
+pub(super) struct Entries<'a> {
+    segments: Vec<Segment<'a>>,
+    length: usize,
+    in_memory: usize,
+}
+
+/// The entries of one batch.
+struct Segment<'a> {
+    /// The index of the first.
+    first: usize,
+    values: Cow<'a, [u8]>,
+    /// Bits, of which those of nulls are 0; none if nothing is null.
+    valid: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> Entries<'a> {
+    /// Those of some batches, of so many bytes each.
+    pub(super) fn load(batches: &[Batch], size: usize, input: &'a [u8]) -> Result<Self, ShowError> {
+        let mut entries = Self::default();
+        for batch in batches {
+            entries.add(batch, size, MAX_IN_MEMORY, &mut |range, length, left| {
+                Ok(load(open(&input[range], batch.codec)?, length, left)?)
+            })?;
+        }
+        Ok(entries)
+    }
+
+    /// Adds those of a batch. `load` reads so many bytes of a buffer, with no more in memory than
+    /// its last argument. `most` is how many bytes all entries may take in memory.
+    pub(super) fn add(
+        &mut self,
+        batch: &Batch,
+        size: usize,
+        most: usize,
+        load: &mut dyn FnMut(Range<usize>, usize, usize) -> Result<Cow<'a, [u8]>, ShowError>,
+    ) -> Result<(), ShowError> {
+        let seen = |error: Error| ShowError::Seen(error.into());
+        // A dictionary of floats has one node.
+        let Some(node) = batch.nodes.first() else { return Ok(()) };
+        let too_long = || seen(Error::Length("length of a dictionary"));
+        let end = self.length.checked_add(batch.rows).ok_or_else(too_long)?;
+        let bytes = batch.rows.checked_mul(size).ok_or_else(too_long)?;
+        let mut hold = |index: usize, length: usize| {
+            let buffer = load(batch.buffer(0, index), length, most.saturating_sub(self.in_memory))?;
+            if let Cow::Owned(bytes) = &buffer {
+                self.in_memory += bytes.len();
+            }
+            Ok::<_, ShowError>(buffer)
+        };
+        let valid = if node.nulls { Some(hold(0, batch.rows.div_ceil(8))?) } else { None };
+        let values = hold(1, bytes)?;
+        self.segments.push(Segment { first: self.length, values, valid });
+        self.length = end;
+        Ok(())
+    }
+
+    /// Bytes of them that do not lie in the file.
+    pub(super) fn in_memory(&self) -> usize {
+        self.in_memory
+    }
+
+    /// The entry at an index: none if there is no such entry, and then none if it is null.
+    fn get(&self, index: usize, size: usize) -> Option<Option<&[u8]>> {
+        if index >= self.length {
+            return None;
+        }
+        // Batches without entries begin where the next one does.
+        let behind = self.segments.partition_point(|segment| segment.first <= index);
+        let Segment { first, values, valid } = &self.segments[behind.checked_sub(1)?];
+        let at = index - first;
+        let is_valid = valid.as_ref().is_none_or(|bits| bits[at / 8] >> (at % 8) & 1 == 1);
+        Some(is_valid.then(|| &values[at * size..(at + 1) * size]))
+    }
+}
+
+/// What the entries of some batches count as decoded, of so many bytes each. All of them are opened
+/// for each batch of rows.
+pub(super) fn bytes(batches: &[Batch], size: usize) -> u64 {
+    /// For opening a batch, however short.
+    const OPENED: u64 = 64;
+    let (Some(first), Some(last)) = (batches.first(), batches.last()) else { return 0 };
+    let entries = (last.end() - first.first) as u64;
+    entries.saturating_mul(size as u64).saturating_add(OPENED * batches.len() as u64)
+}
+
+/// The numbers of some rows, and which of them the dictionary has as nulls.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) numbers: Vec<u8>,
+    /// Rises.
+    nulls: Vec<usize>,
+}
+
+impl Gathered {
+    /// Makes them those of these indices, of which the first is that of this element of the leaf.
+    /// Numbers have `size` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Index`] for an index outside the dictionary, unless the element is null.
+    pub(super) fn gather(
+        &mut self,
+        (indices, order): (Indices, ByteOrder),
+        bytes: &[u8],
+        (entries, size): (&Entries<'_>, usize),
+        (levels, first): (&Levels<'_>, usize),
+    ) -> Result<(), Error> {
+        self.numbers.clear();
+        self.nulls.clear();
+        for (place, index) in bytes.chunks_exact(indices.size).enumerate() {
+            match entries.get(indices.value(index, order), size) {
+                Some(Some(number)) => self.numbers.extend_from_slice(number),
+                entry => {
+                    let row = first + place;
+                    if entry.is_none() && levels.is_valid(row) {
+                        return Err(Error::Index);
+                    }
+                    self.nulls.push(place);
+                    self.numbers.resize(self.numbers.len() + size, 0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn has_nulls(&self) -> bool {
+        !self.nulls.is_empty()
+    }
+
+    /// Clears the bits of those of a run that are null.
+    pub(super) fn clear_nulls(&self, run: Range<usize>, bits: &mut [u64]) {
+        let from = self.nulls.partition_point(|&place| place < run.start);
+        for place in self.nulls[from..].iter().take_while(|&&place| place < run.end) {
+            let bit = place - run.start;
+            bits[bit / 64] &= !(1 << (bit % 64));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The fields of structured arrays, each as the column of a table.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use super::dtype::Field;
+use crate::model::{Column, Data, Decode, Run, See, ShowError};
+
+/// Bytes of numbers that are shown at a time, and of records that are decoded at a time.
+const CHUNK: usize = 64 << 10;
+/// Bytes of the records of a part, at most, where they lie in the file.
+const PART: usize = 4 << 20;
+/// The longest record that is decoded: it has to be in memory.
+pub(super) const MAX_RECORD: usize = 1 << 20;
+
+/// Where the data of an array is.
+pub(crate) enum Place {
+    /// In the input, in this range.
+    Stored(Range<usize>),
+    /// It comes out of a decoder. The function makes one for each field.
+    Decoded(Box<dyn Fn() -> Box<dyn Decode>>),
+}
+
+/// The numbers of a field.
+pub(super) struct Numbers {
+    field: Field,
+    /// Bytes of a number.
+    size: usize,
+    /// Bytes of a record.
+    record: usize,
+    records: usize,
+    data: Records,
+}
+
+/// The product, which fits unless one of them is zero: then it is zero, whatever the others are.
+pub(super) fn product(extents: impl Iterator<Item = usize> + Clone) -> usize {
+    if extents.clone().any(|extent| extent == 0) { 0 } else { extents.product() }
+}
+
+/// Where the records are.
+enum Records {
+    Stored(Range<usize>),
+    Decoded(Box<dyn Decode>),
+}
+
+impl Numbers {
+    /// The numbers, of so many bytes each, of a field of so many records.
+    pub(super) fn data(
+        field: Field,
+        size: usize,
+        (record, records): (usize, usize),
+        place: &Place,
+    ) -> Data {
+        let data = match place {
+            Place::Stored(range) => Records::Stored(range.clone()),
+            Place::Decoded(decode) => Records::Decoded(decode()),
+        };
+        Data::Column(Box::new(Self { field, size, record, records, data }))
+    }
+
+    /// Bytes of the field in a record.
+    fn width(&self) -> usize {
+        let extents = self.field.axes.iter().map(|&(extent, _)| extent);
+        product(extents.chain([self.field.size]))
+    }
+
+    /// Records of a part.
+    fn step(&self) -> usize {
+        match self.data {
+            Records::Stored(_) => (PART / self.record).max(1),
+            Records::Decoded(_) => self.records.max(1),
+        }
+    }
+
+    /// Shows the numbers in whole records, of which this many are before them.
+    fn records(&self, records: &[u8], first: usize, see: &mut See<'_>) -> Result<(), ShowError> {
+        let mut shown = Shown { buffer: Vec::new(), size: self.size, next: 0, see };
+        shown.next = first * (self.width() / self.size);
+        // Elements that follow one another are copied together.
+        let (mut axes, mut run) = (&self.field.axes[..], self.field.size);
+        while let Some((&(extent, stride), rest)) = axes.split_last()
+            && stride == run
+        {
+            (axes, run) = (rest, run * extent);
+        }
+        for record in records.chunks_exact(self.record) {
+            shown.field(&record[self.field.offset..], axes, run)?;
+        }
+        shown.flush()
+    }
+}
+
+/// Collects numbers and shows them.
+struct Shown<'a, 'see> {
+    buffer: Vec<u8>,
+    /// Bytes of a number.
+    size: usize,
+    /// The number of the array that the buffer begins with.
+    next: usize,
+    see: &'a mut See<'see>,
+}
+
+impl Shown<'_, '_> {
+    /// Adds runs of so many bytes, in the order of the axes. There are no more than 64 axes.
+    fn field(
+        &mut self,
+        bytes: &[u8],
+        axes: &[(usize, usize)],
+        run: usize,
+    ) -> Result<(), ShowError> {
+        let Some((&(extent, stride), rest)) = axes.split_first() else {
+            for piece in bytes[..run].chunks(CHUNK) {
+                if self.buffer.len() + piece.len() > CHUNK {
+                    self.flush()?;
+                }
+                self.buffer.extend_from_slice(piece);
+            }
+            return Ok(());
+        };
+        (0..extent).try_for_each(|index| self.field(&bytes[index * stride..], rest, run))
+    }
+
+    fn flush(&mut self) -> Result<(), ShowError> {
+        let first = self.next;
+        let place = |index| first + index;
+        let run = Run { numbers: &self.buffer, place: &place, valid: None };
+        (self.see)(run).map_err(ShowError::Seen)?;
+        self.next += self.buffer.len() / self.size;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+impl Column for Numbers {
+    fn parts(&self) -> Vec<usize> {
+        let width = self.width();
+        if width == 0 {
+            return Vec::new();
+        }
+        let step = self.step();
+        let starts = (0..self.records).step_by(step);
+        starts.map(|start| step.min(self.records - start) * width).collect()
+    }
+
+    fn decoded(&self) -> usize {
+        match &self.data {
+            Records::Stored(_) => 0,
+            Records::Decoded(decode) => decode.length(),
+        }
+    }
+
+    fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError> {
+        match &self.data {
+            Records::Stored(range) => {
+                let first = part * self.step();
+                let end = self.records.min(first + self.step());
+                let records = &input[range.clone()][first * self.record..end * self.record];
+                self.records(records, first, see)
+            }
+            Records::Decoded(decode) => {
+                let mut stream = decode.open(input)?;
+                let step = (CHUNK / self.record).max(1);
+                let mut buffer = vec![0; step.min(self.records) * self.record];
+                for first in (0..self.records).step_by(step) {
+                    let count = step.min(self.records - first);
+                    let records = &mut buffer[..count * self.record];
+                    stream.read_exact(records)?;
+                    self.records(records, first, see)?;
+                }
+                // Decoders verify a checksum at their end.
+                match stream.read(&mut [0])? {
+                    0 => Ok(()),
+                    _ => Err(io::Error::other("more data than its shape says").into()),
+                }
+            }
+        }
+    }
+}

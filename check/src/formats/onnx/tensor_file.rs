@@ -1,0 +1,62 @@
+//! Files with one tensor (TensorProto), as the test data of ONNX has them: `input_0.pb`.
+
+use std::ops::RangeInclusive;
+
+use super::tensor::Proto;
+use crate::containers::protobuf::{Fields, Value};
+use crate::model::reader::Reader;
+use crate::model::{self, Content, FileFormat, Input, Tensor};
+
+impl FileFormat {
+    /// A tensor of ONNX in a file of its own; see [`onnx`](crate::formats::onnx).
+    pub const ONNX_TENSOR: Self = Self::named("onnx tensor");
+}
+
+pub(in crate::formats) static READER: Reader = Reader {
+    format: FileFormat::ONNX_TENSOR,
+    // `.pb` is also the ending of graphs of TensorFlow, so only the bytes tell the format.
+    endings: &[],
+    begins: |bytes| tensor(bytes).is_some(),
+    tensors: |input| Ok(tensors(input)?),
+    stream: None,
+    checksums: None,
+    shards: None,
+    is_fixable: false,
+};
+
+/// The fields of TensorProto.
+const FIELDS: RangeInclusive<u64> = 1..=16;
+
+/// The tensor that all of the bytes are; none if anything contradicts that. The format has no
+/// signature, so nothing is forgiven.
+fn tensor(bytes: &[u8]) -> Option<Tensor> {
+    let mut fields = Fields::new(bytes, 0..bytes.len());
+    // A type comes with every tensor.
+    let mut typed = false;
+    fields.try_for_each(|field| match field.ok()? {
+        (2, Value::Varint(_)) => {
+            typed = true;
+            Some(())
+        }
+        (number, _) => FIELDS.contains(&number).then_some(()),
+    })?;
+    let proto =
+        Proto::read(bytes, 0..bytes.len()).ok().filter(|proto| typed && proto.is_plain())?;
+    let raw = proto.raw_length();
+    let mut none = |name: &str| Err(model::Error::Outside(name.to_owned()));
+    let tensor = proto.tensor(&mut none).ok()?;
+    match &tensor.content {
+        // The length of the data is that of the shape then.
+        Content::Floats { .. } => Some(tensor),
+        // Integers of 1, 2, 4 or 8 bytes.
+        Content::NotFloat => {
+            let fits = |size| tensor.elements().checked_mul(size) == raw;
+            [1, 2, 4, 8].into_iter().any(fits).then_some(tensor)
+        }
+        Content::Blocks { .. } | Content::AlwaysFinite | Content::Unreadable(_) => None,
+    }
+}
+
+fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, super::Error> {
+    tensor(input.bytes).map(|tensor| vec![tensor]).ok_or(super::Error::NoTensor)
+}

@@ -1,0 +1,178 @@
+//! Zip archives of PyTorch.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Read};
+
+use super::parts::{Parts, Place, Source};
+use super::{All, Error, calls, pickle};
+use crate::containers::zip::{self, Member, Method};
+use crate::formats::{npz, unread};
+use crate::model::{ByteOrder, Data, is_text};
+
+/// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source,
+/// and a few deflated bytes could stand for very many objects.
+const MAX_DEFLATED_PICKLE: usize = 1 << 20;
+/// Tensors of deflated storages may take this many times the inflated bytes of all. Storages of
+/// zeros inflate to a thousand times their size in the file.
+const MAX_INFLATED_SHARING: usize = 4;
+/// The most bytes that deflate makes of one.
+const MAX_INFLATION: usize = 1032;
+
+/// Whether this is a zip archive with a `data.pkl` in a folder.
+pub(super) fn begins(bytes: &[u8]) -> bool {
+    bytes.starts_with(npz::MAGIC)
+        && zip::members(bytes)
+            .is_ok_and(|members| members.iter().any(|member| root_of(member).is_some()))
+}
+
+/// The folder of an archive, by its `data.pkl`.
+fn root_of(member: &Member) -> Option<&str> {
+    member
+        .name
+        .strip_suffix("data.pkl")
+        .filter(|root| root.ends_with('/') && !root[..root.len() - 1].contains('/'))
+}
+
+/// Reads an archive. `root` is the name of the object in its `data.pkl`.
+pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
+    let all = zip::members(bytes).map_err(Error::Zip)?;
+    let folder = all.iter().find_map(root_of).ok_or(Error::NoPickle)?.to_owned();
+    let members: BTreeMap<&str, &Member> = all
+        .iter()
+        .filter_map(|member| Some((member.name.strip_prefix(&folder)?, member)))
+        .collect();
+    let order = byte_order(&members, bytes)?;
+    let pickles: Vec<&str> = members.keys().copied().filter(|name| is_pickle(name)).collect();
+    let mut archive =
+        Archive { bytes, members, order, used: HashSet::new(), parts: Parts::default() };
+    for name in pickles {
+        archive.pickle(name, root)?;
+    }
+    let Archive { used, mut parts, .. } = archive;
+    for member in all.iter().filter(|member| member.size > 0 && !used.contains(&member.name)) {
+        let name = member.name.strip_prefix(&folder).unwrap_or(&member.name);
+        let is_storage = STORAGES.iter().any(|folder| name.starts_with(folder));
+        let why = if is_storage {
+            Some(member.unreadable().unwrap_or_else(|| {
+                "no tensor that this version knows refers to this storage".to_owned()
+            }))
+        } else {
+            unread::why(member, bytes, "a member that is no pickle and no storage")
+        };
+        if let Some(why) = why {
+            parts.tensors.push(unread::member(name, member, why));
+        }
+    }
+    let gaps: Vec<_> = unread::gaps(bytes).map_err(Error::Zip)?.collect();
+    let surrounded = gaps.iter().any(|gap| match &gap.data {
+        Data::Input(range) => range.start == 0 || range.end == bytes.len(),
+        Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => false,
+    });
+    parts.tensors.extend(gaps);
+    let deflated = all.iter().filter(|member| member.method == Method::Deflated);
+    let inflated =
+        deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
+    let inflated = inflated.fold(0, usize::saturating_add).saturating_mul(MAX_INFLATED_SHARING);
+    Ok(All { parts, inflated, surrounded })
+}
+
+/// Where archives have the storages of `data.pkl`, and those of `constants.pkl`.
+const STORAGES: [&str; 2] = ["data/", "constants/"];
+
+/// Storages of this pickle are empty: `torch.jit.trace` keeps the shapes of example inputs only.
+const TRACED_INPUTS: &str = "traced_inputs";
+
+/// `data.pkl`, further pickles of TorchScript beside it, and those with the lines of its source.
+fn is_pickle(name: &str) -> bool {
+    name.ends_with(".pkl") && !name.contains('/')
+        || name.starts_with("code/") && name.ends_with(".debug_pkl")
+}
+
+fn byte_order(members: &BTreeMap<&str, &Member>, archive: &[u8]) -> Result<ByteOrder, Error> {
+    let Some(member) = members.get("byteorder") else { return Ok(ByteOrder::Little) };
+    let mut word = Vec::new();
+    let read = member.open(archive).take(16).read_to_end(&mut word);
+    let bad = |error| Error::Pickle { member: member.name.clone(), error };
+    match read.map(|_| word.as_slice()).map_err(bad)? {
+        b"little" => Ok(ByteOrder::Little),
+        b"big" => Ok(ByteOrder::Big),
+        _ => Err(bad(io::Error::new(io::ErrorKind::InvalidData, "neither little nor big"))),
+    }
+}
+
+struct Archive<'a> {
+    bytes: &'a [u8],
+    /// By their names within the folder of the archive.
+    members: BTreeMap<&'a str, &'a Member>,
+    order: ByteOrder,
+    /// Names of the members that were read, and of storages that tensors refer to.
+    used: HashSet<String>,
+    parts: Parts,
+}
+
+impl Archive<'_> {
+    /// Reads a pickle and adds its tensors.
+    fn pickle(&mut self, name: &str, root: &str) -> Result<(), Error> {
+        let member = self.members[name];
+        let failed = |error| Error::Pickle { member: member.name.clone(), error };
+        let bytes = match member.method {
+            Method::Stored => Cow::Borrowed(&self.bytes[member.range.clone()]),
+            Method::Deflated => Cow::Owned(inflated(member, self.bytes).map_err(failed)?),
+            Method::Other(_) | Method::Encrypted => {
+                let why = member.unreadable().unwrap_or_default();
+                return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
+            }
+        };
+        let malformed = |malformed| Error::Malformed { member: member.name.clone(), malformed };
+        let pickle = pickle::read(&bytes).map_err(malformed)?;
+        // TorchScript has the storages of `constants.pkl` in a folder of that name, unless it
+        // shares those of `data`.
+        let folder = name.strip_suffix(".pkl").unwrap_or(name);
+        let source = Source {
+            bytes: &bytes,
+            at: (member.method == Method::Stored).then_some(member.range.start),
+            name,
+            root: if folder == "data" { root } else { folder },
+            order: self.order,
+        };
+        self.used.insert(member.name.clone());
+        let (members, used) = (&self.members, &mut self.used);
+        self.parts.pickle(&pickle, &source, |storage| find(members, folder, storage, used))?;
+        let rest = &bytes[pickle.length..];
+        if !is_text(rest) {
+            let name = format!("{name} behind its end");
+            self.parts.unreadable(name, rest.len(), "no pickle");
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a deflated pickle.
+fn inflated(member: &Member, archive: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if member.size <= MAX_DEFLATED_PICKLE {
+        let most = MAX_DEFLATED_PICKLE as u64 + 1;
+        member.open(archive).take(most).read_to_end(&mut bytes)?;
+        if bytes.len() <= MAX_DEFLATED_PICKLE {
+            return Ok(bytes);
+        }
+    }
+    let why = "longer than a deflated pickle of names and shapes";
+    Err(io::Error::new(io::ErrorKind::InvalidData, why))
+}
+
+/// The member that holds a storage.
+fn find(
+    members: &BTreeMap<&str, &Member>,
+    folder: &str,
+    storage: &calls::Storage,
+    used: &mut HashSet<String>,
+) -> Option<Place> {
+    [folder, "data"].iter().find_map(|folder| {
+        let member = *members.get(format!("{folder}/{}", storage.key).as_str())?;
+        used.insert(member.name.clone());
+        let left_out = *folder == TRACED_INPUTS && member.size == 0;
+        Some(if left_out { Place::LeftOut } else { Place::of(member) })
+    })
+}

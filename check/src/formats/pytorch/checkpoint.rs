@@ -1,0 +1,190 @@
+//! Checkpoints of `torch.distributed.checkpoint`: a folder with files `.distcp`, and a pickle
+//! `.metadata` that says where in them each tensor is. Each part of a file is one of `torch.save`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use super::calls::Reader as Calls;
+use super::pickle::{self, Id, Object, Pickle};
+use super::{Error, read, walk};
+use crate::formats::within::Place;
+use crate::formats::{npz, unread};
+use crate::model::reader::Reader;
+use crate::model::{self, Data, FileFormat, Input, ReadAt, Tensor, is_text};
+
+impl FileFormat {
+    /// The `.metadata` of `torch.distributed.checkpoint`, which stands for the files beside it.
+    pub const PYTORCH_CHECKPOINT: Self = Self::named("distcp");
+}
+
+pub(in crate::formats) static READER: Reader = Reader {
+    format: FileFormat::PYTORCH_CHECKPOINT,
+    // The whole name is `.metadata`, and other files end like that.
+    endings: &[],
+    begins,
+    tensors,
+    stream: None,
+    checksums: None,
+    shards: Some(|bytes| Ok(parts(&metadata(bytes)?)?.into_keys().collect())),
+    is_fixable: false,
+};
+
+/// The name of such a file.
+pub(in crate::formats) const NAME: &str = ".metadata";
+
+/// Whether this is a pickle whose first names are those of the metadata of a checkpoint.
+fn begins(bytes: &[u8]) -> bool {
+    const MODULE: &[u8] = b"torch.distributed.checkpoint.metadata";
+    let beginning = bytes.get(..128).unwrap_or(bytes);
+    bytes.first() == Some(&0x80) && beginning.windows(MODULE.len()).any(|window| window == MODULE)
+}
+
+const PART: &str = "torch.distributed.checkpoint.filesystem _StorageInfo";
+const INDEX: &str = "torch.distributed.checkpoint.metadata MetadataIndex";
+
+/// A part of a file, and the name of what it holds.
+struct Part {
+    name: String,
+    range: Range<usize>,
+    /// Whether it was compressed or encrypted.
+    transformed: bool,
+}
+
+fn metadata(bytes: &[u8]) -> Result<Pickle, Error> {
+    let malformed = |malformed| Error::Malformed { member: NAME.to_owned(), malformed };
+    pickle::read(bytes).map_err(malformed)
+}
+
+/// The parts of each file, in the order of their bytes.
+fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
+    let calls = Calls(&pickle.objects);
+    let mut files = BTreeMap::<String, Vec<Part>>::new();
+    let mut room = walk::room(pickle);
+    // Each pair of an index and a part is an item of a dict, and references may repeat the dict.
+    let dicts = pickle.objects.iter().filter_map(|object| match object {
+        Object::Dict(items) => Some(items),
+        _ => None,
+    });
+    for &(key, value) in dicts.flatten() {
+        let Some((PART, _, Some(state))) = calls.call(value) else { continue };
+        let name = name(pickle, key).unwrap_or_default();
+        let bad = |why: &str| Error::Tensor { name: name.clone(), why: why.to_owned() };
+        let state = fields(pickle, state);
+        let text = |field| state.get(field).and_then(|&id| calls.text(id));
+        let number = |field| {
+            let number = state.get(field).and_then(|&id| calls.integer(id));
+            number.and_then(|number| usize::try_from(number).ok())
+        };
+        let file = text("relative_path").ok_or_else(|| bad("the name of its file is missing"))?;
+        let range = number("offset")
+            .zip(number("length"))
+            .and_then(|(start, length)| Some(start..start.checked_add(length)?));
+        let range = range.ok_or_else(|| bad("its place is missing, or none"))?;
+        let transforms = state.get("transform_descriptors");
+        let transformed = transforms.is_some_and(|&id| pickle.objects[id] != Object::Other);
+        if range.is_empty() {
+            continue;
+        }
+        let left = room.checked_sub(name.len() + file.len());
+        room = left.ok_or_else(|| Error::Names(NAME.to_owned()))?;
+        files.entry(file.to_owned()).or_default().push(Part { name, range, transformed });
+    }
+    for parts in files.values_mut() {
+        parts.sort_by_key(|part| part.range.start);
+        let overlap = parts.windows(2).find(|pair| pair[0].range.end > pair[1].range.start);
+        if let Some([_, part]) = overlap {
+            let (name, why) = (part.name.clone(), "its data overlaps that of another".to_owned());
+            return Err(Error::Tensor { name, why });
+        }
+    }
+    Ok(files)
+}
+
+/// The name of a tensor by its index, and the place of this part in it, if that is not the first.
+fn name(pickle: &Pickle, index: Id) -> Option<String> {
+    let calls = Calls(&pickle.objects);
+    let (INDEX, _, Some(state)) = calls.call(index)? else { return None };
+    let fields = fields(pickle, state);
+    let name = calls.text(*fields.get("fqn")?)?.to_owned();
+    // torch.Size(offsets)
+    let size = fields.get("offset").and_then(|&id| calls.call(id));
+    let offset = size.and_then(|(_, arguments, _)| calls.shape(*arguments.first()?));
+    Some(match offset.filter(|offset| offset.iter().any(|&place| place > 0)) {
+        Some(offset) => format!("{name} (from {offset:?} on)"),
+        None => name,
+    })
+}
+
+/// The most fields of an object that a part or an index has.
+const MAX_FIELDS: usize = 16;
+
+/// The fields of an object, by their names.
+fn fields(pickle: &Pickle, state: Id) -> HashMap<&str, Id> {
+    let calls = Calls(&pickle.objects);
+    match &pickle.objects[state] {
+        Object::Dict(items) if items.len() <= MAX_FIELDS => {
+            items.iter().filter_map(|&(key, value)| Some((calls.text(key)?, value))).collect()
+        }
+        _ => HashMap::new(),
+    }
+}
+
+fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
+    let files = parts(&metadata(input.bytes)?)?;
+    if files.is_empty() {
+        return Err(Error::NoParts.into());
+    }
+    let mut all = Vec::new();
+    for (file, parts) in files {
+        let source = input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT)?;
+        let bytes = source.bytes()?;
+        let other = |error: Error| model::Error::Other {
+            path: source.path().to_owned(),
+            error: Box::new(error.into()),
+        };
+        let mut add = |tensors: Vec<Tensor>, range: Range<usize>| {
+            let place = Place::Other(source.clone(), range);
+            let file = Some(source.path().to_owned());
+            let moved = |tensor| place.moved(Tensor { file: file.clone(), ..tensor });
+            all.extend(tensors.into_iter().map(moved));
+        };
+        let unreadable = |name: String, range: &Range<usize>, why: &str| {
+            vec![unread::tensor(name, range.len(), why.to_owned(), Data::Owned(Vec::new()))]
+        };
+        let mut at = 0;
+        for Part { name, range, transformed } in parts {
+            let Some(part) = bytes.get(range.clone()) else {
+                let why = "it ends behind its file".to_owned();
+                return Err(other(Error::Tensor { name, why }));
+            };
+            gap(bytes, at..range.start, &mut |gap| {
+                add(unreadable(name_of(&gap), &gap, "no tensor has these bytes"), gap);
+            });
+            at = range.end;
+            let tensors = if transformed {
+                unreadable(name, &range, "compressed or encrypted by an extension of PyTorch")
+            } else if part.starts_with(npz::MAGIC) {
+                read(part, &name).map_err(other)?
+            } else {
+                unreadable(name, &range, "not an archive of PyTorch")
+            };
+            add(tensors, range);
+        }
+        gap(bytes, at..bytes.len(), &mut |gap| {
+            add(unreadable(name_of(&gap), &gap, "no tensor has these bytes"), gap);
+        });
+    }
+    Ok(all)
+}
+
+fn name_of(bytes: &Range<usize>) -> String {
+    format!("bytes {} to {}", bytes.start, bytes.end)
+}
+
+/// Shows bytes that nobody looks at, unless they are text or zeros.
+fn gap(bytes: &[u8], range: Range<usize>, see: &mut dyn FnMut(Range<usize>)) {
+    let gap = &bytes[range.clone()];
+    if !is_text(gap) && gap.iter().any(|&byte| byte != 0) {
+        see(range);
+    }
+}

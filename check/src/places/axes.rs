@@ -1,0 +1,76 @@
+//! Sets of indices, one for each axis.
+
+use super::AxisPlaces;
+
+/// A set of indices of an axis: a bit for each.
+pub(super) struct Indices {
+    extent: usize,
+    words: Vec<u64>,
+}
+
+impl Indices {
+    pub(super) fn new(extent: usize) -> Self {
+        Self { extent, words: vec![0; extent.div_ceil(64)] }
+    }
+
+    /// Inserts an index, which is less than the extent.
+    pub(super) fn insert(&mut self, index: usize) {
+        self.words[index / 64] |= 1 << (index % 64);
+    }
+
+    /// Inserts `first + i` for each bit `i` of the word. All of these are less than the extent.
+    pub(super) fn insert_word(&mut self, first: usize, word: u64) {
+        let (at, shift) = (first / 64, first % 64);
+        self.words[at] |= word << shift;
+        // The bits that the shift has dropped; none without a shift.
+        let rest = (word >> 1) >> (63 - shift);
+        if rest != 0 {
+            self.words[at + 1] |= rest;
+        }
+    }
+
+    /// What is reported. Each index stands for `unit` indices of the axis.
+    pub(super) fn places(&self, unit: usize) -> AxisPlaces {
+        let indices = self.words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        AxisPlaces {
+            extent: self.extent * unit,
+            indices: indices * unit,
+            ranges: self
+                .ranges()
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(first, last)| (first * unit, last * unit + (unit - 1)))
+                .collect(),
+        }
+    }
+
+    /// The runs, unless there are too many of them.
+    fn ranges(&self) -> Option<Vec<(usize, usize)>> {
+        let mut ranges: Vec<(usize, usize)> = Vec::new();
+        let mut from = 0;
+        while let Some(first) = self.next(from, false) {
+            if ranges.len() == AxisPlaces::MOST_RANGES {
+                return None;
+            }
+            let end = self.next(first, true).unwrap_or(self.extent);
+            ranges.push((first, end - 1));
+            from = end;
+        }
+        Some(ranges)
+    }
+
+    /// The first index from this one on that is in the set, or is not in it if `absent`.
+    fn next(&self, from: usize, absent: bool) -> Option<usize> {
+        let flip = if absent { u64::MAX } else { 0 };
+        let mut kept = u64::MAX << (from % 64);
+        for (at, word) in self.words.iter().enumerate().skip(from / 64) {
+            let word = (word ^ flip) & kept;
+            kept = u64::MAX;
+            if word != 0 {
+                let index = at * 64 + word.trailing_zeros() as usize;
+                return (index < self.extent).then_some(index);
+            }
+        }
+        None
+    }
+}

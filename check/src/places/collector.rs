@@ -1,0 +1,195 @@
+//! Collecting the places of a tensor while its numbers are looked at.
+
+use super::axes::Indices;
+use super::map::Draft;
+use super::{AxisPlaces, Places};
+use crate::model::{Layout, Tensor};
+
+/// Collects the places of one tensor. A unit is the elements that a number stands for: one, or
+/// those of a quantised block that share a scale. It lies along the axis that runs fastest.
+pub(crate) struct Collector {
+    /// Elements of a unit.
+    unit: usize,
+    /// The axes, from the one that runs slowest to the one that runs fastest.
+    order: Vec<usize>,
+    /// In units.
+    shape: Vec<usize>,
+    /// By axis.
+    indices: Vec<Indices>,
+    draft: Option<Draft>,
+    /// Units that were added, and the last of them.
+    count: u64,
+    last: Option<usize>,
+    /// Whether a unit came that cannot be.
+    wrong: bool,
+}
+
+impl Collector {
+    /// For a tensor with units of so many elements. None if nothing is said of such a tensor.
+    pub(crate) fn new(tensor: &Tensor, unit: usize, map: bool) -> Option<Self> {
+        let mut shape = tensor.shape.clone();
+        let order = order(&tensor.layout, shape.len())?;
+        if unit > 1 {
+            let fastest = shape.get_mut(*order.last()?)?;
+            // The unit of a map is a part of a row.
+            if order.last() != Some(&(order.len() - 1)) || *fastest % unit != 0 {
+                return None;
+            }
+            *fastest /= unit;
+        }
+        let most = tensor.shape.iter().try_fold(0usize, |sum, extent| sum.checked_add(*extent));
+        let ragged = tensor.numbers() != tensor.elements();
+        if ragged || tensor.elements() == 0 || most.is_none_or(|most| most > Places::MOST_INDICES) {
+            return None;
+        }
+        Some(Self {
+            unit,
+            order,
+            indices: shape.iter().map(|&extent| Indices::new(extent)).collect(),
+            draft: map.then(|| Draft::new(&shape)),
+            shape,
+            count: 0,
+            last: None,
+            wrong: false,
+        })
+    }
+
+    /// Adds a unit. Units come in rising order; one that came before counts once.
+    pub(crate) fn add(&mut self, unit: usize) {
+        if self.last != Some(unit) {
+            self.add_bits(unit, &[1], 1);
+        }
+    }
+
+    /// Adds `first + i` for each bit `i` that is set, of so many bits. These are units that follow
+    /// all that came before.
+    pub(crate) fn add_bits(&mut self, first: usize, words: &[u64], bits: usize) {
+        let row = self.order.last().map_or(1, |&axis| self.shape[axis]).max(1);
+        let rows = self.shape.iter().product::<usize>().max(1) / row;
+        let in_shape = first.checked_add(bits).is_some_and(|end| end.div_ceil(row) <= rows);
+        if !in_shape || self.last.is_some_and(|last| first <= last) {
+            self.wrong = true;
+            return;
+        }
+        let mut coordinate = vec![0; self.shape.len()];
+        let mut at = 0;
+        while let Some(next) = next_one(words, at, bits) {
+            at = next;
+            let start = first + at;
+            let length = (row - start % row).min(bits - at);
+            self.add_row(start, (words, at, length), &mut coordinate);
+            at += length;
+        }
+    }
+
+    /// Adds units of one index of all axes but the fastest: those of `length` bits from bit `from`
+    /// on.
+    fn add_row(
+        &mut self,
+        start: usize,
+        (words, from, length): (&[u64], usize, usize),
+        coordinate: &mut [usize],
+    ) {
+        let mut is_placed = false;
+        for done in (0..length).step_by(64) {
+            let word = bits_at(words, from + done, (length - done).min(64));
+            if word == 0 {
+                continue;
+            }
+            if !is_placed {
+                is_placed = true;
+                self.place(start, coordinate);
+            }
+            self.last = Some(start + done + (63 - word.leading_zeros() as usize));
+            self.count += u64::from(word.count_ones());
+            self.add_word(start + done, word, coordinate);
+        }
+    }
+
+    /// Makes the coordinate of a unit, and inserts its indices for all axes but the fastest.
+    fn place(&mut self, unit: usize, coordinate: &mut [usize]) {
+        let Some((&fastest, slower)) = self.order.split_last() else { return };
+        let mut rest = unit / self.shape[fastest].max(1);
+        for &axis in slower.iter().rev() {
+            let extent = self.shape[axis].max(1);
+            coordinate[axis] = rest % extent;
+            rest /= extent;
+            self.indices[axis].insert(coordinate[axis]);
+        }
+    }
+
+    /// Adds units of a row: `unit + i` for each bit `i` that is set.
+    fn add_word(&mut self, unit: usize, mut word: u64, coordinate: &mut [usize]) {
+        let Some(&fastest) = self.order.last() else {
+            // A scalar.
+            return self.draft.iter_mut().for_each(|draft| draft.add(coordinate, 1));
+        };
+        let index = unit % self.shape[fastest].max(1);
+        self.indices[fastest].insert_word(index, word);
+        let Some(draft) = &mut self.draft else { return };
+        let step = draft.step(fastest);
+        while word != 0 {
+            let at = index + word.trailing_zeros() as usize;
+            let beyond = (at / step + 1) * step - index;
+            let cell = if beyond < 64 { word & ((1 << beyond) - 1) } else { word };
+            coordinate[fastest] = at;
+            draft.add(coordinate, cell.count_ones().into());
+            word &= !cell;
+        }
+    }
+
+    /// What was collected; none if nothing was, or if units came that the tensor does not have.
+    pub(crate) fn finish(self) -> Option<Places> {
+        let Self { unit, order, shape, indices, draft, count, wrong, .. } = self;
+        if wrong || count == 0 {
+            return None;
+        }
+        let axes = indices.iter().enumerate();
+        let axes = axes
+            .map(|(axis, indices)| {
+                indices.places(if order.last() == Some(&axis) { unit } else { 1 })
+            })
+            .collect::<Vec<AxisPlaces>>();
+        let of = shape.iter().product::<usize>() as u64;
+        Some(Places {
+            elements: count * unit as u64,
+            of: of * unit as u64,
+            axes,
+            map: draft.map(|draft| draft.finish(unit)),
+        })
+    }
+}
+
+/// The axes from the slowest to the fastest; none if the layout does not fit the rank.
+fn order(layout: &Layout, rank: usize) -> Option<Vec<usize>> {
+    let order: Vec<usize> = match layout {
+        Layout::RowMajor => (0..rank).collect(),
+        Layout::ColumnMajor => (0..rank).rev().collect(),
+        Layout::Axes(axes) => axes.clone(),
+    };
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    sorted.into_iter().eq(0..rank).then_some(order)
+}
+
+/// The first bit that is set, from a bit on, of so many bits.
+fn next_one(words: &[u64], from: usize, bits: usize) -> Option<usize> {
+    let mut kept = u64::MAX << (from % 64);
+    for (at, word) in words.iter().enumerate().take(bits.div_ceil(64)).skip(from / 64) {
+        let word = word & kept;
+        kept = u64::MAX;
+        if word != 0 {
+            let next = at * 64 + word.trailing_zeros() as usize;
+            return (next < bits).then_some(next);
+        }
+    }
+    None
+}
+
+/// Up to 64 bits from a bit on.
+fn bits_at(words: &[u64], from: usize, length: usize) -> u64 {
+    let (at, shift) = (from / 64, from % 64);
+    let low = words[at] >> shift;
+    let high = words.get(at + 1).map_or(0, |word| (word << 1) << (63 - shift));
+    (low | high) & (u64::MAX >> (64 - length))
+}

@@ -1,0 +1,136 @@
+//! What is done with numbers: they are counted, or the places of bad ones are marked.
+
+use nonfinite::{Format, Predicate, TensorView};
+
+use super::tally::Tally;
+use crate::places::Collector;
+
+/// Bytes that are asked about at a time: their answers stay in a near cache.
+const CHUNK: usize = 64 << 10;
+
+/// What a scanner does with numbers.
+pub(super) enum Look {
+    /// Counts those that are not finite in a tally.
+    Count,
+    /// Marks the places of bad ones.
+    Mark(Box<Marks>),
+}
+
+impl Look {
+    /// Looks at numbers in the byte order of the machine. `place` returns the place of each in the
+    /// tensor.
+    pub(super) fn numbers(
+        &mut self,
+        tally: &mut Tally,
+        numbers: &[u8],
+        format: Format,
+        place: &dyn Fn(usize) -> usize,
+        stats: bool,
+    ) -> Result<(), nonfinite::Error> {
+        match self {
+            Self::Count => tally.numbers(numbers, format, place, stats),
+            Self::Mark(marks) => marks.numbers(numbers, format, place),
+        }
+    }
+}
+
+/// Marks the places of the bad numbers of a tensor, which come in their order.
+pub(super) struct Marks {
+    pub(super) collector: Collector,
+    /// A number is bad if one of these holds.
+    pub(super) predicates: Vec<Predicate>,
+    /// Consecutive numbers of the tensor that stand for the same elements.
+    pub(super) shared: usize,
+    /// Whether numbers that are handed over together may have others between them.
+    pub(super) has_gaps: bool,
+    /// Packed answers of a predicate.
+    answers: Vec<u8>,
+    /// A bit for each number.
+    words: Vec<u64>,
+}
+
+impl Marks {
+    pub(super) fn new(
+        collector: Collector,
+        predicates: Vec<Predicate>,
+        shared: usize,
+        has_gaps: bool,
+    ) -> Self {
+        let (answers, words) = Default::default();
+        Self { collector, predicates, shared, has_gaps, answers, words }
+    }
+
+    fn numbers(
+        &mut self,
+        numbers: &[u8],
+        format: Format,
+        place: &dyn Fn(usize) -> usize,
+    ) -> Result<(), nonfinite::Error> {
+        let size = format.size_in_bytes();
+        for (chunk, numbers) in numbers.chunks(CHUNK).enumerate() {
+            if !self.mark(numbers, format)? {
+                continue;
+            }
+            let first = chunk * (CHUNK / size);
+            if self.has_gaps {
+                self.scattered(|index| place(first + index));
+            } else {
+                self.consecutive(place(first), numbers.len() / size);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the bits of the bad numbers, and returns whether there are any.
+    fn mark(&mut self, numbers: &[u8], format: Format) -> Result<bool, nonfinite::Error> {
+        let view = TensorView::from_bytes(numbers, format)?;
+        if !self.predicates.iter().any(|&predicate| view.any(predicate)) {
+            return Ok(false);
+        }
+        let words = view.len().div_ceil(64);
+        self.words.clear();
+        self.words.resize(words, 0);
+        for &predicate in &self.predicates {
+            self.answers.clear();
+            self.answers.resize(words * 8, 0);
+            view.bits(predicate, &mut self.answers, 0)?;
+            for (word, answer) in self.words.iter_mut().zip(self.answers.as_chunks().0) {
+                *word |= u64::from_le_bytes(*answer);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds the marked numbers, of so many that follow one another in the tensor.
+    fn consecutive(&mut self, first: usize, count: usize) {
+        let shared = self.shared;
+        if shared == 1 {
+            return self.collector.add_bits(first, &self.words, count);
+        }
+        let units = count.div_ceil(shared);
+        let mut words = vec![0u64; units.div_ceil(64)];
+        for index in ones(&self.words) {
+            let unit = index / shared;
+            words[unit / 64] |= 1 << (unit % 64);
+        }
+        self.collector.add_bits(first / shared, &words, units);
+    }
+
+    /// Adds the marked numbers of those that have gaps between them.
+    fn scattered(&mut self, place: impl Fn(usize) -> usize) {
+        let Self { collector, words, shared, .. } = self;
+        ones(words).for_each(|index| collector.add(place(index) / *shared));
+    }
+}
+
+/// The bits that are set.
+fn ones(words: &[u64]) -> impl Iterator<Item = usize> {
+    words.iter().enumerate().flat_map(|(at, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let bit = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(at * 64 + bit)
+        })
+    })
+}

@@ -1,0 +1,74 @@
+//! Sums over the tensors of files.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::model::ByKind;
+use crate::report::{LookedAt, Report, TensorReport};
+
+/// How many tensors there are, and what was found in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Tensors that were looked at.
+    pub tensors: usize,
+    /// Their elements.
+    pub elements: usize,
+    /// Their bytes.
+    pub bytes: usize,
+    /// How many NaN, +Inf and -Inf they hold. Those that are allowed count, too.
+    #[serde(flatten)]
+    pub found: ByKind<u64>,
+    /// Those of the tensors that are bad.
+    pub bad: usize,
+    /// Tensors of integers and the like, beside those that were looked at.
+    pub not_float: usize,
+    /// Tensors of formats that have neither NaN nor infinity.
+    pub always_finite: usize,
+    /// Tensors that may hold a NaN and could not be looked at.
+    pub unreadable: usize,
+}
+
+impl Totals {
+    /// The sums over all tensors of these reports.
+    #[must_use]
+    pub fn of<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Self {
+        let mut totals = Self::default();
+        tensors(reports).for_each(|tensor| totals.add(tensor));
+        totals
+    }
+
+    /// The sums for each dtype, as the files spell it.
+    #[must_use]
+    pub fn by_dtype<'a>(reports: impl IntoIterator<Item = &'a Report>) -> BTreeMap<&'a str, Self> {
+        let mut dtypes: BTreeMap<&str, Self> = BTreeMap::new();
+        for tensor in tensors(reports) {
+            dtypes.entry(&tensor.dtype).or_default().add(tensor);
+        }
+        dtypes
+    }
+
+    /// Adds a tensor. Sums saturate: views may claim any number of elements without data.
+    pub fn add(&mut self, tensor: &TensorReport) {
+        match tensor.looked_at {
+            LookedAt::NotFloat => self.not_float += 1,
+            LookedAt::AlwaysFinite => self.always_finite += 1,
+            LookedAt::Unreadable(_) => self.unreadable += 1,
+            LookedAt::Values | LookedAt::Scales { .. } => {
+                self.tensors += 1;
+                self.elements = self.elements.saturating_add(tensor.elements);
+                self.bytes = self.bytes.saturating_add(tensor.bytes);
+                let both = self.found.zip(tensor.found.as_ref());
+                self.found = both.map(|(sum, finding)| sum.saturating_add(finding.count));
+                self.bad += usize::from(tensor.is_bad());
+            }
+        }
+    }
+}
+
+fn tensors<'a>(
+    reports: impl IntoIterator<Item = &'a Report>,
+) -> impl Iterator<Item = &'a TensorReport> {
+    reports.into_iter().flat_map(|report| &report.tensors)
+}

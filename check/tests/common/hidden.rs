@@ -1,0 +1,141 @@
+//! A file with a NaN, wrapped into all that people wrap files into, and under all names. No check
+//! of it may come out as clean.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use nonfinite_check::{Options, check_file};
+
+use crate::zip::{deflated, zip};
+
+/// Names of files: known endings, unknown ones, and none.
+const NAMES: [&str; 27] = [
+    "x",
+    "x.npy",
+    "x.npz",
+    "x.safetensors",
+    "x.safetensors.index.json",
+    "x.gguf",
+    "x.onnx",
+    "x.pb",
+    "x.pt",
+    "x.pth",
+    "x.ckpt",
+    "x.jit",
+    "x.ptl",
+    "x.pt2",
+    "x.pth.tar",
+    "pytorch_model.bin",
+    "x.bin.index.json",
+    "x.distcp",
+    ".metadata",
+    "x.arrow",
+    "x.parquet",
+    "x.feather",
+    "x.h5",
+    "x.keras",
+    "x.txt",
+    "x.json",
+    "x.zip",
+];
+
+/// The headers of a tar archive, and the data behind it.
+fn tar(file: &[u8]) -> Vec<u8> {
+    let mut tar = vec![0; 512];
+    tar[..6].copy_from_slice(b"x.data");
+    tar[257..265].copy_from_slice(b"ustar\x0000");
+    tar.extend(file);
+    tar.resize(tar.len().next_multiple_of(512) + 1024, 0);
+    tar
+}
+
+fn gzip(file: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(file).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// A .npy file of one zero.
+pub(crate) fn good_npy() -> Vec<u8> {
+    let header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n";
+    let length = (header.len() as u16).to_le_bytes();
+    [b"\x93NUMPY\x01\0", &length[..], header, &[0; 4]].concat()
+}
+
+/// A .pt file with an empty dict, and one more member.
+fn torch(name: &str, member: &[u8]) -> Vec<u8> {
+    zip(&[("m/data.pkl", b"\x80\x02}."), ("m/version", b"3\n"), (name, member)])
+}
+
+/// The file in each container, with words that say which.
+fn wrapped(file: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let good = good_npy();
+    let clean = zip(&[("good.npy", &good)]);
+    assert!(check_bytes_is_clean(&clean), "a clean archive");
+    let pickled = [b"\x80\x03B", &(file.len() as u32).to_le_bytes()[..], file, b"."].concat();
+    let legacy = b"\x80\x02\x8A\x0Al\xFC\x9CF\xF9 j\xA8P\x19.\x80\x02M\xE9\x03.";
+    let legacy = [&legacy[..], b"\x80\x02}.\x80\x02}.\x80\x02]."].concat();
+    let mut deep = file.to_vec();
+    for _ in 0..9 {
+        deep = zip(&[("inner", &deep)]);
+    }
+    let mut commented = clean.clone();
+    let length = commented.len();
+    commented[length - 2..].copy_from_slice(&(file.len() as u16).to_le_bytes());
+    commented.extend(file);
+    vec![
+        ("alone", file.to_vec()),
+        ("zip", zip(&[("inner", file)])),
+        ("deflated", deflated(&[("inner", file)])),
+        ("as .npy", zip(&[("inner.npy", file)])),
+        ("npz", zip(&[("good.npy", &good), ("inner.bin", file)])),
+        ("torch, extra", torch("m/extra/inner", file)),
+        ("torch, outside", torch("inner", file)),
+        ("torch, storage", torch("m/data/7", file)),
+        ("torch, constants", torch("m/constants/7", file)),
+        ("torch, pickle", zip(&[("m/data.pkl", &pickled)])),
+        ("torch, behind a pickle", zip(&[("m/data.pkl", &[b"\x80\x02}.", file].concat())])),
+        ("zip in zip", zip(&[("inner", &zip(&[("inner", file)]))])),
+        ("deflated zip in zip", zip(&[("inner", &deflated(&[("inner", file)]))])),
+        ("nine zips", deep),
+        ("gzip", gzip(file)),
+        ("gzip in zip", zip(&[("inner.gz", &gzip(file))])),
+        ("tar", tar(file)),
+        ("tar in zip", zip(&[("inner.tar", &tar(file))])),
+        ("before a zip", [file, &clean].concat()),
+        ("behind a zip", [&clean, file].concat()),
+        ("comment of a zip", commented),
+        ("behind old torch", [&legacy, file].concat()),
+    ]
+}
+
+fn check_bytes_is_clean(bytes: &[u8]) -> bool {
+    use nonfinite_check::{FileFormat, check_bytes};
+    let report = check_bytes(bytes, FileFormat::NPZ, &Options::default()).unwrap();
+    report.is_complete() && !report.is_bad() && !report.tensors.is_empty()
+}
+
+/// That a file with a NaN is found to be bad, and is never clean in any container, by any name.
+/// `kind` tells the calls of a process apart.
+#[track_caller]
+pub(crate) fn never_clean(kind: &str, file: &[u8]) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hidden-{kind}"));
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).unwrap();
+    for (container, bytes) in wrapped(file) {
+        for name in NAMES {
+            let path = folder.join(name);
+            fs::write(&path, &bytes).unwrap();
+            let result = check_file(&path, &Options::default());
+            let clean =
+                result.as_ref().is_ok_and(|report| report.is_complete() && !report.is_bad());
+            assert!(!clean, "{kind}, {container}, {name}: {result:?}");
+            if (container, name) == ("alone", "x") {
+                assert!(result.is_ok_and(|report| report.is_bad()), "{kind} alone");
+            }
+        }
+    }
+}

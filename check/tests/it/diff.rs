@@ -1,0 +1,105 @@
+//! The comparison of two sides, and sums over tensors.
+
+use std::path::PathBuf;
+
+use nonfinite_check::diff::{Ambiguous, diff};
+use nonfinite_check::{FileFormat, Report, Totals};
+
+use crate::report;
+use crate::write::{Entry, npy, safetensors};
+
+const NAN: f32 = f32::NAN;
+const INF: f32 = f32::INFINITY;
+
+fn bytes(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A report on vectors of F32.
+fn vectors(tensors: &[(&str, &[f32])]) -> Report {
+    let data: Vec<_> = tensors.iter().map(|(_, numbers)| bytes(numbers)).collect();
+    let shapes: Vec<_> = tensors.iter().map(|(_, numbers)| [numbers.len()]).collect();
+    let entries: Vec<_> = tensors
+        .iter()
+        .zip(&data)
+        .zip(&shapes)
+        .map(|(((name, _), data), shape)| Entry { name, kind: "F32", shape, data })
+        .collect();
+    report(&safetensors(&entries), FileFormat::SAFETENSORS)
+}
+
+fn side(files: &[(&str, Report)]) -> Vec<(PathBuf, Report)> {
+    files.iter().map(|(path, report)| (path.into(), report.clone())).collect()
+}
+
+/// Whether a NaN is new, and whether that is all.
+#[track_caller]
+fn compare(a: Report, b: Report) -> (bool, bool) {
+    let (a, b) = (side(&[("", a)]), side(&[("", b)]));
+    let pairs = diff(&a, &b).expect("each name occurs once");
+    assert_eq!(pairs.len(), 1);
+    assert!(!pairs[0].new.pos_inf && !pairs[0].new.neg_inf);
+    (pairs[0].new.nan, pairs[0].exact)
+}
+
+#[test]
+fn counts_and_first_places() {
+    type Vector = &'static [f32];
+    let cases: [(Vector, Vector, (bool, bool)); 9] = [
+        (&[NAN, 0.0], &[NAN, 0.0], (false, true)),
+        (&[NAN, 0.0], &[0.0, 0.0], (false, true)),
+        (&[0.0, 0.0], &[0.0, NAN], (true, true)),
+        (&[NAN, 0.0], &[0.0, NAN], (true, true)),
+        (&[0.0, NAN, NAN], &[NAN, 0.0, 0.0], (true, true)),
+        (&[0.0, NAN, NAN], &[0.0, 0.0, NAN], (false, false)),
+        (&[NAN, NAN, 0.0], &[NAN, 0.0, NAN], (false, false)),
+        (&[NAN, 0.0], &[0.0, NAN, 0.0], (false, false)),
+        (&[NAN, INF], &[NAN, INF], (false, true)),
+    ];
+    for (a, b, expected) in cases {
+        let found = compare(vectors(&[("x", a)]), vectors(&[("x", b)]));
+        assert_eq!(found, expected, "{a:?} {b:?}");
+    }
+}
+
+/// The place in a file by columns is not compared with that in a file by rows.
+#[test]
+fn orders() {
+    let array = |fortran, place| {
+        let numbers: Vec<_> = (0..6).map(|i| if i == place { NAN } else { 0.0 }).collect();
+        report(&npy("<f4", &[2, 3], fortran, &bytes(&numbers)), FileFormat::NPY)
+    };
+    assert_eq!(compare(array(false, 2), array(false, 3)), (true, true));
+    // [0, 2] and [1, 0] in either order.
+    assert_eq!(compare(array(false, 2), array(true, 1)), (false, false));
+    assert_eq!(compare(array(true, 1), array(true, 4)), (false, false));
+}
+
+/// Names that occur several times are compared within files of the same path.
+#[test]
+fn repeated_names() {
+    let bad = || vectors(&[("x", &[NAN])]);
+    let good = || vectors(&[("x", &[0.0])]);
+    let a = side(&[("1", bad()), ("2", good())]);
+    let b = side(&[("2", bad())]);
+    let pairs = diff(&a, &b).expect("paths tell which ones to compare");
+    assert_eq!(pairs.len(), 2);
+    assert!(pairs[0].a.is_some() && pairs[0].new.nan, "good to bad in the second file");
+    assert!(pairs[1].b.is_none() && pairs[1].file.as_os_str() == "1");
+    let c = side(&[("3", bad())]);
+    let ambiguous = Ambiguous { name: "x".to_owned(), counts: [2, 1] };
+    assert_eq!(diff(&a, &c), Err(ambiguous));
+}
+
+#[test]
+fn sums() {
+    let f32s = vectors(&[("x", &[NAN, 0.0]), ("y", &[0.0])]);
+    let int = Entry { name: "z", kind: "U8", shape: &[3], data: &[0; 3] };
+    let int = report(&safetensors(&[int]), FileFormat::SAFETENSORS);
+    let totals = Totals::of([&f32s, &int]);
+    assert_eq!([totals.tensors, totals.elements, totals.bytes, totals.bad], [2, 3, 12, 1]);
+    assert_eq!((totals.found.nan, totals.found.pos_inf, totals.not_float), (1, 0, 1));
+    let by_dtype = Totals::by_dtype([&f32s, &int]);
+    assert_eq!(by_dtype.keys().copied().collect::<Vec<_>>(), ["F32", "U8"]);
+    assert_eq!((by_dtype["F32"].tensors, by_dtype["U8"].not_float), (2, 1));
+}

@@ -1,0 +1,74 @@
+//! Tensors of integers that are taken as floats, by their names.
+
+use nonfinite_check::{FileFormat, LookedAt, Options, check_bytes, check_stream};
+
+use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
+
+fn options(taken_as: &[&str]) -> Options {
+    let taken_as = taken_as.iter().map(|text| text.parse().expect("a pattern and a format"));
+    Options { taken_as: taken_as.collect(), ..Options::default() }
+}
+
+#[test]
+fn scales_as_bytes() {
+    let entry = |name, kind, data| Entry { name, kind, shape: &[3], data };
+    let file = safetensors(&[
+        entry("a.w_scales", "U8", &[1, 0xFF, 0xFE]),
+        entry("b.w", "I8", &[0x7F, 1, 2]),
+        entry("c.w_scales", "U8", &[1, 2, 0xFF]),
+        entry("d.w_scales", "F8_E4M3", &[1, 2, 0xFF]),
+        entry("e.w_scales", "I16", &[0; 6]),
+    ]);
+    let plain = check_bytes(&file, FileFormat::SAFETENSORS, &Options::default()).unwrap();
+    let counts = |report: &nonfinite_check::Report| -> Vec<_> {
+        report.tensors.iter().map(|tensor| tensor.found.nan.count).collect()
+    };
+    assert_eq!(counts(&plain), [0, 0, 0, 1, 0]);
+    // The first pattern counts; floats stay as they are; lengths have to agree.
+    let options = options(&["c.*=f8e5m2", "*_scales=f8e8m0fnu", "b.*=f8e4m3fn"]);
+    let report = check_bytes(&file, FileFormat::SAFETENSORS, &options).unwrap();
+    assert_eq!(counts(&report), [1, 1, 1, 1, 0]);
+    let first = report.tensors[0].found.nan.first.as_ref().unwrap();
+    assert_eq!((&first.coordinate[..], first.bits), (&[1][..], 0xFF));
+    assert_eq!(
+        (&*report.tensors[0].dtype, &report.tensors[0].looked_at),
+        ("U8", &LookedAt::Values)
+    );
+    let LookedAt::Unreadable(why) = &report.tensors[4].looked_at else { panic!("{report:?}") };
+    assert!(why.contains("no elements of 1 bytes to be taken as f8e8m0fnu"), "{why}");
+    assert_eq!(check_stream(&file[..], &options).unwrap(), report);
+}
+
+#[test]
+fn other_formats() {
+    let data = npy("|u1", &[3], false, &[1, 0xFF, 2]);
+    let wide = npy(">u2", &[2], false, &[0x7F, 0xC0, 1, 2]);
+    let archive = zip(&[
+        Member { name: "a.npy", data: &data, deflate: true },
+        Member { name: "b.npy", data: &wide, deflate: false },
+    ]);
+    let report = check_bytes(&archive, FileFormat::NPZ, &options(&["a=f8e8m0fnu", "?=bf16"]));
+    let tensors = report.unwrap().tensors;
+    assert_eq!(tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
+    assert_eq!(tensors[1].found.nan.first.as_ref().unwrap().coordinate, [0]);
+    // An array alone has no name.
+    let report = check_bytes(&data, FileFormat::NPY, &options(&["*=f8e8m0fnu"])).unwrap();
+    assert_eq!(report.tensors[0].found.nan.count, 1);
+    // GGUF's type 24 is I8.
+    let file = gguf(&[Entry { name: "i", kind: 24, shape: &[3], data: &[1, 0x7F, 3] }], false, &[]);
+    let report = check_bytes(&file, FileFormat::GGUF, &options(&["i=f8e4m3fn"])).unwrap();
+    assert_eq!(report.tensors[0].found.nan.count, 1);
+}
+
+#[test]
+fn words_that_say_nothing() {
+    for (text, message) in [
+        ("*", "no '='"),
+        ("*=half2", "is no format"),
+        ("[=f16", "is no pattern"),
+        ("a**=f16", "is no pattern"),
+    ] {
+        let error = text.parse::<nonfinite_check::TakenAs>().unwrap_err().to_string();
+        assert!(error.contains(message), "{text}: {error}");
+    }
+}

@@ -1,0 +1,272 @@
+//! Checkpoints of `torch.distributed.checkpoint`, and sets of PyTorch files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nonfinite_check::{Error, FileFormat, Options, Report, check_file, formats};
+
+use crate::members::unread;
+use crate::pieces::{Random, report_of_pieces};
+use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
+use crate::zip::zip;
+use crate::{check, error};
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// What `torch.save` writes for a tensor alone.
+fn saved(number: f32) -> Vec<u8> {
+    let pickle = tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]);
+    archive(&[b"\x80\x02", &pickle[..], b"."].concat(), &[&number.to_le_bytes()])
+}
+
+fn number(number: usize) -> Vec<u8> {
+    [b"J", &(number as u32).to_le_bytes()[..]].concat()
+}
+
+fn object(class: &str, fields: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let fields: Vec<u8> =
+        fields.iter().flat_map(|(key, value)| [text(key), value.clone()].concat()).collect();
+    [b"ctorch.distributed.checkpoint.", class.as_bytes(), b"\n)\x81}(", &fields[..], b"ub"].concat()
+}
+
+struct Part<'a> {
+    name: &'a str,
+    place: usize,
+    file: &'a str,
+    offset: usize,
+    length: usize,
+}
+
+fn metadata(parts: &[Part<'_>], more: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let parts: Vec<u8> = parts
+        .iter()
+        .flat_map(|part| {
+            let size = [b"ctorch\nSize\n", &integers(&[part.place])[..], b"\x85R"].concat();
+            let index = [("fqn", text(part.name)), ("offset", size), ("index", b"N".to_vec())];
+            let mut info = vec![
+                ("relative_path", text(part.file)),
+                ("offset", number(part.offset)),
+                ("length", number(part.length)),
+            ];
+            info.extend(more.iter().cloned());
+            [object("metadata\nMetadataIndex", &index), object("filesystem\n_StorageInfo", &info)]
+                .concat()
+        })
+        .collect();
+    let data = [b"}(", &parts[..], b"u"].concat();
+    [b"\x80\x02", &object("metadata\nMetadata", &[("storage_data", data)])[..], b"."].concat()
+}
+
+fn names(report: &Report) -> Vec<&str> {
+    report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect()
+}
+
+fn checked(path: &Path) -> Result<Report, Error> {
+    let report = check_file(path, &Options::default())?;
+    let text = path.to_str().expect("a path of plain characters");
+    let in_pieces = report_of_pieces(text, &Options::default(), &mut Random(1));
+    assert_eq!(in_pieces.expect("what can be checked at once"), report);
+    Ok(report)
+}
+
+#[test]
+fn a_checkpoint() {
+    let folder = folder("checkpoint");
+    let (good, bad) = (saved(1.0), saved(f32::NAN));
+    let file = [&good[..], &bad, &good].concat();
+    let path = folder.join("__0_0.distcp");
+    fs::write(&path, &file).unwrap();
+    fs::write(folder.join("__1_0.distcp"), &bad).unwrap();
+    let part = |name, place, file, offset| Part { name, place, file, offset, length: good.len() };
+    let length = good.len();
+    let parts = [
+        part("w", 0, "__0_0.distcp", 0),
+        part("w", 1, "__0_0.distcp", length),
+        part("b", 0, "__0_0.distcp", 2 * length),
+        part("w", 2, "__1_0.distcp", 0),
+    ];
+    let metadata_path = folder.join(".metadata");
+    let write = |bytes: Vec<u8>| fs::write(&metadata_path, bytes).unwrap();
+    write(metadata(&parts, &[]));
+    let report = checked(&metadata_path).unwrap();
+    assert_eq!(report.format, FileFormat::PYTORCH_CHECKPOINT);
+    assert_eq!(names(&report), ["w", "w (from [1] on)", "b", "w (from [2] on)"]);
+    let bad_ones: Vec<_> = report.tensors.iter().map(|tensor| tensor.is_bad()).collect();
+    assert_eq!(bad_ones, [false, true, false, true]);
+    assert_eq!(report.tensors[1].file.as_deref(), Some(&*path));
+    assert!(report.is_complete());
+    let mut shards = formats::shards(&metadata_path);
+    shards.sort();
+    assert_eq!(shards, [path.clone(), folder.join("__1_0.distcp")]);
+
+    // Bytes that no part takes: between the parts, and behind them.
+    write(metadata(&[part("w", 0, "__0_0.distcp", length)], &[]));
+    let report = checked(&metadata_path).unwrap();
+    let (end, all) = (2 * length, file.len());
+    let why = "no tensor has these bytes";
+    assert_eq!(
+        unread(&report),
+        [(&*format!("bytes 0 to {length}"), why), (&*format!("bytes {end} to {all}"), why)]
+    );
+    // A part that is compressed, and one that is no archive.
+    write(metadata(&parts[3..], &[("transform_descriptors", b"]".to_vec())]));
+    let report = checked(&metadata_path).unwrap();
+    assert!(unread(&report)[0].1.starts_with("compressed or encrypted"));
+    let short = [Part { name: "w", place: 0, file: "__1_0.distcp", offset: 1, length: 20 }];
+    write(metadata(&short, &[]));
+    assert_eq!(unread(&checked(&metadata_path).unwrap())[0].1, "not an archive of PyTorch");
+
+    let refused = |parts: &[Part<'_>], message: &str| {
+        write(metadata(parts, &[]));
+        let error = checked(&metadata_path).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    };
+    refused(&[part("w", 0, "__1_0.distcp", 1)], "ends behind its file");
+    refused(&[part("w", 0, "__1_0.distcp", 0), part("v", 0, "__1_0.distcp", 9)], "overlaps");
+    refused(&[part("w", 0, "gone.distcp", 0)], "gone.distcp");
+    refused(&[part("w", 0, "../x", 0)], "outside its folder");
+    refused(&[], "names no file");
+    let long = "n".repeat(200_000);
+    let parts: Vec<_> =
+        (0..100).map(|i| Part { name: &long, ..part("", 0, "f", i * length) }).collect();
+    // The same name again and again takes as many bytes of the pickle each time, so it is read.
+    refused(&parts, "f: No such file");
+    // By reference it takes none.
+    let shared = metadata(&parts[..1], &[]);
+    let pair = shared.len() - b"uub.".len();
+    let again: Vec<u8> = [&shared[..pair], b"u", &shared[pair + 1..]].concat();
+    write(again);
+    assert!(checked(&metadata_path).is_err());
+}
+
+/// More fields than an object of a checkpoint has: they are not searched.
+#[test]
+fn fields() {
+    let folder = folder("checkpoint-fields");
+    let path = folder.join(".metadata");
+    fs::write(folder.join("f"), saved(1.0)).unwrap();
+    for (fields, is_read) in [(13, true), (14, false)] {
+        let more: Vec<_> = (0..fields).map(|_| ("more", b"N".to_vec())).collect();
+        let part = Part { name: "w", place: 0, file: "f", offset: 0, length: saved(1.0).len() };
+        fs::write(&path, metadata(&[part], &more)).unwrap();
+        assert_eq!(checked(&path).is_ok(), is_read, "{fields}");
+    }
+}
+
+/// The archive with the records of zip64 at its end, as PyTorch writes it. Readers do not find the
+/// beginning of such an archive if something is in front of it.
+fn zip64(archive: Vec<u8>) -> Vec<u8> {
+    let (front, end) = archive.split_at(archive.len() - 22);
+    let field = |bytes: &[u8]| [bytes, &vec![0; 8 - bytes.len()]].concat();
+    let (count, size, at) = (field(&end[10..12]), field(&end[12..16]), field(&end[16..20]));
+    let record = [
+        b"PK\x06\x06\x2C\0\0\0\0\0\0\0\x2D\0\x2D\0\0\0\0\0\0\0\0\0",
+        &count[..],
+        &count,
+        &size,
+        &at,
+    ];
+    let place = (front.len() as u64).to_le_bytes();
+    let locator = [b"PK\x06\x07\0\0\0\0", &place[..], &[1, 0, 0, 0]].concat();
+    [front, &record.concat(), &locator, end].concat()
+}
+
+/// A file of a checkpoint without its metadata: archive by archive.
+#[test]
+fn archives_one_behind_the_other() {
+    for end in [|archive| archive, zip64] {
+        let (good, bad) = (end(saved(1.0)), end(saved(f32::NAN)));
+        let report = check(&[&good[..], &bad, &good].concat(), FileFormat::PYTORCH);
+        let names: Vec<_> = names(&report);
+        assert_eq!(names, ["archive 0", "archive 1", "archive 2"]);
+        assert!(report.tensors[1].is_bad() && report.is_complete());
+        let behind = check(&[&good[..], &bad, &[0xFF; 30]].concat(), FileFormat::PYTORCH);
+        let name = format!("from byte {} on", good.len() + bad.len());
+        assert_eq!(unread(&behind), [(&*name, "no archive of PyTorch")]);
+    }
+    // Data that looks like the end of an archive, sixteen times at most.
+    for (times, is_read) in [(15, true), (16, false)] {
+        let pickle = [&b"\x80\x02"[..], &text(&"PK\x05\x06".repeat(times)), b"."].concat();
+        let first = zip64(zip(&[("m/data.pkl", &pickle)]));
+        let file = [first, zip64(saved(f32::NAN))].concat();
+        let report = nonfinite_check::check_bytes(&file, FileFormat::PYTORCH, &Options::default());
+        assert_eq!(report.is_ok_and(|report| report.is_bad()), is_read, "{times}");
+    }
+}
+
+#[test]
+fn shards_of_pytorch() {
+    let folder = folder("torch-shards");
+    let state = |name: &str, numbers: [f32; 2], strides: &[usize]| {
+        let shape = vec![2; strides.len()];
+        let pickle = tensor(&storage("FloatStorage", "0", 2), 0, &shape, strides);
+        let data = numbers.map(f32::to_le_bytes).concat();
+        archive(&state_dict(&[(name, pickle)]), &[&data])
+    };
+    fs::write(folder.join("a.bin"), state("a", [0.0, f32::NAN], &[1])).unwrap();
+    // Expanded, so that the storage is looked at.
+    fs::write(folder.join("b.bin"), state("b", [0.0, f32::INFINITY], &[0, 1])).unwrap();
+    let index = folder.join("pytorch_model.bin.index.json");
+    fs::write(&index, r#"{"weight_map": {"a": "a.bin", "b": "b.bin"}}"#).unwrap();
+    let report = checked(&index).unwrap();
+    assert_eq!(report.format, FileFormat::PYTORCH_INDEX);
+    assert_eq!(report.tensors.len(), 2);
+    assert!(report.tensors.iter().all(|tensor| tensor.is_bad()));
+    assert_eq!(report.tensors[1].file.as_deref(), Some(&*folder.join("b.bin")));
+    assert_eq!(formats::shards(&index).len(), 2);
+    #[cfg(feature = "remote")]
+    from_server(&folder, &report);
+    fs::write(&index, r#"{"weight_map": {"a": "a.bin", "c": "b.bin"}}"#).unwrap();
+    assert!(checked(&index).unwrap_err().to_string().contains("\"c\" is not in \"b.bin\""));
+    assert!(error(b"{}", FileFormat::PYTORCH_INDEX).contains("bad index of shards"));
+}
+
+/// The set of a folder has this report by its URL, too, except for the paths.
+#[cfg(feature = "remote")]
+fn from_server(folder: &Path, expected: &Report) {
+    use crate::server::Server;
+
+    let names = ["pytorch_model.bin.index.json", "a.bin", "b.bin"];
+    let [index, a, b] =
+        names.map(|name| (format!("/m/{name}"), fs::read(folder.join(name)).unwrap()));
+    let server = Server::of(&index.0, &index.1);
+    server.state().files.extend([a, b]);
+    let url = format!("{}{}", server.url, index.0);
+    let report = nonfinite_check::check_url(&url, &Options::default()).unwrap();
+    // Each file is opened and then downloaded, and the check reads what was downloaded.
+    assert_eq!(server.state().requests.len(), 2 * names.len());
+    let found = |report: &Report| -> Vec<_> {
+        report.tensors.iter().map(|tensor| (tensor.name.clone(), tensor.found.clone())).collect()
+    };
+    assert_eq!(found(&report), found(expected));
+}
+
+/// A shard whose tensor has to be decoded, which is written anew.
+#[test]
+fn shards_that_change() {
+    use nonfinite_check::work::{self, check_piece, plan};
+
+    let folder = folder("torch-shards-change");
+    let columns = tensor(&storage("FloatStorage", "0", 4), 1, &[2], &[2]);
+    let data = [0.0, 1.0, 2.0, f32::NEG_INFINITY].map(f32::to_le_bytes).concat();
+    let shard = folder.join("a.bin");
+    fs::write(&shard, archive(&state_dict(&[("a", columns)]), &[&data])).unwrap();
+    let index = folder.join("pytorch_model.bin.index.json");
+    fs::write(&index, r#"{"weight_map": {"a": "a.bin"}}"#).unwrap();
+    checked(&index).unwrap();
+    let plan = plan(index.to_str().unwrap(), work::PIECE, &Options::default()).unwrap();
+    let [piece] = plan.pieces() else { panic!("{plan:?}") };
+    assert_eq!(piece.range(), None);
+    check_piece(piece).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(7);
+    fs::File::options().write(true).open(&shard).unwrap().set_modified(later).unwrap();
+    match check_piece(piece) {
+        Err(work::Error::Check(Error::Changed(changed))) => assert_eq!(Path::new(&changed), shard),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,154 @@
+//! What archives hold beside arrays and tensors: other files, in any depth, and bytes of no member.
+
+use nonfinite_check::{FileFormat, LookedAt, Report};
+
+use crate::hidden::{good_npy, never_clean};
+use crate::pytorch::{archive, state_dict, storage, tensor};
+use crate::zip::{deflated, zip};
+use crate::{check, pickles};
+
+/// A .pt file with a NaN.
+fn torch() -> Vec<u8> {
+    let pickle = state_dict(&[("w", tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]))]);
+    archive(&pickle, &[&f32::NAN.to_le_bytes()])
+}
+
+/// What was not looked at: names and reasons.
+pub(super) fn unread(report: &Report) -> Vec<(&str, &str)> {
+    let all = report.not_looked_at();
+    all.map(|(tensor, why)| (tensor.name.as_deref().unwrap_or_default(), why)).collect()
+}
+
+fn names(report: &Report) -> Vec<&str> {
+    report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect()
+}
+
+#[test]
+fn no_file_is_clean() {
+    never_clean("torch", &torch());
+    never_clean("old-torch", &pickles::legacy());
+    never_clean("onnx-tensor", b"\x08\x01\x10\x01\x42\x01x\x4A\x04\0\0\xC0\x7F");
+}
+
+#[test]
+fn files_in_archives() {
+    let report = check(&zip(&[("a/model.pt", &torch()), ("note.txt", b"hello")]), FileFormat::NPZ);
+    assert_eq!(names(&report), ["a/model.pt/w", "note.txt"]);
+    assert!(report.is_bad() && report.is_complete());
+    assert_eq!(report.tensors[0].found.nan.count, 1);
+
+    // A slice with gaps is decoded within the member.
+    let columns = tensor(&storage("FloatStorage", "0", 4), 1, &[2], &[2]);
+    let data = [0.0, 1.0, 2.0, f32::NEG_INFINITY].map(f32::to_le_bytes).concat();
+    let columns = archive(&state_dict(&[("w", columns)]), &[&data]);
+    let report = check(&zip(&[("model.pt", &columns)]), FileFormat::NPZ);
+    assert_eq!(report.tensors[0].found.neg_inf.first.as_ref().unwrap().coordinate, [1]);
+
+    // A deflated member is inflated for arrays only.
+    let report = check(&deflated(&[("model.pt", &torch())]), FileFormat::NPZ);
+    assert_eq!(unread(&report), [("model.pt", "a zip archive")]);
+    let damaged = &torch()[..60];
+    let report = check(&zip(&[("model.pt", damaged)]), FileFormat::NPZ);
+    let [(_, why)] = unread(&report)[..] else { panic!("{report:?}") };
+    assert!(why.starts_with("npz: bad zip archive"), "{why}");
+}
+
+/// Four levels are looked at. The fifth is named.
+#[test]
+fn depth() {
+    let mut file = torch();
+    for level in 1..=6 {
+        file = zip(&[("inner", &file)]);
+        let report = check(&file, FileFormat::NPZ);
+        assert_eq!(report.is_complete(), level <= 4, "{level}");
+        assert_eq!(report.is_bad(), level <= 4, "{level}");
+        if level > 4 {
+            assert_eq!(unread(&report), [("inner/inner/inner/inner/inner", "a zip archive")]);
+        }
+    }
+}
+
+#[test]
+fn members_of_torch() {
+    let pickle = b"\x80\x02}.";
+    let nan = f32::NAN.to_le_bytes();
+    let members: [(&str, &[u8]); 10] = [
+        ("m/data.pkl", pickle),
+        ("m/byteorder", b"little"),
+        ("m/version", b"3\n"),
+        ("m/.format_version", b"1"),
+        ("m/.data/serialization_id", b"1234"),
+        ("m/code/a.py", b"def f(): pass\n"),
+        ("m/code/a.py.debug_pkl", pickle),
+        ("m/extra/empty", b""),
+        ("m/constants.pkl", b"\x80\x02)."),
+        ("m/attributes.pkl", pickle),
+    ];
+    let report = check(&zip(&members), FileFormat::PYTORCH);
+    assert_eq!(report.tensors, []);
+    let hidden: [(&str, &[u8]); 5] = [
+        ("m/extra/blob", &nan),
+        ("m/data/7", &nan),
+        ("other/data/0", &nan),
+        ("top", &nan),
+        ("m/extra/x.pkl", pickle),
+    ];
+    let report = check(&zip(&[&members[..], &hidden[..]].concat()), FileFormat::PYTORCH);
+    let other = "a member that is no pickle and no storage";
+    assert_eq!(
+        unread(&report),
+        [
+            ("extra/blob", other),
+            ("data/7", "no tensor that this version knows refers to this storage"),
+            ("other/data/0", other),
+            ("top", other),
+            ("extra/x.pkl", "a pickle of Python"),
+        ]
+    );
+    assert!(report.tensors.iter().all(|tensor| tensor.looked_at != LookedAt::NotFloat));
+}
+
+/// The example inputs of a traced module: their shapes are there, and their data is not.
+#[test]
+fn traced_inputs() {
+    let inputs = tensor(&storage("FloatStorage", "0", 12), 0, &[3, 4], &[4, 1]);
+    let inputs = [b"\x80\x02", &inputs[..], b"."].concat();
+    let members: [(&str, &[u8]); 3] = [
+        ("m/data.pkl", b"\x80\x02}."),
+        ("m/traced_inputs.pkl", &inputs),
+        ("m/traced_inputs/0", b""),
+    ];
+    let report = check(&zip(&members), FileFormat::PYTORCH);
+    assert_eq!(names(&report), ["traced_inputs (left out of the file)"]);
+    assert_eq!(report.tensors[0].shape, [0]);
+    assert!(report.is_complete());
+}
+
+#[test]
+fn bytes_of_no_member() {
+    let clean = zip(&[("a.npy", &good_npy())]);
+    let nan = f32::NAN.to_le_bytes();
+    let gap = |bytes: &[u8]| {
+        let report = nonfinite_check::check_bytes(
+            bytes,
+            FileFormat::NPZ,
+            &nonfinite_check::Options::default(),
+        );
+        let report = report.unwrap();
+        unread(&report)
+            .into_iter()
+            .map(|(name, why)| {
+                assert_eq!(why, "no member of the archive holds these bytes");
+                name.to_owned()
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(gap(&clean), Vec::<String>::new());
+    let end = clean.len();
+    assert_eq!(gap(&[&clean[..], &nan].concat()), [format!("bytes {end} to {}", end + 4)]);
+    assert_eq!(gap(&[&nan, &clean[..]].concat()), ["bytes 0 to 4"]);
+    // Padding, and text.
+    assert_eq!(gap(&[&clean[..], &[0; 9], b"hello"].concat()).len(), 1);
+    assert_eq!(gap(&[&clean[..], b"hello"].concat()), Vec::<String>::new());
+    assert_eq!(gap(&[&clean[..], &[0; 9]].concat()), Vec::<String>::new());
+}

@@ -1,0 +1,207 @@
+//! Columns of Arrow whose rows refer to dictionaries of floats.
+
+use arrow_ipc::{CompressionType, Endianness, Precision};
+use nonfinite_check::{FileFormat, Options, Report, check_bytes, check_stream};
+
+use crate::write::{Field, Form, Kind, Message, Node, arrow, field, numbers};
+use crate::{assert_one, damaged, refused};
+
+const NAN: u64 = 0x7FC0_0000;
+const ONE: u64 = 0x3F80_0000;
+const INF: u64 = 0x7F80_0000;
+
+fn report(bytes: &[u8]) -> Report {
+    crate::report(bytes, FileFormat::ARROW)
+}
+
+fn f32s(name: &'static str) -> Field {
+    field(name, Kind::Float(Precision::SINGLE))
+}
+
+/// A column of rows that refer to dictionary 7.
+fn column() -> Field {
+    Field { dictionary: Some(7), ..f32s("d") }
+}
+
+fn entries(values: &[u64]) -> Vec<Node> {
+    vec![numbers(values, 4, None)]
+}
+
+fn rows(indices: &[u64]) -> Message {
+    Message::Batch(indices.len() as i64, vec![numbers(indices, 4, None)])
+}
+
+/// Rows are counted, and not entries: an entry of no row does not count, one of several rows counts
+/// as often.
+#[test]
+fn rows_of_entries() {
+    for form in Form::all() {
+        let turned = |nodes: Vec<Node>| nodes.into_iter().map(|node| form.turned(node, 4));
+        let batch = |indices: &[u64]| {
+            let nodes = turned(vec![numbers(indices, 4, None)]).collect();
+            Message::Batch(indices.len() as i64, nodes)
+        };
+        let dictionary =
+            Message::Dictionary(7, 4, turned(entries(&[NAN, ONE, INF, NAN])).collect());
+        let messages = [dictionary, batch(&[1, 1, 2]), batch(&[1, 3, 1, 2, 3])];
+        let report = report(&form.arrow(&[column()], &messages));
+        let [tensor] = &report.tensors[..] else { panic!("{report:?}") };
+        assert_eq!((tensor.name.as_deref(), &*tensor.dtype), (Some("d"), "dictionary<float32>"));
+        assert_eq!((&tensor.shape[..], tensor.elements), (&[8][..], 8));
+        let found = tensor.found.as_ref().into_array();
+        assert_eq!(found.map(|finding| finding.count), [2, 2, 0]);
+        let first = |kind: usize| &found[kind].first.as_ref().expect("one").coordinate[..];
+        assert_eq!((first(0), first(1)), (&[4][..], &[2][..]));
+        // A NaN that no row refers to is no number of the table.
+        let unused = [messages[0].clone(), batch(&[1, 1])];
+        assert!(!self::report(&form.arrow(&[column()], &unused)).is_bad());
+    }
+}
+
+/// Null indices, null entries, and both in lists. Indices under nulls may be anything.
+#[test]
+fn nulls() {
+    let valid = [true, false, true];
+    let dictionary = Message::Dictionary(7, 3, vec![numbers(&[ONE, NAN, NAN], 4, Some(&valid))]);
+    let valid = [true, true, false, true, false];
+    let indices = [0, 1, 2, 2, 0xFFFF_FFFF];
+    let batch = Message::Batch(5, vec![numbers(&indices, 4, Some(&valid))]);
+    for file in [true, false] {
+        let messages = [dictionary.clone(), batch.clone()];
+        let report = report(&arrow(&[column()], &messages, file));
+        assert_one(&report.tensors[0], 0, &[3], NAN, "nulls");
+    }
+    // Rows [0, 1], null, [2, 2] of a list: the third entry twice, in row 2.
+    let offsets = numbers(&[0, 2, 3, 5], 4, Some(&[true, false, true]));
+    let list = Node { length: 3, ..offsets };
+    let list = Node { nulls: 1, ..list };
+    let items = numbers(&[0, 1, 2, 2, 2], 4, None);
+    let field = field("l", Kind::List(Box::new(column())));
+    for file in [true, false] {
+        let messages = [dictionary.clone(), Message::Batch(3, vec![list.clone(), items.clone()])];
+        let report = report(&arrow(std::slice::from_ref(&field), &messages, file));
+        let tensor = &report.tensors[0];
+        assert_eq!((&*tensor.dtype, &tensor.shape[..]), ("list<dictionary<float32>>", &[3][..]));
+        assert_eq!(tensor.found.nan.count, 2);
+        assert_eq!(tensor.found.nan.first.as_ref().expect("one").coordinate, [2]);
+    }
+}
+
+/// Deltas add entries; in a stream, a dictionary may be replaced.
+#[test]
+fn deltas_and_replacements() {
+    let messages = [
+        Message::Dictionary(7, 2, entries(&[ONE, NAN])),
+        rows(&[0, 0]),
+        Message::Delta(7, 1, entries(&[INF])),
+        Message::Delta(7, 0, entries(&[])),
+        Message::Delta(7, 1, entries(&[NAN])),
+        rows(&[0, 2, 0]),
+    ];
+    for file in [true, false] {
+        let report = report(&arrow(&[column()], &messages, file));
+        assert_one(&report.tensors[0], 1, &[3], INF, "deltas");
+    }
+    let messages = [
+        Message::Dictionary(7, 2, entries(&[ONE, NAN])),
+        rows(&[0, 0]),
+        Message::Dictionary(7, 2, entries(&[INF, ONE])),
+        rows(&[1, 0, 1]),
+        Message::Dictionary(7, 1, entries(&[ONE])),
+        rows(&[0]),
+    ];
+    let report = report(&arrow(&[column()], &messages, false));
+    assert_one(&report.tensors[0], 1, &[3], INF, "replaced");
+    refused(&arrow(&[column()], &messages, true), FileFormat::ARROW, "replaced in a file");
+}
+
+#[test]
+fn indices_that_lie() {
+    let dictionary = Message::Dictionary(7, 2, entries(&[ONE, ONE]));
+    for index in [2, 0x7FFF_FFFF, 0xFFFF_FFFF] {
+        for file in [true, false] {
+            let bytes = arrow(&[column()], &[dictionary.clone(), rows(&[0, index])], file);
+            refused(&bytes, FileFormat::ARROW, "an index outside its dictionary");
+        }
+    }
+    // No dictionary at all, which is no matter without rows.
+    for file in [true, false] {
+        let bytes = arrow(&[column()], &[rows(&[0])], file);
+        refused(&bytes, FileFormat::ARROW, "an index outside its dictionary");
+        assert!(!report(&arrow(&[column()], &[rows(&[])], file)).is_bad());
+        // Two columns of one dictionary that do not agree on its type.
+        let double = field("e", Kind::Float(Precision::DOUBLE));
+        let fields = [column(), Field { dictionary: Some(7), ..double }];
+        refused(&arrow(&fields, &[], file), FileFormat::ARROW, "the type of \"e\"");
+        // Fewer entries than the dictionary says.
+        let short =
+            Message::Dictionary(7, 3, vec![Node { length: 3, ..entries(&[ONE])[0].clone() }]);
+        let bytes = arrow(&[column()], &[short, rows(&[0])], file);
+        refused(&bytes, FileFormat::ARROW, "unexpected end of file");
+    }
+}
+
+/// Dictionaries of text have no floats; of structs, each entry is looked at.
+#[test]
+fn other_dictionaries() {
+    let fields = [
+        Field { dictionary: Some(1), ..field("t", Kind::Text) },
+        Field { dictionary: Some(2), ..field("s", Kind::Struct(vec![f32s("x")])) },
+    ];
+    let text = Node { length: 1, nulls: 0, buffers: vec![vec![], vec![0; 8], vec![]] };
+    let nested = Node { length: 2, nulls: 0, buffers: vec![vec![]] };
+    let messages = [
+        Message::Dictionary(1, 1, vec![text]),
+        Message::Dictionary(2, 2, vec![nested, numbers(&[ONE, NAN], 4, None)]),
+        Message::Batch(1, vec![numbers(&[0], 4, None), numbers(&[0], 4, None)]),
+    ];
+    for file in [true, false] {
+        let report = report(&arrow(&fields, &messages, file));
+        let names: Vec<_> =
+            report.tensors.iter().map(|tensor| tensor.name.as_deref().expect("named")).collect();
+        assert_eq!(names, ["t", "s", "s.x (dictionary)"]);
+        assert_eq!(&*report.tensors[0].dtype, "dictionary<utf8>");
+        assert_one(&report.tensors[2], 0, &[1], NAN, "entries of structs");
+    }
+}
+
+/// Compressed dictionaries, and all of a stream, are in memory: no more than 256 MiB of them.
+#[test]
+fn memory_is_bounded() {
+    let count = (64 << 20) + 1;
+    // The length, decompressed; no more of it is read.
+    let data = (count * 4i64).to_le_bytes().to_vec();
+    let node = Node { length: count, nulls: 0, buffers: vec![vec![], data] };
+    let messages = [Message::Dictionary(7, count, vec![node]), rows(&[])];
+    for file in [true, false] {
+        let codec = Some(CompressionType::LZ4_FRAME);
+        let mut messages = messages.clone();
+        if file {
+            // A row that refers to it, since a file's dictionary is read for its rows. Not compressed.
+            let index = [&(-1i64).to_le_bytes()[..], &[0; 4]].concat();
+            let node = Node { length: 1, nulls: 0, buffers: vec![vec![], index] };
+            messages[1] = Message::Batch(1, vec![node]);
+        }
+        let bytes = Form { codec, ..Form::plain(file) }.arrow(&[column()], &messages);
+        let options = Options { expansion: None, ..Options::default() };
+        let refused = match file {
+            true => check_bytes(&bytes, FileFormat::ARROW, &options),
+            false => check_stream(&bytes[..], &options),
+        };
+        let error = refused.expect_err("too long").to_string();
+        assert!(error.contains("too many rows"), "{error}");
+    }
+}
+
+#[test]
+fn damaged_anywhere() {
+    let messages = [
+        Message::Dictionary(7, 2, entries(&[ONE, NAN])),
+        Message::Delta(7, 1, entries(&[INF])),
+        rows(&[0, 2, 1]),
+    ];
+    let form = Form { order: Endianness::Little, ..Form::plain(false) };
+    for file in [true, false] {
+        damaged(&Form { file, ..form }.arrow(&[column()], &messages), FileFormat::ARROW);
+    }
+}

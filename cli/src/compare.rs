@@ -1,0 +1,164 @@
+//! `nonfinite diff`: compares two sides and prints what is new on the second one.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nonfinite_check::diff::{Pair, diff};
+use nonfinite_check::{ByKind, Options, Report, TensorReport, json};
+
+use crate::args::Diff;
+use crate::inputs::Inputs;
+use crate::interrupt::{self, Watch, interrupted};
+use crate::progress::Progress;
+use crate::report::{Complaint, OneLine, not_looked_at};
+use crate::status::{CLEAN, FAILED, FOUND, complain, finish};
+use crate::terminal::has_bar;
+
+/// Checks both sides, prints what is new, and returns the exit status.
+pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
+    let progress: Option<Arc<Progress>> =
+        (!arguments.how.no_progress && has_bar()).then(Arc::default);
+    interrupt::watch(false, progress.clone());
+    let options = arguments.how.options(false, Arc::new(Watch(progress.clone())));
+    let [a, b] = [&arguments.a, &arguments.b].map(|side| Side::read(side, &options));
+    if let Some(progress) = &progress {
+        progress.finish();
+    }
+    if interrupted() {
+        interrupt::say();
+        return interrupt::status();
+    }
+    let complaints = [&a.failed, &a.unknown, &b.failed, &b.unknown];
+    complaints.into_iter().flatten().for_each(|complaint| complain(format_args!("{complaint}")));
+    let pairs = match diff(&a.reports, &b.reports) {
+        Ok(pairs) => pairs,
+        Err(error) => {
+            complain(format_args!("{}", OneLine(error)));
+            return FAILED;
+        }
+    };
+    // A comparison of sides that were not read as a whole cannot say that nothing is new.
+    let is_failed = |side: &Side| {
+        !side.failed.is_empty() || !arguments.how.skip_unknown && !side.unknown.is_empty()
+    };
+    if is_failed(&a) || is_failed(&b) {
+        return FAILED;
+    }
+    let status = if pairs.iter().any(|pair| !pair.new.is_empty()) { FOUND } else { CLEAN };
+    if arguments.quiet {
+        return status;
+    }
+    let written = if arguments.json {
+        writeln!(out, "{}", json::comparison(&pairs))
+    } else {
+        print(arguments, &pairs, out)
+    };
+    finish(written, status)
+}
+
+/// The reports of a side, with the paths in its folder, and what went wrong.
+#[derive(Default)]
+struct Side {
+    reports: Vec<(PathBuf, Report)>,
+    /// What was not looked at, since no reader knows it.
+    unknown: Vec<String>,
+    failed: Vec<String>,
+}
+
+impl Side {
+    fn read(side: &Path, options: &Options) -> Self {
+        let mut read = Self::default();
+        let taken = Inputs::default().check(side, options, |path, result| {
+            match result {
+                Ok(report) => {
+                    read.unknown.extend(not_looked_at(path, &report));
+                    // Empty for a side of one file. Files of a pattern are told apart by their
+                    // paths.
+                    let inside = path.strip_prefix(side).unwrap_or(path);
+                    read.reports.push((inside.to_owned(), report));
+                }
+                Err(error) => {
+                    let list =
+                        if error.is_unknown() { &mut read.unknown } else { &mut read.failed };
+                    list.push(Complaint { path, error: &error }.to_string());
+                }
+            }
+            Ok(())
+        });
+        // The closure returns no error.
+        debug_assert!(taken.is_ok());
+        read
+    }
+}
+
+fn print(arguments: &Diff, pairs: &[Pair<'_>], out: &mut impl Write) -> io::Result<()> {
+    let [a, b] = [&arguments.a, &arguments.b].map(|side| OneLine(side.display()));
+    let (mut compared, mut only_a, mut only_b) = (0, 0, 0);
+    for pair in pairs {
+        let label = label(pair);
+        match [pair.a, pair.b] {
+            [Some(old), Some(new)] => {
+                compared += 1;
+                if pair.is_changed() {
+                    let dtype = change(&old.dtype, &new.dtype);
+                    let shape = change(&format!("{:?}", old.shape), &format!("{:?}", new.shape));
+                    writeln!(out, "{label}{dtype} {shape}: {}", changes(pair, new))?;
+                }
+            }
+            [Some(old), None] => {
+                only_a += 1;
+                writeln!(out, "{label}{} {:?}: only in {a}", OneLine(&old.dtype), old.shape)?;
+            }
+            [None, Some(new)] => {
+                only_b += 1;
+                let changes = changes(pair, new);
+                let changes = if changes.is_empty() { changes } else { format!(", {changes}") };
+                let dtype = OneLine(&new.dtype);
+                writeln!(out, "{label}{dtype} {:?}: only in {b}{changes}", new.shape)?;
+            }
+            [None, None] => {}
+        }
+    }
+    let new = pairs.iter().filter(|pair| !pair.new.is_empty()).count();
+    write!(
+        out,
+        "compared {compared} tensors, {only_a} only in {a}, {only_b} only in {b}: \
+         {new} with new NaN or infinity"
+    )?;
+    match pairs.iter().filter(|pair| !pair.exact).count() {
+        0 => writeln!(out),
+        by_counts => writeln!(out, "; compared by counts: {by_counts}"),
+    }
+}
+
+/// The name of a tensor, or the path of its file on its side. Empty if neither says anything: for a
+/// single file without names.
+fn label(pair: &Pair<'_>) -> String {
+    match pair.name() {
+        Some(name) => format!("{name:?} "),
+        None if pair.file == Path::new("") => String::new(),
+        None => format!("{} ", OneLine(pair.file.display())),
+    }
+}
+
+fn change(old: &str, new: &str) -> String {
+    let [old, new] = [old, new].map(OneLine);
+    if old.0 == new.0 { old.to_string() } else { format!("{old} -> {new}") }
+}
+
+/// The counts of each kind that one of the sides holds.
+fn changes(pair: &Pair<'_>, new: &TensorReport) -> String {
+    let count = |tensor: &TensorReport| tensor.found.as_ref().map(|finding| finding.count);
+    let old = pair.a.map(count).unwrap_or_default();
+    let kinds = ByKind::NAMES.zip(old).zip(new.found.as_ref()).zip(pair.new).into_array();
+    let found = kinds.into_iter().filter(|(((_, old), new), _)| *old > 0 || new.count > 0);
+    let of_kind = found.map(|(((name, old), new), is_new)| {
+        let counts = format!("{name} {old} -> {}", new.count);
+        match &new.first {
+            Some(first) if is_new => format!("{counts} new, first at {:?}", first.coordinate),
+            Some(_) | None => counts,
+        }
+    });
+    of_kind.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,32 @@
+//! Annotations of GitHub's workflows: commands in the log that name a file and a message.
+//!
+//! In a value, `%` and ends of lines are escaped, and in a property `:` and `,` are, too, as the
+//! package `@actions/core` does.
+
+use crate::problem::Problem;
+
+/// The annotation of a problem, ended by a line feed.
+#[must_use]
+pub fn annotation(problem: &Problem<'_>) -> String {
+    let file = property(&problem.path.to_string_lossy());
+    format!("::error file={file},title={}::{}\n", property(&problem.title), value(&problem.message))
+}
+
+/// Other control characters, which only a path has, become visible: a log is shown in terminals.
+fn value(text: &str) -> String {
+    let mut value = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '%' => value.push_str("%25"),
+            '\r' => value.push_str("%0D"),
+            '\n' => value.push_str("%0A"),
+            _ if char.is_control() => value.extend(char.escape_debug()),
+            _ => value.push(char),
+        }
+    }
+    value
+}
+
+fn property(text: &str) -> String {
+    value(text).replace(':', "%3A").replace(',', "%2C")
+}

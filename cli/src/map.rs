@@ -1,0 +1,176 @@
+//! Where bad numbers are, for a terminal: the statement of a tensor, and its map in blocks.
+
+use std::env;
+use std::fmt::Write as _;
+
+use nonfinite_check::{Map, Steps, TensorReport};
+
+use crate::report::OneLine;
+
+/// Characters of a map, at most. A character stands for two by two blocks, and a block for a step
+/// of the columns and of the rows, or for two of the rows if there are many. A map of 64 by 64
+/// steps is then a square on most terminals.
+const WIDTH: usize = Steps::MOST / 2;
+const HEIGHT: usize = Steps::MOST / 4;
+
+/// Steps of the rows in a block.
+fn rows_in_block(map: &Map) -> usize {
+    map.rows.count().div_ceil(2 * HEIGHT)
+}
+
+/// The most groups of a tensor that are drawn.
+const GROUPS: usize = 4;
+
+/// What a map is drawn with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// Unicode's quadrants.
+    Quadrants,
+    /// `#` where one of the four blocks of a character is lit.
+    Ascii,
+}
+
+impl Blocks {
+    /// What the terminal can show, by TERM and the locale.
+    #[must_use]
+    pub fn of_environment() -> Self {
+        let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(value);
+        Self::of(value("TERM").as_deref(), locale.as_deref())
+    }
+
+    fn of(term: Option<&str>, locale: Option<&str>) -> Self {
+        let locale = locale.unwrap_or_default().to_ascii_lowercase().replace('-', "");
+        let is_utf8 = cfg!(windows) || locale.contains("utf8");
+        if is_utf8 && term != Some("dumb") { Self::Quadrants } else { Self::Ascii }
+    }
+
+    /// The character for blocks that are lit: above left, above right, below left, below right.
+    fn char(self, lit: [bool; 4]) -> char {
+        const QUADRANTS: [char; 16] =
+            [' ', '▘', '▝', '▀', '▖', '▌', '▞', '▛', '▗', '▚', '▐', '▜', '▄', '▙', '▟', '█'];
+        match self {
+            Self::Quadrants => {
+                let bits = lit.iter().rev().fold(0, |bits, &lit| bits << 1 | usize::from(lit));
+                QUADRANTS[bits]
+            }
+            Self::Ascii if lit.contains(&true) => '#',
+            Self::Ascii => ' ',
+        }
+    }
+}
+
+/// The maps of tensors, each below the name of its tensor.
+#[must_use]
+pub fn named(tensors: &[&TensorReport], blocks: Blocks) -> String {
+    let maps = tensors.iter().map(|tensor| (tensor, drawn(tensor, blocks)));
+    let maps = maps
+        .filter(|(_, map)| !map.is_empty())
+        .map(|(tensor, map)| format!("{}\n{map}", OneLine(tensor.name.as_deref().unwrap_or("-"))));
+    maps.collect()
+}
+
+/// The map of a tensor, in lines; nothing if there is none.
+#[must_use]
+pub fn drawn(tensor: &TensorReport, blocks: Blocks) -> String {
+    let Some(places) = &tensor.places else { return String::new() };
+    let Some(map) = &places.map else { return String::new() };
+    let name = tensor.name.as_deref().unwrap_or_default();
+    let lit: Vec<_> = map.lit.iter().map(|lit| map.steps_of(lit.cell)).collect();
+    let mut text = format!("  {}\n", legend(map, blocks));
+    let groups: Vec<_> = lit.chunk_by(|a, b| a.0 == b.0).collect();
+    for group in groups.iter().take(GROUPS) {
+        if map.groups.extent > 1 {
+            let label = places.group(group[0].0, name).unwrap_or_default();
+            let _ = writeln!(text, "  {}", OneLine(label));
+        }
+        draw(&mut text, map, group, blocks);
+    }
+    if groups.len() > GROUPS {
+        let _ = writeln!(text, "  and {} more like these", groups.len() - GROUPS);
+    }
+    text
+}
+
+/// What a block is.
+fn legend(map: &Map, blocks: Blocks) -> String {
+    let (rows, columns) = match blocks {
+        Blocks::Quadrants => (rows_in_block(map), 1),
+        Blocks::Ascii => (2 * rows_in_block(map), 2),
+    };
+    let of = |steps: &Steps, each: usize, one: &str| {
+        let each = steps.step.saturating_mul(each).min(steps.extent);
+        let s = if each == 1 { "" } else { "s" };
+        format!("{each} {one}{s}")
+    };
+    let what = match blocks {
+        Blocks::Quadrants => "quarter of a character",
+        Blocks::Ascii => "character",
+    };
+    format!(
+        "{} x {}; each {what} is {} x {}",
+        of(&Steps { step: map.rows.extent, ..map.rows }, 1, "row"),
+        of(&Steps { step: map.columns.extent, ..map.columns }, 1, "column"),
+        of(&map.rows, rows, "row"),
+        of(&map.columns, columns, "column"),
+    )
+}
+
+/// Draws the lit cells of a group.
+fn draw(text: &mut String, map: &Map, lit: &[(usize, usize, usize)], blocks: Blocks) {
+    let mut chars = vec![[[false; 4]; WIDTH]; HEIGHT];
+    let rows = rows_in_block(map);
+    for &(_, row, column) in lit {
+        let row = row / rows;
+        chars[row / 2][column / 2][row % 2 * 2 + column % 2] = true;
+    }
+    let height = map.rows.count().div_ceil(2 * rows);
+    let width = map.columns.count().div_ceil(2);
+    for row in &chars[..height] {
+        let line: String = row[..width].iter().map(|&lit| blocks.char(lit)).collect();
+        let _ = writeln!(text, "  |{line}|");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_terminal_can_show() {
+        let cases = [
+            (Some("xterm"), Some("en_US.UTF-8"), Blocks::Quadrants),
+            (None, Some("C.utf8"), Blocks::Quadrants),
+            (Some("dumb"), Some("en_US.UTF-8"), Blocks::Ascii),
+            #[cfg(not(windows))]
+            (Some("xterm"), Some("C"), Blocks::Ascii),
+            #[cfg(not(windows))]
+            (Some("xterm"), None, Blocks::Ascii),
+        ];
+        for (term, locale, blocks) in cases {
+            assert_eq!(Blocks::of(term, locale), blocks, "{term:?} {locale:?}");
+        }
+    }
+
+    /// Each quadrant of Unicode, by the names of its lit parts.
+    #[test]
+    fn quadrants() {
+        let of = |lit: [u8; 4]| Blocks::Quadrants.char(lit.map(|lit| lit == 1));
+        // U+2598 QUADRANT UPPER LEFT, and so on.
+        assert_eq!(of([1, 0, 0, 0]), '\u{2598}');
+        assert_eq!(of([0, 1, 0, 0]), '\u{259D}');
+        assert_eq!(of([0, 0, 1, 0]), '\u{2596}');
+        assert_eq!(of([0, 0, 0, 1]), '\u{2597}');
+        assert_eq!(of([1, 1, 0, 0]), '\u{2580}');
+        assert_eq!(of([0, 0, 1, 1]), '\u{2584}');
+        assert_eq!(of([1, 0, 1, 0]), '\u{258C}');
+        assert_eq!(of([0, 1, 0, 1]), '\u{2590}');
+        assert_eq!(of([1, 0, 0, 1]), '\u{259A}');
+        assert_eq!(of([0, 1, 1, 0]), '\u{259E}');
+        assert_eq!(of([1, 0, 1, 1]), '\u{2599}');
+        assert_eq!(of([1, 1, 1, 0]), '\u{259B}');
+        assert_eq!(of([1, 1, 0, 1]), '\u{259C}');
+        assert_eq!(of([0, 1, 1, 1]), '\u{259F}');
+        assert_eq!((of([0; 4]), of([1; 4])), (' ', '\u{2588}'));
+    }
+}

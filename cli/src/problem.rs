@@ -1,0 +1,109 @@
+//! What a service for code reviews or tests is told: bad tensors, and what was not looked at.
+
+use std::path::{Path, PathBuf};
+
+use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport};
+
+use crate::report::{Facts, visible};
+
+/// A path as it was given or found, and its report, or why there is none.
+pub type Checked = (PathBuf, Result<Report, Error>);
+
+/// The kind of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// A tensor is bad.
+    NonFinite,
+    /// A file or a tensor could not be checked.
+    NotChecked,
+}
+
+impl Rule {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::NonFinite, Self::NotChecked];
+
+    /// The name for programs.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::NonFinite => "non-finite",
+            Self::NotChecked => "not-checked",
+        }
+    }
+
+    /// What the kind is about.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::NonFinite => "A tensor holds NaN or infinity.",
+            Self::NotChecked => "A file or a tensor could not be checked.",
+        }
+    }
+}
+
+/// A problem of a file. The texts have no control characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem<'a> {
+    /// The kind.
+    pub rule: Rule,
+    /// The file: of a sharded set, the shard.
+    pub path: &'a Path,
+    /// The name of the tensor, where there is one.
+    pub tensor: Option<String>,
+    /// A few words.
+    pub title: String,
+    /// All that is known.
+    pub message: String,
+}
+
+impl<'a> Problem<'a> {
+    /// Why a file could not be checked.
+    #[must_use]
+    pub fn of_file(path: &'a Path, error: &Error) -> Self {
+        Self {
+            rule: Rule::NotChecked,
+            path,
+            tensor: None,
+            title: "not checked".to_owned(),
+            message: visible(&error.to_string()),
+        }
+    }
+
+    /// What is wrong with a tensor of a file, if anything is.
+    #[must_use]
+    pub fn of_tensor(path: &'a Path, tensor: &'a TensorReport) -> Option<Self> {
+        let name = tensor.name.as_deref().map(visible);
+        let of_name = name.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
+        let (rule, title, message) = match &tensor.looked_at {
+            LookedAt::Unreadable(why) => {
+                (Rule::NotChecked, format!("not checked{of_name}"), visible(why))
+            }
+            LookedAt::Values
+            | LookedAt::Scales { .. }
+            | LookedAt::AlwaysFinite
+            | LookedAt::NotFloat => {
+                if !tensor.is_bad() {
+                    return None;
+                }
+                let kinds = tensor.bad.zip(ByKind::NAMES).into_array().into_iter();
+                let kinds: Vec<_> = kinds.filter(|(bad, _)| *bad).map(|(_, name)| name).collect();
+                let title = format!("{}{of_name}", kinds.join(", "));
+                (Rule::NonFinite, title, visible(&Facts(tensor).to_string()))
+            }
+        };
+        let path = tensor.file.as_deref().unwrap_or(path);
+        Some(Self { rule, path, tensor: name, title, message })
+    }
+
+    /// All problems of a file.
+    #[must_use]
+    pub fn all(path: &'a Path, result: &'a Result<Report, Error>) -> Vec<Self> {
+        match result {
+            Ok(report) => {
+                let tensors = report.tensors.iter();
+                tensors.filter_map(|tensor| Self::of_tensor(path, tensor)).collect()
+            }
+            Err(error) => vec![Self::of_file(path, error)],
+        }
+    }
+}

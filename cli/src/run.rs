@@ -1,0 +1,233 @@
+//! `nonfinite check`: runs the check and prints what it finds.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nonfinite_check::{Error, Options, Report, TensorReport, json};
+
+use crate::args::{Check, Form};
+use crate::columns::{shorten, wrap};
+use crate::inputs::Inputs;
+use crate::interrupt::{self, Watch, interrupted};
+use crate::map::{self, Blocks};
+use crate::problem::{Checked, Problem};
+use crate::progress::Progress;
+use crate::report::{Complaint, Line, OneLine, Summary, not_looked_at, visible};
+use crate::status::{CLEAN, FAILED, FOUND, complain, finish};
+use crate::table::Table;
+use crate::terminal::{Terminal, has_bar};
+use crate::{github, html, junit, sarif};
+
+/// A check of all files.
+#[derive(Debug)]
+pub struct Run<'a> {
+    check: &'a Check,
+    form: Form,
+    colors: bool,
+    /// What maps are drawn with, if they are.
+    blocks: Option<Blocks>,
+    width: usize,
+    options: Options,
+    progress: Option<Arc<Progress>>,
+    summary: Summary,
+    /// Tensors that were printed.
+    printed: usize,
+    /// Tensors that were not, since [`Check::max_reports`] were.
+    hidden: usize,
+    /// What goes into a document.
+    results: Vec<Checked>,
+}
+
+impl<'a> Run<'a> {
+    /// A check by these arguments. From now on Ctrl-C ends it.
+    #[must_use]
+    pub fn new(check: &'a Check) -> Self {
+        let terminal = Terminal::of_output();
+        let progress = (!check.how.no_progress && has_bar()).then(Arc::default);
+        interrupt::watch(false, progress.clone());
+        let mut options = check.how.options(check.stats, Arc::new(Watch(progress.clone())));
+        options.places = !check.quiet;
+        options.draw = check.map && !check.quiet || check.html.is_some();
+        Self {
+            check,
+            form: check.form(terminal.is_terminal),
+            colors: terminal.colors(check.color),
+            blocks: check.map.then(Blocks::of_environment),
+            width: terminal.width,
+            options,
+            progress,
+            summary: Summary::default(),
+            printed: 0,
+            hidden: 0,
+            results: Vec::new(),
+        }
+    }
+
+    /// Checks all files, prints what was found, and returns the exit status.
+    pub fn all(mut self, out: &mut impl Write) -> u8 {
+        let start = Instant::now();
+        if let Some(Err(error)) = self.check.html.as_deref().map(html::may_write) {
+            return self.page_failed(&error);
+        }
+        let mut written = self.files(out);
+        if let Some(progress) = &self.progress {
+            progress.finish();
+        }
+        if interrupted() {
+            interrupt::say();
+            return interrupt::status();
+        }
+        if let Some(path) = &self.check.html
+            && let Err(error) = html::write(path, &self.results)
+        {
+            return self.page_failed(&error);
+        }
+        if written.is_ok() && !self.check.quiet {
+            written = self.end(start.elapsed(), out);
+        }
+        let status = match self.summary {
+            Summary { failed: 1.., .. } => FAILED,
+            Summary { unknown: 1.., .. } if !self.check.how.skip_unknown => FAILED,
+            Summary { ref totals, .. } if totals.bad > 0 => FOUND,
+            Summary { .. } => CLEAN,
+        };
+        finish(written, status)
+    }
+
+    fn page_failed(&self, error: &io::Error) -> u8 {
+        let path = self.check.html.as_deref().unwrap_or(Path::new(""));
+        complain(format_args!("{}: {error}", OneLine(path.display())));
+        FAILED
+    }
+
+    /// The map of a tensor, if maps are asked for.
+    fn map(&self, tensor: &TensorReport) -> String {
+        self.blocks.map(|blocks| map::drawn(tensor, blocks)).unwrap_or_default()
+    }
+
+    /// Prints a document, or the sums.
+    fn end(&self, time: Duration, out: &mut impl Write) -> io::Result<()> {
+        let table = match self.form {
+            Form::Json => {
+                let document = json::document(&self.results, self.check.listed());
+                return writeln!(out, "{document}");
+            }
+            Form::Sarif => return sarif::write(&self.results, out),
+            Form::Junit => return junit::write(&self.results, self.check.bad_only, time, out),
+            Form::Jsonl => return Ok(()),
+            Form::Auto | Form::Lines | Form::Github => false,
+            Form::Table => true,
+        };
+        let line = |text: &str| {
+            if table { wrap(text, self.width) } else { format!("{text}\n") }
+        };
+        let mut text = String::new();
+        if self.hidden > 0 {
+            text.push_str(&line(&format!("{} more, see --max-reports", self.hidden)));
+        }
+        if self.check.by_dtype && table {
+            text.push_str(&self.summary.dtype_table(self.colors, self.width));
+            text.push('\n');
+        } else if self.check.by_dtype {
+            text.push_str(&self.summary.dtype_lines());
+        }
+        let backend = nonfinite::Backend::active().name();
+        text.push_str(&line(&self.summary.line(time, backend)));
+        out.write_all(text.as_bytes())
+    }
+
+    /// An error is one of output; those of files are counted and complained of.
+    fn files(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let (mut inputs, options) = (Inputs::default(), self.options.clone());
+        for argument in &self.check.files {
+            inputs.check(argument, &options, |path, result| self.result(path, result, out))?;
+        }
+        self.summary.text = inputs.text;
+        Ok(())
+    }
+
+    /// Counts and prints a result.
+    fn result(
+        &mut self,
+        path: &Path,
+        result: Result<Report, Error>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        match &result {
+            Ok(report) => self.count(path, report),
+            Err(error) => {
+                self.summary.fail(error);
+                self.complain(format_args!("{}", Complaint { path, error }));
+            }
+        }
+        let text = match (&result, self.form) {
+            _ if self.check.quiet => String::new(),
+            (_, Form::Jsonl) => json::lines(path, &result, self.check.listed()),
+            (_, Form::Github) => self.annotations(path, &result),
+            (Ok(report), Form::Table) => self.table(path, report),
+            (Ok(report), Form::Lines | Form::Auto) => self.lines(path, report),
+            (Err(_), Form::Table | Form::Lines | Form::Auto)
+            | (_, Form::Json | Form::Sarif | Form::Junit) => String::new(),
+        };
+        let is_document = matches!(self.form, Form::Json | Form::Sarif | Form::Junit);
+        if is_document || self.check.html.is_some() {
+            self.results.push((path.to_owned(), result));
+        }
+        match &self.progress {
+            _ if text.is_empty() => Ok(()),
+            Some(progress) => progress.suspend(|| out.write_all(text.as_bytes())),
+            None => out.write_all(text.as_bytes()),
+        }
+    }
+
+    fn count(&mut self, path: &Path, report: &Report) {
+        self.summary.unknown += usize::from(!report.is_complete());
+        report.tensors.iter().for_each(|tensor| self.summary.add(tensor));
+        not_looked_at(path, report).for_each(|why| self.complain(format_args!("{why}")));
+    }
+
+    /// As many of these as `--max-reports` leaves. Counts them, and the others.
+    fn take<T>(&mut self, mut shown: Vec<T>) -> Vec<T> {
+        let left = self.check.max_reports.map_or(usize::MAX, |most| most - self.printed);
+        self.hidden += shown.len().saturating_sub(left);
+        shown.truncate(left);
+        self.printed += shown.len();
+        shown
+    }
+
+    /// The tensors to print.
+    fn select<'r>(&mut self, report: &'r Report) -> Vec<&'r TensorReport> {
+        let clean_too = !self.check.bad_only;
+        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && tensor.range.is_some();
+        self.take(report.tensors.iter().filter(shown).collect())
+    }
+
+    fn annotations(&mut self, path: &Path, result: &Result<Report, Error>) -> String {
+        self.take(Problem::all(path, result)).iter().map(github::annotation).collect()
+    }
+
+    fn lines(&mut self, path: &Path, report: &Report) -> String {
+        let tensors = self.select(report).into_iter();
+        tensors.map(|tensor| format!("{}\n{}", Line::new(path, tensor), self.map(tensor))).collect()
+    }
+
+    fn table(&mut self, path: &Path, report: &Report) -> String {
+        let tensors = self.select(report);
+        let maps = self.blocks.map(|blocks| map::named(&tensors, blocks)).unwrap_or_default();
+        let table = Table::new(tensors, self.check.stats, self.colors, self.width).text();
+        if table.is_empty() {
+            return table;
+        }
+        format!("{}\n{table}{maps}\n", shorten(&visible(&path.to_string_lossy()), self.width))
+    }
+
+    /// A line on standard error, above the progress bar.
+    fn complain(&self, message: std::fmt::Arguments<'_>) {
+        match &self.progress {
+            Some(progress) => progress.suspend(|| complain(message)),
+            None => complain(message),
+        }
+    }
+}

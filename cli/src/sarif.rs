@@ -1,0 +1,86 @@
+//! SARIF 2.1.0, which services for code scanning read.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::problem::{Checked, Problem, Rule};
+use crate::report::OneLine;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Writes a run as one document, with a result for each problem.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(files: &[Checked], out: &mut impl Write) -> io::Result<()> {
+    let problems = files.iter().flat_map(|(path, result)| Problem::all(path, result));
+    let results: Vec<_> = problems.map(|problem| result(&problem)).collect();
+    let complete = files
+        .iter()
+        .all(|(_, result)| result.as_ref().is_ok_and(nonfinite_check::Report::is_complete));
+    let document = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "nonfinite",
+                "version": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": Rule::ALL.map(|rule| json!({
+                    "id": rule.id(),
+                    "shortDescription": {"text": rule.about()},
+                    "defaultConfiguration": {"level": "error"},
+                })),
+            }},
+            "invocations": [{"executionSuccessful": complete}],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    writeln!(out, "{document}")
+}
+
+fn result(problem: &Problem<'_>) -> Value {
+    // A binary file has no lines. GitHub shows no result without one.
+    let mut location = json!({"physicalLocation": {
+        "artifactLocation": {"uri": uri(problem.path)},
+        "region": {"startLine": 1},
+    }});
+    let mut fingerprints = json!({});
+    if let Some(name) = &problem.tensor {
+        location["logicalLocations"] = json!([{"name": name}]);
+        // By this GitHub tells results apart whose file, line and rule are the same.
+        fingerprints["primaryLocationLineHash"] = json!(OneLine(name).to_string());
+    }
+    json!({
+        "ruleId": problem.rule.id(),
+        "ruleIndex": Rule::ALL.iter().position(|rule| *rule == problem.rule),
+        "level": "error",
+        "message": {"text": format!("{}: {}", problem.title, problem.message)},
+        "locations": [location],
+        "partialFingerprints": fingerprints,
+    })
+}
+
+/// The path as a URI: with a scheme if it is absolute. All bytes except letters, digits and `-._~/`
+/// are escaped, so a colon in a name does not end a scheme.
+fn uri(path: &Path) -> String {
+    let mut uri = String::new();
+    if path.is_absolute() {
+        // A path of Windows begins with the letter of a drive.
+        uri.push_str(if cfg!(windows) { "file:///" } else { "file://" });
+    }
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            b'\\' if cfg!(windows) => uri.push('/'),
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}

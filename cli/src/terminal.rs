@@ -1,0 +1,56 @@
+//! What the terminal can do.
+
+use std::env;
+use std::io::{self, IsTerminal};
+
+use console::Term;
+
+use crate::args::When;
+
+/// Columns that are assumed without a terminal.
+const COLUMNS: usize = 120;
+
+/// Standard output as a terminal.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    /// Whether it is one.
+    pub is_terminal: bool,
+    /// Its columns.
+    pub width: usize,
+}
+
+impl Terminal {
+    /// The terminal of standard output.
+    #[must_use]
+    pub fn of_output() -> Self {
+        let term = Term::stdout();
+        let width = term.size_checked().map_or(COLUMNS, |(_, columns)| usize::from(columns));
+        // Some terminals say that they have no columns.
+        let width = if width == 0 { COLUMNS } else { width };
+        Self { is_terminal: term.is_term(), width }
+    }
+
+    /// Whether to use colours.
+    #[must_use]
+    pub fn colors(self, when: When) -> bool {
+        match when {
+            When::Auto => {
+                let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                self.is_terminal && !refused && !is_dumb()
+            }
+            When::Always => true,
+            When::Never => false,
+        }
+    }
+}
+
+/// Whether there is a terminal on standard error on which a progress bar can be drawn.
+#[must_use]
+pub fn has_bar() -> bool {
+    io::stderr().is_terminal() && !is_dumb()
+}
+
+/// Whether the terminal knows neither colours nor a cursor that moves.
+fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
+}

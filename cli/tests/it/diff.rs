@@ -1,0 +1,198 @@
+//! `nonfinite diff`: what the second side holds that is not finite, and the first does not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Run, command, npy, safetensors};
+
+/// A folder with files of these names and contents.
+fn folder(name: &str, files: &[(&str, Vec<u8>)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    for (name, content) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).expect("the build folder can be written to");
+        fs::write(path, content).unwrap();
+    }
+    folder
+}
+
+/// A .safetensors file of vectors of F32.
+fn f32s(tensors: &[(&str, &[f32])]) -> Vec<u8> {
+    let (mut entries, mut data) = (Vec::new(), Vec::new());
+    for (name, numbers) in tensors {
+        let begin = data.len();
+        data.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        let (shape, offsets) = ([numbers.len()], [begin, data.len()]);
+        let entry = r#""dtype":"F32""#;
+        entries
+            .push(format!(r#""{name}":{{{entry},"shape":{shape:?},"data_offsets":{offsets:?}}}"#));
+    }
+    safetensors(format!("{{{}}}", entries.join(",")), &data)
+}
+
+fn diff(folder: &Path, arguments: &[&str]) -> Run {
+    let output = command().arg("diff").args(arguments).current_dir(folder).output();
+    output.expect("the command starts").into()
+}
+
+const NAN: f32 = f32::NAN;
+const INF: f32 = f32::INFINITY;
+
+/// f32 to f16: numbers that were finite are infinite.
+#[test]
+fn new_infinities() {
+    let w = r#""w":{"dtype":"F16","shape":[3],"data_offsets":[0,6]}"#;
+    let v = r#""v":{"dtype":"F16","shape":[1],"data_offsets":[6,8]}"#;
+    let half = safetensors(format!("{{{w},{v}}}"), &[0, 0x7C, 0, 0, 0, 0xFC, 0, 0]);
+    let files = [("a.safetensors", f32s(&[("w", &[1e30, 0.0, -1e30]), ("v", &[NAN])]))];
+    let folder = folder("diff-half", &[&files[..], &[("b.safetensors", half)]].concat());
+    let run = diff(&folder, &["a.safetensors", "b.safetensors"]);
+    let expected = "\"w\" F32 -> F16 [3]: +Inf 0 -> 1 new, first at [0]; \
+        -Inf 0 -> 1 new, first at [2]\n\
+        \"v\" F32 -> F16 [1]: NaN 1 -> 0\n\
+        compared 2 tensors, 0 only in a.safetensors, 0 only in b.safetensors: \
+        1 with new NaN or infinity\n";
+    assert_eq!((run.status, run.out.as_str(), run.err.as_str()), (1, expected, ""));
+    let back = diff(&folder, &["b.safetensors", "a.safetensors"]);
+    assert!(back.status == 1 && back.out.contains("\"v\" F16 -> F32 [1]: NaN 0 -> 1 new"));
+    assert_eq!(diff(&folder, &["--fail-on", "nan", "a.safetensors", "b.safetensors"]).status, 0);
+    let allowed = diff(&folder, &["--allow", "w:inf", "a.safetensors", "b.safetensors"]);
+    assert_eq!(allowed.status, 0, "{}", allowed.out);
+    let quiet = diff(&folder, &["--quiet", "a.safetensors", "b.safetensors"]);
+    assert_eq!((quiet.status, quiet.out.as_str()), (1, ""));
+
+    let json = diff(&folder, &["--json", "a.safetensors", "b.safetensors"]);
+    let document: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(
+        (json.status, &document["new"], &document["compared"]),
+        (1, &true.into(), &2.into())
+    );
+    let tensor = &document["tensors"][0];
+    assert_eq!((&tensor["name"], &tensor["a"]["dtype"]), (&"w".into(), &"F32".into()));
+    assert_eq!(tensor["new"], serde_json::json!(["pos_inf", "neg_inf"]));
+    assert_eq!(tensor["b"]["pos_inf"]["first"]["coordinate"], serde_json::json!([0]));
+}
+
+/// Equal counts at other places. Behind the first place only counts are compared, as the help says.
+#[test]
+fn places() {
+    let cases: [(&[f32], &[f32], i32); 9] = [
+        (&[NAN, 0.0, 0.0], &[NAN, 0.0, 0.0], 0),
+        (&[NAN, NAN, 0.0], &[NAN, 0.0, NAN], 0),
+        (&[NAN, 0.0, 0.0], &[0.0, NAN, 0.0], 1),
+        (&[0.0, NAN, 0.0], &[NAN, 0.0, 0.0], 1),
+        (&[0.0, NAN, NAN], &[NAN, 0.0, 0.0], 1),
+        (&[NAN, NAN, 0.0], &[0.0, NAN, 0.0], 0),
+        (&[NAN, 0.0, 0.0], &[NAN, NAN, 0.0], 1),
+        (&[NAN, 0.0, 0.0], &[INF, 0.0, 0.0], 1),
+        (&[NAN, 0.0], &[0.0, NAN, 0.0], 0),
+    ];
+    let folder = folder("diff-places", &[("x", Vec::new())]);
+    for (a, b, status) in cases {
+        fs::write(folder.join("a.safetensors"), f32s(&[("x", a)])).unwrap();
+        fs::write(folder.join("b.safetensors"), f32s(&[("x", b)])).unwrap();
+        let run = diff(&folder, &["a.safetensors", "b.safetensors"]);
+        assert_eq!((run.status, run.err.as_str()), (status, ""), "{a:?} {b:?}: {}", run.out);
+        // Something may be new that counts and first places do not show.
+        let nans = |numbers: &[f32]| numbers.iter().filter(|number| number.is_nan()).count();
+        let unsure = status == 0 && (nans(a) > 1 || a.len() != b.len());
+        let ends = ["; compared by counts: 1\n", "or infinity\n"][usize::from(!unsure)];
+        assert!(run.out.ends_with(ends), "{a:?} {b:?}: {}", run.out);
+    }
+    // The same numbers, by rows and by columns: the first in the file is not the same one.
+    let data = |place: [usize; 2]| -> Vec<u8> {
+        let number = |i| if place.contains(&i) { NAN } else { 0.0 };
+        (0..6).flat_map(|i| number(i).to_le_bytes()).collect()
+    };
+    fs::write(folder.join("a.npy"), npy("'<f4'", false, "(2, 3)", &data([2, 3]))).unwrap();
+    fs::write(folder.join("b.npy"), npy("'<f4'", true, "(2, 3)", &data([1, 4]))).unwrap();
+    let run = diff(&folder, &["a.npy", "b.npy"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""), "{}", run.out);
+}
+
+#[test]
+fn tensors_of_one_side() {
+    let a = f32s(&[("x", &[0.0]), ("gone", &[NAN])]);
+    let b = f32s(&[("x", &[0.0]), ("clean", &[0.0]), ("bad", &[0.0, NAN])]);
+    let folder = folder("diff-only", &[("a.safetensors", a), ("b.safetensors", b)]);
+    let run = diff(&folder, &["a.safetensors", "b.safetensors"]);
+    let expected = "\"clean\" F32 [1]: only in b.safetensors\n\
+        \"bad\" F32 [2]: only in b.safetensors, NaN 0 -> 1 new, first at [1]\n\
+        \"gone\" F32 [1]: only in a.safetensors\n\
+        compared 1 tensors, 1 only in a.safetensors, 2 only in b.safetensors: \
+        1 with new NaN or infinity\n";
+    assert_eq!((run.status, run.out.as_str(), run.err.as_str()), (1, expected, ""));
+}
+
+/// A single file against the index of a set, a folder with it, and a folder of files.
+#[test]
+fn sets_and_folders() {
+    let index = r#"{"weight_map":{"x":"set-1.safetensors","y":"set-2.safetensors"}}"#;
+    let folder = folder(
+        "diff-sets",
+        &[
+            ("whole.safetensors", f32s(&[("x", &[0.0]), ("y", &[0.0])])),
+            ("set/set-1.safetensors", f32s(&[("x", &[0.0])])),
+            ("set/set-2.safetensors", f32s(&[("y", &[INF])])),
+            ("set/model.safetensors.index.json", index.into()),
+            ("files/1.safetensors", f32s(&[("x", &[0.0])])),
+            ("files/2.safetensors", f32s(&[("y", &[INF])])),
+        ],
+    );
+    for other in ["set/model.safetensors.index.json", "set", "files"] {
+        let run = diff(&folder, &["whole.safetensors", other]);
+        assert_eq!((run.status, run.err.as_str()), (1, ""), "{other}");
+        assert!(run.out.starts_with("\"y\" F32 [1]: +Inf 0 -> 1 new, first at [0]\ncompared 2 "));
+        assert_eq!(diff(&folder, &[other, "whole.safetensors"]).status, 0, "{other}");
+    }
+}
+
+/// Names that occur several times: by the paths of their files, or not at all.
+#[test]
+fn repeated_names() {
+    let folder = folder(
+        "diff-repeated",
+        &[
+            ("a/1.safetensors", f32s(&[("x", &[NAN])])),
+            ("a/2.safetensors", f32s(&[("x", &[0.0])])),
+            ("b/2.safetensors", f32s(&[("x", &[NAN])])),
+            ("c/3.safetensors", f32s(&[("x", &[NAN])])),
+            ("n/1.npy", npy("'<f4'", false, "()", &[0; 4])),
+            ("n/2.npy", npy("'<f4'", false, "()", &NAN.to_le_bytes())),
+            ("m/1.npy", npy("'<f4'", false, "()", &NAN.to_le_bytes())),
+            ("m/2.npy", npy("'<f4'", false, "()", &NAN.to_le_bytes())),
+        ],
+    );
+    let run = diff(&folder, &["a", "a"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""), "{}", run.out);
+    let run = diff(&folder, &["a", "b"]);
+    let expected = "\"x\" F32 [1]: NaN 0 -> 1 new, first at [0]\n\"x\" F32 [1]: only in a\n";
+    assert!(run.status == 1 && run.out.starts_with(expected), "{}{}", run.out, run.err);
+    let run = diff(&folder, &["a", "c"]);
+    assert_eq!((run.status, run.out.as_str()), (2, ""));
+    let message = "nonfinite: tensor \"x\" occurs 2 times and 1 times: which ones to compare?\n";
+    assert_eq!(run.err, message);
+    let run = diff(&folder, &["n", "m"]);
+    assert_eq!(run.status, 1);
+    assert!(run.out.starts_with("1.npy <f4 []: NaN 0 -> 1 new, first at []\n"), "{}", run.out);
+}
+
+/// A side that cannot be read is not compared: nothing is printed that could be taken for a result.
+#[test]
+fn sides_that_cannot_be_checked() {
+    let good = f32s(&[("x", &[0.0])]);
+    let unreadable = npy("'|V2'", false, "(1,)", &[0; 2]);
+    let folder = folder(
+        "diff-error",
+        &[("good.safetensors", good), ("bad.safetensors", vec![1]), ("unreadable.npy", unreadable)],
+    );
+    for other in ["bad.safetensors", "missing.safetensors", "missing-*.npy", "unreadable.npy"] {
+        for arguments in [["good.safetensors", other], [other, "good.safetensors"]] {
+            let run = diff(&folder, &arguments);
+            assert_eq!((run.status, run.out.as_str()), (2, ""), "{arguments:?}");
+            assert!(run.err.starts_with(&format!("nonfinite: {other}: ")), "{}", run.err);
+        }
+    }
+    assert_eq!(diff(&folder, &["good.safetensors"]).status, 2);
+}

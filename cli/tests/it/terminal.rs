@@ -1,0 +1,126 @@
+//! What a terminal shows: `script` of util-linux runs the command in one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{file, interrupt, safetensors};
+
+/// Runs a check in a terminal of so many columns. Returns what it shows.
+fn show(columns: usize, variables: &str, arguments: &str, path: &Path) -> String {
+    let program = env!("CARGO_BIN_EXE_nonfinite");
+    let path = path.display();
+    let line = format!("env -u NO_COLOR {variables} {program} check {arguments} '{path}'");
+    in_terminal(columns, &line).replace('\r', "")
+}
+
+/// Runs a command in a terminal of so many columns.
+fn in_terminal(columns: usize, command: &str) -> String {
+    let line = format!("stty rows 50 cols {columns}; {command}");
+    let output = Command::new("script").args(["-qc", &line, "/dev/null"]).output();
+    let output = output.expect("script of util-linux is there");
+    String::from_utf8(output.stdout).expect("output is UTF-8")
+}
+
+/// Columns of a terminal, by the blocks of the characters in these tests alone.
+fn columns(line: &str) -> usize {
+    let wide = |char| matches!(char, '\u{3000}'..='\u{30FF}' | '\u{4E00}'..='\u{9FFF}');
+    line.chars().map(|char| if wide(char) { 2 } else { 1 }).sum()
+}
+
+const NAMES: [&str; 4] = [
+    "model.layers.12.self_attn.q_proj.weight",
+    "model.layers.12.self_attn.k_proj.weight",
+    "モデル.層.十二.自己注意.重み.バイアス.とても長い名前.モデル.層.十二.自己注意.重み.末尾",
+    "x",
+];
+
+/// Each tensor has a NaN, a +Inf, a -Inf and the numbers -1 and 1e30. Files have names of their
+/// own, since the tests run at once.
+fn sample(name: &str) -> PathBuf {
+    let numbers = [-1.0, 1e30, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+    let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let entry = |(index, name): (usize, &&str)| {
+        let shape = r#""dtype":"F32","shape":[1,5]"#;
+        format!(r#""{name}":{{{shape},"data_offsets":[{},{}]}}"#, index * 20, index * 20 + 20)
+    };
+    let entries: Vec<_> = NAMES.iter().enumerate().map(entry).collect();
+    file(name, &safetensors(format!("{{{}}}", entries.join(",")), &data.repeat(NAMES.len())))
+}
+
+#[test]
+fn no_line_wraps() {
+    let path = sample("terminal-width.safetensors");
+    for width in [20, 40, 80, 120, 200] {
+        for arguments in ["", "--stats", "--by-dtype", "--max-reports 1"] {
+            let shown = show(width, "", &format!("--color never {arguments}"), &path);
+            for line in shown.lines() {
+                assert!(columns(line) <= width, "{width} {arguments}: {line}\n{shown}");
+            }
+            if !arguments.contains("--max-reports") && width >= 40 {
+                for word in [NAMES[0], NAMES[1], ".末尾", "[0, 2]", "[0, 3]", "[0, 4]"] {
+                    assert!(shown.contains(word), "{width} {arguments}: {word}\n{shown}");
+                }
+            }
+            assert_eq!(shown.contains("1.0000e30"), arguments == "--stats", "{shown}");
+        }
+    }
+}
+
+/// Columns give way in this order: the first places, then all but the name.
+#[test]
+fn the_order_in_which_columns_give_way() {
+    let path = sample("terminal-order.safetensors");
+    let head = |width| {
+        let shown = show(width, "", "--color never", &path);
+        shown.lines().nth(1).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let facts = "tensor dtype shape NaN +Inf -Inf";
+    assert_eq!(head(200), format!("{facts} first NaN first +Inf first -Inf"));
+    assert_eq!(head(100), facts);
+    assert_eq!(head(80), NAMES[0]);
+}
+
+/// Of a name that is longer than a line both ends are shown.
+#[test]
+fn names_keep_their_end() {
+    let shown = show(40, "", "--color never", &sample("terminal-names.safetensors"));
+    let line = shown.lines().find(|line| line.starts_with("モデル")).unwrap();
+    assert!(line.contains('…') && line.ends_with(".重み.末尾"), "{line}");
+    assert!((38..=40).contains(&columns(line)), "{line}");
+}
+
+/// No colours, no cursor that moves. An ordinary terminal has colours.
+#[test]
+fn dumb_terminal() {
+    let path = sample("terminal-dumb.safetensors");
+    let shown = show(80, "TERM=dumb", "", &path);
+    assert!(shown.contains(NAMES[0]) && !shown.contains('\x1b'), "{shown:?}");
+    assert!(show(80, "TERM=xterm-256color", "", &path).contains("\x1b[31m"));
+    assert!(!show(80, "TERM=xterm-256color NO_COLOR=1", "", &path).contains("\x1b"));
+}
+
+/// The progress bar fits a line, and is not there where it cannot be drawn.
+#[test]
+fn progress_bar() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal-bar");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).expect("the build folder can be written to");
+    // The check of this file takes minutes, and the bar comes after half a second.
+    let path = interrupt::huge(&folder);
+    let program = env!("CARGO_BIN_EXE_nonfinite");
+    let bar = |columns, term| {
+        let check = format!("{program} check --threads 1 '{}'", path.display());
+        in_terminal(columns, &format!("TERM={term} timeout -s TERM 2 {check}"))
+    };
+    for width in [40, 80] {
+        let shown = bar(width, "xterm");
+        assert!(shown.contains("/274.88 GB ") && shown.contains(" ETA "), "{shown:?}");
+        for frame in shown.split(['\r', '\n']) {
+            let text = frame.replace("\x1b[2K", "");
+            assert!(!text.contains('\x1b') && columns(&text) <= width, "{width}: {frame:?}");
+        }
+    }
+    assert_eq!(bar(80, "dumb").trim_matches('\x04'), "");
+    fs::remove_dir_all(folder).unwrap();
+}

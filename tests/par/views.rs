@@ -1,0 +1,137 @@
+//! Views that are not dense, masks past the caches, and what is refused.
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use nonfinite::Backend;
+use nonfinite::{Elements, Error, Format, Occurrences, Predicate, TensorView};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use nonfinite_oracle::{Kind, kind};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use rayon::ThreadPoolBuilder;
+
+use crate::{ALONE, pools, random};
+
+/// Layouts whose parts are boxes: the answers of one thread, which `tests/backends` holds against
+/// nested loops.
+#[test]
+fn strided_views() {
+    let mut random = random();
+    let x: Vec<u16> = (0..3 << 20).map(|_| random() as u16).collect();
+    let codes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let x = Elements::from_bytes(&codes, Format::F16).unwrap();
+    let layouts: [(&[usize], &[isize]); 7] = [
+        (&[1 << 20], &[3]),
+        (&[1 << 20, 3], &[1, 1 << 20]),
+        (&[3, 1 << 20], &[1, 3]),
+        (&[2, 1, 512, 1025], &[1 << 20, 5, 2048, 1]),
+        (&[1100, 1900], &[1950, 1]),
+        (&[5, 7, 40_000], &[1, 100_000, 2]),
+        (&[3, 1 << 20], &[0, 3]),
+    ];
+    for pool in pools() {
+        for (sizes, strides) in layouts {
+            let alone = TensorView::strided(x, 0, sizes, strides).unwrap();
+            let shared = alone.par();
+            let at = format!("{sizes:?} {strides:?}, {} threads", pool.current_num_threads());
+            pool.install(|| {
+                for predicate in [
+                    Predicate::Nan,
+                    Predicate::Finite,
+                    Predicate::NegativeInf,
+                    Predicate::NanOrPositiveInf,
+                ] {
+                    assert_eq!(shared.any(predicate), alone.any(predicate), "any {at}");
+                    assert_eq!(shared.all(predicate), alone.all(predicate), "all {at}");
+                    assert_eq!(shared.count(predicate), alone.count(predicate), "count {at}");
+                    assert_eq!(shared.position(predicate), alone.position(predicate), "{at}");
+                    let mut masks = [vec![7u8; alone.len()], vec![9; alone.len()]];
+                    shared.mask(predicate, &mut masks[0]).unwrap();
+                    alone.mask(predicate, &mut masks[1]).unwrap();
+                    assert!(masks[0] == masks[1], "mask {predicate:?} {at}");
+                    for offset in [0, 3] {
+                        let room = (alone.len() + offset).div_ceil(8);
+                        let mut bits = [vec![0; room], vec![0; room]];
+                        shared.bits(predicate, &mut bits[0], offset).unwrap();
+                        alone.bits(predicate, &mut bits[1], offset).unwrap();
+                        assert!(bits[0] == bits[1], "bits {predicate:?} from {offset} {at}");
+                    }
+                    for (axis, size) in sizes.iter().enumerate() {
+                        let rows = alone.len() / size;
+                        let mut counts = [vec![1; rows], vec![2; rows]];
+                        shared.rows(axis).unwrap().count(predicate, &mut counts[0]).unwrap();
+                        alone.rows(axis).unwrap().count(predicate, &mut counts[1]).unwrap();
+                        assert!(counts[0] == counts[1], "rows along {axis} {predicate:?} {at}");
+                    }
+                }
+                assert_eq!(shared.census(), alone.census(), "census {at}");
+            });
+        }
+    }
+}
+
+/// A mask that the last-level cache cannot hold is written past it. The size of the cache is set, as
+/// some virtual CPUs do not have one, and others have more than a test may take.
+#[test]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+fn masks_larger_than_the_cache() {
+    let elements = (1 << 21) + 70;
+    nonfinite_kernels::set_last_level_cache(elements);
+    assert!(nonfinite_kernels::streams(elements) && !nonfinite_kernels::streams(elements - 1));
+    let format = Format::F8E5M2;
+    // One more than all codes, so that the pattern moves.
+    let codes: Vec<u8> = (0..=255).chain([0x7F]).collect();
+    let x: Vec<u8> = codes.iter().copied().cycle().take(elements).collect();
+    let hits: Vec<u8> =
+        codes.iter().map(|&code| u8::from(kind(format, code.into()) == Kind::Nan)).collect();
+    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    for backend in Backend::available() {
+        let view = TensorView::from_bytes(&x, format).unwrap().on(backend);
+        for threads in [false, true] {
+            let mut mask = vec![0xA5; elements];
+            let written = if threads {
+                pool.install(|| view.par().mask(Predicate::Nan, &mut mask))
+            } else {
+                view.mask(Predicate::Nan, &mut mask)
+            };
+            assert_eq!(written, Ok(()));
+            let wrong = mask.chunks(hits.len()).position(|piece| *piece != hits[..piece.len()]);
+            let at = format!("{}, piece of {} results", backend.name(), hits.len());
+            assert_eq!(wrong, None, "{at}, threads: {threads}");
+        }
+    }
+}
+
+/// A view that names one element so often that no pool could take parts of it.
+#[test]
+fn huge_broadcasts() {
+    let sizes = [isize::MAX as usize];
+    let view = TensorView::strided(&[f32::NAN], 0, &sizes, &[0]).unwrap().par();
+    assert!(view.any(Predicate::Nan) && !view.any(Predicate::Inf) && view.all(Predicate::Nan));
+    assert_eq!((view.count(Predicate::Nan), view.position(Predicate::Nan)), (sizes[0], Some(0)));
+    assert_eq!(view.census().nan, Occurrences::new(sizes[0], Some(0)));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let x = vec![f32::NAN; ALONE];
+    let view = TensorView::from(&x).par();
+    for wrong in [ALONE - 1, ALONE + 1] {
+        let mut mask = vec![false; wrong];
+        let error = Error::OutputLength { elements: ALONE, output: wrong };
+        assert_eq!(view.mask(Predicate::Nan, &mut mask), Err(error));
+        assert!(!mask.contains(&true), "nothing is written");
+    }
+    for (room, offset) in
+        [(ALONE / 8, 1), (ALONE / 8, 7), (ALONE / 8 - 1, 0), (ALONE / 8, usize::MAX)]
+    {
+        let mut bitmap = vec![0; room];
+        let error = Error::OutputBits { elements: ALONE, offset, bytes: room };
+        assert_eq!(view.bits(Predicate::Nan, &mut bitmap, offset), Err(error));
+        assert!(bitmap.iter().all(|&byte| byte == 0), "nothing is written");
+    }
+    let mut rows = [true; 3];
+    let shape = [ALONE / 4, 4];
+    let rows_of = TensorView::shaped(&x, &shape).unwrap().par().rows(1).unwrap();
+    let error = Error::Rows { rows: ALONE / 4, output: 3 };
+    assert_eq!(rows_of.any(Predicate::Nan, &mut rows), Err(error));
+    assert_eq!(rows, [true; 3], "nothing is written");
+}
