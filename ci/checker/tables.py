@@ -15,8 +15,10 @@ from shared import FLOATS, RNG, check, failures, random
 
 
 def table(rows):
-    """Columns of every float type: without nulls, with nulls whose bytes are NaN, in structs, and in lists; and what numpy
-    finds there, by the names of Arrow."""
+    """Columns of every float type, and the findings of numpy.
+
+    Without nulls, with nulls whose bytes are NaN, in structs, and in lists.
+    """
     columns, expected = {}, {}
     for dtype in FLOATS:
         name = np.dtype(dtype).name
@@ -27,23 +29,30 @@ def table(rows):
         # Under the nulls lie NaN. Where numpy is asked, zeros; but not for the minimum and maximum.
         columns[name] = pa.array(array)
         columns[f"{name}_nulls"] = pa.array(nulls, mask=mask)
-        columns[f"{name}_struct"] = pa.StructArray.from_arrays([pa.array(array), pa.array(np.arange(rows))], ["x", "i"])
+        columns[f"{name}_struct"] = pa.StructArray.from_arrays(
+            [pa.array(array), pa.array(np.arange(rows))], ["x", "i"]
+        )
         fixed = random(dtype, (rows, 3))
         columns[f"{name}_fixed"] = pa.FixedSizeListArray.from_arrays(pa.array(fixed.reshape(-1)), 3)
         lengths = RNG.integers(0, 4, rows)
         values = random(dtype, (int(lengths.sum()),))
-        columns[f"{name}_list"] = pa.ListArray.from_arrays(pa.array(np.concatenate([[0], lengths.cumsum()]), pa.int32()),
-                                                           pa.array(values))
-        expected |= {name: array, f"{name}_struct.x": array, f"{name}_fixed": fixed,
-                     f"{name}_nulls": (nulls, np.flatnonzero(~mask)),
-                     f"{name}_list": (values, np.repeat(np.arange(rows), lengths))}
+        columns[f"{name}_list"] = pa.ListArray.from_arrays(
+            pa.array(np.concatenate([[0], lengths.cumsum()]), pa.int32()), pa.array(values)
+        )
+        expected |= {
+            name: array,
+            f"{name}_struct.x": array,
+            f"{name}_fixed": fixed,
+            f"{name}_nulls": (nulls, np.flatnonzero(~mask)),
+            f"{name}_list": (values, np.repeat(np.arange(rows), lengths)),
+        }
     columns["integers"] = pa.array(np.arange(rows))
     columns["text"] = pa.array([str(i) for i in range(rows)])
     return pa.table(columns), expected
 
 
 def check_rows(what, report, values, rows):
-    """Numbers of which the coordinate is a row: `rows` has that of each, for nulls only those that are there."""
+    """Numbers with a row as coordinate: `rows` has the row of each number that is not null."""
     if len(rows) != len(values):
         values = values[rows]
     found = of_array(values)
@@ -55,10 +64,15 @@ def check_rows(what, report, values, rows):
         failures.append(f"{what}: ours {of_report(report)}, numpy {found}")
 
 
-def check_table(what, path, program, expected, rename=lambda name: name, fixed_lists=True, stream=False):
+def check_table(
+    what, path, program, expected, rename=lambda name: name, fixed_lists=True, stream=False
+):
     report = run(program, path)
     # Without statistics nulls are looked at with all others first: the counts must be the same.
-    bounds = lambda report: {name: {k: v for k, v in tensor.items() if k not in ("min", "max")} for name, tensor in report.items()}
+    bounds = lambda report: {
+        name: {k: v for k, v in tensor.items() if k not in ("min", "max")}
+        for name, tensor in report.items()
+    }
     if bounds(report) != run(program, path, stats=False):
         failures.append(f"{what}: not the same without --stats")
     if stream and report != run(program, "-", stdin=path):
@@ -69,7 +83,12 @@ def check_table(what, path, program, expected, rename=lambda name: name, fixed_l
         if isinstance(array, tuple):
             check_rows(f"{what} {name}", tensor, *array)
         elif array.ndim == 2 and not fixed_lists:
-            check_rows(f"{what} {name}", tensor, array.reshape(-1), np.repeat(np.arange(len(array)), array.shape[1]))
+            check_rows(
+                f"{what} {name}",
+                tensor,
+                array.reshape(-1),
+                np.repeat(np.arange(len(array)), array.shape[1]),
+            )
         else:
             check(f"{what} {name}", tensor, array)
 
@@ -79,10 +98,14 @@ def arrow(folder, program):
     path = os.path.join(folder, "x.arrow")
     for compression in (None, "lz4", "zstd"):
         for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(path, table_of_rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+            with new(
+                path, table_of_rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
+            ) as writer:
                 writer.write_table(table_of_rows, max_chunksize=7000)
             stream = new is pa.ipc.new_stream
-            check_table(f"arrow {new.__name__} {compression}", path, program, expected, stream=stream)
+            check_table(
+                f"arrow {new.__name__} {compression}", path, program, expected, stream=stream
+            )
     pa.feather.write_feather(table_of_rows, path)
     check_table("feather", path, program, expected)
 
@@ -105,7 +128,10 @@ def nested_arrow(folder, program):
                 ((name, tensor),) = run(program, what, stats=stats, stdin=stdin).items()
                 found = nested.reported(tensor)
                 if found != expected:
-                    failures.append(f"nested {number} {column.type} {codec} {what} {stats}: ours {found}, Python {expected}")
+                    failures.append(
+                        f"nested {number} {column.type} {codec} {what} {stats}: "
+                        f"ours {found}, Python {expected}"
+                    )
 
 
 def parquet(folder, program):
@@ -113,9 +139,21 @@ def parquet(folder, program):
     path = os.path.join(folder, "x.parquet")
     lists = lambda name: f"{name}.list.element" if name.endswith(("_list", "_fixed")) else name
     for compression in ("none", "snappy", "gzip", "zstd", "lz4"):
-        for options in ({"use_dictionary": False}, {"data_page_version": "2.0", "data_page_size": 4096}):
-            pa.parquet.write_table(table_of_rows, path, compression=compression, row_group_size=7000, **options)
-            check_table(f"parquet {compression} {options}", path, program, expected, lists, fixed_lists=False)
+        for options in (
+            {"use_dictionary": False},
+            {"data_page_version": "2.0", "data_page_size": 4096},
+        ):
+            pa.parquet.write_table(
+                table_of_rows, path, compression=compression, row_group_size=7000, **options
+            )
+            check_table(
+                f"parquet {compression} {options}",
+                path,
+                program,
+                expected,
+                lists,
+                fixed_lists=False,
+            )
 
 
 def dictionaries(folder, program):
@@ -130,21 +168,32 @@ def dictionaries(folder, program):
             null = RNG.random(rows) < 0.3
             lost = RNG.random(100) < 0.1
             name = f"{np.dtype(dtype)}-{np.dtype(index)}"
-            array = pa.DictionaryArray.from_arrays(pa.array(indices, mask=null), pa.array(entries, mask=lost))
+            array = pa.DictionaryArray.from_arrays(
+                pa.array(indices, mask=null), pa.array(entries, mask=lost)
+            )
             columns[name] = array
             expected[name] = (entries[indices], np.flatnonzero(~(null | lost[indices])))
-    columns |= {"integers": pa.array(np.arange(rows)), "text": pa.array(["x"] * rows).dictionary_encode()}
+    columns |= {
+        "integers": pa.array(np.arange(rows)),
+        "text": pa.array(["x"] * rows).dictionary_encode(),
+    }
     batch = pa.table(columns)
     path = os.path.join(folder, "dictionaries.arrow")
     for compression in (None, "lz4", "zstd"):
         for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(path, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+            with new(
+                path, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
+            ) as writer:
                 writer.write_table(batch, max_chunksize=7000)
             stream = new is pa.ipc.new_stream
             what = f"dictionaries {new.__name__} {compression}"
             check_table(what, path, program, expected, stream=stream)
     # Entries that are added, and, in a stream, replaced.
-    for new, delta in ((pa.ipc.new_file, True), (pa.ipc.new_stream, True), (pa.ipc.new_stream, False)):
+    for new, delta in (
+        (pa.ipc.new_file, True),
+        (pa.ipc.new_stream, True),
+        (pa.ipc.new_stream, False),
+    ):
         options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=delta)
         values, parts = random(np.float32, (90,)), []
         schema = pa.schema([("d", pa.dictionary(pa.int32(), pa.float32()))])
@@ -157,8 +206,12 @@ def dictionaries(folder, program):
                 parts.append(entries[indices])
         check(f"deltas {new.__name__} {delta}", run(program, path)["d"], np.concatenate(parts))
     # Parquet makes dictionaries of its own.
-    plain = pa.table({name: column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
-                      for name, column in columns.items()})
+    plain = pa.table(
+        {
+            name: column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+            for name, column in columns.items()
+        }
+    )
     path = os.path.join(folder, "dictionaries.parquet")
     pa.parquet.write_table(plain, path, row_group_size=7000)
     check_table("dictionaries parquet", path, program, expected)

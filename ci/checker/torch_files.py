@@ -1,6 +1,6 @@
 """Files of PyTorch, written by torch itself, against torch.load: see ../model-oracle.
 
-    torch_files.py PROGRAM      in a Python that has torch and numpy
+torch_files.py PROGRAM      in a Python that has torch and numpy
 """
 
 import json

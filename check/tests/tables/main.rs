@@ -8,6 +8,7 @@ mod dictionaries;
 mod hidden;
 mod nulls;
 mod parquet;
+mod parquet_lies;
 #[path = "../common/pieces.rs"]
 mod pieces;
 mod places;

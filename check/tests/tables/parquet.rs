@@ -10,10 +10,11 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
+use crate::parquet_lies::{group, leaf, zigzag};
 use crate::varint::varint;
-use crate::{DTYPES, Dtype, GROUPS, PLACES, Watch, assert_one, damaged, is_null};
+use crate::{DTYPES, Dtype, GROUPS, PLACES, Watch, assert_one, is_null};
 
-fn report(bytes: &[u8]) -> Report {
+pub(super) fn report(bytes: &[u8]) -> Report {
     crate::report(bytes, FileFormat::PARQUET)
 }
 
@@ -177,7 +178,7 @@ fn groups_without_rows() {
             let group = [b"\x19\x1C\x26\x08\x1C", &chunk.concat()[..], b"\0\x16", &length];
             groups.push([&group.concat()[..], b"\x16", &rows, b"\0"].concat());
         }
-        let schema = [b"\x15\x02\x19\x2C", &self::group("", 1)[..], &leaf("x")].concat();
+        let schema = [b"\x15\x02\x19\x2C", &group("", 1)[..], &leaf("x")].concat();
         let footer =
             [&schema[..], b"\x16", &varint(4), b"\x19\x3C", &groups.concat(), b"\0"].concat();
         let length = (footer.len() as u32).to_le_bytes();
@@ -278,7 +279,7 @@ fn claims_are_bounded() {
     let group =
         [b"\x19\x1C\x26\x08\x1C", &chunk.concat()[..], b"\0\x16", &bytes, b"\x16", &values, b"\0"]
             .concat();
-    let schema = [b"\x15\x02\x19\x2C", &self::group("", 1)[..], &leaf].concat();
+    let schema = [b"\x15\x02\x19\x2C", &crate::parquet_lies::group("", 1)[..], &leaf].concat();
     let footer = [&schema[..], b"\x16", &values, b"\x19\x1C", &group, b"\0"].concat();
     let file =
         [b"PAR1", &data[..], &footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat();
@@ -364,104 +365,4 @@ fn encodings_that_are_not_read() {
         matches!(looked_at, LookedAt::Unreadable(why) if why.contains("DELTA_BYTE_ARRAY")),
         "{looked_at:?}"
     );
-}
-
-fn zigzag(value: i32) -> Vec<u8> {
-    varint(u64::from(((value << 1) ^ (value >> 31)) as u32))
-}
-
-/// A required element of a schema, of a name and so many members.
-fn group(name: &str, members: i32) -> Vec<u8> {
-    let name = [&varint(name.len() as u64)[..], name.as_bytes()].concat();
-    [b"\x35\0\x18", &name[..], b"\x15", &zigzag(members), b"\0"].concat()
-}
-
-/// A required column of floats.
-fn leaf(name: &str) -> Vec<u8> {
-    let name = [&varint(name.len() as u64)[..], name.as_bytes()].concat();
-    [b"\x15\x08\x25\0\x18", &name[..], b"\0"].concat()
-}
-
-/// A file without rows, of these elements.
-fn schema(elements: &[Vec<u8>]) -> Vec<u8> {
-    let count = varint(elements.len() as u64);
-    let footer =
-        [b"\x15\x02\x19\xFC", &count[..], &elements.concat(), b"\x16\0\x19\x0C\0"].concat();
-    [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
-}
-
-#[test]
-#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
-fn files_that_lie() {
-    let refused = |bytes: &[u8], message| crate::refused(bytes, FileFormat::PARQUET, message);
-    let good = lists(1.0, WriterProperties::builder().build());
-    assert!(!report(&good).is_bad());
-    refused(b"PAR1", "does not end with its footer");
-    refused(b"PAR1\xFF\xFF\xFF\xFFPAR1", "does not end with its footer");
-    refused(b"PAR1\0\0\0\0PAR1", "a schema that is not whole");
-    refused(b"PAR1\x15\x02\x04\0\0\0PARE", "encrypted");
-    refused(&good[..good.len() - 1], "does not end with its footer");
-    assert_eq!(report(&schema(&[group("", 0)])).tensors, []);
-    assert_eq!(report(&schema(&[group("", 1), leaf("x")])).tensors.len(), 1);
-    for elements in [
-        vec![],
-        vec![group("", i32::MAX)],
-        vec![group("", -1)],
-        vec![group("", 2), leaf("x")],
-        vec![group("", 1), leaf("x"), leaf("y")],
-        vec![group("", 1), group("g", 1)],
-    ] {
-        refused(&schema(&elements), "a schema that is not whole");
-    }
-    // The header of the first page: kind, then the two lengths, each a byte in this small file.
-    let page = 4;
-    assert_eq!((good[page], good[page + 2]), (0x15, 0x15), "a field of an integer, and the next");
-    let mut bytes = good.clone();
-    bytes[page + 1] = 8;
-    refused(&bytes, "unknown kind");
-    let mut bytes = good;
-    bytes[page + 3] ^= 2;
-    refused(&bytes, "tensor \"l.list.element\"");
-}
-
-/// The decoder of footers calls itself for every level, and a stack that overflows ends the
-/// process.
-#[test]
-fn groups_nested_too_deeply() {
-    let nested = |depth: usize| {
-        let mut elements = vec![group("g", 1); depth];
-        elements.push(leaf("x"));
-        schema(&elements)
-    };
-    let tensors = report(&nested(64)).tensors;
-    assert_eq!(tensors[0].name.as_deref(), Some(&*("g.".repeat(63) + "x")));
-    for depth in [65, 100_000] {
-        crate::refused(&nested(depth), FileFormat::PARQUET, "nested too deeply");
-    }
-}
-
-/// The path of each column has the names of all groups above it.
-#[test]
-fn names_that_grow() {
-    let wide = |name: &str, count: usize| {
-        let mut elements = vec![group("", 1), group(name, count as i32)];
-        elements.resize(count + 2, leaf("x"));
-        schema(&elements)
-    };
-    assert_eq!(report(&wide("group", 2000)).tensors.len(), 2000);
-    crate::refused(
-        &wide(&"a".repeat(200_000), 2000),
-        FileFormat::PARQUET,
-        "names that are far longer",
-    );
-    // Also of empty ones, since each has a length and a place.
-    let mut elements = vec![group("", 1); 64];
-    elements[63] = group("", 2000);
-    elements.resize(2064, leaf(""));
-    crate::refused(&schema(&elements), FileFormat::PARQUET, "names that are far longer");
-}
-
-#[test]
-fn damaged_files() {
-    damaged(&lists(f32::NAN, WriterProperties::builder().build()), FileFormat::PARQUET);
 }

@@ -8,15 +8,16 @@
 //! MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
 //! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number.
 
+mod header;
+
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::ops::Range;
 
-use nonfinite::Format;
-
+use self::header::{Header, Metadata};
 use crate::formats::ggml_types::{self, Kind};
 use crate::model::reader::{Described, End, Reader, Stream};
-use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor, source};
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Input, Layout, Tensor};
 
 impl FileFormat {
     /// GGUF; see [`gguf`](crate::formats::gguf).
@@ -177,144 +178,6 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
     }
     let end = End::Padded(usize::try_from(alignment - 1).unwrap_or(usize::MAX));
     Ok(Described { tensors, header: read as usize, end })
-}
-
-/// What matters here of the metadata.
-struct Metadata {
-    alignment: u64,
-    /// The values and arrays of floats.
-    floats: Vec<Tensor>,
-}
-
-impl Metadata {
-    /// Reads a key and its value.
-    fn read(&mut self, header: &mut Header<'_>) -> Result<(), Error> {
-        let key = header.string("metadata")?;
-        let kind = header.u32("metadata")?;
-        if key == *b"general.alignment" {
-            let value = if kind == UINT32 { u64::from(header.u32("metadata")?) } else { 0 };
-            if !value.is_power_of_two() {
-                return Err(Error::Alignment);
-            }
-            self.alignment = value;
-            return Ok(());
-        }
-        let (kind, count) = match kind {
-            ARRAY => {
-                let kind = header.u32("metadata")?;
-                (kind, Some(header.u64("metadata")?))
-            }
-            _ => (kind, None),
-        };
-        let Some((dtype, format)) = float(kind) else {
-            return header.values(kind, count, &mut io::sink());
-        };
-        let mut values = Vec::new();
-        header.values(kind, count, &mut values)?;
-        self.floats.push(Tensor {
-            name: Some(format!("metadata.{}", source::text(&key))),
-            file: None,
-            dtype: dtype.to_owned(),
-            // The values are there, so their count fits.
-            shape: count.into_iter().map(|count| count as usize).collect(),
-            layout: Layout::RowMajor,
-            content: Content::Floats { format, parts: 1, order: header.order },
-            data: Data::Owned(values),
-        });
-        Ok(())
-    }
-}
-
-/// The name and the format of a type of values that are floats.
-fn float(kind: u32) -> Option<(&'static str, Format)> {
-    match kind {
-        FLOAT32 => Some(("F32", Format::F32)),
-        FLOAT64 => Some(("F64", Format::F64)),
-        _ => None,
-    }
-}
-
-// Types of values in metadata that are more than a size.
-const UINT32: u32 = 4;
-const FLOAT32: u32 = 6;
-const FLOAT64: u32 = 12;
-const STRING: u32 = 8;
-const ARRAY: u32 = 9;
-
-/// Bytes of a value of metadata, of the types that have a size.
-fn value_size(kind: u32) -> Result<u64, Error> {
-    match kind {
-        0 | 1 | 7 => Ok(1),
-        2 | 3 => Ok(2),
-        UINT32 | 5 | FLOAT32 => Ok(4),
-        10 | 11 | FLOAT64 => Ok(8),
-        _ => Err(Error::ValueType(kind)),
-    }
-}
-
-/// The header, as far as it has been read.
-struct Header<'a> {
-    stream: &'a mut dyn Read,
-    /// Bytes that have been read.
-    read: u64,
-    order: ByteOrder,
-}
-
-impl Header<'_> {
-    fn take<const SIZE: usize>(&mut self, what: &'static str) -> Result<[u8; SIZE], Error> {
-        let mut bytes = [0; SIZE];
-        self.stream.read_exact(&mut bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Error::Truncated(what),
-            kind => Error::Stream(kind),
-        })?;
-        self.read += SIZE as u64;
-        Ok(bytes)
-    }
-
-    fn u32(&mut self, what: &'static str) -> Result<u32, Error> {
-        let bytes = self.take(what)?;
-        Ok(match self.order {
-            ByteOrder::Little => u32::from_le_bytes(bytes),
-            ByteOrder::Big => u32::from_be_bytes(bytes),
-        })
-    }
-
-    fn u64(&mut self, what: &'static str) -> Result<u64, Error> {
-        let bytes = self.take(what)?;
-        Ok(match self.order {
-            ByteOrder::Little => u64::from_le_bytes(bytes),
-            ByteOrder::Big => u64::from_be_bytes(bytes),
-        })
-    }
-
-    /// Reads as many bytes into `out`, which grows with those that are there.
-    fn copy(&mut self, length: u64, what: &'static str, out: &mut dyn Write) -> Result<(), Error> {
-        let copied = io::copy(&mut self.stream.take(length), &mut { out });
-        let copied = copied.map_err(|error| Error::Stream(error.kind()))?;
-        self.read += copied;
-        if copied == length { Ok(()) } else { Err(Error::Truncated(what)) }
-    }
-
-    fn string(&mut self, what: &'static str) -> Result<Vec<u8>, Error> {
-        let length = self.u64(what)?;
-        let mut string = Vec::new();
-        self.copy(length, what, &mut string)?;
-        Ok(string)
-    }
-
-    /// Copies a value, or an array of so many. Skips texts.
-    fn values(&mut self, kind: u32, count: Option<u64>, out: &mut dyn Write) -> Result<(), Error> {
-        match kind {
-            // Each takes bytes, so this ends with the file at the latest.
-            STRING => (0..count.unwrap_or(1)).try_for_each(|_| self.string("metadata").map(drop)),
-            ARRAY => Err(Error::NestedArray),
-            _ => {
-                let length = value_size(kind)?.checked_mul(count.unwrap_or(1));
-                let length = length.ok_or(Error::Truncated("metadata"))?;
-                self.copy(length, "metadata", out)
-            }
-        }
-    }
 }
 
 /// A tensor as the header lists it.
