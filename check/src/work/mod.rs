@@ -72,7 +72,7 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// Elements, blocks and parts of tables stay whole. Data that has to be decoded as a stream is one
 /// piece for each tensor.
 ///
-/// The file is a path or, with the feature `remote`, a URL: see [`check_url`](crate::check_url). Of
+/// The file is a path or, with the feature `remote`, a URL: see [`check_url`]. Of
 /// a URL whose format has no header at its beginning, this downloads all. So does the check of each
 /// piece whose data has to be decoded.
 ///

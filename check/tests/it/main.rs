@@ -16,6 +16,7 @@ mod safetensors;
 mod sources;
 mod taken_as;
 mod work;
+mod work_checksums;
 mod write;
 #[path = "../common/zip.rs"]
 mod zip;
