@@ -10,7 +10,8 @@
 //! 4. [`policy`] and [`Options`]: which findings are bad, and how to check;
 //! 5. [`Places`], and the scan, which looks at the tensors with several threads;
 //! 6. [`Report`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people and for programs;
-//! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`].
+//! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`];
+//! 8. [`work`]: the same check in pieces, for a cluster.
 
 mod check;
 pub mod containers;
@@ -23,9 +24,11 @@ mod options;
 mod places;
 pub mod policy;
 mod raw;
+mod remote;
 mod report;
 mod scan;
 mod totals;
+pub mod work;
 
 pub use check::{check_bytes, check_file, check_source, check_stream};
 pub use model::{ByKind, Error, FileFormat, Finding, First, Kinds, Range};
@@ -33,5 +36,7 @@ pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;
 pub use raw::{RawDtype, RawDtypeError, TakenAs};
+pub use remote::is_url;
 pub use report::{LookedAt, Report, TensorReport};
 pub use totals::Totals;
+pub use work::check_url;

@@ -41,6 +41,9 @@ pub struct Options {
     /// None means no bound. The fixed bounds of ONNX and PyTorch stay: how often tensors may refer
     /// to the same bytes, and the length of names and the depth of graphs.
     pub expansion: Option<NonZeroU64>,
+    /// The most bytes that are downloaded of a URL whose format needs all bytes at once. They go to a
+    /// temporary file. None means no bound.
+    pub download: Option<NonZeroU64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
     /// Whether to look at bad tensors a second time, for what the places of their bad numbers have
@@ -65,6 +68,7 @@ impl Default for Options {
             raw: Vec::new(),
             taken_as: Vec::new(),
             expansion: Some(Self::EXPANSION),
+            download: Some(Self::DOWNLOAD),
             threads: None,
             places: false,
             draw: false,
@@ -78,6 +82,9 @@ impl Options {
     /// The default of [`Options::expansion`]: a mebibyte for each byte, so 64 GiB for any file. Only
     /// columns of nulls or of one number, in pages of many millions of rows, come near this bound.
     pub const EXPANSION: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
+
+    /// The default of [`Options::download`]: 16 GiB.
+    pub const DOWNLOAD: NonZeroU64 = NonZeroU64::new(16 << 30).unwrap();
 
     /// Refuses to decode this many bytes of a file of so many bytes, if that exceeds the bound.
     pub(crate) fn bound(&self, decoded: u64, file: u64) -> Result<(), Error> {

@@ -63,14 +63,29 @@ pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype], taken_as: &[TakenAs])
             None => return,
         },
     };
-    let wants = tensor.elements().checked_mul(format.size_in_bytes());
-    tensor.content = if wants == Some(tensor.data.length()) {
+    tensor.content = if has_elements_of(tensor, format) {
         Content::Floats { format, parts: 1, order }
     } else {
         let (name, size) = (format.name(), format.size_in_bytes());
         let why = format!("it has no elements of {size} bytes to be taken as {name}");
         Content::Unreadable(why)
     };
+}
+
+/// Whether the elements of a tensor are as long as numbers of this format.
+fn has_elements_of(tensor: &Tensor, format: Format) -> bool {
+    tensor.elements().checked_mul(format.size_in_bytes()) == Some(tensor.data.length())
+}
+
+/// Whether [`apply`] can turn a tensor into one of this content.
+pub(crate) fn fits(tensor: &Tensor, content: &Content) -> bool {
+    let is_taken = match tensor.content {
+        Content::Unreadable(_) | Content::NotFloat => true,
+        Content::Floats { .. } | Content::Blocks { .. } | Content::AlwaysFinite => false,
+    };
+    is_taken
+        && matches!(content, Content::Floats { format, parts: 1, .. }
+            if has_elements_of(tensor, *format))
 }
 
 /// `PATTERN=FORMAT`, such as `*_scales=f8e8m0fnu`. The last `=` separates the two.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use nonfinite::Format;
 
-use crate::model::{ByKind, Content, FileFormat, Finding, First, Kinds, Range, Tensor};
+use crate::model::{ByKind, Content, Description, FileFormat, Finding, First, Kinds, Range};
 use crate::options::Options;
 use crate::places::Places;
 use crate::scan::{Found, Tally};
@@ -101,7 +101,7 @@ pub enum LookedAt {
 
 impl TensorReport {
     pub(crate) fn new(
-        tensor: Tensor,
+        tensor: Description,
         tally: &Tally,
         places: Option<Places>,
         options: &Options,
@@ -114,8 +114,8 @@ impl TensorReport {
         let kinds = found.as_ref().map(|finding| finding.count > 0);
         Self {
             bad: options.bad(tensor.name.as_deref().unwrap_or_default(), kinds),
-            elements: tensor.numbers(),
-            bytes: tensor.data.length(),
+            elements: tensor.elements,
+            bytes: tensor.bytes,
             looked_at: looked_at(&tensor.content),
             found,
             range,
@@ -162,7 +162,7 @@ impl TensorReport {
     }
 }
 
-fn first_of(tensor: &Tensor, place: usize, bits: u64) -> First {
+fn first_of(tensor: &Description, place: usize, bits: u64) -> First {
     let (format, element, part) = match tensor.content {
         Content::Floats { format, parts: 2, .. } => {
             (format, place / 2, Some(["real", "imaginary"][place % 2]))
@@ -170,7 +170,8 @@ fn first_of(tensor: &Tensor, place: usize, bits: u64) -> First {
         Content::Floats { format, parts, .. } => (format, place / parts.max(1), None),
         Content::Blocks { blocks, .. } => {
             let per_block = blocks.scales.len().max(1);
-            let element = place / per_block * blocks.elements;
+            // Tallies may come from elsewhere, with any place.
+            let element = (place / per_block).saturating_mul(blocks.elements);
             (blocks.format, element, Some(blocks.scales.name(place % per_block)))
         }
         Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => {

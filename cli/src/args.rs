@@ -15,7 +15,8 @@ use crate::fix::Fix;
 #[command(name = "nonfinite", version, max_term_width = 100)]
 #[command(after_help = "Environment:\n  \
     NONFINITE_BACKEND  the backend to use, of those that `nonfinite backends` lists\n  \
-    NO_COLOR           no colours")]
+    NO_COLOR           no colours\n  \
+    AWS_*, GOOGLE_*, AZURE_*, HF_TOKEN, HF_ENDPOINT  credentials and settings for URLs")]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -106,14 +107,16 @@ Examples:
   nonfinite check --stats checkpoints/
   nonfinite check --allow '*.attn_mask:-inf' --jsonl 'shards/*.safetensors'
   nonfinite check --format sarif checkpoints/ > results.sarif
-  curl -s https://example.org/x.npy | nonfinite check -";
+  curl -s https://example.org/x.npy | nonfinite check -
+  nonfinite check s3://bucket/model.safetensors";
 
 /// How to check.
 #[derive(Debug, Args)]
 pub struct Check {
     /// Files, folders (every file in them, whatever its name), patterns (*, ?, [..], **),
     /// model.safetensors.index.json for a sharded set, or - for standard input (.npy, .safetensors,
-    /// .gguf; streams of Arrow if built with them)
+    /// .gguf; streams of Arrow if built with them). If built with the feature remote, also URLs:
+    /// s3://, gs://, az://, https://, hf://OWNER/MODEL/PATH
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// How results are printed; `auto` is a table on a terminal and lines elsewhere
@@ -188,6 +191,10 @@ pub struct How {
     /// theirs on how often tensors refer to the same bytes
     #[arg(long, value_name = "N", default_value_t = Options::EXPANSION.get())]
     pub max_expansion: u64,
+    /// Download no more than N bytes of a URL whose format needs the whole file at once. 0 means no
+    /// bound
+    #[arg(long, value_name = "N", default_value_t = Options::DOWNLOAD.get())]
+    pub max_download: u64,
     /// Threads to use, instead of as many as the machine runs at a time
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
@@ -274,6 +281,7 @@ impl How {
             raw: self.raw_dtype.clone(),
             taken_as: self.taken_as.clone(),
             expansion: NonZeroU64::new(self.max_expansion),
+            download: NonZeroU64::new(self.max_download),
             places: false,
             draw: false,
         }

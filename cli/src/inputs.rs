@@ -5,7 +5,7 @@ use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nonfinite_check::{Error, FileFormat, Options, Report, formats};
+use nonfinite_check::{Error, FileFormat, Options, Report, formats, is_url};
 
 use crate::interrupt::interrupted;
 use crate::recursive;
@@ -89,10 +89,12 @@ impl Inputs {
     }
 }
 
-/// Checks a file, or standard input if the path is `-`.
+/// Checks a file, the file of a URL, or standard input if the path is `-`.
 fn check_path(path: &Path, options: &Options) -> Result<Report, Error> {
     if path == Path::new("-") {
         nonfinite_check::check_stream(io::stdin().lock(), options)
+    } else if let Some(url) = path.to_str().filter(|path| is_url(path)) {
+        nonfinite_check::check_url(url, options)
     } else {
         nonfinite_check::check_file(path, options)
     }
@@ -114,6 +116,10 @@ fn files(argument: &Path) -> io::Result<Vec<Found>> {
     }
     let text = argument.to_string_lossy();
     let itself = || Ok(vec![Found::named(argument.to_owned())]);
+    // What looks like a pattern in a URL is part of it.
+    if is_url(&text) {
+        return itself();
+    }
     // A file may have such a name.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return itself();

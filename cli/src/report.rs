@@ -135,6 +135,7 @@ impl fmt::Display for Complaint<'_> {
         write!(f, "{}: {}", OneLine(path.display()), OneLine(error))?;
         match error {
             Error::Expansion { .. } => f.write_str(" (--max-expansion)"),
+            Error::Download { .. } => f.write_str(" (--max-download)"),
             Error::NotAFile if is_pipe(path) => {
                 f.write_str(" but a pipe: use cmd | nonfinite check -")
             }

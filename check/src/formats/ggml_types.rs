@@ -50,6 +50,20 @@ pub(super) fn find(id: u32) -> Option<&'static Kind> {
     TYPES.iter().find(|kind| kind.id == id)
 }
 
+/// The name of the type whose blocks these are.
+pub(crate) fn name_of(blocks: &Blocks) -> Option<&'static str> {
+    let is = |kind: &&Kind| matches!(&kind.values, Values::Blocks(known) if known == blocks);
+    TYPES.iter().find(is).map(|kind| kind.name)
+}
+
+/// The blocks of the type of this name.
+pub(crate) fn blocks_of(name: &str) -> Option<&'static Blocks> {
+    match &TYPES.iter().find(|kind| kind.name == name)?.values {
+        Values::Blocks(blocks) => Some(blocks),
+        Values::Floats(_) | Values::Integers { .. } => None,
+    }
+}
+
 const fn floats(id: u32, name: &'static str, format: Format) -> Kind {
     Kind { id, name, values: Values::Floats(format) }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -111,25 +113,46 @@ fn tensors(
     format: FileFormat,
     of: FileFormat,
 ) -> Result<Vec<Tensor>, model::Error> {
+    gather(input.bytes, format, of, |shard| {
+        let source = input.open_beside(shard, format)?;
+        Ok((source.path().to_owned(), source))
+    })
+}
+
+/// The format of the shards of an index. None for formats that are no index.
+pub(crate) fn of_shards(index: FileFormat) -> Option<FileFormat> {
+    let indexes = [
+        (FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
+        (FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH),
+    ];
+    indexes.into_iter().find(|(format, _)| *format == index).map(|(_, of)| of)
+}
+
+/// As [`tensors`]. `open` opens a shard by its name, and returns the path to report.
+pub(crate) fn gather(
+    index: &[u8],
+    format: FileFormat,
+    of: FileFormat,
+    mut open: impl FnMut(&str) -> Result<(PathBuf, Arc<dyn ReadAt>), model::Error>,
+) -> Result<Vec<Tensor>, model::Error> {
     let refused = |error| model::Error::refused(format, error);
-    let index = parse(input.bytes).map_err(refused)?;
+    let index = parse(index).map_err(refused)?;
     let mut expected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (tensor, shard) in &index.weight_map {
         expected.entry(shard).or_default().insert(tensor);
     }
     let mut all = Vec::new();
     for (shard, mut names) in expected {
-        let source = input.open_beside(shard, format)?;
-        let tensors = of.read(&*source, None).map_err(|error| model::Error::Other {
-            path: source.path().to_owned(),
-            error: Box::new(error),
-        })?;
+        let (path, source) = open(shard)?;
+        let tensors = of
+            .read(&*source, None)
+            .map_err(|error| model::Error::Other { path: path.clone(), error: Box::new(error) })?;
         let place = Place::Other(source.clone(), 0..source.length());
         for tensor in tensors {
             if let Some(name) = &tensor.name {
                 names.remove(name.split(pytorch::STORAGE).next().unwrap_or(name));
             }
-            all.push(place.moved(Tensor { file: Some(source.path().to_owned()), ..tensor }));
+            all.push(place.moved(Tensor { file: Some(path.clone()), ..tensor }));
         }
         if let Some(tensor) = names.first() {
             let missing = Error::Missing { tensor: (*tensor).to_owned(), shard: shard.to_owned() };

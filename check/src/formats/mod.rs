@@ -9,7 +9,7 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
-mod ggml_types;
+pub(crate) mod ggml_types;
 pub mod gguf;
 pub mod index;
 pub mod npy;

@@ -59,9 +59,22 @@ struct Moved<T> {
     place: Place,
 }
 
+impl<T> Moved<T> {
+    fn other(&self) -> Option<&dyn ReadAt> {
+        match &self.place {
+            Place::Input(_) => None,
+            Place::Other(source, _) => Some(&**source),
+        }
+    }
+}
+
 impl Decode for Moved<Box<dyn Decode>> {
     fn length(&self) -> usize {
         self.inner.length()
+    }
+
+    fn other(&self) -> Option<&dyn ReadAt> {
+        self.other().or_else(|| self.inner.other())
     }
 
     fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
@@ -76,6 +89,10 @@ impl Column for Moved<Box<dyn Column>> {
 
     fn decoded(&self) -> usize {
         self.inner.decoded()
+    }
+
+    fn other(&self) -> Option<&dyn ReadAt> {
+        self.other().or_else(|| self.inner.other())
     }
 
     fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError> {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::error::Error;
+
 /// A part of a file with its checksum, by the file. The scan verifies it.
 pub(crate) struct Checksum {
     /// The name of the part, such as that of a member of an archive.
@@ -10,4 +12,14 @@ pub(crate) struct Checksum {
     pub(crate) range: Range<usize>,
     /// The CRC-32 of them, as zip and gzip define it.
     pub(crate) crc: u32,
+}
+
+impl Checksum {
+    /// Compares the checksum with that of the bytes that are there.
+    ///
+    /// # Errors
+    /// [`Error::Checksum`] if they differ.
+    pub(crate) fn verify(&self, crc: u32) -> Result<(), Error> {
+        if crc == self.crc { Ok(()) } else { Err(Error::Checksum { name: self.name.clone() }) }
+    }
 }

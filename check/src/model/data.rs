@@ -72,6 +72,11 @@ pub trait Decode: Send + Sync {
     /// tensor is scanned.
     fn length(&self) -> usize;
 
+    /// The file that the data is in, if that is not the one that was read.
+    fn other(&self) -> Option<&dyn ReadAt> {
+        None
+    }
+
     /// A stream of the data. Memory must depend on what the file holds, not on what it claims.
     ///
     /// # Errors
@@ -85,6 +90,11 @@ pub trait Column: Send + Sync {
     /// Bytes of the numbers of each part, nulls included. The sum must not overflow: readers refuse
     /// such files.
     fn parts(&self) -> Vec<usize>;
+
+    /// The file that the data is in, if that is not the one that was read.
+    fn other(&self) -> Option<&dyn ReadAt> {
+        None
+    }
 
     /// Bytes that are decoded to show all parts, or that the file claims without holding them.
     /// Includes the bytes that describe nulls and lists.

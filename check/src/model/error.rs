@@ -104,6 +104,23 @@ pub enum Error {
         /// counts as one of 64 KiB.
         most: u64,
     },
+    /// The file is not the one that was described: it changed in between.
+    Changed(String),
+    /// The server of a URL cannot be asked, or refuses.
+    Remote {
+        /// The URL.
+        url: String,
+        /// Why.
+        error: Box<dyn StdError + Send + Sync>,
+    },
+    /// The format needs all bytes of a URL at once, and these are too many to download:
+    /// [`Options::download`](crate::Options::download).
+    Download {
+        /// Bytes of the file.
+        length: u64,
+        /// How many bytes may be downloaded.
+        most: u64,
+    },
     /// The library refused a tensor.
     Census(nonfinite::Error),
     /// The observer asked to stop.
@@ -117,6 +134,14 @@ impl Error {
         error: impl Into<Box<dyn StdError + Send + Sync>>,
     ) -> Self {
         Self::Refused { format, error: error.into() }
+    }
+
+    /// The data of a tensor of this name cannot be read.
+    pub(crate) fn of_read(error: io::Error, name: impl FnOnce() -> String) -> Self {
+        match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(HasChanged(location)) => Self::Changed(location.clone()),
+            None => Self::Decode { tensor: name(), error },
+        }
     }
 
     /// Whether nobody looked at the file because no reader knows it. Otherwise the file, or the
@@ -142,11 +167,26 @@ impl Error {
             | Self::Decode { .. }
             | Self::Checksum { .. }
             | Self::Expansion { .. }
+            | Self::Changed(_)
+            | Self::Remote { .. }
+            | Self::Download { .. }
             | Self::Census(_)
             | Self::Stopped => false,
         }
     }
 }
+
+/// Inside an [`io::Error`]: the bytes of this path or URL have changed.
+#[derive(Debug)]
+pub(crate) struct HasChanged(pub(crate) String);
+
+impl fmt::Display for HasChanged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} changed while it was checked", self.0)
+    }
+}
+
+impl StdError for HasChanged {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -189,6 +229,12 @@ impl fmt::Display for Error {
                 "claims {decoded} bytes of numbers in {file} bytes, \
                  more than the {most} for each that are taken"
             ),
+            Self::Changed(file) => write!(f, "{file} changed while it was checked"),
+            Self::Remote { error, .. } => error.fmt(f),
+            Self::Download { length, most } => write!(
+                f,
+                "this format has to be downloaded as a whole, and {length} bytes are more than {most}"
+            ),
             Self::Census(error) => error.fmt(f),
             Self::Stopped => f.write_str("stopped"),
         }
@@ -199,7 +245,7 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::Io(error) | Self::Decode { error, .. } => Some(error),
-            Self::Refused { error, .. } => Some(&**error),
+            Self::Refused { error, .. } | Self::Remote { error, .. } => Some(&**error),
             Self::Other { error, .. } => Some(error),
             Self::Census(error) => Some(error),
             Self::Directory | Self::NotAFile | Self::Empty | Self::LfsPointer | Self::Stopped => {
@@ -214,6 +260,8 @@ impl StdError for Error {
             | Self::Outside(_)
             | Self::Checksum { .. }
             | Self::Expansion { .. }
+            | Self::Changed(_)
+            | Self::Download { .. }
             | Self::Trailing(_) => None,
         }
     }

@@ -24,8 +24,11 @@ pub(crate) use byte_order::swap_bytes;
 pub(crate) use checksum::Checksum;
 pub use data::{Column, Data, Decode, Run, See, ShowError, Valid};
 pub use error::Error;
+#[cfg(feature = "remote")]
+pub(crate) use error::HasChanged;
 pub use file_format::FileFormat;
 pub use finding::{Finding, First, Range};
-pub use source::{Input, ReadAt, Source};
+pub use source::{Input, Origin, ReadAt, Source};
+pub(crate) use tensor::Description;
 pub use tensor::{Content, Layout, Tensor};
 pub(crate) use text::is_text;

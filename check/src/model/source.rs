@@ -8,10 +8,12 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 #[cfg(unix)]
 use memmap2::UncheckedAdvice;
 use memmap2::{Mmap, MmapOptions};
+use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -41,6 +43,12 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Where the bytes come from, so that another process can read them. None for bytes that only
+    /// this process has, and for a path that is not UTF-8.
+    fn origin(&self) -> Option<Origin> {
+        None
+    }
+
     /// All bytes as one slice, for formats that have no header at their beginning. Another process
     /// may change the bytes of a mapped file at any time: copy before validating.
     ///
@@ -55,6 +63,16 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     fn release(&self, range: Range<usize>) {
         let _ = range;
     }
+}
+
+/// Where bytes come from, and their state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The path or the URL.
+    pub location: String,
+    /// Text that differs when the bytes have changed: the length and the time of a file, or the
+    /// entity tag of a server.
+    pub version: String,
 }
 
 impl ReadAt for &[u8] {
@@ -145,6 +163,16 @@ impl Source {
         Ok(Self { file, metadata, length, path, map: OnceLock::new() })
     }
 
+    /// An open file that no path leads to. The path is where it comes from.
+    #[cfg(feature = "remote")]
+    pub(crate) fn unnamed(file: File, path: &Path) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let length = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        OPEN.fetch_add(1, Ordering::Relaxed);
+        let (file, path) = (Some(file), path.to_owned());
+        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
+    }
+
     /// The path, as the file was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -199,6 +227,13 @@ impl ReadAt for Source {
             }
             _ => error,
         })
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        let modified = self.metadata.modified().ok()?;
+        let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let version = format!("{}-{}", self.length, since.as_nanos());
+        Some(Origin { location: self.path.to_str()?.to_owned(), version })
     }
 
     fn bytes(&self) -> Result<&[u8], Error> {
@@ -288,16 +323,22 @@ impl Input<'_> {
     /// the file cannot be opened.
     pub fn open_beside(&self, name: &str, format: FileFormat) -> Result<Arc<Source>, Error> {
         let path = self.path.ok_or(Error::NoFolder(format))?;
-        let inside = Path::new(name)
-            .components()
-            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if !inside || name.is_empty() {
-            return Err(Error::Outside(name.to_owned()));
-        }
+        inside(name)?;
         let path = path.with_file_name("").join(name);
         match Source::open(&path) {
             Ok(source) => Ok(Arc::new(source)),
             Err(error) => Err(Error::Other { path, error: Box::new(error) }),
         }
     }
+}
+
+/// Whether the name of another file is relative and does not lead out of the folder.
+///
+/// # Errors
+/// [`Error::Outside`] if it does.
+pub(crate) fn inside(name: &str) -> Result<(), Error> {
+    let inside = Path::new(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if inside && !name.is_empty() { Ok(()) } else { Err(Error::Outside(name.to_owned())) }
 }

@@ -141,18 +141,52 @@ impl Tensor {
     /// The coordinate of an element, counted in the order of the file.
     #[must_use]
     pub fn coordinate(&self, element: usize) -> Vec<usize> {
-        let mut rest = element;
-        let mut coordinate = self.shape.clone();
-        let mut split = |extent: &mut usize| {
-            let size = (*extent).max(1);
-            *extent = rest % size;
-            rest /= size;
-        };
-        match &self.layout {
-            Layout::RowMajor => coordinate.iter_mut().rev().for_each(&mut split),
-            Layout::ColumnMajor => coordinate.iter_mut().for_each(&mut split),
-            Layout::Axes(axes) => axes.iter().rev().for_each(|&axis| split(&mut coordinate[axis])),
-        }
-        coordinate
+        coordinate(&self.shape, &self.layout, element)
     }
+}
+
+/// What a report says of a tensor, whatever is found in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Description {
+    pub(crate) name: Option<String>,
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) dtype: String,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) layout: Layout,
+    pub(crate) content: Content,
+    /// [`Tensor::numbers`].
+    pub(crate) elements: usize,
+    /// Bytes of the data.
+    pub(crate) bytes: usize,
+}
+
+impl Description {
+    /// The coordinate of an element, counted in the order of the file.
+    pub(crate) fn coordinate(&self, element: usize) -> Vec<usize> {
+        coordinate(&self.shape, &self.layout, element)
+    }
+}
+
+impl From<Tensor> for Description {
+    fn from(tensor: Tensor) -> Self {
+        let (elements, bytes) = (tensor.numbers(), tensor.data.length());
+        let Tensor { name, file, dtype, shape, layout, content, data: _ } = tensor;
+        Self { name, file, dtype, shape, layout, content, elements, bytes }
+    }
+}
+
+fn coordinate(shape: &[usize], layout: &Layout, element: usize) -> Vec<usize> {
+    let mut rest = element;
+    let mut coordinate = shape.to_vec();
+    let mut split = |extent: &mut usize| {
+        let size = (*extent).max(1);
+        *extent = rest % size;
+        rest /= size;
+    };
+    match layout {
+        Layout::RowMajor => coordinate.iter_mut().rev().for_each(&mut split),
+        Layout::ColumnMajor => coordinate.iter_mut().for_each(&mut split),
+        Layout::Axes(axes) => axes.iter().rev().for_each(|&axis| split(&mut coordinate[axis])),
+    }
+    coordinate
 }

@@ -2,14 +2,16 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::slice;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crc32fast::Hasher;
 
 use super::scanner::Scanner;
+use super::split::{Of, Piece, split};
 use super::tally::Tally;
+use super::threads::{for_each, lock};
 use crate::model::{Checksum, Column, Content, Data, Error, ReadAt, Tensor};
 use crate::options::Options;
 
@@ -31,236 +33,48 @@ pub(crate) fn scan(
     checksums: &[Checksum],
     options: &Options,
 ) -> Result<Vec<Tally>, Error> {
-    let work = Work::new(source, tensors, checksums, options);
-    let threads = options.threads().min(work.pieces.len());
-    if threads <= 1 {
-        work.run();
-    } else {
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|| work.run());
-            }
-            work.run();
-        });
+    let mut pieces = split(tensors, checksums, PIECE);
+    // A decoder without data is asked, too: there may be data that its shape denies.
+    let is_empty = |tensor: &Tensor| {
+        tensor.is_scanned() && matches!(tensor.data, Data::Decoded(_)) && tensor.data.length() == 0
+    };
+    let empty = tensors.iter().enumerate().filter(|(_, tensor)| is_empty(tensor));
+    pieces.extend(empty.map(|(index, _)| Piece { of: Of::Tensor(index), start: 0, length: 0 }));
+    if !checksums.is_empty() {
+        // Numbers and checksums of the same bytes one after the other, while a cache has them.
+        pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
-    work.finish()
-}
-
-/// Consecutive bytes that one thread looks at.
-struct Piece {
-    of: Of,
-    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
-    /// number of the part. A piece has
-    /// at most [`PIECE`] bytes, except for decoded data, which is one piece.
-    start: usize,
-    length: usize,
-}
-
-/// What a piece belongs to, by its index.
-#[derive(Clone, Copy)]
-enum Of {
-    Tensor(usize),
-    Checksum(usize),
-}
-
-struct Work<'a> {
-    source: &'a dyn ReadAt,
-    tensors: &'a [Tensor],
-    checksums: &'a [Checksum],
-    options: &'a Options,
-    pieces: Vec<Piece>,
-    next: AtomicUsize,
-    /// Bytes that were decoded since the map was released.
-    decoded: AtomicUsize,
-    stopped: AtomicBool,
-    tallies: Vec<Mutex<Tally>>,
-    /// For each part with a checksum, those of its pieces, with the places of the pieces.
-    sums: Vec<Mutex<Vec<(usize, Hasher)>>>,
-    /// The error of the first tensor that has one.
-    failure: Mutex<Option<(usize, Error)>>,
-}
-
-impl<'a> Work<'a> {
-    fn new(
-        source: &'a dyn ReadAt,
-        tensors: &'a [Tensor],
-        checksums: &'a [Checksum],
-        options: &'a Options,
-    ) -> Self {
-        let mut pieces = Vec::new();
-        for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned())
-        {
-            if let Data::Column(column) = &tensor.data {
-                let parts = column.parts().into_iter().enumerate();
-                pieces.extend(parts.map(|(start, length)| Piece {
-                    of: Of::Tensor(index),
-                    start,
-                    length,
-                }));
-                continue;
-            }
-            let length = tensor.data.length();
-            let unit = tensor.unit().max(1);
-            let step = match tensor.data {
-                Data::Decoded(_) => length.max(1),
-                Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Column(_) => {
-                    (PIECE / unit).max(1) * unit
-                }
-            };
-            // A decoder without data is asked, too: there may be data that its shape denies.
-            let end = if matches!(tensor.data, Data::Decoded(_)) { length.max(1) } else { length };
-            let starts = (0..end).step_by(step);
-            pieces.extend(starts.map(|start| Piece {
-                of: Of::Tensor(index),
-                start,
-                length: step.min(length - start),
-            }));
+    // Bytes that were decoded since the map was released.
+    let decoded = AtomicUsize::new(0);
+    let tallies: Vec<Mutex<Tally>> = tensors.iter().map(|_| Mutex::default()).collect();
+    // For each part with a checksum, those of its pieces, with the places of the pieces.
+    let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
+        checksums.iter().map(|_| Mutex::default()).collect();
+    let worker = || Scanner::new(options.stats);
+    for_each(&pieces, options.threads(), worker, |scanner, piece| match piece.of {
+        Of::Tensor(index) => {
+            let tensor = &tensors[index];
+            let found = look_and_release(source, piece, tensor, scanner, &decoded, options)?;
+            lock(&tallies[index]).merge(found);
+            Ok(())
         }
-        for (index, Checksum { range, .. }) in checksums.iter().enumerate() {
-            // A part without bytes has a piece, too, since its checksum may be wrong.
-            let starts = (0..range.len().max(1)).step_by(PIECE);
-            pieces.extend(starts.map(|start| Piece {
-                of: Of::Checksum(index),
-                start,
-                length: PIECE.min(range.len() - start),
-            }));
+        Of::Checksum(index) => {
+            let start = checksums[index].range.start + piece.start;
+            let mut hasher = Hasher::new();
+            hasher.update(&source.bytes()?[start..start + piece.length]);
+            lock(&sums[index]).push((piece.start, hasher));
+            // No progress, since the bytes of tensors count when they are looked at.
+            options.advance(0)
         }
-        if !checksums.is_empty() {
-            // Numbers and checksums of the same bytes one after the other, while a cache has them.
-            pieces.sort_by_key(|piece| place(piece, tensors, checksums));
-        }
-        Self {
-            source,
-            tensors,
-            checksums,
-            options,
-            pieces,
-            next: AtomicUsize::new(0),
-            decoded: AtomicUsize::new(0),
-            stopped: AtomicBool::new(false),
-            tallies: tensors.iter().map(|_| Mutex::default()).collect(),
-            sums: checksums.iter().map(|_| Mutex::default()).collect(),
-            failure: Mutex::new(None),
-        }
+    })?;
+    for (checksum, sums) in checksums.iter().zip(&sums) {
+        let mut sums = std::mem::take(&mut *lock(sums));
+        sums.sort_unstable_by_key(|(start, _)| *start);
+        let mut whole = Hasher::new();
+        sums.iter().for_each(|(_, sum)| whole.combine(sum));
+        checksum.verify(whole.finalize())?;
     }
-
-    /// Takes pieces until there is none left.
-    fn run(&self) {
-        let mut scanner = Scanner::new(self.options.stats);
-        while !self.stopped.load(Ordering::Relaxed) {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(piece) = self.pieces.get(index) else { break };
-            let done = match piece.of {
-                Of::Tensor(index) => {
-                    let tally = self.look(piece, &self.tensors[index], &mut scanner);
-                    tally.map(|tally| lock(&self.tallies[index]).merge(tally))
-                }
-                Of::Checksum(index) => self.sum(piece, index),
-            };
-            if let Err(error) = done {
-                self.stopped.store(true, Ordering::Relaxed);
-                self.fail(piece.of, error);
-            }
-        }
-    }
-
-    /// Adds the checksum of a piece. Nothing is compared before those of all pieces are there.
-    fn sum(&self, piece: &Piece, index: usize) -> Result<(), Error> {
-        let start = self.checksums[index].range.start + piece.start;
-        let mut hasher = Hasher::new();
-        hasher.update(&self.source.bytes()?[start..start + piece.length]);
-        lock(&self.sums[index]).push((piece.start, hasher));
-        // No progress, since the bytes of tensors count when they are looked at.
-        self.options.advance(0)
-    }
-
-    fn look(&self, piece: &Piece, tensor: &Tensor, scanner: &mut Scanner) -> Result<Tally, Error> {
-        let first = (tensor, piece.start / tensor.unit());
-        let within = |whole: &Range<usize>| {
-            let start = whole.start + piece.start;
-            start..start + piece.length
-        };
-        match &tensor.data {
-            Data::Column(column) => self.column(column.as_ref(), piece, tensor, scanner),
-            Data::Input(whole) => scanner.source(self.source, within(whole), first, self.options),
-            Data::Other { source, range: whole } => {
-                scanner.source(&**source, within(whole), first, self.options)
-            }
-            Data::Owned(bytes) => {
-                scanner.source(&&bytes[..], within(&(0..bytes.len())), first, self.options)
-            }
-            Data::Decoded(decode) => {
-                let failed = |error| Error::Decode { tensor: tensor.label(), error };
-                let mut stream = decode.open(self.source.bytes()?).map_err(failed)?;
-                let tally = scanner.stream(&mut stream, piece.length, first, self.options)?;
-                // Some decoders verify a checksum at their end.
-                let rest = stream.read(&mut [0]).map_err(failed)?;
-                self.release(piece.length);
-                match rest {
-                    0 => Ok(tally),
-                    _ => Err(failed(io::Error::other("more data than its shape says"))),
-                }
-            }
-        }
-    }
-
-    fn column(
-        &self,
-        column: &dyn Column,
-        piece: &Piece,
-        tensor: &Tensor,
-        scanner: &mut Scanner,
-    ) -> Result<Tally, Error> {
-        let Content::Floats { format, order, .. } = tensor.content else {
-            return Ok(Tally::default());
-        };
-        let input = self.source.bytes()?;
-        let mut tally = Tally::default();
-        let shown = scanner.shown(format, order, piece.length, &mut tally, self.options, |see| {
-            column.show(input, piece.start, see)
-        });
-        shown.map_err(|error| error.of(|| tensor.label()))?;
-        self.release(piece.length);
-        Ok(tally)
-    }
-
-    /// Counts what was decoded from the map, and gives memory back now and then.
-    fn release(&self, decoded: usize) {
-        let before = self.decoded.fetch_add(decoded, Ordering::Relaxed);
-        // The sum may wrap around: then it is released a little earlier or later.
-        if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
-            self.source.release(0..self.source.length());
-        }
-    }
-
-    fn fail(&self, of: Of, error: Error) {
-        let tensor = match of {
-            Of::Tensor(index) => index,
-            Of::Checksum(_) => self.tensors.len(),
-        };
-        let mut failure = lock(&self.failure);
-        if failure.as_ref().is_none_or(|(first, _)| tensor < *first) {
-            *failure = Some((tensor, error));
-        }
-    }
-
-    fn finish(self) -> Result<Vec<Tally>, Error> {
-        if let Some((_, error)) =
-            self.failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
-        {
-            return Err(error);
-        }
-        for (Checksum { name, crc, .. }, sums) in self.checksums.iter().zip(&self.sums) {
-            let mut sums = std::mem::take(&mut *lock(sums));
-            sums.sort_unstable_by_key(|(start, _)| *start);
-            let mut whole = Hasher::new();
-            sums.iter().for_each(|(_, sum)| whole.combine(sum));
-            if whole.finalize() != *crc {
-                return Err(Error::Checksum { name: name.clone() });
-            }
-        }
-        Ok(self.tallies.into_iter().map(|tally| *lock(&tally)).collect())
-    }
+    Ok(tallies.iter().map(|tally| *lock(tally)).collect())
 }
 
 /// Looks at a tensor, piece after piece in their order, with this scanner only.
@@ -273,8 +87,10 @@ pub(super) fn scan_in_order(
     scanner: &mut Scanner,
     options: &Options,
 ) -> Result<(), Error> {
-    let work = Work::new(source, std::slice::from_ref(tensor), &[], options);
-    work.pieces.iter().try_for_each(|piece| work.look(piece, tensor, scanner).map(drop))
+    let decoded = AtomicUsize::new(0);
+    split(slice::from_ref(tensor), &[], PIECE).iter().try_for_each(|piece| {
+        look_and_release(source, piece, tensor, scanner, &decoded, options).map(drop)
+    })
 }
 
 /// The place of a piece in the file; behind all others if it is not there.
@@ -291,9 +107,82 @@ fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
     start + piece.start
 }
 
-/// Ignores poison: if a thread panics, the scope passes the panic on, and no result is used.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+/// As [`look`]. Counts what was decoded from the map, and gives memory back now and then.
+fn look_and_release(
+    source: &dyn ReadAt,
+    piece: &Piece,
+    tensor: &Tensor,
+    scanner: &mut Scanner,
+    decoded: &AtomicUsize,
+    options: &Options,
+) -> Result<Tally, Error> {
+    let found = look(source, piece, tensor, scanner, options);
+    if matches!(tensor.data, Data::Decoded(_) | Data::Column(_)) {
+        release(source, decoded, piece.length);
+    }
+    found
+}
+
+/// Counts what was decoded from the map, and gives memory back now and then.
+fn release(source: &dyn ReadAt, all: &AtomicUsize, decoded: usize) {
+    let before = all.fetch_add(decoded, Ordering::Relaxed);
+    // The sum may wrap around: then it is released a little earlier or later.
+    if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
+        source.release(0..source.length());
+    }
+}
+
+/// Looks at a piece of a tensor. `source` is the file that the tensor was read from.
+pub(crate) fn look(
+    source: &dyn ReadAt,
+    piece: &Piece,
+    tensor: &Tensor,
+    scanner: &mut Scanner,
+    options: &Options,
+) -> Result<Tally, Error> {
+    let first = (tensor, piece.start / tensor.unit());
+    let within = |whole: &Range<usize>| {
+        let start = whole.start + piece.start;
+        start..start + piece.length
+    };
+    match &tensor.data {
+        Data::Column(column) => look_at_part(source, &**column, piece, tensor, scanner, options),
+        Data::Input(whole) => scanner.source(source, within(whole), first, options),
+        Data::Other { source, range } => scanner.source(&**source, within(range), first, options),
+        Data::Owned(bytes) => {
+            scanner.source(&&bytes[..], within(&(0..bytes.len())), first, options)
+        }
+        Data::Decoded(decode) => {
+            let failed = |error| Error::Decode { tensor: tensor.label(), error };
+            let mut stream = decode.open(source.bytes()?).map_err(failed)?;
+            let tally = scanner.stream(&mut stream, piece.length, first, options)?;
+            // Some decoders verify a checksum at their end.
+            match stream.read(&mut [0]).map_err(failed)? {
+                0 => Ok(tally),
+                _ => Err(failed(io::Error::other("more data than its shape says"))),
+            }
+        }
+    }
+}
+
+fn look_at_part(
+    source: &dyn ReadAt,
+    column: &dyn Column,
+    piece: &Piece,
+    tensor: &Tensor,
+    scanner: &mut Scanner,
+    options: &Options,
+) -> Result<Tally, Error> {
+    let Content::Floats { format, order, .. } = tensor.content else {
+        return Ok(Tally::default());
+    };
+    let input = source.bytes()?;
+    let mut tally = Tally::default();
+    let shown = scanner.shown(format, order, piece.length, &mut tally, options, |see| {
+        column.show(input, piece.start, see)
+    });
+    shown.map_err(|error| error.of(|| tensor.label()))?;
+    Ok(tally)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const CHUNK: usize = 64 << 10;
 const BUFFER: usize = 1 << 20;
 
 /// The buffers of a thread.
-pub(super) struct Scanner {
+pub(crate) struct Scanner {
     stats: bool,
     look: Look,
     /// Bytes of a stream.
@@ -34,7 +34,7 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    pub(super) fn new(stats: bool) -> Self {
+    pub(crate) fn new(stats: bool) -> Self {
         Self::with(stats, Look::Count)
     }
 
@@ -50,7 +50,7 @@ impl Scanner {
     }
 
     /// Looks at whole units. `unit` is the place of the first of them in the tensor.
-    pub(super) fn bytes(
+    pub(crate) fn bytes(
         &mut self,
         bytes: &[u8],
         content: &Content,

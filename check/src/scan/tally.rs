@@ -21,7 +21,8 @@ impl Found {
             (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
             (a, b) => a.or(b),
         };
-        Self { count: self.count + other.count, first }
+        // Tallies may come from elsewhere, with any count.
+        Self { count: self.count.saturating_add(other.count), first }
     }
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         let Self { found, .. } = self;
         *found = found.zip(other.found).map(|(a, b)| a.merged(b));
         self.range = match (self.range, other.range) {

@@ -7,17 +7,23 @@ mod gguf;
 mod hidden;
 mod npz;
 mod options;
+#[path = "../common/pieces.rs"]
+mod pieces;
 mod places;
 mod planted;
 mod records;
 mod safetensors;
 mod sources;
 mod taken_as;
+mod work;
+mod work_checksums;
 mod write;
 #[path = "../common/zip.rs"]
 mod zip;
 
 use nonfinite_check::{FileFormat, Options, Report, check_bytes};
+
+use crate::pieces::assert_same_in_pieces;
 
 /// The report on bytes that are a good file of this format.
 #[track_caller]
@@ -25,11 +31,15 @@ fn report(bytes: &[u8], format: FileFormat) -> Report {
     report_with(bytes, format, &Options::default())
 }
 
+/// As [`report`], and the report is that of the same file in pieces.
 #[track_caller]
 fn report_with(bytes: &[u8], format: FileFormat, options: &Options) -> Report {
     assert_eq!(FileFormat::detect(bytes, None), Some(format), "the bytes tell the format");
     match check_bytes(bytes, format, options) {
-        Ok(report) => report,
+        Ok(report) => {
+            assert_same_in_pieces(bytes, format, options, &report);
+            report
+        }
         Err(error) => panic!("{}: {error}", format.name()),
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use nonfinite_check::{Error, FileFormat, Options, Report, check_file, formats};
 
 use crate::members::unread;
+use crate::pieces::{Random, report_of_pieces};
 use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
 use crate::zip::zip;
 use crate::{check, error};
@@ -66,7 +67,11 @@ fn names(report: &Report) -> Vec<&str> {
 }
 
 fn checked(path: &Path) -> Result<Report, Error> {
-    check_file(path, &Options::default())
+    let report = check_file(path, &Options::default())?;
+    let text = path.to_str().expect("a path of plain characters");
+    let in_pieces = report_of_pieces(text, &Options::default(), &mut Random(1));
+    assert_eq!(in_pieces.expect("what can be checked at once"), report);
+    Ok(report)
 }
 
 #[test]
@@ -214,7 +219,54 @@ fn shards_of_pytorch() {
     assert!(report.tensors.iter().all(|tensor| tensor.is_bad()));
     assert_eq!(report.tensors[1].file.as_deref(), Some(&*folder.join("b.bin")));
     assert_eq!(formats::shards(&index).len(), 2);
+    #[cfg(feature = "remote")]
+    from_server(&folder, &report);
     fs::write(&index, r#"{"weight_map": {"a": "a.bin", "c": "b.bin"}}"#).unwrap();
     assert!(checked(&index).unwrap_err().to_string().contains("\"c\" is not in \"b.bin\""));
     assert!(error(b"{}", FileFormat::PYTORCH_INDEX).contains("bad index of shards"));
+}
+
+/// The set of a folder has this report by its URL, too, except for the paths.
+#[cfg(feature = "remote")]
+fn from_server(folder: &Path, expected: &Report) {
+    use crate::server::Server;
+
+    let names = ["pytorch_model.bin.index.json", "a.bin", "b.bin"];
+    let [index, a, b] =
+        names.map(|name| (format!("/m/{name}"), fs::read(folder.join(name)).unwrap()));
+    let server = Server::of(&index.0, &index.1);
+    server.state().files.extend([a, b]);
+    let url = format!("{}{}", server.url, index.0);
+    let report = nonfinite_check::check_url(&url, &Options::default()).unwrap();
+    // Each file is opened and then downloaded, and the check reads what was downloaded.
+    assert_eq!(server.state().requests.len(), 2 * names.len());
+    let found = |report: &Report| -> Vec<_> {
+        report.tensors.iter().map(|tensor| (tensor.name.clone(), tensor.found.clone())).collect()
+    };
+    assert_eq!(found(&report), found(expected));
+}
+
+/// A shard whose tensor has to be decoded, which is written anew.
+#[test]
+fn shards_that_change() {
+    use nonfinite_check::work::{self, check_piece, plan};
+
+    let folder = folder("torch-shards-change");
+    let columns = tensor(&storage("FloatStorage", "0", 4), 1, &[2], &[2]);
+    let data = [0.0, 1.0, 2.0, f32::NEG_INFINITY].map(f32::to_le_bytes).concat();
+    let shard = folder.join("a.bin");
+    fs::write(&shard, archive(&state_dict(&[("a", columns)]), &[&data])).unwrap();
+    let index = folder.join("pytorch_model.bin.index.json");
+    fs::write(&index, r#"{"weight_map": {"a": "a.bin"}}"#).unwrap();
+    checked(&index).unwrap();
+    let plan = plan(index.to_str().unwrap(), work::PIECE, &Options::default()).unwrap();
+    let [piece] = plan.pieces() else { panic!("{plan:?}") };
+    assert_eq!(piece.range(), None);
+    check_piece(piece).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(7);
+    fs::File::options().write(true).open(&shard).unwrap().set_modified(later).unwrap();
+    match check_piece(piece) {
+        Err(work::Error::Check(Error::Changed(changed))) => assert_eq!(Path::new(&changed), shard),
+        other => panic!("{other:?}"),
+    }
 }

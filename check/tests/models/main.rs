@@ -7,7 +7,12 @@ mod hidden;
 mod members;
 mod onnx;
 mod pickles;
+#[path = "../common/pieces.rs"]
+mod pieces;
 mod pytorch;
+#[cfg(feature = "remote")]
+#[path = "../common/server.rs"]
+mod server;
 #[path = "../common/varint.rs"]
 mod varint;
 #[path = "../common/zip.rs"]
@@ -73,7 +78,9 @@ fn planted(dtype: &str) -> Vec<(Vec<u8>, usize, usize)> {
 
 fn check(bytes: &[u8], format: FileFormat) -> Report {
     assert_eq!(FileFormat::detect(bytes, None), Some(format));
-    check_bytes(bytes, format, &Options::default()).unwrap()
+    let report = check_bytes(bytes, format, &Options::default()).unwrap();
+    pieces::assert_same_in_pieces(bytes, format, &Options::default(), &report);
+    report
 }
 
 fn error(bytes: &[u8], format: FileFormat) -> String {

@@ -9,6 +9,8 @@ mod hidden;
 mod nulls;
 mod parquet;
 mod parquet_lies;
+#[path = "../common/pieces.rs"]
+mod pieces;
 mod places;
 mod streams;
 #[path = "../common/varint.rs"]
@@ -99,6 +101,8 @@ fn report(bytes: &[u8], format: FileFormat) -> Report {
                 .unwrap_or_else(|error| panic!("{}: {error}", format.name()))
         });
     assert_eq!(all, one);
+    let options = Options { stats: true, ..Options::default() };
+    pieces::assert_same_in_pieces(bytes, format, &options, &all);
     for stats in [true, false] {
         let options = Options { stats, ..Options::default() };
         match check_stream(Slowly(bytes), &options) {

@@ -16,8 +16,13 @@ mod output;
 mod page;
 mod places;
 mod raw_dtypes;
+#[cfg(feature = "remote")]
+mod remote;
 mod safetensors_files;
 mod sample;
+#[cfg(feature = "remote")]
+#[path = "../../../check/tests/common/server.rs"]
+mod server;
 mod services;
 #[cfg(target_os = "linux")]
 mod terminal;

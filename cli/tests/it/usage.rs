@@ -153,3 +153,11 @@ fn full_disk() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("nonfinite: standard output: "));
 }
+
+#[cfg(not(feature = "remote"))]
+#[test]
+fn urls_need_a_feature() {
+    let run = run(["check", "s3://bucket/x.npy"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("--features remote"), "{}", run.err);
+}

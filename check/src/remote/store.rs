@@ -1,0 +1,102 @@
+//! Stores, with the credentials that the environment has.
+
+use std::env;
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::http::HttpBuilder;
+use object_store::path::Path;
+use object_store::{ClientConfigKey, ClientOptions, ObjectStore};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use tokio::runtime::{Builder, Runtime};
+
+use super::url::{Bucket, Location, encode};
+
+/// A whole request takes no longer. So much that slow links with many requests come through: a
+/// connection without any byte ends much earlier.
+const REQUEST: &str = "10 minutes";
+
+/// Seconds without a byte after which a request is tried again.
+const SILENCE: &str = "30 seconds";
+
+/// An object: its store, and its path there.
+pub(super) type Found = (Arc<dyn ObjectStore>, Path);
+
+/// Why there is no store for a URL.
+pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The store of a URL.
+pub(super) fn find(url: &str) -> Result<Found, Failure> {
+    // Without it the client would panic. There is one already if the program chose another.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    match Location::parse(url)? {
+        Location::S3(Bucket { url, key }) => {
+            let builder = AmazonS3Builder::from_env().with_url(url);
+            let set = |builder: AmazonS3Builder, key: ClientConfigKey, value: &str| {
+                builder.with_config(object_store::aws::AmazonS3ConfigKey::Client(key), value)
+            };
+            let builder = set(builder, ClientConfigKey::Timeout, REQUEST);
+            let builder = set(builder, ClientConfigKey::ReadTimeout, SILENCE);
+            Ok((Arc::new(builder.build()?), Path::parse(key)?))
+        }
+        Location::Google(Bucket { url, key }) => {
+            let builder = GoogleCloudStorageBuilder::from_env().with_url(url);
+            let set = |builder: GoogleCloudStorageBuilder, key: ClientConfigKey, value: &str| {
+                builder.with_config(object_store::gcp::GoogleConfigKey::Client(key), value)
+            };
+            let builder = set(builder, ClientConfigKey::Timeout, REQUEST);
+            let builder = set(builder, ClientConfigKey::ReadTimeout, SILENCE);
+            Ok((Arc::new(builder.build()?), Path::parse(key)?))
+        }
+        Location::Azure(Bucket { url, key }) => {
+            let builder = MicrosoftAzureBuilder::from_env().with_url(url);
+            let set = |builder: MicrosoftAzureBuilder, key: ClientConfigKey, value: &str| {
+                builder.with_config(object_store::azure::AzureConfigKey::Client(key), value)
+            };
+            let builder = set(builder, ClientConfigKey::Timeout, REQUEST);
+            let builder = set(builder, ClientConfigKey::ReadTimeout, SILENCE);
+            Ok((Arc::new(builder.build()?), Path::parse(key)?))
+        }
+        Location::Http(url) => http(&url, HeaderMap::new()),
+        Location::HuggingFace(model, revision, path) => {
+            let endpoint = env::var("HF_ENDPOINT").ok().filter(|endpoint| !endpoint.is_empty());
+            let endpoint = endpoint.unwrap_or_else(|| "https://huggingface.co".to_owned());
+            let mut headers = HeaderMap::new();
+            if let Some(token) = env::var("HF_TOKEN").ok().filter(|token| !token.is_empty()) {
+                let mut token = HeaderValue::try_from(format!("Bearer {token}"))?;
+                token.set_sensitive(true);
+                headers.insert(AUTHORIZATION, token);
+            }
+            let (endpoint, path) = (endpoint.trim_end_matches('/'), encode(&path));
+            http(&format!("{endpoint}/{model}/resolve/{revision}/{path}"), headers)
+        }
+    }
+}
+
+/// A URL as it is, with its query. Redirections are followed; a header of authorization goes to the
+/// first host only.
+fn http(url: &str, headers: HeaderMap) -> Result<Found, Failure> {
+    let options = ClientOptions::new()
+        .with_config(ClientConfigKey::Timeout, REQUEST)
+        .with_config(ClientConfigKey::ReadTimeout, SILENCE)
+        .with_default_headers(headers)
+        // Whoever writes http:// means it.
+        .with_allow_http(true);
+    let store = HttpBuilder::new().with_url(url).with_client_options(options).build()?;
+    Ok((Arc::new(store), Path::default()))
+}
+
+/// The threads that drive all requests of this process.
+pub(super) fn runtime() -> io::Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(4));
+    let mut builder = Builder::new_multi_thread();
+    let runtime = builder.worker_threads(threads).enable_all().thread_name("nonfinite").build()?;
+    Ok(RUNTIME.get_or_init(|| runtime))
+}

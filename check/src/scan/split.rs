@@ -1,0 +1,73 @@
+//! Cutting tensors, and parts of a file that have a checksum, into pieces.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Checksum, Data, Tensor};
+
+/// What a piece belongs to, by its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Of {
+    /// A tensor.
+    Tensor(usize),
+    /// A part of the file with a checksum, such as a stored member of an archive.
+    Checksum(usize),
+}
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tensor(index) => write!(f, "tensor number {index}"),
+            Self::Checksum(index) => write!(f, "checksum number {index}"),
+        }
+    }
+}
+
+/// What is looked at in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) of: Of,
+    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
+    /// number of the part.
+    pub(crate) start: usize,
+    /// Bytes. No more than the most that was asked for, except for the parts of a column, for
+    /// decoded data, which is one piece, and for elements or blocks that are longer.
+    pub(crate) length: usize,
+}
+
+/// Cuts all data that is looked at into pieces of at most so many bytes: first the tensors, in
+/// their order, and then the parts with checksums. Elements and blocks stay whole.
+pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned()) {
+        let of = Of::Tensor(index);
+        if let Data::Column(column) = &tensor.data {
+            let parts = column.parts().into_iter().enumerate();
+            pieces.extend(parts.map(|(start, length)| Piece { of, start, length }));
+            continue;
+        }
+        let length = tensor.data.length();
+        let unit = tensor.unit().max(1);
+        let step = match tensor.data {
+            Data::Decoded(_) => length.max(1),
+            Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Column(_) => {
+                (most / unit).max(1) * unit
+            }
+        };
+        pieces.extend(cut(of, length, step));
+    }
+    let checksums = checksums.iter().enumerate();
+    pieces.extend(
+        checksums.flat_map(|(index, checksum)| {
+            cut(Of::Checksum(index), checksum.range.len(), most.max(1))
+        }),
+    );
+    pieces
+}
+
+fn cut(of: Of, length: usize, step: usize) -> impl Iterator<Item = Piece> {
+    let starts = (0..length).step_by(step);
+    starts.map(move |start| Piece { of, start, length: step.min(length - start) })
+}

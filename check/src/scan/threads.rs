@@ -1,0 +1,48 @@
+//! Threads that take item after item.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+
+/// Does some work for each item, with no more threads than items. Each thread has a worker of its
+/// own. The first error ends all.
+///
+/// # Errors
+/// Of the errors that came, that of the first item.
+pub(crate) fn for_each<Item: Sync, Worker, Error: Send>(
+    items: &[Item],
+    threads: usize,
+    worker: impl Fn() -> Worker + Sync,
+    work: impl Fn(&mut Worker, &Item) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let next = AtomicUsize::new(0);
+    let stopped = AtomicBool::new(false);
+    let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let run = || {
+        let mut worker = worker();
+        while !stopped.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            if let Err(error) = work(&mut worker, item) {
+                stopped.store(true, Ordering::Relaxed);
+                let mut failure = lock(&failure);
+                if failure.as_ref().is_none_or(|(first, _)| index < *first) {
+                    *failure = Some((index, error));
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(items.len()) {
+            scope.spawn(run);
+        }
+        run();
+    });
+    let failure = lock(&failure).take();
+    failure.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Ignores poison: if a thread panics, the scope passes the panic on, and no result is used.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

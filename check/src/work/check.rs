@@ -1,0 +1,232 @@
+//! Checking pieces.
+
+use std::slice;
+use std::sync::Mutex;
+
+use super::error::Error;
+use super::files::{File, Files, tensors};
+use super::plan::{FORM, Piece, Place, origin};
+use super::tallies::{Part, Tallies};
+use crate::model::{Content, Data, FileFormat, Tensor};
+use crate::options::Options;
+use crate::raw;
+use crate::remote::{IN_FLIGHT, is_url};
+use crate::scan::{self, Of, Scanner, Tally, for_each, lock};
+
+/// Bytes that are read at a time, at most.
+const READ: u64 = 8 << 20;
+
+/// Bytes that are read although no piece has them, to save another read.
+const GAP: u64 = 256 << 10;
+
+/// Looks at a piece. The file is where the plan found it, by its path or URL, and must not have
+/// changed.
+///
+/// # Errors
+/// [`Error::Check`] if the file cannot be read or has changed, or if data cannot be decoded;
+/// [`Error::Invalid`] for a piece that no plan has made.
+pub fn check_piece(piece: &Piece) -> Result<Tallies, Error> {
+    check_pieces(slice::from_ref(piece), &Options::default())
+}
+
+/// Looks at several pieces, which share what is read of their files. Of the options, threads and
+/// observer count: the plan has set the others.
+///
+/// # Errors
+/// Those of [`check_piece`], and [`Error::Check`] if the observer asked to stop.
+pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Error> {
+    check_in(&Files::new(options), pieces, options)
+}
+
+/// As [`check_pieces`], of files some of which are open already.
+pub(super) fn check_in(
+    files: &Files<'_>,
+    pieces: &[Piece],
+    options: &Options,
+) -> Result<Tallies, Error> {
+    let mut short = Vec::new();
+    for piece in pieces {
+        if piece.form != FORM {
+            return Err(Error::Form(piece.form));
+        }
+        // Before it is split: what it claims may be long.
+        let length = files.open(&piece.file)?.source().length() as u64;
+        if piece.range().is_some_and(|range| range.start >= range.end || range.end > length) {
+            return Err(Error::Invalid("bytes that lie behind the end of the file"));
+        }
+        let mut rest = Some(piece.clone());
+        while let Some(piece) = rest {
+            let (first, others) = piece.split(READ);
+            short.push(first);
+            rest = others;
+        }
+    }
+    let all = Mutex::new(Tallies::default());
+    // Threads wait for servers most of the time.
+    let is_remote = short.iter().any(|piece| is_url(piece.file()));
+    let threads = if is_remote { options.threads().max(IN_FLIGHT) } else { options.threads() };
+    for_each(&groups(&short), threads, Vec::new, |buffer, group| {
+        for tallies in check_group(group, files, buffer, options)? {
+            lock(&all).add(tallies)?;
+        }
+        Ok::<_, Error>(())
+    })?;
+    Ok(std::mem::take(&mut *lock(&all)))
+}
+
+/// Consecutive pieces that are read together.
+fn groups(pieces: &[Piece]) -> Vec<&[Piece]> {
+    let (mut groups, mut rest) = (Vec::new(), pieces);
+    while let Some(first) = rest.first() {
+        let joined = rest.windows(2).take_while(|pair| joins(first, &pair[0], &pair[1])).count();
+        let (group, others) = rest.split_at(joined + 1);
+        groups.push(group);
+        rest = others;
+    }
+    groups
+}
+
+/// Whether a piece is read together with the one before it, in a group that begins with `first`.
+fn joins(first: &Piece, before: &Piece, piece: &Piece) -> bool {
+    match (first.range(), before.range(), piece.range()) {
+        (Some(first_range), Some(before), Some(range)) => {
+            let gap = range.start.checked_sub(before.end);
+            first.file == piece.file
+                && gap.is_some_and(|gap| gap <= GAP)
+                && range.end.checked_sub(first_range.start).is_some_and(|length| length <= READ)
+        }
+        _ => false,
+    }
+}
+
+/// Looks at a group, with a buffer for what is read.
+fn check_group(
+    group: &[Piece],
+    files: &Files<'_>,
+    buffer: &mut Vec<u8>,
+    options: &Options,
+) -> Result<Vec<Tallies>, Error> {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(Vec::new()) };
+    let file = files.open(&first.file)?;
+    let (Some(start), Some(end)) = (first.range(), last.range()) else {
+        return group.iter().map(|piece| decoded(piece, &file, options)).collect();
+    };
+    let (start, end) = (start.start, end.end);
+    // Both lie within the file, so they fit.
+    buffer.resize(end.saturating_sub(start) as usize, 0);
+    file.source()
+        .read_exact_at(buffer, start as usize)
+        .map_err(|error| crate::Error::of_read(error, || group[0].name.clone()))?;
+    group.iter().map(|piece| in_bytes(piece, start, buffer, options)).collect()
+}
+
+/// Looks at a piece that lies in bytes of the file, the first of which is at `start`.
+fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Result<Tallies, Error> {
+    let is_checksum = matches!(piece.of, Of::Checksum(_));
+    // Bytes without a content are of a checksum.
+    let content = if is_checksum { None } else { Some(content(piece)?) };
+    let Place::Bytes { start: from, end, at } = piece.place else {
+        return Err(Error::Invalid("a piece that is not of bytes"));
+    };
+    let place = |at: u64| at.checked_sub(start).and_then(|at| usize::try_from(at).ok());
+    let bytes = place(from).zip(place(end)).and_then(|(from, end)| bytes.get(from..end));
+    let at = usize::try_from(at).ok().filter(|&at| at <= isize::MAX as usize);
+    let unit = content.as_ref().map_or(1, Content::unit);
+    let (Some(bytes), Some(at)) = (bytes, at) else {
+        return Err(Error::Invalid("a piece that lies behind the end"));
+    };
+    if bytes.is_empty() || !bytes.len().is_multiple_of(unit) || !at.is_multiple_of(unit) {
+        return Err(Error::Invalid("a piece that is not of whole elements"));
+    }
+    let mut tally = Tally::default();
+    let crc = match content {
+        Some(content) => {
+            let looked = Scanner::new(piece.stats).bytes(bytes, &content, at / unit, &mut tally);
+            looked.map_err(crate::Error::Census)?;
+            options.advance(bytes.len())?;
+            None
+        }
+        None => {
+            // No progress, since the bytes of tensors count when they are looked at.
+            options.advance(0)?;
+            Some(crc32fast::hash(bytes))
+        }
+    };
+    Ok(found(piece, crc, tally))
+}
+
+fn found(piece: &Piece, crc: Option<u32>, tally: Tally) -> Tallies {
+    let (start, end) = piece.covers();
+    Tallies::new(&piece.fingerprint, piece.of, Part { start, end, crc }, tally)
+}
+
+/// Looks at a piece that the reader of its format has to hand over.
+fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Error> {
+    let Of::Tensor(index) = piece.of else {
+        return Err(Error::Invalid("a checksum of what is decoded"));
+    };
+    let content = content(piece)?;
+    let Place::Read { format, at, length, is_part, other } = &piece.place else {
+        return Err(Error::Invalid("a piece that is of bytes"));
+    };
+    let format =
+        FileFormat::by_name(format).ok_or(Error::Invalid("a file format that is not known"))?;
+    let tensor = file.tensors(format, piece.file(), options)?.get(index);
+    let tensor = tensor.ok_or(Error::Invalid("a tensor that the file does not have"))?;
+    let found_in = match &tensor.data {
+        Data::Decoded(decode) => origin(decode.other())?,
+        Data::Column(column) => origin(column.other())?,
+        Data::Input(_) | Data::Other { .. } | Data::Owned(_) => None,
+    };
+    if found_in != *other {
+        let changed = other.as_ref().map_or(piece.file(), |other| &other.location);
+        return Err(crate::Error::Changed(changed.to_owned()).into());
+    }
+    let cut = usize::try_from(*at).ok().zip(usize::try_from(*length).ok());
+    let cut = cut.map(|(start, length)| scan::Piece { of: piece.of, start, length });
+    let cut = cut.filter(|cut| fits(tensor, &content, cut, *is_part));
+    let cut = cut.ok_or(Error::Invalid("a piece that does not fit its tensor"))?;
+    let mut scanner = Scanner::new(piece.stats);
+    let mut look = |tensor: &Tensor| scan::look(file.source(), &cut, tensor, &mut scanner, options);
+    let tally = if tensor.content == content {
+        look(tensor)
+    } else {
+        // Elements of which the options of the plan said what they are.
+        let raw = tensors(file.source(), piece.file(), format, options)?.into_iter().nth(index);
+        let raw = raw.ok_or(Error::Invalid("a tensor that the file does not have"))?;
+        look(&Tensor { content, ..raw })
+    }?;
+    Ok(found(piece, None, tally))
+}
+
+/// Whether a piece is one of a tensor as its reader hands it over.
+fn fits(tensor: &Tensor, content: &Content, cut: &scan::Piece, is_part: bool) -> bool {
+    let unit = content.unit();
+    let whole = tensor.data.length();
+    let is_whole = cut.start == 0 && cut.length == whole;
+    let fits = match &tensor.data {
+        Data::Input(_) | Data::Other { .. } => false,
+        Data::Decoded(_) => !is_part && is_whole,
+        Data::Owned(_) => {
+            let end = cut.start.checked_add(cut.length);
+            !is_part
+                && end.is_some_and(|end| end <= whole)
+                && cut.start.is_multiple_of(unit)
+                && cut.length.is_multiple_of(unit)
+        }
+        Data::Column(column) => is_part && column.parts().get(cut.start) == Some(&cut.length),
+    };
+    fits && (tensor.content == *content || raw::fits(tensor, content))
+}
+
+/// What the elements of a piece are: something that is looked at.
+fn content(piece: &Piece) -> Result<Content, Error> {
+    let content = piece.content.as_ref().ok_or(Error::Invalid("a tensor without a content"))?;
+    let content = content.content()?;
+    match content {
+        Content::Floats { .. } | Content::Blocks { .. } => Ok(content),
+        Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => {
+            Err(Error::Invalid("a piece with nothing to look at"))
+        }
+    }
+}

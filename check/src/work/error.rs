@@ -1,0 +1,70 @@
+//! Why a file cannot be planned, a piece not checked, or tallies not merged.
+
+use std::fmt;
+
+use crate::model;
+use crate::scan::Of;
+
+/// Why a file cannot be planned, a piece not checked, or tallies not merged.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file cannot be checked.
+    Check(model::Error),
+    /// The bytes do not come from a place that another process can read, or its path is not UTF-8.
+    NoOrigin,
+    /// A plan, a piece or tallies of another version of this crate.
+    Form(u32),
+    /// A plan, a piece or tallies say something that no plan of this crate says.
+    Invalid(&'static str),
+    /// These tallies are of another plan.
+    OtherPlan,
+    /// No tally has this part of a tensor, or of what a checksum is of.
+    Missing {
+        /// The tensor or checksum in the plan.
+        of: Of,
+        /// The first byte of its data that nothing looked at; of a column, the first part.
+        at: u64,
+    },
+    /// Two tallies have this part of a tensor, or of what a checksum is of.
+    Repeated {
+        /// The tensor or checksum in the plan.
+        of: Of,
+        /// The first byte of its data that is in both; of a column, the first part.
+        at: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Check(error) => error.fmt(f),
+            Self::NoOrigin => f.write_str("the path is not UTF-8, or leads to no file"),
+            Self::Form(form) => write!(f, "plans of form {form} are not known to this version"),
+            Self::Invalid(what) => write!(f, "not a valid part of a plan: {what}"),
+            Self::OtherPlan => f.write_str("these tallies are of another plan"),
+            Self::Missing { of, at } => write!(f, "no tally has what is at {at} of {of}"),
+            Self::Repeated { of, at } => write!(f, "two tallies have what is at {at} of {of}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Check(error) => Some(error),
+            Self::NoOrigin
+            | Self::Form(_)
+            | Self::Invalid(_)
+            | Self::OtherPlan
+            | Self::Missing { .. }
+            | Self::Repeated { .. } => None,
+        }
+    }
+}
+
+impl<E: Into<model::Error>> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::Check(error.into())
+    }
+}

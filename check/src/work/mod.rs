@@ -1,0 +1,233 @@
+//! The unit of work of a cluster: a file in pieces that any machine can check.
+//!
+//! [`plan`] reads the description of a file and cuts its data into pieces. [`check_piece`] looks at
+//! one of them. [`merge`] makes the report, which is that of [`check_file`](crate::check_file).
+//! Plans, pieces and tallies can be serialised, so any engine can carry them: Ray, Spark, Dask, an
+//! array of batch jobs. Each machine finds the file by the same path or URL.
+//!
+//! Tallies add up in any order and in any groups ([`Tallies::merge`]), and always to the same
+//! report. [`merge`] refuses tallies that leave out a part of a tensor or of a checksum, or have one
+//! twice, and verifies the checksums. A piece of a file that has changed since it was planned is
+//! refused, too. The report has no [`places`](TensorReport::places).
+//!
+//! ```
+//! use nonfinite_check::{Options, json, work};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = std::env::temp_dir().join(format!("work-{}.npy", std::process::id()));
+//! # let header = format!("{:<118}", "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }");
+//! # let data = [1.0f32, f32::NAN, 2.0].map(f32::to_le_bytes).concat();
+//! # std::fs::write(&path, [b"\x93NUMPY\x01\0\x76\0", header.as_bytes(), &data].concat())?;
+//! # let file = path.to_str().ok_or("not UTF-8")?;
+//! let options = Options::default();
+//! let mut plan = work::plan(file, work::PIECE, &options)?;
+//! // Each piece goes to some machine as JSON, and what was found comes back.
+//! let mut found = Vec::new();
+//! for piece in plan.take_pieces() {
+//!     let sent = serde_json::to_string(&piece)?;
+//!     let tallies = work::check_piece(&serde_json::from_str(&sent)?)?;
+//!     found.push(serde_json::to_string(&tallies)?);
+//! }
+//! let found: Result<Vec<work::Tallies>, _> =
+//!     found.iter().map(|text| serde_json::from_str(text)).collect();
+//! let report = work::merge(&plan, found?, &options)?;
+//! assert_eq!(report.tensors[0].found.nan.count, 1);
+//! # std::fs::remove_file(&path)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod check;
+mod description;
+mod error;
+mod files;
+mod plan;
+mod tallies;
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use check::check_in;
+pub use check::{check_piece, check_pieces};
+pub use error::Error;
+use files::Files;
+use plan::FORM;
+pub use plan::{Piece, Plan};
+pub use tallies::Tallies;
+use tallies::{Covered, Part};
+
+use crate::check::Contents;
+use crate::model::{self, Content, Data, FileFormat, ReadAt};
+use crate::options::Options;
+use crate::remote::{self, is_url};
+use crate::report::{Report, TensorReport};
+pub use crate::scan::Of;
+
+/// A good length of a piece for a cluster, in bytes: much work for one task, and many tasks for a
+/// large file.
+pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
+
+/// Describes a file and cuts its data into pieces of at most so many bytes, without reading it.
+/// Elements, blocks and parts of tables stay whole. Data that has to be decoded as a stream is one
+/// piece for each tensor.
+///
+/// The file is a path or, with the feature `remote`, a URL: see [`check_url`]. Of
+/// a URL whose format has no header at its beginning, this downloads all. So does the check of each
+/// piece whose data has to be decoded.
+///
+/// The stored members of an archive have checksums. Each is cut into pieces, too, so the bytes of
+/// numbers in them are in two pieces.
+///
+/// Of the options, `raw`, `taken_as`, `expansion`, `download` and `stats` count here, and the others
+/// where the pieces are checked and merged, except `places` and `draw`.
+///
+/// # Errors
+/// [`Error::Check`] if the file is not a whole, valid file of a known format.
+pub fn plan(file: &str, most: NonZeroUsize, options: &Options) -> Result<Plan, Error> {
+    let source = files::open(file, options)?;
+    let (format, contents) = read(&*source, file, options)?;
+    Plan::new(&*source, format, contents, most, options)
+}
+
+/// The format of a file, and what there is to look at.
+fn read(
+    source: &dyn ReadAt,
+    file: &str,
+    options: &Options,
+) -> Result<(FileFormat, Contents), model::Error> {
+    let name = if is_url(file) { remote::name(file) } else { file };
+    let format = FileFormat::of_source(source, Some(Path::new(name)))?;
+    let tensors = files::tensors(source, file, format, options)?;
+    Ok((format, Contents::new(source, format, tensors, options)?))
+}
+
+/// Checks the file of a URL, such as `s3://bucket/model.safetensors`. Needs the feature `remote`.
+///
+/// | URL | credentials and settings |
+/// |---|---|
+/// | `s3://BUCKET/KEY` | `AWS_*` of the crate `object_store`, such as `AWS_ENDPOINT` |
+/// | `gs://BUCKET/KEY` | `GOOGLE_*`, such as `GOOGLE_SERVICE_ACCOUNT` |
+/// | `az://CONTAINER/KEY`, `abfss://..` | `AZURE_*`, such as `AZURE_STORAGE_ACCOUNT_KEY` |
+/// | `https://..`, `http://..` | none; the query of a presigned URL is sent as it is |
+/// | `hf://OWNER/MODEL[@REVISION]/PATH` | `HF_TOKEN`, `HF_ENDPOINT` |
+///
+/// Public buckets of S3 need `AWS_SKIP_SIGNATURE=true`. Slashes of a revision are written as `%2F`.
+///
+/// The server has to answer requests for ranges. Of npy, safetensors (sharded sets as well) and
+/// GGUF files, only the header and the tensors that are looked at are fetched, with 16 requests of
+/// up to 8 MiB in flight. They take about 300 MiB of memory. Other formats are downloaded to a
+/// temporary file without a name, up to [`Options::download`] bytes. Files that such a file names
+/// are not found ([`Error::NoFolder`](model::Error::NoFolder)).
+///
+/// Requests that fail for a moment are tried again. Every answer has to be of the same version of
+/// the file, by its entity tag or else by the time of its last change and its length.
+///
+/// The report has no [`places`](TensorReport::places), whatever the options say, and no other files.
+///
+/// # Errors
+/// [`Error::Remote`](model::Error::Remote) if the server refuses or cannot be asked,
+/// [`Error::Changed`](model::Error::Changed) if the file changes during the check, and otherwise as
+/// [`check_file`](crate::check_file).
+pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
+    /// Small: pieces that lie close to each other are read together.
+    const MOST: NonZeroUsize = NonZeroUsize::new(8 << 20).unwrap();
+    if !is_url(url) {
+        let error = "not a URL that can be checked".into();
+        return Err(model::Error::Remote { url: url.to_owned(), error });
+    }
+    let source = remote::open(url, options)?;
+    let checked = || -> Result<Report, Error> {
+        let (format, contents) = read(&*source, url, options)?;
+        let files = Files::new(options);
+        files.add(Arc::clone(&source))?;
+        for tensor in &contents.tensors {
+            // What was read of a shard is not read again.
+            if let Data::Other { source, .. } = &tensor.data {
+                files.add(Arc::clone(source))?;
+            }
+        }
+        let mut plan = Plan::new(&*source, format, contents, MOST, options)?;
+        let pieces = plan.take_pieces();
+        if let Some(observer) = &options.observer {
+            let of_tensors = pieces.iter().filter(|piece| matches!(piece.of(), Of::Tensor(_)));
+            observer.started(of_tensors.map(Piece::length).fold(0, u64::saturating_add));
+        }
+        merge(&plan, [check_in(&files, &pieces, options)?], options)
+    };
+    checked().map_err(|error| match error {
+        Error::Check(error) => error,
+        // Of a plan that was made here there is no such error.
+        other => model::Error::Remote { url: url.to_owned(), error: other.into() },
+    })
+}
+
+/// The report on a file, from what was found in all of its pieces. The plan needs no pieces.
+///
+/// Of the options, those that say what is bad count: `fail_on` and `allow`. The report has no
+/// [`places`](TensorReport::places), whatever the options say: they take a second look at the file.
+///
+/// # Errors
+/// [`Error::Missing`] and [`Error::Repeated`] unless every part of every tensor and checksum is
+/// there once, [`Error::Check`] if a checksum is wrong, [`Error::OtherPlan`], and
+/// [`Error::Invalid`] for what no plan and no check has made.
+pub fn merge(
+    plan: &Plan,
+    tallies: impl IntoIterator<Item = Tallies>,
+    options: &Options,
+) -> Result<Report, Error> {
+    if plan.form != FORM {
+        return Err(Error::Form(plan.form));
+    }
+    let mut all = Tallies::default();
+    tallies.into_iter().try_for_each(|more| all.add(more))?;
+    if !all.is_of(&plan.fingerprint()) {
+        return Err(Error::OtherPlan);
+    }
+    let format = FileFormat::by_name(&plan.format);
+    let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
+    let mut found = all.into_found();
+    let mut tensors = Vec::new();
+    for (index, planned) in plan.tensors.iter().enumerate() {
+        let description = planned.describe()?;
+        let of = Of::Tensor(index);
+        let Covered { parts, tally } = found.remove(&of).unwrap_or_default();
+        let is_scanned = match description.content {
+            Content::Floats { .. } | Content::Blocks { .. } => true,
+            Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => false,
+        };
+        if !is_scanned && !parts.is_empty() {
+            return Err(Error::Invalid("tallies of a tensor with nothing to look at"));
+        }
+        find_gap(of, &parts, planned.extent)?;
+        tensors.push(TensorReport::new(description, &tally, None, options));
+    }
+    for (index, planned) in plan.checksums.iter().enumerate() {
+        let of = Of::Checksum(index);
+        let parts = found.remove(&of).unwrap_or_default().parts;
+        find_gap(of, &parts, planned.length)?;
+        planned.verify(parts.first())?;
+    }
+    if !found.is_empty() {
+        return Err(Error::Invalid("tallies of a tensor or checksum that the plan does not have"));
+    }
+    let other_files = plan.other_files.iter().map(Into::into).collect();
+    Ok(Report { format, tensors, other_files })
+}
+
+/// Whether the parts, which are sorted and have gaps between, are all of so many bytes (or parts of
+/// a column).
+///
+/// # Errors
+/// [`Error::Missing`], and [`Error::Invalid`] if they are more.
+fn find_gap(of: Of, parts: &[Part], extent: u64) -> Result<(), Error> {
+    // Up to where there is no gap.
+    let covered = parts.first().filter(|part| part.start == 0).map_or(0, |part| part.end);
+    if covered < extent {
+        return Err(Error::Missing { of, at: covered });
+    }
+    if parts.last().is_some_and(|part| part.end > extent) {
+        return Err(Error::Invalid("tallies of more than there is"));
+    }
+    Ok(())
+}

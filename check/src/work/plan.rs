@@ -1,0 +1,298 @@
+//! What there is to do: a file in pieces.
+
+use std::num::NonZeroUsize;
+
+use serde::{Deserialize, Serialize};
+
+use super::description::{Elements, PlannedTensor};
+use super::error::Error;
+use super::tallies::Part;
+use crate::check::Contents;
+use crate::model::{self, Checksum, Data, Description, FileFormat, Origin, ReadAt, Tensor};
+use crate::options::Options;
+use crate::scan::{self, Of};
+
+/// The form in which plans, pieces and tallies are written. Rises with each change.
+pub(super) const FORM: u32 = 1;
+
+/// A file in pieces: what it holds, and what there is to look at.
+///
+/// Serialise it with serde, in any form that keeps integers of 64 bits, such as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    pub(super) form: u32,
+    pub(super) file: Origin,
+    pub(super) format: String,
+    pub(super) stats: bool,
+    pub(super) tensors: Vec<PlannedTensor>,
+    pub(super) checksums: Vec<PlannedChecksum>,
+    /// The paths of [`Report::other_files`](crate::Report::other_files).
+    pub(super) other_files: Vec<String>,
+    pieces: Vec<Piece>,
+}
+
+/// A part of the file with a checksum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PlannedChecksum {
+    pub(super) name: String,
+    /// Bytes.
+    pub(super) length: u64,
+    pub(super) crc: u32,
+}
+
+impl PlannedChecksum {
+    /// Compares the checksum with that of all bytes. None if there are none.
+    ///
+    /// # Errors
+    /// [`Error::Check`] if they differ.
+    pub(super) fn verify(&self, whole: Option<&Part>) -> Result<(), Error> {
+        // The CRC-32 of nothing is 0.
+        let crc = whole.map_or(Some(0), |part| part.crc);
+        if crc == Some(self.crc) {
+            return Ok(());
+        }
+        Err(model::Error::Checksum { name: self.name.clone() }.into())
+    }
+}
+
+impl From<&Checksum> for PlannedChecksum {
+    fn from(Checksum { name, range, crc }: &Checksum) -> Self {
+        Self { name: name.clone(), length: range.len() as u64, crc: *crc }
+    }
+}
+
+/// A part of a tensor, or of what a checksum is of. Holds all that [`check_piece`](super::check_piece) needs, except the file.
+///
+/// Serialise it with serde, in any form that keeps integers of 64 bits, such as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    pub(super) form: u32,
+    /// Of the plan.
+    pub(super) fingerprint: String,
+    pub(super) file: Origin,
+    /// The tensor or checksum in the plan.
+    pub(super) of: Of,
+    /// For messages.
+    pub(super) name: String,
+    /// What the elements are. None for a checksum.
+    pub(super) content: Option<Elements>,
+    pub(super) stats: bool,
+    pub(super) place: Place,
+}
+
+/// Where the data of a piece is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Place {
+    /// The bytes from `start` to `end` of the file, which begin at byte `at` of the tensor, or of
+    /// what the checksum is of.
+    Bytes { start: u64, end: u64, at: u64 },
+    /// What the reader of the format gives: the bytes `at..at + length` of the tensor or, for a
+    /// column, part `at`. `other` is the file that the data is in, if that is not the file of the
+    /// piece.
+    Read { format: String, at: u64, length: u64, is_part: bool, other: Option<Origin> },
+}
+
+impl Plan {
+    /// Cuts what there is to look at in a file.
+    pub(super) fn new(
+        source: &dyn ReadAt,
+        format: FileFormat,
+        contents: Contents,
+        most: NonZeroUsize,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let other_files = contents.other_files().into_iter().map(|file| {
+            let file = file.into_os_string().into_string();
+            file.map_err(|_| Error::Invalid("a path that is not UTF-8"))
+        });
+        let other_files = other_files.collect::<Result<_, _>>()?;
+        let Contents { tensors, checksums } = contents;
+        let cuts = scan::split(&tensors, &checksums, most.get());
+        let places = cuts.iter().map(|cut| match cut.of {
+            Of::Tensor(index) => place(&tensors[index], cut, format),
+            Of::Checksum(index) => Ok(place_of_checksum(&checksums[index], cut)),
+        });
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        let tensors = tensors
+            .into_iter()
+            .map(|tensor| {
+                let extent = extent(&tensor);
+                PlannedTensor::new(Description::from(tensor), extent)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let (file, format) = (source.origin().ok_or(Error::NoOrigin)?, format.name().to_owned());
+        let mut plan = Self {
+            form: FORM,
+            file,
+            format,
+            stats: options.stats,
+            tensors,
+            checksums: checksums.iter().map(PlannedChecksum::from).collect(),
+            other_files,
+            pieces: Vec::new(),
+        };
+        let fingerprint = plan.fingerprint();
+        let pieces = cuts.iter().zip(places).map(|(cut, (file, name, content, place))| Piece {
+            form: FORM,
+            fingerprint: fingerprint.clone(),
+            file: file.unwrap_or_else(|| plan.file.clone()),
+            of: cut.of,
+            name,
+            content,
+            stats: plan.stats,
+            place,
+        });
+        let pieces = pieces.collect();
+        plan.pieces = pieces;
+        Ok(plan)
+    }
+
+    /// The path or URL of the file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file.location
+    }
+
+    /// The name of the format of the file.
+    #[must_use]
+    pub fn format(&self) -> &str {
+        &self.format
+    }
+
+    /// The pieces. Each has to be checked once, in any order, by any machine.
+    #[must_use]
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The pieces alone. The plan without them is enough to merge what is found.
+    #[must_use]
+    pub fn take_pieces(&mut self) -> Vec<Piece> {
+        std::mem::take(&mut self.pieces)
+    }
+
+    /// What tells this plan from others, however it is cut: FNV-1a of all but its pieces.
+    pub(super) fn fingerprint(&self) -> String {
+        let read = (&self.tensors, &self.checksums, &self.other_files);
+        let all = (self.form, &self.file, &self.format, self.stats, read);
+        // Numbers, texts and lists always have a form in JSON.
+        let text = serde_json::to_vec(&all).unwrap_or_default();
+        let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
+        format!("{:016x}", text.iter().fold(0xCBF2_9CE4_8422_2325, fold))
+    }
+}
+
+/// The file of a piece (none for that of the plan), the name and the content of its tensor (none
+/// for a checksum), and its place.
+type Placed = (Option<Origin>, String, Option<Elements>, Place);
+
+fn place(tensor: &Tensor, cut: &scan::Piece, format: FileFormat) -> Result<Placed, Error> {
+    let (at, length) = (cut.start as u64, cut.length as u64);
+    let bytes = |first| Place::of_bytes(first, cut);
+    let read = |is_part, other| {
+        let format = format.name().to_owned();
+        Place::Read { format, at, length, is_part, other }
+    };
+    let (file, place) = match &tensor.data {
+        Data::Input(range) => (None, bytes(range.start)),
+        Data::Other { source, range } => {
+            (Some(source.origin().ok_or(Error::NoOrigin)?), bytes(range.start))
+        }
+        Data::Owned(_) => (None, read(false, None)),
+        Data::Decoded(decode) => (None, read(false, origin(decode.other())?)),
+        Data::Column(column) => (None, read(true, origin(column.other())?)),
+    };
+    Ok((file, tensor.label(), Some(Elements::new(&tensor.content)?), place))
+}
+
+/// Where another file comes from, if there is one.
+pub(super) fn origin(other: Option<&dyn ReadAt>) -> Result<Option<Origin>, Error> {
+    other.map(|other| other.origin().ok_or(Error::NoOrigin)).transpose()
+}
+
+fn place_of_checksum(Checksum { name, range, .. }: &Checksum, cut: &scan::Piece) -> Placed {
+    (None, name.clone(), None, Place::of_bytes(range.start, cut))
+}
+
+impl Place {
+    /// A cut of data that lies in the file, from byte `first` on.
+    fn of_bytes(first: usize, cut: &scan::Piece) -> Self {
+        let at = cut.start as u64;
+        let start = first as u64 + at;
+        Self::Bytes { start, end: start + cut.length as u64, at }
+    }
+}
+
+fn extent(tensor: &Tensor) -> u64 {
+    match &tensor.data {
+        _ if !tensor.is_scanned() => 0,
+        Data::Column(column) => column.parts().len() as u64,
+        Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => {
+            tensor.data.length() as u64
+        }
+    }
+}
+
+impl Piece {
+    /// The path or URL of the file to read.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file.location
+    }
+
+    /// The tensor or checksum in the plan that this is a piece of.
+    #[must_use]
+    pub fn of(&self) -> Of {
+        self.of
+    }
+
+    /// The bytes of the file to look at. None for data that is decoded: its check reads whatever
+    /// the reader of the format needs.
+    #[must_use]
+    pub fn range(&self) -> Option<std::ops::Range<u64>> {
+        match self.place {
+            Place::Bytes { start, end, .. } => Some(start..end),
+            Place::Read { .. } => None,
+        }
+    }
+
+    /// Bytes to look at: of numbers, or of what a checksum is of.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        match self.place {
+            Place::Bytes { start, end, .. } => end.saturating_sub(start),
+            Place::Read { length, .. } => length,
+        }
+    }
+
+    /// The piece in two: the first has at most so many bytes, and at least one element or block.
+    /// The second is none if there is nothing left for it, and if the data is decoded.
+    #[must_use]
+    pub fn split(self, most: u64) -> (Self, Option<Self>) {
+        let content = self.content.as_ref().and_then(|content| content.content().ok());
+        let unit = content.map_or(1, |content| content.unit() as u64).max(1);
+        match self.place {
+            Place::Bytes { start, end, at } if most < end.saturating_sub(start) => {
+                let middle = start.saturating_add((most / unit).max(1).saturating_mul(unit));
+                if middle >= end {
+                    return (self, None);
+                }
+                let first = Place::Bytes { start, end: middle, at };
+                let at = at.saturating_add(middle - start);
+                let second = Place::Bytes { start: middle, end, at };
+                (Self { place: first, ..self.clone() }, Some(Self { place: second, ..self }))
+            }
+            Place::Bytes { .. } | Place::Read { .. } => (self, None),
+        }
+    }
+
+    /// What the piece covers, from where to where: bytes, or parts of a column.
+    pub(super) fn covers(&self) -> (u64, u64) {
+        match self.place {
+            Place::Bytes { start, end, at } => (at, at.saturating_add(end.saturating_sub(start))),
+            Place::Read { at, is_part: true, .. } => (at, at.saturating_add(1)),
+            Place::Read { at, length, .. } => (at, at.saturating_add(length)),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A small HTTP server with ranges and faults, for tests.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+
+/// What the server does, and what it has seen.
+#[derive(Default)]
+pub(crate) struct State {
+    /// Files by path, such as `/x.npy`.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// The entity tag of all files.
+    pub(crate) tag: Option<String>,
+    /// Another tag after so many answers of 206.
+    pub(crate) changes_after: Option<usize>,
+    /// Whether `If-Match` is ignored.
+    pub(crate) ignores_conditions: bool,
+    /// Whether ranges are ignored.
+    pub(crate) ignores_ranges: bool,
+    /// So many requests are answered by 503.
+    pub(crate) busy: usize,
+    /// So many answers end in the middle of their body, and so does the connection.
+    pub(crate) cut: usize,
+    /// So many answers have fewer bytes than were asked for, and say so.
+    pub(crate) short: usize,
+    /// Requests that are sent elsewhere: from one path to a URL.
+    pub(crate) redirects: BTreeMap<String, String>,
+    /// Request lines and headers.
+    pub(crate) requests: Vec<String>,
+    /// Bytes of bodies that were sent.
+    pub(crate) sent: usize,
+    /// Answers of 206.
+    pub(crate) answers: usize,
+}
+
+/// A server that ends with the process.
+pub(crate) struct Server {
+    state: Arc<Mutex<State>>,
+    pub(crate) url: String,
+}
+
+impl Server {
+    pub(crate) fn new(state: State) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let state = Arc::new(Mutex::new(state));
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let state = Arc::clone(&shared);
+                // Clients hang up when they like.
+                thread::spawn(move || while answer(&stream, &state).is_some() {});
+            }
+        });
+        Self { state, url }
+    }
+
+    /// A server of one file, which has a tag.
+    pub(crate) fn of(path: &str, bytes: &[u8]) -> Self {
+        let files = BTreeMap::from([(path.to_owned(), bytes.to_vec())]);
+        Self::new(State { files, tag: Some("\"one\"".to_owned()), ..State::default() })
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no panic")
+    }
+}
+
+/// Answers a request. None if the connection ends.
+fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
+    let mut lines = BufReader::new(stream).lines();
+    let request: Vec<String> =
+        lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+    let target = request.first()?.split(' ').nth(1)?.to_owned();
+    let path = target.split('?').next()?.to_owned();
+    let header = |name: &str| {
+        let values = request.iter().filter_map(|line| line.split_once(": "));
+        values.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    };
+    let mut state = state.lock().ok()?;
+    state.requests.push(request.join("\n"));
+    let send = |status: &str, headers: &str, body: &[u8], length: usize| {
+        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
+        let mut stream = stream;
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).ok()
+    };
+    if let Some(to) = state.redirects.get(&path) {
+        return send("302 Found", &format!("Location: {to}\r\n"), b"", 0);
+    }
+    if state.busy > 0 {
+        state.busy -= 1;
+        return send("503 Slow Down", "", b"", 0);
+    }
+    let Some(bytes) = state.files.get(&path).cloned() else {
+        return send("404 Not Found", "", b"", 0);
+    };
+    if state.changes_after.is_some_and(|after| state.answers >= after) {
+        state.tag = Some("\"two\"".to_owned());
+    }
+    let tag = state.tag.clone();
+    let tagged = tag.as_ref().map(|tag| format!("ETag: {tag}\r\n")).unwrap_or_default();
+    let matches = header("if-match").is_none_or(|wanted| Some(wanted) == tag.as_deref());
+    if !matches && !state.ignores_conditions {
+        return send("412 Precondition Failed", "", b"", 0);
+    }
+    let range = header("range").and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
+    let Some((start, end)) = range.filter(|_| !state.ignores_ranges) else {
+        state.sent += bytes.len();
+        return send("200 OK", &tagged, &bytes, bytes.len());
+    };
+    let start: usize = start.parse().ok()?;
+    let mut end = end.parse::<usize>().map_or(bytes.len(), |last| bytes.len().min(last + 1));
+    if start >= bytes.len() {
+        return send("416 Range Not Satisfiable", "", b"", 0);
+    }
+    state.answers += 1;
+    if state.short > 0 {
+        state.short -= 1;
+        end = end.min(start + 10);
+    }
+    let body = &bytes[start..end];
+    let range = format!("{tagged}Content-Range: bytes {start}-{}/{}\r\n", end - 1, bytes.len());
+    if state.cut > 0 && body.len() > 1 {
+        state.cut -= 1;
+        state.sent += body.len() / 2;
+        send("206 Partial Content", &range, &body[..body.len() / 2], body.len())?;
+        stream.shutdown(std::net::Shutdown::Both).ok()?;
+        return None;
+    }
+    state.sent += body.len();
+    drop(state);
+    send("206 Partial Content", &range, body, body.len())
+}
