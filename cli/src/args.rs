@@ -76,8 +76,8 @@ Dtypes may differ, and so may the number of files: a tensor is found by its name
 that only B has is new. Of a name that occurs in several files on one side, those in files of the same path are \
 compared.
 
-Exit status: 0 if nothing is new, 1 if something is, 2 if a file or a tensor could not be checked or the usage is \
-wrong, 130 if interrupted.
+Exit status: 0 if nothing is new, 1 if something is, 2 if a file or a tensor could not be checked, if A and B have no \
+tensor in common, or if the usage is wrong, 130 if interrupted.
 
 Examples:
   nonfinite diff model-f32.safetensors model-f16.safetensors

@@ -45,6 +45,11 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     if is_failed(&a) || is_failed(&b) {
         return FAILED;
     }
+    // A renamed prefix would make every comparison a success.
+    if !pairs.is_empty() && pairs.iter().all(|pair| pair.a.is_none() || pair.b.is_none()) {
+        complain(format_args!("A and B have no tensor in common"));
+        return FAILED;
+    }
     let status = if pairs.iter().any(|pair| !pair.new.is_empty()) { FOUND } else { CLEAN };
     if arguments.quiet {
         return status;

@@ -1,4 +1,4 @@
-//! Members of archives that the reader of the archive does not know, and bytes of no member.
+//! Bytes that no reader knows: members of archives, and bytes outside of members.
 
 use std::io::Read;
 

@@ -117,7 +117,8 @@ pub trait Column: Send + Sync {
 pub struct Run<'a> {
     /// Their bytes; there may be none.
     pub numbers: &'a [u8],
-    /// The element of the tensor that the number at an index belongs to. Rises with the index.
+    /// The place of the number at an index among the numbers of the tensor; in lists of varying
+    /// length, the row. Rises with the index.
     pub place: &'a dyn Fn(usize) -> usize,
     /// Which of them are not null; none if all are not. The bytes of nulls may be anything.
     pub valid: Option<&'a Valid<'a>>,

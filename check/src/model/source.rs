@@ -137,7 +137,7 @@ impl Source {
     /// Opens a file.
     ///
     /// # Errors
-    /// [`Error`] for anything but a regular file with something in it.
+    /// [`Error`] unless the path leads to a regular file that is not empty.
     pub fn open(path: &Path) -> Result<Self, Error> {
         // Before it is opened, since that waits for a writer if it is a pipe.
         let metadata = fs::metadata(path).map_err(Error::Io)?;

@@ -196,3 +196,13 @@ fn sides_that_cannot_be_checked() {
     }
     assert_eq!(diff(&folder, &["good.safetensors"]).status, 2);
 }
+
+/// A renamed prefix leaves nothing to compare, which is no success.
+#[test]
+fn sides_without_a_common_tensor() {
+    let files =
+        [("a.safetensors", f32s(&[("x", &[1.0])])), ("b.safetensors", f32s(&[("m.x", &[NAN])]))];
+    let run = diff(&folder("diff-nothing", &files), &["a.safetensors", "b.safetensors"]);
+    let message = "nonfinite: A and B have no tensor in common\n";
+    assert_eq!((run.status, run.err.as_str()), (2, message));
+}

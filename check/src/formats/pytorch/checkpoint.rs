@@ -79,7 +79,7 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
         let range = number("offset")
             .zip(number("length"))
             .and_then(|(start, length)| Some(start..start.checked_add(length)?));
-        let range = range.ok_or_else(|| bad("its place is missing, or none"))?;
+        let range = range.ok_or_else(|| bad("its offset or length is missing or invalid"))?;
         let transforms = state.get("transform_descriptors");
         let transformed = transforms.is_some_and(|&id| pickle.objects[id] != Object::Other);
         if range.is_empty() {

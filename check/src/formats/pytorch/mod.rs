@@ -47,8 +47,8 @@ pub(super) static READER: Reader = Reader {
 };
 
 /// The checksums of the storages and pickles. PyTorch never verifies them, and writes 0 instead of
-/// them after `torch.serialization.set_crc32_options(False)`: such members have none. Files that are
-/// no archive have no checksums.
+/// them after `torch.serialization.set_crc32_options(False)`: such members have none. Files of
+/// several archives and files before version 1.6 are not verified.
 fn checksums(bytes: &[u8]) -> Result<Vec<Checksum>, model::Error> {
     if !archive::begins(bytes) {
         return Ok(Vec::new());

@@ -142,7 +142,7 @@ impl Parts {
         };
         let length = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
         if length != Some(bytes.length()) {
-            let why = "its bytes are not as many as dtype and shape say";
+            let why = "its length does not match dtype and shape";
             return self.unreadable(name, bytes.length(), why);
         }
         let data = match (bytes, source.at) {

@@ -26,7 +26,7 @@ impl Machine<'_> {
             }
             b'F' => {
                 let float = self.line()?.trim().parse();
-                self.push(Object::Float(float.map_err(|_| "a number that is none")?));
+                self.push(Object::Float(float.map_err(|_| "a float that cannot be parsed")?));
             }
             b'G' => {
                 // Big-endian, unlike all other numbers.
