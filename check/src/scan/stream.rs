@@ -100,6 +100,8 @@ fn described(
     for mut tensor in tensors {
         raw::apply(&mut tensor, &options.raw, &options.taken_as);
         let tally = match &tensor.data {
+            // Anywhere, so the stream does not go there.
+            Data::Input(range) if range.is_empty() => Tally::default(),
             Data::Input(range) => {
                 let range = range.clone();
                 skip(stream, range.start.saturating_sub(at), options)?;

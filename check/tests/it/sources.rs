@@ -280,6 +280,16 @@ fn streams_of_gguf() {
             assert_eq!(named, if padding == 32 { vec![&rest] } else { Vec::new() });
         }
         let cut = &bytes[..length - 1];
+        // Without a tensor that has bytes, the rest begins behind the header.
+        for entries in [&[][..], &entries[1..2]] {
+            let bytes = [gguf(entries, big, &[]), vec![7; 200]].concat();
+            let whole = check_bytes(&bytes, FileFormat::GGUF, &Options::default()).unwrap();
+            assert_eq!(
+                check_stream(&bytes[..], &Options::default()).expect("a whole stream"),
+                whole
+            );
+            assert!(!whole.is_complete());
+        }
         assert!(matches!(check_stream(cut, &Options::default()), Err(Error::Decode { .. })));
     }
 }

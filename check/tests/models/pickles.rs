@@ -173,7 +173,8 @@ fn floats_of_python() {
     let report = check(&archive(&pickle, &[]), FileFormat::PYTORCH);
     assert_eq!(report.tensors[0].found.nan.count, 2);
     assert!(
-        error(&archive(b"\x80\x02Fx\n.", &[]), FileFormat::PYTORCH).contains("a float that cannot be parsed")
+        error(&archive(b"\x80\x02Fx\n.", &[]), FileFormat::PYTORCH)
+            .contains("a float that cannot be parsed")
     );
 }
 

@@ -166,14 +166,12 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
     let file = length.unwrap_or(isize::MAX as usize);
     // Padding is shorter than the alignment.
     let padding = alignment.min(MAX_PADDING) - 1;
-    let (mut tensors, mut used) = (floats, data as usize);
-    if data - read > padding {
-        tensors.push(Tensor::of_nobody(read as usize..used.min(file)));
-    }
+    let (mut tensors, mut used) = (floats, read as usize);
     for info in infos {
         let before = used;
         let tensor = info.tensor(data, alignment, file, order, &mut used)?;
         if let Data::Input(range) = &tensor.data
+            && !range.is_empty()
             && range.start.saturating_sub(before) as u64 > padding
         {
             tensors.push(Tensor::of_nobody(before..range.start));
