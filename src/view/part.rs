@@ -4,9 +4,9 @@
 //! threads share the work or where a search goes on behind a hit.
 
 use nonfinite_kernels as kernels;
-use nonfinite_kernels::MaskOut;
 #[cfg(feature = "views")]
 use nonfinite_kernels::strided::{self, Source, Target};
+use nonfinite_kernels::{MaskOut, Rule};
 
 use super::{Memory, TensorView};
 use crate::{Census, Predicate};
@@ -52,6 +52,31 @@ impl<'v, 'a> Part<'v, 'a> {
             (rest, inner) = (rest / size, inner * size);
         }
         part
+    }
+
+    /// Whether the elements lie in one piece, in row-major order.
+    #[cfg(feature = "validity")]
+    pub(super) fn is_dense(&self) -> bool {
+        self.view.layout.is_dense()
+    }
+
+    /// `len` elements from row-major index `first` on: of a dense part any, of a box all.
+    #[cfg(feature = "validity")]
+    pub(super) fn piece(&self, first: usize, len: usize) -> Self {
+        debug_assert!(self.is_dense() || (first, len) == (self.first, self.len));
+        Self { first, len, ..*self }
+    }
+
+    /// At most `most` elements from row-major index `first` on, so that chunks one after the other
+    /// cover the rest of the part.
+    #[cfg(feature = "validity")]
+    pub(super) fn chunk(&self, first: usize, most: usize) -> Self {
+        let most = most.min(self.first + self.len - first);
+        #[cfg(feature = "views")]
+        if !self.is_dense() {
+            return Self::after(self.view, first, most);
+        }
+        self.piece(first, most)
     }
 
     /// `len` elements of the part from row-major index `first` on. In a box both are multiples of
@@ -190,7 +215,12 @@ impl<'v, 'a> Part<'v, 'a> {
 
     #[inline]
     pub(super) fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+        self.bits_by(self.view.format.rule(predicate), out, offset);
+    }
+
+    #[inline]
+    pub(super) fn bits_by(&self, rule: &Rule, out: &mut [u8], offset: usize) {
+        let backend = self.view.backend;
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::bits(backend, &self.source(), rule, out, offset);
@@ -201,8 +231,13 @@ impl<'v, 'a> Part<'v, 'a> {
     /// Whether `predicate`, or with `opposite` its negation, holds for an element.
     #[inline]
     pub(super) fn any(&self, predicate: Predicate, opposite: bool) -> bool {
-        let (format, backend) = (self.view.format, self.view.backend);
-        let rule = if opposite { format.opposite(predicate) } else { format.rule(predicate) };
+        let format = self.view.format;
+        self.any_by(if opposite { format.opposite(predicate) } else { format.rule(predicate) })
+    }
+
+    #[inline]
+    pub(super) fn any_by(&self, rule: &Rule) -> bool {
+        let backend = self.view.backend;
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::any(backend, &self.source(), rule);
@@ -213,7 +248,12 @@ impl<'v, 'a> Part<'v, 'a> {
     /// The index within the part of the first element for which `predicate` holds.
     #[inline]
     pub(super) fn position(&self, predicate: Predicate) -> Option<usize> {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+        self.position_by(self.view.format.rule(predicate))
+    }
+
+    #[inline]
+    pub(super) fn position_by(&self, rule: &Rule) -> Option<usize> {
+        let backend = self.view.backend;
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::position(backend, &self.source(), rule);
@@ -233,6 +273,17 @@ impl<'v, 'a> Part<'v, 'a> {
             return if complement { self.len - count } else { count };
         }
         kernels::count(backend, self.dense(), format.rule(predicate))
+    }
+
+    #[cfg(feature = "validity")]
+    pub(super) fn count_by(&self, rule: &Rule) -> usize {
+        let backend = self.view.backend;
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            let [count] = strided::counts(backend, &self.source(), rule, [rule]);
+            return count;
+        }
+        kernels::count(backend, self.dense(), rule)
     }
 
     /// Indices are counted within the part.
@@ -260,6 +311,6 @@ impl<'v, 'a> Part<'v, 'a> {
 }
 
 /// What a census counts.
-#[cfg(feature = "views")]
+#[cfg(any(feature = "views", feature = "validity"))]
 pub(super) const CLASSES: [Predicate; 3] =
     [Predicate::Nan, Predicate::PositiveInf, Predicate::NegativeInf];

@@ -37,16 +37,23 @@ impl<'a> TensorView<'a> {
     /// is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
+        self.check_bits(out, offset)?;
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.shared() {
+            threads.bits(out, offset, &|part, out, offset| part.bits(predicate, out, offset));
+            return Ok(());
+        }
+        Part::whole(self).bits(predicate, out, offset);
+        Ok(())
+    }
+
+    /// Whether packed bits fit into `out` from bit `offset` on.
+    #[inline]
+    pub(super) fn check_bits(&self, out: &[u8], offset: usize) -> Result<(), Error> {
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            threads.bits(predicate, out, offset);
-            return Ok(());
-        }
-        Part::whole(self).bits(predicate, out, offset);
         Ok(())
     }
 
@@ -69,7 +76,7 @@ impl<'a> TensorView<'a> {
     fn any_of(&self, predicate: Predicate, opposite: bool) -> bool {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.any(predicate, opposite);
+            return threads.any(&|part| part.any(predicate, opposite));
         }
         Part::whole(self).any(predicate, opposite)
     }
@@ -81,7 +88,7 @@ impl<'a> TensorView<'a> {
     pub fn count(&self, predicate: Predicate) -> usize {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.count(predicate);
+            return threads.parts(&|part| part.count(predicate), &|a, b| a + b);
         }
         Part::whole(self).count(predicate)
     }
@@ -93,7 +100,7 @@ impl<'a> TensorView<'a> {
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.position(predicate);
+            return threads.position(&|part| part.position(predicate));
         }
         Part::whole(self).position(predicate)
     }
@@ -119,7 +126,7 @@ impl<'a> TensorView<'a> {
     pub fn census(&self) -> Census {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.census();
+            return threads.parts(&|part| part.census().behind(part.first), &Census::join);
         }
         Part::whole(self).census()
     }
