@@ -8,8 +8,10 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use nonfinite::{Predicate, TensorView, ValidView};
 use nonfinite_benches::{Data, Sample};
 
-/// Which elements are null, by a random number.
-const NULLS: [(&str, fn(u64) -> bool); 4] = [
+/// Whether an element is null, by a random number.
+type IsNull = fn(u64) -> bool;
+
+const NULLS: [(&str, IsNull); 4] = [
     ("all valid", |_| false),
     ("one in 1000 null", |random| random.is_multiple_of(1000)),
     ("half null", |random| random.is_multiple_of(2)),
@@ -17,7 +19,7 @@ const NULLS: [(&str, fn(u64) -> bool); 4] = [
 ];
 
 /// A bitmap for so many elements. It begins at bit 3.
-fn bitmap(elements: usize, is_null: fn(u64) -> bool) -> Vec<u8> {
+fn bitmap(elements: usize, is_null: IsNull) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let mut bitmap = vec![0xFF; (3 + elements).div_ceil(8)];
     for bit in 3..3 + elements {

@@ -16,4 +16,4 @@ pub use check::{
     require,
 };
 pub use kind::{Kind, edges, holds, kind, read, write};
-pub use nulls::{NullSubject, Nullable, bitmap, check_nulls, check_nulls_of};
+pub use nulls::{NullSubject, Nullable, bitmap, check_null_census, check_nulls, check_nulls_of};

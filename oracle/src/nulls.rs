@@ -99,15 +99,7 @@ pub fn check_nulls(
     for &predicate in Predicate::ALL {
         check_nulls_of(subject, x, predicate, kinds, valid)?;
     }
-    let census = subject.census(x);
-    let classes =
-        [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)];
-    for (class, kind) in classes {
-        let at = || (0..kinds.len()).filter(|&i| valid[i] && kinds[i] == kind);
-        same(subject, x, "census", kind, (class.count, class.first), (at().count(), at().next()))?;
-    }
-    let count = valid.iter().filter(|&&valid| valid).count();
-    same(subject, x, "valid_count", "", subject.valid_count(x), count)
+    check_null_census(subject, x, kinds, valid)
 }
 
 /// [`check_nulls`] for one predicate, without the census.
@@ -146,6 +138,27 @@ pub fn check_nulls_of(
         same(subject, x, "bits", (predicate, offset), &out, &want)?;
     }
     Ok(())
+}
+
+/// Compares the census and the number of valid elements.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_null_census(
+    subject: &dyn NullSubject,
+    x: Nullable<'_>,
+    kinds: &[Kind],
+    valid: &[bool],
+) -> Result<(), String> {
+    let census = subject.census(x);
+    let classes =
+        [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)];
+    for (class, kind) in classes {
+        let at = || (0..kinds.len()).filter(|&i| valid[i] && kinds[i] == kind);
+        same(subject, x, "census", kind, (class.count, class.first), (at().count(), at().next()))?;
+    }
+    let count = valid.iter().filter(|&&valid| valid).count();
+    same(subject, x, "valid_count", "", subject.valid_count(x), count)
 }
 
 fn same<T: PartialEq + Debug>(
