@@ -105,7 +105,7 @@ impl<'a> ValidView<'a> {
     /// The number of valid elements. All others are null.
     #[must_use]
     pub fn valid_count(&self) -> usize {
-        self.validity.count(0, self.len())
+        self.validity.count(self.view.backend, 0, self.len())
     }
 
     /// The elements without the bitmap.
@@ -123,7 +123,7 @@ impl<'a> ValidView<'a> {
         self.view.check_bits(out, offset)?;
         let bits = |part: Part<'_, '_>, out: &mut [u8], offset| {
             part.bits(predicate, out, offset);
-            self.validity.clear_nulls(part.first, part.len, out, offset);
+            self.validity.clear_nulls(self.view.backend, part.first, part.len, out, offset);
         };
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
@@ -164,7 +164,10 @@ impl<'a> ValidView<'a> {
         let format = self.view.format;
         let rule = if complement { format.opposite(predicate) } else { format.rule(predicate) };
         let count = |part: Part<'_, '_>| match self.count_in(part, rule) {
-            count if complement => self.validity.count(part.first, part.first + part.len) - count,
+            count if complement => {
+                let (backend, end) = (self.view.backend, part.first + part.len);
+                self.validity.count(backend, part.first, end) - count
+            }
             count => count,
         };
         #[cfg(feature = "rayon")]
@@ -241,24 +244,20 @@ impl<'a> ValidView<'a> {
 
     /// Indices count from the start of the view, so that the answers of parts can be joined.
     fn census_in(&self, part: Part<'_, 'a>) -> Census {
-        let rule = |predicate| self.view.format.rule(predicate);
-        let [nan, pos_inf, _] = CLASSES.map(rule);
+        let [nan, pos_inf, _] = CLASSES.map(|class| self.view.format.rule(class));
         let mut census = Census::default();
-        let _ = self.pieces(part, rule(Predicate::NonFinite), |piece| {
+        let _ = self.pieces(part, self.view.format.rule(Predicate::NonFinite), |piece| {
             let found = match piece {
                 Piece::Hit(i) => part.piece(i, 1).census().behind(i),
                 Piece::Valid(run) => run.census().behind(run.first),
-                Piece::Mixed(part, hits, _) => {
-                    let nan = packed_of(part, nan, hits);
-                    let pos_inf = packed_of(part, pos_inf, hits);
-                    // What is neither NaN nor finite is infinite.
-                    let mut neg_inf = *hits;
-                    for (bits, (nan, pos_inf)) in neg_inf.iter_mut().zip(nan.iter().zip(&pos_inf)) {
-                        *bits &= !(nan | pos_inf);
+                Piece::Mixed(chunk, hits, ones) => {
+                    let mut found = Census::default();
+                    found.nan = take(chunk, nan, hits);
+                    if found.nan.count < ones {
+                        found.pos_inf = take(chunk, pos_inf, hits);
+                        found.neg_inf = Occurrences::new(count_ones(hits), first_one(hits));
                     }
-                    let [nan, pos_inf, neg_inf] = [nan, pos_inf, neg_inf]
-                        .map(|bits| Occurrences::new(count_ones(&bits), first_one(&bits)));
-                    Census::new(nan, pos_inf, neg_inf).behind(part.first)
+                    found.behind(chunk.first)
                 }
             };
             census = census.join(found);
@@ -288,6 +287,7 @@ impl<'a> ValidView<'a> {
         // Whether the last window held more than a few hits. In a view that is not dense no hit can
         // be searched for alone.
         let mut crowded = !dense;
+        let mut room = [0; WINDOW / 8];
         while at < end {
             if dense {
                 let rest = part.piece(at, end - at);
@@ -307,10 +307,11 @@ impl<'a> ValidView<'a> {
             }
             if crowded {
                 let chunk = part.chunk(at, WINDOW);
-                let hits = self.hits(chunk, rule);
-                let ones = count_ones(&hits);
+                let hits = packed(chunk, rule, &mut room);
+                self.validity.clear_nulls(backend, at, chunk.len, hits, 0);
+                let ones = count_ones(hits);
                 if ones != 0 {
-                    visit(Piece::Mixed(chunk, &hits, ones))?;
+                    visit(Piece::Mixed(chunk, hits, ones))?;
                 }
                 at += chunk.len;
                 crowded = !dense || ones > FEW;
@@ -334,14 +335,6 @@ impl<'a> ValidView<'a> {
         }
         ControlFlow::Continue(())
     }
-
-    /// One bit for each element of the part, at most [`WINDOW`]: 1 for a valid element that the rule
-    /// holds for.
-    fn hits(&self, part: Part<'_, 'a>, rule: &Rule) -> Packed {
-        let mut bits = packed(part, rule);
-        self.validity.clear_nulls(part.first, part.len, &mut bits, 0);
-        bits
-    }
 }
 
 /// Without the data, which may be large.
@@ -358,11 +351,8 @@ enum Piece<'h, 'v, 'a> {
     /// Elements of which none is null.
     Valid(Part<'v, 'a>),
     /// Elements that may be null; one bit for each, 1 for a valid hit; and the number of ones.
-    Mixed(Part<'v, 'a>, &'h Packed, usize),
+    Mixed(Part<'v, 'a>, &'h mut [u8], usize),
 }
-
-/// One bit for each of [`WINDOW`] elements.
-type Packed = [u8; WINDOW / 8];
 
 /// The index within the part of the first element that the rule holds for, valid or null. In a
 /// part that is not dense: 0 if there is such an element.
@@ -373,15 +363,22 @@ fn next_hit(part: Part<'_, '_>, rule: &Rule) -> Option<usize> {
 
 /// One bit for each element of the part, at most [`WINDOW`]: 1 if the rule holds for the element.
 #[inline(never)]
-fn packed(part: Part<'_, '_>, rule: &Rule) -> Packed {
-    let mut bits = [0; WINDOW / 8];
-    part.bits_by(rule, &mut bits, 0);
-    bits
+fn packed<'o>(part: Part<'_, '_>, rule: &Rule, room: &'o mut [u8; WINDOW / 8]) -> &'o mut [u8] {
+    let out = &mut room[..part.len.div_ceil(8)];
+    if let Some(last) = out.last_mut() {
+        *last = 0;
+    }
+    part.bits_by(rule, out, 0);
+    out
 }
 
-/// [`packed`] bits that are among `hits`.
-fn packed_of(part: Part<'_, '_>, rule: &Rule, hits: &Packed) -> Packed {
-    let mut bits = packed(part, rule);
-    bits.iter_mut().zip(hits).for_each(|(bits, hits)| *bits &= hits);
-    bits
+/// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.
+fn take(part: Part<'_, '_>, rule: &Rule, hits: &mut [u8]) -> Occurrences {
+    let mut room = [0; WINDOW / 8];
+    let bits = packed(part, rule, &mut room);
+    for (bits, hits) in bits.iter_mut().zip(hits) {
+        *bits &= *hits;
+        *hits ^= *bits;
+    }
+    Occurrences::new(count_ones(bits), first_one(bits))
 }
