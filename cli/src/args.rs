@@ -45,12 +45,12 @@ pub enum Command {
     },
     /// Print a manual page, for man(1)
     Man {
-        /// The command that it is of, such as `check`; without one, of all
+        /// The command of the page, such as `check`; without one, the page of all
         command: Option<String>,
     },
 }
 
-// Paragraphs are lines: clap breaks them where the terminal ends.
+// Each paragraph is one line, which clap wraps to the width of the terminal.
 const FIX_HELP: &str = "\
 VALUE is a number, or max or min: the largest or least finite number of the dtype. All other bytes stay. IN is never \
 overwritten. Prints how many numbers were replaced in each tensor, on standard error if OUT is standard output.
@@ -207,7 +207,7 @@ pub struct How {
     pub no_progress: bool,
 }
 
-/// The name of a file to write a page to.
+/// The name of a file for a page.
 fn page(text: &str) -> Result<PathBuf, String> {
     match text {
         "-" => Err("it is written to a file, not to standard output".to_owned()),
@@ -238,7 +238,7 @@ pub struct Diff {
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
-    /// A table on a terminal, else lines.
+    /// A table on a terminal, otherwise lines.
     Auto,
     /// A table.
     Table,
@@ -268,7 +268,7 @@ pub enum When {
 }
 
 impl How {
-    /// How to check, with someone who is told about the progress.
+    /// The options of the check, with an observer of the progress.
     #[must_use]
     pub fn options(&self, stats: bool, observer: Arc<dyn Observer>) -> Options {
         Options {
@@ -289,7 +289,7 @@ impl How {
 }
 
 impl Check {
-    /// The form that all options together ask for.
+    /// The form of the output, from all options together.
     #[must_use]
     pub fn form(&self, terminal: bool) -> Form {
         match self.format {
@@ -300,7 +300,7 @@ impl Check {
             form => form,
         }
     }
-    /// The tensors that are listed.
+    /// Which tensors are listed.
     #[must_use]
     pub const fn listed(&self) -> Listed {
         if self.bad_only { Listed::Bad } else { Listed::All }

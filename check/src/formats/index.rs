@@ -24,7 +24,7 @@ pub(super) static SAFETENSORS: Reader = Reader {
     format: FileFormat::SAFETENSORS_INDEX,
     endings: &[".safetensors.index.json"],
     tensors: |input| tensors(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
-    // The index is plain JSON, so only its name tells the format.
+    // The index is plain JSON, so only the name of the file tells the format.
     begins: |_| false,
     stream: None,
     checksums: None,
@@ -43,7 +43,7 @@ pub(super) static PYTORCH: Reader = Reader {
     is_fixable: false,
 };
 
-/// Why an index cannot be followed.
+/// Why a sharded model cannot be checked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -119,7 +119,7 @@ fn tensors(
     })
 }
 
-/// The format of the shards of an index. None for formats that are no index.
+/// The format of the shards of an index. None for a format that is not an index.
 pub(crate) fn of_shards(index: FileFormat) -> Option<FileFormat> {
     let indexes = [
         (FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),

@@ -4,7 +4,7 @@ use nonfinite::Format;
 
 use crate::model::{Range, number};
 
-/// Keys that are looked at side by side, so that the compiler can use vectors.
+/// Keys that are compared side by side, so that the compiler can use vectors.
 const LANES: usize = 32;
 
 /// The bits of the least and the greatest finite number. None if no number is finite.
@@ -59,7 +59,7 @@ pub(super) fn of(numbers: &[u8], format: Format) -> Option<Range> {
     Some(Range { min: number::value(least, format), max: number::value(greatest, format) })
 }
 
-/// As [`of`], for formats of a byte.
+/// Like [`of`], for formats of one byte.
 fn of_bytes(codes: &[u8], format: Format) -> Option<Range> {
     let mut seen = [false; 256];
     for &code in codes {
@@ -77,8 +77,8 @@ fn of_bytes(codes: &[u8], format: Format) -> Option<Range> {
 mod tests {
     use super::*;
 
-    /// The range of each number alone is its value if it is finite, for every format: the search
-    /// by bits fits all of them. Of formats wider than 16 bits, the upper 16 bits vary.
+    /// The range of a single finite number is its value, for every format. For formats wider than
+    /// 16 bits, only the upper 16 bits vary.
     #[test]
     fn each_number_of_each_format() {
         for format in Format::ALL.iter().copied() {
