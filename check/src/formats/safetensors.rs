@@ -98,7 +98,8 @@ impl fmt::Display for Error {
             Self::Layout(SafeTensorError::InvalidOffset(name)) => {
                 write!(
                     f,
-                    "bad .safetensors header: tensor {name:?} does not begin where the one before ends"
+                    "bad .safetensors header: \
+                     tensor {name:?} does not begin where the one before ends"
                 )
             }
             Self::Layout(SafeTensorError::TensorInvalidInfo) => {

@@ -232,7 +232,8 @@ impl fmt::Display for Error {
             Self::Remote { error, .. } => error.fmt(f),
             Self::Download { length, most } => write!(
                 f,
-                "this format has to be downloaded as a whole, and {length} bytes are more than {most}"
+                "this format has to be downloaded as a whole, \
+                 and {length} bytes are more than {most}"
             ),
             Self::Census(error) => error.fmt(f),
             Self::Stopped => f.write_str("stopped"),

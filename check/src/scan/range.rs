@@ -10,8 +10,8 @@ const LANES: usize = 32;
 /// The bits of the least and the greatest finite number. None if no number is finite.
 ///
 /// Compares keys: signed integers in the order of the numbers. The bits of a positive number rise
-/// with it. Those of a negative one fall, so its key has all bits except the sign inverted. A number
-/// is finite if its bits, without the sign, are below `limit`.
+/// with it. Those of a negative one fall, so its key has all bits except the sign inverted. A
+/// number is finite if its bits, without the sign, are below `limit`.
 macro_rules! bits_range {
     ($name:ident, $key:ty, $size:literal) => {
         fn $name(numbers: &[u8], limit: u64) -> Option<(u64, u64)> {

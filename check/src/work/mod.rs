@@ -123,7 +123,8 @@ fn read(
 /// Requests that fail for a moment are tried again. Every answer has to be of the same version of
 /// the file, by its entity tag or else by the time of its last change and its length.
 ///
-/// The report has no [`places`](TensorReport::places), whatever the options say, and no other files.
+/// The report has no [`places`](TensorReport::places), whatever the options say, and no other
+/// files.
 ///
 /// # Errors
 /// [`Error::Remote`](model::Error::Remote) if the server refuses the request or cannot be reached,

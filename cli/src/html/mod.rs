@@ -72,8 +72,8 @@ pub fn document(files: &[Checked]) -> String {
 }
 
 const LEGEND: &str = "<p>In the tables: <code>.</code> all is finite or allowed; a number on \
-    black: so many tensors are bad; <code>?</code> could not be looked at; <code>-</code> nothing to look \
-    at; an empty field: no tensor.\n\
+    black: the number of bad tensors; <code>?</code> could not be looked at; <code>-</code> \
+    nothing to look at; an empty field: no tensor.\n\
     <p class=key>In the maps, bad elements of a cell: <span class=d0></span>none \
     <span class=d1></span>less than 1 % <span class=d2></span>less than 10 % \
     <span class=d3></span>more <span class=d4></span>all. Coordinates are under the pointer; with \

@@ -53,8 +53,8 @@ impl<'a> Numbers<'a> {
                 }
                 self.buffer.resize(CHUNK, 0);
                 while self.at < run.end {
-                    // Bytes between the runs are decompressed too. `see` gets an empty run for them,
-                    // so that the caller can stop.
+                    // Bytes between the runs are decompressed too. `see` gets an empty run for
+                    // them, so that the caller can stop.
                     let skipped = self.at < run.start;
                     let stop = if skipped { run.start } else { run.end };
                     let count = (CHUNK / self.size).min(stop - self.at);

@@ -4,8 +4,8 @@
 //! index of a shape runs fastest, as in numpy. GGUF lists extents in the reverse order. Floats in
 //! the metadata are tensors named `metadata.KEY`.
 //!
-//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. NaN in
-//! MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
+//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. NaN
+//! in MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
 //! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number.
 
 mod header;
@@ -123,8 +123,8 @@ impl From<Error> for model::Error {
     }
 }
 
-/// The floats in the metadata of a GGUF file, and its tensors in the order of their data. Tensors of
-/// types that ggml does not store are unreadable.
+/// The floats in the metadata of a GGUF file, and its tensors in the order of their data. Tensors
+/// of types that ggml does not store are unreadable.
 ///
 /// # Errors
 /// [`Error`] if the file is not whole, or if tensors overlap.

@@ -160,7 +160,8 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
         ("V", _) | ("f", "1") => {
             let size = raw::size(code).ok_or_else(unsupported)?;
             let why = format!(
-                "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are, as in {}",
+                "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are, \
+                 as in {}",
                 match code {
                     "f1" => "--raw-dtype f1=f8e5m2",
                     "V1" => "--raw-dtype V1=f8e4m3fn",

@@ -1,6 +1,6 @@
-//! ONNX models: initializers, sparse ones too, floats and tensors in attributes of nodes (such as the
-//! value of a Constant), subgraphs of If, Loop and Scan, functions, training graphs, and external
-//! data.
+//! ONNX models: initializers, sparse ones too, floats and tensors in attributes of nodes (such as
+//! the value of a Constant), subgraphs of If, Loop and Scan, functions, training graphs, and
+//! external data.
 //!
 //! The field numbers are those of onnx.proto (IR version 13).
 
@@ -44,8 +44,8 @@ fn begins(bytes: &[u8]) -> bool {
 /// The tensors of a model.
 ///
 /// # Errors
-/// [`Error`] if the model is not whole or not valid, and [`model::Error`] if its external data cannot
-/// be read.
+/// [`Error`] if the model is not whole or not valid, and [`model::Error`] if its external data
+/// cannot be read.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
     let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new(), names: 0 };
     let mut has_graph = false;

@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::model::{Decode, Layout};
 
 /// A tensor as a view of a storage. Axes of stride 0, along which the tensor repeats itself, and of
-/// extent 1 are left out, so that each number counts once. (Numbers of views that overlap themselves
-/// in other ways count as often as the view shows them.)
+/// extent 1 are left out, so that each number counts once. (Numbers of views that overlap
+/// themselves in other ways count as often as the view shows them.)
 #[derive(Clone, Debug)]
 pub(super) struct View {
     /// Extent and stride of each axis, the largest stride first.
