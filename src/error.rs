@@ -53,6 +53,14 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
+    /// Magnitudes of this format are not compared with this threshold: it must be finite and not
+    /// negative, and the format must have a sign.
+    Threshold {
+        /// The bits of the threshold.
+        bits: u64,
+        /// The format of the elements.
+        format: Format,
+    },
     /// Elements of this format are not multiplied.
     NoArithmetic {
         /// The format of the elements.
@@ -170,6 +178,13 @@ impl fmt::Display for Error {
                 "code {bits:#x} does not fit into {format} elements of {} bits",
                 8 * format.size_in_bytes()
             ),
+            Self::Threshold { format: format @ Format::F8E8M0Fnu, .. } => {
+                write!(f, "{format} elements are scales: no threshold is asked of them")
+            }
+            Self::Threshold { bits, .. } => {
+                let threshold = f64::from_bits(bits);
+                write!(f, "the threshold {threshold} is no finite number from 0 up")
+            }
             Self::NoArithmetic { format } => {
                 write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
             }

@@ -98,12 +98,16 @@ mod element;
 mod element_mut;
 mod error;
 mod format;
+#[cfg(feature = "stats")]
+mod number;
 mod predicate;
 #[cfg(feature = "replace")]
 mod replace;
 #[cfg(feature = "scale")]
 pub mod scale;
 mod slice;
+#[cfg(feature = "stats")]
+mod stats;
 mod view;
 
 pub use backend::{BackendInfo, backends};
@@ -119,12 +123,18 @@ pub use nonfinite_kernels::{Backend, Census, MaskOut, Occurrences};
 pub use predicate::Predicate;
 #[cfg(feature = "replace")]
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
+#[cfg(feature = "stats")]
+pub use slice::stats;
 pub use slice::{
     all, all_finite, any, any_nan, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask,
     mask_uninit, position,
 };
 #[cfg(feature = "views")]
 pub use slice::{any_rows, count_rows};
+#[cfg(feature = "stats")]
+pub use stats::{Extreme, Stats};
+#[cfg(feature = "stats")]
+pub use view::Exceeds;
 #[cfg(feature = "views")]
 pub use view::{MaskView, Rows};
 pub use view::{Positions, TensorView};

@@ -9,9 +9,11 @@
 
 mod check;
 mod kind;
+mod stats;
 
 pub use check::{
     CANARY, Subject, backends, check, check_bits, check_census, check_mask, check_searches, kinds,
     require,
 };
 pub use kind::{Kind, edges, holds, kind, read, write};
+pub use stats::{Number, Summary, check_stats, summary, value};

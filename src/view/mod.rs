@@ -1,5 +1,7 @@
 //! The input of every question: elements of one format, anywhere in memory.
 
+#[cfg(feature = "stats")]
+mod exceeds;
 mod layout;
 #[cfg(feature = "views")]
 mod mask_view;
@@ -11,6 +13,8 @@ mod rows;
 #[cfg(feature = "rayon")]
 mod threads;
 
+#[cfg(feature = "stats")]
+pub use exceeds::Exceeds;
 #[cfg(feature = "views")]
 pub use mask_view::MaskView;
 pub use positions::Positions;

@@ -4,12 +4,14 @@
 //! threads share the work or where a search goes on behind a hit.
 
 use nonfinite_kernels as kernels;
-use nonfinite_kernels::MaskOut;
 #[cfg(feature = "views")]
 use nonfinite_kernels::strided::{self, Source, Target};
+use nonfinite_kernels::{MaskOut, Rule};
 
 use super::{Memory, TensorView};
-use crate::{Census, Predicate};
+#[cfg(feature = "stats")]
+use crate::Stats;
+use crate::{Census, Format, Predicate};
 
 /// A part of a view: `len` elements from row-major index `first` on.
 ///
@@ -163,8 +165,8 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn mask(&self, predicate: Predicate, out: MaskOut<'_>) {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+    pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::mask(backend, &self.source(), rule, Target::contiguous(out));
@@ -174,11 +176,12 @@ impl<'v, 'a> Part<'v, 'a> {
 
     /// [`Part::mask`] of a part of a mask that [`kernels::streams`]: past the caches.
     #[cfg(feature = "rayon")]
-    pub(super) fn mask_streamed(&self, predicate: Predicate, out: MaskOut<'_>) {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+    pub(super) fn mask_streamed(&self, condition: Condition<'_>, out: MaskOut<'_>) {
         match self.view.layout.is_dense() {
-            true => kernels::mask_streamed(backend, self.dense(), rule, out),
-            false => self.mask(predicate, out),
+            true => {
+                kernels::mask_streamed(self.view.backend, self.dense(), condition.rule, out);
+            }
+            false => self.mask(condition, out),
         }
     }
 
@@ -189,8 +192,8 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+    pub(super) fn bits(&self, condition: Condition<'_>, out: &mut [u8], offset: usize) {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::bits(backend, &self.source(), rule, out, offset);
@@ -198,11 +201,10 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::bits(backend, self.dense(), rule, out, offset);
     }
 
-    /// Whether `predicate`, or with `opposite` its negation, holds for an element.
+    /// Whether the condition holds for an element.
     #[inline]
-    pub(super) fn any(&self, predicate: Predicate, opposite: bool) -> bool {
-        let (format, backend) = (self.view.format, self.view.backend);
-        let rule = if opposite { format.opposite(predicate) } else { format.rule(predicate) };
+    pub(super) fn any(&self, condition: Condition<'_>) -> bool {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::any(backend, &self.source(), rule);
@@ -210,10 +212,10 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::position(backend, self.dense(), rule).is_some()
     }
 
-    /// The index within the part of the first element for which `predicate` holds.
+    /// The index within the part of the first element for which the condition holds.
     #[inline]
-    pub(super) fn position(&self, predicate: Predicate) -> Option<usize> {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+    pub(super) fn position(&self, condition: Condition<'_>) -> Option<usize> {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::position(backend, &self.source(), rule);
@@ -222,17 +224,16 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn count(&self, predicate: Predicate) -> usize {
-        let (format, backend) = (self.view.format, self.view.backend);
+    pub(super) fn count(&self, condition: Condition<'_>) -> usize {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             // Counts the complement of `Finite`: groups without a hit are skipped.
-            let complement = predicate == Predicate::Finite;
-            let rule = if complement { format.opposite(predicate) } else { format.rule(predicate) };
-            let [count] = strided::counts(backend, &self.source(), rule, [rule]);
-            return if complement { self.len - count } else { count };
+            let counted = condition.opposite.unwrap_or(rule);
+            let [count] = strided::counts(backend, &self.source(), counted, [counted]);
+            return if condition.opposite.is_some() { self.len - count } else { count };
         }
-        kernels::count(backend, self.dense(), format.rule(predicate))
+        kernels::count(backend, self.dense(), rule)
     }
 
     /// Indices are counted within the part.
@@ -256,6 +257,49 @@ impl<'v, 'a> Part<'v, 'a> {
             return census;
         }
         kernels::census(backend, self.dense(), format.rule(Predicate::Nan))
+    }
+
+    /// Indices are counted within the part.
+    #[cfg(feature = "stats")]
+    pub(super) fn stats(&self) -> Stats {
+        let (format, backend) = (self.view.format, self.view.backend);
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            return Stats::new(strided::stats(backend, &self.source(), format.numbers()), format);
+        }
+        Stats::new(kernels::stats(backend, self.dense(), format.numbers()), format)
+    }
+}
+
+/// What is asked of each element: that of a predicate, or a comparison with a threshold.
+#[derive(Clone, Copy)]
+pub(super) struct Condition<'r> {
+    pub(super) rule: &'r Rule,
+    /// The opposite, where it holds for few elements.
+    #[cfg(feature = "views")]
+    opposite: Option<&'r Rule>,
+}
+
+impl<'r> Condition<'r> {
+    #[inline]
+    pub(super) fn new(rule: &'r Rule) -> Self {
+        Self {
+            rule,
+            #[cfg(feature = "views")]
+            opposite: None,
+        }
+    }
+}
+
+impl Condition<'static> {
+    #[inline]
+    pub(super) fn of(format: Format, predicate: Predicate) -> Self {
+        let condition = Self::new(format.rule(predicate));
+        #[cfg(feature = "views")]
+        if predicate == Predicate::Finite {
+            return Self { opposite: Some(format.opposite(predicate)), ..condition };
+        }
+        condition
     }
 }
 

@@ -5,8 +5,10 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use nonfinite_kernels::MaskOut;
 
 use super::TensorView;
-use super::part::Part;
-use crate::{Census, Predicate};
+use super::part::{Condition, Part};
+use crate::Census;
+#[cfg(feature = "stats")]
+use crate::Stats;
 
 /// Inputs of no more bytes than this are answered on the calling thread. Handing work to a sleeping
 /// pool and waiting for it took 11 us where it was measured (Zen 5). One thread reads one to two MiB
@@ -40,32 +42,32 @@ impl<'a> TensorView<'a> {
 pub(super) struct Threads<'v, 'a>(Part<'v, 'a>);
 
 impl<'v, 'a> Threads<'v, 'a> {
-    pub(super) fn mask(&self, predicate: Predicate, out: MaskOut<'_>) {
+    pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
         // Decided from the length of the whole mask: a part is too short to tell.
         let streams = nonfinite_kernels::streams(out.len());
         let mask = |part: Part<'_, '_>, out| {
-            if streams { part.mask_streamed(predicate, out) } else { part.mask(predicate, out) }
+            if streams { part.mask_streamed(condition, out) } else { part.mask(condition, out) }
         };
         halves(self.0, out, &mask, &|(), ()| ());
     }
 
-    pub(super) fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) {
+    pub(super) fn bits(&self, condition: Condition<'_>, out: &mut [u8], offset: usize) {
         let out = Bitmap { bytes: &mut out[offset / 8..], offset: offset % 8 };
         let bits = |part: Part<'_, '_>, out: Bitmap<'_>| {
-            part.bits(predicate, out.bytes, out.offset);
+            part.bits(condition, out.bytes, out.offset);
         };
         halves(self.0, out, &bits, &|(), ()| ());
     }
 
-    pub(super) fn any(&self, predicate: Predicate, opposite: bool) -> bool {
+    pub(super) fn any(&self, condition: Condition<'_>) -> bool {
         let (head, rest) = self.head();
         // Searched here first: a hit at the start must not wake other threads.
-        if head.is_some_and(|head| head.any(predicate, opposite)) {
+        if head.is_some_and(|head| head.any(condition)) {
             return true;
         }
         let found = AtomicBool::new(false);
         let part = |part: Part<'_, '_>, ()| {
-            if !found.load(Ordering::Relaxed) && part.any(predicate, opposite) {
+            if !found.load(Ordering::Relaxed) && part.any(condition) {
                 found.store(true, Ordering::Relaxed);
             }
         };
@@ -73,9 +75,9 @@ impl<'v, 'a> Threads<'v, 'a> {
         found.into_inner()
     }
 
-    pub(super) fn position(&self, predicate: Predicate) -> Option<usize> {
+    pub(super) fn position(&self, condition: Condition<'_>) -> Option<usize> {
         let (head, rest) = self.head();
-        if let Some(first) = head.and_then(|head| head.position(predicate)) {
+        if let Some(first) = head.and_then(|head| head.position(condition)) {
             return Some(first);
         }
         // The smallest index found so far. No element has the index `usize::MAX`.
@@ -83,7 +85,7 @@ impl<'v, 'a> Threads<'v, 'a> {
         let part = |part: Part<'_, '_>, ()| {
             // A part that begins behind a hit cannot hold the first.
             if part.first < first.load(Ordering::Relaxed)
-                && let Some(index) = part.position(predicate)
+                && let Some(index) = part.position(condition)
             {
                 first.fetch_min(part.first + index, Ordering::Relaxed);
             }
@@ -93,13 +95,19 @@ impl<'v, 'a> Threads<'v, 'a> {
         (first != usize::MAX).then_some(first)
     }
 
-    pub(super) fn count(&self, predicate: Predicate) -> usize {
-        halves(self.0, (), &|part: Part<'_, '_>, ()| part.count(predicate), &|a, b| a + b)
+    pub(super) fn count(&self, condition: Condition<'_>) -> usize {
+        halves(self.0, (), &|part: Part<'_, '_>, ()| part.count(condition), &|a, b| a + b)
     }
 
     pub(super) fn census(&self) -> Census {
         let part = |part: Part<'_, '_>, ()| part.census().behind(part.first);
         halves(self.0, (), &part, &Census::join)
+    }
+
+    #[cfg(feature = "stats")]
+    pub(super) fn stats(&self) -> Stats {
+        let part = |part: Part<'_, '_>, ()| part.stats().behind(part.first);
+        halves(self.0, (), &part, &Stats::join)
     }
 
     /// Rows of `row_len` elements along another dimension than the outermost.
