@@ -32,6 +32,15 @@ pub enum Error {
         /// Length of the output in bytes.
         bytes: usize,
     },
+    /// A validity bitmap ends before the bit of the last element, or before that of the first.
+    ValidityBits {
+        /// Elements of the input.
+        elements: usize,
+        /// The bit of the bitmap that was to be that of the first element.
+        offset: usize,
+        /// Length of the bitmap in bytes.
+        bytes: usize,
+    },
     /// The output of a replacement does not have the bytes of the input.
     OutputBytes {
         /// Length of the input in bytes.
@@ -166,6 +175,10 @@ impl fmt::Display for Error {
             Self::OutputBits { elements, offset, bytes } => write!(
                 f,
                 "{elements} elements from bit {offset} on, but an output of {bytes} bytes"
+            ),
+            Self::ValidityBits { elements, offset, bytes } => write!(
+                f,
+                "{elements} elements from bit {offset} on, but a validity bitmap of {bytes} bytes"
             ),
             Self::OutputBytes { bytes, output } => {
                 write!(f, "{bytes} bytes, but an output of {output}")

@@ -332,9 +332,9 @@ impl Format {
 /// The rules of one format, by predicate.
 pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 
-/// All rules, by format and predicate.
-const RULES: &[Rules; TABLE.len()] = &all_rules(false);
-const OPPOSITES: &[Rules; TABLE.len()] = &all_rules(true);
+/// All rules, by format and predicate. A constant would have a copy in each unit of code that uses it.
+static RULES: [Rules; TABLE.len()] = all_rules(false);
+static OPPOSITES: [Rules; TABLE.len()] = all_rules(true);
 
 const fn all_rules(opposite: bool) -> [Rules; TABLE.len()] {
     let mut all = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
@@ -387,7 +387,7 @@ mod tests {
     /// The tables hold what their functions make when they run: the compiler and the CPU agree.
     #[test]
     fn made_at_run_time() {
-        assert_eq!((super::all_rules(false), super::all_rules(true)), (*RULES, *OPPOSITES));
+        assert_eq!((super::all_rules(false), super::all_rules(true)), (RULES, OPPOSITES));
     }
 
     /// Prints every rule as the kernels have it: `ci/prove` takes them from here.

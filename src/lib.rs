@@ -35,6 +35,7 @@
 //! | where are all? | | [`positions`](TensorView::positions) |
 //! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`](TensorView::census) |
 //! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
+//! | any of these, where some elements are null | | [`with_validity`](TensorView::with_validity) |
 //! | other values in place of NaN and infinity | [`replace_non_finite`], [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |
 //!
@@ -54,8 +55,8 @@
 //!
 //! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
 //! elements), `views` (strides and rows), `replace`, `scale`. Off by default: `rayon` (threads),
-//! `ndarray` (its arrays as views), `portable` (one more backend, for comparison). Without `std` the
-//! crate is `no_std` and still detects the CPU.
+//! `ndarray` (its arrays as views), `validity` (validity bitmaps of Apache Arrow), `portable` (one
+//! more backend, for comparison). Without `std` the crate is `no_std` and still detects the CPU.
 //!
 //! # Backends
 //!
@@ -135,6 +136,8 @@ pub use slice::{any_rows, count_rows};
 pub use stats::{Extreme, Stats};
 #[cfg(feature = "stats")]
 pub use view::Exceeds;
+#[cfg(feature = "validity")]
+pub use view::ValidView;
 #[cfg(feature = "views")]
 pub use view::{MaskView, Rows};
 pub use view::{Positions, TensorView};

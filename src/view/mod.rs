@@ -12,6 +12,10 @@ mod questions;
 mod rows;
 #[cfg(feature = "rayon")]
 mod threads;
+#[cfg(feature = "validity")]
+mod valid;
+#[cfg(feature = "validity")]
+mod validity;
 
 #[cfg(feature = "stats")]
 pub use exceeds::Exceeds;
@@ -20,6 +24,8 @@ pub use mask_view::MaskView;
 pub use positions::Positions;
 #[cfg(feature = "views")]
 pub use rows::Rows;
+#[cfg(feature = "validity")]
+pub use valid::ValidView;
 
 use core::fmt;
 

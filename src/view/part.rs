@@ -56,6 +56,31 @@ impl<'v, 'a> Part<'v, 'a> {
         part
     }
 
+    /// Whether the elements lie in one piece, in row-major order.
+    #[cfg(feature = "validity")]
+    pub(super) fn is_dense(&self) -> bool {
+        self.view.layout.is_dense()
+    }
+
+    /// `len` elements from row-major index `first` on: of a dense part any, of a box all.
+    #[cfg(feature = "validity")]
+    pub(super) fn piece(&self, first: usize, len: usize) -> Self {
+        debug_assert!(self.is_dense() || (first, len) == (self.first, self.len));
+        Self { first, len, ..*self }
+    }
+
+    /// At most `most` elements from row-major index `first` on, so that chunks one after the other
+    /// cover the rest of the part.
+    #[cfg(feature = "validity")]
+    pub(super) fn chunk(&self, first: usize, most: usize) -> Self {
+        let most = most.min(self.first + self.len - first);
+        #[cfg(feature = "views")]
+        if !self.is_dense() {
+            return Self::after(self.view, first, most);
+        }
+        self.piece(first, most)
+    }
+
     /// `len` elements of the part from row-major index `first` on. In a box both are multiples of
     /// what lies inside of the outermost dimension.
     #[cfg(feature = "rayon")]
@@ -304,6 +329,6 @@ impl Condition<'static> {
 }
 
 /// What a census counts.
-#[cfg(feature = "views")]
+#[cfg(any(feature = "views", feature = "validity"))]
 pub(super) const CLASSES: [Predicate; 3] =
     [Predicate::Nan, Predicate::PositiveInf, Predicate::NegativeInf];

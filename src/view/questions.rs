@@ -62,16 +62,23 @@ impl<'a> TensorView<'a> {
         out: &mut [u8],
         offset: usize,
     ) -> Result<(), Error> {
+        self.check_bits(out, offset)?;
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.shared() {
+            threads.bits(out, offset, &|part, out, offset| part.bits(condition, out, offset));
+            return Ok(());
+        }
+        Part::whole(self).bits(condition, out, offset);
+        Ok(())
+    }
+
+    /// Whether packed bits fit into `out` from bit `offset` on.
+    #[inline]
+    pub(super) fn check_bits(&self, out: &[u8], offset: usize) -> Result<(), Error> {
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            threads.bits(condition, out, offset);
-            return Ok(());
-        }
-        Part::whole(self).bits(condition, out, offset);
         Ok(())
     }
 
@@ -94,7 +101,7 @@ impl<'a> TensorView<'a> {
     pub(super) fn any_where(&self, condition: Condition<'_>) -> bool {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.any(condition);
+            return threads.any(&|part| part.any(condition));
         }
         Part::whole(self).any(condition)
     }
@@ -111,7 +118,7 @@ impl<'a> TensorView<'a> {
     pub(super) fn count_where(&self, condition: Condition<'_>) -> usize {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.count(condition);
+            return threads.parts(&|part| part.count(condition), &|a, b| a + b);
         }
         Part::whole(self).count(condition)
     }
@@ -128,7 +135,7 @@ impl<'a> TensorView<'a> {
     pub(super) fn position_where(&self, condition: Condition<'_>) -> Option<usize> {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.position(condition);
+            return threads.position(&|part| part.position(condition));
         }
         Part::whole(self).position(condition)
     }
@@ -154,7 +161,7 @@ impl<'a> TensorView<'a> {
     pub fn census(&self) -> Census {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.census();
+            return threads.parts(&|part| part.census().behind(part.first), &Census::join);
         }
         Part::whole(self).census()
     }
@@ -181,7 +188,7 @@ impl<'a> TensorView<'a> {
     pub fn stats(&self) -> Stats {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.stats();
+            return threads.parts(&|part| part.stats().behind(part.first), &Stats::join);
         }
         Part::whole(self).stats()
     }

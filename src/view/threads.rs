@@ -6,9 +6,6 @@ use nonfinite_kernels::MaskOut;
 
 use super::TensorView;
 use super::part::{Condition, Part};
-use crate::Census;
-#[cfg(feature = "stats")]
-use crate::Stats;
 
 /// Inputs of no more bytes than this are answered on the calling thread. Handing work to a sleeping
 /// pool and waiting for it took 11 us where it was measured (Zen 5). One thread reads one to two MiB
@@ -51,23 +48,28 @@ impl<'v, 'a> Threads<'v, 'a> {
         halves(self.0, out, &mask, &|(), ()| ());
     }
 
-    pub(super) fn bits(&self, condition: Condition<'_>, out: &mut [u8], offset: usize) {
+    /// Packed bits from bit `offset` of `out` on. `bits` writes those of a part.
+    pub(super) fn bits(
+        &self,
+        out: &mut [u8],
+        offset: usize,
+        bits: &(impl Fn(Part<'v, 'a>, &mut [u8], usize) + Sync),
+    ) {
         let out = Bitmap { bytes: &mut out[offset / 8..], offset: offset % 8 };
-        let bits = |part: Part<'_, '_>, out: Bitmap<'_>| {
-            part.bits(condition, out.bytes, out.offset);
-        };
+        let bits = |part: Part<'v, 'a>, out: Bitmap<'_>| bits(part, out.bytes, out.offset);
         halves(self.0, out, &bits, &|(), ()| ());
     }
 
-    pub(super) fn any(&self, condition: Condition<'_>) -> bool {
+    /// Whether the answer of `any` is yes for a part.
+    pub(super) fn any(&self, any: &(impl Fn(Part<'v, 'a>) -> bool + Sync)) -> bool {
         let (head, rest) = self.head();
         // Searched here first: a hit at the start must not wake other threads.
-        if head.is_some_and(|head| head.any(condition)) {
+        if head.is_some_and(any) {
             return true;
         }
         let found = AtomicBool::new(false);
-        let part = |part: Part<'_, '_>, ()| {
-            if !found.load(Ordering::Relaxed) && part.any(condition) {
+        let part = |part: Part<'v, 'a>, ()| {
+            if !found.load(Ordering::Relaxed) && any(part) {
                 found.store(true, Ordering::Relaxed);
             }
         };
@@ -75,17 +77,21 @@ impl<'v, 'a> Threads<'v, 'a> {
         found.into_inner()
     }
 
-    pub(super) fn position(&self, condition: Condition<'_>) -> Option<usize> {
+    /// The first index that `position` finds in a part, counted within the part.
+    pub(super) fn position(
+        &self,
+        position: &(impl Fn(Part<'v, 'a>) -> Option<usize> + Sync),
+    ) -> Option<usize> {
         let (head, rest) = self.head();
-        if let Some(first) = head.and_then(|head| head.position(condition)) {
+        if let Some(first) = head.and_then(position) {
             return Some(first);
         }
         // The smallest index found so far. No element has the index `usize::MAX`.
         let first = AtomicUsize::new(usize::MAX);
-        let part = |part: Part<'_, '_>, ()| {
+        let part = |part: Part<'v, 'a>, ()| {
             // A part that begins behind a hit cannot hold the first.
             if part.first < first.load(Ordering::Relaxed)
-                && let Some(index) = part.position(condition)
+                && let Some(index) = position(part)
             {
                 first.fetch_min(part.first + index, Ordering::Relaxed);
             }
@@ -95,19 +101,13 @@ impl<'v, 'a> Threads<'v, 'a> {
         (first != usize::MAX).then_some(first)
     }
 
-    pub(super) fn count(&self, condition: Condition<'_>) -> usize {
-        halves(self.0, (), &|part: Part<'_, '_>, ()| part.count(condition), &|a, b| a + b)
-    }
-
-    pub(super) fn census(&self) -> Census {
-        let part = |part: Part<'_, '_>, ()| part.census().behind(part.first);
-        halves(self.0, (), &part, &Census::join)
-    }
-
-    #[cfg(feature = "stats")]
-    pub(super) fn stats(&self) -> Stats {
-        let part = |part: Part<'_, '_>, ()| part.stats().behind(part.first);
-        halves(self.0, (), &part, &Stats::join)
+    /// The answers of all parts, brought together by `join`.
+    pub(super) fn parts<R: Send>(
+        &self,
+        ask: &(impl Fn(Part<'v, 'a>) -> R + Sync),
+        join: &(impl Fn(R, R) -> R + Sync),
+    ) -> R {
+        halves(self.0, (), &|part, ()| ask(part), join)
     }
 
     /// Rows of `row_len` elements along another dimension than the outermost.
@@ -201,10 +201,10 @@ impl<A: Send> Output for RowsOut<'_, A> {
 
 /// Runs `ask` on parts of no more than [`GRAIN`] bytes, where outputs can be cut, on all threads.
 /// `join` makes one result of those of neighbours, the lower first.
-fn halves<O: Output, R: Send>(
-    part: Part<'_, '_>,
+fn halves<'v, 'a, O: Output, R: Send>(
+    part: Part<'v, 'a>,
     out: O,
-    ask: &(impl Fn(Part<'_, '_>, O) -> R + Sync),
+    ask: &(impl Fn(Part<'v, 'a>, O) -> R + Sync),
     join: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
     let cut = if part.bytes() > GRAIN { out.cut(&part, part.len / 2) } else { None };
