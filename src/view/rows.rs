@@ -1,4 +1,4 @@
-//! One answer a row.
+//! One answer for each row.
 
 use nonfinite_kernels::strided::{self, Rows as Answers};
 
@@ -7,7 +7,7 @@ use super::part::{CLASSES, Part};
 use crate::{Census, Error, Predicate};
 
 /// The rows of a view along one of its dimensions: see [`TensorView::rows`]. Each question has one
-/// answer a row. Rows are numbered in row-major order of the other dimensions.
+/// answer for each row. Rows are numbered in row-major order of the other dimensions.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Rows<'a> {
@@ -61,7 +61,7 @@ impl Rows<'_> {
         self.view.sizes()[self.axis]
     }
 
-    /// `out[r]` becomes whether `predicate` holds for an element of row `r`.
+    /// Sets `out[r]` to whether `predicate` holds for any element of row `r`.
     ///
     /// # Errors
     /// [`Error::Rows`] if `out` does not have one place for each row; nothing is written then.
@@ -69,7 +69,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Any(out))
     }
 
-    /// `out[r]` becomes the number of elements of row `r` for which `predicate` holds.
+    /// Sets `out[r]` to the number of elements of row `r` for which `predicate` holds.
     ///
     /// # Errors
     /// As [`Rows::any`].
@@ -77,7 +77,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Count(out))
     }
 
-    /// `out[r]` becomes the index, counted along row `r`, of its first element for which
+    /// Sets `out[r]` to the index, counted along row `r`, of the first element for which
     /// `predicate` holds.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Position(out))
     }
 
-    /// `out[r]` becomes the census of row `r`. The first of each class is counted along the row.
+    /// Sets `out[r]` to the census of row `r`. The first of each class is counted along the row.
     ///
     /// # Errors
     /// As [`Rows::any`].
@@ -119,7 +119,7 @@ impl Rows<'_> {
 }
 
 impl Part<'_, '_> {
-    /// Rows along dimension `axis`. There is one place for each.
+    /// Rows along dimension `axis`. `out` has one place for each row.
     fn rows(&self, axis: usize, predicate: Predicate, out: Answers<'_>) {
         let (view, source) = (self.view, self.source());
         let (from_innermost, size) = (view.sizes().len() - 1 - axis, view.sizes()[axis]);
