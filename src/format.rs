@@ -1,4 +1,4 @@
-//! The table of formats, and what each makes of a predicate.
+//! The table of formats, and the rules for each predicate.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,7 +8,7 @@ use nonfinite_kernels::Rule;
 use crate::{Predicate, UnknownName};
 
 /// A floating-point format. One element takes [`Format::size_in_bytes`] bytes; formats of 4 and 6
-/// bits are stored one element a byte, and the unused high bits are ignored.
+/// bits take one byte for each element, and the unused high bits are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
@@ -44,7 +44,7 @@ pub enum Format {
     F6E3M2Fn,
 }
 
-/// Which codes of a format are not finite.
+/// The codes of a format that are NaN or infinite.
 #[derive(Clone, Copy)]
 pub(crate) enum Special {
     /// Exponent bits all ones: infinity if the mantissa is zero, else NaN.
@@ -53,11 +53,11 @@ pub(crate) enum Special {
     NanOnes { bits: u8 },
     /// This code is NaN; no infinity.
     NanCode { code: u8 },
-    /// None.
+    /// All codes are finite.
     None,
 }
 
-/// One line of the table.
+/// One row of the table.
 pub(crate) struct Row {
     format: Format,
     /// Bytes of an element.
@@ -270,20 +270,20 @@ impl Format {
         self.row().finite[1]
     }
 
-    /// The question as the kernels have it.
+    /// The rule for a predicate, for the kernels.
     #[inline]
     pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {
         &RULES[self as usize][predicate as usize]
     }
 
-    /// As [`Format::rule`], with the opposite answers.
+    /// The negation of [`Format::rule`].
     #[inline]
     pub(crate) const fn opposite(self, predicate: Predicate) -> &'static Rule {
         &OPPOSITES[self as usize][predicate as usize]
     }
 
-    /// The rules, or those with the opposite answers: a typed caller links those of its format
-    /// only.
+    /// The rules, or their negations. A caller with a fixed type links only the rules of its
+    /// format.
     pub(crate) const fn rules(self, opposite: bool) -> Rules {
         let mut rules = [Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()];
         let mut i = 0;
@@ -352,11 +352,12 @@ impl fmt::Display for Format {
     }
 }
 
-/// Takes our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors, in any case.
+/// Accepts the names of this crate and the spellings of Rust, numpy, ml_dtypes, ONNX and
+/// safetensors, in any case.
 ///
-/// `FLOAT` is [`Format::F32`], as in ONNX and C, not the f64 of numpy. The packed formats below a
-/// byte of safetensors, `F4`, `F6_E2M3` and `F6_E3M2`, are not here: elements of these formats take
-/// a byte each.
+/// `FLOAT` is [`Format::F32`], as in ONNX and C, not the f64 of numpy. The packed formats `F4`,
+/// `F6_E2M3` and `F6_E3M2` of safetensors are not accepted: in this crate, elements of these
+/// formats take a byte each.
 ///
 /// `F8_E4M3` is [`Format::F8E4M3Fn`], as safetensors means it; `f8E4M3`, as StableHLO and ml_dtypes
 /// spell the IEEE form, is [`Format::F8E4M3`].
@@ -384,13 +385,13 @@ mod tests {
 
     use super::*;
 
-    /// The tables hold what their functions make when they run: the compiler and the CPU agree.
+    /// The constant tables equal the results of their functions at run time.
     #[test]
     fn made_at_run_time() {
         assert_eq!((super::all_rules(false), super::all_rules(true)), (RULES, OPPOSITES));
     }
 
-    /// Prints every rule as the kernels have it: `ci/prove` takes them from here.
+    /// Prints every rule of the kernels. `ci/prove` reads this output.
     #[test]
     fn rules() {
         for format in Format::ALL.iter().copied() {

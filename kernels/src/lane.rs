@@ -71,7 +71,7 @@ mod sealed {
     use super::{Numbers, Tally};
     use core::mem::MaybeUninit;
 
-    /// Runs the loops of one width: a caller links no others.
+    /// Runs the loops of one width. A caller links no other loops.
     pub trait Loops {
         fn mask(
             backend: Option<Backend>,
@@ -156,13 +156,22 @@ macro_rules! lanes {
             }
 
             #[inline]
-            fn bits(backend: Option<Backend>, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
+            fn bits(
+                backend: Option<Backend>,
+                x: &[u8],
+                comparison: &Comparison,
+                out: &mut [[u8; 8]],
+            ) -> u64 {
                 static ROW: Row<Bits<$width>> = row::<Bits<$width>>();
                 Backend::run::<Bits<$width>>(backend, &ROW, x, comparison, out)
             }
 
             #[inline]
-            fn position(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize> {
+            fn position(
+                backend: Option<Backend>,
+                x: &[u8],
+                comparison: &Comparison,
+            ) -> Option<usize> {
                 static ROW: Row<Position<$width>> = row::<Position<$width>>();
                 Backend::run::<Position<$width>>(backend, &ROW, x, comparison, ())
             }

@@ -16,12 +16,12 @@
 //! assert_eq!(typed::position::<u32>(None, x, &nan), Some(1));
 //! ```
 //!
-//! - Functions of the crate root take the width of an element from the rule; those of [`typed`] from
-//!   a type. The module `strided` (feature `views`) asks tensors with strides.
+//! - Functions of the crate root take the width of an element from the rule; those of [`typed`]
+//!   from a type. The module `strided` (feature `views`) asks tensors with strides.
 //! - The first argument is the [`Backend`], or `None` for the active one.
 //! - No floating-point instruction touches elements, except in [`scale()`] (feature `scale`).
-//! - Kernels allocate nothing, take no lock, and read and write nothing outside the slices. Only the
-//!   first choice of a backend reads the environment variable `NONFINITE_BACKEND`, once.
+//! - Kernels allocate nothing, take no lock, and read and write nothing outside the slices. Only
+//!   the first choice of a backend reads the environment variable `NONFINITE_BACKEND`, once.
 //! - Without the feature `std` the crate is `no_std`, and [`Backend::activate`] takes the place of
 //!   the environment variable.
 //!

@@ -236,7 +236,8 @@ pub fn check_census(subject: &dyn Subject, x: Elements<'_>, kinds: &[Kind]) -> R
         if (class.count, class.first) != (count, first) {
             let (name, format, n) = (subject.name(), x.format(), x.len());
             return Err(format!(
-                "census {name} {format} of {n} elements: {kind:?} {class:?}, not {count} and {first:?}"
+                "census {name} {format} of {n} elements: {kind:?} {class:?}, \
+                 not {count} and {first:?}"
             ));
         }
     }

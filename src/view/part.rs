@@ -1,7 +1,7 @@
 //! Parts of a view, and the questions asked of them by the kernels.
 //!
-//! Every question of [`TensorView`] comes here: about the whole view, or about parts of it where
-//! threads share the work or where a search goes on behind a hit.
+//! Every question of [`TensorView`] comes here: for the whole view, or for parts of it if threads
+//! share the work or if a search continues behind a hit.
 
 use nonfinite_kernels as kernels;
 #[cfg(feature = "views")]
@@ -39,8 +39,8 @@ impl<'v, 'a> Part<'v, 'a> {
         }
     }
 
-    /// A box of at most `most` elements from element `from` on, so that boxes one after the other
-    /// cover the rest of a view that is not dense.
+    /// A box of at most `most` elements from element `from` on. Consecutive boxes cover the rest of
+    /// a view that is not dense.
     #[cfg(feature = "views")]
     pub(super) fn after(view: &'v TensorView<'a>, from: usize, most: usize) -> Self {
         let part = Self { first: from, ..Self::whole(view) };
@@ -100,8 +100,8 @@ impl<'v, 'a> Part<'v, 'a> {
         self.view.sizes()[dimension + 1..].iter().product()
     }
 
-    /// How many elements stand before the place nearest to element `middle` at which the part can
-    /// be cut in two.
+    /// The number of elements before the cut: the place nearest to element `middle` at which the
+    /// part can be cut in two.
     #[cfg(feature = "rayon")]
     pub(super) fn border_near(&self, middle: usize) -> Option<usize> {
         #[cfg(feature = "views")]
@@ -112,8 +112,8 @@ impl<'v, 'a> Part<'v, 'a> {
         (0 < middle && middle < self.len).then_some(middle)
     }
 
-    /// The outermost dimension of which the box has several coordinates, the elements inside of
-    /// the dimension, and the number of coordinates.
+    /// The outermost dimension with several coordinates in the box, the number of elements inside
+    /// of this dimension, and the number of coordinates.
     #[cfg(all(feature = "rayon", feature = "views"))]
     fn outermost(&self) -> Option<(usize, usize, usize)> {
         let dimensions = self.dimension..self.view.sizes().len();
@@ -171,7 +171,8 @@ impl<'v, 'a> Part<'v, 'a> {
         }
     }
 
-    /// The first coordinate of the box, and how many there are, of each dimension, innermost first.
+    /// For each dimension, innermost first: the first coordinate of the box, and the number of
+    /// coordinates.
     #[cfg(feature = "views")]
     fn ranges(&self) -> impl Iterator<Item = (usize, usize)> + Clone + use<'v, 'a> {
         let sizes = self.view.sizes();
@@ -199,7 +200,8 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::mask(backend, self.dense(), rule, out);
     }
 
-    /// [`Part::mask`] of a part of a mask that [`kernels::streams`]: past the caches.
+    /// [`Part::mask`] past the caches: for a part of a mask for which [`kernels::streams`] returns
+    /// true.
     #[cfg(feature = "rayon")]
     pub(super) fn mask_streamed(&self, condition: Condition<'_>, out: MaskOut<'_>) {
         match self.view.layout.is_dense() {
@@ -226,7 +228,7 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::bits(backend, self.dense(), rule, out, offset);
     }
 
-    /// Whether the condition holds for an element.
+    /// Whether the condition holds for any element.
     #[inline]
     pub(super) fn any(&self, condition: Condition<'_>) -> bool {
         let (rule, backend) = (condition.rule, self.view.backend);
@@ -328,7 +330,7 @@ impl Condition<'static> {
     }
 }
 
-/// What a census counts.
+/// The classes of a census.
 #[cfg(any(feature = "views", feature = "validity"))]
 pub(super) const CLASSES: [Predicate; 3] =
     [Predicate::Nan, Predicate::PositiveInf, Predicate::NegativeInf];

@@ -14,8 +14,8 @@ impl<'a> TensorView<'a> {
         Condition::of(self.format, predicate)
     }
 
-    /// Writes one byte an element: 1 where `predicate` holds, else 0. `out` may be slices, arrays
-    /// and vectors of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
+    /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` may be slices,
+    /// arrays and vectors of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
     /// [`Error::OutputLength`] if `out` does not have one byte for each element; nothing is written
@@ -45,7 +45,7 @@ impl<'a> TensorView<'a> {
 
     /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for
     /// element `i`: the order of Apache Arrow's bitmaps (Arrow columnar format, "Validity
-    /// bitmaps"). All other bits stay as they are.
+    /// bitmaps"). All other bits keep their values.
     ///
     /// # Errors
     /// [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`; nothing
@@ -82,15 +82,15 @@ impl<'a> TensorView<'a> {
         Ok(())
     }
 
-    /// Whether `predicate` holds for an element. Stops soon after the first.
+    /// Whether `predicate` holds for any element. Stops soon after the first hit.
     #[must_use]
     #[inline]
     pub fn any(&self, predicate: Predicate) -> bool {
         self.any_where(self.where_(predicate))
     }
 
-    /// Whether `predicate` holds for all elements; true of none. Stops soon after the first for
-    /// which the answer is no.
+    /// Whether `predicate` holds for all elements. True for an empty view. Stops soon after the
+    /// first element for which the predicate does not hold.
     #[must_use]
     #[inline]
     pub fn all(&self, predicate: Predicate) -> bool {
@@ -106,8 +106,8 @@ impl<'a> TensorView<'a> {
         Part::whole(self).any(condition)
     }
 
-    /// For how many elements `predicate` holds. An element that is broadcast counts as often as
-    /// coordinates name it.
+    /// The number of elements for which `predicate` holds. A broadcast element counts for each of
+    /// its coordinates.
     #[must_use]
     #[inline]
     pub fn count(&self, predicate: Predicate) -> usize {
@@ -124,7 +124,7 @@ impl<'a> TensorView<'a> {
     }
 
     /// The row-major index of the first element for which `predicate` holds.
-    /// [`TensorView::coordinate`] makes a coordinate of the index.
+    /// [`TensorView::coordinate`] converts the index to a coordinate.
     #[must_use]
     #[inline]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
@@ -140,8 +140,8 @@ impl<'a> TensorView<'a> {
         Part::whole(self).position(condition)
     }
 
-    /// The row-major indices of all elements for which `predicate` holds, in order. Fast where such
-    /// elements are rare. Where they are many, [`TensorView::bits`] or [`TensorView::mask`] is
+    /// The row-major indices of all elements for which `predicate` holds, in order. Fast if such
+    /// elements are rare. If there are many, [`TensorView::bits`] or [`TensorView::mask`] is
     /// faster.
     ///
     /// ```
@@ -154,8 +154,8 @@ impl<'a> TensorView<'a> {
         Positions::new(self, predicate)
     }
 
-    /// Counts NaN, +Inf and -Inf and finds the first of each by its row-major index: in one pass,
-    /// and in a strided view one more for each class that is there.
+    /// Counts NaN, +Inf and -Inf, and finds the first of each by its row-major index. Takes one
+    /// pass. A strided view takes one more pass for each class that occurs.
     #[must_use]
     #[inline]
     pub fn census(&self) -> Census {

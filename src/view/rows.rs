@@ -1,4 +1,4 @@
-//! One answer a row.
+//! One answer for each row.
 
 use nonfinite_kernels::strided::{self, Rows as Answers};
 
@@ -9,7 +9,7 @@ use crate::Stats;
 use crate::{Census, Error, Predicate};
 
 /// The rows of a view along one of its dimensions: see [`TensorView::rows`]. Each question has one
-/// answer a row. Rows are numbered in row-major order of the other dimensions.
+/// answer for each row. Rows are numbered in row-major order of the other dimensions.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Rows<'a> {
@@ -63,7 +63,7 @@ impl Rows<'_> {
         self.view.sizes()[self.axis]
     }
 
-    /// `out[r]` becomes whether `predicate` holds for an element of row `r`.
+    /// Sets `out[r]` to whether `predicate` holds for any element of row `r`.
     ///
     /// # Errors
     /// [`Error::Rows`] if `out` does not have one place for each row; nothing is written then.
@@ -71,7 +71,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Any(out))
     }
 
-    /// `out[r]` becomes the number of elements of row `r` for which `predicate` holds.
+    /// Sets `out[r]` to the number of elements of row `r` for which `predicate` holds.
     ///
     /// # Errors
     /// As [`Rows::any`].
@@ -79,7 +79,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Count(out))
     }
 
-    /// `out[r]` becomes the index, counted along row `r`, of its first element for which
+    /// Sets `out[r]` to the index, counted along row `r`, of the first element for which
     /// `predicate` holds.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Position(out))
     }
 
-    /// `out[r]` becomes the census of row `r`. The first of each class is counted along the row.
+    /// Sets `out[r]` to the census of row `r`. The first of each class is counted along the row.
     ///
     /// # Errors
     /// As [`Rows::any`].

@@ -36,8 +36,8 @@ impl Avx2 {
 
 type V = __m256i;
 
-/// `EQUAL` or `GREATER`, as the comparison says: slower, and half of the code. Beside those of
-/// [`op`].
+/// `EQUAL` or `GREATER`, decided at run time. Slower than the operations of [`op`], and half of the
+/// code.
 const EITHER: u8 = u8::MAX;
 
 /// The registers of a comparison.
@@ -114,7 +114,7 @@ impl Registers for Avx2 {
         }
     }
 
-    /// Subtracts -1. There is no need of `one`.
+    /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
         // SAFETY: see above.
@@ -151,7 +151,7 @@ impl Write for Avx2 {
 }
 
 impl Avx2 {
-    /// Unsigned. AVX2 has none for lanes of 64 bits: their halves are compared.
+    /// The unsigned maximum. AVX2 has no maximum of 64-bit lanes, so their halves are compared.
     #[inline(always)]
     fn max_unsigned<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
@@ -164,14 +164,14 @@ impl Avx2 {
         }
     }
 
-    /// Lanes as a screen compares them.
+    /// The lanes that a screen compares.
     #[inline(always)]
     fn masked<const FLIP: bool>(self, lanes: V, mask: V) -> V {
         // SAFETY: see above.
         if FLIP { unsafe { _mm256_xor_si256(lanes, mask) } } else { self.and(lanes, mask) }
     }
 
-    /// Where the comparison holds for the lanes at `at`.
+    /// -1 in each lane at `at` for which the comparison holds.
     #[inline(always)]
     fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
         let lanes = self.load(bytes, at);
@@ -183,7 +183,7 @@ impl Avx2 {
         self.compare::<W, OP>(lanes, with.mask, with.bound)
     }
 
-    /// The bytes of `b` where those of `hits` are -1, else those of `a`.
+    /// Each byte from `b` where `hits` is -1, and from `a` elsewhere.
     #[inline(always)]
     fn choose_bytes(self, a: V, b: V, hits: V) -> V {
         // SAFETY: see above.
@@ -326,9 +326,9 @@ impl Simd for Avx2 {
     fn screen<const W: usize>(self, screen: Screen) -> [V; 2] {
         match screen {
             Screen::None => [self.splat::<1>(0); 2],
-            // Lanes of 32 bits, of which the mask keeps the upper half of each element. The lower
-            // ones are zero: they are below any other bound, and if that is zero nothing is
-            // skipped.
+            // Compares 32-bit lanes. The mask keeps only bits in the upper half of each element, so
+            // all lower lanes are zero. Zero is below every bound except 0, and with a bound of 0
+            // nothing is skipped.
             Screen::Masked { mask, least } if W == 8 => {
                 [self.splat::<8>(mask >> 32 << 32), self.splat::<4>(least >> 32)]
             }

@@ -1,4 +1,5 @@
-//! The loops, one module a question. Each is compiled once for each instruction set and width.
+//! The loops, one module for each question. Each is compiled once for each instruction set and
+//! width.
 
 pub(crate) mod bits;
 pub(crate) mod census;

@@ -70,7 +70,7 @@ pub(crate) fn position<const W: usize>(x: &[u8], comparison: &Comparison) -> Opt
     elements::<W>(x).position(|bits| comparison.holds(bits))
 }
 
-/// How many hits there are.
+/// The number of hits.
 pub(crate) fn count<const W: usize>(x: &[u8], comparison: &Comparison) -> Counted {
     Counted { hits: elements::<W>(x).filter(|&bits| comparison.holds(bits)).count(), from: 0 }
 }
