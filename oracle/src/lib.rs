@@ -10,6 +10,7 @@
 mod check;
 mod kind;
 mod nulls;
+mod stats;
 
 pub use check::{
     CANARY, Subject, backends, check, check_bits, check_census, check_mask, check_searches, kinds,
@@ -17,3 +18,4 @@ pub use check::{
 };
 pub use kind::{Kind, edges, holds, kind, read, write};
 pub use nulls::{NullSubject, Nullable, bitmap, check_null_census, check_nulls, check_nulls_of};
+pub use stats::{Number, Summary, check_stats, summary, value};

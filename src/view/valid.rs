@@ -28,7 +28,7 @@ use core::ops::ControlFlow;
 use nonfinite_kernels::Rule;
 
 use super::TensorView;
-use super::part::{CLASSES, Part};
+use super::part::{CLASSES, Condition, Part};
 use super::validity::{Validity, count_ones, first_one};
 use crate::{Census, Error, Occurrences, Predicate};
 
@@ -121,8 +121,9 @@ impl<'a> ValidView<'a> {
     /// As [`TensorView::bits`].
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
         self.view.check_bits(out, offset)?;
+        let condition = Condition::of(self.view.format, predicate);
         let bits = |part: Part<'_, '_>, out: &mut [u8], offset| {
-            part.bits(predicate, out, offset);
+            part.bits(condition, out, offset);
             self.validity.clear_nulls(self.view.backend, part.first, part.len, out, offset);
         };
         #[cfg(feature = "rayon")]
@@ -221,7 +222,7 @@ impl<'a> ValidView<'a> {
         let _ = self.pieces(rest, rule, |piece| {
             first = match piece {
                 Piece::Hit(i) => Some(i),
-                Piece::Valid(run) => run.position_by(rule).map(|i| run.first + i),
+                Piece::Valid(run) => run.position(Condition::new(rule)).map(|i| run.first + i),
                 Piece::Mixed(chunk, hits, _) => first_one(hits).map(|i| chunk.first + i),
             };
             if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -234,7 +235,7 @@ impl<'a> ValidView<'a> {
         let _ = self.pieces(part, rule, |piece| {
             count += match piece {
                 Piece::Hit(_) => 1,
-                Piece::Valid(run) => run.count_by(rule),
+                Piece::Valid(run) => run.count(Condition::new(rule)),
                 Piece::Mixed(.., ones) => ones,
             };
             ControlFlow::Continue(())
@@ -358,7 +359,11 @@ enum Piece<'h, 'v, 'a> {
 /// part that is not dense: 0 if there is such an element.
 #[inline(never)]
 fn next_hit(part: Part<'_, '_>, rule: &Rule) -> Option<usize> {
-    if part.is_dense() { part.position_by(rule) } else { part.any_by(rule).then_some(0) }
+    if part.is_dense() {
+        part.position(Condition::new(rule))
+    } else {
+        part.any(Condition::new(rule)).then_some(0)
+    }
 }
 
 /// One bit for each element of the part, at most [`WINDOW`]: 1 if the rule holds for the element.
@@ -368,7 +373,7 @@ fn packed<'o>(part: Part<'_, '_>, rule: &Rule, room: &'o mut [u8; WINDOW / 8]) -
     if let Some(last) = out.last_mut() {
         *last = 0;
     }
-    part.bits_by(rule, out, 0);
+    part.bits(Condition::new(rule), out, 0);
     out
 }
 

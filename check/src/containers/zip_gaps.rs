@@ -1,4 +1,4 @@
-//! The bytes of a zip archive that belong to none of its parts. A reader of members never sees them.
+//! The bytes of a zip archive outside of all its parts. A reader of members never sees them.
 
 use std::iter;
 use std::ops::Range;
@@ -13,9 +13,9 @@ const END: u64 = 22;
 /// The longest data descriptor behind a member: signature, checksum, two sizes of 8 bytes.
 const DESCRIPTOR: u64 = 24;
 
-/// The parts of the bytes that no local header, member, data descriptor or directory takes: data
-/// before the archive, behind it (its comment, too), or between its members. Zeros are padding and
-/// are left out.
+/// The ranges outside of all local headers, members, data descriptors and directories: data before
+/// the archive, between its members, and behind it (including the comment). Ranges of zeros are
+/// padding and are left out.
 ///
 /// # Errors
 /// [`Error::Archive`] if the archive is not whole.

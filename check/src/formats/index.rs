@@ -24,11 +24,11 @@ pub(super) static SAFETENSORS: Reader = Reader {
     format: FileFormat::SAFETENSORS_INDEX,
     endings: &[".safetensors.index.json"],
     tensors: |input| tensors(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
-    // The index is plain JSON, so only its name tells the format.
+    // The index is plain JSON, so only the name of the file tells the format.
     begins: |_| false,
     stream: None,
     checksums: None,
-    shards: Some(names),
+    shards: Some(|index| names(index, FileFormat::SAFETENSORS_INDEX)),
     is_fixable: false,
 };
 
@@ -39,11 +39,11 @@ pub(super) static PYTORCH: Reader = Reader {
     begins: |_| false,
     stream: None,
     checksums: None,
-    shards: Some(names),
+    shards: Some(|index| names(index, FileFormat::PYTORCH_INDEX)),
     is_fixable: false,
 };
 
-/// Why an index cannot be followed.
+/// Why a sharded model cannot be checked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -83,9 +83,8 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-fn names(index: &[u8]) -> Result<Vec<String>, model::Error> {
-    let shards = shards(index);
-    let shards = shards.map_err(|error| model::Error::refused(FileFormat::PYTORCH_INDEX, error))?;
+fn names(index: &[u8], format: FileFormat) -> Result<Vec<String>, model::Error> {
+    let shards = shards(index).map_err(|error| model::Error::refused(format, error))?;
     Ok(shards.into_iter().collect())
 }
 
@@ -119,7 +118,7 @@ fn tensors(
     })
 }
 
-/// The format of the shards of an index. None for formats that are no index.
+/// The format of the shards of an index. None for a format that is not an index.
 pub(crate) fn of_shards(index: FileFormat) -> Option<FileFormat> {
     let indexes = [
         (FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
@@ -160,4 +159,21 @@ pub(crate) fn gather(
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error names the format of the index that was read.
+    #[test]
+    fn bad_indexes_name_their_format() {
+        for reader in [&SAFETENSORS, &PYTORCH] {
+            let shards = reader.shards.expect("an index names its shards");
+            match shards(b"{}") {
+                Err(model::Error::Refused { format, .. }) => assert_eq!(format, reader.format),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }

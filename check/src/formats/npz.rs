@@ -23,7 +23,7 @@ pub(super) static READER: Reader = Reader {
     is_fixable: false,
 };
 
-/// How a zip archive begins, if it has members.
+/// The first bytes of a zip archive with members.
 pub const MAGIC: &[u8] = b"PK\x03\x04";
 
 /// Why a .npz file cannot be checked.
@@ -81,7 +81,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     Ok(tensors)
 }
 
-/// The tensor of a member, or those of the fields of a structured array.
+/// The tensors of a member: one, or one for each field of a structured array.
 fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Error> {
     let name = member.name.strip_suffix(".npy").unwrap_or(&member.name).to_owned();
     let bytes = |dtype: &str, content| Tensor {

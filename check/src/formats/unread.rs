@@ -7,11 +7,11 @@ use crate::containers::zip::{Error, Member, Method};
 use crate::containers::zip_gaps;
 use crate::model::{Content, Data, Layout, Tensor, is_text};
 
-/// The dtype of what the reader of a file does not know: see [`tensor`].
+/// The dtype of bytes without a known meaning: see [`tensor`].
 pub(super) const DTYPE: &str = "bytes";
 
-/// Bytes that nobody looks at, as a tensor. If `data` are bytes of the file, they may be a file of
-/// a known format.
+/// Unread bytes, as a tensor. If `data` is a range of the file, the bytes may be a file of a known
+/// format.
 pub(super) fn tensor(name: String, size: usize, why: String, data: Data) -> Tensor {
     Tensor {
         name: Some(name),
@@ -33,7 +33,7 @@ pub(super) fn member(name: &str, member: &Member, why: String) -> Tensor {
     tensor(name.to_owned(), member.size, why, data)
 }
 
-/// The bytes of a zip archive that belong to no member, each run of them as [`tensor`]. Text is
+/// The bytes of a zip archive outside of all members, each run of them as a [`tensor`]. Text is
 /// left out.
 ///
 /// # Errors
@@ -47,11 +47,11 @@ pub(super) fn gaps(archive: &[u8]) -> Result<impl Iterator<Item = Tensor>, Error
     }))
 }
 
-/// The most bytes that are inflated to see whether a member is text.
+/// The most bytes that are inflated to find out whether a member is text.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Why nobody looks at a member that the reader does not know: what the member is, or else
-/// `otherwise`. None for text, which holds no tensors.
+/// Why a member is not read: its kind if that is known, or else `otherwise`. None for text, which
+/// holds no tensors.
 pub(super) fn why(member: &Member, archive: &[u8], otherwise: &str) -> Option<String> {
     match member.method {
         Method::Stored => of_bytes(&archive[member.range.clone()], otherwise),

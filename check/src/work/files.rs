@@ -1,4 +1,4 @@
-//! The files that pieces are parts of, each opened once.
+//! The files of pieces, each opened once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,11 +18,11 @@ pub(super) struct Files<'a> {
     opened: Mutex<BTreeMap<String, Arc<File>>>,
 }
 
-/// A file that is open.
+/// An open file.
 pub(super) struct File {
     source: Arc<dyn ReadAt>,
     version: String,
-    /// The tensors, as the reader of the format hands them over.
+    /// The tensors, as the reader of the format returns them.
     tensors: OnceLock<Vec<Tensor>>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Files<'a> {
         Self { options, opened: Mutex::default() }
     }
 
-    /// Adds a file that is open already.
+    /// Adds an open file.
     pub(super) fn add(&self, source: Arc<dyn ReadAt>) -> Result<(), Error> {
         let Origin { location, version } = source.origin().ok_or(Error::NoOrigin)?;
         lock(&self.opened).insert(location, Arc::new(File::new(source, version)));
@@ -73,8 +73,8 @@ pub(super) fn open(location: &str, options: &Options) -> Result<Arc<dyn ReadAt>,
     }
 }
 
-/// The tensors of a file, as the reader of its format hands them over. The shards of a URL are
-/// beside it; no other file is.
+/// The tensors of a file, as the reader of its format returns them. For a URL, shards beside it are
+/// opened, but no other files.
 pub(super) fn tensors(
     source: &dyn ReadAt,
     location: &str,
@@ -103,7 +103,7 @@ impl File {
         &*self.source
     }
 
-    /// The tensors, as the reader of the format hands them over.
+    /// The tensors, as the reader of the format returns them.
     pub(super) fn tensors(
         &self,
         format: FileFormat,
@@ -113,7 +113,7 @@ impl File {
         if let Some(tensors) = self.tensors.get() {
             return Ok(tensors);
         }
-        // Another thread may read the same meanwhile.
+        // Another thread may have read the same file meanwhile.
         let tensors = tensors(&*self.source, location, format, options)?;
         Ok(self.tensors.get_or_init(|| tensors))
     }

@@ -1,19 +1,19 @@
-//! Archives one behind the other, as a `.distcp` of `torch.distributed.checkpoint` holds them.
+//! Several archives one behind the other, as in a `.distcp` of `torch.distributed.checkpoint`.
 
 use super::{Error, archive, read};
 use crate::formats::unread;
 use crate::formats::within::Place;
 use crate::model::{Data, Tensor, is_text};
 
-/// How the record at the end of a zip archive begins.
+/// The signature of the record at the end of a zip archive.
 const END: &[u8] = b"PK\x05\x06";
-/// Its length without a comment, which PyTorch does not write.
+/// The length of this record without a comment. PyTorch writes no comment.
 const END_LENGTH: usize = 22;
 
-/// How often data may look like the end of an archive, and not be it.
+/// The most signatures that are tried. Data may contain the same bytes.
 const MAX_ENDS: usize = 16;
 
-/// Whether the file begins with an archive of PyTorch, and goes on behind it.
+/// Whether the file begins with an archive of PyTorch, and has further bytes behind it.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     first(bytes).is_some_and(|length| length < bytes.len())
 }
@@ -29,7 +29,7 @@ fn first(bytes: &[u8]) -> Option<usize> {
     ends.take(MAX_ENDS).find(|&end| archive::begins(&bytes[..end]))
 }
 
-/// The tensors of all archives. What follows them is unreadable.
+/// The tensors of all archives. Bytes behind the last archive are unreadable.
 pub(super) fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
     let (mut all, mut at, mut count) = (Vec::new(), 0, 0);
     while let Some(length) = first(&bytes[at..]) {
