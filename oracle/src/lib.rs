@@ -16,4 +16,4 @@ pub use check::{
     require,
 };
 pub use kind::{Kind, edges, holds, kind, read, write};
-pub use stats::{Number, Summary, check_stats, summary, value};
+pub use stats::{Above, Number, Summary, check_above, check_stats, summary, thresholds, value};
