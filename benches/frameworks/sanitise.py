@@ -17,7 +17,12 @@ import time
 import numpy as np
 import torch
 
-FORMATS = {"f32": (0, torch.float32), "f64": (1, torch.float64), "f16": (2, torch.float16), "bf16": (3, torch.bfloat16)}
+FORMATS = {
+    "f32": (0, torch.float32),
+    "f64": (1, torch.float64),
+    "f16": (2, torch.float16),
+    "bf16": (3, torch.bfloat16),
+}
 PATHS = ("avx2", "avx512", "neon")
 FACTOR = 1 / 1024
 
@@ -25,7 +30,10 @@ FACTOR = 1 / 1024
 def library(path):
     lib = ctypes.CDLL(path)
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
-    lib.peers_replace.argtypes, lib.peers_replace.restype = [ctypes.c_uint32, pointer, size], ctypes.c_int64
+    lib.peers_replace.argtypes, lib.peers_replace.restype = (
+        [ctypes.c_uint32, pointer, size],
+        ctypes.c_int64,
+    )
     lib.peers_replace_into.argtypes = [ctypes.c_uint32, pointer, pointer, size]
     lib.peers_replace_into.restype = ctypes.c_int64
     lib.peers_unscale.argtypes = [ctypes.c_uint32, pointer, size, ctypes.c_double]
@@ -53,7 +61,11 @@ def tasks(lib, code, x):
     found, scale = torch.zeros(1), torch.tensor([FACTOR])
     p, q, source = ours.data_ptr(), out.data_ptr(), x.data_ptr()
     return {
-        "nan_to_num_": (lambda: lib.peers_replace(code, p, nbytes), lambda: theirs.nan_to_num_(), (ours, theirs)),
+        "nan_to_num_": (
+            lambda: lib.peers_replace(code, p, nbytes),
+            lambda: theirs.nan_to_num_(),
+            (ours, theirs),
+        ),
         "nan_to_num out=": (
             lambda: lib.peers_replace_into(code, source, q, nbytes),
             lambda: torch.nan_to_num(x, out=out2),
@@ -105,7 +117,9 @@ def rate(run, seconds, nbytes, restore):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--library", required=True)
     options.add_argument("--kib", default="16,1024,65536")
     options.add_argument("--rounds", type=int, default=7)
@@ -115,8 +129,12 @@ def main():
     torch.set_num_threads(1)
     lib = library(options.library)
     paths = [path for path in options.paths.split(",") if lib.peers_use_backend(PATHS.index(path))]
-    print(f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; paths {' '.join(paths)}; one thread")
-    print("| task | KiB | data | path | nonfinite GB/s | torch GB/s | ratio | copy GB/s |\n|---|---|---|---|---|---|---|---|")
+    print(
+        f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; paths {' '.join(paths)}; one thread"
+    )
+    print(
+        "| task | KiB | data | path | nonfinite GB/s | torch GB/s | ratio | copy GB/s |\n|---|---|---|---|---|---|---|---|"
+    )
     slower = 0
     for name, (code, dtype) in FORMATS.items():
         for path in paths:
@@ -139,6 +157,7 @@ def cells(lib, code, dtype, name, path, kib, data, options):
             if task != "nan_to_num out=":
                 a.copy_(x)
                 b.copy_(x)
+
         target = np.empty(nbytes, np.uint8)
         source = np.zeros(nbytes, np.uint8)
         rows = []
@@ -147,13 +166,18 @@ def cells(lib, code, dtype, name, path, kib, data, options):
                 (
                     rate(ours, options.seconds, nbytes, restore),
                     rate(theirs, options.seconds, nbytes, restore),
-                    rate(lambda: np.copyto(target, source), options.seconds / 2, nbytes, lambda: None),
+                    rate(
+                        lambda: np.copyto(target, source), options.seconds / 2, nbytes, lambda: None
+                    ),
                 )
             )
         mine, torchs, copy = (statistics.median(column) for column in zip(*rows))
         ratio = statistics.median(row[0] / row[1] for row in rows)
         slower += ratio < 1
-        print(f"| {task} {name} | {kib} | {data} | {path} | {mine:.1f} | {torchs:.1f} | {ratio:.2f} | {copy:.1f} |", flush=True)
+        print(
+            f"| {task} {name} | {kib} | {data} | {path} | {mine:.1f} | {torchs:.1f} | {ratio:.2f} | {copy:.1f} |",
+            flush=True,
+        )
     return slower
 
 

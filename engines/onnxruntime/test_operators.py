@@ -38,7 +38,9 @@ def options():
 
 
 def session(model):
-    return ort.InferenceSession(model.SerializeToString(), options(), providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(
+        model.SerializeToString(), options(), providers=["CPUExecutionProvider"]
+    )
 
 
 def model_of(nodes, type_, shape=None, opset=20, outputs=("y",)):
@@ -53,7 +55,9 @@ def model_of(nodes, type_, shape=None, opset=20, outputs=("y",)):
 
 
 def one_node(operator, type_, domain=OURS, opset=20, **attributes):
-    return model_of([helper.make_node(operator, ["x"], ["y"], domain=domain, **attributes)], type_, opset=opset)
+    return model_of(
+        [helper.make_node(operator, ["x"], ["y"], domain=domain, **attributes)], type_, opset=opset
+    )
 
 
 def run(made, bits, type_):
@@ -98,7 +102,10 @@ def add_node_tests():
         warnings.simplefilter("ignore")
         cases = collect_testcases(None)
     for case in cases:
-        if case.model is None or [node.op_type for node in case.model.graph.node] not in (["IsNaN"], ["IsInf"]):
+        if case.model is None or [node.op_type for node in case.model.graph.node] not in (
+            ["IsNaN"],
+            ["IsInf"],
+        ):
             continue
 
         def test(self, case=case):
@@ -192,7 +199,9 @@ class Models(unittest.TestCase):
             session(one_node("IsNaN", TensorProto.BFLOAT16, domain="", opset=13))
         self.assertIn("Could not find an implementation for IsNaN(13)", str(refused.exception))
         bits = patterns("bf16")
-        got = run(session(one_node("IsNaN", TensorProto.BFLOAT16, opset=13)), bits, TensorProto.BFLOAT16)
+        got = run(
+            session(one_node("IsNaN", TensorProto.BFLOAT16, opset=13)), bits, TensorProto.BFLOAT16
+        )
         np.testing.assert_array_equal(got, oracle("IsNaN", bits.view(ml_dtypes.bfloat16)))
 
     def test_inside_a_model(self):
@@ -252,7 +261,9 @@ class Refusals(unittest.TestCase):
 
 def times():
     """Median milliseconds of session.run for 1 Mi elements, ours and the runtime's own, in turns."""
-    print(f"onnxruntime {ort.__version__}, 1 Mi elements, one thread, median of 101 runs in turns, microseconds")
+    print(
+        f"onnxruntime {ort.__version__}, 1 Mi elements, one thread, median of 101 runs in turns, microseconds"
+    )
     print(f"{'':12} {'IsNaN':>16} {'IsInf':>16} {'IsFinite':>16}   ours / theirs")
     composed = [
         helper.make_node("IsNaN", ["x"], ["nan"]),
@@ -264,7 +275,11 @@ def times():
         value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.zeros(1 << 20, unsigned), type_)
         cells = []
         for operator in ("IsNaN", "IsInf", "IsFinite"):
-            theirs = model_of(composed, type_) if operator == "IsFinite" else one_node(operator, type_, domain="")
+            theirs = (
+                model_of(composed, type_)
+                if operator == "IsFinite"
+                else one_node(operator, type_, domain="")
+            )
             pair = [session(one_node(operator, type_)), session(theirs)]
             taken = [[], []]
             for _ in range(101):

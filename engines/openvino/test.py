@@ -27,7 +27,12 @@ DTYPES = {
     "f8e8m0": ml_dtypes.float8_e8m0fnu,
 }
 SIGNS = [("true", "true"), ("true", "false"), ("false", "true"), ("false", "false")]
-OPERATORS = [("IsFinite", None), ("IsNaN", None), ("IsInf", None), *(("IsInf", signs) for signs in SIGNS)]
+OPERATORS = [
+    ("IsFinite", None),
+    ("IsNaN", None),
+    ("IsInf", None),
+    *(("IsInf", signs) for signs in SIGNS),
+]
 
 
 def layer(number, kind, version, inputs=0, outputs=1, data=""):
@@ -47,7 +52,8 @@ def layer(number, kind, version, inputs=0, outputs=1, data=""):
 
 def net(layers, edges, weights=b""):
     edges = "".join(
-        f'<edge from-layer="{a}" from-port="{p}" to-layer="{b}" to-port="{q}"/>' for a, p, b, q in edges
+        f'<edge from-layer="{a}" from-port="{p}" to-layer="{b}" to-port="{q}"/>'
+        for a, p, b, q in edges
     )
     xml = f'<net name="test" version="11"><layers>{"".join(layers)}</layers><edges>{edges}</edges></net>'
     return CORE.read_model(xml.encode(), weights)
@@ -55,10 +61,19 @@ def net(layers, edges, weights=b""):
 
 def model(operator, signs, element_type, shape, version):
     """Input, operator, output."""
-    attributes = "" if signs is None else f'<data detect_negative="{signs[0]}" detect_positive="{signs[1]}"/>'
+    attributes = (
+        ""
+        if signs is None
+        else f'<data detect_negative="{signs[0]}" detect_positive="{signs[1]}"/>'
+    )
     return net(
         [
-            layer(0, "Parameter", "opset1", data=f'<data shape="{shape}" element_type="{element_type}"/>'),
+            layer(
+                0,
+                "Parameter",
+                "opset1",
+                data=f'<data shape="{shape}" element_type="{element_type}"/>',
+            ),
             layer(1, operator, version, inputs=1, data=attributes),
             layer(2, "Result", "opset1", inputs=1, outputs=0),
         ],
@@ -108,12 +123,16 @@ def codes(element_type):
         sign << (exponent + mantissa) | e << mantissa | m
         for sign, e, m in itertools.product((0, 1), exponents, mantissas)
     ]
-    random = np.random.default_rng(1).integers(0, 1 << (8 * dtype.itemsize), 1 << 20, dtype=word, endpoint=False)
+    random = np.random.default_rng(1).integers(
+        0, 1 << (8 * dtype.itemsize), 1 << 20, dtype=word, endpoint=False
+    )
     return np.concatenate([np.array(edges, word), random]).view(dtype)
 
 
 def subnormal(x):
-    magnitude = x.view(f"u{x.itemsize}") & np.array((1 << (8 * x.itemsize - 1)) - 1, f"u{x.itemsize}")
+    magnitude = x.view(f"u{x.itemsize}") & np.array(
+        (1 << (8 * x.itemsize - 1)) - 1, f"u{x.itemsize}"
+    )
     limit = np.finfo(x.dtype) if x.dtype != ml_dtypes.bfloat16 else ml_dtypes.finfo(x.dtype)
     return (magnitude != 0) & (magnitude < limit.smallest_normal.view(magnitude.dtype))
 
@@ -125,8 +144,13 @@ class OnTheCpuPlugin(unittest.TestCase):
             for operator, signs in OPERATORS:
                 want = right(operator, signs, x)
                 for shape in (str(x.size), "?", f"1..{x.size}"):
-                    with self.subTest(operator=operator, signs=signs, element_type=element_type, shape=shape):
-                        got = infer(compiled(operator, signs, element_type, shape, OURS), tensor(x, element_type))
+                    with self.subTest(
+                        operator=operator, signs=signs, element_type=element_type, shape=shape
+                    ):
+                        got = infer(
+                            compiled(operator, signs, element_type, shape, OURS),
+                            tensor(x, element_type),
+                        )
                         self.assertEqual(got.dtype, np.bool_)
                         np.testing.assert_array_equal(got, want)
 
@@ -137,12 +161,17 @@ class OnTheCpuPlugin(unittest.TestCase):
             for operator, signs in OPERATORS:
                 with self.subTest(operator=operator, signs=signs, element_type=element_type):
                     ours, theirs = (
-                        infer(compiled(operator, signs, element_type, "?", version), tensor(x, element_type))
+                        infer(
+                            compiled(operator, signs, element_type, "?", version),
+                            tensor(x, element_type),
+                        )
                         for version in (OURS, THEIRS)
                     )
                     differ = ours != theirs
                     if differ.any():
-                        print(f"{operator} {element_type}: OpenVINO is wrong for {differ.sum()} of {x.size} elements")
+                        print(
+                            f"{operator} {element_type}: OpenVINO is wrong for {differ.sum()} of {x.size} elements"
+                        )
                         self.assertEqual(operator, "IsFinite")
                         np.testing.assert_array_equal(differ, subnormal(x))
                     np.testing.assert_array_equal(ours, right(operator, signs, x))
@@ -218,7 +247,9 @@ class InReferenceEvaluation(unittest.TestCase):
             x = codes(element_type)
             for operator, signs in OPERATORS:
                 if element_type == "f8e8m0":  # ml_dtypes has no signbit for it
-                    want = right(operator, None, x) if operator != "IsInf" else np.zeros(x.shape, bool)
+                    want = (
+                        right(operator, None, x) if operator != "IsInf" else np.zeros(x.shape, bool)
+                    )
                 else:
                     want = right(operator, signs, x)
                 with self.subTest(operator=operator, signs=signs, element_type=element_type):
@@ -229,7 +260,9 @@ class InReferenceEvaluation(unittest.TestCase):
     def test_part_of_a_tensor(self):
         """Read by its strides. (An output that is a part is not tried: OpenVINO 2026.4.1 hands it on as if it were packed.)"""
         whole = np.resize(codes("f32")[::7], (20, 30, 70))
-        part = ov.Tensor(tensor(whole, "f32"), ov.Coordinate([3, 5, 2]), ov.Coordinate([17, 29, 69]))
+        part = ov.Tensor(
+            tensor(whole, "f32"), ov.Coordinate([3, 5, 2]), ov.Coordinate([17, 29, 69])
+        )
         self.assertFalse(part.is_continuous())
         out = ov.Tensor(ov.Type.boolean, ov.Shape([14, 24, 67]))
         got = self.evaluate("IsNaN", None, "f32", part, out)
@@ -240,7 +273,9 @@ class Validation(unittest.TestCase):
     def test_output_keeps_the_partial_shape(self):
         for shape in ("4,2", "?,21,37", "2..4,73,12", "?,?,?,?,?", "..."):
             for operator, signs in OPERATORS:
-                ours, theirs = (model(operator, signs, "f16", shape, version) for version in (OURS, THEIRS))
+                ours, theirs = (
+                    model(operator, signs, "f16", shape, version) for version in (OURS, THEIRS)
+                )
                 self.assertEqual(ours.output(0).partial_shape, theirs.output(0).partial_shape)
                 self.assertEqual(ours.output(0).element_type, ov.Type.boolean)
 
@@ -261,7 +296,9 @@ def measure():
     """Microseconds of one inference of 1 Mi elements: the fastest of 60 in turns, in one process. (Medians tell of the load
     of the machine: a run takes less than a slice of the scheduler.)"""
     print(f"OpenVINO {ov.get_version()}, {CORE.get_property('CPU', 'FULL_DEVICE_NAME')}")
-    print("| 1 Mi elements | threads | ours, us | OpenVINO's own, us | own / ours |\n|---|---|---|---|---|")
+    print(
+        "| 1 Mi elements | threads | ours, us | OpenVINO's own, us | own / ours |\n|---|---|---|---|---|"
+    )
     for element_type, threads in itertools.product(("f32", "f16", "bf16"), (1, 2)):
         x = np.resize(np.array([0.5, -2, 3], DTYPES[element_type]), 1 << 20)
         for operator in ("IsFinite", "IsInf", "IsNaN"):
@@ -277,7 +314,9 @@ def measure():
                     request.infer()
                     taken.append((time.perf_counter() - start) * 1e6)
             ours, theirs = (min(taken) for taken in times)
-            print(f"| {operator} {element_type} | {threads} | {ours:.0f} | {theirs:.0f} | {theirs / ours:.1f} |")
+            print(
+                f"| {operator} {element_type} | {threads} | {ours:.0f} | {theirs:.0f} | {theirs / ours:.1f} |"
+            )
 
 
 if __name__ == "__main__":
