@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the first corpus of each fuzz target from the special values of every format: fuzz/seeds.py [TARGET...]
+"""Writes the first corpus of each fuzz target: fuzz/seeds.py [TARGET...]
 
-The files go to fuzz/corpus/TARGET/seed-*, beside what cargo-fuzz finds; with them what was worth keeping of long runs,
-from fuzz/corpora/TARGET.hex (see minimise). To add a target: a generator of its inputs in
-SEEDS below. It may yield what it likes as long as the target can decode it.
+The inputs are made of the special values of every format. They go to fuzz/corpus/TARGET/seed-*,
+beside the findings of cargo-fuzz, together with the kept inputs of long runs from
+fuzz/corpora/TARGET.hex (see minimise). To add a target, write a generator of its inputs in SEEDS
+below. It may yield any bytes that the target can decode.
 """
 
 import io
@@ -16,8 +17,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-# In the order of nonfinite::Format::ALL: name, bytes, and the bits of elements that matter, as ml_dtypes and IEEE 754
-# have them. Zero, one, the least subnormal, the largest number, what is not finite, and its neighbours.
+# In the order of nonfinite::Format::ALL: name, bytes, and the codes of special elements by
+# ml_dtypes and IEEE 754: zero, one, the least subnormal, the largest number, NaN and infinities,
+# and their neighbours.
 FORMATS = [
     (
         "f16",
@@ -96,7 +98,7 @@ def tensors():
         start, bit = 7 * form % 64, 5 * form % 32
         for predicate in range(PREDICATES):
             yield tensor(form, predicate, elements(size, values), start, bit)
-            # Several groups of finite elements with one special byte late among them, and a length that leaves a rest.
+            # Several groups of finite elements and a rest, with one special byte near the end.
             clean = elements(size, [values[0]] * 7 + [values[1]] * 4)
             yield tensor(
                 form,
@@ -113,7 +115,7 @@ def tensors():
 
 
 def calls():
-    """A Call of fuzz_targets/bytes_api.rs: the excess is that above -3, then which kind of offset, and the offset."""
+    """A Call of fuzz_targets/bytes_api.rs: the excess plus 3, the kind of offset, the offset."""
     for form, (_, size, values) in enumerate(FORMATS):
         for excess, cut in itertools.product((0, 2, 3, 4), (0, 1)):
             data = elements(size, values)[cut:]
@@ -122,7 +124,7 @@ def calls():
 
 
 def views():
-    """A Strided of src/strided.rs: format, predicate, rank, a byte a size, and then whatever comes."""
+    """A Strided of src/strided.rs: format, predicate, rank, a byte for each size, others."""
     for form, (_, size, values) in enumerate(FORMATS):
         for sizes in (
             [],
@@ -218,7 +220,7 @@ def npz_files():
 
 
 def gguf_files():
-    """Version 3: metadata, then name, extents, type and offset of each tensor, then the data in steps of 32 bytes."""
+    """Version 3: metadata; name, extents, type, offset of each tensor; data aligned to 32."""
     for order in "<>":
 
         def text(value):
@@ -236,7 +238,7 @@ def gguf_files():
             text("numbers") + number(9, 4) + long(2) + number(1, 2),
             text("general.alignment") + number(4, 32),
         ]
-        # ggml types: F32, F16, F64, BF16, Q4_0, Q8_0; of the last two, blocks of 32 with a scale in half precision.
+        # ggml types: F32, F16, F64, BF16, Q4_0, Q8_0. The last two: blocks of 32, an f16 scale.
         kinds = [(0, 2, 1), (1, 0, 1), (28, 3, 1), (30, 1, 1), (2, None, 18), (8, None, 34)]
         infos, data = [], b""
         for kind, form, size in kinds:
@@ -262,7 +264,7 @@ def gguf_files():
 
 
 def onnx_files():
-    """ModelProto by hand: each field is its number and kind, then the value or a length and bytes."""
+    """ModelProto by hand: each field is a number and kind, and a value or a length and bytes."""
 
     def varint(value):
         parts = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
@@ -440,7 +442,7 @@ def written(files):
 
 
 def bare():
-    """For inputs whose parts have no fixed place: nothing, and some bytes of every kind to begin with."""
+    """For inputs without a fixed layout: an empty one, and ones with some bytes of every kind."""
     yield b""
     yield bytes(range(256))
     for step in (3, 5, 7):

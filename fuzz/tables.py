@@ -1,4 +1,7 @@
-"""Seeds of read_arrow and read_parquet, by pyarrow: small tables of every layout, compression and encoding that is read."""
+"""Seeds of read_arrow and read_parquet, by pyarrow.
+
+Small tables with every supported layout, compression and encoding.
+"""
 
 import io
 import itertools

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Times the checker and what else answers the same question, on the same files, in turns: run.py PROGRAM [GIB] [ROUNDS] [gguf]
+"""Times the checker and other programs for the same question, on the same files, in turns.
 
-Needs numpy and safetensors (ci/checker/venv.sh makes such a venv), a C compiler, and takes torch from $TORCH_PYTHON if that is set.
-Files go into $TMPDIR. Prints Markdown for benches/record/checker.md: medians of the rounds, and the ratios of medians.
+    run.py PROGRAM [GIB] [ROUNDS] [gguf]
+
+Needs numpy and safetensors (ci/checker/venv.sh makes such a venv) and a C compiler. Uses torch from
+$TORCH_PYTHON if that is set. Files go into $TMPDIR. Prints Markdown for benches/record/checker.md:
+medians of the rounds, and the ratios of medians.
 """
 
 import json
@@ -49,7 +52,7 @@ print(time.perf_counter() - start)
 
 
 def safetensors(path, dtype, size, length):
-    """All-finite tensors; the bytes of each are `length` long. Returns where the data begins and its length."""
+    """Writes all-finite tensors of `length` bytes each. Returns the place of the data."""
     header = {
         f"{i}": {
             "dtype": dtype,
@@ -98,7 +101,7 @@ def seconds(command):
 
 
 def cpu_seconds():
-    """CPU time of all processes run so far, their starts included: it does not depend on what else the machine does."""
+    """CPU time of all processes run so far, starts included. Other load does not affect it."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -109,7 +112,7 @@ def ours(program, *arguments):
 
 
 def cold(path):
-    """Asks the system to drop the file from its page cache. (Of a virtual machine the host may still have it.)"""
+    """Asks the system to drop the file from its page cache. (A VM host may still have it.)"""
     with open(path, "rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -143,12 +146,14 @@ def table(title, size, contenders, rounds, before=lambda: None):
     medians = {name: statistics.median(values) for name, values in times.items()}
     first = next(iter(medians.values()))
     print(
-        f"\n### {title}, {size / 1e9:.2f} GB\n\n| | s, median of {rounds} | best | GB/s | time / ours | CPU s |\n|---|---|---|---|---|---|"
+        f"\n### {title}, {size / 1e9:.2f} GB\n\n"
+        f"| | s, median of {rounds} | best | GB/s | time / ours | CPU s |\n"
+        "|---|---|---|---|---|---|"
     )
     for name, median in medians.items():
         print(
-            f"| {name} | {median:.4f} | {min(times[name]):.4f} | {size / median / 1e9:.2f} | {median / first:.2f} "
-            f"| {statistics.median(cpu[name]):.3f} |"
+            f"| {name} | {median:.4f} | {min(times[name]):.4f} | {size / median / 1e9:.2f} "
+            f"| {median / first:.2f} | {statistics.median(cpu[name]):.3f} |"
         )
     sys.stdout.flush()
 

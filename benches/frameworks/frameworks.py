@@ -30,7 +30,7 @@ def fits(result, right):
 
 
 def answers_wrongly(make, fmt, ask):
-    """On data of several kinds and of lengths that no block divides. None: it does not answer this at all."""
+    """Checks answers on several kinds of data and odd lengths. None if there is no answer."""
     for kind in ("clean", "dirty", "random", "allnan"):
         for n in (1, 100, 4096, 50_021):
             x = tensor(fmt, kind, n)
@@ -56,7 +56,7 @@ def calls_a_sample(run):
 
 
 def measure(tasks, rounds):
-    """Median seconds a call. The tasks take turns, so that what else the machine does befalls all of them."""
+    """Median seconds of a call. The tasks take turns, so that other load affects all of them."""
     calls, samples = {}, {name: [] for name in tasks}
     for name, (select, run) in tasks.items():
         select()

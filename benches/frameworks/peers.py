@@ -1,8 +1,8 @@
-"""Who is measured.
+"""The frameworks that are measured.
 
-Each is a function of a format, a question and a tensor (a numpy array) that returns None where it has no answer, or a
-function to time and one that makes its result comparable. What can be prepared once (tensors, models, outputs that the
-library takes) is prepared outside of the timed function.
+Each is a function of a format, a question and a tensor (a numpy array). It returns None if the
+framework has no answer, or two functions: one to time, and one that makes its result comparable.
+Tensors, models and outputs are prepared outside of the timed function.
 """
 
 import ctypes
@@ -72,7 +72,7 @@ def load_ours(path):
 
 @peer("numpy")
 def numpy_peer(fmt, ask, x):
-    """With ml_dtypes for bf16. The output is given for masks; reductions need a mask of their own."""
+    """numpy, with ml_dtypes for bf16. Masks get an output; reductions allocate their own mask."""
     question = np.isfinite if ask.endswith("finite") else np.isnan
     if ask.startswith("mask"):
         out = np.empty(x.size, bool)

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Strided tensors: `numpy.isfinite(x, out=..)` of a view against our TensorView, in one process, on one thread.
+"""Strided tensors: `numpy.isfinite(x, out=..)` of a view against our TensorView.
+
+Both run in one process, on one thread.
 
     benches/frameworks/run.sh makes the environment; then
-    VENV/bin/python benches/frameworks/strided.py --library TARGET/release/libnonfinite_frameworks.so
+    cd benches/frameworks
+    VENV/bin/python strided.py --library TARGET/release/libnonfinite_frameworks.so
 
 Every answer is compared with numpy's first. The tasks of a row take turns; medians over the rounds.
 """

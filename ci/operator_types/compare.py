@@ -10,7 +10,7 @@ import openvino as ov
 from openvino import opset10
 from openvino.passes import ConstantFolding, Manager
 
-# Special codes of the 8-bit formats that both sides name, as our formats define them: NaN codes, infinite codes.
+# NaN codes and infinite codes of the 8-bit formats that both sides have, by our definitions.
 FP8 = {
     "f8e4m3fn": ({0x7F, 0xFF}, set()),
     "f8e5m2": ({0x7D, 0x7E, 0x7F, 0xFD, 0xFE, 0xFF}, {0x7C, 0xFC}),
@@ -60,7 +60,7 @@ def type_string(code):
 
 
 def of_openvino():
-    """The facts of openvino, in our fields, but without codes, which Python does not see, and formats."""
+    """The facts of openvino, in our fields, without formats and codes, which Python hides."""
     types = [t for t in (getattr(ov.Type, n) for n in dir(ov.Type)) if isinstance(t, ov.Type)]
     for element_type in types:
         name = element_type.get_type_name()
@@ -171,7 +171,8 @@ def main(path):
     expect(cpu_plugin_clamps_f64(), True, "the documented fault of the CPU plugin with f64")
 
     print(
-        f"onnx {onnx.__version__}, openvino {ov.__version__}: {compared} facts compared, {len(wrong)} wrong"
+        f"onnx {onnx.__version__}, openvino {ov.__version__}: "
+        f"{compared} facts compared, {len(wrong)} wrong"
     )
     print("\n".join(wrong))
     return 1 if wrong else 0

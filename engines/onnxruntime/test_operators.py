@@ -1,4 +1,7 @@
-"""Tests of the custom operators in ONNX Runtime. NONFINITE_LIBRARY names the library; `./test` sets everything up."""
+"""Tests of the custom operators in ONNX Runtime.
+
+NONFINITE_LIBRARY is the path of the library. `./test` sets everything up.
+"""
 
 import itertools
 import os
@@ -67,7 +70,10 @@ def run(made, bits, type_):
 
 
 def oracle(operator, values, detect_negative=1, detect_positive=1):
-    """numpy and ml_dtypes. In f64, so that neither one's own shortcuts for a type are asked; that conversion is exact."""
+    """The answers of numpy, with ml_dtypes.
+
+    Computed in f64, to avoid their special code for single types. The conversion is exact.
+    """
     with np.errstate(all="ignore"):
         wide = values.astype(np.float64)
     if operator == "IsNaN":
@@ -79,7 +85,7 @@ def oracle(operator, values, detect_negative=1, detect_positive=1):
 
 
 def patterns(name):
-    """All codes of types up to 16 bits; random bits of wider ones, a quarter of them with an exponent of ones."""
+    """All codes of types up to 16 bits. Random bits of wider types, a quarter NaN or Inf."""
     _, _, unsigned = TYPES[name]
     width = 8 * np.dtype(unsigned).itemsize
     if width <= 16:
@@ -127,13 +133,14 @@ def add_node_tests():
 add_node_tests()
 # The names that ONNX 1.23 has; later ones may have more.
 KNOWN = {
-    "test_isnan", "test_isnan_float16", "test_isinf", "test_isinf_positive", "test_isinf_negative", "test_isinf_float16",
+    "test_isnan", "test_isnan_float16", "test_isinf", "test_isinf_positive", "test_isinf_negative",
+    "test_isinf_float16",
 }  # fmt: skip
 assert KNOWN <= set(dir(NodeTests)), f"ONNX has lost node tests: {KNOWN - set(dir(NodeTests))}"
 
 
 class Codes(unittest.TestCase):
-    """All codes of all types against numpy and ml_dtypes, and against the runtime's own operators."""
+    """All codes of all types, against numpy and against the operators of the runtime."""
 
     def check(self, name, operator, **attributes):
         type_, dtype, _ = TYPES[name]
@@ -194,7 +201,7 @@ class Models(unittest.TestCase):
         self.assertEqual(made.get_outputs()[0].type, "tensor(bool)")
 
     def test_bf16_at_opset_13(self):
-        """ONNX allows bf16 for IsNaN from 13 on; the runtime has no kernel for it there. Ours runs."""
+        """ONNX allows bf16 for IsNaN from 13 on. The runtime has no kernel for it; ours runs."""
         with self.assertRaises(Exception) as refused:
             session(one_node("IsNaN", TensorProto.BFLOAT16, domain="", opset=13))
         self.assertIn("Could not find an implementation for IsNaN(13)", str(refused.exception))
@@ -260,9 +267,10 @@ class Refusals(unittest.TestCase):
 
 
 def times():
-    """Median milliseconds of session.run for 1 Mi elements, ours and the runtime's own, in turns."""
+    """Median milliseconds of session.run for 1 Mi elements: ours and the runtime's, in turns."""
     print(
-        f"onnxruntime {ort.__version__}, 1 Mi elements, one thread, median of 101 runs in turns, microseconds"
+        f"onnxruntime {ort.__version__}, 1 Mi elements, one thread, "
+        "median of 101 runs in turns, microseconds"
     )
     print(f"{'':12} {'IsNaN':>16} {'IsInf':>16} {'IsFinite':>16}   ours / theirs")
     composed = [

@@ -1,5 +1,8 @@
-"""The operators of extension.cpp in OpenVINO's CPU plugin and in its reference evaluation, against numpy and ml_dtypes, which
-are the oracle, and against OpenVINO's own operators. Run by the script `test` beside it; `test.py LIBRARY time` measures."""
+"""Tests of the operators of extension.cpp in OpenVINO's CPU plugin and reference evaluation.
+
+The oracle is numpy with ml_dtypes. The answers are also compared with OpenVINO's own operators.
+Run by the script `test` in this folder. `test.py LIBRARY time` measures.
+"""
 
 import itertools
 import sys
@@ -36,7 +39,7 @@ OPERATORS = [
 
 
 def layer(number, kind, version, inputs=0, outputs=1, data=""):
-    """One layer of an IR model. Types and shapes of ports are inferred, but the reader asks for a precision."""
+    """One layer of an IR model. Types and shapes are inferred, but the reader needs a precision."""
 
     def ports(name, numbers):
         inner = "".join(f'<port id="{i}" precision="FP32"/>' for i in numbers)
@@ -55,7 +58,10 @@ def net(layers, edges, weights=b""):
         f'<edge from-layer="{a}" from-port="{p}" to-layer="{b}" to-port="{q}"/>'
         for a, p, b, q in edges
     )
-    xml = f'<net name="test" version="11"><layers>{"".join(layers)}</layers><edges>{edges}</edges></net>'
+    xml = (
+        f'<net name="test" version="11"><layers>{"".join(layers)}</layers>'
+        f"<edges>{edges}</edges></net>"
+    )
     return CORE.read_model(xml.encode(), weights)
 
 
@@ -155,7 +161,7 @@ class OnTheCpuPlugin(unittest.TestCase):
                         np.testing.assert_array_equal(got, want)
 
     def test_against_openvino(self):
-        """Equal, but for subnormals, which OpenVINO's own IsFinite calls non-finite where it uses AVX-512."""
+        """Equal except for subnormals, which OpenVINO's IsFinite calls non-finite with AVX-512."""
         for element_type in ("f16", "bf16", "f32"):
             x = codes(element_type)
             for operator, signs in OPERATORS:
@@ -170,15 +176,18 @@ class OnTheCpuPlugin(unittest.TestCase):
                     differ = ours != theirs
                     if differ.any():
                         print(
-                            f"{operator} {element_type}: OpenVINO is wrong for {differ.sum()} of {x.size} elements"
+                            f"{operator} {element_type}: "
+                            f"OpenVINO is wrong for {differ.sum()} of {x.size} elements"
                         )
                         self.assertEqual(operator, "IsFinite")
                         np.testing.assert_array_equal(differ, subnormal(x))
                     np.testing.assert_array_equal(ours, right(operator, signs, x))
 
     def test_f64_is_narrowed_before_operators_see_it(self):
-        """The plugin makes f32 of f64, and the largest f32 of what is larger, infinities too: nothing that an operator
-        can change. NaN stays."""
+        """The plugin converts f64 to f32 first, and clamps infinities to the largest f32.
+
+        NaN stays. An operator of an extension cannot change this.
+        """
         x = codes("f64")
         nan = np.isnan(x)
         for operator, version in itertools.product(("IsFinite", "IsInf", "IsNaN"), (OURS, THEIRS)):
@@ -209,8 +218,11 @@ class OnTheCpuPlugin(unittest.TestCase):
             np.testing.assert_array_equal(request.get_output_tensor(0).data, np.isfinite(x))
 
     def test_inside_a_model(self):
-        """Relu(where(IsFinite(x), x, 0)), as a model that guards itself. Between an operator of an extension and one of its
-        own that takes booleans the plugin wants a pair of Converts."""
+        """Relu(where(IsFinite(x), x, 0)), as in a model that guards itself.
+
+        The plugin needs a pair of Converts between an operator of an extension and a built-in
+        operator that takes booleans.
+        """
         zero = np.zeros(1, np.float32)
         guarded = net(
             [
@@ -218,14 +230,15 @@ class OnTheCpuPlugin(unittest.TestCase):
                 layer(1, "IsFinite", OURS, inputs=1),
                 layer(2, "Convert", "opset1", inputs=1, data='<data destination_type="f32"/>'),
                 layer(3, "Convert", "opset1", inputs=1, data='<data destination_type="boolean"/>'),
-                layer(4, "Const", "opset1", data='<data element_type="f32" shape="1" offset="0" size="4"/>'),
+                layer(4, "Const", "opset1",
+                      data='<data element_type="f32" shape="1" offset="0" size="4"/>'),
                 layer(5, "Select", "opset1", inputs=3, data='<data auto_broadcast="numpy"/>'),
                 layer(6, "ReLU", "opset1", inputs=1),
                 layer(7, "Result", "opset1", inputs=1, outputs=0),
             ],
             [
-                (0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 5, 0), (0, 0, 5, 1), (4, 0, 5, 2), (5, 3, 6, 0),
-                (6, 1, 7, 0),
+                (0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 5, 0), (0, 0, 5, 1), (4, 0, 5, 2),
+                (5, 3, 6, 0), (6, 1, 7, 0),
             ],
             zero.tobytes(),
         )  # fmt: skip
@@ -258,7 +271,10 @@ class InReferenceEvaluation(unittest.TestCase):
                     np.testing.assert_array_equal(got, want)
 
     def test_part_of_a_tensor(self):
-        """Read by its strides. (An output that is a part is not tried: OpenVINO 2026.4.1 hands it on as if it were packed.)"""
+        """An input that is a part of a tensor is read by its strides.
+
+        Outputs that are a part are not tested: OpenVINO 2026.4.1 treats them as packed.
+        """
         whole = np.resize(codes("f32")[::7], (20, 30, 70))
         part = ov.Tensor(
             tensor(whole, "f32"), ov.Coordinate([3, 5, 2]), ov.Coordinate([17, 29, 69])
@@ -293,11 +309,14 @@ class Validation(unittest.TestCase):
 
 
 def measure():
-    """Microseconds of one inference of 1 Mi elements: the fastest of 60 in turns, in one process. (Medians tell of the load
-    of the machine: a run takes less than a slice of the scheduler.)"""
+    """Microseconds of one inference of 1 Mi elements: the fastest of 60 in turns, in one process.
+
+    (A run takes less than a time slice of the scheduler, so medians would measure other load.)
+    """
     print(f"OpenVINO {ov.get_version()}, {CORE.get_property('CPU', 'FULL_DEVICE_NAME')}")
     print(
-        "| 1 Mi elements | threads | ours, us | OpenVINO's own, us | own / ours |\n|---|---|---|---|---|"
+        "| 1 Mi elements | threads | ours, us | OpenVINO's own, us | own / ours |\n"
+        "|---|---|---|---|---|"
     )
     for element_type, threads in itertools.product(("f32", "f16", "bf16"), (1, 2)):
         x = np.resize(np.array([0.5, -2, 3], DTYPES[element_type]), 1 << 20)
@@ -315,7 +334,8 @@ def measure():
                     taken.append((time.perf_counter() - start) * 1e6)
             ours, theirs = (min(taken) for taken in times)
             print(
-                f"| {operator} {element_type} | {threads} | {ours:.0f} | {theirs:.0f} | {theirs / ours:.1f} |"
+                f"| {operator} {element_type} | {threads} | {ours:.0f} | {theirs:.0f} "
+                f"| {theirs / ours:.1f} |"
             )
 
 
