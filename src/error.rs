@@ -32,7 +32,16 @@ pub enum Error {
         /// Length of the output in bytes.
         bytes: usize,
     },
-    /// The output of a replacement does not have the length of the input.
+    /// A validity bitmap ends before the bit of the last element, or before that of the first.
+    ValidityBits {
+        /// Elements of the input.
+        elements: usize,
+        /// The bit of the bitmap that was to be that of the first element.
+        offset: usize,
+        /// Length of the bitmap in bytes.
+        bytes: usize,
+    },
+    /// The output of a replacement does not have the bytes of the input.
     OutputBytes {
         /// Length of the input in bytes.
         bytes: usize,
@@ -49,6 +58,14 @@ pub enum Error {
     /// A code does not fit into an element.
     Code {
         /// The code.
+        bits: u64,
+        /// The format of the elements.
+        format: Format,
+    },
+    /// Magnitudes of this format are not compared with this threshold: it must be finite and not
+    /// negative, and the format must have a sign.
+    Threshold {
+        /// The bits of the threshold.
         bits: u64,
         /// The format of the elements.
         format: Format,
@@ -159,6 +176,10 @@ impl fmt::Display for Error {
                 f,
                 "{elements} elements from bit {offset} on, but an output of {bytes} bytes"
             ),
+            Self::ValidityBits { elements, offset, bytes } => write!(
+                f,
+                "{elements} elements from bit {offset} on, but a validity bitmap of {bytes} bytes"
+            ),
             Self::OutputBytes { bytes, output } => {
                 write!(f, "{bytes} bytes, but an output of {output}")
             }
@@ -170,6 +191,13 @@ impl fmt::Display for Error {
                 "code {bits:#x} does not fit into {format} elements of {} bits",
                 8 * format.size_in_bytes()
             ),
+            Self::Threshold { format: format @ Format::F8E8M0Fnu, .. } => {
+                write!(f, "{format} elements are scales: no threshold is asked of them")
+            }
+            Self::Threshold { bits, .. } => {
+                let threshold = f64::from_bits(bits);
+                write!(f, "the threshold {threshold} is no finite number from 0 up")
+            }
             Self::NoArithmetic { format } => {
                 write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
             }

@@ -39,6 +39,9 @@
 //! | where are all? | | [`positions`](TensorView::positions) |
 //! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`][view-census] |
 //! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
+//! | smallest, largest, zeros, subnormals | [`stats`] | [`stats`](TensorView::stats) |
+//! | magnitudes above a threshold | | [`exceeds`](TensorView::exceeds) |
+//! | any of these, if some elements are null | | [`with_validity`](TensorView::with_validity) |
 //! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |
 //! | replace NaN and infinity in a copy | [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |
@@ -66,8 +69,9 @@
 //!
 //! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
 //! elements), `views` (strides and rows), `replace`, `scale`. Off by default: `rayon` (threads),
-//! `ndarray` (its arrays as views), `portable` (one more backend, for comparison). Without `std`
-//! the crate is `no_std` and still detects the CPU.
+//! `ndarray` (its arrays as views), `stats` (statistics and thresholds), `validity` (validity
+//! bitmaps of Apache Arrow), `portable` (one more backend, for comparison). Without `std` the crate
+//! is `no_std` and still detects the CPU.
 //!
 //! # Backends
 //!
@@ -110,12 +114,16 @@ mod element;
 mod element_mut;
 mod error;
 mod format;
+#[cfg(feature = "stats")]
+mod number;
 mod predicate;
 #[cfg(feature = "replace")]
 mod replace;
 #[cfg(feature = "scale")]
 pub mod scale;
 mod slice;
+#[cfg(feature = "stats")]
+mod stats;
 mod view;
 
 pub use backend::{BackendInfo, backends};
@@ -131,12 +139,20 @@ pub use nonfinite_kernels::{Backend, Census, MaskOut, Occurrences};
 pub use predicate::Predicate;
 #[cfg(feature = "replace")]
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
+#[cfg(feature = "stats")]
+pub use slice::stats;
 pub use slice::{
     all, all_finite, any, any_nan, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask,
     mask_uninit, position,
 };
 #[cfg(feature = "views")]
 pub use slice::{any_rows, count_rows};
+#[cfg(feature = "stats")]
+pub use stats::{Extreme, Stats};
+#[cfg(feature = "stats")]
+pub use view::Exceeds;
+#[cfg(feature = "validity")]
+pub use view::ValidView;
 #[cfg(feature = "views")]
 pub use view::{MaskView, Rows};
 pub use view::{Positions, TensorView};

@@ -6,6 +6,8 @@ use core::mem::MaybeUninit;
 
 use nonfinite_kernels::{MaskOut, bytes, bytes_mut, typed};
 
+#[cfg(feature = "stats")]
+use crate::Stats;
 #[cfg(feature = "views")]
 use crate::TensorView;
 use crate::element::{opposite, rule};
@@ -188,9 +190,24 @@ pub fn census<T: Element>(x: &[T]) -> Census {
     typed::census::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan))
 }
 
-/// Sets `out[r]` to whether `predicate` holds for any element of row `r`, which is `x[r *
-/// columns..][..columns]`. No mask is made. For other questions, rows with padding, more dimensions
-/// or another axis, see [`TensorView::rows`].
+/// The smallest and the largest finite number, the largest magnitude, and how many elements are
+/// zero, subnormal, normal, NaN and infinite, in one pass: see [`crate::TensorView::stats`].
+///
+/// ```
+/// let stats = nonfinite::stats(&[1.0f32, f32::NAN, -3.0, 0.0]);
+/// assert_eq!((stats.min.unwrap().value, stats.max.unwrap().value), (-3.0, 1.0));
+/// assert_eq!((stats.max_abs.unwrap().index, stats.zeros, stats.census.total()), (2, 1, 1));
+/// ```
+#[cfg(feature = "stats")]
+#[must_use]
+pub fn stats<T: Element>(x: &[T]) -> Stats {
+    let numbers = const { &T::FORMAT.make_numbers() };
+    Stats::new(typed::stats::<T::Lane>(None, bytes(x), numbers), T::FORMAT)
+}
+
+/// Sets `out[r]` to whether `predicate` holds for any element of row `r`, which is
+/// `x[r * columns..][..columns]`. No mask is made. For other questions, rows with padding, more
+/// dimensions or another axis, see [`TensorView::rows`].
 ///
 /// ```
 /// use nonfinite::{Predicate, any_rows};

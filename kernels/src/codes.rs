@@ -32,10 +32,10 @@ impl Codes {
             Rule::Constant { answer: false, .. } => return None,
             Rule::Constant { answer: true, size } => match Rule::equal(size, 0, 0) {
                 Rule::Comparison(always) => always,
-                Rule::Constant { .. } | Rule::NanOrPosInf(_) => unreachable!(),
+                Rule::Constant { .. } | Rule::Either(_) => unreachable!(),
             },
             Rule::Comparison(comparison) => comparison,
-            Rule::NanOrPosInf(_) => panic!("no rule for NaN: it holds for infinities"),
+            Rule::Either(_) => panic!("no rule for NaN: it holds for infinities"),
         };
         if comparison.is_ieee() {
             let (pos_inf, neg_inf) = (comparison.class(1).bound(), comparison.class(2).bound());

@@ -21,10 +21,9 @@ type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
 /// [`crate::lane::Loops::bits`] of one width.
 type Bits = fn(Option<Backend>, &[u8], &Comparison, &mut [[u8; 8]]) -> u64;
 
-/// The comparisons for NaN and for +Inf, from the comparison for NaN. Both are negated if it is
-/// negated.
+/// Both comparisons of a rule, from the first. Both are negated if the first is negated.
 fn both(nan: &Comparison) -> [Comparison; 2] {
-    [*nan, nan.class(1)]
+    [*nan, nan.other()]
 }
 
 /// A byte for each element.
@@ -167,7 +166,7 @@ mod tests {
             (0..LEN).flat_map(|i| of(i).to_ne_bytes()[low..low + size].to_vec()).collect()
         };
         for (size, inf) in [(1, 0x7C), (2, 0x7C00), (4, 0x7F80_0000), (8, 0x7FF0 << 48)] {
-            let Rule::NanOrPosInf(nan) = Rule::nan_or_pos_inf(size, inf).not() else {
+            let Rule::Either(nan) = Rule::nan_or_pos_inf(size, inf).not() else {
                 unreachable!("the rule that it makes")
             };
             for one in [0, 1, 63, 64, 65, 66, 67, 5000, LEN - 9, LEN - 2, LEN - 1, LEN] {

@@ -41,7 +41,7 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
             large_mask::<L>(backend, x, comparison, out.slots())
         }
         Rule::Comparison(comparison) => L::mask(backend, x, comparison, out.slots()),
-        Rule::NanOrPosInf(nan) => either::mask(L::mask, backend, x, nan, out.slots()),
+        Rule::Either(nan) => either::mask(L::mask, backend, x, nan, out.slots()),
     }
 }
 
@@ -152,7 +152,7 @@ fn words_of_bits<L: Lane>(
     match rule {
         Rule::Constant { .. } => 0,
         Rule::Comparison(comparison) => L::bits(backend, x, comparison, words),
-        Rule::NanOrPosInf(nan) => either::bits(L::bits, backend, x, nan, words),
+        Rule::Either(nan) => either::bits(L::bits, backend, x, nan, words),
     }
 }
 
@@ -212,7 +212,7 @@ pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Opt
     match rule {
         Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
         Rule::Comparison(comparison) => L::position(backend, x, comparison),
-        Rule::NanOrPosInf(nan) => either::position(L::position, backend, x, nan),
+        Rule::Either(nan) => either::position(L::position, backend, x, nan),
     }
 }
 
@@ -231,10 +231,10 @@ pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize 
             elements - L::count(backend, x, &comparison.not()).hits
         }
         Rule::Comparison(comparison) => L::count(backend, x, comparison).hits,
-        Rule::NanOrPosInf(nan) if nan.negate() => {
+        Rule::Either(nan) if nan.negate() => {
             elements - either::count(L::count, backend, x, &nan.not())
         }
-        Rule::NanOrPosInf(nan) => either::count(L::count, backend, x, nan),
+        Rule::Either(nan) => either::count(L::count, backend, x, nan),
     }
 }
 

@@ -12,9 +12,13 @@ use crate::loops::mask::Mask;
 use crate::loops::position::Position;
 #[cfg(feature = "replace")]
 use crate::loops::replace::{Copying, InPlace};
+#[cfg(feature = "stats")]
+use crate::loops::stats::Statistics;
 use crate::loops::stream::Streamed;
 use crate::rule::Comparison;
 use crate::scalar;
+#[cfg(feature = "stats")]
+use crate::stats::{Numbers, Tally};
 
 impl<const W: usize> Question for Mask<W> {
     fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
@@ -52,10 +56,19 @@ impl<const W: usize> Question for Census<W> {
     }
 }
 
+#[cfg(feature = "stats")]
+impl<const W: usize> Question for Statistics<W> {
+    fn scalar(x: &[u8], _: &Comparison, numbers: &Numbers) -> Tally {
+        scalar::stats::<W>(x, numbers)
+    }
+}
+
 mod sealed {
     #[cfg(feature = "replace")]
     use super::Codes;
     use super::{Backend, ClassCounts, Comparison, Counted};
+    #[cfg(feature = "stats")]
+    use super::{Numbers, Tally};
     use core::mem::MaybeUninit;
 
     /// Runs the loops of one width. A caller links no other loops.
@@ -96,6 +109,13 @@ mod sealed {
             out: &mut [u8],
             codes: &Codes,
         ) -> usize;
+        #[cfg(feature = "stats")]
+        fn stats(
+            backend: Option<Backend>,
+            x: &[u8],
+            non_finite: &Comparison,
+            numbers: &Numbers,
+        ) -> Tally;
     }
 }
 pub(crate) use sealed::Loops;
@@ -189,6 +209,17 @@ macro_rules! lanes {
             ) -> usize {
                 static ROW: Row<Copying<$width>> = row::<Copying<$width>>();
                 Backend::run::<Copying<$width>>(backend, &ROW, x, comparison, (out, codes))
+            }
+
+            #[cfg(feature = "stats")]
+            fn stats(
+                backend: Option<Backend>,
+                x: &[u8],
+                non_finite: &Comparison,
+                numbers: &Numbers,
+            ) -> Tally {
+                static ROW: Row<Statistics<$width>> = row::<Statistics<$width>>();
+                Backend::run::<Statistics<$width>>(backend, &ROW, x, non_finite, numbers)
             }
         }
     )* };

@@ -76,6 +76,8 @@ mod scalar;
 #[cfg(feature = "scale")]
 mod scale;
 mod simd;
+#[cfg(feature = "stats")]
+mod stats;
 mod stream;
 #[cfg(feature = "views")]
 pub mod strided;
@@ -96,6 +98,8 @@ pub use plain::{
 pub use rule::{Comparison, Rule};
 #[cfg(feature = "scale")]
 pub use scale::{Float, scale};
+#[cfg(feature = "stats")]
+pub use stats::{Numbers, Stats, stats_of_bytes as stats};
 pub use stream::{set_last_level_cache, streams};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
@@ -105,4 +109,6 @@ pub mod typed {
     };
     #[cfg(feature = "replace")]
     pub use crate::replace::{replace, replace_into};
+    #[cfg(feature = "stats")]
+    pub use crate::stats::stats;
 }

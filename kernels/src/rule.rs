@@ -20,6 +20,8 @@ pub struct Comparison {
     /// Whether this is `(bits & !sign) > exponent`, where the ones of the exponent begin below the
     /// sign.
     ieee: bool,
+    /// In [`Rule::Either`]: whether the other comparison is that for a sign alone, not for +Inf.
+    minus_zero: bool,
 }
 
 /// How the masked bits of an element are compared.
@@ -77,8 +79,9 @@ pub enum Rule {
     },
     /// A comparison.
     Comparison(Comparison),
-    /// NaN or +Inf, from the comparison for NaN. Made by [`Rule::nan_or_pos_inf`].
-    NanOrPosInf(Comparison),
+    /// Two comparisons of which at most one holds for an element, from the first of them. Made by
+    /// [`Rule::nan_or_pos_inf`] and [`Rule::above_or_minus_zero`].
+    Either(Comparison),
 }
 
 impl Rule {
@@ -117,16 +120,24 @@ impl Rule {
     #[must_use]
     pub const fn nan_or_pos_inf(size: usize, exponent: u64) -> Self {
         match Self::greater(size, sign(size) - 1, exponent) {
-            Self::Comparison(nan) if nan.is_ieee() => Self::NanOrPosInf(nan),
+            Self::Comparison(nan) if nan.is_ieee() => Self::Either(nan),
             _ => panic!("no exponent that is all ones"),
         }
+    }
+
+    /// `(bits & 7F) > bound`, or `bits == 80`, for elements of one byte: a large magnitude, or NaN
+    /// that has the code of -0.
+    #[must_use]
+    pub const fn above_or_minus_zero(bound: u8) -> Self {
+        let comparison = Comparison::new(0x7F, bound as u64, 1, Operation::Greater);
+        Self::Either(Comparison { minus_zero: true, ..comparison })
     }
 
     /// The opposite answer for every element.
     #[must_use]
     pub const fn not(self) -> Self {
         match self {
-            Self::NanOrPosInf(nan) => Self::NanOrPosInf(nan.not()),
+            Self::Either(nan) => Self::Either(nan.not()),
             Self::Constant { answer, size } => Self::Constant { answer: !answer, size },
             Self::Comparison(comparison) => Self::Comparison(comparison.not()),
         }
@@ -138,7 +149,7 @@ impl Rule {
     pub const fn size(&self) -> usize {
         match self {
             Self::Constant { size, .. } => *size,
-            Self::Comparison(comparison) | Self::NanOrPosInf(comparison) => comparison.size(),
+            Self::Comparison(comparison) | Self::Either(comparison) => comparison.size(),
         }
     }
 }
@@ -197,6 +208,7 @@ impl Comparison {
                 && mask == sign(size) - 1
                 && bound != 0
                 && bound == ones,
+            minus_zero: false,
         }
     }
 
@@ -234,7 +246,7 @@ impl Comparison {
     }
 
     #[inline(always)]
-    pub(crate) fn negate(&self) -> bool {
+    pub(crate) const fn negate(&self) -> bool {
         self.negate
     }
 
@@ -286,6 +298,16 @@ impl Comparison {
             0 => *self,
             _ => Self { mask: all_ones(self.size()), bound: self.bound | sign, ..self.special() },
         }
+    }
+
+    /// Of the comparison of a [`Rule::Either`]: the other one, negated if this one is.
+    #[inline(never)]
+    pub(crate) fn other(&self) -> Self {
+        if !self.minus_zero {
+            return self.class(1);
+        }
+        let sign = Self::new(0xFF, 0x80, 1, Operation::Equal);
+        if self.negate { sign.not() } else { sign }
     }
 
     /// The rule itself, for the bits of one element. Every backend must agree with it.

@@ -59,7 +59,7 @@ pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) 
 const fn special(size: usize, exponent: u64) -> Comparison {
     match Rule::equal(size, exponent, exponent) {
         Rule::Comparison(comparison) => comparison,
-        Rule::Constant { .. } | Rule::NanOrPosInf(_) => unreachable!(),
+        Rule::Constant { .. } | Rule::Either(_) => unreachable!(),
     }
 }
 

@@ -9,6 +9,8 @@ use core::mem::MaybeUninit;
 #[cfg(feature = "replace")]
 use crate::codes::Codes;
 use crate::rule::{Comparison, Screen};
+#[cfg(feature = "stats")]
+use crate::stats::{Numbers, Range};
 
 /// A cache line of input, at any address.
 pub(crate) type Line = [u8; 64];
@@ -51,7 +53,7 @@ pub(crate) trait Loop: 'static {
 /// A token that proves that the CPU can run the instructions behind it.
 ///
 /// Methods take lines or blocks, never a pointer. All of them are `#[inline(always)]`.
-pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
+pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'static {
     /// Runs a loop in a function with the target features. Takes no token, so that the loops of all
     /// instruction sets have the same function type.
     ///
@@ -203,7 +205,36 @@ pub(crate) trait Scaling {
     fn multiply<const F: u8>(self, line: &mut Line, factor: Self::Factor);
 }
 
-/// Empty without the feature.
+/// Comparing numbers with each other, for a backend.
+#[cfg(feature = "stats")]
+pub(crate) trait Ordering {
+    /// The registers of a range.
+    type Bounds: Copy;
+
+    /// To be called once, outside of a loop. No elements are in the range `None`.
+    fn bounds<const W: usize>(self, range: Option<Range>) -> Self::Bounds;
+
+    /// Whether all elements of some lines are in the range. It may say no if they are.
+    fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Self::Bounds) -> bool;
+
+    /// In at most [`COUNTED`] bytes: extends the lowest and the highest key of finite elements, of
+    /// which the lowest must be that of one, and returns how many elements have a magnitude of
+    /// zero, how many one below the least normal number, and how many are not finite.
+    fn order<const W: usize>(
+        self,
+        pairs: &[[Line; 2]],
+        numbers: &Numbers,
+        keys: &mut [i64; 2],
+    ) -> [usize; 3];
+}
+
+/// Nothing without the feature.
+#[cfg(not(feature = "stats"))]
+pub(crate) trait Ordering {}
+#[cfg(not(feature = "stats"))]
+impl<T> Ordering for T {}
+
+/// Nothing without the feature.
 #[cfg(not(feature = "replace"))]
 pub(crate) trait Replacing {}
 #[cfg(not(feature = "replace"))]

@@ -1,5 +1,7 @@
 //! The input of every question: elements of one format, anywhere in memory.
 
+#[cfg(feature = "stats")]
+mod exceeds;
 mod layout;
 #[cfg(feature = "views")]
 mod mask_view;
@@ -10,12 +12,20 @@ mod questions;
 mod rows;
 #[cfg(feature = "rayon")]
 mod threads;
+#[cfg(feature = "validity")]
+mod valid;
+#[cfg(feature = "validity")]
+mod validity;
 
+#[cfg(feature = "stats")]
+pub use exceeds::Exceeds;
 #[cfg(feature = "views")]
 pub use mask_view::MaskView;
 pub use positions::Positions;
 #[cfg(feature = "views")]
 pub use rows::Rows;
+#[cfg(feature = "validity")]
+pub use valid::ValidView;
 
 use core::fmt;
 

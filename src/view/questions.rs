@@ -2,11 +2,18 @@
 
 use nonfinite_kernels::MaskOut;
 
-use super::part::Part;
+use super::part::{Condition, Part};
 use super::{Positions, TensorView};
+#[cfg(feature = "stats")]
+use crate::Stats;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
+    #[inline]
+    fn where_(&self, predicate: Predicate) -> Condition<'static> {
+        Condition::of(self.format, predicate)
+    }
+
     /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` may be slices,
     /// arrays and vectors of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
     ///
@@ -15,16 +22,24 @@ impl<'a> TensorView<'a> {
     /// then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        let out = out.into();
+        self.mask_where(self.where_(predicate), out.into())
+    }
+
+    #[inline]
+    pub(super) fn mask_where(
+        &self,
+        condition: Condition<'_>,
+        out: MaskOut<'_>,
+    ) -> Result<(), Error> {
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            threads.mask(predicate, out);
+            threads.mask(condition, out);
             return Ok(());
         }
-        Part::whole(self).mask(predicate, out);
+        Part::whole(self).mask(condition, out);
         Ok(())
     }
 
@@ -37,16 +52,33 @@ impl<'a> TensorView<'a> {
     /// is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
+        self.bits_where(self.where_(predicate), out, offset)
+    }
+
+    #[inline]
+    pub(super) fn bits_where(
+        &self,
+        condition: Condition<'_>,
+        out: &mut [u8],
+        offset: usize,
+    ) -> Result<(), Error> {
+        self.check_bits(out, offset)?;
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.shared() {
+            threads.bits(out, offset, &|part, out, offset| part.bits(condition, out, offset));
+            return Ok(());
+        }
+        Part::whole(self).bits(condition, out, offset);
+        Ok(())
+    }
+
+    /// Whether packed bits fit into `out` from bit `offset` on.
+    #[inline]
+    pub(super) fn check_bits(&self, out: &[u8], offset: usize) -> Result<(), Error> {
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            threads.bits(predicate, out, offset);
-            return Ok(());
-        }
-        Part::whole(self).bits(predicate, out, offset);
         Ok(())
     }
 
@@ -54,7 +86,7 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.any_of(predicate, false)
+        self.any_where(self.where_(predicate))
     }
 
     /// Whether `predicate` holds for all elements. True for an empty view. Stops soon after the
@@ -62,16 +94,16 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline]
     pub fn all(&self, predicate: Predicate) -> bool {
-        !self.any_of(predicate, true)
+        !self.any_where(Condition::new(self.format.opposite(predicate)))
     }
 
     #[inline]
-    fn any_of(&self, predicate: Predicate, opposite: bool) -> bool {
+    pub(super) fn any_where(&self, condition: Condition<'_>) -> bool {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.any(predicate, opposite);
+            return threads.any(&|part| part.any(condition));
         }
-        Part::whole(self).any(predicate, opposite)
+        Part::whole(self).any(condition)
     }
 
     /// The number of elements for which `predicate` holds. A broadcast element counts for each of
@@ -79,11 +111,16 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline]
     pub fn count(&self, predicate: Predicate) -> usize {
+        self.count_where(self.where_(predicate))
+    }
+
+    #[inline]
+    pub(super) fn count_where(&self, condition: Condition<'_>) -> usize {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.count(predicate);
+            return threads.parts(&|part| part.count(condition), &|a, b| a + b);
         }
-        Part::whole(self).count(predicate)
+        Part::whole(self).count(condition)
     }
 
     /// The row-major index of the first element for which `predicate` holds.
@@ -91,11 +128,16 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
+        self.position_where(self.where_(predicate))
+    }
+
+    #[inline]
+    pub(super) fn position_where(&self, condition: Condition<'_>) -> Option<usize> {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.position(predicate);
+            return threads.position(&|part| part.position(condition));
         }
-        Part::whole(self).position(predicate)
+        Part::whole(self).position(condition)
     }
 
     /// The row-major indices of all elements for which `predicate` holds, in order. Fast if such
@@ -119,8 +161,35 @@ impl<'a> TensorView<'a> {
     pub fn census(&self) -> Census {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.census();
+            return threads.parts(&|part| part.census().behind(part.first), &Census::join);
         }
         Part::whole(self).census()
+    }
+
+    /// The smallest and the largest finite number, the largest magnitude, and how many elements are
+    /// zero, subnormal, normal, NaN and infinite: in one pass, and in a strided view a search for
+    /// each index.
+    ///
+    /// -0 equals +0 here, and an index is that of the first element with the value. If no element
+    /// is finite, there is no smallest nor largest number. Elements of
+    /// [`crate::Format::F8E8M0Fnu`] are all normal. Only integer instructions touch the data.
+    ///
+    /// ```
+    /// use nonfinite::TensorView;
+    /// let x = [0.5f32, -2.0, f32::NAN, 0.0, 1e-40, -2.0];
+    /// let stats = TensorView::from(&x).stats();
+    /// let (min, max_abs) = (stats.min.unwrap(), stats.max_abs.unwrap());
+    /// assert_eq!((min.value, min.index, max_abs.value), (-2.0, 1, 2.0));
+    /// assert_eq!((stats.zeros, stats.subnormals, stats.normals), (1, 1, 3));
+    /// assert_eq!(stats.census.nan.first, Some(2));
+    /// ```
+    #[cfg(feature = "stats")]
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.shared() {
+            return threads.parts(&|part| part.stats().behind(part.first), &Stats::join);
+        }
+        Part::whole(self).stats()
     }
 }

@@ -5,8 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use nonfinite_kernels::MaskOut;
 
 use super::TensorView;
-use super::part::Part;
-use crate::{Census, Predicate};
+use super::part::{Condition, Part};
 
 /// Inputs of no more bytes than this are answered on the calling thread. Handing work to a sleeping
 /// pool and waiting for it took 11 us (measured on Zen 5). One thread reads 1 to 2 MiB from a cache
@@ -40,32 +39,37 @@ impl<'a> TensorView<'a> {
 pub(super) struct Threads<'v, 'a>(Part<'v, 'a>);
 
 impl<'v, 'a> Threads<'v, 'a> {
-    pub(super) fn mask(&self, predicate: Predicate, out: MaskOut<'_>) {
+    pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
         // Decided by the length of the whole mask, since a part is too short for a decision.
         let streams = nonfinite_kernels::streams(out.len());
         let mask = |part: Part<'_, '_>, out| {
-            if streams { part.mask_streamed(predicate, out) } else { part.mask(predicate, out) }
+            if streams { part.mask_streamed(condition, out) } else { part.mask(condition, out) }
         };
         halves(self.0, out, &mask, &|(), ()| ());
     }
 
-    pub(super) fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) {
+    /// Packed bits from bit `offset` of `out` on. `bits` writes those of a part.
+    pub(super) fn bits(
+        &self,
+        out: &mut [u8],
+        offset: usize,
+        bits: &(impl Fn(Part<'v, 'a>, &mut [u8], usize) + Sync),
+    ) {
         let out = Bitmap { bytes: &mut out[offset / 8..], offset: offset % 8 };
-        let bits = |part: Part<'_, '_>, out: Bitmap<'_>| {
-            part.bits(predicate, out.bytes, out.offset);
-        };
+        let bits = |part: Part<'v, 'a>, out: Bitmap<'_>| bits(part, out.bytes, out.offset);
         halves(self.0, out, &bits, &|(), ()| ());
     }
 
-    pub(super) fn any(&self, predicate: Predicate, opposite: bool) -> bool {
+    /// Whether the answer of `any` is yes for a part.
+    pub(super) fn any(&self, any: &(impl Fn(Part<'v, 'a>) -> bool + Sync)) -> bool {
         let (head, rest) = self.head();
         // Searched on this thread first, so that a hit at the start wakes no other threads.
-        if head.is_some_and(|head| head.any(predicate, opposite)) {
+        if head.is_some_and(any) {
             return true;
         }
         let found = AtomicBool::new(false);
-        let part = |part: Part<'_, '_>, ()| {
-            if !found.load(Ordering::Relaxed) && part.any(predicate, opposite) {
+        let part = |part: Part<'v, 'a>, ()| {
+            if !found.load(Ordering::Relaxed) && any(part) {
                 found.store(true, Ordering::Relaxed);
             }
         };
@@ -73,17 +77,21 @@ impl<'v, 'a> Threads<'v, 'a> {
         found.into_inner()
     }
 
-    pub(super) fn position(&self, predicate: Predicate) -> Option<usize> {
+    /// The first index that `position` finds in a part, counted within the part.
+    pub(super) fn position(
+        &self,
+        position: &(impl Fn(Part<'v, 'a>) -> Option<usize> + Sync),
+    ) -> Option<usize> {
         let (head, rest) = self.head();
-        if let Some(first) = head.and_then(|head| head.position(predicate)) {
+        if let Some(first) = head.and_then(position) {
             return Some(first);
         }
         // The smallest index found so far. No element has the index `usize::MAX`.
         let first = AtomicUsize::new(usize::MAX);
-        let part = |part: Part<'_, '_>, ()| {
+        let part = |part: Part<'v, 'a>, ()| {
             // A part that begins behind a hit cannot hold the first hit.
             if part.first < first.load(Ordering::Relaxed)
-                && let Some(index) = part.position(predicate)
+                && let Some(index) = position(part)
             {
                 first.fetch_min(part.first + index, Ordering::Relaxed);
             }
@@ -93,13 +101,13 @@ impl<'v, 'a> Threads<'v, 'a> {
         (first != usize::MAX).then_some(first)
     }
 
-    pub(super) fn count(&self, predicate: Predicate) -> usize {
-        halves(self.0, (), &|part: Part<'_, '_>, ()| part.count(predicate), &|a, b| a + b)
-    }
-
-    pub(super) fn census(&self) -> Census {
-        let part = |part: Part<'_, '_>, ()| part.census().behind(part.first);
-        halves(self.0, (), &part, &Census::join)
+    /// The answers of all parts, brought together by `join`.
+    pub(super) fn parts<R: Send>(
+        &self,
+        ask: &(impl Fn(Part<'v, 'a>) -> R + Sync),
+        join: &(impl Fn(R, R) -> R + Sync),
+    ) -> R {
+        halves(self.0, (), &|part, ()| ask(part), join)
     }
 
     /// Rows of `row_len` elements along another dimension than the outermost.
@@ -193,10 +201,10 @@ impl<A: Send> Output for RowsOut<'_, A> {
 
 /// Runs `ask` on all threads, on parts of at most [`GRAIN`] bytes if the output can be cut there.
 /// `join` merges the results of adjacent parts, the lower one first.
-fn halves<O: Output, R: Send>(
-    part: Part<'_, '_>,
+fn halves<'v, 'a, O: Output, R: Send>(
+    part: Part<'v, 'a>,
     out: O,
-    ask: &(impl Fn(Part<'_, '_>, O) -> R + Sync),
+    ask: &(impl Fn(Part<'v, 'a>, O) -> R + Sync),
     join: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
     let cut = if part.bytes() > GRAIN { out.cut(&part, part.len / 2) } else { None };

@@ -6,6 +6,8 @@ mod layout;
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -14,7 +16,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use crate::cpuid::has_f16c;
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
 use crate::registers::{Registers, ones, padded, spread};
 use crate::rule::{Comparison, Operation, Screen};
@@ -138,7 +140,7 @@ impl Registers for Avx2 {
     }
 }
 
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 impl Write for Avx2 {
     #[inline(always)]
     fn write(self, v: V, bytes: &mut [u8], at: usize) {
@@ -151,7 +153,7 @@ impl Write for Avx2 {
 impl Avx2 {
     /// The unsigned maximum. AVX2 has no maximum of 64-bit lanes, so their halves are compared.
     #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
+    fn max_unsigned<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
@@ -176,14 +178,14 @@ impl Avx2 {
         if OP == EITHER {
             let equal = self.compare::<W, { op::EQUAL }>(lanes, with.mask, with.bound);
             let greater = self.compare::<W, { op::GREATER }>(lanes, with.mask, with.bound);
-            return self.choose(equal, greater, with.greater);
+            return self.choose_bytes(equal, greater, with.greater);
         }
         self.compare::<W, OP>(lanes, with.mask, with.bound)
     }
 
     /// Each byte from `b` where `hits` is -1, and from `a` elsewhere.
     #[inline(always)]
-    fn choose(self, a: V, b: V, hits: V) -> V {
+    fn choose_bytes(self, a: V, b: V, hits: V) -> V {
         // SAFETY: see above.
         unsafe { _mm256_blendv_epi8(a, b, hits) }
     }
@@ -350,20 +352,20 @@ impl Simd for Avx2 {
         [mask, _]: [V; 2],
     ) -> [V; 2] {
         let bytes = lines.as_flattened();
-        a = self.max::<W>(a, self.masked::<FLIP>(self.load(bytes, 0), mask));
-        b = self.max::<W>(b, self.masked::<FLIP>(self.load(bytes, 32), mask));
-        a = self.max::<W>(a, self.masked::<FLIP>(self.load(bytes, 64), mask));
-        b = self.max::<W>(b, self.masked::<FLIP>(self.load(bytes, 96), mask));
+        a = self.max_unsigned::<W>(a, self.masked::<FLIP>(self.load(bytes, 0), mask));
+        b = self.max_unsigned::<W>(b, self.masked::<FLIP>(self.load(bytes, 32), mask));
+        a = self.max_unsigned::<W>(a, self.masked::<FLIP>(self.load(bytes, 64), mask));
+        b = self.max_unsigned::<W>(b, self.masked::<FLIP>(self.load(bytes, 96), mask));
         [a, b]
     }
 
     #[inline(always)]
     fn any_hit<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
-        let largest = self.max::<W>(a, b);
+        let largest = self.max_unsigned::<W>(a, b);
         let lanes = if W == 8 {
-            self.equal::<4>(self.max::<4>(largest, least), largest)
+            self.equal::<4>(self.max_unsigned::<4>(largest, least), largest)
         } else {
-            self.equal::<W>(self.max::<W>(largest, least), largest)
+            self.equal::<W>(self.max_unsigned::<W>(largest, least), largest)
         };
         // SAFETY: see above.
         unsafe { _mm256_testz_si256(lanes, lanes) == 0 }

@@ -7,6 +7,8 @@ mod registers;
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -56,7 +58,7 @@ pub(crate) struct With {
 impl Avx512 {
     /// The unsigned maximum.
     #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
+    fn max_unsigned<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
@@ -361,14 +363,14 @@ impl Simd for Avx512 {
     ) -> [V; 2] {
         let (even, odd) = (self.load(even, 0), self.load(odd, 0));
         [
-            self.max::<W>(a, self.masked::<FLIP>(even, mask)),
-            self.max::<W>(b, self.masked::<FLIP>(odd, mask)),
+            self.max_unsigned::<W>(a, self.masked::<FLIP>(even, mask)),
+            self.max_unsigned::<W>(b, self.masked::<FLIP>(odd, mask)),
         ]
     }
 
     #[inline(always)]
     fn any_hit<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
-        self.at_least::<W>(self.max::<W>(a, b), least)
+        self.at_least::<W>(self.max_unsigned::<W>(a, b), least)
     }
 
     const STREAMS: bool = true;

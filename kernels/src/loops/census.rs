@@ -90,13 +90,23 @@ fn special(nan: &Comparison) -> Screen {
 }
 
 /// The counts, and the index of the first element of each class that occurs.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ClassCounts {
     pub(crate) three: Three,
     pub(crate) first: Three,
 }
 
 impl ClassCounts {
+    /// Adds elements of a class, of which the first is `first`, behind all others.
+    #[cfg(feature = "stats")]
+    #[inline(always)]
+    pub(crate) fn add(&mut self, class: usize, count: usize, first: usize) {
+        if self.three[class] == 0 {
+            self.first[class] = first;
+        }
+        self.three[class] += count;
+    }
+
     #[inline(always)]
     pub(crate) fn class(&self, class: usize) -> Occurrences {
         let count = self.three[class];

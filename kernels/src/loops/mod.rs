@@ -11,4 +11,6 @@ pub(crate) mod replace;
 #[cfg(feature = "scale")]
 pub(crate) mod scale;
 mod skip;
+#[cfg(feature = "stats")]
+pub(crate) mod stats;
 pub(crate) mod stream;

@@ -6,11 +6,13 @@ mod layout;
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 use core::arch::aarch64::*;
 use core::mem::MaybeUninit;
 
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
 use crate::registers::{Registers, padded, spread};
 use crate::rule::{Comparison, Operation, Screen};
@@ -148,7 +150,7 @@ impl Registers for Neon {
     }
 }
 
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 impl Write for Neon {
     #[inline(always)]
     fn write(self, v: V, bytes: &mut [u8], at: usize) {

@@ -6,6 +6,8 @@
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 use core::mem::MaybeUninit;
 

@@ -5,6 +5,8 @@
 pub(crate) mod replace;
 #[cfg(feature = "scale")]
 pub(crate) mod scale;
+#[cfg(feature = "stats")]
+pub(crate) mod stats;
 
 use core::mem::MaybeUninit;
 
@@ -144,7 +146,7 @@ pub(crate) fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
 }
 
 /// Registers that can be written back to memory.
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 pub(crate) trait Write: Registers {
     /// Stores the bytes at `at`.
     fn write(self, v: Self::V, bytes: &mut [u8], at: usize);

@@ -17,6 +17,8 @@ mod dims;
 mod interleave;
 mod mask;
 mod rows;
+#[cfg(feature = "stats")]
+mod stats;
 mod unordered;
 
 use core::marker::PhantomData;
@@ -31,6 +33,8 @@ use crate::rule::Rule;
 pub use array::{Array, ArrayMut};
 use dims::{Dim, Dims, sort};
 pub use rows::{Rows, rows};
+#[cfg(feature = "stats")]
+pub use stats::{stats, stats_of_rows};
 
 /// The elements of a tensor, anywhere in memory: each exists, and nothing writes to it.
 #[derive(Clone, Debug)]
