@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::formats::pytorch;
 use crate::formats::within::Place;
-use crate::model::reader::Reader;
+use crate::model::reader::{Contents, Reader};
 use crate::model::{self, FileFormat, Input, ReadAt, Tensor};
 
 impl FileFormat {
@@ -23,11 +23,10 @@ impl FileFormat {
 pub(super) static SAFETENSORS: Reader = Reader {
     format: FileFormat::SAFETENSORS_INDEX,
     endings: &[".safetensors.index.json"],
-    tensors: |input| tensors(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
+    contents: |input| contents(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
     // The index is plain JSON, so only its name tells the format.
     begins: |_| false,
     stream: None,
-    checksums: None,
     shards: Some(names),
     is_fixable: false,
 };
@@ -35,10 +34,9 @@ pub(super) static SAFETENSORS: Reader = Reader {
 pub(super) static PYTORCH: Reader = Reader {
     format: FileFormat::PYTORCH_INDEX,
     endings: &[".bin.index.json"],
-    tensors: |input| tensors(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH),
+    contents: |input| contents(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH),
     begins: |_| false,
     stream: None,
-    checksums: None,
     shards: Some(names),
     is_fixable: false,
 };
@@ -103,16 +101,16 @@ fn parse(index: &[u8]) -> Result<Index, Error> {
     serde_json::from_slice(&index).map_err(Error::Json)
 }
 
-/// The tensors of all shards, including those that the index does not name. The index is of the
+/// What all shards hold, including those that the index does not name. The index is of the
 /// format `format`, and the shards are of the format `of`.
 ///
 /// # Errors
 /// [`model::Error`] if the index is not valid, or for the first shard that cannot be checked.
-fn tensors(
+fn contents(
     input: Input<'_>,
     format: FileFormat,
     of: FileFormat,
-) -> Result<Vec<Tensor>, model::Error> {
+) -> Result<Contents, model::Error> {
     gather(input.bytes, format, of, |shard| {
         let source = input.open_beside(shard, format)?;
         Ok((source.path().to_owned(), source))
@@ -128,23 +126,23 @@ pub(crate) fn of_shards(index: FileFormat) -> Option<FileFormat> {
     indexes.into_iter().find(|(format, _)| *format == index).map(|(_, of)| of)
 }
 
-/// As [`tensors`]. `open` opens a shard by its name, and returns the path to report.
+/// As [`contents`]. `open` opens a shard by its name, and returns the path to report.
 pub(crate) fn gather(
     index: &[u8],
     format: FileFormat,
     of: FileFormat,
     mut open: impl FnMut(&str) -> Result<(PathBuf, Arc<dyn ReadAt>), model::Error>,
-) -> Result<Vec<Tensor>, model::Error> {
+) -> Result<Contents, model::Error> {
     let refused = |error| model::Error::refused(format, error);
     let index = parse(index).map_err(refused)?;
     let mut expected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (tensor, shard) in &index.weight_map {
         expected.entry(shard).or_default().insert(tensor);
     }
-    let mut all = Vec::new();
+    let mut all = Contents::default();
     for (shard, mut names) in expected {
         let (path, source) = open(shard)?;
-        let tensors = of
+        let Contents { tensors, checksums } = of
             .read(&*source, None)
             .map_err(|error| model::Error::Other { path: path.clone(), error: Box::new(error) })?;
         let place = Place::Other(source.clone(), 0..source.length());
@@ -152,8 +150,9 @@ pub(crate) fn gather(
             if let Some(name) = &tensor.name {
                 names.remove(name.split(pytorch::STORAGE).next().unwrap_or(name));
             }
-            all.push(place.moved(Tensor { file: Some(path.clone()), ..tensor }));
+            all.tensors.push(place.moved(Tensor { file: Some(path.clone()), ..tensor }));
         }
+        all.checksums.extend(checksums.into_iter().map(|sum| place.moved_checksum(sum)));
         if let Some(tensor) = names.first() {
             let missing = Error::Missing { tensor: (*tensor).to_owned(), shard: shard.to_owned() };
             return Err(refused(missing));

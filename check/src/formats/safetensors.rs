@@ -26,9 +26,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::SAFETENSORS,
     endings: &[".safetensors"],
     begins: |bytes| bytes.get(8) == Some(&b'{'),
-    tensors: |input| Ok(tensors(input.bytes)?),
+    contents: |input| Ok(tensors(input.bytes)?.into()),
     stream: Some(Stream::Described(|stream, length| Ok(describe_stream(stream, length)?))),
-    checksums: None,
     shards: None,
     is_fixable: true,
 };

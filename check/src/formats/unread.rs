@@ -3,12 +3,8 @@
 use std::io::Read;
 
 use super::signatures;
-use crate::containers::zip::{Error, Member, Method};
-use crate::containers::zip_gaps;
+use crate::containers::zip::{Member, Method};
 use crate::model::{Content, Data, Layout, Tensor, is_text};
-
-/// The dtype of what the reader of a file does not know: see [`tensor`].
-pub(super) const DTYPE: &str = "bytes";
 
 /// Bytes that nobody looks at, as a tensor. If `data` are bytes of the file, they may be a file of
 /// a known format.
@@ -16,7 +12,7 @@ pub(super) fn tensor(name: String, size: usize, why: String, data: Data) -> Tens
     Tensor {
         name: Some(name),
         file: None,
-        dtype: DTYPE.to_owned(),
+        dtype: Tensor::BYTES.to_owned(),
         shape: vec![size],
         layout: Layout::RowMajor,
         content: Content::Unreadable(why),
@@ -33,19 +29,8 @@ pub(super) fn member(name: &str, member: &Member, why: String) -> Tensor {
     tensor(name.to_owned(), member.size, why, data)
 }
 
-/// The bytes of a zip archive that belong to no member, each run of them as [`tensor`]. Text is
-/// left out.
-///
-/// # Errors
-/// [`Error`] if the archive is not whole.
-pub(super) fn gaps(archive: &[u8]) -> Result<impl Iterator<Item = Tensor>, Error> {
-    let gaps = zip_gaps::gaps(archive)?.into_iter();
-    Ok(gaps.filter(|gap| !is_text(&archive[gap.clone()])).map(|gap| {
-        let name = format!("bytes {} to {}", gap.start, gap.end);
-        let why = "no member of the archive holds these bytes".to_owned();
-        tensor(name, gap.len(), why, Data::Input(gap))
-    }))
-}
+/// Why the bytes of a zip archive are not looked at that belong to no member.
+pub(super) const NO_MEMBER: &str = "no member of the archive holds these bytes";
 
 /// The most bytes that are inflated to see whether a member is text.
 const LONGEST_TEXT: usize = 1 << 20;

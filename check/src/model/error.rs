@@ -1,7 +1,7 @@
 //! Why a file could not be checked.
 
 use std::error::Error as StdError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use super::file_format::FileFormat;
@@ -134,6 +134,16 @@ impl Error {
         error: impl Into<Box<dyn StdError + Send + Sync>>,
     ) -> Self {
         Self::Refused { format, error: error.into() }
+    }
+
+    /// A part of this name does not have its checksum. `file` is the file that the part is in, if
+    /// that is not the input.
+    pub(crate) fn checksum(name: &str, file: Option<&Path>) -> Self {
+        let error = Self::Checksum { name: name.to_owned() };
+        match file {
+            Some(file) => Self::Other { path: file.to_owned(), error: Box::new(error) },
+            None => error,
+        }
     }
 
     /// The data of a tensor of this name cannot be read.

@@ -19,12 +19,9 @@ pub(crate) struct Reader {
     pub(crate) endings: &'static [&'static str],
     /// Whether a file begins as one of this format does. The first row that says yes counts.
     pub(crate) begins: fn(&[u8]) -> bool,
-    /// The tensors that the bytes hold. Ranges are within the bytes, and as long as shape and
+    /// What the bytes hold. Ranges are within the bytes, and those of tensors as long as shape and
     /// content say.
-    pub(crate) tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
-    /// The checksums of stored data that the scan verifies, if the format has some. Readers verify
-    /// those of compressed data when they decode it.
-    pub(crate) checksums: Option<ReadChecksums>,
+    pub(crate) contents: fn(Input<'_>) -> Result<Contents, Error>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,
     /// The names of the files that a file stands for, if this is the format of an index. A search
@@ -35,8 +32,30 @@ pub(crate) struct Reader {
     pub(crate) is_fixable: bool,
 }
 
-/// Reads the checksums of the stored data in a file.
-pub(crate) type ReadChecksums = fn(&[u8]) -> Result<Vec<Checksum>, Error>;
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// The tensors.
+    pub(crate) tensors: Vec<Tensor>,
+    /// The checksums of stored data, which the scan verifies. Those of compressed data are verified
+    /// when it is decoded.
+    pub(crate) checksums: Vec<Checksum>,
+}
+
+impl Contents {
+    /// Adds what another part of the file holds.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.tensors.extend(more.tensors);
+        self.checksums.extend(more.checksums);
+    }
+}
+
+impl From<Vec<Tensor>> for Contents {
+    /// Of a format without checksums.
+    fn from(tensors: Vec<Tensor>) -> Self {
+        Self { tensors, checksums: Vec::new() }
+    }
+}
 
 /// Reads the names of the shards in an index.
 pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;

@@ -83,16 +83,22 @@ impl Content {
 }
 
 impl Tensor {
-    /// Bytes of a file that no tensor refers to. Nobody looks at them.
-    pub(crate) fn of_nobody(bytes: Range<usize>) -> Self {
+    /// The dtype of bytes of which only their place is known.
+    pub(crate) const BYTES: &'static str = "bytes";
+
+    /// Why bytes are not looked at that belong to no part of a file.
+    pub(crate) const NO_TENSOR: &'static str = "no tensor refers to these bytes";
+
+    /// Bytes of the input that nobody looks at: why.
+    pub(crate) fn of_nobody(bytes: Range<usize>, why: &str) -> Self {
         Self {
-            name: Some(format!("bytes {}..{}", bytes.start, bytes.end)),
+            name: Some(format!("bytes {} to {}", bytes.start, bytes.end)),
             file: None,
-            dtype: "?".to_owned(),
+            dtype: Self::BYTES.to_owned(),
             shape: vec![bytes.len()],
             layout: Layout::RowMajor,
-            content: Content::Unreadable("no tensor refers to these bytes".to_owned()),
-            data: Data::Owned(Vec::new()),
+            content: Content::Unreadable(why.to_owned()),
+            data: Data::Input(bytes),
         }
     }
 

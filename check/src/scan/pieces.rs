@@ -59,8 +59,10 @@ pub(crate) fn scan(
             Ok(())
         }
         Of::Checksum(index) => {
-            let start = checksums[index].range.start + piece.start;
+            let Checksum { other, range, .. } = &checksums[index];
+            let start = range.start + piece.start;
             let mut hasher = Hasher::new();
+            let source = other.as_deref().unwrap_or(source);
             hasher.update(&source.bytes()?[start..start + piece.length]);
             lock(&sums[index]).push((piece.start, hasher));
             // No progress, since the bytes of tensors count when they are looked at.
@@ -102,6 +104,7 @@ fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
                 return usize::MAX;
             }
         },
+        Of::Checksum(index) if checksums[index].other.is_some() => return usize::MAX,
         Of::Checksum(index) => checksums[index].range.start,
     };
     start + piece.start

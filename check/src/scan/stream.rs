@@ -134,7 +134,8 @@ fn described(
             let rest = io::copy(stream, &mut io::sink()).map_err(Error::Io)?;
             let rest = usize::try_from(rest).unwrap_or(usize::MAX);
             if rest > most {
-                let tensor = Tensor::of_nobody(at..at.saturating_add(rest));
+                let rest = at..at.saturating_add(rest);
+                let tensor = Tensor::of_nobody(rest, Tensor::NO_TENSOR);
                 scanned.push((tensor, Tally::default()));
             }
             Ok(scanned)

@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::Mutex;
 
 use super::error::Error;
-use super::files::{File, Files, tensors};
+use super::files::{File, Files, contents};
 use super::plan::{FORM, Piece, Place, origin};
 use super::tallies::{Part, Tallies};
 use crate::model::{Content, Data, FileFormat, Tensor};
@@ -192,7 +192,8 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
         look(tensor)
     } else {
         // Elements of which the options of the plan said what they are.
-        let raw = tensors(file.source(), piece.file(), format, options)?.into_iter().nth(index);
+        let raw = contents(file.source(), piece.file(), format, options)?.tensors;
+        let raw = raw.into_iter().nth(index);
         let raw = raw.ok_or(Error::Invalid("a tensor that the file does not have"))?;
         look(&Tensor { content, ..raw })
     }?;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::error::Error;
 use crate::formats::index;
+use crate::model::reader::Contents;
 use crate::model::source::inside;
 use crate::model::{self, FileFormat, Origin, ReadAt, Source, Tensor};
 use crate::options::Options;
@@ -73,14 +74,14 @@ pub(super) fn open(location: &str, options: &Options) -> Result<Arc<dyn ReadAt>,
     }
 }
 
-/// The tensors of a file, as the reader of its format hands them over. The shards of a URL are
+/// What a file holds, as the reader of its format hands it over. The shards of a URL are
 /// beside it; no other file is.
-pub(super) fn tensors(
+pub(super) fn contents(
     source: &dyn ReadAt,
     location: &str,
     format: FileFormat,
     options: &Options,
-) -> Result<Vec<Tensor>, model::Error> {
+) -> Result<Contents, model::Error> {
     if !is_url(location) {
         return format.read(source, Some(Path::new(location)));
     }
@@ -114,7 +115,7 @@ impl File {
             return Ok(tensors);
         }
         // Another thread may read the same meanwhile.
-        let tensors = tensors(&*self.source, location, format, options)?;
+        let tensors = contents(&*self.source, location, format, options)?.tensors;
         Ok(self.tensors.get_or_init(|| tensors))
     }
 }

@@ -57,9 +57,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::ARROW,
     endings: &[".arrow", ".arrows", ".feather", ".ipc"],
     begins: signatures::is_arrow,
-    tensors,
+    contents: |input| Ok(tensors(input)?.into()),
     stream: Some(Stream::InParts(stream::tensors)),
-    checksums: None,
     shards: None,
     is_fixable: false,
 };

@@ -30,9 +30,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::NPY,
     endings: &[".npy"],
     begins: |bytes| bytes.starts_with(MAGIC),
-    tensors: |input| Ok(tensors(input.bytes)?),
+    contents: |input| Ok(tensors(input.bytes)?.into()),
     stream: Some(Stream::Described(|stream, length| Ok(describe_stream(stream, length)?))),
-    checksums: None,
     shards: None,
     is_fixable: true,
 };

@@ -70,6 +70,37 @@ fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
     }
 }
 
+/// Bits of an element in external data. None for a type that is not known, and for text.
+fn bits_of(code: u64) -> Option<u64> {
+    match code {
+        25 | 26 => Some(2),
+        21..=23 => Some(4),
+        // FP6: how they are packed is not specified.
+        27 | 28 => None,
+        UINT8 | INT8 | 9 | 17..=20 | 24 => Some(8),
+        4 | 5 | 10 | 16 => Some(16),
+        1 | 6 | 12 => Some(32),
+        7 | 11 | 13 | 14 => Some(64),
+        15 => Some(128),
+        _ => None,
+    }
+}
+
+/// Where data lies in a file. Without a length: up to the end of the file.
+pub(super) struct Extent {
+    start: u64,
+    length: Option<u64>,
+}
+
+impl Extent {
+    /// The bytes of a file of so many bytes.
+    pub(super) fn within(&self, file: usize) -> Range<usize> {
+        let end = self.length.map_or(u64::MAX, |length| self.start.saturating_add(length));
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file);
+        place(self.start)..place(end)
+    }
+}
+
 /// Numbers of a repeated field: packed in one piece of the file, as writers have them, or put
 /// together.
 #[derive(Default)]
@@ -147,6 +178,8 @@ pub(super) struct Proto<'a> {
     dims: Vec<i64>,
     data_type: u64,
     raw: Option<Range<usize>>,
+    /// Bytes of the field `raw_data` where it stands before the last time: the last counts.
+    other_raw: usize,
     float: Numbers,
     double: Numbers,
     /// Kept as they stand, since their width depends on a type that may come later.
@@ -165,6 +198,7 @@ impl<'a> Proto<'a> {
             dims: Vec::new(),
             data_type: 0,
             raw: None,
+            other_raw: 0,
             float: Numbers::default(),
             double: Numbers::default(),
             int32: Vec::new(),
@@ -187,7 +221,10 @@ impl<'a> Proto<'a> {
                 (4, value) => proto.float.push(file, value),
                 (5, value) => proto.int32.push(value),
                 (8, Value::Bytes(range)) => proto.name = text(range),
-                (9, Value::Bytes(range)) => proto.raw = Some(range),
+                (9, Value::Bytes(range)) => {
+                    let before = proto.raw.replace(range);
+                    proto.other_raw += before.map_or(0, |range| range.len());
+                }
                 (10, value) => proto.double.push(file, value),
                 (13, Value::Bytes(entry)) => {
                     let mut pair = (String::new(), String::new());
@@ -215,12 +252,55 @@ impl<'a> Proto<'a> {
             !self.double.is_empty(),
             !self.int32.is_empty(),
         ];
-        !self.segment && !self.external && fields.into_iter().filter(|used| *used).count() <= 1
+        !self.segment
+            && !self.external
+            && self.other_raw == 0
+            && fields.into_iter().filter(|used| *used).count() <= 1
     }
 
     /// Bytes of the field `raw_data`.
     pub(super) fn raw_length(&self) -> Option<usize> {
         self.raw.as_ref().map(Range::len)
+    }
+
+    /// The fields that hold numbers and are not read, since the data is in another field or file,
+    /// with their lengths.
+    pub(super) fn unused(&self) -> Vec<(&'static str, usize)> {
+        // All of what is not known is unreadable.
+        let Some((_, _, field)) = data_type(self.data_type).filter(|_| !self.segment) else {
+            return Vec::new();
+        };
+        let read = if self.external || self.raw.is_some() { Field::Other } else { field };
+        let raw = self.raw.as_ref().filter(|_| self.external).map_or(0, Range::len);
+        let fields = [
+            ("raw_data", raw.saturating_add(self.other_raw)),
+            ("float_data", if read == Field::Float { 0 } else { self.float.len() }),
+            ("double_data", if read == Field::Double { 0 } else { self.double.len() }),
+            // Bits of floats only in tensors of such floats.
+            (
+                "int32_data",
+                if field == Field::Int32 && read != field { self.int32.len() } else { 0 },
+            ),
+        ];
+        fields.into_iter().filter(|(_, length)| *length > 0).collect()
+    }
+
+    /// The file of external data, and where in the file the data lies.
+    pub(super) fn extent(&self) -> Option<(String, Extent)> {
+        let location = self.entry("location").filter(|_| self.external)?;
+        let number = |key| self.entry(key).and_then(|value| value.parse().ok());
+        let claimed = bits_of(self.data_type).and_then(|bits| {
+            self.dims
+                .iter()
+                .try_fold(bits, |bits, &extent| bits.checked_mul(u64::try_from(extent).ok()?))
+        });
+        let length = number("length").or(claimed.map(|bits: u64| bits.div_ceil(8)));
+        Some((location.to_owned(), Extent { start: number("offset").unwrap_or(0), length }))
+    }
+
+    fn entry(&self, wanted: &str) -> Option<&str> {
+        let (_, value) = self.entries.iter().find(|(key, _)| key == wanted)?;
+        Some(value)
     }
 
     /// The tensor. `open` maps a file of external data.
@@ -315,14 +395,11 @@ impl<'a> Proto<'a> {
         open: &mut dyn FnMut(&str) -> Result<Arc<Source>, model::Error>,
     ) -> Result<Data, model::Error> {
         let bad = |problem| model::Error::from(Error::Tensor { name: self.name.clone(), problem });
-        let entry = |wanted: &str| {
-            self.entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value)
-        };
-        let number = |key: &'static str| match entry(key) {
+        let number = |key: &'static str| match self.entry(key) {
             Some(value) => value.parse::<u64>().map(Some).map_err(|_| bad(Problem::External(key))),
             None => Ok(None),
         };
-        let location = entry("location").ok_or_else(|| bad(Problem::External("location")))?;
+        let location = self.entry("location").ok_or_else(|| bad(Problem::External("location")))?;
         let offset = number("offset")?.unwrap_or(0);
         let length = number("length")?.unwrap_or(wants as u64);
         let source = open(location)?;

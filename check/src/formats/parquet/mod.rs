@@ -44,9 +44,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::PARQUET,
     endings: &[".parquet"],
     begins: signatures::is_parquet,
-    tensors: |input| Ok(tensors(input)?),
+    contents: |input| Ok(tensors(input)?.into()),
     stream: None,
-    checksums: None,
     shards: None,
     is_fixable: false,
 };

@@ -9,8 +9,8 @@ use super::pickle::{self, Id, Object, Pickle};
 use super::{Error, read, walk};
 use crate::formats::within::Place;
 use crate::formats::{npz, unread};
-use crate::model::reader::Reader;
-use crate::model::{self, Data, FileFormat, Input, ReadAt, Tensor, is_text};
+use crate::model::reader::{Contents, Reader};
+use crate::model::{self, Data, FileFormat, Input, ReadAt, Tensor, gaps};
 
 impl FileFormat {
     /// The `.metadata` of `torch.distributed.checkpoint`, which stands for the files beside it.
@@ -22,9 +22,8 @@ pub(in crate::formats) static READER: Reader = Reader {
     // The whole name is `.metadata`, and other files end like that.
     endings: &[],
     begins,
-    tensors,
+    contents,
     stream: None,
-    checksums: None,
     shards: Some(|bytes| Ok(parts(&metadata(bytes)?)?.into_keys().collect())),
     is_fixable: false,
 };
@@ -129,12 +128,12 @@ fn fields(pickle: &Pickle, state: Id) -> HashMap<&str, Id> {
     }
 }
 
-fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
+fn contents(input: Input<'_>) -> Result<Contents, model::Error> {
     let files = parts(&metadata(input.bytes)?)?;
     if files.is_empty() {
         return Err(Error::NoParts.into());
     }
-    let mut all = Vec::new();
+    let mut all = Contents::default();
     for (file, parts) in files {
         let source = input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT)?;
         let bytes = source.bytes()?;
@@ -142,49 +141,33 @@ fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
             path: source.path().to_owned(),
             error: Box::new(error.into()),
         };
-        let mut add = |tensors: Vec<Tensor>, range: Range<usize>| {
-            let place = Place::Other(source.clone(), range);
-            let file = Some(source.path().to_owned());
-            let moved = |tensor| place.moved(Tensor { file: file.clone(), ..tensor });
-            all.extend(tensors.into_iter().map(moved));
+        let mut add = |contents: Contents, range: Range<usize>| {
+            let mut moved = Place::Other(source.clone(), range).moved_contents(contents);
+            moved.tensors.iter_mut().for_each(|tensor| tensor.file = Some(source.path().into()));
+            all.add(moved);
         };
-        let unreadable = |name: String, range: &Range<usize>, why: &str| {
-            vec![unread::tensor(name, range.len(), why.to_owned(), Data::Owned(Vec::new()))]
-        };
-        let mut at = 0;
+        let used = parts.iter().map(|part| part.range.clone()).collect();
         for Part { name, range, transformed } in parts {
             let Some(part) = bytes.get(range.clone()) else {
                 let why = "it ends behind its file".to_owned();
                 return Err(other(Error::Tensor { name, why }));
             };
-            gap(bytes, at..range.start, &mut |gap| {
-                add(unreadable(name_of(&gap), &gap, "no tensor has these bytes"), gap);
-            });
-            at = range.end;
-            let tensors = if transformed {
-                unreadable(name, &range, "compressed or encrypted by an extension of PyTorch")
+            let unreadable = |name, why: &str| {
+                let nothing = Data::Owned(Vec::new());
+                vec![unread::tensor(name, range.len(), why.to_owned(), nothing)].into()
+            };
+            let contents = if transformed {
+                unreadable(name, "compressed or encrypted by an extension of PyTorch")
             } else if part.starts_with(npz::MAGIC) {
                 read(part, &name).map_err(other)?
             } else {
-                unreadable(name, &range, "not an archive of PyTorch")
+                unreadable(name, "not an archive of PyTorch")
             };
-            add(tensors, range);
+            add(contents, range);
         }
-        gap(bytes, at..bytes.len(), &mut |gap| {
-            add(unreadable(name_of(&gap), &gap, "no tensor has these bytes"), gap);
-        });
+        let gaps = gaps(bytes, used).into_iter();
+        let gaps = gaps.map(|gap| Tensor::of_nobody(gap, Tensor::NO_TENSOR));
+        add(gaps.collect::<Vec<_>>().into(), 0..bytes.len());
     }
     Ok(all)
-}
-
-fn name_of(bytes: &Range<usize>) -> String {
-    format!("bytes {} to {}", bytes.start, bytes.end)
-}
-
-/// Shows bytes that nobody looks at, unless they are text or zeros.
-fn gap(bytes: &[u8], range: Range<usize>, see: &mut dyn FnMut(Range<usize>)) {
-    let gap = &bytes[range.clone()];
-    if !is_text(gap) && gap.iter().any(|&byte| byte != 0) {
-        see(range);
-    }
 }
