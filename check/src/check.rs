@@ -1,4 +1,4 @@
-//! The check: a file is read, its tensors are looked at, and the findings become a report.
+//! The check of a file: reads it, looks at its tensors, and makes the report.
 
 use std::collections::BTreeSet;
 use std::io::{BufReader, Read};
@@ -20,11 +20,12 @@ pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
     check_source(&Source::open(path)?, Some(path), options)
 }
 
-/// Checks a file that is read by [`ReadAt`]. The path leads to the files beside it, and its name
-/// tells the format if the bytes do not.
+/// Checks a file that is read by [`ReadAt`]. Files beside it are found by the path. The name in the
+/// path gives the format if the bytes do not.
 ///
-/// Files of npy (except structured arrays), safetensors and GGUF are never in memory as a whole: the check reads their header,
-/// and then piece by piece with several threads. Other formats need [`ReadAt::bytes`].
+/// Files of npy (except structured arrays), safetensors and GGUF are never in memory as a whole:
+/// the check reads the header, and then the data piece by piece with several threads. Other formats
+/// need [`ReadAt::bytes`].
 ///
 /// # Errors
 /// [`Error`] if it is not a whole, valid file of a known format.
@@ -39,18 +40,19 @@ pub fn check_source(
 /// Checks the bytes of a file. [`FileFormat::detect`] finds the format if it is not known.
 ///
 /// # Errors
-/// [`Error`] if they are not a whole, valid file of this format, or if the file names other files.
+/// [`Error`] if the bytes are not a whole, valid file of this format, or if the file names other
+/// files.
 pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Result<Report, Error> {
     check(&bytes, None, format, options)
 }
 
 /// Checks a file that comes as a stream. Reads it once, to its end, with one thread.
 ///
-/// Memory is that of a header and some chunks of data. An Arrow stream takes the memory of the
-/// metadata of a batch (up to 256 MiB, if there is so much) and, for each column, of the bytes that
-/// describe its nulls and lists in a batch (up to 256 MiB, decompressed), and of its dictionaries of
-/// floats (up to 256 MiB together). A stream that needs more is refused; a file of the same content
-/// can be checked by its path.
+/// Memory is that of a header and some chunks of data. An Arrow stream takes memory for the
+/// metadata of a batch, for the bytes that describe the nulls and lists of a column in a batch
+/// (decompressed), and for all dictionaries of floats. Each of the three takes up to 256 MiB, if
+/// the stream has that much. A stream that needs more is refused. A file of the same content can be
+/// checked by its path.
 ///
 /// # Errors
 /// [`Error::NoStream`] for formats that do not describe the data before it comes; otherwise as
@@ -109,7 +111,7 @@ fn check(
     let other_files = other_files(&tensors);
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
-        // Saturates, since columns may claim any length without data.
+        // Saturates: a column may claim any length without data.
         let total =
             scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
         observer.started(total);

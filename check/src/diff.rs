@@ -1,9 +1,9 @@
-//! What the files of one side hold that is not finite, and those of another side do not: what a
-//! conversion broke.
+//! Compares two sides, for example a model before and after a conversion. Finds the NaN and
+//! infinities that only the second side has.
 //!
-//! Tensors are compared by name. A kind is new in a tensor if the second side holds more numbers of
-//! the kind, or if it holds the first one at another place. Behind the first place only counts are
-//! compared, so a number that moves there is not seen.
+//! Tensors are compared by name. A kind (NaN, +Inf or -Inf) is new in a tensor if the second side
+//! holds more numbers of the kind, or has the first one at another place. Only the count and the
+//! first place are compared, so a later number that moves is not seen.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use crate::model::{Finding, First, Kinds};
 use crate::report::{LookedAt, Report, TensorReport};
 
-/// A file of a side: its path within the folder of the side, and its report. A side of one file has
-/// an empty path.
+/// A file of a side: its path within the folder of the side, and its report. The path is empty if
+/// the side is a single file.
 pub type Side = [(PathBuf, Report)];
 
-/// A tensor on both sides, or on one of them.
+/// A tensor on both sides, or on one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pair<'a> {
@@ -24,20 +24,20 @@ pub struct Pair<'a> {
     pub a: Option<&'a TensorReport>,
     /// The tensor of the second side.
     pub b: Option<&'a TensorReport>,
-    /// The file of a tensor without a name, by which it is compared.
+    /// The path of the file of a tensor without a name. Such a tensor is compared by this path.
     pub file: &'a Path,
-    /// The kinds that are new on the second side, and make its tensor bad.
+    /// The kinds that are new on the second side and bad there.
     pub new: Kinds,
-    /// Whether no other kind can be new: false if numbers may have moved behind the first place.
+    /// Whether `new` is complete. False if numbers may have moved behind the first place.
     pub exact: bool,
 }
 
-/// Tensors of this name cannot be told apart.
+/// Several tensors of this name, which cannot be told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ambiguous {
     /// The name.
     pub name: String,
-    /// How many there are on each side.
+    /// The number of these tensors on each side.
     pub counts: [usize; 2],
 }
 
@@ -50,12 +50,12 @@ impl fmt::Display for Ambiguous {
 
 impl std::error::Error for Ambiguous {}
 
-/// The tensors of both sides: those of the second side in its order, then those that only the first
-/// side has.
+/// The tensors of both sides: the tensors of the second side in its order, then the tensors that
+/// only the first side has.
 ///
-/// A name that occurs once on each side is compared wherever it lies: in a file or in a shard. A
-/// name that occurs more often is compared within files of the same path. A tensor without a name
-/// is compared by the path of its file.
+/// A name that occurs once on each side is compared across all files and shards. A name that occurs
+/// more often is compared between files of the same path. A tensor without a name is compared by
+/// the path of its file.
 ///
 /// # Errors
 /// [`Ambiguous`] if tensors of the same name are left on both sides.
@@ -82,7 +82,7 @@ pub fn diff<'a>(a: &'a Side, b: &'a Side) -> Result<Vec<Pair<'a>>, Ambiguous> {
     Ok(pairs.into_iter().map(Pair::new).collect())
 }
 
-/// What a tensor is compared by.
+/// The key by which tensors are compared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Name(&'a str),
@@ -98,7 +98,7 @@ impl Key<'_> {
     }
 }
 
-/// A tensor, and where on its side it is.
+/// A tensor, and its file on its side.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     path: &'a Path,
@@ -108,8 +108,8 @@ struct Place<'a> {
 
 type Both<'a> = [Option<Place<'a>>; 2];
 
-/// Pairs tensors of one name by the paths of their files. An error counts those that are left on
-/// both sides.
+/// Pairs tensors of one name by the paths of their files. The error counts the tensors that are
+/// left on both sides.
 fn by_path<'a>(a: &[Place<'a>], b: &[Place<'a>]) -> Result<Vec<Both<'a>>, [usize; 2]> {
     let mut paths: BTreeMap<&Path, [Vec<Place<'a>>; 2]> = BTreeMap::new();
     a.iter().for_each(|place| paths.entry(place.path).or_default()[0].push(*place));
@@ -144,7 +144,7 @@ impl<'a> Pair<'a> {
         Self { a, b, file, new, exact: unsure.is_empty() }
     }
 
-    /// The name, where the files give one.
+    /// The name, if the files give one.
     #[must_use]
     pub fn name(&self) -> Option<&'a str> {
         self.b.or(self.a)?.name.as_deref()
@@ -166,17 +166,18 @@ fn is_new(tensors: [&TensorReport; 2], old: &Finding, new: &Finding) -> bool {
         return true;
     }
     let Some([old_first, new_first]) = comparable(tensors, old, new) else { return false };
-    // Of as many numbers as before, one is elsewhere. Of fewer, only an earlier one is surely new.
+    // With the same count, a changed first place means that a number is new. With a lower count,
+    // only an earlier first place means that.
     let moved = new_first.place != old_first.place && new.count == old.count;
     moved || new_first.place < old_first.place
 }
 
-/// Whether counts and first places tell that a kind is not new.
+/// Whether counts and first places prove that a kind is not new.
 fn is_told(tensors: [&TensorReport; 2], old: &Finding, new: &Finding) -> bool {
     new.count == 0 || new.count == 1 && old.count == 1 && comparable(tensors, old, new).is_some()
 }
 
-/// The first places of both sides, where both have the same order of the same shape.
+/// The first places of both sides, if the tensors have the same shape in row-major order.
 fn comparable<'a>(
     tensors: [&TensorReport; 2],
     old: &'a Finding,
@@ -189,7 +190,7 @@ fn comparable<'a>(
     same.then_some(firsts)
 }
 
-/// Whether the coordinate is that of the place if the last index runs fastest.
+/// Whether the coordinate fits the place in row-major order.
 fn is_row_major(tensor: &TensorReport, first: &First) -> bool {
     let index = tensor
         .shape

@@ -19,13 +19,13 @@ pub const VERSION: u32 = 1;
 /// The version of the program. All crates of it have the same.
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
-/// Which tensors are listed. Totals count all of them.
+/// Which tensors are listed. Totals count all tensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listed {
     /// All tensors.
     #[default]
     All,
-    /// Bad ones, and those that may hold a NaN and could not be looked at.
+    /// Bad tensors, and tensors that may hold a NaN and could not be looked at.
     Bad,
 }
 
@@ -38,7 +38,7 @@ impl Listed {
     }
 }
 
-/// A whole run as one document: each file with its report, or with the error if there is none.
+/// A whole run as one document: each file with its report or its error.
 #[must_use]
 pub fn document(files: &[(PathBuf, Result<Report, Error>)], listed: Listed) -> String {
     let reports = || files.iter().filter_map(|(_, result)| result.as_ref().ok());
@@ -50,8 +50,8 @@ pub fn document(files: &[(PathBuf, Result<Report, Error>)], listed: Listed) -> S
     text(&Document { schema_version: VERSION, version: PROGRAM, bad, complete, totals, files })
 }
 
-/// The comparison of two sides as one document. It lists the pairs that hold a number that is not
-/// finite, and the tensors that only one side has.
+/// The comparison of two sides as one document. It lists the pairs with a NaN or an infinity, and
+/// the tensors that only one side has.
 #[must_use]
 pub fn comparison(pairs: &[Pair<'_>]) -> String {
     let compared = pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some()).count();
@@ -75,8 +75,8 @@ pub fn comparison(pairs: &[Pair<'_>]) -> String {
     })
 }
 
-/// The lines of a file: an object for each tensor, or one for a file that could not be checked. Each
-/// line ends with a line feed.
+/// The lines of a file: an object for each tensor, or one object for a file that could not be
+/// checked. Each line ends with a line feed.
 #[must_use]
 pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> String {
     let mut lines = String::new();
@@ -97,7 +97,8 @@ pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> Str
 }
 
 fn text(value: &impl Serialize) -> String {
-    // Writing to a string only fails for maps whose keys are not strings. There are none here.
+    // Writing to a string fails only for maps with keys that are not strings. There are no such
+    // maps.
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -148,10 +149,10 @@ struct File<'a> {
     tensors: Vec<Tensor<'a>>,
 }
 
-/// Something that could hold a NaN.
+/// A part of a file that could hold a NaN and was not looked at.
 #[derive(Serialize)]
 struct NotLookedAt<'a> {
-    /// A tensor or a member; none for the file.
+    /// The tensor or member. None for the whole file.
     name: Option<&'a str>,
     reason: Cow<'a, str>,
 }

@@ -5,9 +5,10 @@
 //! Each module uses only those above it:
 //!
 //! 1. [`model`]: files, tensors, numbers, findings, errors;
-//! 2. [`containers`]: zip archives and protocol buffers, which several formats are packed in;
+//! 2. [`containers`]: zip archives, protocol buffers and compression, which several formats share;
 //! 3. [`formats`]: a reader for each file format, and their table;
-//! 4. [`policy`] and [`Options`]: which findings are bad, and how to check;
+//! 4. [`policy`], `raw` and [`Options`]: which findings are bad, the formats of raw elements, and
+//!    how to check;
 //! 5. [`Places`], and the scan, which looks at the tensors with several threads;
 //! 6. [`Report`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people and for programs;
 //! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`];

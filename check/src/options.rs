@@ -15,45 +15,45 @@ use crate::raw::{RawDtype, TakenAs};
 pub struct Options {
     /// Whether to find the least and the greatest finite number of each tensor, too.
     pub stats: bool,
-    /// Which kinds make a tensor bad.
+    /// The kinds that make a tensor bad.
     pub fail_on: Kinds,
     /// Numbers that are meant to be there: they are counted, and make no tensor bad.
     pub allow: Vec<Allow>,
     /// The formats of elements that numpy saved as raw bytes. Such elements are unreadable without
     /// an entry here.
     pub raw: Vec<RawDtype>,
-    /// The formats of tensors that are stored as integers or raw bytes, by their names: the first
-    /// that matches counts, before [`Options::raw`].
+    /// The formats of tensors that are stored as integers or raw bytes, by tensor name. The first
+    /// match counts, and takes precedence over [`Options::raw`].
     pub taken_as: Vec<TakenAs>,
-    /// The most decoded bytes of numbers for each byte of a file. A few bytes of a table can stand
-    /// for billions of equal numbers, so a file that claims more is refused with
+    /// The most decoded bytes of numbers for each byte of a file. A few bytes of a table can encode
+    /// billions of equal numbers. A file that claims more than this bound is refused with
     /// [`Error::Expansion`]. Numbers count if the file holds them compressed or repeated, or leaves
-    /// them out (tables, archives, views of a compressed storage). Numbers that lie in the file as
-    /// they are do not count. A file of less than 64 KiB counts as one of 64 KiB, since much of it
-    /// is not data.
+    /// them out (tables, archives, views of a compressed storage). Numbers that are stored
+    /// unencoded do not count. A file of less than 64 KiB counts as one of 64 KiB, since much of a
+    /// short file is not data.
     ///
-    /// For a file the bound holds for the sum over all tensors, before anything is decoded. A
-    /// stream describes its data batch by batch. There the bound holds for the sum up to each
-    /// batch, by the bytes up to its end, and for the sum up to each column, by the bytes that have
-    /// come. So a stream can be refused after some data was decoded, at a part that is denser than
-    /// the whole.
+    /// For a file, the bound limits the sum over all tensors, and is checked before anything is
+    /// decoded. A stream describes its data batch by batch. There the bound is checked at each
+    /// batch, against the bytes up to its end, and at each column, against the bytes that have
+    /// arrived. So a stream can be refused after some data was decoded, at a part that is denser
+    /// than the whole.
     ///
-    /// None means no bound. The fixed bounds of ONNX and PyTorch stay: how often tensors may refer
-    /// to the same bytes, and the length of names and the depth of graphs.
+    /// None means no bound. The fixed bounds of ONNX and PyTorch still apply: on how often tensors
+    /// refer to the same bytes, on the length of names, and on the depth of graphs.
     pub expansion: Option<NonZeroU64>,
-    /// The most bytes that are downloaded of a URL whose format needs all bytes at once. They go to a
+    /// The most bytes to download from a URL if the format needs the whole file. They go to a
     /// temporary file. None means no bound.
     pub download: Option<NonZeroU64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
-    /// Whether to look at bad tensors a second time, for what the places of their bad numbers have
-    /// in common: [`TensorReport::places`](crate::TensorReport::places). Not in streams.
+    /// Whether to look at bad tensors a second time, for the common pattern of the places of their
+    /// bad numbers: [`TensorReport::places`](crate::TensorReport::places). Not possible in streams.
     pub places: bool,
     /// Whether to draw a [`Map`](crate::Map) of these places, too.
     pub draw: bool,
-    /// Whether files are mapped into memory instead of read. Nothing is copied then, so files in the
-    /// cache of the system take less CPU time: the README has figures. But a file that another
-    /// process cuts ends this process with SIGBUS. A file that cannot be mapped is read.
+    /// Whether files are mapped into memory instead of read. Mapping copies no bytes, so files in
+    /// the cache of the system take less CPU time (the README has figures). But if another process
+    /// truncates a mapped file, SIGBUS ends this process. A file that cannot be mapped is read.
     pub map: bool,
     /// Receives the progress of the check, and may stop it.
     pub observer: Option<Arc<dyn Observer>>,
@@ -79,14 +79,15 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The default of [`Options::expansion`]: a mebibyte for each byte, so 64 GiB for any file. Only
-    /// columns of nulls or of one number, in pages of many millions of rows, come near this bound.
+    /// The default of [`Options::expansion`]: 1 MiB for each byte, and so at least 64 GiB for any
+    /// file. Only columns of nulls or of one number, in pages of many millions of rows, come near
+    /// this bound.
     pub const EXPANSION: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
 
     /// The default of [`Options::download`]: 16 GiB.
     pub const DOWNLOAD: NonZeroU64 = NonZeroU64::new(16 << 30).unwrap();
 
-    /// Refuses to decode this many bytes of a file of so many bytes, if that exceeds the bound.
+    /// Checks that decoding `decoded` bytes of a file of `file` bytes is within the bound.
     pub(crate) fn bound(&self, decoded: u64, file: u64) -> Result<(), Error> {
         /// Shorter files count as files of this length.
         const SHORT: u64 = 64 << 10;
@@ -99,13 +100,13 @@ impl Options {
     }
 
     pub(crate) fn threads(&self) -> usize {
-        /// Asked once: the system reads several files for the answer.
+        /// Called once: the system reads several files for the answer.
         static AVAILABLE: LazyLock<usize> =
             LazyLock::new(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
         self.threads.map_or_else(|| *AVAILABLE, NonZeroUsize::get)
     }
 
-    /// Which of the kinds that were found make a tensor of this name bad.
+    /// The kinds among `found` that make a tensor of this name bad.
     pub(crate) fn bad(&self, name: &str, found: Kinds) -> Kinds {
         found.and(self.fail_on).without(policy::allowed(&self.allow, name))
     }
@@ -120,14 +121,14 @@ impl Options {
 
 /// Receives the progress of a check, from all of its threads.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// So many bytes of tensors are to be looked at in this file. Is called several times if the
-    /// length of a stream is not known at the start, and if bad tensors are looked at again
-    /// ([`Options::places`]); the numbers add up.
+    /// Announces bytes of tensors in this file that the check will look at. Called several times if
+    /// the length of a stream is unknown at the start, and if bad tensors are looked at again
+    /// ([`Options::places`]). The numbers add up.
     fn started(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// So many more bytes have been looked at. [`ControlFlow::Break`] ends the check with
-    /// [`Error::Stopped`].
+    /// Reports that this many more bytes have been looked at. [`ControlFlow::Break`] ends the check
+    /// with [`Error::Stopped`].
     fn advanced(&self, bytes: u64) -> ControlFlow<()>;
 }

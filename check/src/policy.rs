@@ -33,11 +33,11 @@ pub struct Allow {
     /// The names of the tensors: `*` stands for any characters, `?` for one character, `[..]` for
     /// one of these characters.
     pub pattern: Pattern,
-    /// What they may hold.
+    /// The kinds that they may hold.
     pub kinds: Kinds,
 }
 
-/// Which kinds are meant to be in a tensor of this name.
+/// The kinds that are meant to be in a tensor of this name.
 pub(crate) fn allowed(allow: &[Allow], name: &str) -> Kinds {
     let allowed = allow.iter().filter(|allow| allow.pattern.matches(name));
     allowed.fold(Kinds::default(), |kinds, allow| kinds.or(allow.kinds))

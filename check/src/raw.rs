@@ -1,5 +1,5 @@
-//! Elements whose format the file does not say: numpy saves elements of `ml_dtypes` as raw bytes, and
-//! many models keep scales and weights of 8 bits as integers.
+//! Formats of elements that the file does not name: numpy saves elements of `ml_dtypes` as raw
+//! bytes, and many models store scales and weights of 8 bits as integers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,18 +9,17 @@ use nonfinite::Format;
 
 use crate::model::{ByteOrder, Content, Tensor};
 
-/// The format of raw elements: all elements of this dtype have this format.
+/// A format for raw elements: all elements of this dtype have this format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawDtype {
-    /// The dtype without its byte order: `V2` (bf16), `V1` (fp8), `f1` (how `float8_e5m2` is
-    /// saved).
+    /// The dtype without its byte order: `V2` (bf16), `V1` (fp8), `f1` (`float8_e5m2`).
     pub dtype: String,
-    /// The format of its elements, which are as long as the dtype says.
+    /// The format of the elements. It has the length of the dtype.
     pub format: Format,
 }
 
-/// The bytes of a raw element. None unless the dtype, without its byte order, is `V` and a number, or
-/// `f1`.
+/// The bytes of a raw element. None unless the dtype, without its byte order, is `f1` or `V` and a
+/// number.
 pub(crate) fn size(dtype: &str) -> Option<usize> {
     match dtype {
         "f1" => Some(1),
@@ -28,8 +27,8 @@ pub(crate) fn size(dtype: &str) -> Option<usize> {
     }
 }
 
-/// The format of tensors whose name matches a pattern, such as scales that are stored as `U8`.
-/// Tensors of floats stay as they are.
+/// A format for tensors whose name matches a pattern, such as scales that are stored as `U8`.
+/// Tensors of floats do not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenAs {
     /// The names of the tensors: `*` stands for any characters, `?` for one character, `[..]` for
@@ -39,8 +38,8 @@ pub struct TakenAs {
     pub format: Format,
 }
 
-/// Turns a tensor that is not one of floats into one, if its name or its dtype asks for it. Unreadable
-/// if elements of the format have another length.
+/// Gives a tensor of integers or raw bytes a float format, if an option names one for its name or
+/// its dtype. Makes the tensor unreadable if elements of the format have another length.
 pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype], taken_as: &[TakenAs]) {
     let is_raw = match tensor.content {
         Content::Unreadable(_) => true,
@@ -72,12 +71,12 @@ pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype], taken_as: &[TakenAs])
     };
 }
 
-/// Whether the elements of a tensor are as long as numbers of this format.
+/// Whether the elements of a tensor have the length of numbers of this format.
 fn has_elements_of(tensor: &Tensor, format: Format) -> bool {
     tensor.elements().checked_mul(format.size_in_bytes()) == Some(tensor.data.length())
 }
 
-/// Whether [`apply`] can turn a tensor into one of this content.
+/// Whether [`apply`] can give a tensor this content.
 pub(crate) fn fits(tensor: &Tensor, content: &Content) -> bool {
     let is_taken = match tensor.content {
         Content::Unreadable(_) | Content::NotFloat => true,

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::places::Places;
 use crate::scan::{Found, Tally};
 
-/// What a check found in a file.
+/// The result of the check of a file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
@@ -28,13 +28,13 @@ impl Report {
         self.tensors.iter().any(TensorReport::is_bad)
     }
 
-    /// Whether every tensor that could hold a NaN was looked at.
+    /// Whether the check has looked at every tensor that could hold a NaN.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.not_looked_at().next().is_none()
     }
 
-    /// What could hold a NaN and was not looked at, and why.
+    /// The tensors that could hold a NaN and were not looked at, with the reasons.
     pub fn not_looked_at(&self) -> impl Iterator<Item = (&TensorReport, &str)> {
         self.tensors.iter().filter_map(|tensor| match &tensor.looked_at {
             LookedAt::Unreadable(why) => Some((tensor, why.as_str())),
@@ -46,43 +46,43 @@ impl Report {
     }
 }
 
-/// What a check found in a tensor.
+/// The result of the check of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TensorReport {
-    /// The name, where the file gives one.
+    /// The name, if the file gives one.
     pub name: Option<String>,
-    /// The file that holds the tensor, if that is not the file that was checked: a shard.
+    /// The file of the tensor, if it is not the file that was checked: a shard.
     pub file: Option<PathBuf>,
     /// The element type as the file spells it.
     pub dtype: String,
     /// The shape. The last index runs fastest, except in column-major arrays of numpy.
     pub shape: Vec<usize>,
-    /// Which of its numbers were looked at.
+    /// The numbers that were looked at.
     pub looked_at: LookedAt,
-    /// Elements of the shape. Lists of varying length in a table have the shape of their rows;
-    /// there, this counts the numbers in them, nulls included.
+    /// The number of elements. For lists of varying length in a table, whose shape is the number of
+    /// rows, counts the numbers in the lists, nulls included.
     pub elements: usize,
     /// Bytes of its data.
     pub bytes: usize,
-    /// How many NaN, +Inf and -Inf there are, and where the first of each kind is.
+    /// The count of NaN, +Inf and -Inf, and the place of the first of each kind.
     pub found: ByKind<Finding>,
     /// The least and the greatest finite number that was looked at, if [`Options::stats`] asks for
     /// them. None without a finite number.
     pub range: Option<Range>,
-    /// The kinds that were found and are not allowed. They make the tensor bad.
+    /// The kinds in the tensor that are not allowed. They make the tensor bad.
     pub bad: Kinds,
-    /// Where the numbers are that make the tensor bad, if [`Options::places`] or [`Options::draw`]
-    /// asks for that. None for tensors that are not bad, of streams, and as [`Places`] says.
+    /// The places of the bad numbers, if [`Options::places`] or [`Options::draw`] asks for them.
+    /// None for tensors that are not bad and tensors of streams. [`Places`] lists further cases.
     pub places: Option<Places>,
 }
 
-/// Which numbers of a tensor were looked at.
+/// The numbers of a tensor that were looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LookedAt {
     /// Every number. The real and the imaginary part of a complex number count as two.
     Values,
-    /// The scales of quantised blocks. The counts are of scales.
+    /// The scales of quantised blocks. Counts are numbers of scales.
     Scales {
         /// Elements in a block.
         block: usize,
@@ -91,11 +91,11 @@ pub enum LookedAt {
         /// The scales of a block.
         fields: Vec<&'static str>,
     },
-    /// None: the format has neither NaN nor infinity.
+    /// No number: the format has neither NaN nor infinity.
     AlwaysFinite,
-    /// None: these are integers, booleans, text or times.
+    /// No number: the elements are integers, booleans, text or times.
     NotFloat,
-    /// None, although there may be a NaN: why.
+    /// No number, with the reason. The tensor may hold a NaN.
     Unreadable(String),
 }
 
@@ -133,9 +133,9 @@ impl TensorReport {
         !self.bad.is_empty()
     }
 
-    /// What the places of the bad numbers have in common: [`Places::statement`], and of scales how
-    /// many weights they stand for. None if that is not known, and for less than four elements: the
-    /// first places of the kinds tell as much of these.
+    /// The common pattern of the places of the bad numbers: [`Places::statement`]. For scales, also
+    /// the number of weights that they apply to. None if the places are not known, and for fewer
+    /// than four elements, since the first place of each kind says enough then.
     #[must_use]
     pub fn statement(&self) -> Option<String> {
         let places = self.places.as_ref().filter(|places| places.elements > 3)?;
@@ -149,8 +149,8 @@ impl TensorReport {
         })
     }
 
-    /// The first number that is not finite, and its kind: `NaN`, `+Inf` or `-Inf`. Of a bad tensor,
-    /// the first number that makes it bad.
+    /// The first NaN or infinity, and its kind: `NaN`, `+Inf` or `-Inf`. For a bad tensor, the
+    /// first number that makes it bad.
     #[must_use]
     pub fn first(&self) -> Option<(&'static str, &First)> {
         let kinds = if self.is_bad() { self.bad } else { Kinds::ALL };
@@ -170,7 +170,7 @@ fn first_of(tensor: &Description, place: usize, bits: u64) -> First {
         Content::Floats { format, parts, .. } => (format, place / parts.max(1), None),
         Content::Blocks { blocks, .. } => {
             let per_block = blocks.scales.len().max(1);
-            // Tallies may come from elsewhere, with any place.
+            // Tallies may come from another machine, so their places are not trusted.
             let element = (place / per_block).saturating_mul(blocks.elements);
             (blocks.format, element, Some(blocks.scales.name(place % per_block)))
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::model::ByKind;
 use crate::report::{LookedAt, Report, TensorReport};
 
-/// How many tensors there are, and what was found in them.
+/// The number of tensors, and the findings in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Totals {
@@ -17,12 +17,12 @@ pub struct Totals {
     pub elements: usize,
     /// Their bytes.
     pub bytes: usize,
-    /// How many NaN, +Inf and -Inf they hold. Those that are allowed count, too.
+    /// The count of NaN, +Inf and -Inf in them, including allowed ones.
     #[serde(flatten)]
     pub found: ByKind<u64>,
-    /// Those of the tensors that are bad.
+    /// The number of bad tensors.
     pub bad: usize,
-    /// Tensors of integers and the like, beside those that were looked at.
+    /// Tensors of integers, booleans, text or times. They are not looked at.
     pub not_float: usize,
     /// Tensors of formats that have neither NaN nor infinity.
     pub always_finite: usize,
@@ -49,7 +49,7 @@ impl Totals {
         dtypes
     }
 
-    /// Whether there is no tensor that was looked at, or that cannot hold a NaN.
+    /// Whether no tensor was looked at, and none is of a kind that cannot hold a NaN.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tensors + self.not_float + self.always_finite == 0

@@ -45,23 +45,26 @@ pub enum Command {
     },
     /// Print a manual page, for man(1)
     Man {
-        /// The command that it is of, such as `check`; without one, of all
+        /// The command of the page, such as `check`; without one, the page of all
         command: Option<String>,
     },
 }
 
-// Paragraphs are lines: clap breaks them where the terminal ends.
+// Each paragraph is one line, which clap wraps to the width of the terminal.
 const FIX_HELP: &str = "\
-VALUE is a number, or max or min: the largest or least finite number of the dtype. All other bytes stay. IN is never \
-overwritten. Prints how many numbers were replaced in each tensor, on standard error if OUT is standard output.
+VALUE is a number, or max or min: the largest or least finite number of the dtype. All other \
+bytes are copied unchanged. IN is never overwritten. Prints how many numbers were replaced in each \
+tensor, on standard error if OUT is standard output.
 
-OUT appears when it is whole, or not at all. It gets the permissions of IN, less the umask. On Linux OUT has no name \
-before, so nothing is left behind even if the process is killed. There are two exceptions: file systems without \
-unnamed files, and the moment in which --force replaces a file. Then SIGKILL may leave a file .nonfinite-fix-* beside \
-OUT. Standard output gets the bytes at once, and a part of them if the exit status is not 0.
+OUT appears when it is complete, or not at all. It gets the permissions of IN, less the umask. On \
+Linux OUT has no name before that, so nothing is left behind even if the process is killed. There \
+are two exceptions: file systems without unnamed files, and the moment in which --force replaces a \
+file. In these cases SIGKILL may leave a file .nonfinite-fix-* beside OUT. Standard output gets \
+the bytes as they are written, so it has only a part of them if the exit status is not 0.
 
-Exit status: 0 if OUT was written, 2 if not, 128 and the number of the signal if a signal ended the run, such as 130 \
-after Ctrl-C or 143 after SIGTERM. Unless it is 0, there is no OUT, or still the old one.
+Exit status: 0 if OUT was written, 2 if not, 128 plus the number of the signal if a signal ended \
+the run, such as 130 after Ctrl-C or 143 after SIGTERM. Unless it is 0, there is no OUT, or still \
+the old one.
 
 Examples:
   nonfinite fix broken.safetensors -o mended.safetensors --nan 0 --posinf max --neginf min
@@ -69,15 +72,15 @@ Examples:
   nonfinite fix broken.npy -o - | gzip > mended.npy.gz";
 
 const DIFF_HELP: &str = "\
-Finds what a conversion broke. For each tensor: dtype, and how many numbers of each kind A and B hold. A kind is new \
-if B holds more of it, or holds the first one at another place. Behind the first place only counts are compared, and \
-the summary says of how many tensors this is not enough to exclude new ones. \
-Dtypes may differ, and so may the number of files: a tensor is found by its name. All that is not finite in a tensor \
-that only B has is new. Of a name that occurs in several files on one side, those in files of the same path are \
-compared.
+Finds the NaN and infinities that a conversion has added. Prints for each tensor the dtype, and \
+how many numbers of each kind A and B hold. A kind is new if B holds more of it, or holds the \
+first one at another place. Only the count and the first place are compared; the summary says for \
+how many tensors this is not enough to exclude new ones. Dtypes may differ, and so may the number \
+of files: tensors are matched by name. In a tensor that only B has, every NaN and infinity is new. \
+A name that occurs in several files of one side is compared between files of the same path.
 
-Exit status: 0 if nothing is new, 1 if something is, 2 if a file or a tensor could not be checked, if A and B have no \
-tensor in common, or if the usage is wrong, 130 if interrupted.
+Exit status: 0 if nothing is new, 1 if something is, 2 if a file or a tensor could not be checked, \
+if A and B have no tensor in common, or if the usage is wrong, 130 if interrupted.
 
 Examples:
   nonfinite diff model-f32.safetensors model-f16.safetensors
@@ -85,22 +88,24 @@ Examples:
   nonfinite diff --fail-on inf before/ after/";
 
 const CHECK_HELP: &str = "\
-For each tensor that holds a number that is not finite: name, dtype, shape, how many of each kind, and the coordinate \
-of the first of each kind in the order of the file. A summary follows. The two parts of a complex number count each for itself. \
-Of quantised tensors (GGUF) the scales are looked at. Integers, text and times are skipped, and so are formats that \
-have neither NaN nor infinity (F4, F6); in tables nulls are, too. Do not write to files meanwhile: a \
-.safetensors, .npy or .gguf file that is cut is an error, but other files are mapped, and cutting them can end the \
-check with SIGBUS.
+Prints for each tensor with a NaN or an infinity: name, dtype, shape, the count of each kind, and \
+the coordinate of the first of each kind in the order of the file. A summary follows. The real and \
+the imaginary part of a complex number count as two numbers. In quantised tensors (GGUF) the \
+scales are looked at. Integers, text, times, nulls in tables, and formats that have neither NaN \
+nor infinity (F4, F6) are skipped. Do not write to files during a check: truncating a \
+.safetensors, .npy or .gguf file is an error, but other files are mapped, and truncating these can \
+end the check with SIGBUS.
 
-No line of a table is wider than the terminal. Where a row does not fit, columns give way in this order: names are \
-shortened to 60 columns; the first places and the range move to lines below the row; everything except the name does. \
-A shortened text loses its middle.
+No line of a table is wider than the terminal. If a row does not fit, these steps are taken in \
+order: names are shortened to 60 columns; the first places and the range move to lines below the \
+row; everything except the name moves there. A shortened text loses its middle.
 
-A folder is searched for files of any name: their contents decide. Text files are passed over, since text holds no \
-tensors. All else that may hold a number and was not looked at is named, with the reason.
+In a folder, files of any name are checked: their contents give the format. Text files are \
+ignored, since text holds no tensors. All other data that may hold a number and was not looked at \
+is named, with the reason.
 
-Exit status: 0 if all is finite, 1 if not, 2 if something was not looked at or could not be checked (see \
---skip-unknown) or the usage is wrong, 130 if interrupted.
+Exit status: 0 if all is finite, 1 if not, 2 if something was not looked at or could not be \
+checked (see --skip-unknown) or the usage is wrong, 130 if interrupted.
 
 Examples:
   nonfinite check model.safetensors
@@ -176,8 +181,8 @@ pub struct How {
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
     /// Exit with 0 or 1 although files or tensors of unknown formats were not looked at. They are
-    /// named all the same, and `complete` of `check --json` stays false. Damaged files still give 2,
-    /// except members of archives, and so does a run that looked at no tensor
+    /// named all the same, and `complete` of `check --json` stays false. Damaged files still give
+    /// 2, except members of archives, and so does a run that looked at no tensor
     #[arg(long)]
     pub skip_unknown: bool,
     /// Take integers and raw bytes in tensors whose name matches PATTERN (*, ?, [..]) as numbers of
@@ -207,7 +212,7 @@ pub struct How {
     pub no_progress: bool,
 }
 
-/// The name of a file to write a page to.
+/// The name of a file for a page.
 fn page(text: &str) -> Result<PathBuf, String> {
     match text {
         "-" => Err("it is written to a file, not to standard output".to_owned()),
@@ -238,7 +243,7 @@ pub struct Diff {
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
-    /// A table on a terminal, else lines.
+    /// A table on a terminal, otherwise lines.
     Auto,
     /// A table.
     Table,
@@ -268,7 +273,7 @@ pub enum When {
 }
 
 impl How {
-    /// How to check, with someone who is told about the progress.
+    /// The options of the check, with an observer of the progress.
     #[must_use]
     pub fn options(&self, stats: bool, observer: Arc<dyn Observer>) -> Options {
         Options {
@@ -289,7 +294,7 @@ impl How {
 }
 
 impl Check {
-    /// The form that all options together ask for.
+    /// The form of the output, from all options together.
     #[must_use]
     pub fn form(&self, terminal: bool) -> Form {
         match self.format {
@@ -300,7 +305,7 @@ impl Check {
             form => form,
         }
     }
-    /// The tensors that are listed.
+    /// Which tensors are listed.
     #[must_use]
     pub const fn listed(&self) -> Listed {
         if self.bad_only { Listed::Bad } else { Listed::All }

@@ -1,5 +1,4 @@
-//! `nonfinite fix`: the arguments, and what is printed. The work is that of
-//! [`nonfinite_check::fix`].
+//! `nonfinite fix`: its arguments and its output. [`nonfinite_check::fix`] does the work.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -14,7 +13,7 @@ use crate::interrupt::Watch;
 use crate::progress::Progress;
 use crate::report::OneLine;
 
-/// What to write, and where.
+/// The arguments of `nonfinite fix`.
 #[derive(Clone, Debug, Args)]
 pub struct Fix {
     /// The .safetensors or .npy file; it stays as it is
@@ -69,24 +68,24 @@ impl Fix {
         }
     }
 
-    /// Whether the run may have something to remove if it is ended before its end.
+    /// Whether the run may leave a file to remove if it is interrupted.
     #[must_use]
     pub fn cleans_up(&self) -> bool {
         matches!(self.target(), Target::File(_))
     }
 
-    /// A progress bar, if there is a terminal for it.
+    /// A progress bar, if standard error is a terminal.
     #[must_use]
     pub fn progress(&self) -> Option<Arc<Progress>> {
         (!self.no_progress && io::stderr().is_terminal()).then(Arc::default)
     }
 
-    /// Writes the output, and a line for each tensor of which something was replaced. These lines
-    /// go to `out`, or to standard error if the output is `out`. The message says why there is no
-    /// output. The run ends before its end if a signal comes.
+    /// Writes the output, and a line for each tensor with replaced numbers. These lines go to
+    /// `out`, or to standard error if the output is `out`. A failure has a message with the reason.
+    /// A signal interrupts the run.
     ///
     /// # Errors
-    /// Those of `out`, except while the output is written to it.
+    /// The errors of `out`, except while the copy is written to it.
     pub fn run(
         &self,
         progress: Option<Arc<Progress>>,
@@ -107,7 +106,8 @@ impl Fix {
                 out.write_all(report(&fixed, &file, false).as_bytes())?;
             }
             (Ok(fixed), Target::Stdout) => {
-                // If even that cannot be written, the exit status has to do.
+                // If this message cannot be written either, only the exit status tells of the
+                // failure.
                 let _ = io::stderr().write_all(report(&fixed, STDOUT, false).as_bytes());
             }
             (Err(error), Target::Nowhere) => return Ok(Err(format!("{input}: {error}"))),
@@ -147,7 +147,7 @@ impl Fix {
     }
 }
 
-/// What messages call standard output.
+/// The name of standard output in messages.
 const STDOUT: &str = "standard output";
 
 /// Why nothing was written to standard output.
@@ -163,18 +163,18 @@ fn is_stdout(file: &Path) -> bool {
     let stdout = stdout.and_then(|stdout| File::from(stdout).metadata());
     match (stdout, fs::metadata(file)) {
         (Ok(stdout), Ok(file)) => (stdout.dev(), stdout.ino()) == (file.dev(), file.ino()),
-        // The copy fails for the same reason.
+        // Ignored here, since the copy then fails for the same reason.
         (Err(_), _) | (_, Err(_)) => false,
     }
 }
 
-/// Windows does not let a file that is mapped be cut.
+/// Windows cannot truncate a mapped file.
 #[cfg(not(unix))]
 fn is_stdout(_: &Path) -> bool {
     false
 }
 
-/// A line for each tensor of which something was replaced, or would be, and a summary.
+/// A line for each tensor with numbers that were (or would be) replaced, and a summary.
 fn report(fixed: &Fixed, file: &str, dry: bool) -> String {
     let mut text = String::new();
     let replaced = if dry { "would replace" } else { "replaced" };

@@ -1,7 +1,7 @@
 //! Annotations of GitHub's workflows: commands in the log that name a file and a message.
 //!
-//! In a value, `%` and ends of lines are escaped, and in a property `:` and `,` are, too, as the
-//! package `@actions/core` does.
+//! As in the package `@actions/core`, `%` and line ends are escaped in values, and also `:` and `,`
+//! in properties.
 
 use crate::problem::Problem;
 
@@ -12,7 +12,8 @@ pub fn annotation(problem: &Problem<'_>) -> String {
     format!("::error file={file},title={}::{}\n", property(&problem.title), value(&problem.message))
 }
 
-/// Other control characters, which only a path has, become visible: a log is shown in terminals.
+/// Other control characters occur only in paths. They are made visible, since logs are shown in
+/// terminals.
 fn value(text: &str) -> String {
     let mut value = String::with_capacity(text.len());
     for char in text.chars() {

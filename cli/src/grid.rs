@@ -1,10 +1,10 @@
-//! Columns that give way where a terminal is narrow.
+//! Tables that fit the width of the terminal.
 
 use console::Style;
 
 use crate::columns::{fill, pad, width};
 
-/// A name in a row is not shortened below this width. Names of models rarely are longer, and two
+/// A name in a row is not shortened below this width. Tensor names are rarely longer, and two
 /// layers must not look alike.
 const NAME: usize = 60;
 const GAP: &str = "  ";
@@ -20,9 +20,9 @@ pub struct Column {
     pub head: &'static str,
     /// Whether cells end at the right edge.
     pub right: bool,
-    /// The most columns of the terminal that a cell takes in a row.
+    /// The most columns of the terminal for a cell in a row.
     pub most: usize,
-    /// What stands before and behind a cell in a line below the row, where there is no head.
+    /// The text before and behind a cell in a line below the row, where the cell has no head.
     pub words: [&'static str; 2],
     /// The cells, without control characters.
     pub cells: Vec<String>,
@@ -39,7 +39,7 @@ impl Column {
         self.cells.iter().map(|cell| width(cell)).fold(width(self.head), usize::max).min(self.most)
     }
 
-    /// The cell as it stands in a line below the row. None if it says nothing.
+    /// The cell, as part of a line below the row. None for an empty cell or a count of zero.
     fn piece(&self, row: usize) -> Option<String> {
         let cell = self.cells[row].as_str();
         let [before, behind] = self.words;
@@ -47,22 +47,22 @@ impl Column {
     }
 }
 
-/// Rows of columns, in which no line is wider than the terminal.
+/// A table in which no line is wider than the terminal.
 ///
-/// If a row is too wide, columns give way in this order:
+/// If a row is too wide, columns are moved or shortened in this order:
 ///
 /// 1. Names, the first column, are shortened, to 60 columns at least.
 /// 2. The columns behind the first [`Grid::facts`] move to lines below the row.
-/// 3. All columns except the name do.
+/// 3. All columns except the name move there.
 ///
 /// A text that is longer than a line is shortened. Shortened texts lose their middle.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// The columns: a name at least. All have as many cells.
+    /// The columns, at least a name. All have the same number of cells.
     pub columns: Vec<Column>,
-    /// How many columns stay in the row as long as they fit.
+    /// The number of columns that stay in the row as long as they fit.
     pub facts: usize,
-    /// The rows that are red where there are colours.
+    /// The rows that are red, if there are colours.
     pub red: Vec<bool>,
     /// Whether there are colours.
     pub colors: bool,
@@ -137,8 +137,8 @@ mod tests {
         Grid { columns, facts: 3, red: vec![true], colors: false, width }.text()
     }
 
-    /// A row is as wide as all columns with a name of 60. One column of the terminal less, and the
-    /// last column moves below it, and so on.
+    /// A row has the width of all columns, with 60 for the name. If the terminal has one column
+    /// less, the last column moves below the row, and so on.
     #[test]
     fn columns_give_way() {
         let name = "x".repeat(61);
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(text.starts_with("tensor"), columns >= 91, "{columns}\n{text}");
             assert_eq!(text.contains(&short), [103, 91].contains(&columns), "{columns}\n{text}");
         }
-        // A short name needs no more room than it has.
+        // A short name takes only its own width.
         assert_eq!(grid("x", 50).lines().count(), 2);
     }
 

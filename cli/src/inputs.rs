@@ -1,4 +1,4 @@
-//! The files of the arguments: those in a folder, or those that match a pattern, and their check.
+//! The files of the arguments (files, folders, patterns), and their check.
 
 use std::collections::BTreeSet;
 use std::fs::{self, FileType};
@@ -10,13 +10,14 @@ use nonfinite_check::{Error, FileFormat, Options, Report, formats, is_url};
 use crate::interrupt::interrupted;
 use crate::recursive;
 
-/// What an argument leads to, and how it was found.
+/// A path that comes from an argument, and how it was found.
 #[derive(Debug)]
 struct Found {
     path: PathBuf,
-    /// Whether the search of a folder found the path. Text and empty files are no errors then.
+    /// Whether the path was found by the search of a folder. Then text and empty files are not
+    /// errors.
     searched: bool,
-    /// Why this is no file to check; none if it is one.
+    /// Why this is not a file to check. None if it is one.
     error: Option<Error>,
 }
 
@@ -29,8 +30,8 @@ impl Found {
         Self { path, searched: true, error }
     }
 
-    /// Whether nobody needs to look at this file: a folder holds it, and it holds no tensors, by
-    /// the error of its check. An empty file counts if its name is not that of a known format.
+    /// Whether the error of the check can be ignored, since the file was found in a folder and
+    /// holds no tensors. An empty file can be ignored unless its name is that of a known format.
     fn holds_nothing(&self, error: &Error) -> bool {
         let is_empty = matches!(error, Error::Empty) && FileFormat::by_path(&self.path).is_none();
         self.searched && (is_empty || matches!(error, Error::Text { .. }))
@@ -40,19 +41,19 @@ impl Found {
 /// The files of all arguments.
 #[derive(Debug, Default)]
 pub struct Inputs {
-    /// Files that hold data of other files, by their real paths.
+    /// Files with data of other files, by their real paths.
     used: BTreeSet<PathBuf>,
     /// Text and empty files in folders. They hold no tensors.
     pub text: usize,
 }
 
 impl Inputs {
-    /// Checks the files of an argument and hands on the path and the result of each. Ends early if
-    /// the run is interrupted. Files that no reader knows come last: another file may have named
-    /// them as its data.
+    /// Checks the files of an argument, and passes the path and the result of each to `take`. Ends
+    /// early if the run is interrupted. Files of unknown formats come last, since another file may
+    /// name them as its data.
     ///
     /// # Errors
-    /// Those of `take`. Errors of files are results.
+    /// The errors of `take`. Errors of files are results.
     pub fn check(
         &mut self,
         argument: &Path,
@@ -100,7 +101,7 @@ fn check_path(path: &Path, options: &Options) -> Result<Report, Error> {
     }
 }
 
-/// The path of a file without links; none if the file is gone.
+/// The path of a file, with links resolved. None if the file is gone.
 fn real(path: impl AsRef<Path>) -> Option<PathBuf> {
     path.as_ref().canonicalize().ok()
 }
@@ -116,11 +117,11 @@ fn files(argument: &Path) -> io::Result<Vec<Found>> {
     }
     let text = argument.to_string_lossy();
     let itself = || Ok(vec![Found::named(argument.to_owned())]);
-    // What looks like a pattern in a URL is part of it.
+    // Characters of a pattern are ordinary characters in a URL.
     if is_url(&text) {
         return itself();
     }
-    // A file may have such a name.
+    // A file may have a name that looks like a pattern.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return itself();
     }
@@ -144,13 +145,13 @@ fn some(files: Vec<Found>) -> io::Result<Vec<Found>> {
     if files.is_empty() { Err(nothing()) } else { Ok(files) }
 }
 
-/// The error of an argument that leads to no file that could hold tensors.
+/// The error of an argument without any file that could hold tensors.
 fn nothing() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "no file of a known format is there")
 }
 
-/// Everything in a folder and its folders except folders. Leaves out the shards of a set, which its
-/// index stands for.
+/// All files in a folder and in the folders below it. Leaves out the shards of a set, since its
+/// index is checked.
 fn folder(path: &Path) -> Vec<Found> {
     let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
@@ -174,7 +175,7 @@ fn folder(path: &Path) -> Vec<Found> {
     found
 }
 
-/// Why an entry of a folder is no file to check.
+/// Why an entry of a folder is not a file to check.
 fn refused(entry: &fs::DirEntry, kind: io::Result<FileType>) -> Option<Error> {
     match kind {
         Err(error) => Some(Error::Io(error)),
@@ -186,8 +187,8 @@ fn refused(entry: &fs::DirEntry, kind: io::Result<FileType>) -> Option<Error> {
     }
 }
 
-/// The shards that an index names. Empty if one of them is missing: the check of the set fails then,
-/// and the shards that exist are checked as files.
+/// The shards that an index names. Empty if one of them is missing. In that case the check of the
+/// set fails, and the existing shards are checked as single files.
 fn shards(index: &Path) -> Vec<PathBuf> {
     let shards = formats::shards(index);
     if shards.iter().all(|shard| shard.is_file()) { shards } else { Vec::new() }

@@ -1,5 +1,5 @@
-//! Ctrl-C and the other signals that end a run: the work ends at the next chance, the terminal is
-//! left as it was, and so is the folder of an output.
+//! Ctrl-C and the other signals that end a run. The work stops at the next check of the flag, the
+//! terminal is restored, and no temporary file is left behind.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::status::complain;
 /// The number of SIGINT, the signal of Ctrl-C.
 const SIGINT: u8 = 2;
 
-/// A check that does not end in this time is waiting for input, and is ended where it is.
+/// A check that does not end in this time is waiting for input, and the process exits.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The number of the first signal that came, or 0.
@@ -27,15 +27,15 @@ pub fn interrupted() -> bool {
     CAUGHT.load(Ordering::Relaxed) != 0
 }
 
-/// The exit status of a run that was interrupted: 128 and the number of the signal, as shells have
-/// it. For Ctrl-C this is 130.
+/// The exit status of a run that was interrupted: 128 plus the number of the signal, as in shells.
+/// For Ctrl-C this is 130.
 #[must_use]
 pub fn status() -> u8 {
     128 + CAUGHT.load(Ordering::Relaxed)
 }
 
-/// Says that the run was interrupted, once: the thread of the work and that of the signals both
-/// call this.
+/// Prints that the run was interrupted. Prints it once, although both the working thread and the
+/// signal thread call this.
 pub fn say() {
     static SAID: AtomicBool = AtomicBool::new(false);
     if !SAID.swap(true, Ordering::Relaxed) {
@@ -44,8 +44,8 @@ pub fn say() {
 }
 
 /// Watches for Ctrl-C from now on, unless the parent process made this program ignore Ctrl-C. A run
-/// that `cleans_up` watches for SIGTERM and SIGHUP as well. It is given all the time it needs, or
-/// until a second Ctrl-C. Other runs are given a second.
+/// that `cleans_up` watches for SIGTERM and SIGHUP as well, and gets all the time it needs, or
+/// until a second Ctrl-C. Other runs get a second.
 pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
     let end = move || {
         if let Some(progress) = &progress {
@@ -57,7 +57,8 @@ pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
     signals::watch(cleans_up, move |signal| {
         let first =
             CAUGHT.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        // A system that shuts down sends SIGTERM and SIGHUP together: that is no second Ctrl-C.
+        // A system that shuts down sends SIGTERM and SIGHUP together. This does not count as a
+        // second Ctrl-C.
         if !first && signal == SIGINT {
             end();
         }
@@ -74,8 +75,8 @@ mod signals {
 
     use nix::sys::signal::{SigSet, Signal};
 
-    /// Calls a function for each signal that comes, in a thread of its own. Without it a signal
-    /// ends the process as it always did.
+    /// Calls a function for each signal, in a separate thread. If the thread cannot start, signals
+    /// end the process as usual.
     pub(super) fn watch(all: bool, mut caught: impl FnMut(u8) + Send + 'static) {
         let watched: &[_] = if all {
             &[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]
@@ -85,8 +86,8 @@ mod signals {
         let ignored = ignored();
         let watched = watched.iter().filter(|&&signal| ignored >> (signal as u32 - 1) & 1 == 0);
         let signals: SigSet = watched.copied().collect();
-        // Threads that start later block these signals, too, so all of them come to `wait`. Some
-        // systems do not wait for an empty set.
+        // Threads that start later inherit the blocked signals, so all signals come to `wait`.
+        // Returns for an empty set, since some systems cannot wait for one.
         if signals == SigSet::empty() || signals.thread_block().is_err() {
             return;
         }
@@ -101,8 +102,8 @@ mod signals {
     }
 
     /// The signals that the parent process made this program ignore, such as SIGHUP by `nohup`: bit
-    /// 0 is signal 1. Linux keeps an ignored signal for `wait`, and tells here which are ignored.
-    /// Other systems drop ignored signals.
+    /// 0 is signal 1. Linux delivers ignored signals to `wait`, so they must be left out; /proc
+    /// lists them. Other systems drop ignored signals.
     fn ignored() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -112,14 +113,15 @@ mod signals {
 
 #[cfg(not(unix))]
 mod signals {
-    /// Calls a function each time that Ctrl-C comes, and when the console is closed.
+    /// Calls a function for each Ctrl-C, and when the console is closed.
     pub(super) fn watch(_: bool, mut caught: impl FnMut(u8) + Send + 'static) {
-        // Without a handler Ctrl-C ends the process as it always did.
+        // Without a handler, Ctrl-C ends the process as usual.
         let _ = ctrlc::try_set_handler(move || caught(super::SIGINT));
     }
 }
 
-/// Ends a check or a fix when it is interrupted, and moves the bar till then, if there is one.
+/// Stops a check or a fix when it is interrupted. Until then, updates the progress bar, if there is
+/// one.
 #[derive(Debug)]
 pub struct Watch(pub Option<Arc<Progress>>);
 

@@ -1,7 +1,7 @@
 //! JUnit XML, which services for tests read: a suite for each file, a test case for each tensor.
 //!
-//! A bad tensor is a failure, what could not be checked is an error, and a tensor without floats is
-//! skipped.
+//! A bad tensor is a failure, an unreadable tensor or file is an error, and a tensor without floats
+//! is skipped.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use crate::problem::{Checked, Problem, Rule};
 use crate::report::visible;
 
-/// A test case: the name, and what became of the test.
+/// A test case: its name and its outcome.
 struct Case<'a> {
     name: String,
     outcome: Outcome<'a>,
@@ -25,7 +25,7 @@ enum Outcome<'a> {
     Problem(Problem<'a>),
 }
 
-/// How many test cases there are, and how many had which outcome.
+/// The number of test cases, and of each outcome.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     tests: usize,
@@ -63,7 +63,7 @@ impl Counts {
 /// Writes a run as one document. `bad_only` leaves out tensors without a problem.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write(
     files: &[Checked],
     bad_only: bool,

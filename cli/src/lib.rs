@@ -1,5 +1,5 @@
-//! The parts of the command `nonfinite`: arguments, files to check, the run of a check, and what it
-//! prints. The check itself is in `nonfinite_check`.
+//! The parts of the command `nonfinite`: arguments, files to check, the run of a check, and output.
+//! The check itself is in `nonfinite_check`.
 #![forbid(unsafe_code)]
 
 pub mod args;

@@ -21,7 +21,7 @@ use nonfinite_cli::status::{CLEAN, FAILED, complain, finish};
 fn main() -> ExitCode {
     let status = match Arguments::try_parse() {
         Ok(arguments) => run(arguments.command),
-        // Help and version, which belong on standard output.
+        // Help and version are written to standard output.
         Err(error) if !error.use_stderr() => finish(error.print(), CLEAN),
         Err(error) => {
             complain(format_args!("{}; see nonfinite --help", OneLine(what_is_wrong(&error))));
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// What is wrong with the arguments, on one line.
+/// The error in the arguments, on one line.
 fn what_is_wrong(error: &clap::Error) -> String {
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return "no command".to_owned();
@@ -43,7 +43,7 @@ fn what_is_wrong(error: &clap::Error) -> String {
     }
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    // What is wrong, and perhaps what was meant; the usage follows, or where to find it.
+    // Keep the error and the suggestion. Drop the usage that follows, or the hint where to find it.
     let words = ["\n\nUsage", "\n\nFor more"]
         .iter()
         .fold(text, |text, end| text.split(end).next().unwrap_or(text));
@@ -100,8 +100,8 @@ fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
     }
 }
 
-/// Whether the backend that the environment asks for can be had: the library would pass over one
-/// that cannot.
+/// Checks that the backend in NONFINITE_BACKEND is available: the library ignores a backend that is
+/// not.
 fn backend_exists() -> bool {
     let Some(name) = env::var_os("NONFINITE_BACKEND").filter(|name| !name.is_empty()) else {
         return true;

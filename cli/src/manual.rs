@@ -1,7 +1,7 @@
 //! Manual pages, made from the description of the arguments.
 //!
-//! The help behind the options is made of paragraphs. A paragraph that begins with a heading, such as
-//! `Exit status:`, is a section of its own, and the others belong to the description.
+//! The help text behind the options consists of paragraphs. A paragraph that begins with a heading,
+//! such as `Exit status:`, becomes a section. All others belong to the description.
 
 use std::io;
 
@@ -11,8 +11,7 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 use crate::args::Arguments;
 
-/// How a paragraph of the help begins, and the section of the page that it becomes, in the order of
-/// the page.
+/// The headings of paragraphs, and the section of the page for each, in the order of the page.
 const HEADINGS: [(&str, &str); 4] = [
     ("Exit status:", "EXIT STATUS"),
     ("Environment:", "ENVIRONMENT"),
@@ -20,15 +19,16 @@ const HEADINGS: [(&str, &str); 4] = [
     ("Examples:", "EXAMPLES"),
 ];
 
-/// The page of a command, or without a name that of the whole program. None if there is no such
+/// The page of a command, or of the whole program if there is no name. None if there is no such
 /// command.
 ///
 /// # Errors
-/// None are known; the interface below has them.
+/// Errors of the crate `clap_mangen`. None are known.
 pub fn page(name: Option<&str>) -> io::Result<Option<Vec<u8>>> {
-    // Its page would be that of `--help`.
+    // The command `help` gets no page: it prints the same as `--help`.
     let mut program = Arguments::command().disable_help_subcommand(true);
-    // Gives the commands their full names: `nonfinite check`, and `nonfinite-check` for a page.
+    // Gives the commands their full names: `nonfinite check`, and `nonfinite-check` as the title of
+    // a page.
     program.build();
     let command = match name {
         None => &program,
@@ -55,7 +55,7 @@ pub fn page(name: Option<&str>) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(page))
 }
 
-/// The usage as clap prints it, in bold up to the first argument.
+/// The usage as clap prints it. The part before the first argument is bold.
 fn synopsis(command: &Command) -> Roff {
     let usage = command.clone().render_usage().to_string().replace(['<', '>'], "");
     let usage = usage.trim_start_matches("Usage:").trim();
@@ -70,7 +70,7 @@ fn heading(paragraph: &str) -> Option<(&str, &'static str)> {
     HEADINGS.iter().find_map(|(start, heading)| Some((paragraph.strip_prefix(start)?, *heading)))
 }
 
-/// The paragraphs of the help that have no heading.
+/// The paragraphs of the help text without a heading.
 fn description(help: &str) -> Roff {
     let mut roff = Roff::new();
     for paragraph in help.split("\n\n").filter(|text| heading(text).is_none()) {
@@ -79,7 +79,7 @@ fn description(help: &str) -> Roff {
     roff
 }
 
-/// The paragraphs that have one. Indented lines stay as they are.
+/// The paragraphs with a heading. Indented lines are not wrapped.
 fn sections(help: &str) -> Roff {
     let mut sections: Vec<_> = help.split("\n\n").filter_map(heading).collect();
     let order = |name| HEADINGS.iter().position(|(_, heading)| *heading == name);

@@ -1,4 +1,4 @@
-//! Where bad numbers are, for a terminal: the statement of a tensor, and its map in blocks.
+//! The places of bad numbers, for a terminal: the statement of a tensor, and its map.
 
 use std::env;
 use std::fmt::Write as _;
@@ -7,13 +7,13 @@ use nonfinite_check::{Map, Steps, TensorReport};
 
 use crate::report::OneLine;
 
-/// Characters of a map, at most. A character stands for two by two blocks, and a block for a step
-/// of the columns and of the rows, or for two of the rows if there are many. A map of 64 by 64
-/// steps is then a square on most terminals.
+/// The largest size of a map, in characters. A character shows two by two blocks. A block shows one
+/// step of the columns and one step of the rows, or two steps of the rows if there are many. So a
+/// map of 64 by 64 steps is a square on most terminals.
 const WIDTH: usize = Steps::MOST / 2;
 const HEIGHT: usize = Steps::MOST / 4;
 
-/// Steps of the rows in a block.
+/// The number of row steps in a block.
 fn rows_in_block(map: &Map) -> usize {
     map.rows.count().div_ceil(2 * HEIGHT)
 }
@@ -21,17 +21,17 @@ fn rows_in_block(map: &Map) -> usize {
 /// The most groups of a tensor that are drawn.
 const GROUPS: usize = 4;
 
-/// What a map is drawn with.
+/// The characters of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// Unicode's quadrants.
+    /// The quadrant characters of Unicode.
     Quadrants,
     /// `#` where one of the four blocks of a character is lit.
     Ascii,
 }
 
 impl Blocks {
-    /// What the terminal can show, by TERM and the locale.
+    /// The characters that the terminal can show, by TERM and the locale.
     #[must_use]
     pub fn of_environment() -> Self {
         let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
@@ -45,7 +45,7 @@ impl Blocks {
         if is_utf8 && term != Some("dumb") { Self::Quadrants } else { Self::Ascii }
     }
 
-    /// The character for blocks that are lit: above left, above right, below left, below right.
+    /// The character for four blocks: upper left, upper right, lower left, lower right.
     fn char(self, lit: [bool; 4]) -> char {
         const QUADRANTS: [char; 16] =
             [' ', '▘', '▝', '▀', '▖', '▌', '▞', '▛', '▗', '▚', '▐', '▜', '▄', '▙', '▟', '█'];
@@ -70,7 +70,7 @@ pub fn named(tensors: &[&TensorReport], blocks: Blocks) -> String {
     maps.collect()
 }
 
-/// The map of a tensor, in lines; nothing if there is none.
+/// The map of a tensor, in lines. Empty if there is no map.
 #[must_use]
 pub fn drawn(tensor: &TensorReport, blocks: Blocks) -> String {
     let Some(places) = &tensor.places else { return String::new() };
@@ -92,7 +92,7 @@ pub fn drawn(tensor: &TensorReport, blocks: Blocks) -> String {
     text
 }
 
-/// What a block is.
+/// The state of a block.
 fn legend(map: &Map, blocks: Blocks) -> String {
     let (rows, columns) = match blocks {
         Blocks::Quadrants => (rows_in_block(map), 1),
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Each quadrant of Unicode, by the names of its lit parts.
+    /// Compares each quadrant character with its name in Unicode, which lists the lit parts.
     #[test]
     fn quadrants() {
         let of = |lit: [u8; 4]| Blocks::Quadrants.char(lit.map(|lit| lit == 1));

@@ -1,4 +1,5 @@
-//! What a service for code reviews or tests is told: bad tensors, and what was not looked at.
+//! Problems, for services for code reviews or tests: bad tensors, and files or tensors that could
+//! not be checked.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport};
 
 use crate::report::{Facts, visible};
 
-/// A path as it was given or found, and its report, or why there is none.
+/// A path as it was given or found, and its report or its error.
 pub type Checked = (PathBuf, Result<Report, Error>);
 
 /// The kind of a problem.
@@ -31,7 +32,7 @@ impl Rule {
         }
     }
 
-    /// What the kind is about.
+    /// A description of the kind.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -46,13 +47,13 @@ impl Rule {
 pub struct Problem<'a> {
     /// The kind.
     pub rule: Rule,
-    /// The file: of a sharded set, the shard.
+    /// The file. For a sharded set, the shard.
     pub path: &'a Path,
-    /// The name of the tensor, where there is one.
+    /// The name of the tensor, if there is one.
     pub tensor: Option<String>,
-    /// A few words.
+    /// A short message.
     pub title: String,
-    /// All that is known.
+    /// The full message.
     pub message: String,
 }
 
@@ -69,7 +70,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What is wrong with a tensor of a file, if anything is.
+    /// The problem of a tensor, if it has one.
     #[must_use]
     pub fn of_tensor(path: &'a Path, tensor: &'a TensorReport) -> Option<Self> {
         let name = tensor.name.as_deref().map(visible);

@@ -10,7 +10,7 @@ use nonfinite_check::Observer;
 /// Checks that are shorter get no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Columns of a terminal in which the bar, the bytes, the speed and the time fit.
+/// The width of a terminal that is enough for the bar, the bytes, the speed and the time.
 const WIDE: u16 = 80;
 
 /// A bar on standard error, if that is a terminal.
@@ -21,10 +21,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The bar; it is not seen before the check has taken some time, and never without a terminal.
+    /// A new bar. It appears after the check has taken some time, and never without a terminal.
     ///
     /// # Panics
-    /// If the template of the bar is wrong, which it is not.
+    /// If the template of the bar is not valid. It is a constant and valid.
     #[must_use]
     pub fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
@@ -38,12 +38,12 @@ impl Progress {
         Self { bar, start: Instant::now() }
     }
 
-    /// Does something to the terminal while the bar is away.
+    /// Calls a function while the bar is hidden.
     pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,5 +1,5 @@
-//! Patterns with `**`, which stands for folders of any depth. Links to folders are not followed: the
-//! crate `glob` follows them, and runs in circles if they form one.
+//! Patterns with `**`, which matches folders of any depth. Links to folders are not followed. (The
+//! crate `glob` follows them, and does not end if they form a loop.)
 
 use std::fs;
 use std::io;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
-/// The files that fit a pattern with `**`, sorted; none if the pattern is not valid.
+/// The files that match a pattern with `**`, sorted. None if the pattern is not valid.
 ///
 /// # Errors
 /// An error of the system if a folder cannot be read.
 pub fn files(pattern: &str) -> io::Result<Option<Vec<PathBuf>>> {
     let Ok(whole) = Pattern::new(pattern) else { return Ok(None) };
-    // What stands before the first `**` may lead through links.
+    // The part before the first `**` may lead through links.
     let parts = pattern.split('/');
     let before = parts.take_while(|part| *part != "**").collect::<Vec<_>>().join("/");
     let mut folders = match (before.as_str(), pattern.starts_with('/')) {
@@ -25,7 +25,7 @@ pub fn files(pattern: &str) -> io::Result<Option<Vec<PathBuf>>> {
         }
     };
     folders.retain(|folder| folder.as_os_str().is_empty() || folder.is_dir());
-    // As in patterns of one folder, `*` does not stand for a `/`.
+    // As in patterns without `**`, `*` does not match a `/`.
     let options = MatchOptions { require_literal_separator: true, ..MatchOptions::default() };
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {

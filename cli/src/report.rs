@@ -1,4 +1,4 @@
-//! What is printed: a line for each bad tensor, and the summary.
+//! The output as lines: a line for each bad tensor, and the summary.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -9,11 +9,12 @@ use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport, Totals};
 
 use crate::grid::{Column, Grid};
 
-/// Text of others as one line without control characters, for a terminal; long text is cut.
+/// Prepares text from a file for a terminal: one line without control characters. Long text is
+/// shortened.
 #[derive(Clone, Copy, Debug)]
 pub struct OneLine<T>(pub T);
 
-/// A message need not be longer: names in it come from the file.
+/// Bounds messages with long names from the file.
 const LONGEST: usize = 400;
 
 impl<T: fmt::Display> fmt::Display for OneLine<T> {
@@ -41,7 +42,7 @@ impl fmt::Write for Cut<'_, '_> {
     }
 }
 
-/// Text of others without control characters, uncut.
+/// Text from a file without control characters, in full length.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
@@ -76,7 +77,7 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-/// What was found in a tensor, without the path of its file.
+/// The findings in a tensor, without the path of its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a>(pub &'a TensorReport);
 
@@ -111,7 +112,7 @@ impl fmt::Display for Facts<'_> {
     }
 }
 
-/// What of a file was not looked at: a message for each part.
+/// The parts of a file that were not looked at, with a message for each.
 pub fn not_looked_at(path: &Path, report: &Report) -> impl Iterator<Item = String> {
     report.not_looked_at().map(move |(tensor, why)| {
         let name = tensor.name.as_ref().map(|name| format!("tensor {name:?}: "));
@@ -120,12 +121,12 @@ pub fn not_looked_at(path: &Path, report: &Report) -> impl Iterator<Item = Strin
     })
 }
 
-/// Why a file could not be checked, and what to do about it.
+/// A file that could not be checked, with the reason and advice.
 #[derive(Clone, Copy, Debug)]
 pub struct Complaint<'a> {
     /// The path as it was given or found.
     pub path: &'a Path,
-    /// Why.
+    /// The reason.
     pub error: &'a Error,
 }
 
@@ -144,7 +145,7 @@ impl fmt::Display for Complaint<'_> {
     }
 }
 
-/// Whether the path is that of a pipe: a FIFO, or what `<(cmd)` of a shell stands for.
+/// Whether the path is that of a pipe: a FIFO, or the path that a shell makes for `<(cmd)`.
 #[cfg(unix)]
 fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -156,20 +157,20 @@ fn is_pipe(_: &Path) -> bool {
     false
 }
 
-/// What was checked, in all files.
+/// Counts over all files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The sums over all tensors.
     pub totals: Totals,
     /// The sums for each dtype.
     pub by_dtype: BTreeMap<String, Totals>,
-    /// Tensors of which the scales were looked at.
+    /// Tensors whose scales were looked at.
     pub scales: usize,
-    /// Tensors that hold a number that is not finite and are not bad, since it is allowed.
+    /// Tensors that hold NaN or infinities, all of them allowed.
     pub allowed: usize,
-    /// Files that could not be checked: damaged ones, and such that the system refuses.
+    /// Files that could not be checked, because they are damaged or cannot be read.
     pub failed: usize,
-    /// Files that were not looked at, or not at all of them, since no reader knows them.
+    /// Files that were not looked at, or not as a whole, because there is no reader for them.
     pub unknown: usize,
     /// Text and empty files that the search of a folder found. They hold no tensors.
     pub text: usize,
@@ -220,7 +221,7 @@ impl Summary {
         line
     }
 
-    /// A line for each dtype, each ended by a line feed.
+    /// A line for each dtype, with a line feed at the end.
     #[must_use]
     pub fn dtype_lines(&self) -> String {
         let line = |(dtype, totals): (&String, &Totals)| {
@@ -236,7 +237,7 @@ impl Summary {
         self.by_dtype.iter().map(line).collect()
     }
 
-    /// A table of the dtypes, no line of which is wider than the terminal.
+    /// A table of the dtypes. No line is wider than the terminal.
     #[must_use]
     pub fn dtype_table(&self, colors: bool, width: usize) -> String {
         let column = |head, behind, of: &dyn Fn(&Totals) -> u64| Column {

@@ -26,22 +26,22 @@ pub struct Run<'a> {
     check: &'a Check,
     form: Form,
     colors: bool,
-    /// What maps are drawn with, if they are.
+    /// The characters of maps, if maps are drawn.
     blocks: Option<Blocks>,
     width: usize,
     options: Options,
     progress: Option<Arc<Progress>>,
     summary: Summary,
-    /// Tensors that were printed.
+    /// The number of tensors that were printed.
     printed: usize,
-    /// Tensors that were not, since [`Check::max_reports`] were.
+    /// The number of tensors that were not printed, because of [`Check::max_reports`].
     hidden: usize,
-    /// What goes into a document.
+    /// The results for a document.
     results: Vec<Checked>,
 }
 
 impl<'a> Run<'a> {
-    /// A check by these arguments. From now on Ctrl-C ends it.
+    /// A check with these arguments. From now on Ctrl-C stops it.
     #[must_use]
     pub fn new(check: &'a Check) -> Self {
         let terminal = Terminal::of_output();
@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Checks all files, prints what was found, and returns the exit status.
+    /// Checks all files, prints the results, and returns the exit status.
     pub fn all(mut self, out: &mut impl Write) -> u8 {
         let start = Instant::now();
         if let Some(Err(error)) = self.check.html.as_deref().map(html::may_write) {
@@ -87,7 +87,7 @@ impl<'a> Run<'a> {
         if written.is_ok() && !self.check.quiet {
             written = self.end(start.elapsed(), out);
         }
-        // With `--skip-unknown`: nothing at all is not what was asked for.
+        // Even with `--skip-unknown`, a run that has looked at nothing is an error.
         if self.check.how.skip_unknown && self.summary.totals.is_empty() {
             complain(format_args!("no tensor was looked at"));
             return finish(written, FAILED);
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         self.blocks.map(|blocks| map::drawn(tensor, blocks)).unwrap_or_default()
     }
 
-    /// Prints a document, or the sums.
+    /// Prints the document, or the summary.
     fn end(&self, time: Duration, out: &mut impl Write) -> io::Result<()> {
         let table = match self.form {
             Form::Json => {
@@ -143,7 +143,7 @@ impl<'a> Run<'a> {
         out.write_all(text.as_bytes())
     }
 
-    /// An error is one of output; those of files are counted and complained of.
+    /// An error here is an error of output. Errors of files are counted and printed.
     fn files(&mut self, out: &mut impl Write) -> io::Result<()> {
         let (mut inputs, options) = (Inputs::default(), self.options.clone());
         for argument in &self.check.files {
@@ -193,7 +193,7 @@ impl<'a> Run<'a> {
         not_looked_at(path, report).for_each(|why| self.complain(format_args!("{why}")));
     }
 
-    /// As many of these as `--max-reports` leaves. Counts them, and the others.
+    /// As many of these tensors as `--max-reports` allows. Counts the printed ones and the others.
     fn take<T>(&mut self, mut shown: Vec<T>) -> Vec<T> {
         let left = self.check.max_reports.map_or(usize::MAX, |most| most - self.printed);
         self.hidden += shown.len().saturating_sub(left);

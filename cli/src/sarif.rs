@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, which services for code scanning read.
+//! SARIF 2.1.0, for services for code scanning.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ const SCHEMA: &str =
 /// Writes a run as one document, with a result for each problem.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write(files: &[Checked], out: &mut impl Write) -> io::Result<()> {
     let problems = files.iter().flat_map(|(path, result)| Problem::all(path, result));
     let results: Vec<_> = problems.map(|problem| result(&problem)).collect();
@@ -44,7 +44,7 @@ pub fn write(files: &[Checked], out: &mut impl Write) -> io::Result<()> {
 }
 
 fn result(problem: &Problem<'_>) -> Value {
-    // A binary file has no lines. GitHub shows no result without one.
+    // A binary file has no lines, but GitHub shows only results with a line.
     let mut location = json!({"physicalLocation": {
         "artifactLocation": {"uri": uri(problem.path)},
         "region": {"startLine": 1},
@@ -52,7 +52,7 @@ fn result(problem: &Problem<'_>) -> Value {
     let mut fingerprints = json!({});
     if let Some(name) = &problem.tensor {
         location["logicalLocations"] = json!([{"name": name}]);
-        // By this GitHub tells results apart whose file, line and rule are the same.
+        // GitHub uses this to tell apart results with the same file, line and rule.
         fingerprints["primaryLocationLineHash"] = json!(OneLine(name).to_string());
     }
     json!({
@@ -65,8 +65,8 @@ fn result(problem: &Problem<'_>) -> Value {
     })
 }
 
-/// The path as a URI: with a scheme if it is absolute. All bytes except letters, digits and `-._~/`
-/// are escaped, so a colon in a name does not end a scheme.
+/// The path as a URI, with a scheme if the path is absolute. All bytes except letters, digits and
+/// `-._~/` are escaped, so a colon in a name does not end a scheme.
 fn uri(path: &Path) -> String {
     let mut uri = String::new();
     if path.is_absolute() {

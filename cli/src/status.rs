@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-/// Everything is finite or allowed; the work is done.
+/// Everything is finite or allowed, or the work is done.
 pub const CLEAN: u8 = 0;
 /// A tensor is bad.
 pub const FOUND: u8 = 1;
 /// A file or a tensor was not looked at or could not be checked, or the usage is wrong.
 pub const FAILED: u8 = 2;
 
-/// The status, unless the output could not be written. A reader that has enough, such as `head`, is
-/// no error.
+/// The status, or 2 if the output could not be written. A reader that stops early, such as `head`,
+/// is not an error.
 #[must_use]
 pub fn finish(written: io::Result<()>, status: u8) -> u8 {
     match written {
@@ -22,7 +22,7 @@ pub fn finish(written: io::Result<()>, status: u8) -> u8 {
     }
 }
 
-/// A line on standard error. If even that cannot be written, the exit status has to do.
+/// Prints a line on standard error. If this fails too, only the exit status tells of the failure.
 pub fn complain(message: std::fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "nonfinite: {message}");
 }

@@ -9,10 +9,10 @@ use crate::report::visible;
 
 /// A dtype or a shape in a row is shortened to this width.
 const CELL: usize = 24;
-/// How many columns come before the first places: name, dtype, shape and three counts.
+/// The number of columns before the first places: name, dtype, shape and three counts.
 const FACTS: usize = 6;
 
-/// A table of tensors that fits the width of a terminal: where it is narrow, the first places and
+/// A table of tensors that fits the width of a terminal. On a narrow terminal, the first places and
 /// the range move to lines below the row, as [`Grid`] describes.
 #[derive(Debug)]
 pub struct Table<'a> {
@@ -23,13 +23,13 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// A table of these tensors, for a terminal of so many columns.
+    /// A table of these tensors, for a terminal of `width` columns.
     #[must_use]
     pub fn new(tensors: Vec<&'a TensorReport>, stats: bool, colors: bool, width: usize) -> Self {
         Self { tensors, stats, colors, width }
     }
 
-    /// The rows, each ended by a line feed; nothing for no tensors.
+    /// The rows, each with a line feed at the end. Empty without tensors.
     #[must_use]
     pub fn text(&self) -> String {
         if self.tensors.is_empty() {
@@ -84,7 +84,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The words of a kind: the heads of its two columns, and what stands beside their cells in a line
+/// The words of a kind: the heads of its two columns, and the text beside their cells in a line
 /// without heads.
 struct Words {
     name: &'static str,
@@ -114,7 +114,7 @@ fn dtype(tensor: &TensorReport) -> String {
     }
 }
 
-/// The coordinate and which part of the element. Of a NaN also the bits, which differ.
+/// The coordinate and the part of the element. For a NaN also the bits, since NaNs differ.
 fn describe(kind: usize, first: &First) -> String {
     let mut text = format!("{:?}", first.coordinate);
     // Writing to a string cannot fail.

@@ -1,4 +1,4 @@
-//! What the terminal can do.
+//! The abilities of the terminal.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -7,15 +7,15 @@ use console::Term;
 
 use crate::args::When;
 
-/// Columns that are assumed without a terminal.
+/// The width that is assumed without a terminal.
 const COLUMNS: usize = 120;
 
 /// Standard output as a terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
-    /// Whether it is one.
+    /// Whether standard output is a terminal.
     pub is_terminal: bool,
-    /// Its columns.
+    /// The number of its columns.
     pub width: usize,
 }
 
@@ -25,7 +25,7 @@ impl Terminal {
     pub fn of_output() -> Self {
         let term = Term::stdout();
         let width = term.size_checked().map_or(COLUMNS, |(_, columns)| usize::from(columns));
-        // Some terminals say that they have no columns.
+        // Some terminals report 0 columns.
         let width = if width == 0 { COLUMNS } else { width };
         Self { is_terminal: term.is_term(), width }
     }

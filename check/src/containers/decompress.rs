@@ -6,8 +6,8 @@ use std::io::{self, BufRead, Read};
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// The largest window of a Zstandard frame: the memory that a frame may ask for. All levels up to
-/// 20 need no more.
+/// The largest window of a Zstandard frame, which is the memory that a frame may ask for. Enough
+/// for all compression levels up to 20.
 const WINDOW: u64 = 32 << 20;
 
 /// LZ4 in frames.
@@ -27,7 +27,7 @@ fn frame<R: BufRead>(data: R) -> io::Result<StreamingDecoder<R, FrameDecoder>> {
 
 /// See [`zstd`].
 pub(crate) struct Zstd<R: BufRead> {
-    /// None behind an error.
+    /// None after an error.
     frame: Option<StreamingDecoder<R, FrameDecoder>>,
 }
 

@@ -1,4 +1,4 @@
-//! What several file formats are packed in. Readers of formats use these modules.
+//! Containers and compression that several file formats share.
 
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(crate) mod decompress;

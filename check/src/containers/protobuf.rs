@@ -1,14 +1,14 @@
-//! Protocol buffers: the fields of a message, one after the other. Nothing is copied, and nothing
-//! is believed that the bytes do not hold.
+//! Protocol buffers: the fields of a message, one after the other. Copies nothing, and verifies
+//! each length.
 
 use std::ops::Range;
 
-/// Where a message is not one: the byte of the file, and what is wrong there.
+/// An error in a message: the byte of the file, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// The byte of the file.
     pub at: usize,
-    /// What is wrong there.
+    /// The reason.
     pub why: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
         Self { file, rest: message }
     }
 
-    /// The next number of variable length; none at the end.
+    /// The next number of variable length. None at the end.
     pub(crate) fn varint(&mut self) -> Result<Option<u64>, Malformed> {
         let start = self.rest.start;
         let mut value = 0;

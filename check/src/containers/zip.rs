@@ -1,7 +1,7 @@
-//! Members of a zip archive, for formats that are one.
+//! Members of a zip archive, for the formats that are zip archives.
 //!
-//! Data of stored members is used where it lies, and the scan verifies their checksums. Deflated
-//! members are inflated as a stream; size and checksum are verified at its end.
+//! The data of stored members is used in place, and the scan verifies the checksums. Deflated
+//! members are inflated as a stream. Size and checksum are verified at the end of the stream.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -17,26 +17,26 @@ use crate::model::{Checksum, Decode, gaps, source};
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The name, folders and all.
+    /// The name, including folders.
     pub name: String,
     /// How its data is stored.
     pub method: Method,
-    /// The data as it is stored.
+    /// The stored data.
     pub range: Range<usize>,
-    /// Bytes of the data, inflated; of a stored member, those of `range`.
+    /// The length of the inflated data. For a stored member, the length of `range`.
     pub size: usize,
     /// Checksum of the inflated data.
     crc: u32,
 }
 
-/// How data is stored.
+/// How the data of a member is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// As it is.
+    /// Without compression.
     Stored,
     /// Deflated.
     Deflated,
-    /// In a way that is not supported: its number in the zip format.
+    /// In an unsupported way, with its number in the zip format.
     Other(u16),
     /// Encrypted.
     Encrypted,
@@ -46,13 +46,15 @@ pub enum Method {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not an archive, or a damaged one.
+    /// The bytes are not an archive, or a damaged one.
     Archive(rawzip::Error),
-    /// Two members have this name.
+    /// Two members have the same name.
     RepeatedName(String),
-    /// The data of this member overlaps that of another: such small archives can inflate for hours.
+    /// The data of this member overlaps the data of another. A small archive of this kind can
+    /// inflate for hours.
     Overlap(String),
-    /// A member is larger than this machine can address, or a stored one has two sizes.
+    /// A member is larger than this machine can address, or a stored member has two different
+    /// sizes.
     Size(String),
 }
 
@@ -111,7 +113,7 @@ pub fn read(bytes: &[u8]) -> Result<Archive, Error> {
             other => Method::Other(other.as_u16()),
         };
         let (range, crc) = (start..end, entry.crc32());
-        // Tensors in memory are no longer than this, and lengths of them are added up.
+        // The limit for tensors in memory. Sums of lengths then do not overflow.
         let fits = bytes.get(range.clone()).is_some() && size <= isize::MAX as usize;
         if !fits || method == Method::Stored && size != range.len() {
             return Err(Error::Size(name));
@@ -166,7 +168,7 @@ fn find_overlap(members: &[Member]) -> Result<(), Error> {
 }
 
 impl Member {
-    /// Why the data cannot be read; none if it can.
+    /// Why the data cannot be read. None if it can be read.
     #[must_use]
     pub fn unreadable(&self) -> Option<String> {
         match self.method {
@@ -178,7 +180,7 @@ impl Member {
         }
     }
 
-    /// The data, inflated if it is deflated. Empty for methods that are not supported.
+    /// The inflated data. Empty for unsupported methods.
     #[must_use]
     pub fn open<'a>(&self, archive: &'a [u8]) -> Box<dyn Read + 'a> {
         let data = &archive[self.range.clone()];
@@ -205,7 +207,7 @@ impl Member {
     }
 }
 
-/// The data of a member without its first bytes.
+/// The inflated data of a member from byte `skip` on.
 struct Inflate {
     member: Member,
     skip: usize,
@@ -223,7 +225,7 @@ impl Decode for Inflate {
     }
 }
 
-/// A stream whose length and checksum must be those in the archive.
+/// A stream that verifies length and checksum of the data.
 struct Verified<R> {
     inner: R,
     crc: Crc,

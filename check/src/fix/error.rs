@@ -5,7 +5,7 @@ use std::{fmt, io};
 use super::value::ValueError;
 use crate::model::{Error, FileFormat};
 
-/// Why no copy was written. There is no output then, or still the old one.
+/// Why no copy was written. There is no output, or still the old one.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FixError {
@@ -31,7 +31,7 @@ pub enum FixError {
     },
     /// Input and output are the same file.
     SameFile,
-    /// The output exists, and is a pipe, a device or a socket, which is never replaced.
+    /// The output is a pipe, a device or a socket, which is never replaced.
     NotAFile,
     /// The output exists.
     Exists,

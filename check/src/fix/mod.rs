@@ -2,9 +2,9 @@
 //!
 //! The copy appears under its name only when it is whole. If anything fails before, or if the
 //! process ends, there is no file of that name, or still the old one. On Linux the copy has no name
-//! before, so the system removes it however the process ends. Other systems, and file systems
-//! without such files, have it under a hidden name in the same folder. There it stays if a signal
-//! ends the process that the process does not handle.
+//! until then, so the system removes it however the process ends. On other systems, and on file
+//! systems without unnamed files, the copy has a hidden name in the same folder. This file stays if
+//! an unhandled signal ends the process.
 
 mod error;
 mod fixed;
@@ -42,13 +42,14 @@ pub fn fix_file(input: &Path, output: &Path, options: &FixOptions) -> Result<Fix
     let mut file = Temporary::new(&folder, input).map_err(FixError::Output)?;
     let fixed = prepared.write(options, file.file())?;
     file.file().sync_all().map_err(FixError::Output)?;
-    // Syncing may have taken long.
+    // Asks once more, since syncing may have taken long.
     options.advance(0)?;
     file.keep(&folder, output, options.force)?;
     Ok(fixed)
 }
 
-/// As [`fix_file`], to a stream. [`std::io::sink`] shows what would be replaced.
+/// Like [`fix_file`], but writes to a stream. With [`std::io::sink`], the result lists the numbers
+/// that would be replaced.
 ///
 /// # Errors
 /// [`FixError`]. A part of the copy may have been written then.
@@ -60,12 +61,12 @@ pub fn fix_to(
     Prepared::new(input, options)?.write(options, &mut output)
 }
 
-/// An input that can be copied.
+/// An input, read and ready to be copied.
 #[derive(Debug)]
 struct Prepared {
     source: Source,
     format: FileFormat,
-    /// Each tensor and where it lies in the file, in the order of their data.
+    /// Each tensor and its range in the file, in the order of the data.
     tensors: Vec<(Range<usize>, Tensor)>,
 }
 
@@ -98,11 +99,11 @@ impl Prepared {
     }
 }
 
-/// Where a tensor lies in the file.
+/// The range of a tensor in the file.
 ///
 /// # Errors
-/// [`FixError::Unreadable`] for a tensor whose numbers cannot be looked at, or do not lie in the
-/// file one after the other.
+/// [`FixError::Unreadable`] for a tensor whose numbers cannot be looked at, or are not adjacent in
+/// the file.
 fn place(tensor: &Tensor) -> Result<Range<usize>, FixError> {
     let unreadable = |why: &str| FixError::Unreadable { tensor: tensor.label(), why: why.into() };
     match &tensor.content {

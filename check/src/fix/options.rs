@@ -1,4 +1,4 @@
-//! What to replace, and who is told about the progress.
+//! Options of a fix: replacements, and an observer of the progress.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::options::Observer;
 use crate::policy::Allow;
 use crate::raw::RawDtype;
 
-/// Which numbers replace NaN and infinity, and which files may be replaced.
+/// Options of a fix.
 #[derive(Clone, Debug)]
 pub struct FixOptions {
     /// The values that replace NaN, +Inf and -Inf.
@@ -20,7 +20,7 @@ pub struct FixOptions {
     /// The formats of elements that numpy saved as raw bytes. A file of such elements is refused
     /// without an entry here.
     pub raw: Vec<RawDtype>,
-    /// Whether an existing output may be replaced. The input never is.
+    /// Whether an existing output may be replaced. The input is never replaced.
     pub force: bool,
     /// Receives the progress in bytes of the file, and may end the work with
     /// [`FixError::Stopped`].
@@ -41,7 +41,7 @@ impl Default for FixOptions {
 }
 
 impl FixOptions {
-    /// Reports that so many more bytes have been written.
+    /// Reports that this many more bytes have been written.
     ///
     /// # Errors
     /// [`FixError::Stopped`].

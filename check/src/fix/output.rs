@@ -1,4 +1,4 @@
-//! The file that a copy is written to. Until it is whole, it has no name, or a hidden one.
+//! The output file of a copy. It has no name, or a hidden name, until it is complete.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::error::FixError;
 
-/// Refuses outputs that must not be written over.
+/// Refuses outputs that must not be overwritten.
 pub(super) fn refuse(input: &Path, output: &Path, force: bool) -> Result<(), FixError> {
     // `metadata` follows a link to its file. The checks below are about that file, although `fix`
     // would replace the link.
@@ -24,7 +24,7 @@ pub(super) fn refuse(input: &Path, output: &Path, force: bool) -> Result<(), Fix
     if there.is_dir() {
         return Err(FixError::Output(io::ErrorKind::IsADirectory.into()));
     }
-    // Such as /dev/null: the new file would replace it for all programs.
+    // A new file would replace /dev/null, for example, for all programs.
     if !there.is_file() {
         return Err(FixError::NotAFile);
     }
@@ -43,7 +43,7 @@ fn same_file(input: &Path, output: &Path, _: &fs::Metadata) -> io::Result<bool> 
     Ok(fs::canonicalize(input)? == fs::canonicalize(output)?)
 }
 
-/// A new file, which goes away when this is dropped.
+/// A new file. Dropping this removes the file.
 #[derive(Debug)]
 pub(super) enum Temporary {
     /// A file without a name (`O_TMPFILE`). The system removes it, however the process ends.
@@ -59,7 +59,7 @@ impl Temporary {
     /// process.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub(super) fn new(folder: &Path, input: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if let Some(file) = linux::unnamed(folder, &permissions(input)?) {
@@ -90,14 +90,14 @@ impl Temporary {
     /// file of that name in one step.
     ///
     /// # Errors
-    /// [`FixError::Exists`] without `force`, and [`FixError::Output`]. The name is what it was
-    /// before then.
+    /// [`FixError::Exists`] without `force`, and [`FixError::Output`]. After an error, the name
+    /// leads to the same file as before, or to none.
     pub(super) fn keep(self, folder: &Path, name: &Path, force: bool) -> Result<(), FixError> {
         let kept = match self {
             #[cfg(target_os = "linux")]
             Self::Unnamed(file) => linux::name(&file, folder, name, force),
             Self::Named(file) if force => file.persist(name).map(drop).map_err(|error| error.error),
-            // A file that came meanwhile stays, too.
+            // This also keeps a file that was created meanwhile.
             Self::Named(file) => {
                 file.persist_noclobber(name).map(drop).map_err(|error| error.error)
             }
@@ -106,7 +106,8 @@ impl Temporary {
             io::ErrorKind::AlreadyExists => FixError::Exists,
             _ => FixError::Output(error),
         })?;
-        // Syncs the name. Systems that cannot do this are no failure, since the file is whole.
+        // Syncs the name. Errors are ignored, since some systems cannot do this and the file is
+        // complete.
         #[cfg(unix)]
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
@@ -123,7 +124,7 @@ fn builder() -> tempfile::Builder<'static, 'static> {
 #[cfg(unix)]
 fn permissions(input: &Path) -> io::Result<fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;
-    // A copy runs with the rights of no other user.
+    // Without the bits setuid and setgid: a copy must not run with the rights of another user.
     Ok(fs::Permissions::from_mode(fs::metadata(input)?.permissions().mode() & 0o777))
 }
 
@@ -141,7 +142,8 @@ mod linux {
     use super::builder;
 
     /// A file without a name. None if it could not get a name later, or if the file system has no
-    /// such files. Then a file with a name tells why nothing can be written, if nothing can.
+    /// such files. The caller then tries a file with a name, which reports the reason if the folder
+    /// is not writable.
     pub(super) fn unnamed(folder: &Path, permissions: &Permissions) -> Option<File> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(permissions.mode());
@@ -149,7 +151,7 @@ mod linux {
         path(file.as_raw_fd()).exists().then_some(file)
     }
 
-    /// The path of an open file. It leads to files without a name, too, where /proc is there.
+    /// The path of an open file. It also works for files without a name, if /proc is mounted.
     fn path(file: RawFd) -> PathBuf {
         format!("/proc/self/fd/{file}").into()
     }
@@ -200,7 +202,7 @@ mod tests {
         names
     }
 
-    /// Both kinds of file, whichever this file system has.
+    /// Tests both kinds of file, unless this file system has only one.
     #[test]
     fn names_and_permissions() {
         let (folder, input, output) = folder();
@@ -208,17 +210,17 @@ mod tests {
         let named = || Temporary::named(folder, &input).unwrap();
         let either = || Temporary::new(folder, &input).unwrap();
         for new in [&named as &dyn Fn() -> Temporary, &either] {
-            // Dropped, as after an error or a signal.
+            // Drops the file, as after an error or a signal.
             let mut file = new();
             file.file().write_all(b"new").unwrap();
             drop(file);
             assert_eq!(names(folder), ["in", "out"]);
-            // A name that is taken.
+            // Uses a name that is taken.
             fs::write(&output, "old").unwrap();
             assert!(matches!(new().keep(folder, &output, false), Err(FixError::Exists)));
             assert_eq!(fs::read(&output).unwrap(), b"old");
             assert_eq!(names(folder), ["in", "out"]);
-            // Replaced, then new.
+            // Replaces a file, then makes a new one.
             for force in [true, false] {
                 let mut file = new();
                 file.file().write_all(b"new").unwrap();

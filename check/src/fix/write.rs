@@ -12,12 +12,12 @@ use super::value;
 use crate::model::{ByKind, ByteOrder, Content, Error, Kinds, Tensor, swap_bytes};
 use crate::policy;
 
-/// Bytes that are looked at before they are written. They stay in a near cache, and are a whole
-/// number of elements.
+/// Bytes of a chunk, which is checked and then written. A chunk stays in a near cache, and holds a
+/// whole number of elements.
 const CHUNK: usize = 256 << 10;
 
-/// Writes the tensors with their numbers replaced, and all other bytes as they are. The tensors are
-/// in the order of their places in the file.
+/// Writes the tensors with their numbers replaced, and all other bytes as they are. The tensors
+/// must be in the order of the file.
 ///
 /// # Errors
 /// [`FixError`] if a value is needed and does not fit, if `out` fails, or if the observer stops.
@@ -91,7 +91,7 @@ fn write_numbers(
         let found = counts(&view.census());
         let replace = found.map(|count| count > 0).without(allowed);
         if replace.is_empty() {
-            // The chunk goes out as it came, so it need not be swapped back.
+            // Nothing is replaced, so the original bytes are written and need not be swapped back.
             out.write(chunk)?;
             continue;
         }
@@ -110,7 +110,7 @@ fn write_numbers(
         if swapped {
             swap_bytes(&mut buffer, size);
         }
-        // Allowed numbers get their bytes back: a NaN has many codes.
+        // Restores the original bytes of allowed numbers, since a NaN has many codes.
         for mask in stay {
             let elements = buffer.chunks_exact_mut(size).zip(chunk.chunks_exact(size));
             let elements = elements.zip(mask).filter(|(_, stays)| *stays);
@@ -121,12 +121,12 @@ fn write_numbers(
     Ok(())
 }
 
-/// How many numbers of each kind there are.
+/// The count of the numbers of each kind.
 fn counts(census: &Census) -> ByKind<usize> {
     ByKind { nan: census.nan.count, pos_inf: census.pos_inf.count, neg_inf: census.neg_inf.count }
 }
 
-/// For each of the kinds, which elements are of that kind.
+/// For each kind, a mask of the elements of that kind.
 fn masks(view: TensorView<'_>, kinds: Kinds) -> Result<Vec<Vec<bool>>, nonfinite::Error> {
     let predicates = ByKind {
         nan: Predicate::Nan,

@@ -1,4 +1,4 @@
-//! The types of ggml: how long a block of each is, and which of its bytes are scales.
+//! The types of ggml: the block length of each type, and which bytes of a block are scales.
 //!
 //! Source: the enum `ggml_type` and the block structs of ggml-common.h; sizes agree with the `gguf`
 //! package of PyPI.
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Whether its scale is in pieces. Only little-endian files of such types can be read.
+    /// Whether the scale is split into pieces. Such types are read only in little-endian files.
     pub(super) fn is_nibbles(&self) -> bool {
         matches!(&self.values, Values::Blocks(Blocks { scales: Scales::Nibbles(..), .. }))
     }
@@ -50,7 +50,7 @@ pub(super) fn find(id: u32) -> Option<&'static Kind> {
     TYPES.iter().find(|kind| kind.id == id)
 }
 
-/// The name of the type whose blocks these are.
+/// The name of the type with these blocks.
 pub(crate) fn name_of(blocks: &Blocks) -> Option<&'static str> {
     let is = |kind: &&Kind| matches!(&kind.values, Values::Blocks(known) if known == blocks);
     TYPES.iter().find(is).map(|kind| kind.name)
@@ -86,7 +86,7 @@ const fn blocks(
     }
 }
 
-/// Scales that most types have: one f16 at this offset.
+/// The scale of most types: one f16 at this offset.
 const fn one(
     id: u32,
     name: &'static str,
@@ -96,7 +96,7 @@ const fn one(
     blocks(id, name, size, Format::F16, scales)
 }
 
-/// Or two.
+/// Two scales, each an f16.
 const fn two(
     id: u32,
     name: &'static str,
@@ -115,7 +115,7 @@ static TYPES: [Kind; 34] = [
     one(6, "Q5_0", (32, 22), &[("d", 0)]),
     two(7, "Q5_1", (32, 24), &[("d", 0), ("m", 2)]),
     one(8, "Q8_0", (32, 34), &[("d", 0)]),
-    // 9 is Q8_1, an intermediate of which ggml validates no file.
+    // 9 is Q8_1, an intermediate type. ggml accepts it in no file.
     two(10, "Q2_K", (256, 84), &[("d", 80), ("dmin", 82)]),
     one(11, "Q3_K", (256, 110), &[("d", 108)]),
     two(12, "Q4_K", (256, 144), &[("d", 0), ("dmin", 2)]),
@@ -142,7 +142,9 @@ static TYPES: [Kind; 34] = [
     one(34, "TQ1_0", (256, 54), &[("d", 52)]),
     one(35, "TQ2_0", (256, 66), &[("d", 64)]),
     blocks(39, "MXFP4", (32, 17), Format::F8E8M0Fnu, &[("e", 0)]),
-    blocks(40, "NVFP4", (64, 36), Format::F8E4M3Fn, &[("d[0]", 0), ("d[1]", 1), ("d[2]", 2), ("d[3]", 3)]),
+    blocks(40, "NVFP4", (64, 36), Format::F8E4M3Fn, &[
+        ("d[0]", 0), ("d[1]", 1), ("d[2]", 2), ("d[3]", 3),
+    ]),
     one(41, "Q1_0", (128, 18), &[("d", 0)]),
     one(42, "Q2_0", (64, 18), &[("d", 0)]),
 ];

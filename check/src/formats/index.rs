@@ -41,7 +41,7 @@ pub(super) static PYTORCH: Reader = Reader {
     is_fixable: false,
 };
 
-/// Why an index cannot be followed.
+/// Why a sharded model cannot be checked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -117,7 +117,7 @@ fn contents(
     })
 }
 
-/// The format of the shards of an index. None for formats that are no index.
+/// The format of the shards of an index. None for a format that is not an index.
 pub(crate) fn of_shards(index: FileFormat) -> Option<FileFormat> {
     let indexes = [
         (FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),

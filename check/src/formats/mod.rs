@@ -48,22 +48,23 @@ static READERS: &[&Reader] = &[
     &arrow::READER,
     #[cfg(feature = "parquet")]
     &parquet::READER,
-    // Without a signature, so others come first.
+    // This format has no signature, so all others come first.
     &onnx::TENSOR,
 ];
 
-/// Bytes by which formats of streams are told apart, and those with a header at their beginning.
+/// The bytes at the beginning that are enough to tell apart the formats of streams, and the formats
+/// with a header at the beginning.
 pub(crate) const BEGINNING: usize = 16;
 
-/// Bytes of a header that are read at a time.
+/// Bytes of a header read at a time.
 const HEADER: usize = 64 << 10;
 
-/// No row fits.
+/// No row of the table fits.
 fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
 }
 
-/// Why no row fits bytes that begin like this.
+/// The reason if no row of the table fits bytes with this beginning.
 fn no_format(bytes: &[u8]) -> Error {
     let not_built = || signatures::not_built(bytes).map(Error::NotBuilt);
     let not_read = || signatures::not_read(bytes).map(Error::NotRead);
@@ -86,7 +87,7 @@ impl FileFormat {
         Self::all().find(|format| format.name() == name)
     }
 
-    /// The format that the ending of a file name stands for.
+    /// The format of files whose names end like this.
     #[must_use]
     pub fn by_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
@@ -111,8 +112,8 @@ impl FileFormat {
         if bytes.starts_with(signatures::LFS_POINTER) {
             return Err(Error::LfsPointer);
         }
-        // What the bytes are says more than a name that they do not fit. Zip archives can be
-        // damaged files of a known format.
+        // The kind of the bytes says more than a name that does not fit them. Zip archives are an
+        // exception: they may be damaged files of a known format.
         let other = || signatures::not_read(bytes).filter(|_| !bytes.starts_with(b"PK"));
         if let (None, Some(what)) = (Self::detect(bytes, None), other()) {
             return Err(Error::NotRead(what));
@@ -177,7 +178,7 @@ impl FileFormat {
         };
         match Self::detect(&beginning, None).filter(described) {
             Some(format) => Ok(format),
-            // Archives are told apart by their members, and a signature says more than a name.
+            // The members of an archive tell its format, so all of its bytes are needed.
             None => Self::of_file(source.bytes()?, path),
         }
     }
@@ -193,7 +194,7 @@ impl FileFormat {
     }
 }
 
-/// How deep files lie within files: a .pt within the .zip of a download is at depth 1.
+/// The deepest nesting of files: a .pt in the .zip of a download is at depth 1.
 const MAX_DEPTH: usize = 4;
 
 /// The tensors of the file that a tensor is, if it holds the bytes of a file of a known format:
@@ -242,8 +243,8 @@ fn unpacked(
     moved.collect()
 }
 
-/// The files that an index stands for. Empty for a path whose name is not that of an index, and for
-/// an index that cannot be read: its check reports why.
+/// The files of the shards of an index. Empty if the name of the path is not that of an index. Also
+/// empty for an index that cannot be read: its check reports the reason.
 #[must_use]
 pub fn shards(index: &Path) -> Vec<PathBuf> {
     let names = || {
@@ -261,8 +262,8 @@ mod tests {
     use super::signatures::not_built;
     use super::*;
 
-    /// With a reader there is a format. Without it there is the name of its feature. There are
-    /// never both.
+    /// A build with the reader detects the format. A build without it names the feature. No build
+    /// does both.
     #[test]
     fn tables_are_known_without_their_readers() {
         let arrow: [&[u8]; 2] = [b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x80\0\0\0"];

@@ -22,7 +22,7 @@ pub(super) static READER: Reader = Reader {
     is_fixable: false,
 };
 
-/// How a zip archive begins, if it has members.
+/// The first bytes of a zip archive with members.
 pub const MAGIC: &[u8] = b"PK\x03\x04";
 
 /// Why a .npz file cannot be checked.
@@ -85,7 +85,7 @@ fn read(bytes: &[u8]) -> Result<Contents, Error> {
     Ok(Contents { tensors, checksums })
 }
 
-/// The tensor of a member, or those of the fields of a structured array.
+/// The tensors of a member: one, or one for each field of a structured array.
 fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Error> {
     let name = member.name.strip_suffix(".npy").unwrap_or(&member.name).to_owned();
     let bytes = |dtype: &str, content| Tensor {

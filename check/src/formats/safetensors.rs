@@ -1,8 +1,8 @@
 //! The .safetensors format.
 //!
 //! Dtypes and the rules for shapes and offsets are those of the crate `safetensors`. This module
-//! reads the header itself: in that crate the last of two tensors of one name wins, and sums of
-//! offsets and lengths can overflow.
+//! reads the header itself, for two reasons: the crate drops the first of two tensors with the same
+//! name, and its sums of offsets and lengths can overflow.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,44 +32,44 @@ pub(super) static READER: Reader = Reader {
     is_fixable: true,
 };
 
-/// The longest header that the reference implementation takes.
+/// The longest header that the reference implementation accepts.
 const MAX_HEADER: u64 = 100_000_000;
 
 /// Why a .safetensors file cannot be checked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Shorter than the length of the header.
+    /// The file is too short for the length field of the header.
     Truncated,
-    /// The header is longer than the reference implementation takes.
+    /// The header is longer than the reference implementation accepts.
     HeaderTooLong(u64),
     /// The file ends before the header does.
     TruncatedHeader(u64),
     /// The header is not UTF-8.
     Utf8(Utf8Error),
-    /// The header is not JSON, or not that of a .safetensors file.
+    /// The header is not the JSON of a .safetensors file.
     Json(serde_json::Error),
     /// Two tensors have this name.
     RepeatedName(String),
-    /// The data of this tensor ends behind that of the file.
+    /// The data of this tensor ends behind the end of the file.
     Offsets {
         /// The name of the tensor.
         name: String,
-        /// Where its data ends.
+        /// The end of the data of this tensor.
         end: usize,
         /// The length of the data of the file.
         data: usize,
     },
-    /// Bytes behind the last tensor.
+    /// The file has bytes behind the last tensor.
     Uncovered {
-        /// Where the last tensor ends.
+        /// The end of the last tensor.
         end: usize,
         /// The length of the data of the file.
         data: usize,
     },
-    /// Offsets that overlap or leave a gap, or that do not fit shape and dtype.
+    /// Offsets of this tensor overlap others, leave a gap, or do not fit its shape and dtype.
     Layout(SafeTensorError),
-    /// A dtype that this version does not know.
+    /// An unknown dtype.
     Dtype(Dtype),
 }
 
@@ -97,7 +97,8 @@ impl fmt::Display for Error {
             Self::Layout(SafeTensorError::InvalidOffset(name)) => {
                 write!(
                     f,
-                    "bad .safetensors header: tensor {name:?} does not begin where the one before ends"
+                    "bad .safetensors header: \
+                     tensor {name:?} does not begin where the one before ends"
                 )
             }
             Self::Layout(SafeTensorError::TensorInvalidInfo) => {
@@ -140,8 +141,8 @@ pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
     Ok(describe_stream(&mut &bytes[..], Some(bytes.len()))?.tensors)
 }
 
-/// A .safetensors file that is read from its beginning. The length is that of the file, if it is
-/// known.
+/// Reads the header of a .safetensors file from the beginning. `length` is the length of the file,
+/// if it is known.
 pub(crate) fn describe_stream(
     stream: &mut dyn Read,
     file: Option<usize>,
@@ -149,14 +150,14 @@ pub(crate) fn describe_stream(
     let mut length = [0; 8];
     stream.read_exact(&mut length).map_err(|_| Error::Truncated)?;
     let length = header_length(length)?;
-    // Grows with the bytes that are there, not with the claimed length.
+    // The memory grows with the bytes that are there, not with the claimed length.
     let mut text = Vec::new();
     let read = stream.take(length as u64).read_to_end(&mut text);
     if !read.is_ok_and(|count| count == length) {
         return Err(Error::TruncatedHeader(length as u64));
     }
     let header = size_of::<u64>() + length;
-    // The header was within the file, unless another process cut it.
+    // The header was within the file, unless another process has cut the file.
     let data = file.map(|file| file.saturating_sub(header));
     let (tensors, end) = describe(text, header, data)?;
     match data {
@@ -165,9 +166,9 @@ pub(crate) fn describe_stream(
     }
 }
 
-/// The tensors that a header describes, in the order of their data, whose first byte lies at
-/// `start` of the file, and where in the data the last of them ends. The length of the data is none
-/// if it is not known.
+/// The tensors that a header describes, in the order of their data, and the end of the last one,
+/// counted from the beginning of the data. `start` is the offset of the data in the file. The
+/// length of the data is none if it is unknown.
 ///
 /// # Errors
 /// [`Error`] if the header is not valid, or if its tensors leave gaps in the data or overlap.
@@ -182,7 +183,7 @@ pub(crate) fn describe(
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(Error::RepeatedName(pair[0].0.clone()));
     }
-    // Without a known length: ends that fit the addresses of this machine.
+    // Without a known length, any end that this machine can address is accepted.
     let data = data.unwrap_or(isize::MAX as usize - start);
     for (name, info) in &entries {
         let end = info.data_offsets.1;
@@ -199,7 +200,7 @@ pub(crate) fn describe(
     Ok((tensors.collect::<Result<_, _>>()?, end))
 }
 
-/// The length of the header, from the bytes before it.
+/// The length of the header, from the length field before it.
 ///
 /// # Errors
 /// [`Error::HeaderTooLong`].
@@ -244,7 +245,7 @@ fn content(dtype: Dtype) -> Result<Content, Error> {
     Ok(Content::Floats { format, parts, order: ByteOrder::Little })
 }
 
-/// The tensors as the header lists them, repeated names and all.
+/// The tensors in the order of the header, including repeated names.
 struct Entries(Vec<(String, TensorInfo)>);
 
 impl<'de> Deserialize<'de> for Entries {

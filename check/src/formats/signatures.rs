@@ -1,17 +1,17 @@
-//! How files begin that this build does not read. A message names their format, so that a user knows
-//! what was not looked at.
+//! Signatures of files that this build does not read. A message names the format, so that a user
+//! knows which files were not checked.
 
 use std::ops::RangeInclusive;
 
-/// How an Arrow file begins.
+/// The signature of an Arrow file.
 pub(crate) const ARROW_FILE: &[u8] = b"ARROW1\0\0";
-/// How each message of an Arrow stream begins.
+/// The first bytes of each message of an Arrow stream.
 pub(crate) const ARROW_MESSAGE: &[u8] = b"\xFF\xFF\xFF\xFF";
-/// How a Parquet file begins.
+/// The signature of a Parquet file.
 pub(crate) const PARQUET: &[u8] = b"PAR1";
 
-/// Whether a file begins as an Arrow file or an Arrow stream does. The first message of a stream is
-/// a schema.
+/// Whether a file begins like an Arrow file or an Arrow stream. The first message of a stream is a
+/// schema.
 pub(crate) fn is_arrow(bytes: &[u8]) -> bool {
     let stream = || {
         let length = bytes.strip_prefix(ARROW_MESSAGE)?.first_chunk()?;
@@ -20,12 +20,12 @@ pub(crate) fn is_arrow(bytes: &[u8]) -> bool {
     bytes.starts_with(ARROW_FILE) || stream().unwrap_or(false)
 }
 
-/// Whether a file begins as a Parquet file does.
+/// Whether a file begins like a Parquet file.
 pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
     bytes.starts_with(PARQUET)
 }
 
-/// The feature that adds the reader of this file, if the build leaves it out.
+/// The feature with the reader of this file, if the build leaves it out.
 pub(crate) fn not_built(bytes: &[u8]) -> Option<&'static str> {
     if !cfg!(feature = "arrow") && is_arrow(bytes) {
         Some("arrow")
@@ -36,10 +36,10 @@ pub(crate) fn not_built(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// How a pointer of Git LFS begins.
+/// The first line of a pointer file of Git LFS.
 pub(crate) const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/";
 
-/// How files begin that may hold tensors and that no reader of this crate reads.
+/// Signatures of files that may hold tensors, and that this crate has no reader for.
 const NOT_READ: [(&[u8], &str); 8] = [
     (b"\x89HDF\r\n\x1A\n", "an HDF5 file (Keras, NetCDF)"),
     (b"PK", "a zip archive"),
@@ -51,13 +51,13 @@ const NOT_READ: [(&[u8], &str); 8] = [
     (b"\x80", "a pickle of Python"),
 ];
 
-/// The versions of Python's pickles that have a version. The second byte holds it.
+/// The protocol versions of pickles that begin with their version. The second byte is the version.
 const PICKLES: RangeInclusive<u8> = 2..=5;
 
-/// Where the signature of a tar archive is, and the signature.
+/// The offset of the signature of a tar archive, and the signature.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
-/// What a file is, if it may hold tensors and no reader of this crate reads it.
+/// The kind of a file that may hold tensors, and that this crate has no reader for.
 pub(crate) fn not_read(bytes: &[u8]) -> Option<&'static str> {
     if bytes.get(TAR.0..).is_some_and(|bytes| bytes.starts_with(TAR.1)) {
         return Some("a tar archive");

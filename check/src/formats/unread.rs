@@ -32,11 +32,11 @@ pub(super) fn member(name: &str, member: &Member, why: String) -> Tensor {
 /// Why the bytes of a zip archive are not looked at that belong to no member.
 pub(super) const NO_MEMBER: &str = "no member of the archive holds these bytes";
 
-/// The most bytes that are inflated to see whether a member is text.
+/// The most bytes that are inflated to find out whether a member is text.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Why nobody looks at a member that the reader does not know: what the member is, or else
-/// `otherwise`. None for text, which holds no tensors.
+/// Why a member is not read: its kind if that is known, or else `otherwise`. None for text, which
+/// holds no tensors.
 pub(super) fn why(member: &Member, archive: &[u8], otherwise: &str) -> Option<String> {
     match member.method {
         Method::Stored => of_bytes(&archive[member.range.clone()], otherwise),

@@ -17,7 +17,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// The tensor of a file at this place, as a tensor of the input.
+    /// Turns a tensor of the file at this place into a tensor of the input.
     pub(super) fn moved(&self, tensor: Tensor) -> Tensor {
         let data = match (tensor.data, self) {
             (Data::Input(range), Self::Input(file)) => {
@@ -76,7 +76,7 @@ fn unread(error: Error) -> io::Error {
     }
 }
 
-/// Data that is decoded from the file at a place.
+/// Decoded data of the file at a place.
 struct Moved<T> {
     inner: T,
     place: Place,

@@ -1,4 +1,4 @@
-//! Quantised blocks: which of their bytes are scales.
+//! Quantised blocks: the places of their scales.
 
 use nonfinite::Format;
 
@@ -13,11 +13,11 @@ pub struct Blocks {
     pub bytes: usize,
     /// The format of its scales.
     pub format: Format,
-    /// Where its scales are.
+    /// The places of its scales.
     pub scales: Scales,
 }
 
-/// Where the scales of a block are.
+/// The places of the scales of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Scales {
     /// Each at its offset in the block, with its name.
@@ -43,7 +43,7 @@ impl Scales {
         self.len() == 0
     }
 
-    /// The name of the scale at this place in the order of the block.
+    /// The name of the scale with this index in the block.
     #[must_use]
     pub fn name(&self, index: usize) -> &'static str {
         match self {
@@ -60,19 +60,19 @@ impl Scales {
 }
 
 impl Blocks {
-    /// Elements that are computed with a scale. Where the names of the scales have indices (NVFP4:
-    /// `d[0]` to `d[3]`), each scale has its share of the block, and these shares follow one
-    /// another; else a scale has the whole block.
+    /// The number of elements that a scale applies to. If the names of the scales have indices
+    /// (NVFP4: `d[0]` to `d[3]`), each scale applies to an equal part of the block, in order.
+    /// Otherwise each scale applies to the whole block.
     pub(crate) fn elements_of_a_scale(&self) -> usize {
         let is_shared = self.scales.names().iter().all(|name| name.ends_with(']'));
         self.elements / if is_shared { self.scales.len().max(1) } else { 1 }
     }
 
-    /// Whether a scale of whole blocks may not be finite; false only if all scales are finite. The
-    /// scales have the byte order of the machine. Only looks for exponents of all ones, and so
-    /// copies no scales, unlike [`Blocks::gather`].
+    /// Whether these blocks may hold a scale that is NaN or infinite. False means that all scales
+    /// are finite. The scales must have the byte order of the machine. Only compares exponents with
+    /// all ones, and so copies no scales, unlike [`Blocks::gather`].
     pub(crate) fn may_have_hit(&self, blocks: &[u8]) -> bool {
-        // These bits are all ones in every scale that is not finite, and in few others.
+        // These bits are all ones in every NaN and infinity, and in few finite scales.
         let exponent = u32::try_from(number::first_beyond(self.format));
         let (Scales::At(fields), Ok(exponent)) = (&self.scales, exponent) else {
             return true;
@@ -126,7 +126,7 @@ impl Blocks {
     ) -> usize {
         let count = blocks.len() / self.bytes;
         let out = &mut scales.as_chunks_mut::<SIZE>().0[..count * fields.len()];
-        // Block after block, so that the blocks are read once and the scales are in their order.
+        // Block after block, so that each block is read once and the scales keep their order.
         match fields {
             [(_, at)] => {
                 for (block, out) in blocks.chunks_exact(self.bytes).zip(out) {
@@ -168,7 +168,8 @@ fn all_ones<const SIZE: usize>(
 ) -> bool {
     let lowest = exponent & exponent.wrapping_neg();
     let seen = blocks.into_iter().fold(0, |seen, block| {
-        // All ones and a one at the lowest of them carry into the bit above; nothing else does.
+        // Adds the lowest bit of the exponent. The sum carries into the bit above only if the
+        // exponent is all ones.
         seen | (u64::from(number(scale(block.as_ref(), at)) & exponent) + u64::from(lowest))
     });
     seen & (u64::from(exponent) + u64::from(lowest)) != 0

@@ -1,4 +1,4 @@
-//! One value for each kind of number that is not finite.
+//! One value for each kind: NaN, +Inf and -Inf.
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ impl<T> ByKind<T> {
         }
     }
 
-    /// Pairs each value with that of another.
+    /// Pairs each value with the value of the same kind in another.
     #[must_use]
     pub fn zip<U>(self, other: ByKind<U>) -> ByKind<(T, U)> {
         ByKind {

@@ -16,7 +16,7 @@ pub(crate) struct Checksum {
     pub(crate) other: Option<Arc<dyn ReadAt>>,
     /// Where its bytes are in the file.
     pub(crate) range: Range<usize>,
-    /// The CRC-32 of them, as zip and gzip define it.
+    /// The CRC-32 of the bytes, as zip and gzip define it.
     pub(crate) crc: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The data of a tensor: where its bytes are, and how readers hand over what has to be decoded.
+//! The data of a tensor: the place of its bytes, or a decoder from the reader.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -8,21 +8,21 @@ use std::sync::Arc;
 use super::error::Error;
 use super::source::ReadAt;
 
-/// Where the bytes of a tensor are.
+/// The place of the bytes of a tensor.
 #[non_exhaustive]
 pub enum Data {
     /// In the input, in this range.
     Input(Range<usize>),
     /// In another file.
     Other {
-        /// The file; tensors share it.
+        /// The file, which tensors share.
         source: Arc<dyn ReadAt>,
-        /// The bytes in it.
+        /// The range in this file.
         range: Range<usize>,
     },
-    /// The reader put them together. For short data only.
+    /// Bytes that the reader has copied together. For short data only.
     Owned(Vec<u8>),
-    /// They come out of a decoder as a stream, and are never in memory as a whole.
+    /// A decoder gives the bytes as a stream. They are never in memory as a whole.
     Decoded(Box<dyn Decode>),
     /// A column of a table, in parts, with nulls between its numbers.
     Column(Box<dyn Column>),
@@ -54,8 +54,8 @@ impl Data {
         }
     }
 
-    /// Bytes that are decoded to look at the data, or that the file claims without holding them. 0
-    /// for data that lies in a file as it is.
+    /// Bytes that have to be decoded to look at the data, or that the file claims without holding
+    /// them. 0 for data that lies in a file unencoded.
     #[must_use]
     pub fn decoded(&self) -> usize {
         match self {
@@ -68,19 +68,20 @@ impl Data {
 
 /// Data that has to be decoded, such as deflated data.
 pub trait Decode: Send + Sync {
-    /// How many bytes [`Decode::open`] has to give. Fewer or more bytes are an error when the
-    /// tensor is scanned.
+    /// The number of bytes that [`Decode::open`] must return. Fewer or more bytes are an error when
+    /// the tensor is scanned.
     fn length(&self) -> usize;
 
-    /// The file that the data is in, if that is not the one that was read.
+    /// The file of the data, if it is another file than the input.
     fn other(&self) -> Option<&dyn ReadAt> {
         None
     }
 
-    /// A stream of the data. Memory must depend on what the file holds, not on what it claims.
+    /// A stream of the data. Its memory must depend on the bytes of the file, not on lengths that
+    /// the file claims.
     ///
     /// # Errors
-    /// Whatever keeps the data from being decoded.
+    /// The error of the file or of the decoder.
     fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>>;
 }
 
@@ -91,36 +92,37 @@ pub trait Column: Send + Sync {
     /// such files.
     fn parts(&self) -> Vec<usize>;
 
-    /// The file that the data is in, if that is not the one that was read.
+    /// The file of the data, if it is another file than the input.
     fn other(&self) -> Option<&dyn ReadAt> {
         None
     }
 
-    /// Bytes that are decoded to show all parts, or that the file claims without holding them.
-    /// Includes the bytes that describe nulls and lists.
+    /// Bytes that have to be decoded to show all parts, or that the file claims without holding
+    /// them. Includes the bytes that describe nulls and lists.
     fn decoded(&self) -> usize {
         self.parts().iter().sum()
     }
 
     /// Shows the numbers of a part in their order, run by run. Where many nulls are left out, the
-    /// column shows runs of no numbers, so that `see` can stop it there. Each thread takes the
-    /// memory of a page, or of the bytes that describe nulls and lists of the part: a few hundred
-    /// MiB at most, whatever the file claims.
+    /// column shows empty runs, so that `see` can stop it. Each thread takes the memory of a page,
+    /// or of the bytes that describe nulls and lists of the part: a few hundred MiB at most,
+    /// whatever the file claims.
     ///
     /// # Errors
-    /// Whatever keeps the numbers from being read, and what `see` returns.
+    /// The error of the file or of the decoder, and the error that `see` returns.
     fn show(&self, input: &[u8], part: usize, see: &mut See<'_>) -> Result<(), ShowError>;
 }
 
-/// Numbers of a column that follow one another.
+/// Consecutive numbers of a column.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
-    /// Their bytes; there may be none.
+    /// The bytes of the numbers. May be empty.
     pub numbers: &'a [u8],
-    /// The place of the number at an index among the numbers of the tensor; in lists of varying
-    /// length, the row. Rises with the index.
+    /// The place in the tensor of the number at an index of the run. In lists of varying length,
+    /// the place is the row. Rises with the index.
     pub place: &'a dyn Fn(usize) -> usize,
-    /// Which of them are not null; none if all are not. The bytes of nulls may be anything.
+    /// The numbers that are not null. None if no number is null. The bytes of nulls have no
+    /// meaning.
     pub valid: Option<&'a Valid<'a>>,
 }
 
@@ -134,7 +136,8 @@ impl fmt::Debug for Run<'_> {
 }
 
 /// Sets a bit for each number of a range that is not null. The first number of the range has the
-/// lowest bit of the first word. All bits must be 0 before, and no fewer than there are numbers.
+/// lowest bit of the first word. All bits must be 0 before, and there must be a bit for each
+/// number.
 pub type Valid<'a> = dyn Fn(Range<usize>, &mut [u64]) + 'a;
 
 /// Sees a run of numbers.
@@ -150,7 +153,7 @@ pub enum ShowError {
 }
 
 impl ShowError {
-    /// The error of a check, of a tensor of this name.
+    /// As the error of a check of the tensor with this name.
     pub(crate) fn of(self, name: impl FnOnce() -> String) -> Error {
         match self {
             Self::Data(error) => Error::Decode { tensor: name(), error },

@@ -29,32 +29,32 @@ pub enum Error {
     Io(io::Error),
     /// The path is that of a directory.
     Directory,
-    /// The path is that of a pipe, a device or a socket, which cannot be read from any place on.
+    /// The path is that of a pipe, a device or a socket. These cannot be read at an offset.
     NotAFile,
     /// The file is empty.
     Empty,
-    /// Neither the bytes nor the name are those of a format that can be read.
+    /// Neither the bytes nor the name fit a format that this build can read.
     Unknown {
-        /// The names of the formats that can be read.
+        /// The names of the formats that this build can read.
         known: Vec<&'static str>,
     },
     /// As [`Error::Unknown`], and the bytes are text, which holds no tensors.
     Text {
-        /// The names of the formats that can be read.
+        /// The names of the formats that this build can read.
         known: Vec<&'static str>,
     },
-    /// The file is a pointer of Git LFS, and the file that it stands for is not there.
+    /// The file is a pointer of Git LFS. The file that it points to was not downloaded.
     LfsPointer,
-    /// The file is of this kind, which may hold tensors and which no reader of this crate reads.
+    /// The file is of this kind. It may hold tensors, but this crate has no reader for it.
     NotRead(&'static str),
-    /// The build leaves out the reader of this format, which the feature of this name adds.
+    /// This build leaves out the reader of this format. The feature of this name adds it.
     NotBuilt(&'static str),
     /// The format cannot be read from a stream: its description of the data comes last, or is in
     /// another file.
     NoStream {
         /// The format.
         format: FileFormat,
-        /// A message that says more, for a format that can come as a stream in another form.
+        /// A better message, for a format that has a streaming form.
         hint: Option<&'static str>,
     },
     /// The format names other files, and bytes alone have no folder.
@@ -69,7 +69,7 @@ pub enum Error {
     },
     /// The file should end at this byte of the stream, but the stream goes on.
     Trailing(usize),
-    /// The file names another file, and this name leads out of its folder.
+    /// The file names another file, with a path out of its folder.
     Outside(String),
     /// Another file that belongs to this one cannot be checked.
     Other {
@@ -85,28 +85,27 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
-    /// The bytes of a stored part of the file, such as a member of an archive, do not have the
-    /// checksum that the file says: the part is damaged.
+    /// A part of the file, such as a stored member of an archive, does not have the checksum that
+    /// the file gives: the part is damaged.
     Checksum {
         /// The name of the part.
         name: String,
     },
-    /// Decoded, the data is far longer than the file:
-    /// [`Options::expansion`](crate::Options::expansion).
+    /// The decoded data is longer than [`Options::expansion`](crate::Options::expansion) allows.
     Expansion {
-        /// Bytes of numbers, nulls and lists that the file claims to hold, as far as they are
-        /// compressed, repeated or left out.
+        /// Bytes of numbers, nulls and lists that the file claims to hold in compressed or repeated
+        /// form, or leaves out.
         decoded: u64,
-        /// Bytes of the file. For a stream: bytes up to the claimed end of the batch, or bytes
-        /// that came before a column.
+        /// Bytes of the file. For a stream: bytes up to the claimed end of the batch, or bytes that
+        /// arrived before a column.
         file: u64,
-        /// How many decoded bytes are taken for each byte of the file. A file of less than 64 KiB
-        /// counts as one of 64 KiB.
+        /// The most decoded bytes for each byte of the file. A file of less than 64 KiB counts as
+        /// one of 64 KiB.
         most: u64,
     },
-    /// The file is not the one that was described: it changed in between.
+    /// The file has changed since its header was read or its plan was made.
     Changed(String),
-    /// The server of a URL cannot be asked, or refuses.
+    /// The server of a URL cannot be reached, or refuses the request.
     Remote {
         /// The URL.
         url: String,
@@ -118,7 +117,7 @@ pub enum Error {
     Download {
         /// Bytes of the file.
         length: u64,
-        /// How many bytes may be downloaded.
+        /// The most bytes that may be downloaded.
         most: u64,
     },
     /// The library refused a tensor.
@@ -154,8 +153,8 @@ impl Error {
         }
     }
 
-    /// Whether nobody looked at the file because no reader knows it. Otherwise the file, or the
-    /// check of it, failed.
+    /// Whether the file was not checked because it has no reader. Otherwise the file is damaged, or
+    /// the check failed.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         match self {
@@ -186,7 +185,7 @@ impl Error {
     }
 }
 
-/// Inside an [`io::Error`]: the bytes of this path or URL have changed.
+/// Travels inside an [`io::Error`]: the bytes of this path or URL have changed.
 #[derive(Debug)]
 pub(crate) struct HasChanged(pub(crate) String);
 
@@ -243,7 +242,8 @@ impl fmt::Display for Error {
             Self::Remote { error, .. } => error.fmt(f),
             Self::Download { length, most } => write!(
                 f,
-                "this format has to be downloaded as a whole, and {length} bytes are more than {most}"
+                "this format has to be downloaded as a whole, \
+                 and {length} bytes are more than {most}"
             ),
             Self::Census(error) => error.fmt(f),
             Self::Stopped => f.write_str("stopped"),

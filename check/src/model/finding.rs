@@ -4,12 +4,12 @@ use nonfinite::Format;
 
 use super::number;
 
-/// How many numbers there are of one kind, and the first of them.
+/// The count of the numbers of one kind, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finding {
-    /// How many there are.
+    /// The number of them.
     pub count: u64,
-    /// The first in the order of the file.
+    /// The first one in the order of the file.
     pub first: Option<First>,
 }
 
@@ -17,16 +17,17 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct First {
-    /// The place of the number among those that were looked at, in the order of the file. In lists
-    /// of varying length, the row.
+    /// The index of the number among the numbers that were looked at, in the order of the file. In
+    /// lists of varying length, the row.
     pub place: usize,
-    /// The coordinate of the element; of a scale, that of the first element of its block.
+    /// The coordinate of the element. For a scale, the coordinate of the first element of its
+    /// block.
     pub coordinate: Vec<usize>,
     /// The bits of the number, in the low bits.
     pub bits: u64,
     /// The format of the number.
     pub format: Format,
-    /// Which part of the element the number is, or which scale of the block.
+    /// The part of the element (of a complex number), or the name of the scale of the block.
     pub part: Option<&'static str>,
 }
 

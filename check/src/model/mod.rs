@@ -1,7 +1,7 @@
-//! What everything else speaks of: files, file formats, tensors, numbers and findings.
+//! The types that all other modules share: files, file formats, tensors, numbers and findings.
 //!
-//! This is the ground floor of the crate. It names no reader and no file format: a format adds its
-//! own constant to [`FileFormat`], and its own error travels inside [`Error::Refused`].
+//! This is the lowest module of the crate. It names no reader and no file format. Each format adds
+//! its own constant to [`FileFormat`], and its own error travels inside [`Error::Refused`].
 
 mod blocks;
 mod by_kind;

@@ -1,8 +1,8 @@
-//! The numbers of each format: what a code is worth, and which code a number gets.
+//! The numbers of each format: the value of a code, and the code of a value.
 
 use nonfinite::{Format, Predicate, TensorView};
 
-/// The layout of a number: from the high bits down, a sign (or none), an exponent and a mantissa.
+/// The layout of a number. From the high bits down: a sign (or none), an exponent and a mantissa.
 struct Number {
     format: Format,
     /// 1, or 0 for a format without negative numbers.
@@ -40,8 +40,8 @@ static NUMBERS: [Number; Format::ALL.len()] = [
     row(Format::F6E3M2Fn, (1, 3, 2), 3, false),
 ];
 
-// `Format` is non-exhaustive here, so no `match` can list all formats. This, and the length of the
-// table, end the build when `nonfinite` has a format without a row.
+// `Format` is non-exhaustive here, so no `match` can list all formats. Instead this assertion and
+// the length of the table stop the build when a format of `nonfinite` has no row.
 const _: () = {
     let mut i = 0;
     while i < NUMBERS.len() {
@@ -75,8 +75,8 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// The code of the value that is nearest to a finite number; of two, the even code. None if the
-/// number is beyond the largest or the least value by half a step or more.
+/// The code of the nearest value to a finite number. Ties go to the even code. None if the number
+/// is beyond the largest or the least value by half a step or more.
 pub(crate) fn code(number: f64, format: Format) -> Option<u64> {
     let value = |code| value(code, format);
     let &Number { sign_bits, exponent_bits, mantissa_bits, .. } = self::number(format);
@@ -84,7 +84,8 @@ pub(crate) fn code(number: f64, format: Format) -> Option<u64> {
         return None;
     }
     let magnitude = number.abs();
-    // The codes of positive numbers rise with them: this finds the last that is not greater.
+    // The codes of positive numbers rise with the numbers. Find the last code whose value is not
+    // greater.
     let (mut low, mut high) = (0, format.max_bits());
     while low < high {
         let middle = low + (high - low).div_ceil(2);
@@ -107,7 +108,7 @@ pub(crate) fn code(number: f64, format: Format) -> Option<u64> {
         low + u64::from(magnitude > middle || magnitude == middle && low % 2 == 1)
     };
     let negative = u64::from(number.is_sign_negative()) << (exponent_bits + mantissa_bits);
-    // The formats `UZ` have no -0: that code is their NaN.
+    // The formats named `UZ` have no -0: the code of -0 is their NaN.
     let has_code = sign_bits == 1 && (code != 0 || is_finite(negative, format));
     Some(if has_code { code | negative } else { code })
 }
@@ -120,8 +121,8 @@ pub(crate) fn is_finite(code: u64, format: Format) -> bool {
     TensorView::from_bytes(bytes, format).is_ok_and(|x| x.all(Predicate::Finite))
 }
 
-/// The code that follows that of the largest finite number. Every code that is not finite has all
-/// of its bits set, and these bits are neighbours.
+/// The code after the largest finite number. Every NaN and infinity has all of these bits set, and
+/// the bits are adjacent.
 pub(crate) const fn first_beyond(format: Format) -> u64 {
     format.max_bits() + 1
 }
@@ -139,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// All codes; of formats wider than 16 bits, those whose lower bits are 0.
+    /// All codes. For formats wider than 16 bits, the codes with zeros in the lower bits.
     fn all_codes(format: Format) -> impl Iterator<Item = u64> {
         let Number { sign_bits, exponent_bits, mantissa_bits, .. } = number(format);
         let bits = sign_bits + exponent_bits + mantissa_bits;
@@ -167,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Every finite code is that of its value.
+    /// The value of every finite code has this code.
     #[test]
     fn codes_of_values() {
         for format in Format::ALL.iter().copied() {
@@ -177,8 +178,8 @@ mod tests {
         }
     }
 
-    /// Half way to the next code, the even code is taken; the next smaller and the next greater f64
-    /// get the code that is nearer.
+    /// Half way between two codes, the even code is taken. The next smaller and the next greater
+    /// f64 get the nearer code.
     #[test]
     fn rounding() {
         for format in Format::ALL.iter().copied().filter(|&format| format != Format::F64) {

@@ -1,4 +1,4 @@
-//! What a reader of a file format is made of.
+//! The interface of a reader of a file format.
 
 use std::io::Read;
 
@@ -12,23 +12,25 @@ use super::file_format::FileFormat;
 use super::source::Input;
 use super::tensor::Tensor;
 
-/// One row of the table of file formats: everything that the crate decides by file format.
+/// One row of the table of file formats. Holds everything that depends on the file format.
 pub(crate) struct Reader {
     pub(crate) format: FileFormat,
     /// The endings of the names of such files.
     pub(crate) endings: &'static [&'static str],
-    /// Whether a file begins as one of this format does. The first row that says yes counts.
+    /// Whether the bytes begin like a file of this format. The first row of the table that returns
+    /// true reads the file.
     pub(crate) begins: fn(&[u8]) -> bool,
     /// What the bytes hold. Ranges are within the bytes, and those of tensors as long as shape and
     /// content say.
     pub(crate) contents: fn(Input<'_>) -> Result<Contents, Error>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,
-    /// The names of the files that a file stands for, if this is the format of an index. A search
-    /// of a folder leaves these files to the index.
+    /// The names of the shards, if this is the format of an index. A search of a folder does not
+    /// check these files again.
     pub(crate) shards: Option<ReadShards>,
-    /// Whether new numbers may be written over the old ones. Requires that every tensor is
-    /// [`Data::Input`](super::Data::Input), and that nothing in the file depends on the numbers.
+    /// Whether numbers of a file may be replaced in place. Requires that every tensor is
+    /// [`Data::Input`](super::Data::Input), and that no other bytes depend on the numbers, such as
+    /// checksums.
     pub(crate) is_fixable: bool,
 }
 
@@ -63,64 +65,64 @@ pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;
 /// Reads a stream, shows its numbers, and returns its tensors.
 pub(crate) type ReadParts = fn(&mut dyn Read, &mut dyn Columns) -> Result<Vec<Tensor>, Error>;
 
-/// Reads the header of a file or a stream: the description of all tensors. The length is that of the
-/// file, and none for a stream. With a length, the tensors are known to lie within it.
+/// Reads the header of a file or a stream: the description of all tensors. The second argument is
+/// the length of the file, and none for a stream. With a length, all tensors must lie within it.
 pub(crate) type Describe = fn(&mut dyn Read, Option<usize>) -> Result<Described, Error>;
 
-/// How a file that comes as a stream is read.
+/// How a stream is read.
 #[derive(Clone, Copy)]
 pub(crate) enum Stream {
-    /// The description of all tensors comes first: this function reads it. Files are read in this
-    /// way, too.
+    /// The description of all tensors comes first, and this function reads it. Files are read in
+    /// this way, too.
     Described(Describe),
-    /// Descriptions and data alternate: this function reads both.
+    /// Descriptions and data alternate, and this function reads both.
     #[cfg_attr(not(feature = "arrow"), expect(dead_code, reason = "only Arrow comes in parts"))]
     InParts(ReadParts),
 }
 
-/// What a reader knows when it has read the header.
+/// The result of reading a header.
 pub(crate) struct Described {
     /// The tensors, in the order of their data. Ranges are [`Data::Input`](super::Data::Input),
-    /// counted from the begin of the file. A tensor of no bytes may lie anywhere.
+    /// counted from the beginning of the file. A tensor of 0 bytes may lie anywhere.
     pub(crate) tensors: Vec<Tensor>,
-    /// Bytes of the header, all of which have been read.
+    /// The length of the header. All of it has been read.
     pub(crate) header: usize,
-    /// Where the file ends.
+    /// The end of the file.
     pub(crate) end: End,
 }
 
-/// Where a file ends that comes as a stream.
+/// The end of a file that is read as a stream.
 #[derive(Clone, Copy)]
 pub(crate) enum End {
     /// At this byte.
     At(usize),
-    /// Behind the last tensor and padding of at most so many bytes.
+    /// Behind the last tensor and at most this many bytes of padding.
     Padded(usize),
 }
 
-/// Looks at the columns of a stream while it is read. A reader gets it from the check.
+/// Looks at the columns of a stream while it is read. The check passes it to the reader.
 #[cfg_attr(not(feature = "arrow"), expect(dead_code, reason = "only Arrow comes in parts"))]
 pub(crate) trait Columns {
-    /// Announces that so many more bytes of numbers are to be looked at.
+    /// Announces that this many more bytes of numbers follow.
     fn announce(&mut self, bytes: usize);
 
-    /// Whether so many decoded bytes may be taken of so many bytes of the stream.
+    /// Checks that this number of decoded bytes is allowed for this number of bytes of the stream.
     ///
     /// # Errors
     /// [`Error::Expansion`].
     fn bound(&self, decoded: u64, read: u64) -> Result<(), Error>;
 
-    /// Whether to go on. Readers ask where they read over much that nobody looks at.
+    /// Whether to go on. Readers call this while they skip many bytes.
     ///
     /// # Errors
     /// [`Error::Stopped`].
     fn proceed(&self) -> Result<(), Error>;
 
-    /// Looks at more numbers of a column: those that `show` shows, `length` bytes of them with the
-    /// nulls. `column` is the place of its tensor among those that the reader will return.
+    /// Looks at more numbers of a column. `show` shows them; they have `length` bytes, nulls
+    /// included. `column` is the index of its tensor among the tensors that the reader will return.
     ///
     /// # Errors
-    /// Those of `show` and of the check.
+    /// The errors of `show` and of the check.
     fn look(
         &mut self,
         column: usize,

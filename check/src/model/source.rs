@@ -1,4 +1,4 @@
-//! Where the bytes of files come from, and what a reader may see of them.
+//! Sources of bytes, and the input of a reader.
 #![expect(unsafe_code, reason = "a file is mapped into memory")]
 
 use std::fmt;
@@ -18,33 +18,32 @@ use serde::{Deserialize, Serialize};
 use super::error::Error;
 use super::file_format::FileFormat;
 
-/// Bytes that can be read from any place on: those of a file, of memory, of an object in a store.
+/// Bytes that can be read at any offset, from a file, memory, or an object in a store.
 ///
-/// Several threads read at a time.
+/// Several threads read at the same time.
 pub trait ReadAt: fmt::Debug + Send + Sync {
-    /// How many bytes there are.
+    /// The number of bytes.
     fn length(&self) -> usize;
 
-    /// Fills `out` with the bytes from `at` on.
+    /// Fills `out` with the bytes from offset `at` on.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and whatever keeps them from being
-    /// read.
+    /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and any error of the source.
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
 
-    /// The path of the file; none for bytes that come from elsewhere.
+    /// The path of the file. None for bytes from another source.
     fn file(&self) -> Option<&Path> {
         None
     }
 
-    /// The bytes, if they are in memory. The check then looks at the tensors where they are, and
-    /// copies only the header.
+    /// The bytes, if they are in memory. The check then looks at the tensors in place and copies
+    /// only the header.
     fn in_memory(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Where the bytes come from, so that another process can read them. None for bytes that only
-    /// this process has, and for a path that is not UTF-8.
+    /// The place of the bytes, so that another process can read them. None for bytes that only this
+    /// process has, and for a path that is not UTF-8.
     fn origin(&self) -> Option<Origin> {
         None
     }
@@ -58,20 +57,20 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
     }
 
-    /// The check has looked at this range of [`ReadAt::bytes`]. A mapped file gives its memory back.
-    /// The bytes stay: the next look at them reads the file again.
+    /// Tells the source that the check has looked at this range of [`ReadAt::bytes`]. A mapped file
+    /// gives its memory back. The bytes stay valid: the next access reads the file again.
     fn release(&self, range: Range<usize>) {
         let _ = range;
     }
 }
 
-/// Where bytes come from, and their state.
+/// The place of bytes, and their version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The path or the URL.
     pub location: String,
-    /// Text that differs when the bytes have changed: the length and the time of a file, or the
-    /// entity tag of a server.
+    /// A text that changes when the bytes change: the length and the time of a file, or the entity
+    /// tag of a server.
     pub version: String,
 }
 
@@ -92,7 +91,7 @@ impl ReadAt for &[u8] {
     }
 }
 
-/// Reads bytes one after the other.
+/// Reads bytes in order.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {
     source: &'a dyn ReadAt,
@@ -100,7 +99,7 @@ pub(crate) struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    /// From the byte `at` on.
+    /// Begins at byte `at`.
     pub(crate) fn new(source: &'a dyn ReadAt, at: usize) -> Self {
         Self { source, at }
     }
@@ -115,10 +114,10 @@ impl Read for Sequence<'_> {
     }
 }
 
-/// A file. Its bytes are read, or mapped into memory when [`ReadAt::bytes`] asks for all of them.
+/// A file. Its bytes are read. [`ReadAt::bytes`] maps the file into memory.
 #[derive(Debug)]
 pub struct Source {
-    /// None if the file is opened anew for each read.
+    /// None if the file is opened for each read.
     file: Option<File>,
     metadata: Metadata,
     length: usize,
@@ -126,11 +125,11 @@ pub struct Source {
     map: OnceLock<Mmap>,
 }
 
-/// Files that are kept open. Further ones are opened for each read: a model can have thousands of
-/// files, and Unix systems let a process open 256 of them or 1024.
+/// The most files that are kept open. Further files are opened for each read: a model can have
+/// thousands of files, and many Unix systems allow a process 256 or 1024 open files.
 const MOST_OPEN: usize = if cfg!(unix) { 64 } else { usize::MAX };
 
-/// Files that are kept open now.
+/// The number of files that are open now.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 impl Source {
@@ -139,7 +138,7 @@ impl Source {
     /// # Errors
     /// [`Error`] unless the path leads to a regular file that is not empty.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        // Before it is opened, since that waits for a writer if it is a pipe.
+        // Checked before the file is opened: opening a pipe would wait for a writer.
         let metadata = fs::metadata(path).map_err(Error::Io)?;
         if metadata.is_dir() {
             return Err(Error::Directory);
@@ -148,7 +147,7 @@ impl Source {
             return Err(Error::NotAFile);
         }
         let file = File::open(path).map_err(Error::Io)?;
-        // Another process may have put another file in its place.
+        // Another process may have replaced the file meanwhile.
         let metadata = file.metadata().map_err(Error::Io)?;
         if metadata.len() == 0 {
             return Err(Error::Empty);
@@ -163,7 +162,7 @@ impl Source {
         Ok(Self { file, metadata, length, path, map: OnceLock::new() })
     }
 
-    /// An open file that no path leads to. The path is where it comes from.
+    /// An open file without a name. `path` names the origin of its data.
     #[cfg(feature = "remote")]
     pub(crate) fn unnamed(file: File, path: &Path) -> io::Result<Self> {
         let metadata = file.metadata()?;
@@ -173,13 +172,13 @@ impl Source {
         Ok(Self { file, metadata, length, path, map: OnceLock::new() })
     }
 
-    /// The path, as the file was opened.
+    /// The path by which the file was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Does something with the open file.
+    /// Calls a function with the open file.
     fn with_file<T>(&self, then: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
         if let Some(file) = &self.file {
             return then(file);
@@ -254,7 +253,7 @@ impl ReadAt for Source {
             let released = unsafe {
                 map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
             };
-            // It is advice: without it the pages stay.
+            // Only advice: without it the pages stay in memory.
             drop(released);
         }
     }
@@ -266,7 +265,7 @@ fn same_file(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Never asked: there all files are kept open.
+/// Never called: on this system all files are kept open.
 #[cfg(not(unix))]
 fn same_file(_: &Metadata, _: &Metadata) -> bool {
     false
@@ -305,18 +304,18 @@ pub(crate) fn text(bytes: &[u8]) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// What a reader gets: the bytes of a file, and the path to the files beside it.
+/// The input of a reader: the bytes of a file, and the path to the files beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     /// The whole file.
     pub bytes: &'a [u8],
-    /// The path of the file; none for bytes that come from elsewhere.
+    /// The path of the file. None for bytes from another source.
     pub path: Option<&'a Path>,
 }
 
 impl Input<'_> {
-    /// Opens a file that this one names: a shard, external data. The name is relative to the folder
-    /// of this file and must not lead out of it.
+    /// Opens a file that this file names, such as a shard or external data. The name is relative to
+    /// the folder of this file and must not lead out of it.
     ///
     /// # Errors
     /// [`Error::NoFolder`] if the input has no path, [`Error::Outside`], and [`Error::Other`] if
@@ -332,7 +331,7 @@ impl Input<'_> {
     }
 }
 
-/// Whether the name of another file is relative and does not lead out of the folder.
+/// Checks that the name of another file is relative and does not lead out of the folder.
 ///
 /// # Errors
 /// [`Error::Outside`] if it does.

@@ -1,4 +1,4 @@
-//! A tensor as a file describes it: what its elements are, and where in the tensor an element lies.
+//! A tensor as a file describes it: its elements, and the coordinates of elements.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -9,21 +9,21 @@ use super::blocks::Blocks;
 use super::byte_order::ByteOrder;
 use super::data::Data;
 
-/// A tensor as a reader hands it over. Nothing has looked at its data yet.
+/// A tensor as a reader returns it. Its data has not been looked at yet.
 #[derive(Debug)]
 pub struct Tensor {
-    /// The name, where the file gives one.
+    /// The name, if the file gives one.
     pub name: Option<String>,
-    /// The file that holds the tensor, if that is not the file that was asked about: a shard.
+    /// The file of the tensor, if it is not the file that was checked: a shard.
     pub file: Option<PathBuf>,
     /// The element type as the file spells it.
     pub dtype: String,
-    /// The shape; together with `content` it says how many bytes `data` has. A product that is too
-    /// large is refused by the reader.
+    /// The shape. The length of `data` follows from the shape and `content`. Readers refuse shapes
+    /// with too large a product.
     pub shape: Vec<usize>,
     /// The order of the elements.
     pub layout: Layout,
-    /// What the elements are.
+    /// The kind of the elements.
     pub content: Content,
     /// The elements, without gaps.
     pub data: Data,
@@ -33,45 +33,45 @@ pub struct Tensor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// The last, as in C.
+    /// The last index, as in C.
     RowMajor,
-    /// The first, as in Fortran.
+    /// The first index, as in Fortran.
     ColumnMajor,
-    /// These axes, which are all, from the slowest to the fastest.
+    /// All axes, from the slowest to the fastest.
     Axes(Vec<usize>),
 }
 
-/// What the elements of a tensor are.
+/// The kind of the elements of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
-    /// Floating-point numbers: each is looked at.
+    /// Floating-point numbers. Each is looked at.
     Floats {
         /// Their format.
         format: Format,
-        /// Numbers that make up one element: 2 if they are complex, else 1.
+        /// Numbers in an element: 2 for complex numbers, otherwise 1.
         parts: usize,
         /// The byte order of a number.
         order: ByteOrder,
     },
-    /// Quantised blocks: their scales are looked at. The integers in them are always finite.
+    /// Quantised blocks. Their scales are looked at; the integers in them are always finite.
     Blocks {
-        /// The block, and where its scales are.
+        /// The block, and the places of its scales.
         blocks: &'static Blocks,
         /// The byte order of a scale.
         order: ByteOrder,
     },
-    /// A floating-point format which has neither NaN nor infinity.
+    /// A floating-point format that has neither NaN nor infinity.
     AlwaysFinite,
     /// Integers, booleans, text or times.
     NotFloat,
-    /// Numbers that this version cannot look at, although there may be a NaN: why. The file counts
-    /// as one in error, and its other tensors are checked.
+    /// Numbers that this version cannot look at and that may hold a NaN, with the reason. The file
+    /// counts as one in error, and its other tensors are checked.
     Unreadable(String),
 }
 
 impl Content {
-    /// Bytes that belong together: a tensor is split at multiples of them only.
+    /// Bytes of a unit. A tensor is split only at multiples of this length.
     #[must_use]
     pub fn unit(&self) -> usize {
         match self {
@@ -102,21 +102,21 @@ impl Tensor {
         }
     }
 
-    /// The name, or an empty text.
+    /// The name, or an empty string.
     pub(crate) fn label(&self) -> String {
         self.name.clone().unwrap_or_default()
     }
 
-    /// Elements of the shape. Readers refuse shapes whose product is too large, so the product
-    /// never saturates for their tensors. Lists of varying length hold more numbers than that:
+    /// The product of the shape. Readers refuse shapes with too large a product, so it never
+    /// saturates for their tensors. Lists of varying length hold more numbers: see
     /// [`Tensor::numbers`].
     #[must_use]
     pub fn elements(&self) -> usize {
         self.shape.iter().fold(1, |product: usize, &extent| product.saturating_mul(extent))
     }
 
-    /// Elements. Those of a column are counted by its data, since lists of varying length have a
-    /// shape of rows only.
+    /// The number of elements. For a column, counted by its data: the shape of lists of varying
+    /// length has the number of rows only.
     #[must_use]
     pub fn numbers(&self) -> usize {
         match &self.data {
@@ -129,7 +129,7 @@ impl Tensor {
         }
     }
 
-    /// Bytes that belong together: a tensor is split at multiples of them only.
+    /// Bytes of a unit. A tensor is split only at multiples of this length.
     #[must_use]
     pub fn unit(&self) -> usize {
         self.content.unit()
@@ -151,7 +151,7 @@ impl Tensor {
     }
 }
 
-/// What a report says of a tensor, whatever is found in it.
+/// The part of a report on a tensor that does not depend on the data.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Description {
     pub(crate) name: Option<String>,

@@ -1,11 +1,11 @@
 //! Text, which the checker leaves out: it holds no NaN and no infinity of bf16, f32 or f64.
 
-/// The longest file that is tested. A longer one does not count as text, so that the test costs no
-/// more than a look at a tensor of this size.
+/// The longest file that is tested. A longer file does not count as text, which bounds the time of
+/// the test.
 const LONGEST: usize = 64 << 20;
 
 /// Whether bytes are text: UTF-8 without control characters, except tab, line feed, form feed and
-/// carriage return. No bytes are text, too.
+/// carriage return. An empty file is text.
 ///
 /// Text holds no NaN and no infinity of bf16, f32 or f64 in either byte order: the byte of their
 /// sign and their upper exponent bits is 0x7F or 0xFF. The first is a control character, and the
@@ -34,7 +34,7 @@ mod tests {
         assert!(!is_text(&vec![b' '; LONGEST + 1]));
     }
 
-    /// The claim of the documentation, for each sign and many mantissas.
+    /// Tests the claim of the documentation of [`is_text`], for each sign and many mantissas.
     #[test]
     fn special_numbers_are_no_text() {
         for high in (0x7F80..=0x7FFF_u16).chain(0xFF80..=0xFFFF) {

@@ -18,18 +18,18 @@ impl Indices {
         self.words[index / 64] |= 1 << (index % 64);
     }
 
-    /// Inserts `first + i` for each bit `i` of the word. All of these are less than the extent.
+    /// Inserts `first + i` for each bit `i` that is set. All of these must be less than the extent.
     pub(super) fn insert_word(&mut self, first: usize, word: u64) {
         let (at, shift) = (first / 64, first % 64);
         self.words[at] |= word << shift;
-        // The bits that the shift has dropped; none without a shift.
+        // The bits that the shift has dropped. None without a shift.
         let rest = (word >> 1) >> (63 - shift);
         if rest != 0 {
             self.words[at + 1] |= rest;
         }
     }
 
-    /// What is reported. Each index stands for `unit` indices of the axis.
+    /// The report on this axis. Each index represents `unit` indices of the axis.
     pub(super) fn places(&self, unit: usize) -> AxisPlaces {
         let indices = self.words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
         AxisPlaces {
@@ -44,7 +44,7 @@ impl Indices {
         }
     }
 
-    /// The runs, unless there are too many of them.
+    /// The runs. Empty if there are too many of them.
     fn ranges(&self) -> Option<Vec<(usize, usize)>> {
         let mut ranges: Vec<(usize, usize)> = Vec::new();
         let mut from = 0;
@@ -59,7 +59,8 @@ impl Indices {
         Some(ranges)
     }
 
-    /// The first index from this one on that is in the set, or is not in it if `absent`.
+    /// The first index, from this one on, that is in the set. With `absent`, the first index that
+    /// is not in the set.
     fn next(&self, from: usize, absent: bool) -> Option<usize> {
         let flip = if absent { u64::MAX } else { 0 };
         let mut kept = u64::MAX << (from % 64);

@@ -1,31 +1,32 @@
-//! Collecting the places of a tensor while its numbers are looked at.
+//! Collects the places of bad numbers while a tensor is looked at.
 
 use super::axes::Indices;
 use super::map::Draft;
 use super::{AxisPlaces, Places};
 use crate::model::{Layout, Tensor};
 
-/// Collects the places of one tensor. A unit is the elements that a number stands for: one, or
-/// those of a quantised block that share a scale. It lies along the axis that runs fastest.
+/// Collects the places of one tensor. A unit is the elements that belong to one number: a single
+/// element, or the elements of a quantised block that share a scale. A unit lies along the axis
+/// that runs fastest.
 pub(crate) struct Collector {
     /// Elements of a unit.
     unit: usize,
     /// The axes, from the one that runs slowest to the one that runs fastest.
     order: Vec<usize>,
-    /// In units.
+    /// The shape, in units.
     shape: Vec<usize>,
-    /// By axis.
+    /// The indices of bad units, by axis.
     indices: Vec<Indices>,
     draft: Option<Draft>,
-    /// Units that were added, and the last of them.
+    /// The number of units that were added, and the last of them.
     count: u64,
     last: Option<usize>,
-    /// Whether a unit came that cannot be.
+    /// Whether a unit was added that the tensor does not have.
     wrong: bool,
 }
 
 impl Collector {
-    /// For a tensor with units of so many elements. None if nothing is said of such a tensor.
+    /// A collector for a tensor with units of `unit` elements. None for tensors without places.
     pub(crate) fn new(tensor: &Tensor, unit: usize, map: bool) -> Option<Self> {
         let mut shape = tensor.shape.clone();
         let order = order(&tensor.layout, shape.len())?;
@@ -54,15 +55,15 @@ impl Collector {
         })
     }
 
-    /// Adds a unit. Units come in rising order; one that came before counts once.
+    /// Adds a unit. Units must come in rising order. A unit that is added twice counts once.
     pub(crate) fn add(&mut self, unit: usize) {
         if self.last != Some(unit) {
             self.add_bits(unit, &[1], 1);
         }
     }
 
-    /// Adds `first + i` for each bit `i` that is set, of so many bits. These are units that follow
-    /// all that came before.
+    /// Adds the unit `first + i` for each bit `i` of `bits` bits that is set. These units must come
+    /// after all units that were added before.
     pub(crate) fn add_bits(&mut self, first: usize, words: &[u64], bits: usize) {
         let row = self.order.last().map_or(1, |&axis| self.shape[axis]).max(1);
         let rows = self.shape.iter().product::<usize>().max(1) / row;
@@ -82,8 +83,8 @@ impl Collector {
         }
     }
 
-    /// Adds units of one index of all axes but the fastest: those of `length` bits from bit `from`
-    /// on.
+    /// Adds the units for `length` bits from bit `from` on. The units differ only in the index of
+    /// the fastest axis.
     fn add_row(
         &mut self,
         start: usize,
@@ -106,7 +107,7 @@ impl Collector {
         }
     }
 
-    /// Makes the coordinate of a unit, and inserts its indices for all axes but the fastest.
+    /// Computes the coordinate of a unit, and inserts its indices for all axes except the fastest.
     fn place(&mut self, unit: usize, coordinate: &mut [usize]) {
         let Some((&fastest, slower)) = self.order.split_last() else { return };
         let mut rest = unit / self.shape[fastest].max(1);
@@ -138,7 +139,8 @@ impl Collector {
         }
     }
 
-    /// What was collected; none if nothing was, or if units came that the tensor does not have.
+    /// The places. None if there are no bad units, or if a unit was added that the tensor does not
+    /// have.
     pub(crate) fn finish(self) -> Option<Places> {
         let Self { unit, order, shape, indices, draft, count, wrong, .. } = self;
         if wrong || count == 0 {
@@ -160,7 +162,7 @@ impl Collector {
     }
 }
 
-/// The axes from the slowest to the fastest; none if the layout does not fit the rank.
+/// The axes from the slowest to the fastest. None if the layout does not fit the rank.
 fn order(layout: &Layout, rank: usize) -> Option<Vec<usize>> {
     let order: Vec<usize> = match layout {
         Layout::RowMajor => (0..rank).collect(),
@@ -172,7 +174,7 @@ fn order(layout: &Layout, rank: usize) -> Option<Vec<usize>> {
     sorted.into_iter().eq(0..rank).then_some(order)
 }
 
-/// The first bit that is set, from a bit on, of so many bits.
+/// The first bit that is set, from bit `from` on, among `bits` bits.
 fn next_one(words: &[u64], from: usize, bits: usize) -> Option<usize> {
     let mut kept = u64::MAX << (from % 64);
     for (at, word) in words.iter().enumerate().take(bits.div_ceil(64)).skip(from / 64) {

@@ -1,10 +1,10 @@
 //! Density maps: how many elements are bad in each part of a tensor.
 
-/// How densely the bad elements lie in the last two axes of a tensor. Rows are of the axis before
-/// the last, columns of the last. A tensor of one axis has one row. The indices of all axes before
-/// these two, taken as one index in row-major order, are the groups. Rows, columns and groups are
-/// taken in steps, so that there are at most 64 steps of each; the cells of the map are the steps
-/// of a row in the steps of a column in the steps of a group.
+/// The density of bad elements in the last two axes of a tensor. The last axis gives the columns,
+/// and the axis before it the rows. A tensor with one axis has one row. The axes before these two
+/// are merged into one axis of groups, in row-major order. Groups, rows and columns are divided
+/// into at most 64 steps each. A cell of the map is one step of the groups, one step of the rows
+/// and one step of the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Map {
@@ -14,7 +14,7 @@ pub struct Map {
     pub rows: Steps,
     /// Steps of the last axis.
     pub columns: Steps,
-    /// The cells with a bad element, in the order of their numbers.
+    /// The cells with a bad element, in the order of the cell numbers.
     pub lit: Vec<Lit>,
 }
 
@@ -23,16 +23,16 @@ pub struct Map {
 pub struct Lit {
     /// The number of the cell: `(group * rows.count() + row) * columns.count() + column`.
     pub cell: u32,
-    /// Its bad elements; at least 1.
+    /// The number of its bad elements, at least 1.
     pub elements: u64,
 }
 
-/// An axis in steps of equal length; the last may be shorter.
+/// An axis in steps of equal length. The last step may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// Indices of the axis.
+    /// The number of indices of the axis.
     pub extent: usize,
-    /// Indices in a step; at least 1.
+    /// The number of indices in a step, at least 1.
     pub step: usize,
 }
 
@@ -44,7 +44,7 @@ impl Steps {
         Self { extent, step: extent.div_ceil(Self::MOST).max(1) }
     }
 
-    /// How many steps there are.
+    /// The number of steps.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.extent.div_ceil(self.step)
@@ -71,13 +71,13 @@ impl Map {
     }
 }
 
-/// A map that is being drawn, of a tensor of units: a unit is the elements that share a number, and
+/// A map while it is drawn. Counts units: a unit is the elements that belong to one number, and
 /// lies along the last axis.
 pub(super) struct Draft {
     /// Extents of the axes before the last two.
     leading: Vec<usize>,
     map: Map,
-    /// By cell.
+    /// The number of bad units, by cell.
     counts: Vec<u64>,
 }
 
@@ -94,8 +94,8 @@ impl Draft {
         Self { leading: leading.to_vec(), map, counts: vec![0; cells] }
     }
 
-    /// Units in a step of this axis, if neighbours on the axis are in one cell or in two that are
-    /// next to each other. That is so for the last two axes.
+    /// Units in a step of this axis, if adjacent units on the axis are in the same cell or in
+    /// adjacent cells. This holds for the last two axes.
     pub(super) fn step(&self, axis: usize) -> usize {
         match axis.checked_sub(self.leading.len()) {
             Some(0) if self.map.rows.extent > 1 => self.map.rows.step,
@@ -104,7 +104,7 @@ impl Draft {
         }
     }
 
-    /// Counts so many units at a coordinate.
+    /// Counts `count` bad units at a coordinate.
     pub(super) fn add(&mut self, coordinate: &[usize], units: u64) {
         let (leading, row, column) = split(coordinate, 0);
         let extents = leading.iter().zip(&self.leading);
@@ -125,8 +125,8 @@ impl Draft {
     }
 }
 
-/// What is before the last two axes, and those of the last two; `missing` in the place of one that
-/// is not there.
+/// Splits a list by axis: the part before the last two axes, and the values of the last two.
+/// `missing` stands for a value that is not there.
 fn split(axes: &[usize], missing: usize) -> (&[usize], usize, usize) {
     match axes {
         [leading @ .., row, column] => (leading, *row, *column),

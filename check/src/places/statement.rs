@@ -3,12 +3,12 @@
 use super::{AxisPlaces, Places};
 
 impl Places {
-    /// What the places have in common, in a few words, such as `row 17 only, in full`. Every word
-    /// is exact: `only` says that no other place is bad, and `in full` that every place that is
-    /// named is bad. `tensor` is the name of the tensor.
+    /// The common pattern of the places in a few words, such as `row 17 only, in full`. The words
+    /// are exact: `only` means that no other place is bad, and `in full` means that every named
+    /// place is bad. `tensor` is the name of the tensor.
     ///
-    /// The last two axes are called rows and columns, and others by their number. The first axis of
-    /// three is called experts if the name of the tensor says so.
+    /// The last two axes are called rows and columns, and the others by their number. The first of
+    /// three axes is called experts if the name of the tensor contains `experts` or `_exps`.
     #[must_use]
     pub fn statement(&self, tensor: &str) -> String {
         if self.elements == self.of {
@@ -24,7 +24,8 @@ impl Places {
             let axes: Vec<_> = self.axes.iter().enumerate().collect();
             axes.iter().filter(listed).copied().collect::<Vec<_>>()
         };
-        // An axis of which most indices are named tells little, unless that is the whole truth.
+        // An axis with most of its indices bad tells little, unless the pattern is complete with
+        // it.
         let all = named(&|_| true);
         let few = named(&|axis| axis.indices <= axis.extent / 2);
         let axes = if self.within(&all) == self.elements { all } else { few };
@@ -39,8 +40,8 @@ impl Places {
     }
 
     /// The indices of a step of the groups of [`Places::map`], such as `expert 20 of 64`. None if
-    /// there is no map, or if the tensor has no axes before the last two. `tensor` is the name of
-    /// the tensor.
+    /// there is no map, or if the tensor has fewer than three axes. `tensor` is the name of the
+    /// tensor.
     #[must_use]
     pub fn group(&self, step: usize, tensor: &str) -> Option<String> {
         let (first, last) = self.map.as_ref()?.groups.indices(step);
@@ -75,7 +76,7 @@ impl Places {
         }
     }
 
-    /// Elements with an index of these axes that a bad element has.
+    /// The number of elements whose indices on these axes all occur in bad elements.
     fn within(&self, axes: &[(usize, &AxisPlaces)]) -> u64 {
         self.axes.iter().enumerate().fold(1u64, |product, (axis, places)| {
             let is_named = axes.iter().any(|(named, _)| *named == axis);
@@ -83,7 +84,7 @@ impl Places {
         })
     }
 
-    /// The indices of an axis, one after the other.
+    /// The list of the indices of an axis.
     fn listed(&self, axis: usize, places: &AxisPlaces, tensor: &str) -> String {
         let (one, several) = self.labels(axis, tensor);
         let label = if places.indices == 1 { one } else { several };
@@ -92,7 +93,7 @@ impl Places {
             _ => format!("{first}-{last}"),
         });
         let ranges = ranges.collect::<Vec<_>>().join(", ");
-        // The size of the axes that few are looking at.
+        // Only axes before rows and columns get their extent, to keep the statement short.
         let of = if axis + 2 < self.axes.len() {
             format!(" of {}", places.extent)
         } else {
@@ -101,7 +102,7 @@ impl Places {
         format!("{label} {ranges}{of}")
     }
 
-    /// How many indices of each axis.
+    /// The number of indices of each axis.
     fn spread(&self, tensor: &str) -> String {
         let counts =
             self.axes.iter().enumerate().map(|(axis, AxisPlaces { extent, indices, .. })| {
@@ -115,7 +116,7 @@ impl Places {
         format!("spread over {}", counts.collect::<Vec<_>>().join(", "))
     }
 
-    /// What one index of an axis is called, and what several are.
+    /// The words for one index and for several indices of an axis.
     fn labels(&self, axis: usize, tensor: &str) -> (String, String) {
         let name = tensor.to_ascii_lowercase();
         let (one, several) = match (self.axes.len(), axis) {

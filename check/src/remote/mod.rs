@@ -1,7 +1,7 @@
-//! Files that a server has, by their URL.
+//! Files on servers, by their URL.
 //!
-//! Only the bytes that are needed are fetched: the header, and the tensors that are looked at. A
-//! format without a header at its beginning is downloaded to a temporary file.
+//! Fetches only the header and the tensors that are looked at. A file of a format without a header
+//! at the beginning is downloaded to a temporary file.
 
 #[cfg(feature = "remote")]
 mod object;
@@ -17,21 +17,21 @@ pub(crate) use url::{beside, name};
 use crate::model::{Error, ReadAt};
 use crate::options::Options;
 
-/// Requests in flight at a time.
+/// The most requests in flight.
 pub(crate) const IN_FLIGHT: usize = 16;
 
 /// Opens the file of a URL. Asks the server for its length and its beginning.
 ///
 /// # Errors
-/// [`Error::Remote`] if the server cannot be asked or refuses, and [`Error::NotBuilt`] without the
-/// feature `remote`.
+/// [`Error::Remote`] if the server cannot be reached or refuses the request, and
+/// [`Error::NotBuilt`] without the feature `remote`.
 #[cfg(feature = "remote")]
 pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<dyn ReadAt>, Error> {
     Ok(Arc::new(object::Object::open(url, options)?))
 }
 
-/// Opens the file of a URL in the version that a plan has of it. Nothing is asked of the server
-/// before bytes are read. None if the version is not that of a URL.
+/// Opens the file of a URL in the version of a plan. Sends no request before bytes are read. None
+/// if the version is not that of a URL.
 ///
 /// # Errors
 /// As [`open`].

@@ -1,4 +1,4 @@
-//! An object that is read range by range.
+//! An object of a store, read range by range.
 
 use std::fmt;
 use std::fs::File;
@@ -19,14 +19,14 @@ use crate::model::{Error, HasChanged, Origin, ReadAt, Source};
 use crate::options::Options;
 use crate::scan::{for_each, lock};
 
-/// Bytes that the first request asks for. Headers of most files are no longer.
+/// Bytes of the first request. Enough for the headers of most files.
 const WINDOW: usize = 64 << 10;
 
 /// Bytes of a request of a download.
 const DOWNLOAD: usize = 8 << 20;
 
-/// How often a range is asked for whose bytes did not all come. Beside the tries of the store
-/// itself, which knows of most failures that pass.
+/// How often an incomplete answer is requested again. The store itself retries most temporary
+/// failures, in addition.
 const TRIES: usize = 3;
 
 /// An object that is read range by range, always of the same version.
@@ -35,16 +35,16 @@ pub(super) struct Object {
     store: Arc<dyn ObjectStore>,
     path: Path,
     version: Version,
-    /// The beginning, as far as it was read.
+    /// The bytes at the beginning that have been read.
     head: Mutex<Vec<u8>>,
-    /// All of it, once a reader has asked for all.
+    /// The whole object, after a reader has asked for it.
     whole: OnceLock<Source>,
     /// Held during the download.
     download: Mutex<()>,
     most: Option<NonZeroU64>,
 }
 
-/// What differs when the object has changed.
+/// The version of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Version {
     length: usize,
@@ -59,7 +59,7 @@ impl Version {
         Ok(Self { length: usize::try_from(meta.size)?, tag })
     }
 
-    /// The tag, if a server can be asked for bytes under this condition. A weak tag never matches.
+    /// The tag, if requests can use it as a condition. A weak tag never matches.
     fn condition(&self) -> Option<String> {
         self.tag.starts_with('"').then(|| self.tag.clone())
     }
@@ -79,7 +79,7 @@ impl fmt::Debug for Object {
 }
 
 impl Object {
-    /// Asks for the beginning of an object, and so for its length and version.
+    /// Requests the beginning of an object. The answer also has its length and version.
     pub(super) fn open(url: &str, options: &Options) -> Result<Self, Error> {
         let remote = |error| Error::Remote { url: url.to_owned(), error };
         let (store, path) = store::find(url).map_err(remote)?;
@@ -88,7 +88,7 @@ impl Object {
             let options = GetOptions::new().with_range(Some(0..WINDOW as u64));
             match asked.get_opts(&place, options).await {
                 Ok(result) => Ok(Some((Version::of(&result.meta)?, collect(result).await?))),
-                // An object without bytes has no range that could be asked for.
+                // An empty object has no valid range to request.
                 Err(error) => match asked.head(&place).await {
                     Ok(ObjectMeta { size: 0, .. }) => Ok(None),
                     Ok(_) | Err(_) => Err(error.into()),
@@ -99,7 +99,7 @@ impl Object {
         Ok(Self::new(url, (store, path), version, head, options))
     }
 
-    /// An object in a version that a plan has. None if the version is not one of an object.
+    /// An object in the version of a plan. None if the version is not that of an object.
     pub(super) fn planned(
         url: &str,
         version: &str,
@@ -134,7 +134,7 @@ impl Object {
         }
     }
 
-    /// Fetches a range, which is not empty and lies within the object.
+    /// Fetches a range. It must not be empty and must lie within the object.
     fn fetch(&self, range: Range<usize>) -> io::Result<Vec<u8>> {
         let mut tries = 1;
         loop {
@@ -169,7 +169,7 @@ impl Object {
         })
     }
 
-    /// The beginning up to this place at least. Each request for more asks for as much as there is.
+    /// The beginning, at least up to this offset. Each further request doubles the length.
     fn head(&self, end: usize) -> io::Result<MutexGuard<'_, Vec<u8>>> {
         let mut head = lock(&self.head);
         while head.len() < end {
@@ -181,7 +181,7 @@ impl Object {
         Ok(head)
     }
 
-    /// Downloads all of it, with several requests at a time, to a file without a name.
+    /// Downloads the object to a file without a name, with several requests at a time.
     fn download(&self) -> Result<Source, Error> {
         let length = self.version.length;
         if let Some(most) = self.most.filter(|most| length as u64 > most.get()) {
@@ -226,7 +226,7 @@ impl ReadAt for Object {
         if let Some(whole) = self.whole.get() {
             return whole.read_exact_at(out, at);
         }
-        // Headers are read a bit at a time from the beginning on; data in long ranges.
+        // Headers are read from the beginning in small steps, and data in long ranges.
         let known = lock(&self.head).len();
         if end <= known || at <= known && out.len() <= WINDOW {
             out.copy_from_slice(&self.head(end)?[at..end]);
@@ -258,7 +258,7 @@ impl ReadAt for Object {
     }
 }
 
-/// Whether another try would end as this one.
+/// Whether another attempt would fail in the same way.
 fn is_final(failure: &Failure) -> bool {
     use object_store::Error;
     matches!(
@@ -274,14 +274,14 @@ fn is_final(failure: &Failure) -> bool {
     )
 }
 
-/// All bytes of an answer, as many as it announced.
+/// All bytes of an answer. Their number must be the announced length.
 async fn collect(result: GetResult) -> Result<Vec<u8>, Failure> {
     let most = usize::try_from(result.range.end - result.range.start)?;
     let mut bytes = Vec::new();
     let mut stream = result.into_stream();
     while let Some(chunk) = stream.next().await {
         let chunk = chunk?;
-        // Memory grows with what comes, and ends with what was asked for.
+        // Memory grows with the bytes that arrive, up to the requested length.
         if chunk.len() > most - bytes.len() {
             return Err("the server sent more bytes than it was asked for".into());
         }
@@ -296,7 +296,7 @@ fn wait<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let (sender, receiver) = mpsc::sync_channel(1);
     store::runtime()?.spawn(async move {
-        // Nobody waits any more if this fails.
+        // Sending fails only if the receiver has gone.
         let _ = sender.send(future.await);
     });
     receiver.recv()?

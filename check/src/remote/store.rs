@@ -1,4 +1,4 @@
-//! Stores, with the credentials that the environment has.
+//! Stores, with the credentials in the environment.
 
 use std::env;
 use std::io;
@@ -15,11 +15,11 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::url::{Bucket, Location, encode};
 
-/// A whole request takes no longer. So much that slow links with many requests come through: a
-/// connection without any byte ends much earlier.
+/// The longest time of a request. Long enough for many requests on a slow link. A connection
+/// without any traffic ends much earlier.
 const REQUEST: &str = "10 minutes";
 
-/// Seconds without a byte after which a request is tried again.
+/// Seconds without traffic after which a request is tried again.
 const SILENCE: &str = "30 seconds";
 
 /// An object: its store, and its path there.
@@ -30,7 +30,8 @@ pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The store of a URL.
 pub(super) fn find(url: &str) -> Result<Found, Failure> {
-    // Without it the client would panic. There is one already if the program chose another.
+    // The client panics without a provider. Fails if the program has installed another one, which
+    // is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     match Location::parse(url)? {
         Location::S3(Bucket { url, key }) => {
@@ -76,20 +77,20 @@ pub(super) fn find(url: &str) -> Result<Found, Failure> {
     }
 }
 
-/// A URL as it is, with its query. Redirections are followed; a header of authorization goes to the
+/// A URL, including its query. Redirections are followed. The authorization header goes to the
 /// first host only.
 fn http(url: &str, headers: HeaderMap) -> Result<Found, Failure> {
     let options = ClientOptions::new()
         .with_config(ClientConfigKey::Timeout, REQUEST)
         .with_config(ClientConfigKey::ReadTimeout, SILENCE)
         .with_default_headers(headers)
-        // Whoever writes http:// means it.
+        // Unencrypted, since the user gave a URL with http://.
         .with_allow_http(true);
     let store = HttpBuilder::new().with_url(url).with_client_options(options).build()?;
     Ok((Arc::new(store), Path::default()))
 }
 
-/// The threads that drive all requests of this process.
+/// The runtime for all requests of this process.
 pub(super) fn runtime() -> io::Result<&'static Runtime> {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     if let Some(runtime) = RUNTIME.get() {

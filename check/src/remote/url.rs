@@ -1,9 +1,9 @@
-//! What URLs mean.
+//! Parses URLs.
 
-/// Schemes of URLs that can be checked.
+/// The supported schemes.
 const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "http", "https", "hf"];
 
-/// The scheme of a URL, and what follows `://`.
+/// The scheme of a URL, and the part behind `://`.
 fn split(location: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = location.split_once("://")?;
     SCHEMES.contains(&scheme).then_some((scheme, rest))
@@ -28,7 +28,7 @@ pub(crate) fn name(url: &str) -> &str {
     without_query(url).rsplit('/').next().unwrap_or_default()
 }
 
-/// The URL of a file beside another.
+/// The URL of a file in the folder of another file.
 pub(crate) fn beside(url: &str, name: &str) -> String {
     let path = without_query(url);
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -38,16 +38,16 @@ pub(crate) fn beside(url: &str, name: &str) -> String {
     }
 }
 
-/// A path as a URL has it, where some characters would mean something else.
+/// A path in a URL, with escapes for the characters that have another meaning there.
 pub(crate) fn encode(path: &str) -> String {
     path.replace('%', "%25").replace('?', "%3F").replace('#', "%23")
 }
 
-/// Where a URL leads.
+/// The target of a URL.
 #[cfg(feature = "remote")]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Location {
-    /// A key in a bucket of S3, or of a store that speaks like it.
+    /// A key in a bucket of S3 or of a compatible store.
     S3(Bucket),
     /// An object of Google Cloud Storage.
     Google(Bucket),
@@ -69,7 +69,7 @@ pub(super) struct Bucket {
 
 #[cfg(feature = "remote")]
 impl Location {
-    /// Where a URL leads. The error says what is wrong with it.
+    /// Parses a URL. The error names the fault.
     pub(super) fn parse(url: &str) -> Result<Self, &'static str> {
         let (scheme, rest) = split(url).ok_or("no known scheme")?;
         if matches!(scheme, "http" | "https") {

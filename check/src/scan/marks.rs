@@ -1,24 +1,25 @@
-//! What is done with numbers: they are counted, or the places of bad ones are marked.
+//! What a scanner does with numbers: count the NaN and infinities, or mark the places of bad
+//! numbers.
 
 use nonfinite::{Format, Predicate, TensorView};
 
 use super::tally::Tally;
 use crate::places::Collector;
 
-/// Bytes that are asked about at a time: their answers stay in a near cache.
+/// Bytes for each call of a kernel. The masks of this many bytes stay in a near cache.
 const CHUNK: usize = 64 << 10;
 
 /// What a scanner does with numbers.
 pub(super) enum Look {
-    /// Counts those that are not finite in a tally.
+    /// Counts NaN and infinities in a tally.
     Count,
-    /// Marks the places of bad ones.
+    /// Marks the places of bad numbers.
     Mark(Box<Marks>),
 }
 
 impl Look {
-    /// Looks at numbers in the byte order of the machine. `place` returns the place of each in the
-    /// tensor.
+    /// Looks at numbers in the byte order of the machine. `place` returns the place in the tensor
+    /// of the number at an index.
     pub(super) fn numbers(
         &mut self,
         tally: &mut Tally,
@@ -34,16 +35,16 @@ impl Look {
     }
 }
 
-/// Marks the places of the bad numbers of a tensor, which come in their order.
+/// Marks the places of the bad numbers of a tensor. The numbers must come in order.
 pub(super) struct Marks {
     pub(super) collector: Collector,
-    /// A number is bad if one of these holds.
+    /// A number is bad if one of these predicates holds.
     pub(super) predicates: Vec<Predicate>,
-    /// Consecutive numbers of the tensor that stand for the same elements.
+    /// Consecutive numbers of the tensor that belong to the same element or block.
     pub(super) shared: usize,
-    /// Whether numbers that are handed over together may have others between them.
+    /// Whether the numbers of a call may have gaps between them, such as nulls.
     pub(super) has_gaps: bool,
-    /// Packed answers of a predicate.
+    /// The packed mask of a predicate.
     answers: Vec<u8>,
     /// A bit for each number.
     words: Vec<u64>,
@@ -101,7 +102,7 @@ impl Marks {
         Ok(true)
     }
 
-    /// Adds the marked numbers, of so many that follow one another in the tensor.
+    /// Adds the marked numbers among `count` consecutive numbers of the tensor.
     fn consecutive(&mut self, first: usize, count: usize) {
         let shared = self.shared;
         if shared == 1 {
@@ -116,14 +117,14 @@ impl Marks {
         self.collector.add_bits(first / shared, &words, units);
     }
 
-    /// Adds the marked numbers of those that have gaps between them.
+    /// Adds the marked numbers among `count` numbers with gaps between them.
     fn scattered(&mut self, place: impl Fn(usize) -> usize) {
         let Self { collector, words, shared, .. } = self;
         ones(words).for_each(|index| collector.add(place(index) / *shared));
     }
 }
 
-/// The bits that are set.
+/// The indices of the bits that are set.
 fn ones(words: &[u64]) -> impl Iterator<Item = usize> {
     words.iter().enumerate().flat_map(|(at, &word)| {
         let mut rest = word;

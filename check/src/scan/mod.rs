@@ -1,4 +1,4 @@
-//! Looking at tensors and adding up what is found.
+//! The scan: looks at tensors and adds up the findings.
 
 mod marks;
 mod pieces;

@@ -1,4 +1,4 @@
-//! Looking at the data of a file: tensors are cut into pieces, and threads take piece after piece.
+//! Looks at the data of a file: cuts tensors into pieces, and threads take piece after piece.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -15,12 +15,12 @@ use super::threads::{for_each, lock};
 use crate::model::{Checksum, Column, Content, Data, Error, ReadAt, Tensor};
 use crate::options::Options;
 
-/// Bytes of a piece, at most. Large enough that taking one costs nothing, small enough that threads
-/// end together.
+/// The most bytes of a piece. Large enough to make the cost of taking a piece negligible, small
+/// enough that all threads end at about the same time.
 const PIECE: usize = 4 << 20;
 
 /// Bytes that are decoded from a mapped file before the memory of the map is given back. Giving it
-/// back walks over the whole map, and other threads then read their pages anew.
+/// back walks over the whole map, and other threads then have to read their pages again.
 const RELEASE: usize = 256 << 20;
 
 /// Looks at all tensors, and returns a tally for each. Verifies the checksums.
@@ -34,20 +34,21 @@ pub(crate) fn scan(
     options: &Options,
 ) -> Result<Vec<Tally>, Error> {
     let mut pieces = split(tensors, checksums, PIECE);
-    // A decoder without data is asked, too: there may be data that its shape denies.
+    // Decoders of tensors with 0 bytes are run too: their data may be longer than the shape says.
     let is_empty = |tensor: &Tensor| {
         tensor.is_scanned() && matches!(tensor.data, Data::Decoded(_)) && tensor.data.length() == 0
     };
     let empty = tensors.iter().enumerate().filter(|(_, tensor)| is_empty(tensor));
     pieces.extend(empty.map(|(index, _)| Piece { of: Of::Tensor(index), start: 0, length: 0 }));
     if !checksums.is_empty() {
-        // Numbers and checksums of the same bytes one after the other, while a cache has them.
+        // In the order of the file, so that numbers and checksums of the same bytes follow each
+        // other and the bytes are still in a cache.
         pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
     // Bytes that were decoded since the map was released.
     let decoded = AtomicUsize::new(0);
     let tallies: Vec<Mutex<Tally>> = tensors.iter().map(|_| Mutex::default()).collect();
-    // For each part with a checksum, those of its pieces, with the places of the pieces.
+    // For each part with a checksum: the checksums of its pieces, with the places of the pieces.
     let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
         checksums.iter().map(|_| Mutex::default()).collect();
     let worker = || Scanner::new(options.stats);
@@ -65,7 +66,7 @@ pub(crate) fn scan(
             let source = other.as_deref().unwrap_or(source);
             hasher.update(&source.bytes()?[start..start + piece.length]);
             lock(&sums[index]).push((piece.start, hasher));
-            // No progress, since the bytes of tensors count when they are looked at.
+            // Reports no progress: the bytes count as progress when the tensors are looked at.
             options.advance(0)
         }
     })?;
@@ -79,7 +80,7 @@ pub(crate) fn scan(
     Ok(tallies.iter().map(|tally| *lock(tally)).collect())
 }
 
-/// Looks at a tensor, piece after piece in their order, with this scanner only.
+/// Looks at a tensor, piece after piece in order, with this scanner only.
 ///
 /// # Errors
 /// As [`scan`].
@@ -95,7 +96,7 @@ pub(super) fn scan_in_order(
     })
 }
 
-/// The place of a piece in the file; behind all others if it is not there.
+/// The offset of a piece in the file. The maximum if the piece is not in the file.
 fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
     let start = match piece.of {
         Of::Tensor(index) => match &tensors[index].data {
@@ -110,7 +111,8 @@ fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
     start + piece.start
 }
 
-/// As [`look`]. Counts what was decoded from the map, and gives memory back now and then.
+/// Like [`look`]. Also counts the bytes decoded from the map, and gives its memory back from time
+/// to time.
 fn look_and_release(
     source: &dyn ReadAt,
     piece: &Piece,
@@ -126,10 +128,10 @@ fn look_and_release(
     found
 }
 
-/// Counts what was decoded from the map, and gives memory back now and then.
+/// Counts the bytes decoded from the map, and gives its memory back from time to time.
 fn release(source: &dyn ReadAt, all: &AtomicUsize, decoded: usize) {
     let before = all.fetch_add(decoded, Ordering::Relaxed);
-    // The sum may wrap around: then it is released a little earlier or later.
+    // The sum may wrap around. Then the memory is given back a little earlier or later.
     if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
         source.release(0..source.length());
     }
@@ -193,7 +195,7 @@ mod tests {
     use super::*;
     use crate::model::{ByteOrder, Layout, See, ShowError};
 
-    /// Counts how often all of it was released.
+    /// Counts how often the whole map was released.
     #[derive(Debug, Default)]
     struct Map {
         released: AtomicUsize,
@@ -218,7 +220,7 @@ mod tests {
         }
     }
 
-    /// A column of nulls, in so many parts of 64 MiB.
+    /// A column of nulls, in this many parts of 64 MiB.
     struct Nulls(usize);
 
     impl Column for Nulls {

@@ -41,8 +41,9 @@ pub(crate) fn places(
     }
     let threads = options.threads();
     let mut lit = 0;
-    // As many tensors at a time as there are threads, so that few maps wait for their turn. Which
-    // maps are kept is decided in the order of the tensors, whatever the threads do.
+    // Takes as many tensors at a time as there are threads, so that few maps are in memory. The
+    // decision which maps to keep follows the order of the tensors, so the report does not depend
+    // on the timing of threads.
     for bad in bad.chunks(threads) {
         for ((index, _), places) in bad.iter().zip(at_once(source, bad, options)) {
             let Some(mut places) = places? else { continue };
@@ -60,7 +61,7 @@ pub(crate) fn places(
 
 type Answer = Result<Option<Places>, Error>;
 
-/// Bytes that are not worth a thread.
+/// Fewer bytes than this are not worth a thread.
 const FEW: usize = 1 << 20;
 
 /// Looks at these tensors with a thread for each, unless they are short.
@@ -122,7 +123,7 @@ impl<'a> Bad<'a> {
         }
     }
 
-    /// What holds for the bad numbers only. Some kinds may be found and not be bad.
+    /// The predicates of the bad numbers. Kinds that are allowed are left out.
     fn predicates(&self) -> Vec<Predicate> {
         if self.kinds == self.found {
             return vec![Predicate::NonFinite];

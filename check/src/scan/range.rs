@@ -4,14 +4,14 @@ use nonfinite::Format;
 
 use crate::model::{Range, number};
 
-/// Keys that are looked at side by side, so that the compiler can use vectors.
+/// Keys that are compared side by side, so that the compiler can use vectors.
 const LANES: usize = 32;
 
 /// The bits of the least and the greatest finite number. None if no number is finite.
 ///
 /// Compares keys: signed integers in the order of the numbers. The bits of a positive number rise
-/// with it. Those of a negative one fall, so its key has all bits except the sign inverted. A number
-/// is finite if its bits, without the sign, are below `limit`.
+/// with it. Those of a negative one fall, so its key has all bits except the sign inverted. A
+/// number is finite if its bits, without the sign, are below `limit`.
 macro_rules! bits_range {
     ($name:ident, $key:ty, $size:literal) => {
         fn $name(numbers: &[u8], limit: u64) -> Option<(u64, u64)> {
@@ -59,7 +59,7 @@ pub(super) fn of(numbers: &[u8], format: Format) -> Option<Range> {
     Some(Range { min: number::value(least, format), max: number::value(greatest, format) })
 }
 
-/// As [`of`], for formats of a byte.
+/// Like [`of`], for formats of one byte.
 fn of_bytes(codes: &[u8], format: Format) -> Option<Range> {
     let mut seen = [false; 256];
     for &code in codes {
@@ -77,8 +77,8 @@ fn of_bytes(codes: &[u8], format: Format) -> Option<Range> {
 mod tests {
     use super::*;
 
-    /// The range of each number alone is its value if it is finite, for every format: the search
-    /// by bits fits all of them. Of formats wider than 16 bits, the upper 16 bits vary.
+    /// The range of a single finite number is its value, for every format. For formats wider than
+    /// 16 bits, only the upper 16 bits vary.
     #[test]
     fn each_number_of_each_format() {
         for format in Format::ALL.iter().copied() {

@@ -1,4 +1,4 @@
-//! Looking at numbers: the buffers of a thread, and what it finds.
+//! The scanner of a thread: its buffers, and its findings.
 
 use std::io::Read;
 use std::ops::Range;
@@ -14,12 +14,13 @@ use crate::model::{
 };
 use crate::options::Options;
 
-/// Bytes that are prepared (decoded, swapped, gathered) or looked at twice at a time: they stay in a
-/// near cache.
+/// Bytes that are prepared (decoded, swapped, gathered) or looked at twice at a time. This many
+/// stay in a near cache.
 const CHUNK: usize = 64 << 10;
 
-/// Bytes of a file that are read at a time. They fit into the second cache of a core. On an AMD EPYC
-/// of family 25 and model 17, 128 KiB take 1.3 times the CPU time, and 4 MiB no less.
+/// Bytes of a file that are read at a time. They fit into the second cache of a core. On an AMD
+/// EPYC of family 25 and model 17, 128 KiB take 1.3 times the CPU time, and 4 MiB take no less than
+/// this.
 const BUFFER: usize = 1 << 20;
 
 /// The buffers of a thread.
@@ -38,18 +39,18 @@ impl Scanner {
         Self::with(stats, Look::Count)
     }
 
-    /// A scanner that does this with the numbers.
+    /// A scanner for this action.
     pub(super) fn with(stats: bool, look: Look) -> Self {
         let (buffer, numbers, selection) = Default::default();
         Self { stats, look, buffer, numbers, selection }
     }
 
-    /// What was to be done with the numbers.
+    /// The action, with its findings.
     pub(super) fn into_look(self) -> Look {
         self.look
     }
 
-    /// Looks at whole units. `unit` is the place of the first of them in the tensor.
+    /// Looks at whole units. `unit` is the index of the first one in the tensor.
     pub(crate) fn bytes(
         &mut self,
         bytes: &[u8],
@@ -95,8 +96,8 @@ impl Scanner {
         Ok(())
     }
 
-    /// Looks at the numbers that `show` shows of a column: `length` bytes, without those of nulls
-    /// that are left out.
+    /// Looks at the numbers of a column that `show` shows. They have `length` bytes, except for
+    /// nulls that are left out.
     pub(super) fn shown(
         &mut self,
         format: Format,
@@ -116,8 +117,8 @@ impl Scanner {
         options.advance(length.saturating_sub(seen)).map_err(ShowError::Seen)
     }
 
-    /// Looks at a run of a column. In most chunks everything is finite, so a chunk is first searched
-    /// with its nulls. Only chunks with a hit ask which of their numbers are not null.
+    /// Looks at a run of a column. Most chunks hold only finite numbers, so a chunk is first
+    /// searched as a whole, including nulls. Only a chunk with a hit asks which numbers are null.
     fn run(
         &mut self,
         run: Run<'_>,
@@ -164,7 +165,7 @@ impl Scanner {
         let step = (CHUNK / blocks.bytes).max(1);
         self.numbers.resize(step * per_block * size, 0);
         for (chunk, bytes) in bytes.chunks(step * blocks.bytes).enumerate() {
-            // Statistics need all scales, and the search needs the byte order of the machine.
+            // Statistics need all scales, and the quick search needs the byte order of the machine.
             if !self.stats && order == ByteOrder::NATIVE && !blocks.may_have_hit(bytes) {
                 continue;
             }
@@ -179,8 +180,8 @@ impl Scanner {
         Ok(())
     }
 
-    /// Looks at the next `length` bytes of a stream: whole units of a tensor, the first of which is
-    /// `first`.
+    /// Looks at the next `length` bytes of a stream. They are whole units of a tensor, and `first`
+    /// is the index of the first one.
     pub(super) fn stream(
         &mut self,
         stream: &mut dyn Read,
@@ -191,7 +192,7 @@ impl Scanner {
         self.chunks(stream, length, CHUNK, of, options)
     }
 
-    /// As [`Scanner::stream`], with chunks of at most so many bytes, unless a unit has more.
+    /// Like [`Scanner::stream`], with chunks of at most `most` bytes, unless a unit is longer.
     fn chunks(
         &mut self,
         stream: &mut dyn Read,
@@ -218,7 +219,8 @@ impl Scanner {
         Ok(tally)
     }
 
-    /// Looks at a range of a file: whole units of a tensor, the first of which is `first`.
+    /// Looks at a range of a file. It holds whole units of a tensor, and `first` is the index of
+    /// the first one.
     pub(super) fn source(
         &mut self,
         source: &dyn ReadAt,

@@ -1,4 +1,4 @@
-//! A selection among the numbers of a chunk: those that are not null.
+//! A selection among the numbers of a chunk: the numbers that are not null.
 
 use nonfinite::{Format, Predicate, TensorView};
 
@@ -6,20 +6,20 @@ use nonfinite::{Format, Predicate, TensorView};
 #[derive(Default)]
 pub(crate) struct Selection {
     words: Vec<u64>,
-    /// Packed answers of a predicate.
+    /// The packed mask of a predicate.
     answers: Vec<u8>,
 }
 
 impl Selection {
-    /// Selects from `count` numbers those whose bits the function sets.
+    /// Selects the numbers, among `count` numbers, whose bits the function sets.
     pub(crate) fn select(&mut self, count: usize, set: impl FnOnce(&mut [u64])) {
         self.words.clear();
         self.words.resize(count.div_ceil(64), 0);
         set(&mut self.words);
     }
 
-    /// Deselects the numbers for which the predicate does not hold. There are as many numbers as in
-    /// the last call of [`Selection::select`].
+    /// Deselects the numbers for which the predicate does not hold. Their count must be that of the
+    /// last call of [`Selection::select`].
     pub(crate) fn keep(
         &mut self,
         numbers: &[u8],
@@ -35,7 +35,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Copies the selected numbers into `out`, one behind the other. `size` is that of a number.
+    /// Copies the selected numbers into `out`, one behind the other. A number has `size` bytes.
     pub(crate) fn gather(&self, numbers: &[u8], size: usize, out: &mut Vec<u8>) {
         out.clear();
         match size {
@@ -61,7 +61,7 @@ impl Selection {
         }
     }
 
-    /// The place of the selected number that has this many selected ones before it.
+    /// The index of the selected number with this many selected numbers before it.
     pub(crate) fn nth(&self, index: usize) -> usize {
         let mut left = index;
         for (place, &word) in self.words.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Selection {
 mod tests {
     use super::*;
 
-    /// Every third of 200 halves, and of those the NaNs: every fifth is one.
+    /// Selects every third of 200 halves, and of these the NaNs. Every fifth half is a NaN.
     #[test]
     fn those_that_are_selected() {
         let numbers: Vec<u16> =

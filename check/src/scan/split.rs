@@ -1,4 +1,4 @@
-//! Cutting tensors, and parts of a file that have a checksum, into pieces.
+//! Cuts tensors, and parts of a file with a checksum, into pieces.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Checksum, Data, Tensor};
 
-/// What a piece belongs to, by its index.
+/// The tensor or part that a piece belongs to, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Of {
@@ -25,20 +25,20 @@ impl fmt::Display for Of {
     }
 }
 
-/// What is looked at in one go.
+/// A part of the data that is looked at in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) of: Of,
     /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
     /// number of the part.
     pub(crate) start: usize,
-    /// Bytes. No more than the most that was asked for, except for the parts of a column, for
-    /// decoded data, which is one piece, and for elements or blocks that are longer.
+    /// Bytes. At most the requested length, with three exceptions: parts of a column, decoded data
+    /// (which is one piece), and single elements or blocks that are longer.
     pub(crate) length: usize,
 }
 
-/// Cuts all data that is looked at into pieces of at most so many bytes: first the tensors, in
-/// their order, and then the parts with checksums. Elements and blocks stay whole.
+/// Cuts all data that is looked at into pieces of at most `most` bytes: first the tensors in order,
+/// then the parts with checksums. Elements and blocks stay whole.
 pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned()) {

@@ -1,4 +1,4 @@
-//! Files that come as a stream: standard input, a download.
+//! Files that are read as a stream, such as standard input or a download.
 
 use std::io::{self, Read};
 
@@ -31,7 +31,7 @@ pub(crate) fn scan_stream(
     }
 }
 
-/// Reads a stream whose reader hands over the numbers itself.
+/// Reads a stream in a format whose reader passes on the numbers itself.
 fn in_parts(read: ReadParts, stream: &mut dyn Read, options: &Options) -> Result<Scanned, Error> {
     let mut look = Look { options, scanner: Scanner::new(options.stats), tallies: Vec::new() };
     let mut tensors = read(stream, &mut look)?;
@@ -41,11 +41,11 @@ fn in_parts(read: ReadParts, stream: &mut dyn Read, options: &Options) -> Result
     Ok(tensors.into_iter().zip(tallies).collect())
 }
 
-/// What looks at the columns of a stream.
+/// The scan of the columns of a stream.
 struct Look<'a> {
     options: &'a Options,
     scanner: Scanner,
-    /// By column.
+    /// The findings, by column.
     tallies: Vec<Tally>,
 }
 
@@ -100,7 +100,7 @@ fn described(
     for mut tensor in tensors {
         raw::apply(&mut tensor, &options.raw, &options.taken_as);
         let tally = match &tensor.data {
-            // Anywhere, so the stream does not go there.
+            // A tensor of 0 bytes may lie anywhere, so its place is not sought.
             Data::Input(range) if range.is_empty() => Tally::default(),
             Data::Input(range) => {
                 let range = range.clone();
@@ -143,7 +143,7 @@ fn described(
     }
 }
 
-/// Skips bytes, which must be there.
+/// Skips bytes. Fails if the stream ends before.
 fn skip(stream: &mut dyn Read, length: usize, options: &Options) -> Result<(), Error> {
     let skipped = io::copy(&mut stream.take(length as u64), &mut io::sink()).map_err(Error::Io)?;
     if skipped < length as u64 {

@@ -1,32 +1,33 @@
-//! What was found in a piece of a tensor, and how pieces add up. The order in which they do makes
-//! no difference.
+//! The findings in a piece of a tensor, and their sum. Sums do not depend on the order of the
+//! pieces.
 
 use nonfinite::{Format, Occurrences, TensorView};
 
 use super::range;
 use crate::model::{ByKind, ByteOrder, Range};
 
-/// How many numbers are of one kind, and the first of them.
+/// The count of the numbers of one kind, and the first of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) count: u64,
-    /// The place among the numbers of the tensor, and the bits.
+    /// The index of the first number in the tensor, and its bits.
     pub(crate) first: Option<(usize, u64)>,
 }
 
 impl Found {
     fn merged(self, other: Self) -> Self {
         let first = match (self.first, other.first) {
-            // Two numbers of one place are in one list, and come in their order.
+            // Two numbers with the same place are in the same list of a column. They come in order,
+            // so `a` is the first.
             (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
             (a, b) => a.or(b),
         };
-        // Tallies may come from elsewhere, with any count.
+        // Tallies may come from another machine, so their counts are not trusted.
         Self { count: self.count.saturating_add(other.count), first }
     }
 }
 
-/// What was found.
+/// The findings in a part of a tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
     pub(crate) found: ByKind<Found>,
@@ -43,8 +44,8 @@ impl Tally {
         };
     }
 
-    /// Looks at numbers in the byte order of the machine. `place` returns the place of each in the
-    /// tensor.
+    /// Looks at numbers in the byte order of the machine. `place` returns the place in the tensor
+    /// of the number at an index.
     pub(super) fn numbers(
         &mut self,
         numbers: &[u8],

@@ -1,14 +1,14 @@
-//! Threads that take item after item.
+//! Runs threads that take item after item.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
-/// Does some work for each item, with no more threads than items. Each thread has a worker of its
-/// own. The first error ends all.
+/// Does some work for each item, with no more threads than items. Each thread has its own worker.
+/// The first error stops all threads.
 ///
 /// # Errors
-/// Of the errors that came, that of the first item.
+/// The error of the first item, among the errors that occurred.
 pub(crate) fn for_each<Item: Sync, Worker, Error: Send>(
     items: &[Item],
     threads: usize,

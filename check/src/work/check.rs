@@ -1,4 +1,4 @@
-//! Checking pieces.
+//! Checks pieces.
 
 use std::slice;
 use std::sync::Mutex;
@@ -13,32 +13,31 @@ use crate::raw;
 use crate::remote::{IN_FLIGHT, is_url};
 use crate::scan::{self, Of, Scanner, Tally, for_each, lock};
 
-/// Bytes that are read at a time, at most.
+/// The most bytes that are read at a time.
 const READ: u64 = 8 << 20;
 
-/// Bytes that are read although no piece has them, to save another read.
+/// The longest gap between two pieces that is read along, to save another read.
 const GAP: u64 = 256 << 10;
 
-/// Looks at a piece. The file is where the plan found it, by its path or URL, and must not have
-/// changed.
+/// Looks at a piece. The file must be at the path or URL of the plan, and must not have changed.
 ///
 /// # Errors
 /// [`Error::Check`] if the file cannot be read or has changed, or if data cannot be decoded;
-/// [`Error::Invalid`] for a piece that no plan has made.
+/// [`Error::Invalid`] for a piece that does not come from a plan.
 pub fn check_piece(piece: &Piece) -> Result<Tallies, Error> {
     check_pieces(slice::from_ref(piece), &Options::default())
 }
 
-/// Looks at several pieces, which share what is read of their files. Of the options, threads and
-/// observer count: the plan has set the others.
+/// Looks at several pieces. Pieces of the same file share reads. Uses only the threads and the
+/// observer of the options: the plan has set the others.
 ///
 /// # Errors
-/// Those of [`check_piece`], and [`Error::Check`] if the observer asked to stop.
+/// The errors of [`check_piece`], and [`Error::Check`] if the observer asked to stop.
 pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Error> {
     check_in(&Files::new(options), pieces, options)
 }
 
-/// As [`check_pieces`], of files some of which are open already.
+/// Like [`check_pieces`], with some files already open.
 pub(super) fn check_in(
     files: &Files<'_>,
     pieces: &[Piece],
@@ -49,7 +48,7 @@ pub(super) fn check_in(
         if piece.form != FORM {
             return Err(Error::Form(piece.form));
         }
-        // Before it is split: what it claims may be long.
+        // Checked before the piece is split, since it may claim any length.
         let length = files.open(&piece.file)?.source().length() as u64;
         if piece.range().is_some_and(|range| range.start >= range.end || range.end > length) {
             return Err(Error::Invalid("bytes that lie behind the end of the file"));
@@ -62,7 +61,7 @@ pub(super) fn check_in(
         }
     }
     let all = Mutex::new(Tallies::default());
-    // Threads wait for servers most of the time.
+    // More threads than cores, since they wait for servers most of the time.
     let is_remote = short.iter().any(|piece| is_url(piece.file()));
     let threads = if is_remote { options.threads().max(IN_FLIGHT) } else { options.threads() };
     for_each(&groups(&short), threads, Vec::new, |buffer, group| {
@@ -99,7 +98,7 @@ fn joins(first: &Piece, before: &Piece, piece: &Piece) -> bool {
     }
 }
 
-/// Looks at a group, with a buffer for what is read.
+/// Looks at a group, with a buffer for its bytes.
 fn check_group(
     group: &[Piece],
     files: &Files<'_>,
@@ -112,7 +111,7 @@ fn check_group(
         return group.iter().map(|piece| decoded(piece, &file, options)).collect();
     };
     let (start, end) = (start.start, end.end);
-    // Both lie within the file, so they fit.
+    // Both ranges lie within the file, so their lengths fit.
     buffer.resize(end.saturating_sub(start) as usize, 0);
     file.source()
         .read_exact_at(buffer, start as usize)
@@ -120,10 +119,10 @@ fn check_group(
     group.iter().map(|piece| in_bytes(piece, start, buffer, options)).collect()
 }
 
-/// Looks at a piece that lies in bytes of the file, the first of which is at `start`.
+/// Looks at a piece in these bytes of the file. `start` is the offset of the first byte.
 fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Result<Tallies, Error> {
     let is_checksum = matches!(piece.of, Of::Checksum(_));
-    // Bytes without a content are of a checksum.
+    // A piece without content belongs to a checksum.
     let content = if is_checksum { None } else { Some(content(piece)?) };
     let Place::Bytes { start: from, end, at } = piece.place else {
         return Err(Error::Invalid("a piece that is not of bytes"));
@@ -147,7 +146,7 @@ fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Resul
             None
         }
         None => {
-            // No progress, since the bytes of tensors count when they are looked at.
+            // Reports no progress: the bytes count as progress when the tensors are looked at.
             options.advance(0)?;
             Some(crc32fast::hash(bytes))
         }
@@ -160,7 +159,7 @@ fn found(piece: &Piece, crc: Option<u32>, tally: Tally) -> Tallies {
     Tallies::new(&piece.fingerprint, piece.of, Part { start, end, crc }, tally)
 }
 
-/// Looks at a piece that the reader of its format has to hand over.
+/// Looks at a piece that the reader of its format has to decode.
 fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Error> {
     let Of::Tensor(index) = piece.of else {
         return Err(Error::Invalid("a checksum of what is decoded"));
@@ -200,7 +199,7 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
     Ok(found(piece, None, tally))
 }
 
-/// Whether a piece is one of a tensor as its reader hands it over.
+/// Whether a piece fits the tensor that the reader returns.
 fn fits(tensor: &Tensor, content: &Content, cut: &scan::Piece, is_part: bool) -> bool {
     let unit = content.unit();
     let whole = tensor.data.length();
@@ -220,7 +219,7 @@ fn fits(tensor: &Tensor, content: &Content, cut: &scan::Piece, is_part: bool) ->
     fits && (tensor.content == *content || raw::fits(tensor, content))
 }
 
-/// What the elements of a piece are: something that is looked at.
+/// The content of a piece. It must be one that is looked at.
 fn content(piece: &Piece) -> Result<Content, Error> {
     let content = piece.content.as_ref().ok_or(Error::Invalid("a tensor without a content"))?;
     let content = content.content()?;

@@ -1,4 +1,4 @@
-//! Tensors and what they hold, in a form that can be written down.
+//! Tensors and their contents, in a form that can be serialised.
 
 use nonfinite::Format;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,8 @@ pub(super) struct PlannedTensor {
     content: Elements,
     elements: usize,
     bytes: usize,
-    /// What pieces have to cover: bytes, or the parts of a column. 0 if nothing is looked at.
+    /// The length that pieces have to cover, in bytes or in parts of a column. 0 if nothing is
+    /// looked at.
     pub(super) extent: u64,
 }
 

@@ -11,26 +11,26 @@ use crate::scan::Of;
 pub enum Error {
     /// The file cannot be checked.
     Check(model::Error),
-    /// The bytes do not come from a place that another process can read, or its path is not UTF-8.
+    /// Another process cannot read the bytes: they have no path or URL, or the path is not UTF-8.
     NoOrigin,
     /// A plan, a piece or tallies of another version of this crate.
     Form(u32),
-    /// A plan, a piece or tallies say something that no plan of this crate says.
+    /// A plan, a piece or tallies hold values that this crate never writes.
     Invalid(&'static str),
-    /// These tallies are of another plan.
+    /// The tallies belong to another plan.
     OtherPlan,
-    /// No tally has this part of a tensor, or of what a checksum is of.
+    /// No tally covers this part of a tensor or of a checksummed part.
     Missing {
         /// The tensor or checksum in the plan.
         of: Of,
-        /// The first byte of its data that nothing looked at; of a column, the first part.
+        /// The first byte of its data that was not looked at. For a column, the first part.
         at: u64,
     },
-    /// Two tallies have this part of a tensor, or of what a checksum is of.
+    /// Two tallies cover this part of a tensor or of a checksummed part.
     Repeated {
         /// The tensor or checksum in the plan.
         of: Of,
-        /// The first byte of its data that is in both; of a column, the first part.
+        /// The first byte of its data in both tallies. For a column, the first part.
         at: u64,
     },
 }

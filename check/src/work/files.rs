@@ -1,4 +1,4 @@
-//! The files that pieces are parts of, each opened once.
+//! The files of pieces, each opened once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,11 +19,11 @@ pub(super) struct Files<'a> {
     opened: Mutex<BTreeMap<String, Arc<File>>>,
 }
 
-/// A file that is open.
+/// An open file.
 pub(super) struct File {
     source: Arc<dyn ReadAt>,
     version: String,
-    /// The tensors, as the reader of the format hands them over.
+    /// The tensors, as the reader of the format returns them.
     tensors: OnceLock<Vec<Tensor>>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Files<'a> {
         Self { options, opened: Mutex::default() }
     }
 
-    /// Adds a file that is open already.
+    /// Adds an open file.
     pub(super) fn add(&self, source: Arc<dyn ReadAt>) -> Result<(), Error> {
         let Origin { location, version } = source.origin().ok_or(Error::NoOrigin)?;
         lock(&self.opened).insert(location, Arc::new(File::new(source, version)));
@@ -104,7 +104,7 @@ impl File {
         &*self.source
     }
 
-    /// The tensors, as the reader of the format hands them over.
+    /// The tensors, as the reader of the format returns them.
     pub(super) fn tensors(
         &self,
         format: FileFormat,

@@ -1,13 +1,13 @@
 //! The unit of work of a cluster: a file in pieces that any machine can check.
 //!
-//! [`plan`] reads the description of a file and cuts its data into pieces. [`check_piece`] looks at
-//! one of them. [`merge`] makes the report, which is that of [`check_file`](crate::check_file).
+//! [`plan`] reads the header of a file and cuts its data into pieces. [`check_piece`] looks at one
+//! of them. [`merge`] makes the report, the same as that of [`check_file`](crate::check_file).
 //! Plans, pieces and tallies can be serialised, so any engine can carry them: Ray, Spark, Dask, an
 //! array of batch jobs. Each machine finds the file by the same path or URL.
 //!
-//! Tallies add up in any order and in any groups ([`Tallies::merge`]), and always to the same
-//! report. [`merge`] refuses tallies that leave out a part of a tensor or of a checksum, or have one
-//! twice, and verifies the checksums. A piece of a file that has changed since it was planned is
+//! Tallies can be added up in any order and in any groups ([`Tallies::merge`]), and the report is
+//! always the same. [`merge`] verifies the checksums. It refuses tallies that leave out a part of a
+//! tensor or checksum, or have a part twice. A piece of a file that has changed since the plan is
 //! refused, too. The report has no [`places`](TensorReport::places).
 //!
 //! ```
@@ -21,7 +21,7 @@
 //! # let file = path.to_str().ok_or("not UTF-8")?;
 //! let options = Options::default();
 //! let mut plan = work::plan(file, work::PIECE, &options)?;
-//! // Each piece goes to some machine as JSON, and what was found comes back.
+//! // Each piece goes to some machine as JSON, and its tallies come back.
 //! let mut found = Vec::new();
 //! for piece in plan.take_pieces() {
 //!     let sent = serde_json::to_string(&piece)?;
@@ -69,19 +69,19 @@ pub use crate::scan::Of;
 /// large file.
 pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 
-/// Describes a file and cuts its data into pieces of at most so many bytes, without reading it.
-/// Elements, blocks and parts of tables stay whole. Data that has to be decoded as a stream is one
-/// piece for each tensor.
+/// Reads the header of a file and cuts its data into pieces of at most `most` bytes, without
+/// reading the data. Elements, blocks and parts of tables stay whole. Data that has to be decoded
+/// as a stream is one piece for each tensor.
 ///
-/// The file is a path or, with the feature `remote`, a URL: see [`check_url`]. Of
-/// a URL whose format has no header at its beginning, this downloads all. So does the check of each
-/// piece whose data has to be decoded.
+/// The file is a path or, with the feature `remote`, a URL: see [`check_url`]. For a format without
+/// a header at the beginning, a URL is downloaded as a whole, both here and in the check of each
+/// piece that has to be decoded.
 ///
-/// The stored members of an archive have checksums. Each is cut into pieces, too, so the bytes of
-/// numbers in them are in two pieces.
+/// The stored members of an archive have checksums. Each member is cut into pieces for its
+/// checksum, so bytes of numbers in it are in two pieces.
 ///
-/// Of the options, `raw`, `taken_as`, `expansion`, `download` and `stats` count here, and the others
-/// where the pieces are checked and merged, except `places` and `draw`.
+/// This uses the options `raw`, `taken_as`, `expansion`, `download` and `stats`. The others are
+/// used when the pieces are checked and merged, except `places` and `draw`, which are not used.
 ///
 /// # Errors
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.
@@ -91,7 +91,7 @@ pub fn plan(file: &str, most: NonZeroUsize, options: &Options) -> Result<Plan, E
     Plan::new(&*source, format, contents, most, options)
 }
 
-/// The format of a file, and what there is to look at.
+/// The format of a file, and the tensors and checksums to look at.
 fn read(
     source: &dyn ReadAt,
     file: &str,
@@ -117,17 +117,18 @@ fn read(
 ///
 /// The server has to answer requests for ranges. Of npy, safetensors (sharded sets as well) and
 /// GGUF files, only the header and the tensors that are looked at are fetched, with 16 requests of
-/// up to 8 MiB in flight. They take about 300 MiB of memory. Other formats are downloaded to a
-/// temporary file without a name, up to [`Options::download`] bytes. Files that such a file names
-/// are not found ([`Error::NoFolder`](model::Error::NoFolder)).
+/// up to 8 MiB in flight. These requests take about 300 MiB of memory. Other formats are downloaded
+/// to a temporary file without a name, up to [`Options::download`] bytes. Files that such a file
+/// names are not found ([`Error::NoFolder`](model::Error::NoFolder)).
 ///
 /// Requests that fail for a moment are tried again. Every answer has to be of the same version of
 /// the file, by its entity tag or else by the time of its last change and its length.
 ///
-/// The report has no [`places`](TensorReport::places), whatever the options say, and no other files.
+/// The report has no [`places`](TensorReport::places), whatever the options say, and no other
+/// files.
 ///
 /// # Errors
-/// [`Error::Remote`](model::Error::Remote) if the server refuses or cannot be asked,
+/// [`Error::Remote`](model::Error::Remote) if the server refuses the request or cannot be reached,
 /// [`Error::Changed`](model::Error::Changed) if the file changes during the check, and otherwise as
 /// [`check_file`](crate::check_file).
 pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
@@ -143,7 +144,7 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
         let files = Files::new(options);
         files.add(Arc::clone(&source))?;
         for tensor in &contents.tensors {
-            // What was read of a shard is not read again.
+            // Keeps open shards, so that they are not read again.
             if let Data::Other { source, .. } = &tensor.data {
                 files.add(Arc::clone(source))?;
             }
@@ -163,20 +164,22 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
     };
     checked().map_err(|error| match error {
         Error::Check(error) => error,
-        // Of a plan that was made here there is no such error.
+        // Cannot happen: the plan was made here.
         other => model::Error::Remote { url: url.to_owned(), error: other.into() },
     })
 }
 
-/// The report on a file, from what was found in all of its pieces. The plan needs no pieces.
+/// Makes the report on a file from the tallies of all of its pieces. The plan need not hold the
+/// pieces.
 ///
-/// Of the options, those that say what is bad count: `fail_on` and `allow`. The report has no
-/// [`places`](TensorReport::places), whatever the options say: they take a second look at the file.
+/// Of the options, only `fail_on` and `allow` are used. The report has no
+/// [`places`](TensorReport::places), whatever the options say: places take a second look at the
+/// file.
 ///
 /// # Errors
 /// [`Error::Missing`] and [`Error::Repeated`] unless every part of every tensor and checksum is
 /// there once, [`Error::Check`] if a checksum is wrong, [`Error::OtherPlan`], and
-/// [`Error::Invalid`] for what no plan and no check has made.
+/// [`Error::Invalid`] for input that this crate did not write.
 pub fn merge(
     plan: &Plan,
     tallies: impl IntoIterator<Item = Tallies>,
@@ -221,13 +224,13 @@ pub fn merge(
     Ok(Report { format, tensors, other_files })
 }
 
-/// Whether the parts, which are sorted and have gaps between, are all of so many bytes (or parts of
-/// a column).
+/// Checks that the parts cover all of `length` bytes (or parts of a column). They are sorted, and
+/// adjacent parts are joined.
 ///
 /// # Errors
-/// [`Error::Missing`], and [`Error::Invalid`] if they are more.
+/// [`Error::Missing`], and [`Error::Invalid`] if they cover more than that.
 fn find_gap(of: Of, parts: &[Part], extent: u64) -> Result<(), Error> {
-    // Up to where there is no gap.
+    // The end of the part without a gap.
     let covered = parts.first().filter(|part| part.start == 0).map_or(0, |part| part.end);
     if covered < extent {
         return Err(Error::Missing { of, at: covered });

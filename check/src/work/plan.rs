@@ -1,4 +1,4 @@
-//! What there is to do: a file in pieces.
+//! The plan: a file in pieces.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::model::{self, Checksum, Data, Description, FileFormat, Origin, ReadAt
 use crate::options::Options;
 use crate::scan::{self, Of};
 
-/// The form in which plans, pieces and tallies are written. Rises with each change.
+/// The version of the serialised form of plans, pieces and tallies. Rises with each change.
 pub(super) const FORM: u32 = 1;
 
-/// A file in pieces: what it holds, and what there is to look at.
+/// A file in pieces: its tensors and checksums, and the pieces to look at.
 ///
 /// Serialise it with serde, in any form that keeps integers of 64 bits, such as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub(super) struct PlannedChecksum {
 }
 
 impl PlannedChecksum {
-    /// Compares the checksum with that of all bytes. None if there are none.
+    /// Compares the checksum with that of all bytes. `None` means that there are no bytes.
     ///
     /// # Errors
     /// [`Error::Check`] if they differ.
@@ -67,40 +67,40 @@ impl From<&Checksum> for PlannedChecksum {
     }
 }
 
-/// A part of a tensor, or of what a checksum is of. Holds all that [`check_piece`](super::check_piece) needs, except the file.
+/// A part of a tensor or of a checksummed part of the file. Holds everything that
+/// [`check_piece`](super::check_piece) needs, except the file.
 ///
 /// Serialise it with serde, in any form that keeps integers of 64 bits, such as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
     pub(super) form: u32,
-    /// Of the plan.
+    /// The fingerprint of the plan.
     pub(super) fingerprint: String,
     pub(super) file: Origin,
     /// The tensor or checksum in the plan.
     pub(super) of: Of,
-    /// For messages.
+    /// The name, for messages.
     pub(super) name: String,
-    /// What the elements are. None for a checksum.
+    /// The kind of the elements. None for a checksum.
     pub(super) content: Option<Elements>,
     pub(super) stats: bool,
     pub(super) place: Place,
 }
 
-/// Where the data of a piece is.
+/// The place of the data of a piece.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
-    /// The bytes from `start` to `end` of the file, which begin at byte `at` of the tensor, or of
-    /// what the checksum is of.
+    /// The bytes from `start` to `end` of the file. The first is byte `at` of the tensor or of the
+    /// checksummed part.
     Bytes { start: u64, end: u64, at: u64 },
-    /// What the reader of the format gives: the bytes `at..at + length` of the tensor or, for a
-    /// column, part `at`. `other` is the file that the data is in, if that is not the file of the
-    /// piece.
+    /// Data from the reader of the format: the bytes `at..at + length` of the tensor or, for a
+    /// column, part `at`. `other` is the file of the data, if it is not the file of the piece.
     Read { format: String, at: u64, length: u64, is_part: bool, other: Option<Origin> },
 }
 
 impl Plan {
-    /// Cuts what there is to look at in a file.
+    /// Cuts the tensors and checksums of a file into pieces.
     pub(super) fn new(
         source: &dyn ReadAt,
         format: FileFormat,
@@ -172,13 +172,15 @@ impl Plan {
         &self.pieces
     }
 
-    /// The pieces alone. The plan without them is enough to merge what is found.
+    /// Takes the pieces out of the plan. The plan without them is enough for
+    /// [`merge`](super::merge).
     #[must_use]
     pub fn take_pieces(&mut self) -> Vec<Piece> {
         std::mem::take(&mut self.pieces)
     }
 
-    /// What tells this plan from others, however it is cut: FNV-1a of all but its pieces.
+    /// The fingerprint of the plan: FNV-1a of everything except the pieces. It does not depend on
+    /// the length of the pieces.
     pub(super) fn fingerprint(&self) -> String {
         let read = (&self.tensors, &self.checksums, &self.other_files);
         let all = (self.form, &self.file, &self.format, self.stats, read);
@@ -212,7 +214,7 @@ fn place(tensor: &Tensor, cut: &scan::Piece, format: FileFormat) -> Result<Place
     Ok((file, tensor.label(), Some(Elements::new(&tensor.content)?), place))
 }
 
-/// Where another file comes from, if there is one.
+/// The place of another file, if there is one.
 pub(super) fn origin(other: Option<&dyn ReadAt>) -> Result<Option<Origin>, Error> {
     other.map(|other| other.origin().ok_or(Error::NoOrigin)).transpose()
 }
@@ -223,7 +225,7 @@ fn place_of_checksum(checksum: &Checksum, cut: &scan::Piece) -> Result<Placed, E
 }
 
 impl Place {
-    /// A cut of data that lies in the file, from byte `first` on.
+    /// A piece of data that begins at byte `first` of the file.
     fn of_bytes(first: usize, cut: &scan::Piece) -> Self {
         let at = cut.start as u64;
         let start = first as u64 + at;
@@ -248,14 +250,14 @@ impl Piece {
         &self.file.location
     }
 
-    /// The tensor or checksum in the plan that this is a piece of.
+    /// The tensor or checksum in the plan that this piece belongs to.
     #[must_use]
     pub fn of(&self) -> Of {
         self.of
     }
 
-    /// The bytes of the file to look at. None for data that is decoded: its check reads whatever
-    /// the reader of the format needs.
+    /// The bytes of the file to look at. None for data that is decoded: its check reads the bytes
+    /// that the reader of the format needs.
     #[must_use]
     pub fn range(&self) -> Option<std::ops::Range<u64>> {
         match self.place {
@@ -264,7 +266,7 @@ impl Piece {
         }
     }
 
-    /// Bytes to look at: of numbers, or of what a checksum is of.
+    /// Bytes to look at: bytes of numbers, or bytes of a checksummed part.
     #[must_use]
     pub fn length(&self) -> u64 {
         match self.place {
@@ -273,8 +275,8 @@ impl Piece {
         }
     }
 
-    /// The piece in two: the first has at most so many bytes, and at least one element or block.
-    /// The second is none if there is nothing left for it, and if the data is decoded.
+    /// Splits the piece in two. The first has at most `most` bytes, and at least one element or
+    /// block. The second is none if no bytes are left for it, or if the data is decoded.
     #[must_use]
     pub fn split(self, most: u64) -> (Self, Option<Self>) {
         let content = self.content.as_ref().and_then(|content| content.content().ok());
@@ -294,7 +296,7 @@ impl Piece {
         }
     }
 
-    /// What the piece covers, from where to where: bytes, or parts of a column.
+    /// The range that the piece covers, in bytes or in parts of a column.
     pub(super) fn covers(&self) -> (u64, u64) {
         match self.place {
             Place::Bytes { start, end, at } => (at, at.saturating_add(end.saturating_sub(start))),

@@ -1,4 +1,4 @@
-//! What was found in pieces, and how it adds up.
+//! The findings in pieces, and their sum.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,28 +11,28 @@ use super::plan::FORM;
 use crate::model::{ByKind, Range};
 use crate::scan::{Found, Of, Tally};
 
-/// What was found in one piece or in several.
+/// The findings in one piece or in several.
 ///
 /// Tallies add up in any order and in any groups: the result is the same. Serialise them with
 /// serde, in any form that keeps integers of 64 bits, such as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Tallies {
-    /// Of the plan. Empty if nothing was looked at.
+    /// The fingerprint of the plan. Empty if nothing was looked at.
     fingerprint: String,
     found: BTreeMap<Of, Covered>,
 }
 
-/// What was found in parts of a tensor, or of what a checksum is of.
+/// The findings in parts of a tensor or of a checksummed part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Covered {
-    /// Sorted, with gaps between.
+    /// The parts, sorted. Adjacent parts are joined, so there are gaps between them.
     pub(super) parts: Vec<Part>,
-    /// Nothing for a checksum.
+    /// The findings. Empty for a checksum.
     pub(super) tally: Tally,
 }
 
-/// What was looked at: bytes, or parts of a column.
+/// The range that was looked at, in bytes or in parts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub(super) start: u64,
@@ -42,7 +42,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// With the part that begins where this one ends.
+    /// Joins the part that begins at the end of this one.
     fn joined(self, next: Self) -> Self {
         let combined = |(crc, more)| {
             let mut whole = Hasher::new_with_initial(crc);
@@ -55,7 +55,7 @@ impl Part {
 }
 
 impl Tallies {
-    /// What was found in this part.
+    /// The findings in this part.
     pub(super) fn new(fingerprint: &str, of: Of, part: Part, tally: Tally) -> Self {
         let covered = Covered { parts: vec![part], tally };
         let found = BTreeMap::from([(of, covered)]);
@@ -96,7 +96,7 @@ impl Tallies {
         Ok(())
     }
 
-    /// Whether they are of this plan.
+    /// Checks that the tallies belong to this plan.
     pub(super) fn is_of(&self, fingerprint: &str) -> bool {
         self.found.is_empty() || self.fingerprint == fingerprint
     }
@@ -106,7 +106,7 @@ impl Tallies {
     }
 }
 
-/// Adds a part to others. The error is where it overlaps one of them.
+/// Adds a part to others. The error is the first place that overlaps one of them.
 fn cover(parts: &mut Vec<Part>, part: Part) -> Result<(), u64> {
     let place = parts.partition_point(|other| other.start < part.start);
     let before = place.checked_sub(1).map(|before| parts[before]);
@@ -126,7 +126,8 @@ fn cover(parts: &mut Vec<Part>, part: Part) -> Result<(), u64> {
     Ok(())
 }
 
-/// [`Tallies`] as they are written. Bits are hexadecimal: no form of numbers can change them.
+/// The serialised form of [`Tallies`]. Bits are hexadecimal text, since numbers could change in
+/// some formats.
 #[derive(Clone, Serialize, Deserialize)]
 struct Written {
     form: u32,
@@ -148,7 +149,7 @@ struct WrittenCovered {
 #[derive(Clone, Serialize, Deserialize)]
 struct WrittenFound {
     count: u64,
-    /// Place and bits.
+    /// The place and the bits.
     first: Option<(usize, String)>,
 }
 

@@ -25,7 +25,8 @@ fn tensor<'a>(tensors: &'a [TensorReport], name: &str) -> &'a TensorReport {
     tensors.iter().find(|tensor| tensor.name.as_deref() == Some(name)).expect(name)
 }
 
-/// A file, as such and as the member of archives, up to so many of these; names have a prefix there.
+/// A file, as such and as the member of archives, up to so many of these; names have a prefix
+/// there.
 fn forms(file: Vec<u8>, most: usize) -> impl Iterator<Item = (Vec<u8>, FileFormat, &'static str)> {
     (0..most).map(move |form| match form {
         0 => (file.clone(), FileFormat::NPY, ""),

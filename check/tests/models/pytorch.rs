@@ -144,8 +144,8 @@ fn strides() {
     assert_eq!(at(0, &[0, 24], &[24, 1]), (0, None, 0));
 }
 
-/// A storage with another checksum than its own is damaged. 0 stands for none: PyTorch writes 0 after
-/// `torch.serialization.set_crc32_options(False)`.
+/// A storage with another checksum than its own is damaged. 0 stands for none: PyTorch writes 0
+/// after `torch.serialization.set_crc32_options(False)`.
 #[test]
 fn checksums_of_storages() {
     let data = [0u8; 420];
@@ -188,7 +188,8 @@ fn names_and_wrappers() {
     let plain = tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]);
     let parameter = [b"ctorch._utils\n_rebuild_parameter\n(", &plain[..], b"\x88}tR"].concat();
     let subclass = [
-        b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_tensor_v2\ncmy\nTensor\n(",
+        b"ctorch._tensor\n_rebuild_from_type_v2\n\
+          (ctorch._utils\n_rebuild_tensor_v2\ncmy\nTensor\n(",
         &storage("FloatStorage", "0", 1)[..],
         b"K\x00",
         &integers(&[1]),

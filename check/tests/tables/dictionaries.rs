@@ -177,7 +177,8 @@ fn memory_is_bounded() {
         let codec = Some(CompressionType::LZ4_FRAME);
         let mut messages = messages.clone();
         if file {
-            // A row that refers to it, since a file's dictionary is read for its rows. Not compressed.
+            // A row that refers to it, since a file's dictionary is read for its rows. Not
+            // compressed.
             let index = [&(-1i64).to_le_bytes()[..], &[0; 4]].concat();
             let node = Node { length: 1, nulls: 0, buffers: vec![vec![], index] };
             messages[1] = Message::Batch(1, vec![node]);

@@ -1,4 +1,4 @@
-//! The entry of a bad tensor: what was found, what the places have in common, and the density maps.
+//! The entry of a bad tensor: its findings, the common pattern of the places, and the density maps.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use nonfinite_check::{ByKind, Finding, Map, TensorReport};
 
 use super::text::{Budget, count, escaped};
 
-/// The entry of a tensor, whose number is `entry`. None if there is no room for it. Maps have a
-/// budget of their own.
+/// The entry of a tensor, with the number `entry`. None if the budget has no room for it. Maps have
+/// a budget of their own.
 pub(super) fn entry(
     tensor: &TensorReport,
     entry: usize,
@@ -48,7 +48,7 @@ pub(super) fn entry(
 
 const NO_ROOM: &str = "No map, for want of room in this report.";
 
-/// Where the first of a kind is.
+/// The place of the first number of a kind.
 fn first(kind: &str, finding: &Finding) -> String {
     let Some(first) = &finding.first else { return String::new() };
     let part = first.part.map(|part| format!(" {part}")).unwrap_or_default();
@@ -93,7 +93,7 @@ fn figures(tensor: &TensorReport) -> String {
     text
 }
 
-/// What the script draws, in numbers: see `read` in page.js.
+/// The numbers that the script draws: see `read` in page.js.
 fn numbers(map: &Map, lit: &[nonfinite_check::Lit], groups: usize) -> String {
     let Map { rows, columns, .. } = map;
     let mut text =

@@ -1,8 +1,8 @@
 //! A report as one HTML page that needs nothing else: `nonfinite check --html`.
 //!
 //! The page has a policy that allows its own style and script only, by their hashes, and nothing
-//! from elsewhere. It has at most 2 MB, whatever was checked: each part has a budget, and what does
-//! not fit is counted in words.
+//! from elsewhere. It has at most 2 MB, whatever was checked: each part has a budget, and the page
+//! says how many items did not fit.
 
 mod detail;
 mod overview;
@@ -25,26 +25,28 @@ const SCRIPT_HASH: &str = "3qx5gt6ueCMCnGKNEbtZufEL16OGJEejsk/ACTYzZbY=";
 /// The first line of a page.
 const DOCTYPE: &str = "<!doctype html>\n";
 
-/// Bytes of the parts of a page; with style and script they are less than [`MOST_BYTES`].
+/// The budgets of the parts of a page, in bytes. With style and script, their sum is less than
+/// [`MOST_BYTES`].
 const FILES: usize = 200_000;
 const OVERVIEWS: usize = 650_000;
 const ENTRIES: usize = 450_000;
 const MAPS: usize = 600_000;
 
-/// Bytes that each file that is not clean may take for words on what is not shown.
+/// The budget, for each file with a bad or unreadable tensor, for the sentences about items that
+/// are not shown.
 const WORDS: usize = 400;
 
 /// The most bytes of a page.
 pub const MOST_BYTES: usize = 2_000_000;
 
-/// A file that was checked, and what was found.
+/// A file that was checked, and its result.
 type Checked = (PathBuf, Result<Report, Error>);
 
 /// The page of these files.
 #[must_use]
 pub fn document(files: &[Checked]) -> String {
     let mut page = Page::default();
-    // Files with something to see have the first claim to the place that there is.
+    // Files with findings come first, so that they get the space.
     let (some, clean): (Vec<_>, Vec<_>) = files.iter().partition(|(_, result)| !is_clean(result));
     let sections = some.into_iter().chain(clean);
     let sections: String = sections.map(|file| page.section(file, files.len() == 1)).collect();
@@ -70,18 +72,18 @@ pub fn document(files: &[Checked]) -> String {
 }
 
 const LEGEND: &str = "<p>In the tables: <code>.</code> all is finite or allowed; a number on \
-    black: so many tensors are bad; <code>?</code> could not be looked at; <code>-</code> nothing to look \
-    at; an empty field: no tensor.\n\
+    black: the number of bad tensors; <code>?</code> could not be looked at; <code>-</code> \
+    nothing to look at; an empty field: no tensor.\n\
     <p class=key>In the maps, bad elements of a cell: <span class=d0></span>none \
     <span class=d1></span>less than 1 % <span class=d2></span>less than 10 % \
     <span class=d3></span>more <span class=d4></span>all. Coordinates are under the pointer; with \
     the keyboard: Tab to a map, then the arrow keys.\n";
 
-/// Whether this path may be written to: there is no file, or an older report, or something that is
-/// no regular file.
+/// Checks that this path may be written to: there is no file, or an older report, or a pipe or a
+/// device.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if there is a file that is no report, such as a model.
+/// [`io::ErrorKind::AlreadyExists`] if the path is that of another file, such as a model.
 pub fn may_write(path: &Path) -> io::Result<()> {
     if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Ok(());
@@ -100,7 +102,7 @@ pub fn may_write(path: &Path) -> io::Result<()> {
 /// Writes the page of these files.
 ///
 /// # Errors
-/// Those of [`may_write`] and of the system.
+/// The errors of [`may_write`] and of the system.
 pub fn write(path: &Path, files: &[Checked]) -> io::Result<()> {
     may_write(path)?;
     fs::write(path, document(files))
@@ -118,15 +120,15 @@ fn is_clean(result: &Result<Report, Error>) -> bool {
     result.as_ref().is_ok_and(|report| report.is_complete() && !report.is_bad())
 }
 
-/// What is left of the page, and what found no place in it.
+/// The remaining budgets of the page, and the numbers of items that did not fit.
 struct Page {
     files: Budget,
     overviews: Budget,
     entries: Budget,
     maps: Budget,
-    /// Entries that are in the page.
+    /// The number of entries in the page.
     written: usize,
-    /// Files without a section, and how many of them are not clean.
+    /// The number of files without a section, and how many of them are not clean.
     files_out: usize,
     unclean_out: usize,
 }
@@ -187,7 +189,7 @@ impl Page {
         text + &entries
     }
 
-    /// The entries of the bad tensors, and by tensor the number of its entry.
+    /// The entries of the bad tensors, and the number of the entry of each tensor.
     fn entries(&mut self, report: &Report) -> (String, Vec<Option<usize>>) {
         let (mut text, mut numbers) = (String::new(), Vec::new());
         let mut out = 0;

@@ -10,32 +10,33 @@ use nonfinite_check::{LookedAt, TensorReport};
 
 use super::text::{Budget, count, escaped};
 
-/// Columns, at most; more layers than that share columns.
+/// The most columns. If there are more layers, several layers share a column.
 const COLUMNS: usize = 256;
 
 const END: &str = "</table></div>\n";
 
-/// What is in a cell.
+/// The content of a cell.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     tensors: usize,
     bad: usize,
     unreadable: usize,
-    /// With numbers that were looked at.
+    /// Tensors that were looked at.
     looked_at: usize,
-    /// A bad tensor, if it has an entry in the page.
+    /// The number of the entry in the page, of a bad tensor.
     entry: Option<usize>,
 }
 
 /// The tensors of a kind, by column.
 #[derive(Default)]
 struct Row {
-    /// The order in which kinds come.
+    /// The order of the kinds.
     order: usize,
     cells: BTreeMap<usize, Cell>,
 }
 
-/// The table of a file. `entry` returns the number of the entry of a tensor, if it has one.
+/// The table of a file. `entry` returns the number of the entry of a tensor, if the tensor has an
+/// entry.
 pub(super) fn table(
     tensors: &[TensorReport],
     entry: impl Fn(usize) -> Option<usize>,
@@ -45,7 +46,7 @@ pub(super) fn table(
     let layers: BTreeSet<u64> = parsed.iter().filter_map(|(_, layer)| *layer).collect();
     let layers: Vec<u64> = layers.into_iter().collect();
     let step = layers.len().div_ceil(COLUMNS - 1).max(1);
-    // Column 0 is of the tensors without a layer.
+    // Column 0 is for tensors without a layer.
     let column = |layer: Option<u64>| {
         layer.and_then(|layer| layers.binary_search(&layer).ok()).map_or(0, |at| 1 + at / step)
     };
@@ -64,7 +65,7 @@ pub(super) fn table(
     if !budget.take(&table, END.len()) {
         return left_out(&rows.iter().map(|(_, row)| row).collect::<Vec<_>>());
     }
-    // Kinds with something to see have the first claim to the place that there is.
+    // Kinds with findings come first, so that they get the space.
     let mut is_in: Vec<bool> = lines.iter().map(|_| false).collect();
     for first in [true, false] {
         for ((row, line), is_in) in lines.iter().zip(&mut is_in) {
@@ -104,7 +105,7 @@ impl Row {
     }
 }
 
-/// The kind and the layer of a name. Digits are a number if no letter is beside them.
+/// The kind and the layer of a tensor, by its name. Digits are a number if no letter is adjacent.
 fn parse(name: Option<&str>) -> (String, Option<u64>) {
     let Some(name) = name else { return ("(no name)".to_owned(), None) };
     let (mut kind, mut layer) = (String::new(), None);
@@ -127,7 +128,7 @@ fn parse(name: Option<&str>) -> (String, Option<u64>) {
     (kind, layer)
 }
 
-/// The begin of a table, with the layers.
+/// The beginning of a table, with the layers.
 fn head(layers: &[u64], step: usize) -> String {
     let mut head =
         "<div class=wide tabindex=0 role=region aria-label=\"Tensors by kind and layer\">\
@@ -172,7 +173,7 @@ fn line(kind: &str, row: &Row, width: usize) -> String {
     line
 }
 
-/// What is not in the table, since the page would be too long.
+/// The sentence about kinds that are left out, since the page would be too long.
 fn left_out(rows: &[&Row]) -> String {
     if rows.is_empty() {
         return String::new();

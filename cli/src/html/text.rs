@@ -1,9 +1,9 @@
-//! Text in a page, and how much of it there may be.
+//! Text in a page, and budgets for its length.
 
 use crate::report::OneLine;
 
-/// Text of others for a page: on one line, without control characters, cut where it is very long,
-/// and with references for the characters that mean something in HTML.
+/// Prepares text from a file for a page: on one line, without control characters, shortened if it
+/// is very long, and with the special characters of HTML escaped.
 pub(super) fn escaped(text: impl std::fmt::Display) -> String {
     let mut escaped = String::new();
     for char in OneLine(text).to_string().chars() {
@@ -19,11 +19,12 @@ pub(super) fn escaped(text: impl std::fmt::Display) -> String {
     escaped
 }
 
-/// Bytes that are left for a part of the page.
+/// The bytes that are left for a part of the page.
 pub(super) struct Budget(pub(super) usize);
 
 impl Budget {
-    /// Takes the bytes of a text, and so many more, if they are left.
+    /// Takes the bytes of a text, and `more` bytes, if that many are left. Returns whether they
+    /// were.
     pub(super) fn take(&mut self, text: &str, more: usize) -> bool {
         match self.0.checked_sub(text.len() + more) {
             Some(left) => {
@@ -35,7 +36,7 @@ impl Budget {
     }
 }
 
-/// A number of things: `1 tensor`, `2 tensors`.
+/// A count with its noun: `1 tensor`, `2 tensors`.
 pub(super) fn count(number: usize, thing: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{s}")

@@ -241,7 +241,10 @@ fn shards(name: &str) -> PathBuf {
     let top = folder(name);
     fs::write(top.join("m-1.safetensors"), tensor("a", 1.0)).unwrap();
     fs::write(top.join("m-2.safetensors"), tensor("b", f32::NEG_INFINITY)).unwrap();
-    let index = r#"{"metadata":{"total_size":8},"weight_map":{"b":"m-2.safetensors","a":"m-1.safetensors"}}"#;
+    let index = concat!(
+        r#"{"metadata":{"total_size":8},"#,
+        r#""weight_map":{"b":"m-2.safetensors","a":"m-1.safetensors"}}"#
+    );
     fs::write(top.join(INDEX), index).unwrap();
     top
 }
@@ -343,8 +346,9 @@ fn damaged_streams() {
     stream(&model[..model.len() - 4], "failed to fill whole buffer");
     stream(&model[..20], "ends before its header of ");
     stream(b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF{}", "bytes are too many");
-    let huge = r#"{"x":{"dtype":"U8","shape":[9223372036854775807],"data_offsets":[0,9223372036854775807]}}"#;
-    stream(&safetensors(huge, &[]), "ends at byte 9223372036854775807");
+    const HUGE: usize = 9_223_372_036_854_775_807;
+    let huge = format!(r#"{{"x":{{"dtype":"U8","shape":[{HUGE}],"data_offsets":[0,{HUGE}]}}}}"#);
+    stream(&safetensors(&huge, &[]), "ends at byte 9223372036854775807");
 }
 
 /// A pipe that nobody writes to is waited for, and a signal ends that. Not SIGINT, which a shell

@@ -26,7 +26,8 @@ fn big(values: &[u32]) -> Vec<u8> {
 fn layout() {
     // 3 by 4: place 6 is [1, 2] by rows, [0, 2] by columns.
     let data = little(&f32s(12, &[(6, NAN), (11, INF | 1 << 31)]));
-    let checked = "checked 1 tensors, 12 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked = "checked 1 tensors, 12 elements, 48 bytes: 1 bad; \
+                   skipped 0 without floats, 0 always finite";
     let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 2], -Inf at [2, 3]";
     assert_results("rows.npy", &npy("'<f4'", false, "(3, 4)", &data), 1, &[line, checked]);
     let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [0, 2], -Inf at [2, 3]";
@@ -38,7 +39,8 @@ fn three_dimensions_by_columns() {
     // Place i + 2 * j + 6 * k of shape [2, 3, 4].
     let data = little(&f32s(24, &[(1 + 2 * 2 + 6 * 3, INF)]));
     let line = "<f4 [2, 3, 4]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [1, 2, 3]";
-    let checked = "checked 1 tensors, 24 elements, 96 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+    let checked = "checked 1 tensors, 24 elements, 96 bytes: 1 bad; \
+                   skipped 0 without floats, 0 always finite";
     assert_results("columns3.npy", &npy("'<f4'", true, "(2, 3, 4)", &data), 1, &[line, checked]);
 }
 
@@ -56,7 +58,9 @@ fn big_endian_equals_little_endian() {
                 "{dtype} [10001]: 3 NaN, 1 +Inf, 1 -Inf, first NaN at [4096], +Inf at [4095], \
                  -Inf at [8192]; indices 4095-4096, 8192, 9000, 10000 only, in full"
             ),
-            "checked 1 tensors, 10001 elements, 40004 bytes: 1 bad; skipped 0 without floats, 0 always finite".into(),
+            "checked 1 tensors, 10001 elements, 40004 bytes: 1 bad; \
+             skipped 0 without floats, 0 always finite"
+                .into(),
         ]
     };
     let shape = "(10001,)";

@@ -137,8 +137,8 @@ fn hostile_text() {
     let error = Error::Outside(evil.to_owned());
     let page =
         html::document(&[(PathBuf::from(evil), Ok(report)), (PathBuf::from(evil), Err(error))]);
-    let escaped = "&lt;/script&gt;&lt;script&gt;alert(x)&lt;/script&gt;&quot;&#39;&gt;&lt;img src=x \
-                   onerror=alert(x)&gt;\\u{202e}\\n\\0&amp;lt;";
+    let escaped = "&lt;/script&gt;&lt;script&gt;alert(x)&lt;/script&gt;&quot;&#39;&gt;\
+                   &lt;img src=x onerror=alert(x)&gt;\\u{202e}\\n\\0&amp;lt;";
     // Two paths, a name in the overview (with another number) and in its entry, a message.
     assert!(page.matches(escaped).count() >= 4, "{page}");
     assert_eq!((page.matches("<script").count(), page.matches("<img").count()), (1, 0));

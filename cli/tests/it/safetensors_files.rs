@@ -56,7 +56,8 @@ fn every_float_dtype() {
         let line = format!(r#""x" {dtype} [{n}]: {found}"#);
         let bytes = data.len();
         let checked = format!(
-            "checked 1 tensors, {n} elements, {bytes} bytes: 1 bad; skipped 0 without floats, 0 always finite"
+            "checked 1 tensors, {n} elements, {bytes} bytes: 1 bad; \
+             skipped 0 without floats, 0 always finite"
         );
         assert_results("dtype.safetensors", &one(dtype, n, data), 1, &[&line, &checked]);
     }

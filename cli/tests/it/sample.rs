@@ -20,14 +20,21 @@ fn check(files: &[&str]) -> (i32, Vec<String>) {
 #[test]
 fn sample() {
     let expected = [
-        r#"sample.safetensors: "scale" F64 [3, 5]: 1 NaN, 0 +Inf, 2 -Inf, first NaN at [2, 1], -Inf at [1, 4]"#,
-        r#"sample.safetensors: "layer.0.weight" F32 [8, 16]: 2 NaN, 1 +Inf, 0 -Inf, first NaN at [2, 5], +Inf at [2, 6]"#,
+        "sample.safetensors: \"scale\" F64 [3, 5]: \
+         1 NaN, 0 +Inf, 2 -Inf, first NaN at [2, 1], -Inf at [1, 4]",
+        "sample.safetensors: \"layer.0.weight\" F32 [8, 16]: \
+         2 NaN, 1 +Inf, 0 -Inf, first NaN at [2, 5], +Inf at [2, 6]",
         r#"sample.safetensors: "layer.0.bias" BF16 [16]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [5]"#,
-        r#"sample.safetensors: "layer.1.weight" F16 [2, 4, 8]: 2 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 0, 3], -Inf at [1, 3, 7]"#,
-        r#"sample.safetensors: "quant.e4m3" F8_E4M3 [4, 4]: 2 NaN, 0 +Inf, 0 -Inf, first NaN at [1, 1]"#,
-        r#"sample.safetensors: "quant.e5m2" F8_E5M2 [4, 4]: 1 NaN, 1 +Inf, 1 -Inf, first NaN at [2, 2], +Inf at [2, 0], -Inf at [2, 1]"#,
-        r#"sample.npy: <f4 [3, 4, 5]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [2, 0, 4], -Inf at [1, 1, 2]"#,
-        "checked 11 tensors, 492 elements, 1569 bytes: 7 bad; skipped 1 without floats, 1 always finite",
+        "sample.safetensors: \"layer.1.weight\" F16 [2, 4, 8]: \
+         2 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 0, 3], -Inf at [1, 3, 7]",
+        "sample.safetensors: \"quant.e4m3\" F8_E4M3 [4, 4]: \
+         2 NaN, 0 +Inf, 0 -Inf, first NaN at [1, 1]",
+        "sample.safetensors: \"quant.e5m2\" F8_E5M2 [4, 4]: \
+         1 NaN, 1 +Inf, 1 -Inf, first NaN at [2, 2], +Inf at [2, 0], -Inf at [2, 1]",
+        "sample.npy: <f4 [3, 4, 5]: \
+         1 NaN, 0 +Inf, 1 -Inf, first NaN at [2, 0, 4], -Inf at [1, 1, 2]",
+        "checked 11 tensors, 492 elements, 1569 bytes: 7 bad; \
+         skipped 1 without floats, 1 always finite",
     ];
     let (status, lines) = check(&["sample.safetensors", "sample.npy", "clean.npy"]);
     assert_eq!(lines, expected);
@@ -36,9 +43,8 @@ fn sample() {
 
 #[test]
 fn clean() {
-    let expected = [
-        "checked 1 tensors, 60 elements, 240 bytes: 0 bad; skipped 0 without floats, 0 always finite",
-    ];
+    let expected = ["checked 1 tensors, 60 elements, 240 bytes: 0 bad; \
+         skipped 0 without floats, 0 always finite"];
     let (status, lines) = check(&["clean.npy"]);
     assert_eq!(lines, expected);
     assert_eq!(status, 0);

@@ -10,21 +10,21 @@ use super::compression::Codec;
 use super::error::Error;
 use super::schema::{Buffers, Fields, Step};
 
-/// A batch of rows.
+/// A batch of rows of a table or of a dictionary.
 pub(super) struct Batch {
-    /// The first of its rows, counted over the file.
+    /// The number of its first row, counted over the file.
     pub(super) first: usize,
     pub(super) rows: usize,
     pub(super) codec: Option<Codec>,
-    /// In the order of the fields.
+    /// The nodes of the fields, in the order of the fields.
     pub(super) nodes: Vec<NodeData>,
-    /// Where they lie in the file.
+    /// The range of each buffer in the file.
     buffers: Vec<Range<usize>>,
-    /// The batches of each dictionary that its rows refer to, by the id of the dictionary.
+    /// The dictionaries that the rows refer to: the batches of each, by its id.
     pub(super) dictionaries: Arc<Versions>,
 }
 
-/// The batches that each dictionary is made of at some point of a file.
+/// The batches of each dictionary at one point of a file, by its id.
 pub(super) type Versions = BTreeMap<i64, Range<usize>>;
 
 /// A node of a batch.
@@ -32,12 +32,13 @@ pub(super) struct NodeData {
     pub(super) length: usize,
     /// Whether some of its elements are null.
     pub(super) nulls: bool,
-    /// Its first buffer.
+    /// The index of its first buffer.
     buffer: usize,
 }
 
 impl Batch {
-    /// The batch in this body, whose first row is `first`. `old` is before version 5.
+    /// Reads the batch in this body. `first` is the number of its first row. `old` is true for
+    /// metadata before version 5.
     pub(super) fn read(
         batch: fb::RecordBatch<'_>,
         body: Range<usize>,
@@ -73,8 +74,7 @@ impl Batch {
                 }
             };
             let length = length(field.length(), "length of a node")?;
-            // One that is too long is found where it matters: in the bits and numbers that it
-            // needs.
+            // A length that is too large fails later, when its bits or numbers are read.
             let least = match node.parent {
                 None => Some(rows),
                 Some(parent) => match fields.nodes[parent].step {
@@ -95,7 +95,7 @@ impl Batch {
         Ok(Self { first, rows, codec, nodes, buffers, dictionaries: Arc::default() })
     }
 
-    /// The row behind its last.
+    /// The number of the row behind the last.
     pub(super) fn end(&self) -> usize {
         self.first + self.rows
     }
@@ -114,7 +114,7 @@ fn length(value: i64, what: &'static str) -> Result<usize, Error> {
     usize::try_from(value).map_err(|_| Error::Length(what))
 }
 
-/// The buffers, which lie in the body, one after the other.
+/// The ranges of the buffers. They lie in the body, one after the other.
 fn buffers(batch: fb::RecordBatch<'_>, body: Range<usize>) -> Result<Vec<Range<usize>>, Error> {
     let mut end = 0;
     let mut buffers = Vec::new();

@@ -13,10 +13,10 @@ use super::numbers::Numbers;
 use super::schema::{self, Fields, Step};
 use crate::model::{self, ByteOrder, Content, Data, Layout, Run, See, ShowError, Tensor};
 
-/// Bytes of a part, at most, where a batch can be cut.
+/// The most bytes of a part, if the batch can be cut.
 const PART: usize = 4 << 20;
 
-/// A table: batches of the same fields.
+/// A table: the fields, and batches of them.
 pub(super) struct Table {
     pub(super) fields: Fields,
     pub(super) batches: Vec<Batch>,
@@ -28,9 +28,9 @@ pub(super) struct Table {
 /// Rows of a batch that one thread looks at.
 struct Part {
     batch: usize,
-    /// Counted from the first of the batch.
+    /// The rows, counted from the first row of the batch.
     rows: Range<usize>,
-    /// Bytes of the numbers in them, those that are null too.
+    /// Bytes of the numbers in these rows, nulls included.
     bytes: usize,
 }
 
@@ -40,23 +40,24 @@ struct Column {
     parts: Vec<Part>,
 }
 
-/// The numbers of a column, and where they are in each batch.
+/// The numbers of a column, and where each batch holds them.
 pub(super) struct Floats {
-    /// From the field down to the numbers.
+    /// The nodes from the field down to the numbers.
     chain: Vec<usize>,
     /// Bytes of a number.
     size: usize,
-    /// Numbers in a row, if all have as many.
+    /// Numbers in a row, if all rows have the same count.
     per_row: Option<usize>,
-    /// The dictionary that its rows refer to.
+    /// The indices, if the rows refer to a dictionary.
     dictionary: Option<Indices>,
 }
 
-/// Bytes that are decoded or not there.
+/// The bytes that count for [`Options::expansion`](crate::Options::expansion): bytes that are
+/// decompressed, and bytes that the file claims without holding them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Decoded {
     pub(super) numbers: u64,
-    /// Of what tells the nulls and the lists.
+    /// Bytes of validity bits, list offsets and dictionary indices.
     pub(super) levels: u64,
 }
 
@@ -75,7 +76,7 @@ pub(super) fn of_table(table: &Arc<Table>, column: schema::Column) -> Result<Ten
     })
 }
 
-/// The tensor of a column of so many rows. `data` has its numbers, if it has some.
+/// The tensor of a column of `rows` rows. `data` is called if the column has numbers to look at.
 pub(super) fn tensor(
     column: schema::Column,
     rows: usize,
@@ -112,16 +113,16 @@ pub(super) fn too_large() -> Error {
 }
 
 impl Floats {
-    /// Those of a column of so many rows; none if it has no floats.
+    /// The numbers of a column of `rows` rows; none if the column has no floats.
     ///
     /// # Errors
-    /// If the elements of its shape are too many to be counted.
+    /// If the number of elements overflows.
     pub(super) fn of(column: &schema::Column, rows: usize) -> Result<Option<Self>, Error> {
         let dimensions = &column.dimensions;
         let per_row =
             dimensions.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
         let per_row = per_row.ok_or_else(too_large)?;
-        // Also of a shape with a zero in it, which a coordinate never has.
+        // Checks the other dimensions too if a dimension is zero.
         rows.checked_mul(
             dimensions.iter().fold(1usize, |product, &size| product.saturating_mul(size.max(1))),
         )
@@ -137,18 +138,18 @@ impl Floats {
         }))
     }
 
-    /// The dictionary that its rows refer to.
+    /// The indices, if the rows refer to a dictionary.
     pub(super) fn dictionary(&self) -> Option<i64> {
         self.dictionary.map(|indices| indices.id)
     }
 
-    /// From the field down to the numbers.
+    /// The nodes from the field down to the numbers.
     pub(super) fn chain(&self) -> &[usize] {
         &self.chain
     }
 
-    /// Bytes of the numbers in a batch, those that are null too; none if they are too many to be
-    /// counted. Where there are none there is nothing to show.
+    /// Bytes of the numbers in a batch, nulls included; none if the count overflows. A batch with 0
+    /// bytes has nothing to show.
     pub(super) fn bytes(&self, batch: &Batch) -> Option<usize> {
         let numbers = match self.per_row {
             Some(per_row) => batch.rows.checked_mul(per_row)?,
@@ -158,9 +159,10 @@ impl Floats {
         numbers.checked_mul(self.size)
     }
 
-    /// Bytes of a batch that are decoded or not there: of its numbers, and of what tells the nulls
-    /// and the lists, indices included. None if the numbers lie there as they are and are no fewer
-    /// bytes than the rest, which columns can share.
+    /// Bytes of a batch that are decompressed, or claimed without being there: the numbers, and the
+    /// validity bits, offsets and indices. Zero if the numbers lie in the file uncompressed and are
+    /// at least as long as the rest. (Columns can share the rest, so a batch must not claim much of
+    /// it for few numbers.)
     pub(super) fn decoded(&self, fields: &Fields, batch: &Batch) -> Decoded {
         let numbers = self.bytes(batch).unwrap_or(usize::MAX);
         let mut levels = self.levels(fields, batch);
@@ -174,7 +176,7 @@ impl Floats {
         }
     }
 
-    /// Bytes of what tells the nulls and the lists in a batch.
+    /// Bytes of the validity bits and the list offsets in a batch.
     fn levels(&self, fields: &Fields, batch: &Batch) -> usize {
         let levels = self.chain.iter().map(|&node| {
             let data = &batch.nodes[node];
@@ -192,26 +194,26 @@ impl Floats {
         levels.fold(0, usize::saturating_add)
     }
 
-    /// Whether so many bytes of numbers lie in a batch as they are, or the indices of as many.
+    /// Whether a batch holds `bytes` bytes of numbers uncompressed, or else their indices.
     fn are_there(&self, batch: &Batch, bytes: usize) -> bool {
         let stored = bytes / self.size * self.stored();
         let there = |&leaf| batch.codec.is_none() && batch.buffer(leaf, 1).len() >= stored;
         self.chain.last().is_some_and(there)
     }
 
-    /// Bytes of a number in a batch, or of its index.
+    /// Bytes that a batch stores for a number: the number or its index.
     fn stored(&self) -> usize {
         self.dictionary.map_or(self.size, |indices| indices.size)
     }
 
-    /// All batches, cut where their numbers lie in the file as they are; none if they are too large
-    /// to be counted.
+    /// The parts of all batches. Batches are cut if their numbers lie in the file uncompressed.
+    /// None if the total length overflows.
     fn parts(&self, table: &Table) -> Option<Vec<Part>> {
         let (mut parts, mut total) = (Vec::new(), 0usize);
         for (index, batch) in table.batches.iter().enumerate().filter(|(_, batch)| batch.rows > 0) {
             let bytes = self.bytes(batch)?;
             total = total.checked_add(bytes).filter(|&total| total <= isize::MAX as usize)?;
-            // No more parts than the buffer has bytes for, whatever the batch claims.
+            // A batch is cut only if its buffer is long enough, so a false claim makes no parts.
             let there = self.are_there(batch, bytes);
             let step = match self.per_row {
                 Some(per_row) if there => (PART / (per_row * self.size).max(1)).max(1),
@@ -230,8 +232,8 @@ impl Floats {
         Some(parts)
     }
 
-    /// Shows the numbers of rows of a batch that are in order there, those that are null with the
-    /// bits that tell them. `entries` are those of the dictionary, if there is one.
+    /// Shows the numbers of these rows, with validity bits if some are null. `entries` are the
+    /// entries of the dictionary, if there is one.
     pub(super) fn show(
         &self,
         (batch, order): (&Batch, ByteOrder),
@@ -242,7 +244,7 @@ impl Floats {
         see: &mut See<'_>,
     ) -> Result<(), ShowError> {
         let elements = levels.cover(rows);
-        // Buffers of nothing but nulls may be missing.
+        // A batch that holds only nulls may leave out its buffers.
         if elements.is_empty() {
             return Ok(());
         }
@@ -264,8 +266,7 @@ impl Floats {
         })
     }
 
-    /// Shows numbers that follow one another. `first` is the element of the leaf that they begin
-    /// with.
+    /// Shows consecutive numbers. `first` is the index of the first one in the leaf.
     fn run(
         &self,
         batch: &Batch,

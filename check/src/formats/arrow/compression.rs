@@ -1,5 +1,5 @@
-//! Buffers that are compressed: each begins with its length, decompressed, in 8 bytes; -1 says that
-//! it is not.
+//! Compressed buffers. The first 8 bytes are the length of the decompressed data, or -1 if the rest
+//! is not compressed.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,8 +15,8 @@ pub(super) enum Codec {
     Zstd,
 }
 
-/// How much of bits and offsets is in memory, of all levels of the part of a column that a thread
-/// looks at: what is decompressed, and from a stream all.
+/// The most bytes of validity bits and offsets that a thread keeps in memory for a part of a
+/// column, all levels together. For a file only decompressed bytes count, for a stream all.
 pub(super) const MAX_IN_MEMORY: usize = 256 << 20;
 
 /// The data of a buffer, as it lies in the file or as a stream.
@@ -40,7 +40,7 @@ pub(super) fn open(buffer: &[u8], codec: Option<Codec>) -> io::Result<Opened<'_>
     })
 }
 
-/// Opens a buffer of this many bytes, which a stream is at the begin of.
+/// Opens the buffer that begins at the place of a stream and has this many bytes.
 pub(super) fn open_stream<'a>(
     mut stream: impl Read + 'a,
     length: usize,
@@ -63,7 +63,7 @@ pub(super) fn open_stream<'a>(
 
 const NO_LENGTH: &str = "a buffer without its length";
 
-/// The length behind the prefix of a buffer; none if it is not compressed.
+/// The decompressed length that the prefix of a buffer gives; none if the buffer is not compressed.
 fn decompressed(prefix: [u8; 8]) -> io::Result<Option<u64>> {
     match i64::from_le_bytes(prefix) {
         -1 => Ok(None),
@@ -84,8 +84,8 @@ impl Codec {
     }
 }
 
-/// The first bytes of a buffer, all of which must be there. `left` is how many may be read into
-/// memory.
+/// The first `length` bytes of a buffer. Fails if the buffer is shorter. At most `left` bytes are
+/// read into memory.
 pub(super) fn load(opened: Opened<'_>, length: usize, left: usize) -> io::Result<Cow<'_, [u8]>> {
     let end = || io::Error::from(io::ErrorKind::UnexpectedEof);
     match opened {
@@ -97,7 +97,7 @@ pub(super) fn load(opened: Opened<'_>, length: usize, left: usize) -> io::Result
                     "too many rows in a compressed batch",
                 ));
             }
-            // Grows with what is there, not with what is claimed.
+            // The memory grows with the bytes that are there, not with the claimed length.
             let mut bytes = Vec::new();
             stream.take(length as u64).read_to_end(&mut bytes)?;
             if bytes.len() == length { Ok(Cow::Owned(bytes)) } else { Err(end()) }
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
         let short = load(opened(), 65, 100).expect_err("there are no more");
         assert_eq!(short.kind(), io::ErrorKind::UnexpectedEof);
-        // What is not compressed takes none.
+        // A buffer that is not compressed is borrowed, so a limit of 0 bytes is enough.
         assert!(matches!(load(Opened::Here(&[7; 64]), 64, 0), Ok(Cow::Borrowed([7, ..]))));
     }
 }

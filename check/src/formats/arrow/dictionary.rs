@@ -9,7 +9,7 @@ use super::error::Error;
 use super::levels::Levels;
 use crate::model::{ByteOrder, ShowError};
 
-/// Rows whose numbers are put together at a time.
+/// Rows whose numbers are gathered at a time.
 pub(super) const ROWS: usize = 8 << 10;
 
 /// How a column refers to a dictionary.
@@ -43,17 +43,17 @@ pub(super) struct Entries<'a> {
     in_memory: usize,
 }
 
-/// The entries of one batch.
+/// The entries of one batch of the dictionary.
 struct Segment<'a> {
-    /// The index of the first.
+    /// The index of the first entry.
     first: usize,
     values: Cow<'a, [u8]>,
-    /// Bits, of which those of nulls are 0; none if nothing is null.
+    /// A bit for each entry: 0 if it is null. None if no entry is null.
     valid: Option<Cow<'a, [u8]>>,
 }
 
 impl<'a> Entries<'a> {
-    /// Those of some batches, of so many bytes each.
+    /// The entries of these batches, of `size` bytes each.
     pub(super) fn load(batches: &[Batch], size: usize, input: &'a [u8]) -> Result<Self, ShowError> {
         let mut entries = Self::default();
         for batch in batches {
@@ -64,8 +64,8 @@ impl<'a> Entries<'a> {
         Ok(entries)
     }
 
-    /// Adds those of a batch. `load` reads so many bytes of a buffer, with no more in memory than
-    /// its last argument. `most` is how many bytes all entries may take in memory.
+    /// Adds the entries of a batch. `load` takes the range of a buffer, the number of bytes to read
+    /// and the most bytes that may go into memory. `most` is the limit for all entries together.
     pub(super) fn add(
         &mut self,
         batch: &Batch,
@@ -93,17 +93,17 @@ impl<'a> Entries<'a> {
         Ok(())
     }
 
-    /// Bytes of them that do not lie in the file.
+    /// Bytes of the entries in memory, as opposed to bytes in the mapped file.
     pub(super) fn in_memory(&self) -> usize {
         self.in_memory
     }
 
-    /// The entry at an index: none if there is no such entry, and then none if it is null.
+    /// The entry at an index: `None` if there is no such entry, `Some(None)` if the entry is null.
     fn get(&self, index: usize, size: usize) -> Option<Option<&[u8]>> {
         if index >= self.length {
             return None;
         }
-        // Batches without entries begin where the next one does.
+        // An empty batch has the same first index as the next one, so take the last of them.
         let behind = self.segments.partition_point(|segment| segment.first <= index);
         let Segment { first, values, valid } = &self.segments[behind.checked_sub(1)?];
         let at = index - first;
@@ -112,27 +112,27 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// What the entries of some batches count as decoded, of so many bytes each. All of them are opened
-/// for each batch of rows.
+/// The decoded bytes that the entries of these batches count as, at `size` bytes each. All entries
+/// are opened again for each batch of rows.
 pub(super) fn bytes(batches: &[Batch], size: usize) -> u64 {
-    /// For opening a batch, however short.
+    /// Counted for each batch, since opening even an empty one takes time.
     const OPENED: u64 = 64;
     let (Some(first), Some(last)) = (batches.first(), batches.last()) else { return 0 };
     let entries = (last.end() - first.first) as u64;
     entries.saturating_mul(size as u64).saturating_add(OPENED * batches.len() as u64)
 }
 
-/// The numbers of some rows, and which of them the dictionary has as nulls.
+/// The numbers of some rows, gathered from a dictionary.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) numbers: Vec<u8>,
-    /// Rises.
+    /// The indices of the numbers whose entry is null, in rising order.
     nulls: Vec<usize>,
 }
 
 impl Gathered {
-    /// Makes them those of these indices, of which the first is that of this element of the leaf.
-    /// Numbers have `size` bytes.
+    /// Gathers the numbers of these indices. The first index belongs to element `first` of the
+    /// leaf. Numbers have `size` bytes.
     ///
     /// # Errors
     /// [`Error::Index`] for an index outside the dictionary, unless the element is null.
@@ -165,7 +165,7 @@ impl Gathered {
         !self.nulls.is_empty()
     }
 
-    /// Clears the bits of those of a run that are null.
+    /// Clears the bits of the null entries in a run.
     pub(super) fn clear_nulls(&self, run: Range<usize>, bits: &mut [u64]) {
         let from = self.nulls.partition_point(|&place| place < run.start);
         for place in self.nulls[from..].iter().take_while(|&&place| place < run.end) {

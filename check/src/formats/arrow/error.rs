@@ -24,7 +24,7 @@ pub enum Error {
     Names,
     /// A type contradicts itself.
     Type(String),
-    /// Messages overlap, or buffers do.
+    /// Messages overlap, or buffers overlap.
     Overlap,
     /// A length or an offset is negative, too large, or does not fit the others.
     Length(&'static str),
@@ -61,7 +61,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The message of the verifier without its trace, which follows on further lines.
+/// The message of the verifier. The trace on the lines below it is left out.
 fn first_line(error: &InvalidFlatbuffer) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Which elements of a leaf belong to rows, and which of them are null or lie under a null.
+//! Which elements of a leaf belong to which rows, and which elements are null or lie under a null.
 
 use std::borrow::Cow;
 use std::io;
@@ -13,24 +13,25 @@ use crate::model::{ByteOrder, ShowError};
 #[derive(Default)]
 pub(super) struct Levels<'a>(Vec<Level<'a>>);
 
-/// Loads so many bytes of a buffer of a node. The last is how many may be in memory.
+/// Loads a buffer of a node. Takes its range, the number of bytes to load, and the most bytes that
+/// may go into memory.
 pub(super) type LoadBuffer<'a, 'f> =
     dyn FnMut(Range<usize>, usize, usize) -> Result<Cow<'a, [u8]>, ShowError> + 'f;
 
-/// A node on the way down.
+/// A node of the chain.
 struct Level<'a> {
     node: usize,
     step: Step,
     length: usize,
-    /// Bits, of which those of nulls are 0; none if nothing is null.
+    /// A bit for each element: 0 if it is null. None if no element is null.
     valid: Option<Cow<'a, [u8]>>,
     offsets: Offsets<'a>,
 }
 
 impl<'a> Levels<'a> {
-    /// Makes them those of a chain of nodes, in the same batch. What the last chain shares with
-    /// this one is kept, and what it does not is given back. Buffers are asked for by their places,
-    /// in the order in which they lie.
+    /// Loads the levels of a chain of nodes. All calls are for the same batch. Levels that the last
+    /// chain shares with this one are kept, and the others are dropped. Buffers are loaded in the
+    /// order of their places in the batch.
     pub(super) fn load(
         &mut self,
         fields: &Fields,
@@ -56,8 +57,8 @@ impl<'a> Levels<'a> {
         self.0.iter().any(|level| level.valid.is_some())
     }
 
-    /// The elements of the leaf from the first to the last that may belong to these rows. If
-    /// nothing is null, they all do.
+    /// The range of elements of the leaf that covers these rows. Without nulls, every element of
+    /// the range belongs to the rows.
     pub(super) fn cover(&self, rows: Range<usize>) -> Range<usize> {
         let Some((leaf, above)) = self.0.split_last() else { return 0..0 };
         let elements = above.iter().fold(rows, |elements, level| level.down(level.trim(elements)));
@@ -69,14 +70,14 @@ impl<'a> Levels<'a> {
         self.0.iter().rev().skip(1).fold(element, |element, level| level.parent_of(element))
     }
 
-    /// Sets the bits of those of the elements of the leaf, which the first bit begins with, that
-    /// are not null and belong to something that is not; all bits were 0.
+    /// Sets a bit for each of these elements of the leaf that is valid: neither null nor under a
+    /// null. The first element has the first bit. All bits must be 0 before.
     pub(super) fn valid(&self, elements: Range<usize>, bits: &mut [u64]) {
         if elements.is_empty() {
             return;
         }
-        // What holds them, on each level from the leaf up: nothing else is looked at, however long
-        // it is.
+        // The elements of each level that hold these elements of the leaf, from the leaf up. The
+        // rest of a level is not read, so a long level costs no time.
         let mut within = Vec::with_capacity(self.0.len());
         let (mut first, mut last) = (elements.start, elements.end - 1);
         for (index, level) in self.0.iter().enumerate().rev() {
@@ -97,7 +98,7 @@ impl<'a> Levels<'a> {
 }
 
 impl Levels<'_> {
-    /// Whether an element of the leaf is not null and belongs to something that is not.
+    /// Whether an element of the leaf is valid: neither null nor under a null.
     pub(super) fn is_valid(&self, element: usize) -> bool {
         let mut bits = [0];
         self.valid(element..element + 1, &mut bits);
@@ -105,11 +106,12 @@ impl Levels<'_> {
     }
 }
 
-/// Gets the bits of the leaf, if some of it is null, and a run of its elements.
+/// Receives a run of elements of the leaf, with the validity bits of the leaf if it has nulls.
 type OfRun<'a> = dyn FnMut(Option<&[u8]>, Range<usize>) + 'a;
 
-/// Calls with the elements of the last level, and its bits, that belong to those of the first and
-/// to no null, as far as they are within what is asked for (which is told from the last level on).
+/// Finds the elements of the last level that belong to `elements` of the first level and lie under
+/// no null, and calls `of_run` with each run of them. `within` bounds the elements of each level,
+/// and begins with the bounds of the last level.
 fn mark(
     levels: &[Level<'_>],
     within: &[Range<usize>],
@@ -161,7 +163,7 @@ impl<'a> Level<'a> {
         let mut offsets = Offsets { bytes: Cow::Borrowed(&[]), wide: false, order };
         if let Step::List { wide } = step {
             offsets.wide = wide;
-            // Of no lists, even the first may be missing.
+            // Without lists, even the first offset may be missing.
             if data.length > 0 {
                 let count =
                     data.length.checked_add(1).and_then(|count| count.checked_mul(offsets.size()));
@@ -174,12 +176,12 @@ impl<'a> Level<'a> {
         Ok(Self { node, step, length: data.length, valid, offsets })
     }
 
-    /// Bytes of it that do not lie in the file.
+    /// Bytes of the level in memory, as opposed to bytes in the mapped file.
     fn in_memory(&self) -> usize {
         in_memory(self.valid.iter().chain([&self.offsets.bytes]))
     }
 
-    /// The element of this level to which one of the next belongs.
+    /// The element of this level that the element `child` of the next level belongs to.
     fn parent_of(&self, child: usize) -> usize {
         match self.step {
             Step::Same | Step::Other => child,
@@ -188,13 +190,13 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// The elements of the next level that belong to some of this.
+    /// The elements of the next level that belong to these elements of this level.
     fn down(&self, elements: Range<usize>) -> Range<usize> {
         match self.step {
             _ if elements.is_empty() => 0..0,
             Step::Same | Step::Other => elements,
             Step::Fixed(size) => elements.start * size..elements.end * size,
-            // A map that another process writes to could make them fall after all.
+            // The offsets were verified, but another process may write to the mapped file.
             Step::List { .. } => {
                 let start = self.offsets.get(elements.start);
                 start..self.offsets.get(elements.end).max(start)
@@ -202,8 +204,8 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Without the nulls at both ends, and without what the level does not have (if a map that
-    /// another process writes to says so).
+    /// The elements without the nulls at both ends. Also cuts them to the length of the level, in
+    /// case another process has changed the offsets in the mapped file.
     fn trim(&self, elements: Range<usize>) -> Range<usize> {
         let end = elements.end.min(self.length);
         let elements = elements.start.min(end)..end;
@@ -213,7 +215,7 @@ impl<'a> Level<'a> {
     }
 }
 
-/// Bytes of those that do not lie in the file.
+/// Bytes of the buffers in memory, as opposed to bytes in the mapped file.
 fn in_memory<'a>(buffers: impl IntoIterator<Item = &'a Cow<'a, [u8]>>) -> usize {
     let owned = buffers.into_iter().filter(|buffer| matches!(buffer, Cow::Owned(_)));
     owned.map(|buffer| buffer.len()).sum()
@@ -231,7 +233,7 @@ impl Offsets<'_> {
         if self.wide { 8 } else { 4 }
     }
 
-    /// One of them; a negative one is more than any length.
+    /// The offset at an index. A negative offset becomes `usize::MAX`, which exceeds every length.
     fn get(&self, index: usize) -> usize {
         fn number<const SIZE: usize>(bytes: &[u8], index: usize) -> [u8; SIZE] {
             bytes.as_chunks().0[index]
@@ -245,7 +247,7 @@ impl Offsets<'_> {
         usize::try_from(value).unwrap_or(usize::MAX)
     }
 
-    /// They rise, and end within the child.
+    /// Checks that the offsets rise and do not exceed the length of the child.
     fn verify(&self, lists: usize, child: usize) -> io::Result<()> {
         let rise = (0..lists).all(|index| self.get(index) <= self.get(index + 1));
         if rise && self.get(lists) <= child {
@@ -258,7 +260,7 @@ impl Offsets<'_> {
         }
     }
 
-    /// The list that holds an element: the last that does not begin behind it.
+    /// The list that holds an element: the last list that begins at or before it.
     fn list_of(&self, element: usize, lists: usize) -> usize {
         let (mut low, mut high) = (0, lists);
         while high - low > 1 {
@@ -269,7 +271,7 @@ impl Offsets<'_> {
     }
 }
 
-/// The first bit of this value, or the end.
+/// The place of the first bit with this value, or the end.
 fn find(bits: &[u8], range: Range<usize>, value: bool) -> usize {
     let (mut at, other) = (range.start, if value { 0x00 } else { 0xFF });
     while at < range.end {
@@ -284,7 +286,7 @@ fn find(bits: &[u8], range: Range<usize>, value: bool) -> usize {
     range.end
 }
 
-/// Behind the last bit that is 1, or the start.
+/// The place behind the last bit that is 1, or the start.
 fn last(bits: &[u8], range: Range<usize>) -> usize {
     let mut end = range.end;
     while end > range.start {
@@ -299,7 +301,7 @@ fn last(bits: &[u8], range: Range<usize>) -> usize {
     range.start
 }
 
-/// 64 bits from a bit on; those behind the end are 0.
+/// 64 bits, from a bit on. Bits behind the end are 0.
 fn word(bits: &[u8], at: usize) -> u64 {
     let rest = &bits[(at / 8).min(bits.len())..];
     let mut bytes = [0; 16];
@@ -322,7 +324,7 @@ fn fill(to: &mut [u64], range: Range<usize>) {
     }
 }
 
-/// Adds the lowest bits, up to 64, of a word.
+/// Adds the lowest `count` bits of a word, at most 64.
 fn put(word: u64, count: usize, to: &mut [u64], at: usize) {
     let word = if count < 64 { word & ((1 << count) - 1) } else { word };
     let (index, shift) = (at / 64, at % 64);
@@ -355,7 +357,7 @@ mod tests {
         }
     }
 
-    /// Every begin and length of bits, at every place, against bit after bit.
+    /// Every start, length and destination, compared with a loop over single bits.
     #[test]
     fn bits_are_copied() {
         let from: Vec<u8> = (0..40u8).map(|byte| byte.wrapping_mul(151) ^ 0x5A).collect();
@@ -378,7 +380,7 @@ mod tests {
                 );
             }
         }
-        // The last bits have no word of their own.
+        // The last bits do not fill a word.
         assert_eq!(word(&[0xFF; 2], 9), 0x7F);
         assert_eq!(word(&[0xFF; 2], 16), 0);
     }

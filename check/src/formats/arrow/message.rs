@@ -9,8 +9,7 @@ use super::error::Error;
 use super::schema::Schema;
 use crate::formats::signatures::ARROW_MESSAGE;
 
-/// The bounds of the verifier of tables, for metadata of this length. Only metadata that is made to
-/// keep the verifier busy goes beyond them.
+/// The limits of the verifier, for metadata of this length. Only hostile metadata exceeds them.
 pub(super) fn verifier(length: usize) -> VerifierOptions {
     VerifierOptions {
         max_depth: 128,
@@ -27,7 +26,7 @@ pub(super) struct Framed {
 }
 
 impl Framed {
-    /// The message that begins here; none at the end of a stream.
+    /// Reads the message that begins here. None at the end of a stream.
     pub(super) fn read(bytes: &[u8], at: usize) -> Result<Option<Self>, Error> {
         let rest = bytes.get(at..).ok_or(Error::Truncated("messages"))?;
         // Before version 0.15 the length came first.
@@ -73,15 +72,15 @@ impl Framed {
 pub(super) const NO_SCHEMA: Error = Error::Message("a stream without a schema");
 pub(super) const NO_COLUMN: Error = Error::Message("a dictionary that no column has");
 
-/// The dictionary that a batch is of.
+/// The dictionary that a batch belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct OfDictionary {
     pub(super) id: i64,
-    /// Whether the batch adds entries behind the last ones, or replaces all.
+    /// Whether the batch appends entries. Otherwise it replaces all entries.
     pub(super) is_delta: bool,
 }
 
-/// The batch of a message, and its dictionary if it is of one.
+/// The batch of a message, with its dictionary if the batch belongs to one.
 pub(super) fn batch<'a>(
     message: &Message<'a>,
 ) -> Result<(Option<OfDictionary>, RecordBatch<'a>), Error> {

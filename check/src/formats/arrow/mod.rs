@@ -2,13 +2,13 @@
 //! as the columnar format specification of Apache Arrow describes them ("Serialization and
 //! Interprocess Communication").
 //!
-//! A column of floats is a tensor of one element a row. Each list of fixed size adds a dimension. In
-//! lists of varying length the coordinate is the row, since there is no other shape. Nulls are not
-//! looked at, whatever their bytes are, and neither are numbers under a null row of a struct or a
-//! list. A column that refers to a dictionary of floats is a tensor of the numbers that its rows have:
-//! entries that no row refers to are not looked at. A dictionary of structs or lists with floats is a
-//! tensor of its own, of one element an entry. Columns of unions, runs and list views are unreadable
-//! if they hold floats.
+//! A column of floats is a tensor with one element for each row. Each list of fixed size adds a
+//! dimension. In lists of varying length the coordinate is the row, since the lists have no common
+//! shape. Nulls are not looked at, and neither are numbers under a null row of a struct or a list:
+//! the format gives their bytes no meaning. A column that refers to a dictionary of floats is a
+//! tensor of the numbers that the rows refer to. Entries without a row are not looked at. A
+//! dictionary of structs or lists with floats is a tensor of its own, with one element for each
+//! entry. Columns of unions, runs and list views are unreadable if they hold floats.
 //!
 //! A stream describes the nulls and lists of a batch before its numbers, so the numbers need not be
 //! in memory: see [`check_stream`](crate::check_stream). The descriptions stay in memory until the
@@ -16,11 +16,11 @@
 //! (2^26 lists, or 2^31 nulls) is refused, and so are dictionaries of floats of more than 256 MiB
 //! together. A file may have another order, so it cannot come as a stream.
 //!
-//! The verifier of `arrow-ipc` checks the metadata, and this module checks what the metadata says
-//! of the data. Data is read where it lies. Compressed numbers (LZ4, Zstandard) are decompressed as
-//! streams. The bits of nulls and the offsets of lists are decompressed into memory, at most 256 MiB
-//! for the part of a column that a thread looks at. Little data can decompress to much:
-//! [`Options::expansion`](crate::Options::expansion) bounds how much is taken.
+//! The verifier of `arrow-ipc` checks the metadata. This module checks the offsets and lengths in
+//! the metadata. Data that is not compressed is read in place. Compressed numbers (LZ4, Zstandard)
+//! are decompressed as streams. The bits of nulls and the offsets of lists are decompressed into
+//! memory, at most 256 MiB for the part of a column that a thread looks at. A few bytes can
+//! decompress to very many; [`Options::expansion`](crate::Options::expansion) is the limit.
 
 mod batch;
 mod column;
@@ -83,18 +83,18 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
     Ok(batches.finish()?)
 }
 
-/// What has been read so far.
+/// The parts of a file that have been read so far.
 #[derive(Default)]
 struct Batches {
     schema: Schema,
     batches: Vec<Batch>,
-    /// Those of dictionaries, by their ids.
+    /// The batches of dictionaries, by the id of the dictionary.
     dictionaries: BTreeMap<i64, Vec<Batch>>,
-    /// Which of those make up each dictionary now.
+    /// The batches that make up each dictionary at this point of the file.
     versions: Arc<Versions>,
-    /// Where the messages lie, with their bodies.
+    /// The ranges of the messages, bodies included.
     used: Vec<Range<usize>>,
-    /// Bytes of all of them.
+    /// The total length of these ranges.
     total: usize,
 }
 
@@ -143,7 +143,7 @@ impl Batches {
         if at > bytes.len() {
             return Err(Error::Truncated("data").into());
         }
-        // The end may be marked or not.
+        // The marker at the end is optional.
         while at < bytes.len() {
             let Some(framed) = Framed::read(bytes, at)? else {
                 let end = at + if bytes[at..].starts_with(ARROW_MESSAGE) { 8 } else { 4 };
@@ -154,7 +154,7 @@ impl Batches {
         Ok(())
     }
 
-    /// A batch of rows or of a dictionary; returns where its body ends.
+    /// Adds a batch of rows or of a dictionary. Returns the end of its body.
     fn message(&mut self, framed: &Framed, at: usize, bytes: &[u8]) -> Result<usize, Error> {
         let message = framed.message()?;
         let body = framed.body(&message)?;
@@ -162,8 +162,8 @@ impl Batches {
             return Err(Error::Truncated("data"));
         }
         self.used.push(at..body.end);
-        // A block may be repeated as often as the footer is long, so this does not wait for the
-        // last.
+        // The footer may repeat one block many times. Checked here for each block, so that many
+        // repetitions fail early.
         self.total = self.total.saturating_add(body.end - at);
         if self.total > bytes.len() {
             return Err(Error::Overlap);

@@ -1,4 +1,4 @@
-//! The numbers of a batch, as they lie there or as they come out of a stream.
+//! The numbers of a batch, in place or from a stream.
 
 use std::io;
 use std::ops::Range;
@@ -8,17 +8,17 @@ use crate::model::{Error, ShowError};
 
 /// Bytes that are decompressed at a time.
 const CHUNK: usize = 64 << 10;
-/// Bytes that are shown at a time where they lie: who sees them may want to stop.
+/// Bytes that are shown at a time in place. The pieces are short so that the caller can stop.
 const PIECE: usize = 4 << 20;
 
-/// Sees a run of numbers, of which the first is this element of the leaf.
+/// Sees a run of numbers. The second argument is the index of the first one in the leaf.
 pub(super) type SeeFrom<'a> = dyn FnMut(&[u8], usize) -> Result<(), Error> + 'a;
 
 /// The numbers of a batch.
 pub(super) struct Numbers<'a> {
     opened: Opened<'a>,
     size: usize,
-    /// The number that the stream is at.
+    /// The index of the next number of the stream.
     at: usize,
     buffer: Vec<u8>,
 }
@@ -28,7 +28,8 @@ impl<'a> Numbers<'a> {
         Self { opened, size, at: 0, buffer: Vec::new() }
     }
 
-    /// Shows a run of numbers behind the last, in pieces, with the place of the first of each.
+    /// Shows a run of numbers in pieces, each with the index of its first number. A run must begin
+    /// behind the last one.
     pub(super) fn show(
         &mut self,
         run: Range<usize>,
@@ -52,8 +53,8 @@ impl<'a> Numbers<'a> {
                 }
                 self.buffer.resize(CHUNK, 0);
                 while self.at < run.end {
-                    // Bytes between the runs are decompressed too. `see` gets an empty run for them,
-                    // so that the caller can stop.
+                    // Bytes between the runs are decompressed too. `see` gets an empty run for
+                    // them, so that the caller can stop.
                     let skipped = self.at < run.start;
                     let stop = if skipped { run.start } else { run.end };
                     let count = (CHUNK / self.size).min(stop - self.at);
@@ -74,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers that are never ready as a whole.
+    /// A reader that returns a few bytes at a time.
     fn numbers(count: usize) -> Numbers<'static> {
         let stream = io::repeat(1).take(count as u64 * 4);
         Numbers::new(Opened::Stream(Box::new(stream)), 4)
@@ -95,7 +96,7 @@ mod tests {
         assert_eq!((nothing, seen), (40, vec![(vec![1; 8], far)]));
     }
 
-    /// What lies there is shown in pieces, too.
+    /// Numbers in place are shown in pieces, too.
     #[test]
     fn pieces_can_be_stopped() {
         let bytes = vec![7; 2 * PIECE + 48];

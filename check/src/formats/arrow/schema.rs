@@ -1,4 +1,4 @@
-//! The schema: which nodes and buffers a batch has, and which of them are numbers.
+//! The schema: the nodes and buffers of a batch, and which of the buffers hold floats.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::dictionary::Indices;
 use super::error::Error;
 use crate::model::ByteOrder;
 
-/// Fields of a table, and those of the dictionaries that they refer to.
+/// The fields of a table, and the fields of the dictionaries that they refer to.
 pub(super) struct Schema {
     pub(super) fields: Fields,
-    /// The type of the values of each dictionary.
+    /// The type of the values of each dictionary, by its id.
     pub(super) dictionaries: BTreeMap<i64, Fields>,
     pub(super) order: ByteOrder,
 }
@@ -23,13 +23,13 @@ impl Default for Schema {
     }
 }
 
-/// Fields in the order in which batches have their nodes: each before its children.
+/// Fields in the order of the nodes of a batch: each before its children.
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) nodes: Vec<Node>,
     pub(super) columns: Vec<Column>,
-    /// Of a dictionary of plain values: their format, if they are floats. They are no column, since
-    /// the rows that refer to them are.
+    /// The format of the entries, if this is a dictionary of plain floats. Its entries are no
+    /// column: the columns are the rows that refer to the entries.
     pub(super) entries: Option<Format>,
 }
 
@@ -43,24 +43,24 @@ pub(super) struct Node {
 /// The buffers of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Buffers {
-    /// So many.
+    /// This number of buffers.
     Count(usize),
-    /// Two, and as many more as the batch says.
+    /// Two, and further ones. The batch gives their number.
     Views,
-    /// So many, and one more before version 5.
+    /// This number of buffers, and one more before version 5.
     Union(usize),
 }
 
-/// Which of the elements of a child belong to an element of its parent.
+/// Which elements of a child belong to an element of its parent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// That of the same place; or it has no child.
+    /// The element at the same index. Also the step of a node without a child.
     Same,
-    /// So many.
+    /// This number of consecutive elements.
     Fixed(usize),
-    /// Those between two offsets, which have 8 bytes each if it is wide, else 4.
+    /// The elements between two offsets. An offset has 8 bytes if `wide`, and otherwise 4.
     List { wide: bool },
-    /// Some that are not told here.
+    /// A rule that this module does not implement.
     Other,
 }
 
@@ -68,19 +68,19 @@ pub(super) enum Step {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) dtype: String,
-    /// Its nodes from the field down to itself.
+    /// The nodes from the field down to the leaf.
     pub(super) chain: Vec<usize>,
-    /// Elements in a row, of each list of fixed size.
+    /// The length of each list of fixed size.
     pub(super) dimensions: Vec<usize>,
-    /// Whether there are lists of varying length above it.
+    /// Whether lists of varying length are above the leaf.
     pub(super) ragged: bool,
     pub(super) content: Content,
-    /// The dictionary that its rows refer to, if it has floats.
+    /// The id of the dictionary that the rows refer to, if its entries are floats.
     pub(super) dictionary: Option<Indices>,
 }
 
 impl Column {
-    /// The format of its numbers, if they are looked at.
+    /// The format of the numbers, if they are looked at.
     pub(super) fn format(&self) -> Option<Format> {
         match self.content {
             Content::Floats(format) => Some(format),
@@ -89,16 +89,16 @@ impl Column {
     }
 }
 
-/// What a leaf holds.
+/// The content of a leaf.
 pub(super) enum Content {
     Floats(Format),
     NotFloat,
-    /// Floats that cannot be told from others: why.
+    /// Floats that this module cannot locate, with the reason.
     Unreadable(&'static str),
 }
 
 impl Schema {
-    /// The schema; `length` is that of the metadata it is part of.
+    /// Reads the schema. `length` is the length of the metadata that holds it.
     pub(super) fn read(schema: fb::Schema<'_>, length: usize) -> Result<Self, Error> {
         let order = match schema.endianness() {
             fb::Endianness::Little => ByteOrder::Little,
@@ -117,11 +117,11 @@ impl Schema {
     }
 }
 
-/// Where a field lies among the others.
+/// The path to a field.
 #[derive(Clone, Default)]
 struct Place {
     name: String,
-    /// What the lists above it are, and what closes them.
+    /// The text before and behind the type name: the lists around the field.
     before: String,
     after: String,
     chain: Vec<usize>,
@@ -133,13 +133,13 @@ struct Place {
 struct Builder {
     fields: Fields,
     dictionaries: BTreeMap<i64, Fields>,
-    /// Bytes that names, types and chains may still take.
+    /// Bytes that further names, types and chains may take.
     left: usize,
 }
 
 impl Builder {
-    /// Adds a field and its children; of one that is a dictionary, the indices, unless it is asked
-    /// for as its values.
+    /// Adds a field and its children. A field with a dictionary adds its indices, except where the
+    /// caller asks for the values of the dictionary.
     fn field(
         &mut self,
         field: fb::Field<'_>,
@@ -152,7 +152,7 @@ impl Builder {
         let listed = parent.is_some_and(|parent| {
             matches!(self.fields.nodes[parent].step, Step::Fixed(_) | Step::List { .. })
         });
-        // The only child of a list has a name that says nothing.
+        // The only child of a list has a name without meaning, such as `item`.
         if !listed {
             if parent.is_some() {
                 place.name.push('.');
@@ -218,7 +218,7 @@ impl Builder {
         self.fields.columns.push(column);
     }
 
-    /// The column of a field whose rows refer to a dictionary.
+    /// Adds the column of a field whose rows refer to a dictionary.
     fn rows(
         &mut self,
         field: fb::Field<'_>,
@@ -237,7 +237,7 @@ impl Builder {
             }
             false => ("dictionary".to_owned(), None),
         };
-        // Fields that share a dictionary agree on its type.
+        // Fields that share a dictionary must agree on its type.
         if self.dictionaries[&id].entries != format {
             return Err(bad());
         }
@@ -252,14 +252,14 @@ impl Builder {
         Ok(())
     }
 
-    /// The entries of a dictionary. Several columns may share it. Those of structs and lists are
-    /// columns of a table of their own.
+    /// Adds the entries of a dictionary, which several columns may share. Entries that are structs
+    /// or lists become the columns of a table of their own.
     fn dictionary(&mut self, field: fb::Field<'_>, id: i64, name: &str) -> Result<(), Error> {
         if self.dictionaries.contains_key(&id) {
             return Ok(());
         }
         let outer = std::mem::take(&mut self.fields);
-        // Those within have ids of their own.
+        // A dictionary within a dictionary has its own id.
         self.dictionaries.insert(id, Fields::default());
         let result = self.field(field, None, &Place::default(), true);
         let mut inner = std::mem::replace(&mut self.fields, outer);
@@ -278,7 +278,7 @@ impl Builder {
     }
 }
 
-/// What a leaf of this format holds.
+/// The content of a leaf of this format.
 fn content(format: Option<Format>, place: &Place) -> Content {
     match (format, place.unreadable) {
         (None, _) => Content::NotFloat,
@@ -287,7 +287,7 @@ fn content(format: Option<Format>, place: &Place) -> Content {
     }
 }
 
-/// The buffers of a type, and how its children follow.
+/// The buffers of a type, and the step to its children.
 fn layout(field: &fb::Field<'_>) -> Option<(Buffers, Step)> {
     let count = Buffers::Count;
     Some(match field.type_type() {
@@ -316,7 +316,7 @@ fn layout(field: &fb::Field<'_>) -> Option<(Buffers, Step)> {
     })
 }
 
-/// The name of a type without children, and its format if it is one of floats.
+/// The name of a type without children, and its format if the type is a float.
 fn element(field: &fb::Field<'_>) -> Option<(String, Option<Format>)> {
     Some(match field.type_type() {
         fb::Type::FloatingPoint => match field.type_as_floating_point()?.precision() {

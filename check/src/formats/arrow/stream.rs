@@ -1,4 +1,4 @@
-//! Streams that are not in memory: batch after batch, and of each buffer after buffer.
+//! Streams, read batch after batch and buffer after buffer. A stream is never in memory as a whole.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::formats::signatures::{ARROW_FILE, ARROW_MESSAGE};
 use crate::model::reader::Columns;
 use crate::model::{self, ByteOrder, Content, FileFormat, Run, See, ShowError, Tensor};
 
-/// The longest metadata of a message, which is in memory as a whole.
+/// The longest metadata of a message. Metadata is in memory as a whole.
 const MAX_METADATA: usize = 256 << 20;
 
 /// The message for an Arrow file that comes as a stream.
@@ -71,8 +71,8 @@ pub(super) fn tensors(
         let end = body.end;
         let batch = Batch::read(batch, body, table.rows, &table.fields, old)?;
         table.rows = batch.end();
-        // By the length that the message claims. `scan` asks again for each column, by the bytes
-        // that have come.
+        // This check counts the length that the message claims. `scan` repeats it for each column
+        // with the bytes that have arrived.
         look.bound(table.decoded(&batch)?.saturating_add(decoded), end as u64)?;
         if let (Some(dictionary), Some(format)) = (dictionary, table.fields.entries) {
             held.add(dictionary, &batch, format.size_in_bytes(), &mut source, look, &mut decoded)?;
@@ -84,12 +84,12 @@ pub(super) fn tensors(
     Ok(tables.flat_map(|table| table.finish(order)).collect::<Result<_, Error>>()?)
 }
 
-/// The dictionaries of floats that have come, by their ids. They are in memory.
+/// The dictionaries of floats so far, by their ids. Their entries are in memory.
 #[derive(Default)]
 struct Held(BTreeMap<i64, Entries<'static>>);
 
 impl Held {
-    /// Adds the entries of a batch, of so many bytes each.
+    /// Adds the entries of a batch, of `size` bytes each.
     fn add(
         &mut self,
         OfDictionary { id, is_delta }: OfDictionary,
@@ -117,9 +117,9 @@ impl Held {
     }
 }
 
-/// What a stream has next.
+/// The next part of a stream.
 enum Next {
-    /// The begin of a file of the other format.
+    /// The beginning of a file in the Arrow file format.
     File,
     Message(Framed),
     End,
@@ -143,20 +143,20 @@ impl Read for Source<'_> {
 }
 
 impl Source<'_> {
-    /// So many bytes, or what there is before the end. Memory grows with what is there.
+    /// Reads `length` bytes, or fewer if the stream ends. Memory grows with the bytes that arrive.
     fn bytes(&mut self, count: usize) -> Result<Vec<u8>, model::Error> {
         let mut bytes = Vec::new();
         self.take(count as u64).read_to_end(&mut bytes).map_err(model::Error::Io)?;
         Ok(bytes)
     }
 
-    /// So many bytes.
+    /// Reads `length` bytes.
     fn exactly(&mut self, count: usize, what: &'static str) -> Result<Vec<u8>, model::Error> {
         let bytes = self.bytes(count)?;
         if bytes.len() == count { Ok(bytes) } else { Err(Error::Truncated(what).into()) }
     }
 
-    /// The four bytes of a length.
+    /// Reads the four bytes of a length.
     fn length(&mut self) -> Result<Option<[u8; 4]>, model::Error> {
         let bytes = self.bytes(4)?;
         match bytes.first_chunk() {
@@ -166,7 +166,7 @@ impl Source<'_> {
         }
     }
 
-    /// The message that begins here. The end may be marked or not.
+    /// Reads the message that begins here. The marker at the end of a stream is optional.
     fn message(&mut self, first: bool) -> Result<Next, model::Error> {
         let truncated = || Error::Truncated("messages");
         let Some(mut length) = self.length()? else { return Ok(Next::End) };
@@ -194,7 +194,7 @@ impl Source<'_> {
         }
     }
 
-    /// Reads the first bytes of a buffer of a batch into memory, at most `left` of them.
+    /// Reads the first `length` bytes of a buffer into memory. Fails if they are more than `left`.
     fn load(
         &mut self,
         batch: &Batch,
@@ -224,13 +224,13 @@ impl Source<'_> {
         see: &mut See<'_>,
     ) -> Result<(), ShowError> {
         let Some(&leaf) = floats.chain().last() else { return Ok(()) };
-        // Runs of no numbers, so that the check can stop while bytes are skipped.
+        // Empty runs, so that the check can stop while bytes are skipped.
         let mut proceed = || see(Run { numbers: &[], place: &|_| 0, valid: None });
         let numbers = self.open(batch, batch.buffer(leaf, 1), &mut proceed)?;
         floats.show((batch, order), 0..batch.rows, levels, entries, numbers, see)
     }
 
-    /// Opens a buffer of a batch, which lies behind the last that was opened.
+    /// Opens a buffer of a batch. It must lie behind the last one that was opened.
     fn open(
         &mut self,
         batch: &Batch,
@@ -243,7 +243,7 @@ impl Source<'_> {
 
     /// Skips the bytes before `end`.
     fn skip_to(&mut self, end: usize, proceed: &mut Proceed<'_>) -> Result<(), model::Error> {
-        // In steps, so that the check can stop.
+        // Skips in steps, so that the check can stop.
         while self.at < end {
             let step = (end - self.at).min(1 << 20);
             let skipped =
@@ -257,10 +257,10 @@ impl Source<'_> {
     }
 }
 
-/// The part of a table that has come.
+/// The part of a table that has arrived.
 struct Table {
     fields: Fields,
-    /// The place of its first column among the columns of all tables.
+    /// The index of its first column among the columns of all tables.
     first: usize,
     rows: usize,
     /// Bytes of the numbers of each column, nulls included.
@@ -272,7 +272,7 @@ impl Table {
         Self { first, rows: 0, bytes: vec![0; fields.columns.len()], fields }
     }
 
-    /// Bytes of a batch that have to be decoded, or that it claims without holding them.
+    /// Bytes of a batch that are decompressed, or that the batch claims without holding them.
     fn decoded(&self, batch: &Batch) -> Result<u64, Error> {
         self.fields.columns.iter().try_fold(0u64, |all, column| {
             let floats = Floats::of(column, self.rows)?;
@@ -281,9 +281,9 @@ impl Table {
         })
     }
 
-    /// Looks at a batch. Its buffers follow one another in the order of their nodes, so those that
-    /// describe nulls and lists come before the numbers. They are dropped when the last column that
-    /// shares them is done. `decoded` counts the decoded bytes of all batches.
+    /// Looks at a batch. The buffers have the order of the nodes, so validity bits and offsets come
+    /// before the numbers. They are dropped after the last column that shares them. `decoded`
+    /// counts the decoded bytes of all batches.
     fn scan(
         &mut self,
         batch: &Batch,
@@ -311,7 +311,7 @@ impl Table {
                     source.load(batch, range, length, left, &mut || look.proceed())
                 });
             loaded.map_err(|error| error.of(|| column.name.clone()))?;
-            // By the bytes that have come.
+            // Counts the bytes that have arrived.
             let claimed = floats.decoded(&self.fields, batch);
             look.bound(decoded.saturating_add(claimed.levels), source.at as u64)?;
             *decoded = decoded.saturating_add(claimed.sum());
@@ -336,7 +336,7 @@ impl Table {
     }
 }
 
-/// Numbers that have been seen.
+/// The numbers seen so far.
 struct Gone(usize);
 
 impl model::Column for Gone {

@@ -7,10 +7,10 @@ use nonfinite::Format;
 use super::Error;
 use crate::model::{ByteOrder, Content, Data, Layout, Tensor, source};
 
-/// What matters here of the metadata.
+/// The metadata that the check needs.
 pub(super) struct Metadata {
     pub(super) alignment: u64,
-    /// The values and arrays of floats.
+    /// The floats and arrays of floats.
     pub(super) floats: Vec<Tensor>,
 }
 
@@ -43,7 +43,7 @@ impl Metadata {
             name: Some(format!("metadata.{}", source::text(&key))),
             file: None,
             dtype: dtype.to_owned(),
-            // The values are there, so their count fits.
+            // The values have been read, so their count fits.
             shape: count.into_iter().map(|count| count as usize).collect(),
             layout: Layout::RowMajor,
             content: Content::Floats { format, parts: 1, order: header.order },
@@ -62,14 +62,14 @@ fn float(kind: u32) -> Option<(&'static str, Format)> {
     }
 }
 
-// Types of values in metadata that are more than a size.
+// Types of metadata values without a fixed size, or with a meaning for the check.
 const UINT32: u32 = 4;
 const FLOAT32: u32 = 6;
 const FLOAT64: u32 = 12;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
-/// Bytes of a value of metadata, of the types that have a size.
+/// Bytes of a metadata value of a type with a fixed size.
 fn value_size(kind: u32) -> Result<u64, Error> {
     match kind {
         0 | 1 | 7 => Ok(1),
@@ -80,10 +80,10 @@ fn value_size(kind: u32) -> Result<u64, Error> {
     }
 }
 
-/// The header, as far as it has been read.
+/// A reader of the header.
 pub(super) struct Header<'a> {
     pub(super) stream: &'a mut dyn Read,
-    /// Bytes that have been read.
+    /// Bytes read so far.
     pub(super) read: u64,
     pub(super) order: ByteOrder,
 }
@@ -118,7 +118,7 @@ impl Header<'_> {
         })
     }
 
-    /// Reads as many bytes into `out`, which grows with those that are there.
+    /// Reads `length` bytes into `out`, which grows with the bytes that are there.
     fn copy(&mut self, length: u64, what: &'static str, out: &mut dyn Write) -> Result<(), Error> {
         let copied = io::copy(&mut self.stream.take(length), &mut { out });
         let copied = copied.map_err(|error| Error::Stream(error.kind()))?;
@@ -133,10 +133,10 @@ impl Header<'_> {
         Ok(string)
     }
 
-    /// Copies a value, or an array of so many. Skips texts.
+    /// Copies a value, or an array of `count` values. Skips texts.
     fn values(&mut self, kind: u32, count: Option<u64>, out: &mut dyn Write) -> Result<(), Error> {
         match kind {
-            // Each takes bytes, so this ends with the file at the latest.
+            // Each text takes bytes, so the loop ends with the file at the latest.
             STRING => (0..count.unwrap_or(1)).try_for_each(|_| self.string("metadata").map(drop)),
             ARRAY => Err(Error::NestedArray),
             _ => {

@@ -1,11 +1,11 @@
 //! GGUF, the format of ggml and llama.cpp, versions 2 and 3, in either byte order.
 //!
-//! The check looks at every value of float types, and at the scales of quantised types. Shapes have
-//! the index that runs fastest last, as in numpy. GGUF lists them the other way round. Floats in the
-//! metadata are tensors, too, of the name `metadata.KEY`.
+//! The check looks at every value of float types, and at the scales of quantised types. The last
+//! index of a shape runs fastest, as in numpy. GGUF lists extents in the reverse order. Floats in
+//! the metadata are tensors named `metadata.KEY`.
 //!
-//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. NaN in
-//! MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
+//! Source of the types: ggml's `ggml_type` and block structs, as in `ggml_validate_row_data`. NaN
+//! in MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
 //! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number.
 
 mod header;
@@ -37,13 +37,13 @@ pub(super) static READER: Reader = Reader {
 /// How a GGUF file begins.
 pub const MAGIC: &[u8] = b"GGUF";
 
-/// As many dimensions as ggml takes.
+/// The most dimensions that ggml accepts.
 const MAX_RANK: u32 = 4;
 
-/// Where data is aligned to, if the file does not say.
+/// The default alignment of data.
 const ALIGNMENT: u64 = 32;
 
-/// Longer gaps are no padding, whatever the alignment is.
+/// The longest padding. A longer gap counts as unknown bytes, whatever the alignment is.
 const MAX_PADDING: u64 = 64 << 10;
 
 /// Why a GGUF file cannot be checked.
@@ -54,11 +54,11 @@ pub enum Error {
     Magic,
     /// Neither version 2 nor 3.
     Version(u32),
-    /// The file ends before this does.
+    /// The file ends inside this part.
     Truncated(&'static str),
     /// A name is not UTF-8.
     Utf8,
-    /// A value of metadata is of a type that is not known.
+    /// A value of the metadata has an unknown type.
     ValueType(u32),
     /// An array of arrays, which ggml refuses too.
     NestedArray,
@@ -66,17 +66,17 @@ pub enum Error {
     Alignment,
     /// Two tensors have this name.
     RepeatedName(String),
-    /// More dimensions than ggml takes.
+    /// More dimensions than ggml accepts.
     Rank(u32),
     /// The shape of this tensor is too large to exist.
     Overflow(String),
-    /// Rows of this tensor are no whole number of blocks.
+    /// The rows of this tensor do not hold a whole number of blocks.
     Row(String),
     /// The data of this tensor does not begin at a multiple of the alignment.
     Unaligned(String),
     /// The data of this tensor ends behind the file.
     Outside(String),
-    /// The data of this tensor is also that of another, or part of it.
+    /// The data of this tensor overlaps the data of another tensor.
     Overlap(String),
     /// The stream failed, for example a download.
     Stream(io::ErrorKind),
@@ -122,8 +122,8 @@ impl From<Error> for model::Error {
     }
 }
 
-/// The floats in the metadata of a GGUF file, and its tensors in the order of their data. Tensors of
-/// types that ggml does not store are unreadable.
+/// The floats in the metadata of a GGUF file, and its tensors in the order of their data. Tensors
+/// of types that ggml does not store are unreadable.
 ///
 /// # Errors
 /// [`Error`] if the file is not whole, or if tensors overlap.
@@ -138,7 +138,7 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
         return Err(Error::Magic);
     }
     let version = header.u32("header")?;
-    // The other way round, the version is a multiple of 2^24.
+    // In the other byte order, the version is a multiple of 2^24.
     if version & 0xFFFF == 0 {
         header.order = ByteOrder::Big;
     }
@@ -152,7 +152,7 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
         metadata.read(&mut header)?;
     }
     let Metadata { alignment, floats } = metadata;
-    // No capacity: the count is a claim.
+    // Without capacity, since the count may be false.
     let mut infos = Vec::new();
     for _ in 0..count {
         infos.push(Info::read(&mut header)?);
@@ -161,7 +161,7 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
     let Header { read, order, .. } = header;
     let data = read.next_multiple_of(alignment);
     infos.sort_by_key(|info| info.offset);
-    // Without a known length: ends that fit the addresses of this machine.
+    // Without a known length, any end that this machine can address is accepted.
     let file = length.unwrap_or(isize::MAX as usize);
     // Padding is shorter than the alignment.
     let padding = alignment.min(MAX_PADDING) - 1;
@@ -187,10 +187,10 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
 /// A tensor as the header lists it.
 struct Info {
     name: String,
-    /// The index that runs fastest first.
+    /// The extents. The first index runs fastest.
     extents: Vec<u64>,
     kind: u32,
-    /// From the begin of the data.
+    /// The offset of the data, from the beginning of all data.
     offset: u64,
 }
 
@@ -206,7 +206,7 @@ impl Info {
         Ok(Self { name, extents, kind: header.u32(LIST)?, offset: header.u64(LIST)? })
     }
 
-    /// The tensor; `used` is where the data of those before ends.
+    /// The tensor. `used` is the end of the data of the tensors before it.
     fn tensor(
         self,
         data: u64,
@@ -239,7 +239,7 @@ impl Info {
         Ok(Tensor { name, file: None, dtype, shape, layout: Layout::RowMajor, content, data })
     }
 
-    /// The extents as numpy has them, if their product can be counted.
+    /// The extents in the order of numpy. None if their product overflows.
     fn shape(&self) -> Option<Vec<usize>> {
         let shape: Vec<_> = self
             .extents
@@ -252,7 +252,7 @@ impl Info {
         Some(shape)
     }
 
-    /// The bytes of the file that it takes.
+    /// The range of its data in the file.
     fn range(
         &self,
         kind: &Kind,

@@ -6,18 +6,18 @@ use super::Error;
 use crate::model::{ByteOrder, Content};
 use crate::raw;
 
-/// What the elements of an array are, as the header says.
+/// The type of the elements of an array.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Dtype {
-    /// Each element is a number, a text, ..
+    /// Each element is a number, a text or a time.
     Plain {
-        /// As the header spells it.
+        /// The type as the header spells it.
         name: String,
         /// Bytes of an element.
         size: usize,
         content: Content,
     },
-    /// Each element is a record.
+    /// Each element is a record with fields.
     Record {
         /// Bytes of a record.
         size: usize,
@@ -25,18 +25,19 @@ pub(super) enum Dtype {
     },
 }
 
-/// A field of a record that is no record itself. Those of a record within have names with dots.
+/// A field of a record that is not a record itself. Fields of nested records have names with dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// As the header spells it.
+    /// The type as the header spells it.
     pub(super) dtype: String,
     pub(super) content: Content,
-    /// Bytes of an element of it.
+    /// Bytes of an element of the field.
     pub(super) size: usize,
-    /// Where its first element begins in the record.
+    /// The offset of its first element in the record.
     pub(super) offset: usize,
-    /// Extent and stride in bytes of each dimension of the arrays that it lies in, the slowest first.
+    /// The dimensions of the arrays around the field: the extent and the stride in bytes of each,
+    /// the slowest first.
     pub(super) axes: Vec<(usize, usize)>,
 }
 
@@ -47,14 +48,14 @@ impl Dtype {
         }
     }
 
-    /// The dtype that a text stands for.
+    /// Parses a dtype.
     pub(super) fn plain(descr: &str) -> Result<Self, Error> {
         let (size, content) = content(descr)?;
         Ok(Self::Plain { name: descr.to_owned(), size, content })
     }
 
-    /// As [`Dtype::plain`], for a field of a record. Numbers that cannot be looked at are unreadable,
-    /// if it is known how long they are.
+    /// As [`Dtype::plain`], for a field of a record. Numbers of an unsupported type are unreadable
+    /// if their length is known.
     pub(super) fn field(descr: &str) -> Result<Self, Error> {
         let Err(error @ Error::Dtype(_)) = content(descr) else { return Self::plain(descr) };
         let (_, rest) = byte_order(descr);
@@ -65,7 +66,7 @@ impl Dtype {
     }
 }
 
-/// The names of scalar types, and what numpy writes for them on most systems.
+/// The names of scalar types, and the dtypes that numpy writes for them on most systems.
 const NAMES: [(&str, &str); 44] = [
     ("float16", "f2"),
     ("float32", "f4"),
@@ -98,7 +99,7 @@ const NAMES: [(&str, &str); 44] = [
     ("uint", "u8"),
     ("longlong", "i8"),
     ("ulonglong", "u8"),
-    // The others may follow a byte order.
+    // The other names may follow a byte order.
     ("e", "f2"),
     ("f", "f4"),
     ("d", "f8"),
@@ -114,8 +115,8 @@ const NAMES: [(&str, &str); 44] = [
     ("q", "i8"),
 ];
 
-/// The byte order that a dtype begins with, and the rest. Without one, numbers have that of the
-/// machine, as in numpy; so have those of `=` and `|`.
+/// The byte order at the beginning of a dtype, and the rest. Without a byte order, and for `=` and
+/// `|`, numbers have that of the machine, as in numpy.
 fn byte_order(descr: &str) -> (Option<ByteOrder>, &str) {
     match descr.split_at_checked(1) {
         Some(("<", rest)) => (Some(ByteOrder::Little), rest),
@@ -129,7 +130,7 @@ fn is_number(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The size of an element and what it is.
+/// The size of an element, and its content.
 pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
     let unsupported = || Error::Dtype(descr.to_owned());
     let (order, rest) = byte_order(descr);
@@ -159,7 +160,8 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
         ("V", _) | ("f", "1") => {
             let size = raw::size(code).ok_or_else(unsupported)?;
             let why = format!(
-                "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are, as in {}",
+                "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are, \
+                 as in {}",
                 match code {
                     "f1" => "--raw-dtype f1=f8e5m2",
                     "V1" => "--raw-dtype V1=f8e4m3fn",
@@ -177,7 +179,7 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
 mod tests {
     use super::*;
 
-    /// What numpy 2.4 takes on x86-64: name, byte order and code of it.
+    /// Names that numpy 2.4 accepts on x86-64, each with the byte order and the code of the dtype.
     #[test]
     fn names_of_numpy() {
         let code = |descr| content(descr).map(|(_, content)| content);

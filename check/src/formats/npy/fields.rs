@@ -6,18 +6,18 @@ use std::ops::Range;
 use super::dtype::Field;
 use crate::model::{Column, Data, Decode, Run, See, ShowError};
 
-/// Bytes of numbers that are shown at a time, and of records that are decoded at a time.
+/// Bytes of numbers that are shown at a time. Also bytes of records that are decoded at a time.
 const CHUNK: usize = 64 << 10;
-/// Bytes of the records of a part, at most, where they lie in the file.
+/// The most bytes of records in a part, if the records are not decoded.
 const PART: usize = 4 << 20;
-/// The longest record that is decoded: it has to be in memory.
+/// The longest record in decoded data. A record has to be in memory as a whole.
 pub(super) const MAX_RECORD: usize = 1 << 20;
 
 /// Where the data of an array is.
 pub(crate) enum Place {
     /// In the input, in this range.
     Stored(Range<usize>),
-    /// It comes out of a decoder. The function makes one for each field.
+    /// A decoder gives the data. The function makes a decoder for each field.
     Decoded(Box<dyn Fn() -> Box<dyn Decode>>),
 }
 
@@ -32,7 +32,8 @@ pub(super) struct Numbers {
     data: Records,
 }
 
-/// The product, which fits unless one of them is zero: then it is zero, whatever the others are.
+/// The product. It does not overflow: readers have checked the product of nonzero extents, and a
+/// zero is handled before the others are multiplied.
 pub(super) fn product(extents: impl Iterator<Item = usize> + Clone) -> usize {
     if extents.clone().any(|extent| extent == 0) { 0 } else { extents.product() }
 }
@@ -44,7 +45,7 @@ enum Records {
 }
 
 impl Numbers {
-    /// The numbers, of so many bytes each, of a field of so many records.
+    /// The numbers of a field, of `size` bytes each, in `records` records of `record` bytes.
     pub(super) fn data(
         field: Field,
         size: usize,
@@ -72,11 +73,11 @@ impl Numbers {
         }
     }
 
-    /// Shows the numbers in whole records, of which this many are before them.
+    /// Shows the numbers in whole records. `first` is the number of records before them.
     fn records(&self, records: &[u8], first: usize, see: &mut See<'_>) -> Result<(), ShowError> {
         let mut shown = Shown { buffer: Vec::new(), size: self.size, next: 0, see };
         shown.next = first * (self.width() / self.size);
-        // Elements that follow one another are copied together.
+        // Adjacent elements are copied together.
         let (mut axes, mut run) = (&self.field.axes[..], self.field.size);
         while let Some((&(extent, stride), rest)) = axes.split_last()
             && stride == run
@@ -90,18 +91,19 @@ impl Numbers {
     }
 }
 
-/// Collects numbers and shows them.
+/// Collects numbers in a buffer and shows them.
 struct Shown<'a, 'see> {
     buffer: Vec<u8>,
     /// Bytes of a number.
     size: usize,
-    /// The number of the array that the buffer begins with.
+    /// The index, in the array, of the first number of the buffer.
     next: usize,
     see: &'a mut See<'see>,
 }
 
 impl Shown<'_, '_> {
-    /// Adds runs of so many bytes, in the order of the axes. There are no more than 64 axes.
+    /// Adds runs of `run` bytes, in the order of the axes. Recursion is at most 64 deep, since
+    /// there are at most 64 axes.
     fn field(
         &mut self,
         bytes: &[u8],

@@ -4,16 +4,16 @@ use super::dtype::{Dtype, Field};
 use super::{Error, MAX_RANK};
 use crate::model::source;
 
-/// How deep records may be nested.
+/// The deepest nesting of records.
 pub(super) const MAX_DEPTH: usize = 32;
 
-/// A record, as far as it is read.
+/// A record while it is read.
 #[derive(Default)]
 struct Record {
     fields: Vec<Field>,
-    /// Where the next field begins.
+    /// The offset of the next field.
     end: usize,
-    /// Bytes of the names and axes of all fields, those of the records around it included.
+    /// Bytes of the names and axes of all fields, including the names of the records around them.
     names: usize,
 }
 
@@ -32,7 +32,7 @@ impl Record {
             if axes.len() + field.axes.len() > MAX_RANK {
                 return Err(Error::Rank);
             }
-            // Within the record, whose length is counted below.
+            // The offset is within the record, and the length of the record is counted below.
             field.offset = field.offset.saturating_add(self.end);
             field.axes.splice(0..0, axes.iter().copied());
             self.names += size_of_val(&axes[..]);
@@ -43,7 +43,7 @@ impl Record {
     }
 }
 
-/// The header of an array: what its elements are, whether the first index runs fastest, its shape.
+/// The header of an array: its dtype, whether the first index runs fastest, and its shape.
 pub(super) type Header = (Dtype, bool, Vec<usize>);
 
 /// Reads the dictionary of a header.
@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
         Self { text, at: 0 }
     }
 
-    /// `descr`, `fortran_order` and `shape`; nothing but space may follow.
+    /// Reads `descr`, `fortran_order` and `shape`. Only white space may follow.
     pub(super) fn dictionary(mut self) -> Result<Header, Error> {
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
         self.expect(b'{', "'{'")?;
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A list of fields, whose names begin with `prefix`.
+    /// Reads a list of fields. Their names get this prefix.
     fn fields(&mut self, record: &mut Record, prefix: &str, depth: usize) -> Result<(), Error> {
         if depth == MAX_DEPTH {
             return Err(Error::Depth);
@@ -118,8 +118,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `(name, dtype)` or `(name, dtype, shape)`. The name may be a pair of a title and a name. A
-    /// record without a name is a gap.
+    /// Reads `(name, dtype)` or `(name, dtype, shape)`. The name may be a pair of a title and a
+    /// name. A field without a name is a gap.
     fn field(&mut self, record: &mut Record, prefix: &str, depth: usize) -> Result<(), Error> {
         self.expect(b'(', "'('")?;
         let name = if self.take(b'(') {
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
                 inner.fields.push(Field { name, dtype, content, size, offset, axes });
             }
         }
-        // Names of records are repeated in each of their fields.
+        // The name of a record is repeated in each of its fields.
         record.names = inner.names;
         if record.names > self.text.len().saturating_mul(MAX_DEPTH) {
             return Err(Error::Depth);
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
         self.fail("True or False")
     }
 
-    /// A tuple of integers; as in Python, one alone needs a comma.
+    /// Reads a tuple of integers. As in Python, a single integer needs a comma.
     fn shape(&mut self) -> Result<Vec<usize>, Error> {
         let mut shape = Vec::new();
         self.expect(b'(', "'('")?;
@@ -234,7 +234,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// A string without escapes, which numpy needs for names of fields only.
+    /// Reads a string without escapes: numpy needs escapes only in names of fields.
     fn string(&mut self) -> Result<&'a str, Error> {
         let Some(quote @ (b'\'' | b'"')) = self.peek() else { return self.fail("a string") };
         let rest = &self.text[self.at + 1..];

@@ -1,11 +1,12 @@
 //! The .npy format of numpy, versions 1.0 to 3.0.
 //!
-//! The header is a literal of a Python dictionary. The reader takes only what numpy reads, and trusts
-//! no length. Published parsers allocate what the header claims, or parse any Python literal.
+//! The header is a literal of a Python dictionary. The reader accepts only headers that numpy
+//! reads, and verifies each length. Published parsers allocate the length that the header claims,
+//! or parse any Python literal.
 //!
-//! Each field of a structured array is a tensor of its own, of the name of the field, or
-//! `field.field` in nested ones. Arrays in a field add dimensions. Records in a deflated member may
-//! have up to 1 MiB.
+//! Each field of a structured array is a tensor of its own, with the name of the field. A field of
+//! a nested record is named `field.field`. Arrays in a field add dimensions. Records in a deflated
+//! member may have up to 1 MiB.
 
 mod dtype;
 mod fields;
@@ -39,7 +40,7 @@ pub(super) static READER: Reader = Reader {
 /// How a .npy file begins.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// As many dimensions as numpy takes.
+/// The most dimensions that numpy accepts.
 const MAX_RANK: usize = 64;
 
 /// Why a .npy file cannot be checked.
@@ -52,16 +53,16 @@ pub enum Error {
     TruncatedHeader,
     /// Not version 1.0, 2.0 or 3.0.
     Version {
-        /// Before the dot.
+        /// The number before the dot.
         major: u8,
-        /// Behind the dot.
+        /// The number behind the dot.
         minor: u8,
     },
     /// The header is not the dictionary that numpy writes.
     Syntax {
         /// Position in the header.
         at: usize,
-        /// What numpy would have written there.
+        /// The text that numpy writes there.
         expected: &'static str,
     },
     /// The dictionary has this key twice.
@@ -70,18 +71,18 @@ pub enum Error {
     MissingKey(&'static str),
     /// A dimension is negative.
     NegativeDimension,
-    /// More dimensions than numpy takes.
+    /// More dimensions than numpy accepts.
     Rank,
     /// The shape holds more bytes than this machine can address.
     ShapeOverflow,
-    /// The data is not as long as shape and dtype say.
+    /// The data does not have the length that shape and dtype give.
     DataLength {
-        /// What they say.
+        /// The length that shape and dtype give.
         expected: usize,
         /// The length of the data.
         actual: usize,
     },
-    /// A structured array as a stream.
+    /// A structured array, in a stream.
     Structured,
     /// Records are nested too deeply, or their names are too long.
     Depth,
@@ -89,14 +90,14 @@ pub enum Error {
     Objects,
     /// A dtype that is not known, such as long double.
     Dtype(String),
-    /// The header is longer than the check takes.
+    /// The header is longer than [`MAX_HEADER`].
     HeaderTooLong(usize),
     /// The stream failed, for example in a decoder.
     Stream(io::ErrorKind),
 }
 
 impl Error {
-    /// Whether the array is valid, and only its dtype is not supported.
+    /// Whether the array is valid, with a dtype that is not supported.
     pub(crate) fn is_of_dtype(&self) -> bool {
         matches!(self, Self::Objects | Self::Dtype(_))
     }
@@ -141,7 +142,7 @@ impl From<Error> for model::Error {
     }
 }
 
-/// The tensor of a .npy file, which has no name, or those of the fields of a structured array.
+/// The tensor of a .npy file, which has no name. For a structured array, the tensors of its fields.
 ///
 /// # Errors
 /// [`Error`] if the file is not one whole array of a known dtype.
@@ -149,8 +150,8 @@ pub fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
     Ok(describe_stream(&mut &bytes[..], Some(bytes.len()))?.tensors)
 }
 
-/// The longest header that is taken, since it has to be in memory. By default numpy takes no more
-/// than 10,000 bytes.
+/// The longest header that is accepted, since a header has to be in memory. By default numpy
+/// accepts 10,000 bytes.
 const MAX_HEADER: usize = 1 << 20;
 
 /// A .npy file that is read from its beginning. The length is that of the file, if it is known.
@@ -196,7 +197,7 @@ pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
     if length > MAX_HEADER {
         return Err(Error::HeaderTooLong(length));
     }
-    // `describe` finds out if bytes are missing.
+    // `describe` reports missing bytes.
     read(&mut header, length)?;
     Ok(header)
 }
@@ -206,12 +207,12 @@ pub(crate) struct Array {
     dtype: Dtype,
     fortran_order: bool,
     shape: Vec<usize>,
-    /// Where the data begins and ends, counted from the begin of the header.
+    /// The range of the data, counted from the beginning of the header.
     start: usize,
     end: usize,
 }
 
-/// The array that a header describes. The bytes begin with the header and may end behind it.
+/// Describes the array of a header. The bytes begin with the header, and may hold more.
 ///
 /// # Errors
 /// [`Error`] if this is not a header of an array of a known dtype.
@@ -225,18 +226,19 @@ pub(crate) fn describe(bytes: &[u8]) -> Result<Array, Error> {
 }
 
 impl Array {
-    /// Whether the data ends where the file does, which has so many bytes.
+    /// Checks that the data ends at the end of the file, which has `length` bytes.
     ///
     /// # Errors
     /// [`Error::DataLength`] if not.
     pub(crate) fn fits(&self, length: usize) -> Result<(), Error> {
         let expected = self.end - self.start;
-        // The header was within the bytes, unless another process cut the file.
+        // The header was within the bytes, unless another process has cut the file.
         let actual = length.saturating_sub(self.start);
         if actual == expected { Ok(()) } else { Err(Error::DataLength { expected, actual }) }
     }
 
-    /// Its tensors. The names of fields follow that of the array, with a dot.
+    /// The tensors of the array. The name of a field is the name of the array, a dot, and the
+    /// field.
     pub(crate) fn tensors(self, name: Option<String>, place: &Place) -> Vec<Tensor> {
         let Self { dtype, fortran_order, shape, .. } = self;
         match dtype {
@@ -259,7 +261,7 @@ impl Array {
 
 /// The records of a structured array.
 struct Records {
-    /// Of the names of their fields.
+    /// The beginning of the names of the fields.
     prefix: String,
     /// Bytes of a record.
     size: usize,
@@ -293,7 +295,7 @@ impl Records {
                     | Content::NotFloat
                     | Content::Unreadable(_) => field.size.max(1),
                 };
-                // Records of no bytes have no numbers, however many there are.
+                // Records of 0 bytes hold no numbers.
                 let is_empty = self.size == 0;
                 let records =
                     if is_empty { 0 } else { fields::product(self.shape.iter().copied()) };
@@ -304,7 +306,7 @@ impl Records {
     }
 }
 
-/// The dictionary, and where the data begins.
+/// The dictionary, and the offset of the data.
 fn split(bytes: &[u8]) -> Result<(&[u8], usize), Error> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(Error::Magic)?;
     let (&[major, minor], rest) = rest.split_first_chunk().ok_or(Error::TruncatedHeader)?;

@@ -5,16 +5,17 @@ use std::fmt;
 use crate::containers::protobuf::Malformed;
 use crate::model::{self, FileFormat};
 
-/// How deep graphs may be nested.
+/// The deepest nesting of graphs.
 pub(super) const MAX_DEPTH: usize = 64;
-/// Tensors of a model. A file with more of them is made to fill memory.
+/// The most tensors of a model. Only a hostile file has more.
 pub(super) const MAX_TENSORS: usize = 1 << 20;
 
-/// Bytes of names for a byte of the model. A name begins with the names of all graphs around it.
+/// The most bytes of names for each byte of the model. Names grow with nesting: a name begins with
+/// the names of all graphs around it.
 pub(super) const MAX_NAMES: usize = 16;
 
-/// All tensors together may take this many times the bytes of all files. More means that many
-/// tensors share the same external data, so that a check would not end.
+/// The most bytes of all tensors together, for each byte of the files. More means that many tensors
+/// share the same external data, and the check would take hours.
 pub(super) const MAX_SHARING: usize = 64;
 
 /// Why an ONNX model cannot be checked.
@@ -25,15 +26,15 @@ pub enum Error {
     Malformed(Malformed),
     /// There is no graph, so the file is not a model.
     NoGraph,
-    /// The file is not a tensor.
+    /// The file is not a TensorProto.
     NoTensor,
     /// Graphs are nested too deeply.
     Depth,
     /// There are more tensors than a model has.
     TooManyTensors,
-    /// Names of graphs are so long, and around so many tensors, that they would fill memory.
+    /// The names of graphs, repeated in the names of their tensors, take too much memory.
     Names,
-    /// Tensors refer to the same external data more often than those of a model.
+    /// Tensors refer to the same external data more often than in any real model.
     Sharing,
     /// A tensor contradicts itself.
     Tensor {
@@ -50,12 +51,12 @@ pub enum Error {
 pub enum Problem {
     /// A negative extent, or a shape that is too large.
     Shape,
-    /// So many bytes of data, or numbers in a field of numbers, where shape and type ask for
-    /// others.
+    /// The length of the data does not fit shape and type. Counts bytes, or numbers in a field of
+    /// numbers.
     Length {
-        /// Those that are there.
+        /// The length of the data.
         has: usize,
-        /// Those that shape and type ask for.
+        /// The length by shape and type.
         wants: usize,
     },
     /// External data without a location, or with an offset or a length that is no number.

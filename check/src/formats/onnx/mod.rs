@@ -1,6 +1,6 @@
-//! ONNX models: initializers, sparse ones too, floats and tensors in attributes of nodes (such as the
-//! value of a Constant), subgraphs of If, Loop and Scan, functions, training graphs, and external
-//! data.
+//! ONNX models: initializers, sparse ones too, floats and tensors in attributes of nodes (such as
+//! the value of a Constant), subgraphs of If, Loop and Scan, functions, training graphs, and
+//! external data.
 //!
 //! The field numbers are those of onnx.proto (IR version 13).
 
@@ -47,8 +47,8 @@ fn begins(bytes: &[u8]) -> bool {
 /// The tensors of a model.
 ///
 /// # Errors
-/// [`Error`] if the model is not whole or not valid, and [`model::Error`] if its external data cannot
-/// be read.
+/// [`Error`] if the model is not whole or not valid, and [`model::Error`] if its external data
+/// cannot be read.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
     let mut walk = Walk {
         input,
@@ -117,7 +117,7 @@ impl Walk<'_> {
         Ok(parts.collect::<Result<_, Malformed>>()?)
     }
 
-    /// GraphProto. `prefix` names the graph that holds this one.
+    /// GraphProto. `prefix` is the path of the graph around this one.
     fn graph(
         &mut self,
         graph: Range<usize>,
@@ -166,7 +166,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// NodeProto. What it holds goes by the name of its first output, or its own.
+    /// NodeProto. Its tensors get the name of its first output, or else the name of the node.
     fn node(&mut self, node: Range<usize>, prefix: &str, depth: usize) -> Result<(), model::Error> {
         let parts = self.parts(node)?;
         let text_of =
@@ -181,8 +181,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// AttributeProto of the node `node`. The tensor of a Constant goes by the name of its output
-    /// alone.
+    /// AttributeProto of the node `node`. The tensor of a Constant gets the name of its output
+    /// only.
     fn attribute(
         &mut self,
         attribute: Range<usize>,
@@ -252,7 +252,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// TensorProto, under a name of its own or that of the node that holds it.
+    /// TensorProto, with its own name or else the name of the node around it.
     fn tensor(
         &mut self,
         range: Range<usize>,

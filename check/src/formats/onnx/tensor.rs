@@ -9,16 +9,16 @@ use super::error::{Error, Problem};
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::{self, ByteOrder, Content, Data, Layout, ReadAt, Source, Tensor, source};
 
-/// In which of its fields a tensor has its numbers, if not in `raw_data`.
+/// The field that holds the numbers of a tensor without `raw_data`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
     /// `float_data`, four bytes each.
     Float,
     /// `double_data`, eight bytes each.
     Double,
-    /// `int32_data`: the bits of a number in each.
+    /// `int32_data`. Each integer holds the bits of a number.
     Int32,
-    /// Another one, for what is no floating-point number.
+    /// Another field, for elements that are not floats.
     Other,
 }
 
@@ -26,8 +26,7 @@ enum Field {
 const UINT8: u64 = 2;
 const INT8: u64 = 3;
 
-/// TensorProto.DataType: name, content, and where numbers stand. `None` for a number that is none
-/// of them.
+/// TensorProto.DataType: name, content, and field. None for an unknown number.
 fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
     let floats = |name, format, parts, field| {
         Some((name, Content::Floats { format, parts, order: ByteOrder::Little }, field))
@@ -142,7 +141,7 @@ impl Numbers {
         self.len() == 0
     }
 
-    /// In bytes.
+    /// The length in bytes.
     fn len(&self) -> usize {
         if self.pieces < 2 { self.range.len() } else { self.copied.len() }
     }
@@ -151,7 +150,7 @@ impl Numbers {
         if self.pieces < 2 { Data::Input(self.range) } else { Data::Owned(self.copied) }
     }
 
-    /// The tensor of f32 that they are: one number, or a list.
+    /// The numbers as a tensor of f32: one number, or a list.
     pub(super) fn tensor(self, name: String, scalar: bool) -> Result<Tensor, Error> {
         let elements = self.len() / 4;
         let wants = if scalar { 4 } else { 4 * elements };
@@ -171,7 +170,7 @@ impl Numbers {
     }
 }
 
-/// A TensorProto as it stands in the file.
+/// The fields of a TensorProto.
 pub(super) struct Proto<'a> {
     file: &'a [u8],
     pub(super) name: String,
@@ -182,11 +181,11 @@ pub(super) struct Proto<'a> {
     other_raw: usize,
     float: Numbers,
     double: Numbers,
-    /// Kept as they stand, since their width depends on a type that may come later.
+    /// Kept encoded, since their width depends on the type, which may come later in the message.
     int32: Vec<Value>,
     segment: bool,
     external: bool,
-    /// Keys and values about external data.
+    /// The keys and values that describe external data.
     entries: Vec<(String, String)>,
 }
 
@@ -244,7 +243,7 @@ impl<'a> Proto<'a> {
         Ok(proto)
     }
 
-    /// Whether the data is in the message, and in one of its fields only.
+    /// Whether exactly one field of the message holds the data.
     pub(super) fn is_plain(&self) -> bool {
         let fields = [
             self.raw.is_some(),
@@ -343,7 +342,8 @@ impl<'a> Proto<'a> {
                 }
                 data
             }
-            // Bytes may be taken as numbers of 8 bits. Nothing depends on those of other models.
+            // Bytes may hold numbers of 8 bits, if the user says so. The data of other integers is
+            // not needed.
             Content::NotFloat if matches!(self.data_type, UINT8 | INT8) => {
                 let bytes = match self.external {
                     true => self.external(wants, open).ok(),
@@ -368,7 +368,7 @@ impl<'a> Proto<'a> {
         })
     }
 
-    /// The data in the model itself.
+    /// The data, from the model itself.
     fn inside(self, field: Field, size: usize) -> Result<Data, Malformed> {
         if let Some(raw) = self.raw {
             return Ok(Data::Input(raw));
@@ -388,7 +388,7 @@ impl<'a> Proto<'a> {
         Ok(numbers.data())
     }
 
-    /// The data in a file beside the model.
+    /// The data, from a file beside the model.
     fn external(
         self,
         wants: usize,

@@ -1,4 +1,4 @@
-//! Files with one tensor (TensorProto), as the test data of ONNX has them: `input_0.pb`.
+//! Files with one tensor (TensorProto), such as `input_0.pb` in the test data of ONNX.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,7 @@ impl FileFormat {
 
 pub(in crate::formats) static READER: Reader = Reader {
     format: FileFormat::ONNX_TENSOR,
-    // `.pb` is also the ending of graphs of TensorFlow, so only the bytes tell the format.
+    // Graphs of TensorFlow also end in `.pb`, so only the bytes tell the format.
     endings: &[],
     begins: |bytes| tensor(bytes).is_some(),
     contents: |input| Ok(tensors(input)?.into()),
@@ -27,11 +27,11 @@ pub(in crate::formats) static READER: Reader = Reader {
 /// The fields of TensorProto.
 const FIELDS: RangeInclusive<u64> = 1..=16;
 
-/// The tensor that all of the bytes are; none if anything contradicts that. The format has no
-/// signature, so nothing is forgiven.
+/// The tensor, if all bytes are one valid TensorProto. The format has no signature, so any oddity
+/// means that this is another format.
 fn tensor(bytes: &[u8]) -> Option<Tensor> {
     let mut fields = Fields::new(bytes, 0..bytes.len());
-    // A type comes with every tensor.
+    // Every tensor has a type.
     let mut typed = false;
     fields.try_for_each(|field| match field.ok()? {
         (2, Value::Varint(_)) => {
@@ -49,7 +49,7 @@ fn tensor(bytes: &[u8]) -> Option<Tensor> {
     let mut none = |name: &str| Err(model::Error::Outside(name.to_owned()));
     let tensor = proto.tensor(&mut none).ok()?;
     match &tensor.content {
-        // The length of the data is that of the shape then.
+        // The length of the data then fits the shape.
         Content::Floats { .. } => Some(tensor),
         // Integers of 1, 2, 4 or 8 bytes.
         Content::NotFloat => {

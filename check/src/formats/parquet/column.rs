@@ -16,21 +16,21 @@ use super::error::unwinding;
 use super::pages::{Codec, Pages, Slot};
 use crate::model::{self, Run, See, ShowError};
 
-/// Rows that are decoded at a time where they are no lists.
+/// Rows that are decoded at a time, in columns without lists.
 const ROWS: usize = 16 << 10;
 
 /// A column in a row group.
 pub(super) struct Chunk {
     pub(super) range: Range<usize>,
     pub(super) codec: Codec,
-    /// The first of its rows, counted over the file.
+    /// The number of its first row, counted over the file.
     pub(super) first: usize,
     pub(super) rows: usize,
     /// Numbers and nulls.
     pub(super) values: usize,
 }
 
-/// What numbers a column has.
+/// The type of the numbers of a column.
 #[derive(Clone, Copy)]
 pub(super) enum Numbers {
     /// FLOAT.
@@ -88,7 +88,7 @@ impl model::Column for Column {
                     numbers.clear();
                     for value in values {
                         let value: &::parquet::data_type::FixedLenByteArray = value;
-                        // The length is that of the column, or the decoder has failed.
+                        // Values have the two bytes of the column, unless the decoder has failed.
                         let bytes = value.data().first_chunk().copied().unwrap_or_default();
                         numbers.extend_from_slice(&u16::from_le_bytes(bytes).to_ne_bytes());
                     }
@@ -101,7 +101,7 @@ impl model::Column for Column {
 }
 
 impl Column {
-    /// Decodes page after page. `show` calls with the bytes of the values in the byte order of the
+    /// Decodes page after page. `show` receives the bytes of the values in the byte order of the
     /// machine.
     fn decode<T: DataType>(
         &self,
@@ -136,13 +136,13 @@ impl Column {
             let mut count = count as usize;
             left =
                 left.checked_sub(count).ok_or_else(|| bad("more values than its footer says"))?;
-            // A dictionary is taken in when the decoder looks for the page behind it.
+            // The decoder reads a dictionary when it asks for the page behind it.
             if count == 0 {
                 batch.read(1)?;
                 continue;
             }
             while count > 0 {
-                // A list may take all values of the page, and then they are one record.
+                // One list may hold all values of the page. Then the page is one record.
                 batch.read(if lists { usize::MAX } else { ROWS.min(count) })?;
                 if batch.levels == 0 {
                     return Err(bad("fewer values in a page than it says").into());
@@ -155,7 +155,7 @@ impl Column {
                 rows = end.ok_or_else(|| bad("more rows than its footer says"))?;
                 let element =
                     |index| chunk.first + batch.row(index, begin, self.descriptor.max_def_level());
-                // Called for a batch of nulls alone too, so that the caller can stop.
+                // Also called for a batch of nulls only, so that the caller can stop.
                 show(&batch.values, &mut |numbers| {
                     see(Run { numbers, place: &element, valid: None })
                 })
@@ -170,26 +170,27 @@ impl Column {
     }
 }
 
-/// Values that were decoded together.
+/// A batch of values that were decoded together.
 struct Batch<T: DataType> {
     reader: ColumnReaderImpl<T>,
-    /// Those that are not null.
+    /// The values that are not null.
     values: Vec<T::T>,
-    /// Of each value and null, if there may be nulls: the greatest says that it is a value.
+    /// A level for each value and null, if the column may have nulls. The greatest level means a
+    /// value.
     definition: Vec<i16>,
-    /// The same, if there may be lists: zero begins a row.
+    /// A level for each value and null, if the column may have lists. Level 0 begins a row.
     repetition: Vec<i16>,
     levels: usize,
     /// Where the last search for a row ended.
     last: Cell<Place>,
 }
 
-/// A place among the levels of a batch, with what lies before it.
+/// A place among the levels of a batch, with the values and rows before it.
 #[derive(Clone, Copy, Default)]
 struct Place {
     level: usize,
     values: usize,
-    /// Rows that begin.
+    /// Rows that begin before this place.
     rows: usize,
 }
 
@@ -207,7 +208,8 @@ impl<T: DataType> Batch<T> {
         Ok(())
     }
 
-    /// How many rows there are up to here, if `begin` were there before.
+    /// The number of rows up to the end of the batch. `begin` is the number before the batch. None
+    /// if the column begins inside a row.
     fn rows(&self, begin: usize, lists: bool) -> Option<usize> {
         if !lists {
             return begin.checked_add(self.levels);
@@ -217,8 +219,8 @@ impl<T: DataType> Batch<T> {
         if orphan { None } else { begin.checked_add(starts) }
     }
 
-    /// The row of a value, counted in the row group. The search goes on from where the last one
-    /// ended, in either direction, since the values that are asked for lie close to one another.
+    /// The row of a value, counted in the row group. Consecutive calls ask for values close to each
+    /// other, so the search starts where the last one ended and goes in either direction.
     fn row(&self, value: usize, begin: usize, max: i16) -> usize {
         if max == 0 {
             return begin + value;
@@ -238,7 +240,7 @@ impl<T: DataType> Batch<T> {
             rows -= usize::from(begins(level));
         }
         self.last.set(Place { level, values, rows });
-        // That which began before, if none has begun since.
+        // The current row is the last one that has begun.
         (begin + rows).saturating_sub(1)
     }
 }

@@ -21,7 +21,7 @@ pub enum Error {
     Metadata(ParquetError),
     /// The crate `parquet` panicked over the footer.
     Panic,
-    /// The schema is not valid, or claims more columns than it has.
+    /// The schema is not valid, or claims more elements than it has.
     Schema,
     /// Groups of the schema are nested too deeply.
     Depth,

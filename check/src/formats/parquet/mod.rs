@@ -1,18 +1,18 @@
 //! Apache Parquet, as parquet-format describes it: every column of floats (FLOAT, DOUBLE, FLOAT16)
-//! is a tensor of one element a row, of the name that its path has in the schema.
+//! is a tensor with one element for each row. Its name is its path in the schema.
 //!
 //! In lists the coordinate is the row, since their lengths vary. Nulls have no bytes in this format
-//! and are not looked at. The crate `parquet` reads metadata and encodings, and is not meant for
-//! hostile files. If it panics, the panic becomes [`Error::Panic`] or an error of the column. This
-//! requires that panics unwind, which is Rust's default; the message of the panic still goes to
-//! standard error. Stack overflows and failed allocations end the process instead, so this module
-//! first verifies the schema, the headers of pages and lengths itself. A page takes at most 256 MiB
-//! of memory, decompressed. Each thread has one page and one dictionary. A few bytes can stand for a
-//! page of many equal numbers or nulls: [`Options::expansion`](crate::Options::expansion) bounds how
-//! many are taken.
+//! and are not looked at. The crate `parquet` reads metadata and encodings; it is not hardened
+//! against hostile files. If it panics, the panic becomes [`Error::Panic`] or an error of the
+//! column. This requires that panics unwind, which is Rust's default; the message of the panic
+//! still goes to standard error. Stack overflows and failed allocations end the process instead, so
+//! this module first verifies the schema, the headers of pages and lengths itself. A decompressed
+//! page takes at most 256 MiB of memory. Each thread has one page and one dictionary. A few bytes
+//! can decode to a page of many equal numbers or nulls;
+//! [`Options::expansion`](crate::Options::expansion) is the limit.
 //!
-//! Columns of floats are unreadable on big-endian machines. There the crate hands over FLOAT and
-//! DOUBLE in the byte order of the file, and bit-packed values do not survive a round trip (version
+//! Columns of floats are unreadable on big-endian machines. There the crate `parquet` returns FLOAT
+//! and DOUBLE in the byte order of the file, and bit-packed values change in a round trip (version
 //! 60.1, in an emulator of s390x).
 
 mod column;
@@ -103,7 +103,7 @@ fn tensor(
         rows = end.ok_or(Error::Length("number of rows"))?;
         let Some(format) = format else { continue };
         let data = group.columns().get(index).ok_or(Error::Length("number of columns"))?;
-        // Writers say anything of where the pages of no rows are: pyarrow writes an offset of 0.
+        // The offset of an empty chunk has no meaning: pyarrow writes 0.
         if count == 0 && data.num_values() == 0 {
             continue;
         }
@@ -115,7 +115,7 @@ fn tensor(
             }
         };
         let range = range(data, file).ok_or_else(|| Error::Outside(name.clone()))?;
-        // What lies in a file once is looked at once.
+        // Chunks that together are longer than the file share bytes, and are refused below.
         *used = used.saturating_add(range.len());
         let values =
             usize::try_from(data.num_values()).map_err(|_| Error::Length("number of values"))?;
@@ -155,7 +155,7 @@ fn tensor(
     })
 }
 
-/// What numbers a column of floats has.
+/// The type of the numbers of a column of floats.
 fn numbers(column: &ColumnDescriptor) -> Option<Numbers> {
     match column.physical_type() {
         Type::FLOAT => Some(Numbers::Float),
@@ -168,7 +168,7 @@ fn numbers(column: &ColumnDescriptor) -> Option<Numbers> {
     }
 }
 
-/// Old files have their levels in it.
+/// Old files encode their levels in this way.
 #[expect(deprecated, reason = "old files have it")]
 const BIT_PACKED: Encoding = Encoding::BIT_PACKED;
 
@@ -177,7 +177,7 @@ fn codec(chunk: &ColumnChunkMetaData) -> Result<Codec, String> {
     if chunk.file_path().is_some() {
         return Err("its data is in another file".to_owned());
     }
-    // The decoder of the others that halves may have allocates whatever a page claims.
+    // FLOAT16 may have other encodings, but their decoder allocates the length that a page claims.
     let known = |encoding: &Encoding| {
         let levels = [Encoding::RLE, BIT_PACKED];
         let values = [Encoding::PLAIN, Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
@@ -201,7 +201,7 @@ fn codec(chunk: &ColumnChunkMetaData) -> Result<Codec, String> {
 /// Where a chunk lies in the file: its dictionary, if there is one, and its pages.
 fn range(chunk: &ColumnChunkMetaData, file: usize) -> Option<std::ops::Range<usize>> {
     let start = match chunk.dictionary_page_offset() {
-        // Some writers say 0 if there is none.
+        // Some writers write 0 for a chunk without a dictionary.
         Some(offset) if offset > 0 => offset.min(chunk.data_page_offset()),
         _ => chunk.data_page_offset(),
     };

@@ -1,8 +1,8 @@
-//! The pages of a column: headers that are not believed, and data that is decompressed into no more
-//! memory than a page may have.
+//! The pages of a column. The lengths in their headers are verified, and the memory for
+//! decompressed data is limited.
 //!
-//! This stands where `parquet` has `SerializedPageReader`, which allocates what headers claim, up
-//! to 2 GiB a page, and decompresses gzip without any bound.
+//! This replaces `SerializedPageReader` of the crate `parquet`, which allocates the length that a
+//! header claims, up to 2 GiB for a page, and decompresses gzip without a limit.
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,9 +15,9 @@ use parquet::errors::{ParquetError, Result};
 use super::thrift::{Thrift, Value};
 use crate::containers::decompress;
 
-/// The largest page, decompressed. Writers make them of a mebibyte, or of all rows of a group.
+/// The largest decompressed page. Writers make pages of 1 MiB, or of all rows of a group.
 const MAX_PAGE: usize = 256 << 20;
-/// The most numbers and nulls in a page of lists, the levels of which are all in memory.
+/// The most numbers and nulls in a page of lists. The levels of such a page are all in memory.
 const MAX_LISTED: u32 = 16 << 20;
 
 /// How pages are compressed.
@@ -34,7 +34,7 @@ fn bad(why: &str) -> ParquetError {
     ParquetError::General(why.to_owned())
 }
 
-/// A header. Lengths are of bytes.
+/// The header of a page. Lengths are in bytes.
 #[derive(Default)]
 struct Header {
     kind: i64,
@@ -59,7 +59,7 @@ const DICTIONARY: i64 = 2;
 const DATA_V2: i64 = 3;
 
 impl Header {
-    /// The header at the begin of the bytes, and what is behind it.
+    /// Reads the header at the beginning of the bytes. Returns it and the bytes behind it.
     fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let mut thrift = Thrift { rest: bytes };
         let mut header = Self { is_compressed: true, ..Self::default() };
@@ -83,8 +83,8 @@ impl Header {
         Some((header, thrift.rest))
     }
 
-    /// A field of the header of one kind: 5 is that of data pages, 7 of dictionaries, 8 of data
-    /// pages of version 2.
+    /// A field of the header that holds the header of a page kind: 5 for data pages, 7 for
+    /// dictionaries, 8 for data pages of version 2.
     fn set(&mut self, header: i64, field: i64, value: Value) -> Option<()> {
         let small =
             |number: i64| u32::try_from(number).ok().filter(|&number| number <= i32::MAX as u32);
@@ -106,7 +106,7 @@ impl Header {
         Some(())
     }
 
-    /// Bytes of levels at the begin of a page of version 2, which are never compressed.
+    /// Bytes of levels at the beginning of a page of version 2. Levels are never compressed there.
     fn levels(&self) -> usize {
         if self.kind == DATA_V2 {
             self.definition_length as usize + self.repetition_length as usize
@@ -129,12 +129,12 @@ fn encoding(number: i64) -> Result<Encoding> {
 
 /// The pages of a column chunk.
 pub(super) struct Pages<'a> {
-    /// What is left of the chunk.
+    /// The bytes of the chunk that are not read yet.
     rest: &'a [u8],
     codec: Codec,
-    /// Bytes of a number, of which a dictionary has as many as it says.
+    /// Bytes of a number. A dictionary has the length that follows from its header.
     size: usize,
-    /// Whether rows may be lists.
+    /// Whether the column may have lists.
     lists: bool,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Pages<'a> {
         Self { rest: chunk, codec, size, lists }
     }
 
-    /// The next header and its data. Index pages are passed over, as any reader may.
+    /// The next header and its data. Skips index pages, as the format allows.
     fn header(&mut self) -> Result<Option<(Header, &'a [u8])>> {
         while !self.rest.is_empty() {
             let (header, behind) =
@@ -172,7 +172,7 @@ impl<'a> Pages<'a> {
             length.checked_sub(levels.len()).ok_or_else(|| bad("levels longer than their page"))?;
         let codec = if header.is_compressed { self.codec } else { Codec::None };
         let mut page = levels.to_vec();
-        // Nothing but nulls: nothing is compressed then.
+        // The page holds only nulls, so it has no compressed data.
         if length > 0 {
             decompressed(codec, data, length, &mut page)?;
         }
@@ -184,16 +184,16 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Adds the data, which has this length, to the page.
+/// Appends the decompressed data, which must have this length, to the page.
 fn decompressed(codec: Codec, data: &[u8], length: usize, page: &mut Vec<u8>) -> Result<()> {
-    // One more than there may be, to see that there is more.
+    // Reads one byte more than allowed, to detect data that is too long.
     let mut all =
         |stream: &mut dyn Read| stream.take(length as u64 + 1).read_to_end(page).map(drop);
     match codec {
         Codec::None => page.extend_from_slice(data),
         Codec::Gzip => all(&mut flate2::read::MultiGzDecoder::new(data))?,
         Codec::Zstd => all(&mut decompress::zstd(data)?)?,
-        // The most that input becomes: with Snappy 64 bytes of 3, with LZ4 255 bytes of 1.
+        // The largest expansion: Snappy makes 64 bytes of 3, and LZ4 makes 255 bytes of 1.
         Codec::Snappy => block(data, length, 22, page, |data, out| {
             snap::raw::Decoder::new().decompress(data, out).ok()
         })?,
@@ -204,8 +204,8 @@ fn decompressed(codec: Codec, data: &[u8], length: usize, page: &mut Vec<u8>) ->
     Ok(())
 }
 
-/// Appends the decompressed bytes of a block to a page. No input byte becomes more than `expansion`
-/// bytes. `decompress` returns how many bytes it wrote.
+/// Appends the decompressed bytes of a block to a page. An input byte decompresses to at most
+/// `expansion` bytes. `decompress` returns how many bytes it wrote.
 fn block(
     data: &[u8],
     length: usize,
@@ -224,7 +224,7 @@ fn block(
 }
 
 impl Pages<'_> {
-    /// The next page, and how many numbers and nulls it has; a dictionary has none.
+    /// The next page, and its number of numbers and nulls. The number is 0 for a dictionary.
     pub(super) fn next(&mut self) -> Result<Option<(Page, u32)>> {
         let Some((header, data)) = self.header()? else { return Ok(None) };
         let buf = self.data(&header, data)?;
@@ -272,8 +272,8 @@ impl Pages<'_> {
     }
 }
 
-/// Hands over one page at a time to the decoders of `parquet`, which want a reader that owns its
-/// data. The loop that decodes puts in the next page when the decoders have used up the last one.
+/// Passes one page at a time to the decoders of `parquet`, which need a reader that owns its data.
+/// The decoding loop adds the next page when the decoders have used the last one.
 #[derive(Clone, Default)]
 pub(super) struct Slot(Arc<Mutex<Option<Page>>>);
 
@@ -296,8 +296,8 @@ impl PageReader for Slot {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).take())
     }
 
-    /// As if each page were the last: the caller counts rows by their levels, so one that goes on
-    /// in the next page is no matter.
+    /// Claims that there is no next page. The decoder then ends the last record of each page, which
+    /// is correct here: the caller counts rows by levels, so a row may continue in the next page.
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
         Ok(None)
     }
@@ -307,9 +307,9 @@ impl PageReader for Slot {
     }
 }
 
-/// Levels are runs, or in old files packed bits.
+/// The encoding of levels: runs, or packed bits in old files.
 #[expect(deprecated, reason = "old files have it")]
 fn level_encoding(number: i64) -> Encoding {
-    // Where there are no levels, anything is said of them.
+    // Without levels, writers put any number here.
     if number == 4 { Encoding::BIT_PACKED } else { Encoding::RLE }
 }

@@ -1,19 +1,18 @@
-//! The schema of a footer, looked at before the crate `parquet` takes it in: that crate allocates
-//! what groups claim, up to 16 GiB, calls itself for each level, and copies the names of all groups
-//! above a column for each column.
+//! Verifies the schema of a footer before the crate `parquet` reads it. That crate allocates the
+//! lengths that groups claim, up to 16 GiB, recurses for each level, and copies the names of all
+//! groups above a column for each column.
 
 use super::error::Error;
 use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift, Value};
 
-/// How far groups may be nested. Each level takes some stack, and a stack that overflows ends the
-/// process.
+/// The deepest nesting of groups. Each level takes stack, and a stack overflow ends the process.
 const MAX_DEPTH: usize = 64;
 
 /// Verifies that the schema is one whole tree that is not too deep, and that the names of its
 /// columns, with those of the groups above them, are not far longer than the footer.
 ///
-/// Kinds of fields are those of the format, since that crate reads some by their numbers alone, and
-/// would read others than these here if they differed.
+/// The kind of each field must be that of the format. The crate `parquet` reads some fields by
+/// number only, so a field of another kind would mean something else there than here.
 pub(super) fn verify(footer: &[u8]) -> Result<(), Error> {
     let mut verified = Ok(());
     let read = Thrift { rest: footer }.fields(&mut |thrift, number, kind, value| {
@@ -42,12 +41,12 @@ pub(super) fn verify(footer: &[u8]) -> Result<(), Error> {
     verified.and(read.ok_or(Error::Schema))
 }
 
-/// What is looked at of an element of the schema.
+/// The fields of a schema element that this module needs.
 #[derive(Default)]
 struct Element {
     /// Bytes of its name.
     name: usize,
-    /// None or zero are those of a column.
+    /// The number of members. A column has none or 0.
     members: i64,
 }
 
@@ -66,7 +65,7 @@ impl Element {
             if kind != expected {
                 return None;
             }
-            // Of a field that is repeated, the last counts, as it does there.
+            // The last one counts if a field is repeated, as in the crate `parquet`.
             match (number, value) {
                 (NAME, _) => element.name = thrift.binary()?,
                 (MEMBERS, Value::Number(members)) => element.members = members,
@@ -78,21 +77,21 @@ impl Element {
     }
 }
 
-/// A group whose members are not all read.
+/// A group with members that are not read yet.
 struct Group {
-    /// How many of them are to come.
+    /// The number of these members.
     left: u64,
-    /// Bytes that its name and those of the groups above it take in the path of each column.
+    /// Bytes of its name and of the names above it. Each column below has them in its path.
     path: usize,
 }
 
-/// Elements come each before its members.
+/// Each element comes before its members.
 #[derive(Default)]
 struct Tree {
     open: Vec<Group>,
     /// Whether there is a root.
     begun: bool,
-    /// Bytes that paths may still take.
+    /// Bytes that further paths may take.
     left: usize,
 }
 

@@ -1,17 +1,17 @@
-//! As much of Thrift's compact protocol as headers of pages and the schema take: structs of
-//! integers and booleans, lists of structs, and whatever else there is, to be skipped. `parquet`
-//! keeps its own reader of them to itself.
+//! The part of Thrift's compact protocol that page headers and the schema need: structs of integers
+//! and booleans, and lists of structs. All other values are skipped. The reader of the crate
+//! `parquet` is private.
 
 /// A value of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Value {
     Number(i64),
     Bool(bool),
-    /// A struct, of which the fields come next.
+    /// A struct. Its fields come next.
     Struct,
-    /// A list of so many elements of a kind, which come next.
+    /// A list with the number and the kind of its elements, which come next.
     List(u8, u64),
-    /// Anything else, which comes next.
+    /// Another value of this kind, which comes next.
     Other,
 }
 
@@ -22,16 +22,16 @@ pub(super) const BINARY: u8 = 8;
 pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
 
-/// Called with the number, the kind and the value of each field; says whether it has read a value
+/// Receives the number, the kind and the value of each field. Returns whether it has read the value
 /// that comes next.
 type OfField<'a> = dyn FnMut(&mut Thrift<'_>, i64, u8, Value) -> Option<bool> + 'a;
 
-/// The rest of the bytes.
+/// The bytes that are not read yet.
 pub(super) struct Thrift<'a> {
     pub(super) rest: &'a [u8],
 }
 
-/// How far structs and lists may be nested: statistics in a header have two levels.
+/// The deepest nesting of structs and lists. Statistics in a header have two levels.
 const MAX_DEPTH: usize = 16;
 
 impl Thrift<'_> {
@@ -46,7 +46,7 @@ impl Thrift<'_> {
         Some(())
     }
 
-    /// An integer of variable length: seven bits a byte, the lowest first.
+    /// An integer of variable length: seven bits in each byte, the lowest first.
     fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -87,7 +87,7 @@ impl Thrift<'_> {
                 0 => self.zigzag()?,
                 step => number + i64::from(step),
             };
-            // Others would mean one of these to a reader that cuts them short.
+            // A larger number could mean another field to a reader that truncates it.
             i16::try_from(number).ok()?;
             let kind = head & 0xF;
             let (value, read) = match kind {
@@ -110,7 +110,7 @@ impl Thrift<'_> {
         }
     }
 
-    /// The kind of the elements of a list, and how many there are.
+    /// The kind and the number of the elements of a list.
     fn list(&mut self) -> Option<(u8, u64)> {
         let head = self.byte()?;
         let count = match head >> 4 {
@@ -120,12 +120,12 @@ impl Thrift<'_> {
         Some((head & 0xF, count))
     }
 
-    /// Every element takes a byte at least, so this ends with the bytes.
+    /// Every element takes at least one byte, so the loop ends with the bytes.
     fn elements(&mut self, kind: u8, count: u64, depth: usize) -> Option<()> {
         (0..count).try_for_each(|_| self.value(kind, depth + 1))
     }
 
-    /// Skips a value; booleans in lists take a byte.
+    /// Skips a value. A boolean in a list takes a byte.
     fn value(&mut self, kind: u8, depth: usize) -> Option<()> {
         if depth == MAX_DEPTH {
             return None;

@@ -10,13 +10,14 @@ use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, unread};
 use crate::model::{ByteOrder, Tensor, is_text};
 
-/// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source,
-/// and a few deflated bytes could stand for very many objects.
+/// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source.
+/// In other pickles a few deflated bytes could inflate to very many objects.
 const MAX_DEFLATED_PICKLE: usize = 1 << 20;
-/// Tensors of deflated storages may take this many times the inflated bytes of all. Storages of
-/// zeros inflate to a thousand times their size in the file.
+/// The most bytes of tensors of deflated storages, for each inflated byte of the storages.
+/// (Storages of zeros inflate to a thousand times their size in the file, so file size is no
+/// measure.)
 const MAX_INFLATED_SHARING: usize = 4;
-/// The most bytes that deflate makes of one.
+/// The most bytes that one deflated byte can inflate to.
 const MAX_INFLATION: usize = 1032;
 
 /// Whether this is a zip archive with a `data.pkl` in a folder.
@@ -75,13 +76,15 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
     Ok(All { parts, checksums, inflated, surrounded })
 }
 
-/// Where archives have the storages of `data.pkl`, and those of `constants.pkl`.
+/// The folders of the storages of `data.pkl` and of `constants.pkl`.
 const STORAGES: [&str; 2] = ["data/", "constants/"];
 
-/// Storages of this pickle are empty: `torch.jit.trace` keeps the shapes of example inputs only.
+/// The storages of this pickle are empty: `torch.jit.trace` keeps only the shapes of example
+/// inputs.
 const TRACED_INPUTS: &str = "traced_inputs";
 
-/// `data.pkl`, further pickles of TorchScript beside it, and those with the lines of its source.
+/// Whether a member is a pickle: `data.pkl`, other pickles of TorchScript beside it, and the
+/// pickles with lines of its source.
 fn is_pickle(name: &str) -> bool {
     name.ends_with(".pkl") && !name.contains('/')
         || name.starts_with("code/") && name.ends_with(".debug_pkl")
@@ -101,10 +104,10 @@ fn byte_order(members: &BTreeMap<&str, &Member>, archive: &[u8]) -> Result<ByteO
 
 struct Archive<'a> {
     bytes: &'a [u8],
-    /// By their names within the folder of the archive.
+    /// The members by their names within the folder of the archive.
     members: BTreeMap<&'a str, &'a Member>,
     order: ByteOrder,
-    /// Names of the members that were read, and of storages that tensors refer to.
+    /// The names of the members that were read, and of the storages that tensors refer to.
     used: HashSet<String>,
     parts: Parts,
 }

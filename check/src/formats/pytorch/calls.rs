@@ -1,4 +1,4 @@
-//! What the calls of a pickle would make: tensors of PyTorch, arrays of numpy, bytes.
+//! The objects that the calls of a pickle would make: tensors of PyTorch, arrays of numpy, bytes.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use super::pickle::{Id, Object};
 /// A storage that a pickle refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Storage {
-    /// The dtype that goes with its type, as torch names dtypes; of an untyped one, `uint8`.
+    /// The dtype of the storage type, by its name in torch. `uint8` for an untyped storage.
     pub(super) dtype: &'static str,
     /// Bytes of an element of this dtype.
     pub(super) unit: usize,
-    /// Its name in the archive.
+    /// The name of the storage in the archive.
     pub(super) key: String,
-    /// Its first element in the storage of this name. Not 0 only for the views of storages that
+    /// The first element in the storage of this name. Nonzero only for views of storages, which
     /// PyTorch wrote before version 0.4.
     start: i64,
 }
@@ -24,18 +24,18 @@ pub(super) struct Found {
     pub(super) name: String,
     pub(super) dtype: String,
     pub(super) storage: Storage,
-    /// In elements, as the strides.
+    /// The offset, in elements like the strides.
     pub(super) offset: i64,
     pub(super) shape: Vec<usize>,
     pub(super) strides: Vec<i64>,
 }
 
-/// A tensor, and what else its calls hold.
+/// A tensor, and the other objects in its calls.
 pub(super) struct Rebuilt {
     pub(super) found: Found,
-    /// The calls that make it, one within the other.
+    /// The nested calls that make the tensor.
     pub(super) calls: Vec<Id>,
-    /// Other arguments, which may hold more, with the words to name them by.
+    /// Other arguments, which may hold further tensors, each with a name.
     pub(super) rest: Vec<(Option<&'static str>, Id)>,
 }
 
@@ -43,19 +43,19 @@ pub(super) struct Rebuilt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Array {
     pub(super) name: String,
-    /// The dtype as in a .npy file.
+    /// The dtype, as a .npy file spells it.
     pub(super) descr: String,
     pub(super) shape: Vec<usize>,
     pub(super) fortran_order: bool,
     pub(super) bytes: Bytes,
 }
 
-/// Where bytes are.
+/// The place of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Bytes {
-    /// In this place of the pickle.
+    /// In this range of the pickle.
     Here(Range<usize>),
-    /// In the characters of a text, one each, as protocols before 3 have them. So many.
+    /// This number of bytes, each a character of a text, as protocols before 3 write them.
     Text { object: Id, length: usize },
 }
 
@@ -91,7 +91,7 @@ const STORAGES: [(&str, &str, usize); 19] = [
     ("TypedStorage", "uint8", 1),
 ];
 
-/// Whether a dtype is one of integers, booleans or integers that stand for something else.
+/// Whether a dtype holds integers, booleans, quantised integers or raw bits.
 pub(super) fn is_integer(dtype: &str) -> bool {
     let others = [
         "uint16", "uint32", "uint64", "long", "int", "short", "bits8", "bits16", "bits1x8",
@@ -101,14 +101,14 @@ pub(super) fn is_integer(dtype: &str) -> bool {
     STORAGES.iter().any(|(_, known, _)| *known == dtype && !float) || others.contains(&dtype)
 }
 
-/// The most extents that a shape may have. Many tensors can refer to one, so that this bounds the
-/// time for each.
+/// The most extents of a shape. Bounds the time for each tensor, since many tensors can refer to
+/// one shape.
 const MAX_RANK: usize = 256;
 
 /// The most arguments of a call that makes a tensor.
 const MAX_ARGUMENTS: usize = 16;
 
-/// As deep as wrappers of tensors and bytes may go; PyTorch makes two.
+/// The deepest nesting of wrappers around tensors and bytes. PyTorch makes two levels.
 const MAX_WRAPPERS: usize = 8;
 
 /// Reads the calls among these objects.
@@ -116,7 +116,7 @@ const MAX_WRAPPERS: usize = 8;
 pub(super) struct Reader<'a>(pub(super) &'a [Object]);
 
 impl<'a> Reader<'a> {
-    /// A key as part of a name.
+    /// A key, written as part of a name.
     pub(super) fn key(self, id: Id) -> String {
         match &self.0[id] {
             Object::Text(text) => text.clone(),
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         Some((self.global(*function)?, self.sequence(*arguments)?, *state))
     }
 
-    /// The storage that `("storage", type, key, device, elements, view)` refers to. A view is
+    /// The storage of a reference `("storage", type, key, device, elements, view)`. A view is
     /// `(key, first element, elements)`.
     pub(super) fn storage(self, id: Id) -> Option<Storage> {
         let Object::Persistent(reference) = &self.0[id] else { return None };
@@ -185,13 +185,13 @@ impl<'a> Reader<'a> {
         Some(Storage { dtype, unit: *unit, key: self.text(*key)?.to_owned(), start })
     }
 
-    /// The tensor that a call would make, without a name. Wrappers hand one on.
+    /// The tensor that a call would make, without a name. Looks into wrappers.
     pub(super) fn tensor(self, mut id: Id) -> Option<Rebuilt> {
         let (mut calls, mut rest) = (Vec::new(), Vec::new());
         let mut more = |ids: &[Id]| rest.extend(ids.iter().map(|&id| (None, id)));
         for _ in 0..MAX_WRAPPERS {
             let (mut function, mut arguments, _) = self.call(id)?;
-            // Many calls can share one long list of arguments.
+            // Checked first, since many calls can share one long list of arguments.
             if arguments.len() > MAX_ARGUMENTS {
                 return None;
             }
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The bytes that an object stands for, and the objects that they are made of.
+    /// The bytes that an object would become, and the objects with these bytes.
     pub(super) fn bytes(self, mut id: Id) -> Option<(Bytes, Vec<Id>)> {
         let mut objects = Vec::new();
         for _ in 0..MAX_WRAPPERS {
@@ -295,7 +295,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The characters of a text as bytes; none if one is no byte.
+    /// The characters of a text as bytes. None if a character is beyond U+00FF.
     fn characters(self, object: Id) -> Option<Bytes> {
         let text = self.text(object)?;
         let length = text.chars().try_fold(0, |length, character| {
@@ -322,7 +322,7 @@ impl<'a> Reader<'a> {
             _ => return None,
         };
         let descr = self.descr(dtype)?;
-        // A string of Python 2 that happens to be text.
+        // A string of Python 2 that is valid text.
         let text = || Some((self.characters(bytes)?, Vec::new()));
         let (bytes, objects) = self.bytes(bytes).or_else(text)?;
         Some((Array { name: String::new(), descr, shape, fortran_order, bytes }, objects))
@@ -335,7 +335,8 @@ impl<'a> Reader<'a> {
         function.ends_with(".multiarray _reconstruct").then_some(*elements)
     }
 
-    /// The dtype that a call makes, as in a .npy file. None for one with fields, or a shape.
+    /// The dtype that a call makes, as a .npy file spells it. None for a dtype with fields or a
+    /// shape.
     fn descr(self, id: Id) -> Option<String> {
         let ("numpy dtype", [kind, ..], Some(state)) = self.call(id)? else { return None };
         // (version, byte order, subarray, names, fields, ..)

@@ -1,5 +1,6 @@
 //! Checkpoints of `torch.distributed.checkpoint`: a folder with files `.distcp`, and a pickle
-//! `.metadata` that says where in them each tensor is. Each part of a file is one of `torch.save`.
+//! `.metadata` with the place of each tensor in these files. Each part of a file was written by
+//! `torch.save`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -19,7 +20,7 @@ impl FileFormat {
 
 pub(in crate::formats) static READER: Reader = Reader {
     format: FileFormat::PYTORCH_CHECKPOINT,
-    // The whole name is `.metadata`, and other files end like that.
+    // The whole name must be `.metadata`. Names of other files end in `.metadata` too.
     endings: &[],
     begins,
     contents,
@@ -28,10 +29,10 @@ pub(in crate::formats) static READER: Reader = Reader {
     is_fixable: false,
 };
 
-/// The name of such a file.
+/// The name of a checkpoint's pickle.
 pub(in crate::formats) const NAME: &str = ".metadata";
 
-/// Whether this is a pickle whose first names are those of the metadata of a checkpoint.
+/// Whether this is a pickle that begins with the class names of a checkpoint's metadata.
 fn begins(bytes: &[u8]) -> bool {
     const MODULE: &[u8] = b"torch.distributed.checkpoint.metadata";
     let beginning = bytes.get(..128).unwrap_or(bytes);
@@ -41,7 +42,7 @@ fn begins(bytes: &[u8]) -> bool {
 const PART: &str = "torch.distributed.checkpoint.filesystem _StorageInfo";
 const INDEX: &str = "torch.distributed.checkpoint.metadata MetadataIndex";
 
-/// A part of a file, and the name of what it holds.
+/// A part of a file, and the name of the object in it.
 struct Part {
     name: String,
     range: Range<usize>,
@@ -59,7 +60,8 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
     let calls = Calls(&pickle.objects);
     let mut files = BTreeMap::<String, Vec<Part>>::new();
     let mut room = walk::room(pickle);
-    // Each pair of an index and a part is an item of a dict, and references may repeat the dict.
+    // Each pair of an index and a part is an item of a dict. Take each dict once, although several
+    // references may lead to it.
     let dicts = pickle.objects.iter().filter_map(|object| match object {
         Object::Dict(items) => Some(items),
         _ => None,
@@ -99,7 +101,7 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
     Ok(files)
 }
 
-/// The name of a tensor by its index, and the place of this part in it, if that is not the first.
+/// The name of a tensor by its index. Parts behind the first also get their place in the name.
 fn name(pickle: &Pickle, index: Id) -> Option<String> {
     let calls = Calls(&pickle.objects);
     let (INDEX, _, Some(state)) = calls.call(index)? else { return None };
@@ -114,7 +116,7 @@ fn name(pickle: &Pickle, index: Id) -> Option<String> {
     })
 }
 
-/// The most fields of an object that a part or an index has.
+/// The most fields of an index or a part.
 const MAX_FIELDS: usize = 16;
 
 /// The fields of an object, by their names.

@@ -2,7 +2,7 @@
 //!
 //! The pickles are a magic number, the version of the protocol, facts about the machine, the
 //! object, and a list of the names of the storages. A storage is the number of its elements (8
-//! bytes, little-endian) and the elements, little-endian as well, whatever the machine was.
+//! bytes, little-endian) and the elements (little-endian on every machine).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -13,10 +13,10 @@ use super::pickle::{self, Pickle};
 use super::{All, Error, Malformed};
 use crate::model::{ByteOrder, Tensor, may_hold_numbers};
 
-/// The magic number as a pickle has it, with the opcode before it and the end behind it.
+/// The magic number as a pickle: the opcode, the number, and the end.
 const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
 
-/// Where the magic number may be: behind the version of the pickle, and behind its frame.
+/// The possible places of the magic number: behind the version of the pickle, or behind its frame.
 const PLACES: [usize; 2] = [2, 11];
 
 /// The parts of a file before the storages.
@@ -78,7 +78,8 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
 
 type Part = (Pickle, usize, String);
 
-/// The storages by their names, as far as they can be told apart, and where the last of them ends.
+/// The storages by their names, and the end of the last one. Stops at a storage that cannot be
+/// located.
 fn storages(
     bytes: &[u8],
     mut at: usize,

@@ -1,15 +1,14 @@
 //! Files of PyTorch, as `torch.save` and `torch.jit.save` write them (.pt, .pth, .ckpt,
 //! pytorch_model.bin). Since version 1.6 they are zip archives of pickles and of the storages that
-//! the pickles refer to. Before, they were pickles, with the storages behind them.
+//! the pickles refer to. Older files are pickles, with the storages behind them.
 //!
 //! No pickle is executed: see `pickle`. Each call of `torch._utils._rebuild_tensor*` is a tensor,
 //! and so is each array of numpy. The scales of a quantised tensor are looked at; its integers are
-//! always finite. Floats of Python are looked at, too: one that is not finite is a tensor under the
-//! keys that lead to it, and the finite ones of a pickle are one tensor together.
+//! always finite. Floats of Python are looked at, too. A NaN or an infinity is a tensor, named by
+//! the keys that lead to it. All finite floats of a pickle are one tensor together.
 //!
-//! What could hold numbers and is none of these is unreadable: a storage that no tensor refers to
-//! (a function of the user would be called for it), bytes in a pickle, other members of the
-//! archive.
+//! Everything else that could hold numbers is unreadable: a storage that no tensor refers to (only
+//! a function of the user could read it), bytes in a pickle, other members of the archive.
 
 mod archive;
 mod calls;
@@ -57,18 +56,18 @@ pub enum Error {
     Zip(zip::Error),
     /// No member `data.pkl`.
     NoPickle,
-    /// A pickle is longer than any that PyTorch writes, or cannot be inflated.
+    /// A pickle is longer than PyTorch writes, or cannot be inflated.
     Pickle {
         /// The name of the member.
         member: String,
         /// Why.
         error: io::Error,
     },
-    /// A member is not a pickle, or a part of a file that has to be one.
+    /// A member, or a part of a file, should be a pickle and is not.
     Malformed {
         /// The name of the member or part.
         member: String,
-        /// Where, and why.
+        /// The place and the reason.
         malformed: Malformed,
     },
     /// Names, shapes and arrays of this pickle would take far more memory than the pickle.
@@ -82,7 +81,7 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// The tensors refer to the same storages more often than in any file of PyTorch.
+    /// The tensors refer to the same storages more often than in any real file of PyTorch.
     Sharing,
 }
 
@@ -154,13 +153,13 @@ fn read(bytes: &[u8], root: &str) -> Result<Contents, Error> {
     Ok(Contents { tensors: all.parts.tensors, checksums: all.checksums })
 }
 
-/// What a file holds.
+/// The content of a file.
 struct All {
     parts: parts::Parts,
     /// Those of the storages and pickles; none before version 1.6.
     checksums: Vec<Checksum>,
     /// Bytes that tensors may take beyond those of the file, since it is deflated.
     inflated: usize,
-    /// Whether there are bytes before the archive or behind it: others may be there.
+    /// Whether bytes lie before or behind the archive. They may be further archives.
     surrounded: bool,
 }

@@ -1,5 +1,4 @@
-//! The tensors of what pickles describe: views of storages, arrays, numbers, and what nobody can
-//! look at.
+//! The tensors of pickles: views of storages, arrays, numbers, and unreadable data.
 
 use std::ops::Range;
 
@@ -14,7 +13,7 @@ use crate::containers::zip::{Member, Method};
 use crate::formats::{npy, unread};
 use crate::model::{ByteOrder, Content, Data, Layout, Tensor};
 
-/// Behind the name of a tensor that stands for its whole storage.
+/// The ending of the name of a tensor that stands for a whole storage.
 pub(crate) const STORAGE: &str = " (storage ";
 
 /// The data of a storage.
@@ -26,7 +25,7 @@ pub(super) enum Place {
     Deflated(Member),
     /// Data that cannot be read: why.
     Unreadable(String),
-    /// Nothing: the writer leaves out the data of this storage.
+    /// The writer leaves out the data of this storage.
     LeftOut,
 }
 
@@ -59,7 +58,7 @@ impl Place {
     }
 }
 
-/// A pickle to read, and what belongs to it.
+/// A pickle to read, and its surroundings.
 pub(super) struct Source<'a> {
     /// Bytes that begin with the pickle.
     pub(super) bytes: &'a [u8],
@@ -73,12 +72,12 @@ pub(super) struct Source<'a> {
     pub(super) order: ByteOrder,
 }
 
-/// The tensors of an archive, put together.
+/// The tensors of an archive, collected.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) tensors: Vec<Tensor>,
-    /// Bytes of deflated storages before the tensors that begin within: they are inflated all the
-    /// same.
+    /// Bytes of deflated storages before the first element of a tensor. They have to be inflated
+    /// too.
     pub(super) skipped: usize,
 }
 
@@ -116,7 +115,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds what could hold numbers and that nobody looks at.
+    /// Adds the objects that could hold numbers and that the check does not read.
     pub(super) fn unreadable(&mut self, name: String, size: usize, why: impl Into<String>) {
         self.tensors.push(unread::tensor(name, size, why.into(), Data::Owned(Vec::new())));
     }
@@ -178,7 +177,7 @@ impl Parts {
             data: Data::Owned(Vec::new()),
         };
         let unit = tensor.unit();
-        // Bytes may be taken as numbers of 8 bits.
+        // Bytes may hold numbers of 8 bits, if the user says so.
         let is_bytes = matches!(tensor.dtype.as_str(), "uint8" | "int8");
         if !tensor.is_scanned() && !is_bytes {
             self.tensors.push(tensor);
@@ -217,8 +216,8 @@ impl Parts {
             (false, Place::Stored(storage)) if view.elements() <= size / unit => {
                 Data::Decoded(view.decode(storage.start))
             }
-            // More elements than the storage has, such as overlapping windows: all from the first to
-            // the last are looked at once.
+            // The view repeats elements, such as overlapping windows. Look once at all elements
+            // from the first to the last.
             (false, Place::Stored(storage)) => {
                 let elements = range.start / unit..range.end / unit;
                 let key = &found.storage.key;
@@ -227,7 +226,7 @@ impl Parts {
                 tensor.layout = Layout::RowMajor;
                 Data::Input(storage.start + range.start..storage.start + range.end)
             }
-            // Part of a deflated storage: the whole storage is looked at once.
+            // The view is a part of a deflated storage. Look once at the whole storage.
             (_, place) => {
                 tensor.name = Some(format!("{name}{STORAGE}{})", found.storage.key));
                 tensor.shape = vec![size / unit];
@@ -240,7 +239,7 @@ impl Parts {
     }
 }
 
-/// What the elements of a dtype are.
+/// The content of a tensor of this dtype.
 fn content(dtype: &str, order: ByteOrder) -> Content {
     let floats = |format, parts| Content::Floats { format, parts, order };
     match dtype {

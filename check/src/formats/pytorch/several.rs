@@ -1,19 +1,19 @@
-//! Archives one behind the other, as a `.distcp` of `torch.distributed.checkpoint` holds them.
+//! Several archives one behind the other, as in a `.distcp` of `torch.distributed.checkpoint`.
 
 use super::{Error, archive, read};
 use crate::formats::within::Place;
 use crate::model::reader::Contents;
 use crate::model::{Tensor, may_hold_numbers};
 
-/// How the record at the end of a zip archive begins.
+/// The signature of the record at the end of a zip archive.
 const END: &[u8] = b"PK\x05\x06";
-/// Its length without a comment, which PyTorch does not write.
+/// The length of this record without a comment. PyTorch writes no comment.
 const END_LENGTH: usize = 22;
 
-/// How often data may look like the end of an archive, and not be it.
+/// The most signatures that are tried. Data may contain the same bytes.
 const MAX_ENDS: usize = 16;
 
-/// Whether the file begins with an archive of PyTorch, and goes on behind it.
+/// Whether the file begins with an archive of PyTorch, and has further bytes behind it.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     first(bytes).is_some_and(|length| length < bytes.len())
 }

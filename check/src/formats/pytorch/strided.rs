@@ -1,4 +1,4 @@
-//! The elements of a storage that a tensor shows, by its strides.
+//! Views: the elements of a storage that a tensor shows, by its strides.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -6,15 +6,15 @@ use std::ops::Range;
 use crate::model::{Decode, Layout};
 
 /// A tensor as a view of a storage. Axes of stride 0, along which the tensor repeats itself, and of
-/// extent 1 are left out, so that each number counts once. (Numbers of views that overlap themselves
-/// in other ways count as often as the view shows them.)
+/// extent 1 are left out, so that each number counts once. (Numbers of views that overlap
+/// themselves in other ways count as often as the view shows them.)
 #[derive(Clone, Debug)]
 pub(super) struct View {
     /// Extent and stride of each axis, the largest stride first.
     axes: Vec<(usize, usize)>,
     /// The first element.
     offset: usize,
-    /// One behind the last element.
+    /// The index behind the last element.
     end: usize,
     elements: usize,
     /// Bytes of an element.
@@ -44,7 +44,7 @@ impl View {
         let mut view =
             Self { axes: Vec::new(), offset, end: offset, elements, unit, order: Layout::RowMajor };
         if elements == 0 {
-            // Nothing is named, wherever it would lie.
+            // The view has no elements, so its place does not matter.
             view.offset = 0;
             view.end = 0;
             return Ok(view);
@@ -68,7 +68,7 @@ impl View {
         }
         view.end = last + 1;
         axes.sort_by_key(|&(_, _, stride)| std::cmp::Reverse(stride));
-        // The axes that are left out are the slowest, so that their coordinate is 0.
+        // The axes that are left out count as the slowest, so that their coordinate is 0.
         let shown: Vec<usize> = axes.iter().map(|&(place, ..)| place).collect();
         let out = (0..shape.len()).filter(|place| !shown.contains(place));
         let order: Vec<usize> = out.chain(shown.iter().copied()).collect();
@@ -81,7 +81,7 @@ impl View {
         Ok(view)
     }
 
-    /// Elements that are shown, repeated ones once.
+    /// The number of elements that the view shows. Repeated elements count once.
     pub(super) fn elements(&self) -> usize {
         self.elements
     }
@@ -91,23 +91,23 @@ impl View {
         self.offset * self.unit..self.end * self.unit
     }
 
-    /// Whether the elements follow one another in the storage, without gaps, each once.
+    /// Whether the elements are adjacent in the storage, each once.
     pub(super) fn is_dense(&self) -> bool {
         let mut dense = 1;
         self.axes.iter().rev().all(|&(extent, stride)| {
             let follows = stride == dense;
-            // Within the storage, so the product fits.
+            // The range is within the storage, so the product fits.
             dense = stride.saturating_mul(extent);
             follows
         })
     }
 
-    /// The order of the elements, both in a storage without gaps and decoded.
+    /// The order of the elements in an adjacent view, and of decoded elements.
     pub(super) fn order(&self) -> Layout {
         self.order.clone()
     }
 
-    /// The elements in their order, out of a storage that begins at this byte of the input.
+    /// The elements in order, read from a storage that begins at this byte of the input.
     pub(super) fn decode(self, storage: usize) -> Box<dyn Decode> {
         Box::new(Gather { view: self, storage })
     }
@@ -152,7 +152,7 @@ impl Elements<'_> {
         (self.view.offset + steps.sum::<usize>()) * self.view.unit
     }
 
-    /// Elements from the coordinate on that follow one another in the storage.
+    /// The number of adjacent elements in the storage, from the coordinate on.
     fn run(&self) -> usize {
         match (self.view.axes.last(), self.coordinate.last()) {
             (Some((extent, 1)), Some(index)) => extent - index,
@@ -160,7 +160,7 @@ impl Elements<'_> {
         }
     }
 
-    /// Goes on by no more elements than are in a run.
+    /// Advances by `count` elements, at most the length of a run.
     fn advance(&mut self, count: usize) {
         self.left -= count;
         let mut step = count;
@@ -175,7 +175,7 @@ impl Elements<'_> {
 }
 
 impl Read for Elements<'_> {
-    /// Gives whole elements only, so that `out` must have room for one.
+    /// Returns whole elements only, so `out` must have room for one.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let unit = self.view.unit;
         let mut written = 0;

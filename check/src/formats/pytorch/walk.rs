@@ -1,4 +1,5 @@
-//! Finds what a pickle of PyTorch holds, and gives it the names of the keys that lead to it.
+//! Finds the tensors, arrays, numbers and bytes in a pickle of PyTorch. The keys that lead to an
+//! object are its name.
 
 use std::collections::HashSet;
 
@@ -6,40 +7,39 @@ use super::calls::{Array, Bytes, Found, Reader};
 use super::pickle::{Id, Object, Pickle};
 use crate::model::is_text;
 
-/// Something that a pickle holds.
+/// An object of a pickle that holds numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     Tensor(Found),
     Array(Array),
-    /// A number that is not finite, with an empty shape; or a list of numbers with such among
-    /// them.
+    /// A NaN or an infinity, with an empty shape; or a list of floats with at least one of them.
     Numbers {
         name: String,
         shape: Vec<usize>,
         numbers: Vec<f64>,
     },
-    /// All other numbers of the pickle.
+    /// All other floats of the pickle.
     OtherNumbers(Vec<f64>),
-    /// Bytes that could be anything, so many; the name of the first.
+    /// Bytes of unknown meaning.
     Unknown {
         name: Option<String>,
         bytes: usize,
     },
 }
 
-/// Bytes of names, shapes and arrays for a byte of pickle. References could make a few long ones
-/// stand for many.
+/// The most bytes of names, shapes and arrays for each byte of the pickle. A hostile pickle could
+/// repeat a few long ones by references.
 const MAX_NAMES: usize = 64;
-/// What is granted to a small pickle beyond that.
+/// Bytes that every pickle may take in addition, so that small ones pass.
 const MIN_NAMES: usize = 128 << 10;
 
-/// How many bytes of names, shapes and arrays may be taken.
+/// The most bytes of names, shapes and arrays.
 pub(super) fn room(pickle: &Pickle) -> usize {
     pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES)
 }
 
-/// All that a pickle holds, in its order; none if names and shapes would take far more memory than
-/// the pickle. `bytes` begins with the pickle, and `name` is that of the object that it stands for.
+/// All items of a pickle, in its order. None if names and shapes would take far more memory than
+/// the pickle. `bytes` begins with the pickle, and `name` is the name of its top object.
 pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item>> {
     let mut walk = Walk {
         reader: Reader(&pickle.objects),
@@ -55,7 +55,7 @@ pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item
         if walk.seen.insert(id) {
             let at = walk.todo.len();
             walk.visit(id, name)?;
-            // In the order of the pickle.
+            // The items, in the order of the pickle.
             walk.todo[at..].reverse();
         }
     }
@@ -67,12 +67,12 @@ struct Walk<'a> {
     reader: Reader<'a>,
     bytes: &'a [u8],
     room: usize,
-    /// Each object is visited once, under the first name that leads to it: references could make a
-    /// maze otherwise.
+    /// Each object is visited once, under the first name that leads to it. Otherwise references
+    /// could multiply the work, or form a loop.
     seen: HashSet<Id>,
     todo: Vec<(Id, String)>,
     items: Vec<Item>,
-    /// Bytes that could be anything: the name of the first, and how many.
+    /// Bytes of unknown meaning: the name of the first object with such bytes, and their number.
     unknown: (Option<String>, usize),
 }
 
@@ -82,7 +82,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Adds an object to those to visit. A name is made only for what can hold numbers.
+    /// Adds an object to the list to visit. Only objects that can hold numbers get a name.
     fn add(&mut self, id: Id, name: &str, key: impl FnOnce() -> Option<String>) -> Option<()> {
         let holds = match &self.reader.0[id] {
             Object::Sequence(_) | Object::Dict(_) | Object::Call { .. } | Object::Bytes(_) => true,
@@ -143,8 +143,7 @@ impl Walk<'_> {
                 }
             }
             Object::Dict(items) => self.add_items(items, &name)?,
-            // What a function of somebody's own makes of these is not known; what they hold is
-            // looked at.
+            // The result of an unknown function is not known, but its arguments are looked at.
             Object::Call { arguments, state, items, .. } => {
                 if let Some(elements) = reader.elements(id) {
                     self.add(elements, &name, || None)?;
@@ -171,7 +170,7 @@ impl Walk<'_> {
         items.iter().try_for_each(|&(key, value)| self.add(value, name, || Some(reader.key(key))))
     }
 
-    /// The numbers of a list of nothing else, if one of them is not finite.
+    /// The numbers of a list of floats only, if at least one is NaN or infinite.
     fn list(&self, items: &[Id]) -> Option<Vec<f64>> {
         let float = |&id: &Id| match self.reader.0[id] {
             Object::Float(number) => Some(number),
@@ -207,7 +206,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// The numbers and bytes that no key leads to, or that are no bad news.
+    /// Adds the remaining floats and bytes: the finite floats, and objects that no key leads to.
     fn rest(&mut self) -> Option<()> {
         let mut numbers = Vec::new();
         for (id, object) in self.reader.0.iter().enumerate() {

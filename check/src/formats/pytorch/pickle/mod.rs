@@ -1,5 +1,5 @@
-//! Pickles as data: the objects that a pickle describes, without making any. Functions are never
-//! called; a call stays what it is, a name and arguments.
+//! Reads a pickle as data: a list of the objects that the pickle describes. No function is called.
+//! A call is recorded with its name and arguments.
 //!
 //! The opcodes are those of Python's `pickletools`, protocols 0 to 5.
 
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::model::{is_text, source};
 
-/// The place of an object among all.
+/// The index of an object.
 pub(super) type Id = usize;
 
 /// An object.
@@ -23,31 +23,31 @@ pub(super) enum Object {
     Int(i64),
     Float(f64),
     Text(String),
-    /// Bytes, by their place in the pickle. So is text that is not valid, or of Python 2 and not
-    /// text: its strings hold bytes.
+    /// Bytes, by their place in the pickle. Invalid text is stored as bytes too, and so are the
+    /// strings of Python 2 that are not text.
     Bytes(Range<usize>),
     /// A tuple, a list or a set.
     Sequence(Vec<Id>),
     Dict(Vec<(Id, Id)>),
     /// A function or a class, by module and name.
     Global(String),
-    /// What a function or a class would make of its arguments, its state and its items.
+    /// A call of a function or a class, with its arguments, its state and its items.
     Call {
         function: Id,
         arguments: Id,
         state: Option<Id>,
         items: Vec<(Id, Id)>,
     },
-    /// What lies outside the pickle.
+    /// A persistent id: a reference to an object outside of the pickle.
     Persistent(Id),
 }
 
-/// A pickle that was read: its objects, and the one that it stands for.
+/// A pickle that was read: its objects, and the index of the top object.
 #[derive(Debug)]
 pub(super) struct Pickle {
     pub(super) objects: Vec<Object>,
     pub(super) root: Id,
-    /// Where the pickle ends: bytes may follow it.
+    /// The length of the pickle. Other bytes may follow it.
     pub(super) length: usize,
 }
 
@@ -68,11 +68,11 @@ impl fmt::Display for Malformed {
 
 type Why = &'static str;
 
-/// Objects of a pickle, and places of its memo. More would only be there to fill memory: an opcode
-/// of one byte makes an object.
+/// The most objects of a pickle, and the most places of its memo. An opcode of one byte makes an
+/// object, so a hostile pickle could fill memory without this limit.
 const MAX_OBJECTS: usize = 1 << 23;
 
-/// Reads the pickle that begins here. What it allocates is a multiple of its length, and bounded by
+/// Reads the pickle that begins here. Memory is at most a multiple of its length, and is bounded by
 /// the number of objects.
 pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
     let mut machine = Machine { bytes, ..Machine::default() };
@@ -100,22 +100,23 @@ struct Machine<'a> {
     at: usize,
     objects: Vec<Object>,
     stack: Vec<Id>,
-    /// Heights of the stack.
+    /// The heights of the stack at the open marks.
     marks: Vec<usize>,
     memo: HashMap<u64, Id>,
-    /// Bytes of names that were put together from texts on the stack.
+    /// Bytes of names that were joined from texts on the stack.
     names: usize,
 }
 
-/// Bytes of such names for a byte of pickle. A text can be recalled again and again, and Python
-/// makes a name once.
+/// The most bytes of such names for each byte of the pickle. A hostile pickle can recall a text
+/// again and again.
 const MAX_NAMES: usize = 16;
 
 const CUT: Why = "the pickle is cut off";
 const UNDERFLOW: Why = "an object is missing on the stack";
 
 impl Machine<'_> {
-    /// Whether there is more than any pickle of PyTorch has. Some opcodes make no object.
+    /// Whether the limits are exceeded. The stack is checked too, since some opcodes make no
+    /// object.
     fn is_full(&self) -> bool {
         let lengths = [self.objects.len(), self.memo.len(), self.stack.len(), self.marks.len()];
         lengths.into_iter().any(|length| length > MAX_OBJECTS)
@@ -135,7 +136,7 @@ impl Machine<'_> {
         Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
-    /// The rest of the line.
+    /// Reads the rest of the line.
     fn line(&mut self) -> Result<String, Why> {
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(|&byte| byte == b'\n').ok_or(CUT)?;
@@ -144,8 +145,8 @@ impl Machine<'_> {
         Ok(line)
     }
 
-    /// The rest of the line in the encoding raw-unicode-escape of Python: a byte is a character of
-    /// Latin-1, and `\u` or `\U` begins 4 or 8 hexadecimal digits of a character.
+    /// Reads the rest of the line in Python's encoding raw-unicode-escape: a byte is a character of
+    /// Latin-1; 4 hexadecimal digits behind `\u` or 8 behind `\U` are a character.
     fn escaped_line(&mut self) -> Result<String, Why> {
         const BAD: Why = "an escape stands for no character";
         let rest = &self.bytes[self.at..];
@@ -173,7 +174,7 @@ impl Machine<'_> {
         Ok(text)
     }
 
-    /// The place of so many bytes.
+    /// Passes over `length` bytes, and returns their place.
     fn bytes(&mut self, length: u64) -> Result<Range<usize>, Why> {
         let length = self.take(length)?.len();
         Ok(self.at - length..self.at)
@@ -230,7 +231,7 @@ impl Machine<'_> {
         self.push(Object::Call { function, arguments, state: None, items: Vec::new() });
     }
 
-    /// Adds to a list or set, or to what is like one.
+    /// Adds elements to a list, a set or an object with elements.
     fn extend(&mut self, object: Id, new: Vec<Id>) -> Result<(), Why> {
         match &mut self.objects[object] {
             Object::Sequence(items) => items.extend(new),
@@ -240,7 +241,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Adds to a dict, or to what is like one.
+    /// Adds items to a dict or an object with items.
     fn set_items(&mut self, object: Id, flat: &[Id]) -> Result<(), Why> {
         let (pairs, []) = flat.as_chunks::<2>() else { return Err("a key without a value") };
         let new = pairs.iter().map(|&[key, value]| (key, value));

@@ -3,12 +3,12 @@
 use super::{Id, MAX_NAMES, Machine, Object, UNDERFLOW, Why};
 
 impl Machine<'_> {
-    /// One opcode. The object that the pickle stands for, at its end.
+    /// Reads one opcode. Returns the top object at the end of the pickle.
     pub(super) fn step(&mut self) -> Result<Option<Id>, Why> {
         let opcode = self.take(1)?[0];
         match opcode {
             b'.' => return self.pop().map(Some),
-            // Frames say how much to read ahead.
+            // Frames only help to read ahead.
             0x80 => drop(self.take(1)?),
             0x95 => drop(self.take(8)?),
             b'(' => self.marks.push(self.stack.len()),
@@ -157,7 +157,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Names of functions, and what would call them.
+    /// Names of functions, and calls.
     fn reference(&mut self, opcode: u8) -> Result<(), Why> {
         match opcode {
             b'c' => {
@@ -186,8 +186,8 @@ impl Machine<'_> {
             b'b' => {
                 let state = self.pop()?;
                 let object = self.top()?;
-                // Others with a state are of no interest; what it holds still is, and is found as
-                // an item.
+                // Other objects with a state are not needed, but the objects in the state are.
+                // Store the state as an element, so that the walk finds it.
                 match &mut self.objects[object] {
                     Object::Call { state: slot, .. } => *slot = Some(state),
                     Object::Sequence(items) => items.push(state),
