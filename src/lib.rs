@@ -34,6 +34,8 @@
 //! | where is the first? | [`position`] | [`position`](TensorView::position), [`coordinate`](TensorView::coordinate) |
 //! | where are all? | | [`positions`](TensorView::positions) |
 //! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`](TensorView::census) |
+//! | smallest, largest, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
+//! | is a magnitude above a threshold? | | `TensorView::exceeds` (feature `stats`) |
 //! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
 //! | other values in place of NaN and infinity | [`replace_non_finite`], [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |
@@ -53,8 +55,9 @@
 //! # Features
 //!
 //! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
-//! elements), `views` (strides and rows), `replace`, `scale`. Off by default: `rayon` (threads),
-//! `ndarray` (its arrays as views), `portable` (one more backend, for comparison). Without `std` the
+//! elements), `views` (strides and rows), `replace`, `scale`. Off by default: `stats` (`stats`
+//! and `exceeds`), `rayon` (threads), `ndarray` (its arrays as views), `portable` (one more backend,
+//! for comparison). Without `std` the
 //! crate is `no_std` and still detects the CPU.
 //!
 //! # Backends

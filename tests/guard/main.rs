@@ -130,6 +130,7 @@ impl Place {
                 "census {}",
                 backend.name()
             );
+            oracle::check_stats(backend, x).unwrap();
         }
     }
 }
