@@ -110,6 +110,35 @@ fn format<T: Sample>(c: &mut Criterion) {
             );
         }
         hit_in_first_block::<T>(c, bytes);
+        statistics::<T>(c, bytes);
+    }
+}
+
+/// Statistics of tensors of several makes.
+fn statistics<T: Sample>(c: &mut Criterion, bytes: usize) {
+    let clean: Vec<T> = Data::Clean.make(bytes);
+    let mut sorted = clean.clone();
+    sorted.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
+    let half_zeros =
+        clean.iter().map(|&x| if x < T::default() { T::default() } else { x }).collect();
+    let dirty = Data::Dirty(1000).make(bytes);
+    for (data, x) in
+        [("clean", clean), ("dirty", dirty), ("halfzeros", half_zeros), ("sorted", sorted)]
+    {
+        operation(
+            c,
+            format!("stats/{}/all/{}/{data}", T::NAME, nonfinite_benches::name(bytes)),
+            &x,
+            |backend, x| TensorView::from(x).on(backend).stats(),
+            &[
+                ("std min max finite", &|x| {
+                    black_box(loops::min_max_finite::<T>(x));
+                }),
+                ("std min max finite multiversion", &|x| {
+                    black_box(loops::min_max_finite_avx2::<T>(x));
+                }),
+            ],
+        );
     }
 }
 

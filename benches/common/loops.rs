@@ -126,3 +126,23 @@ fn all_chunks_body<T: Sample, A: Ask>(x: &[T]) -> bool {
 fn count_body<T: Sample, A: Ask>(x: &[T]) -> usize {
     x.iter().filter(|x| A::ask(**x)).count()
 }
+
+/// As numpy does it: the least, the greatest, and whether all are finite, in three passes. NaN stays
+/// out of the first two, which numpy would need `nanmin` for.
+macro_rules! min_max_finite {
+    ($x:ident) => {{
+        let least = $x.iter().fold(T::INF, |least, &x| if x < least { x } else { least });
+        let greatest = $x.iter().fold(T::NEG_INF, |most, &x| if x > most { x } else { most });
+        (least, greatest, $x.iter().fold(true, |all, x| all & x.finite()))
+    }};
+}
+
+#[inline(never)]
+pub fn min_max_finite<T: Sample>(x: &[T]) -> (T, T, bool) {
+    min_max_finite!(x)
+}
+
+#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt", "aarch64+neon"))]
+pub fn min_max_finite_avx2<T: Sample>(x: &[T]) -> (T, T, bool) {
+    min_max_finite!(x)
+}

@@ -154,7 +154,7 @@ pub fn bytes_of<T: Element>(x: &[T]) -> &[u8] {
 
 /// Elements that data is made of, and how the standard library (or `half`) asks the three
 /// questions.
-pub trait Sample: Element + PartialEq {
+pub trait Sample: Element + PartialOrd + Default {
     const NAME: &'static str;
     const FINITE: [Self; 4];
     const NAN: Self;

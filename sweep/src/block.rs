@@ -19,6 +19,10 @@ const PREDICATES: [Predicate; 7] = [
     Predicate::NanOrPositiveInf,
 ];
 
+/// The thresholds that are swept: the largest numbers of f16, bf16 and E4M3, a subnormal number, and
+/// numbers that f32 does not have.
+const THRESHOLDS: [f64; 7] = [0.0, 1e-40, 0.1, 448.0, 65504.0, 3.389_531_389_251_535_5e38, 1e300];
+
 /// What is right for one predicate.
 struct Answers {
     predicate: Predicate,
@@ -31,6 +35,8 @@ struct Answers {
 pub struct Block<N> {
     x: Vec<N>,
     answers: Vec<Answers>,
+    /// The mask of each threshold.
+    above: Vec<(f64, Vec<u8>)>,
     out: Vec<u8>,
 }
 
@@ -46,6 +52,7 @@ impl<N: Number> Default for Block<N> {
                     class: Occurrences::default(),
                 })
                 .into(),
+            above: THRESHOLDS.map(|threshold| (threshold, vec![0; LEN])).into(),
             out: vec![0; LEN],
         }
     }
@@ -64,6 +71,9 @@ where
             *x = patterns.get(if index < len { index } else { index % len });
         }
         let x = &self.x;
+        for (threshold, mask) in &mut self.above {
+            judge(x, mask, |x| x.exceeds(*threshold));
+        }
         for answers in &mut self.answers {
             let mask = &mut answers.mask;
             // Written out so that each oracle is inlined into a loop of its own.
@@ -84,6 +94,26 @@ where
                 answers.mask.iter().position(|&hit| hit == 1),
             );
         }
+    }
+
+    /// Asks a backend about the thresholds.
+    fn check_thresholds(&mut self, backend: Backend) -> Result<(), String> {
+        for (threshold, mask) in &self.above {
+            let view = TensorView::from(&self.x[..]).on(backend);
+            let question = view.exceeds(*threshold).map_err(|error| error.to_string())?;
+            question.mask(&mut self.out[..]).map_err(|error| error.to_string())?;
+            let count: usize = mask.iter().map(|&hit| usize::from(hit)).sum();
+            let first = mask.iter().position(|&hit| hit == 1);
+            let wrong = match () {
+                () if self.out != *mask => "mask",
+                () if question.count() != count => "count",
+                () if question.position() != first => "position",
+                () if question.any() != first.is_some() => "any",
+                () => continue,
+            };
+            return Err(format!("{} above {threshold:e}: {wrong}", backend.name()));
+        }
+        Ok(())
     }
 
     /// Puts another number in the place of one, and leaves what is right as it was: for a test of
@@ -109,7 +139,7 @@ where
             wrong(&self.x, answers, backend, &mut self.out)
                 .map_err(|sink| format!("{} {:?}: {sink}", backend.name(), answers.predicate))?;
         }
-        Ok(())
+        self.check_thresholds(backend)
     }
 }
 

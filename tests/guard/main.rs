@@ -131,6 +131,7 @@ impl Place {
                 "census {}",
                 backend.name()
             );
+            oracle::check_stats(backend, x).unwrap();
         }
     }
 }

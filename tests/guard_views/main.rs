@@ -127,6 +127,12 @@ fn check<const SIZE: usize>(
     assert_eq!(view.position(Predicate::Nan), hits.iter().position(|&hit| hit), "{}", at());
     assert!(!view.any(Predicate::Inf), "{}", at());
     assert_eq!(view.census().nan.first, hits.iter().position(|&hit| hit), "{}", at());
+    let stats = view.stats();
+    assert_eq!(stats.census, view.census(), "{}", at());
+    assert_eq!(stats.zeros, hits.iter().filter(|&&hit| !hit).count(), "{}", at());
+    let mut along = vec![stats; sizes[0]];
+    view.rows(1).unwrap().stats(&mut along).unwrap();
+    assert_eq!(along.iter().map(|row| row.zeros).sum::<usize>(), stats.zeros, "{}", at());
     let mut rows = vec![false; sizes[0]];
     view.rows(1).unwrap().any(Predicate::Nan, &mut rows).unwrap();
     let mut counts = vec![0; sizes[0]];
