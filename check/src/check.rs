@@ -72,8 +72,7 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     Ok(Report { format, tensors, other_files: Vec::new() })
 }
 
-/// What there is to look at in a file: what its reader hands over, with the options that change
-/// what it is.
+/// Prepares the contents of a file for the scan: applies the options that change formats.
 ///
 /// # Errors
 /// [`Error`] if the file claims too much.

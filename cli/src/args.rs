@@ -181,8 +181,8 @@ pub struct How {
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
     /// Exit with 0 or 1 although files or tensors of unknown formats were not looked at. They are
-    /// named all the same, and `complete` of `check --json` stays false. Damaged files still give
-    /// 2, except members of archives, and so does a run that looked at no tensor
+    /// named all the same, and `complete` of `check --json` stays false. Damaged files,
+    /// members of archives and shards still give 2, and so does a run that looked at no tensor
     #[arg(long)]
     pub skip_unknown: bool,
     /// Take integers and raw bytes in tensors whose name matches PATTERN (*, ?, [..]) as numbers of

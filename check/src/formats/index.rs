@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::formats::pytorch;
 use crate::formats::within::Place;
+use crate::formats::{pytorch, unread};
 use crate::model::reader::{Contents, Reader};
 use crate::model::{self, FileFormat, Input, ReadAt, Tensor};
 
@@ -24,7 +24,7 @@ pub(super) static SAFETENSORS: Reader = Reader {
     format: FileFormat::SAFETENSORS_INDEX,
     endings: &[".safetensors.index.json"],
     contents: |input| contents(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
-    // The index is plain JSON, so only its name tells the format.
+    // The index is plain JSON, so only the name of the file tells the format.
     begins: |_| false,
     stream: None,
     shards: Some(names),
@@ -105,7 +105,9 @@ fn parse(index: &[u8]) -> Result<Index, Error> {
 /// format `format`, and the shards are of the format `of`.
 ///
 /// # Errors
-/// [`model::Error`] if the index is not valid, or for the first shard that cannot be checked.
+/// [`model::Error`] if the index is not valid, or if no shard can be read. If
+/// others can, a shard that cannot be read is a damaged tensor. So is a tensor that is not in its
+/// shard.
 fn contents(
     input: Input<'_>,
     format: FileFormat,
@@ -140,11 +142,26 @@ pub(crate) fn gather(
         expected.entry(shard).or_default().insert(tensor);
     }
     let mut all = Contents::default();
+    // The first error, as long as no shard was read.
+    let (mut failed, mut is_any_read) = (None, false);
     for (shard, mut names) in expected {
-        let (path, source) = open(shard)?;
-        let Contents { tensors, checksums } = of
-            .read(&*source, None)
-            .map_err(|error| model::Error::Other { path: path.clone(), error: Box::new(error) })?;
+        let read = open(shard).and_then(|(path, source)| match of.read(&*source, None) {
+            Ok(contents) => Ok((path, source, contents)),
+            Err(error) => Err(model::Error::Other { path, error: Box::new(error) }),
+        });
+        let (path, source, Contents { tensors, checksums }) = match read {
+            Ok(read) => read,
+            // Bytes alone have no shards at all, and the index of a good set names no file outside.
+            Err(error @ (model::Error::NoFolder(_) | model::Error::Outside(_))) => {
+                return Err(error);
+            }
+            Err(error) => {
+                all.tensors.push(unread::damaged(shard.to_owned(), error.to_string()));
+                failed.get_or_insert(error);
+                continue;
+            }
+        };
+        is_any_read = true;
         let place = Place::Other(source.clone(), 0..source.length());
         for tensor in tensors {
             if let Some(name) = &tensor.name {
@@ -153,10 +170,13 @@ pub(crate) fn gather(
             all.tensors.push(place.moved(Tensor { file: Some(path.clone()), ..tensor }));
         }
         all.checksums.extend(checksums.into_iter().map(|sum| place.moved_checksum(sum)));
-        if let Some(tensor) = names.first() {
-            let missing = Error::Missing { tensor: (*tensor).to_owned(), shard: shard.to_owned() };
-            return Err(refused(missing));
-        }
+        all.tensors.extend(names.into_iter().map(|tensor| {
+            let missing = Error::Missing { tensor: tensor.to_owned(), shard: shard.to_owned() };
+            unread::damaged(tensor.to_owned(), missing.to_string())
+        }));
     }
-    Ok(all)
+    match failed {
+        Some(error) if !is_any_read => Err(error),
+        Some(_) | None => Ok(all),
+    }
 }

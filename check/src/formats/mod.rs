@@ -120,6 +120,9 @@ impl FileFormat {
         }
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
             Error::Unknown { known } if is_text(bytes) => Error::Text { known },
+            Error::Unknown { known } => {
+                signatures::picture(bytes).map_or(Error::Unknown { known }, Error::Picture)
+            }
             error => error,
         })
     }
@@ -140,7 +143,7 @@ impl FileFormat {
         Ok(self.contents(input)?.tensors)
     }
 
-    /// What a file of this format holds.
+    /// The contents of a file of this format.
     fn contents(self, input: Input<'_>) -> Result<Contents, Error> {
         let Contents { tensors, mut checksums } = (self.reader()?.contents)(input)?;
         let tensors = tensors.into_iter();
@@ -148,8 +151,8 @@ impl FileFormat {
         Ok(Contents { tensors: tensors.collect(), checksums })
     }
 
-    /// What a file of this format holds. Of a format with a header at its beginning, reads no
-    /// more than that.
+    /// The contents of a file of this format. If the format has a header at the beginning, only the
+    /// header is read.
     ///
     /// # Errors
     /// [`Error`] if the file is not whole or not valid, or cannot be read.
@@ -197,8 +200,8 @@ impl FileFormat {
 /// The deepest nesting of files: a .pt in the .zip of a download is at depth 1.
 const MAX_DEPTH: usize = 4;
 
-/// The tensors of the file that a tensor is, if it holds the bytes of a file of a known format:
-/// a stored member of an archive. Otherwise the tensor itself. Adds the checksums in the file.
+/// The tensors in the bytes of a tensor, if the bytes are a file of a known format, such as a
+/// stored member of an archive. Otherwise the tensor itself. Adds the checksums of the inner file.
 fn unpacked(
     tensor: Tensor,
     bytes: &[u8],
@@ -218,7 +221,11 @@ fn unpacked(
         Ok(inner) => inner,
         Err(error) => {
             let why = format!("{}: {error}", reader.format);
-            return vec![Tensor { content: Content::Unreadable(why), ..tensor }];
+            let content = match error.is_unknown() {
+                true => Content::Unreadable(why),
+                false => Content::Damaged(why),
+            };
+            return vec![Tensor { content, ..tensor }];
         }
     };
     if inner.tensors.is_empty() {

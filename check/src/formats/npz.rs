@@ -97,9 +97,9 @@ fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Error> {
         content,
         data: Data::Input(0..0),
     };
-    let other = || match unread::why(&member, archive, "not a .npy file") {
-        Some(why) => unread::member(&name, &member, why),
-        None => bytes(Tensor::BYTES, Content::NotFloat),
+    let other = || {
+        let content = unread::content(&member, archive, "a member of an unknown format");
+        unread::member(&name, &member, content)
     };
     if member.unreadable().is_some() {
         return Ok(vec![other()]);

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use super::error::Error;
 use super::source::ReadAt;
 
-/// A part of a file with its checksum, by the file. The scan verifies it.
+/// A part of a file, with the checksum that the file gives for it. The scan verifies the checksum.
 #[derive(Debug)]
 pub(crate) struct Checksum {
     /// The name of the part, such as that of a member of an archive.
     pub(crate) name: String,
-    /// The file that the part is in, if that is not the input: a shard.
+    /// The file with the part, if it is not the input but a shard.
     pub(crate) other: Option<Arc<dyn ReadAt>>,
-    /// Where its bytes are in the file.
+    /// The range of its bytes in the file.
     pub(crate) range: Range<usize>,
     /// The CRC-32 of the bytes, as zip and gzip define it.
     pub(crate) crc: u32,
@@ -26,12 +26,12 @@ impl Checksum {
         Self { name, other: None, range, crc }
     }
 
-    /// The path of the file that the part is in, if that is not the input and has one.
+    /// The path of the file with the part. None for the input, and for a file without a path.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.other.as_deref().and_then(ReadAt::file)
     }
 
-    /// Compares the checksum with that of the bytes that are there.
+    /// Compares the checksum with the checksum of the actual bytes.
     ///
     /// # Errors
     /// [`Error::Checksum`] if they differ, in [`Error::Other`] for a part of another file.

@@ -43,6 +43,8 @@ pub enum Error {
         /// The names of the formats that this build can read.
         known: Vec<&'static str>,
     },
+    /// The file is a picture or a document of this kind, which holds no tensors.
+    Picture(&'static str),
     /// The file is a pointer of Git LFS. The file that it points to was not downloaded.
     LfsPointer,
     /// The file is of this kind. It may hold tensors, but this crate has no reader for it.
@@ -160,6 +162,7 @@ impl Error {
         match self {
             Self::Unknown { .. }
             | Self::Text { .. }
+            | Self::Picture(_)
             | Self::NotRead(_)
             | Self::NotBuilt(_)
             | Self::NoStream { .. } => true,
@@ -204,12 +207,9 @@ impl fmt::Display for Error {
             Self::Directory => f.write_str("is a directory"),
             Self::NotAFile => f.write_str("is not a regular file"),
             Self::Empty => f.write_str("is empty"),
-            Self::Unknown { known } => {
-                write!(f, "not a file of a known format ({})", known.join(", "))
-            }
-            Self::Text { known } => {
-                write!(f, "not a file of a known format ({}): this is text", known.join(", "))
-            }
+            Self::Unknown { .. } => f.write_str("not a file of a known format"),
+            Self::Text { .. } => f.write_str("not a file of a known format: this is text"),
+            Self::Picture(what) => write!(f, "not a file of a known format: this is {what}"),
             Self::LfsPointer => f.write_str(
                 "a pointer of Git LFS, and not the file that it stands for: run git lfs pull",
             ),
@@ -263,6 +263,7 @@ impl StdError for Error {
             }
             Self::Unknown { .. }
             | Self::Text { .. }
+            | Self::Picture(_)
             | Self::NotRead(_)
             | Self::NotBuilt(_)
             | Self::NoStream { .. }

@@ -20,8 +20,8 @@ pub(crate) struct Reader {
     /// Whether the bytes begin like a file of this format. The first row of the table that returns
     /// true reads the file.
     pub(crate) begins: fn(&[u8]) -> bool,
-    /// What the bytes hold. Ranges are within the bytes, and those of tensors as long as shape and
-    /// content say.
+    /// The contents of the bytes. Ranges are within the bytes, and the length of a tensor's data fits
+    /// its shape and content.
     pub(crate) contents: fn(Input<'_>) -> Result<Contents, Error>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,
@@ -34,18 +34,18 @@ pub(crate) struct Reader {
     pub(crate) is_fixable: bool,
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     /// The tensors.
     pub(crate) tensors: Vec<Tensor>,
-    /// The checksums of stored data, which the scan verifies. Those of compressed data are verified
-    /// when it is decoded.
+    /// The checksums of stored data. The scan verifies them. Checksums of compressed data are
+    /// verified by the reader while it decodes.
     pub(crate) checksums: Vec<Checksum>,
 }
 
 impl Contents {
-    /// Adds what another part of the file holds.
+    /// Adds the contents of another part of the file.
     pub(crate) fn add(&mut self, more: Self) {
         self.tensors.extend(more.tensors);
         self.checksums.extend(more.checksums);
@@ -53,7 +53,7 @@ impl Contents {
 }
 
 impl From<Vec<Tensor>> for Contents {
-    /// Of a format without checksums.
+    /// The contents of a file of a format without checksums.
     fn from(tensors: Vec<Tensor>) -> Self {
         Self { tensors, checksums: Vec::new() }
     }

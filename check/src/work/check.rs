@@ -190,7 +190,7 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
     let tally = if tensor.content == content {
         look(tensor)
     } else {
-        // Elements of which the options of the plan said what they are.
+        // The options of the plan gave the elements this format.
         let raw = contents(file.source(), piece.file(), format, options)?.tensors;
         let raw = raw.into_iter().nth(index);
         let raw = raw.ok_or(Error::Invalid("a tensor that the file does not have"))?;
@@ -225,8 +225,9 @@ fn content(piece: &Piece) -> Result<Content, Error> {
     let content = content.content()?;
     match content {
         Content::Floats { .. } | Content::Blocks { .. } => Ok(content),
-        Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => {
-            Err(Error::Invalid("a piece with nothing to look at"))
-        }
+        Content::AlwaysFinite
+        | Content::NotFloat
+        | Content::Unreadable(_)
+        | Content::Damaged(_) => Err(Error::Invalid("a piece with nothing to look at")),
     }
 }

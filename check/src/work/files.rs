@@ -74,8 +74,8 @@ pub(super) fn open(location: &str, options: &Options) -> Result<Arc<dyn ReadAt>,
     }
 }
 
-/// What a file holds, as the reader of its format hands it over. The shards of a URL are
-/// beside it; no other file is.
+/// The contents of a file, as the reader of its format returns them. For a URL, shards beside it
+/// are opened, but no other files.
 pub(super) fn contents(
     source: &dyn ReadAt,
     location: &str,

@@ -203,7 +203,10 @@ pub fn merge(
         let Covered { parts, tally } = found.remove(&of).unwrap_or_default();
         let is_scanned = match description.content {
             Content::Floats { .. } | Content::Blocks { .. } => true,
-            Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => false,
+            Content::AlwaysFinite
+            | Content::NotFloat
+            | Content::Unreadable(_)
+            | Content::Damaged(_) => false,
         };
         if !is_scanned && !parts.is_empty() {
             return Err(Error::Invalid("tallies of a tensor with nothing to look at"));

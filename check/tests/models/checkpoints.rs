@@ -223,7 +223,21 @@ fn shards_of_pytorch() {
     #[cfg(feature = "remote")]
     from_server(&folder, &report);
     fs::write(&index, r#"{"weight_map": {"a": "a.bin", "c": "b.bin"}}"#).unwrap();
-    assert!(checked(&index).unwrap_err().to_string().contains("\"c\" is not in \"b.bin\""));
+    let report = checked(&index).unwrap();
+    let why = "tensor \"c\" is not in \"b.bin\", where the index has it";
+    assert_eq!(unread(&report), [("c", why)]);
+    assert!(report.is_damaged() && report.is_bad());
+    // The other shards are checked.
+    fs::write(&index, r#"{"weight_map": {"a": "a.bin", "b": "b.bin", "c": "c.bin"}}"#).unwrap();
+    for content in [None, Some(&b"PK\x03\x04"[..])] {
+        if let Some(content) = content {
+            fs::write(folder.join("c.bin"), content).unwrap();
+        }
+        let report = checked(&index).unwrap();
+        assert_eq!(report.tensors.iter().filter(|tensor| tensor.is_bad()).count(), 2);
+        let [(name, why)] = unread(&report)[..] else { panic!("{report:?}") };
+        assert!(name == "c.bin" && why.contains("c.bin: "), "{why}");
+    }
     assert!(error(b"{}", FileFormat::PYTORCH_INDEX).contains("bad index of shards"));
 }
 

@@ -293,7 +293,8 @@ impl Records {
                     Content::Blocks { .. }
                     | Content::AlwaysFinite
                     | Content::NotFloat
-                    | Content::Unreadable(_) => field.size.max(1),
+                    | Content::Unreadable(_)
+                    | Content::Damaged(_) => field.size.max(1),
                 };
                 // Records of 0 bytes hold no numbers.
                 let is_empty = self.size == 0;

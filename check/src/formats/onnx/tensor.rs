@@ -355,7 +355,8 @@ impl<'a> Proto<'a> {
             Content::Blocks { .. }
             | Content::AlwaysFinite
             | Content::NotFloat
-            | Content::Unreadable(_) => Data::Owned(Vec::new()),
+            | Content::Unreadable(_)
+            | Content::Damaged(_) => Data::Owned(Vec::new()),
         };
         Ok(Tensor {
             name: Some(name),

@@ -56,7 +56,10 @@ fn tensor(bytes: &[u8]) -> Option<Tensor> {
             let fits = |size| tensor.elements().checked_mul(size) == raw;
             [1, 2, 4, 8].into_iter().any(fits).then_some(tensor)
         }
-        Content::Blocks { .. } | Content::AlwaysFinite | Content::Unreadable(_) => None,
+        Content::Blocks { .. }
+        | Content::AlwaysFinite
+        | Content::Unreadable(_)
+        | Content::Damaged(_) => None,
     }
 }
 

@@ -8,7 +8,7 @@ use super::parts::{Parts, Place, Source};
 use super::{All, Error, calls, pickle};
 use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, unread};
-use crate::model::{ByteOrder, Tensor, is_text};
+use crate::model::{ByteOrder, Content, Tensor, is_text};
 
 /// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source.
 /// In other pickles a few deflated bytes could inflate to very many objects.
@@ -51,15 +51,15 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
     for member in all.iter().filter(|member| member.size > 0 && !used.contains(&member.name)) {
         let name = member.name.strip_prefix(&folder).unwrap_or(&member.name);
         let is_storage = STORAGES.iter().any(|folder| name.starts_with(folder));
-        let why = if is_storage {
-            Some(member.unreadable().unwrap_or_else(|| {
+        let content = if is_storage {
+            Content::Unreadable(member.unreadable().unwrap_or_else(|| {
                 "no tensor that this version knows refers to this storage".to_owned()
             }))
         } else {
-            unread::why(member, bytes, "a member that is no pickle and no storage")
+            unread::content(member, bytes, "a member that is no pickle and no storage")
         };
-        if let Some(why) = why {
-            parts.tensors.push(unread::member(name, member, why));
+        if content != Content::NotFloat {
+            parts.tensors.push(unread::member(name, member, content));
         }
     }
     let surrounded = gaps.iter().any(|gap| gap.start == 0 || gap.end == bytes.len());

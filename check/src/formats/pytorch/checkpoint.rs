@@ -57,7 +57,7 @@ fn metadata(bytes: &[u8]) -> Result<Pickle, Error> {
 
 /// The parts of each file, in the order of their bytes.
 fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
-    let calls = Calls(&pickle.objects);
+    let calls = Calls(pickle);
     let mut files = BTreeMap::<String, Vec<Part>>::new();
     let mut room = walk::room(pickle);
     // Each pair of an index and a part is an item of a dict. Take each dict once, although several
@@ -83,11 +83,12 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
         let range = range.ok_or_else(|| bad("its offset or length is missing or invalid"))?;
         let transforms = state.get("transform_descriptors");
         let transformed = transforms.is_some_and(|&id| pickle.objects[id] != Object::Other);
+        // Many parts can refer to one long name, empty parts too.
+        let left = room.checked_sub(name.len() + file.len());
+        room = left.ok_or_else(|| Error::Names(NAME.to_owned()))?;
         if range.is_empty() {
             continue;
         }
-        let left = room.checked_sub(name.len() + file.len());
-        room = left.ok_or_else(|| Error::Names(NAME.to_owned()))?;
         files.entry(file.to_owned()).or_default().push(Part { name, range, transformed });
     }
     for parts in files.values_mut() {
@@ -103,7 +104,7 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
 
 /// The name of a tensor by its index. Parts behind the first also get their place in the name.
 fn name(pickle: &Pickle, index: Id) -> Option<String> {
-    let calls = Calls(&pickle.objects);
+    let calls = Calls(pickle);
     let (INDEX, _, Some(state)) = calls.call(index)? else { return None };
     let fields = fields(pickle, state);
     let name = calls.text(*fields.get("fqn")?)?.to_owned();
@@ -121,7 +122,7 @@ const MAX_FIELDS: usize = 16;
 
 /// The fields of an object, by their names.
 fn fields(pickle: &Pickle, state: Id) -> HashMap<&str, Id> {
-    let calls = Calls(&pickle.objects);
+    let calls = Calls(pickle);
     match &pickle.objects[state] {
         Object::Dict(items) if items.len() <= MAX_FIELDS => {
             items.iter().filter_map(|&(key, value)| Some((calls.text(key)?, value))).collect()
@@ -136,8 +137,21 @@ fn contents(input: Input<'_>) -> Result<Contents, model::Error> {
         return Err(Error::NoParts.into());
     }
     let mut all = Contents::default();
+    // The first error, as long as no part was read.
+    let (mut failed, mut is_any_read) = (None, false);
     for (file, parts) in files {
-        let source = input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT)?;
+        let source = match input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT) {
+            Ok(source) => source,
+            // Bytes alone have no files, and good metadata names no file outside.
+            Err(error @ (model::Error::NoFolder(_) | model::Error::Outside(_))) => {
+                return Err(error);
+            }
+            Err(error) => {
+                all.tensors.push(unread::damaged(file, error.to_string()));
+                failed.get_or_insert(error);
+                continue;
+            }
+        };
         let bytes = source.bytes()?;
         let other = |error: Error| model::Error::Other {
             path: source.path().to_owned(),
@@ -148,11 +162,14 @@ fn contents(input: Input<'_>) -> Result<Contents, model::Error> {
             moved.tensors.iter_mut().for_each(|tensor| tensor.file = Some(source.path().into()));
             all.add(moved);
         };
-        let used = parts.iter().map(|part| part.range.clone()).collect();
+        let used = parts.iter().map(|part| part.range.clone());
+        let used = used.filter(|range| range.end <= bytes.len()).collect();
         for Part { name, range, transformed } in parts {
             let Some(part) = bytes.get(range.clone()) else {
                 let why = "it ends behind its file".to_owned();
-                return Err(other(Error::Tensor { name, why }));
+                add(vec![unread::damaged(name.clone(), why.clone())].into(), 0..bytes.len());
+                failed.get_or_insert(other(Error::Tensor { name, why }));
+                continue;
             };
             let unreadable = |name, why: &str| {
                 let nothing = Data::Owned(Vec::new());
@@ -161,15 +178,27 @@ fn contents(input: Input<'_>) -> Result<Contents, model::Error> {
             let contents = if transformed {
                 unreadable(name, "compressed or encrypted by an extension of PyTorch")
             } else if part.starts_with(npz::MAGIC) {
-                read(part, &name).map_err(other)?
+                match read(part, &name) {
+                    Ok(contents) => contents,
+                    Err(error) => {
+                        let why = error.to_string();
+                        add(vec![unread::damaged(name, why)].into(), 0..bytes.len());
+                        failed.get_or_insert(other(error));
+                        continue;
+                    }
+                }
             } else {
                 unreadable(name, "not an archive of PyTorch")
             };
+            is_any_read = true;
             add(contents, range);
         }
         let gaps = gaps(bytes, used).into_iter();
         let gaps = gaps.map(|gap| Tensor::of_nobody(gap, Tensor::NO_TENSOR));
         add(gaps.collect::<Vec<_>>().into(), 0..bytes.len());
     }
-    Ok(all)
+    match failed {
+        Some(error) if !is_any_read => Err(error),
+        Some(_) | None => Ok(all),
+    }
 }

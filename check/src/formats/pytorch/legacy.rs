@@ -88,10 +88,10 @@ fn storages(
     let mut found = BTreeMap::new();
     let [.., (object, ..), (list, ..)] = pickles else { return (found, at) };
     // Bytes of an element, by the name of a storage.
-    let reader = Reader(&object.objects);
-    let known = (0..object.objects.len()).filter_map(|id| reader.storage(id));
-    let units: HashMap<String, usize> = known.map(|storage| (storage.key, storage.unit)).collect();
-    let names = Reader(&list.objects);
+    let reader = Reader(object);
+    let known = (0..object.objects.len()).filter_map(|id| reader.storage_parts(id));
+    let units: HashMap<&str, usize> = known.map(|(key, _, unit, _)| (key, unit)).collect();
+    let names = Reader(list);
     for &key in names.sequence(list.root).unwrap_or_default() {
         let part = || {
             let key = names.text(key)?;

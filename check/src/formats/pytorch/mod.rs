@@ -44,8 +44,8 @@ pub(super) static READER: Reader = Reader {
     is_fixable: false,
 };
 
-/// All tensors together may take this many times the bytes of the file. More means that many
-/// tensors share one storage, and a check would not end.
+/// The most bytes of all tensors together, for each byte of the file. More means that many tensors
+/// share one storage, and the check would take hours.
 const MAX_SHARING: usize = 64;
 
 /// Why an archive of PyTorch cannot be checked.
@@ -133,7 +133,7 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
     Ok(read(input.bytes, "")?.tensors)
 }
 
-/// What a file holds. `root` is the name of the object in it.
+/// The contents of a file. `root` is the name of the object in it.
 fn read(bytes: &[u8], root: &str) -> Result<Contents, Error> {
     let all = if legacy::begins(bytes) {
         legacy::read(bytes, root)?
@@ -156,9 +156,9 @@ fn read(bytes: &[u8], root: &str) -> Result<Contents, Error> {
 /// The content of a file.
 struct All {
     parts: parts::Parts,
-    /// Those of the storages and pickles; none before version 1.6.
+    /// The checksums of the storages and pickles. None before version 1.6.
     checksums: Vec<Checksum>,
-    /// Bytes that tensors may take beyond those of the file, since it is deflated.
+    /// Bytes that tensors may take beyond the bytes of the file, because of deflated storages.
     inflated: usize,
     /// Whether bytes lie before or behind the archive. They may be further archives.
     surrounded: bool,

@@ -29,7 +29,7 @@ fn first(bytes: &[u8]) -> Option<usize> {
     ends.take(MAX_ENDS).find(|&end| archive::begins(&bytes[..end]))
 }
 
-/// What all archives hold. What follows them is unreadable.
+/// The contents of all archives. Bytes behind the last archive are unreadable.
 pub(super) fn contents(bytes: &[u8]) -> Result<Contents, Error> {
     let (mut all, mut at, mut count) = (Contents::default(), 0, 0);
     while let Some(length) = first(&bytes[at..]) {
