@@ -27,7 +27,7 @@ pub(super) static SAFETENSORS: Reader = Reader {
     // The index is plain JSON, so only the name of the file tells the format.
     begins: |_| false,
     stream: None,
-    shards: Some(names),
+    shards: Some(|index| names(index, FileFormat::SAFETENSORS_INDEX)),
     is_fixable: false,
 };
 
@@ -37,7 +37,7 @@ pub(super) static PYTORCH: Reader = Reader {
     contents: |input| contents(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH),
     begins: |_| false,
     stream: None,
-    shards: Some(names),
+    shards: Some(|index| names(index, FileFormat::PYTORCH_INDEX)),
     is_fixable: false,
 };
 
@@ -81,9 +81,8 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-fn names(index: &[u8]) -> Result<Vec<String>, model::Error> {
-    let shards = shards(index);
-    let shards = shards.map_err(|error| model::Error::refused(FileFormat::PYTORCH_INDEX, error))?;
+fn names(index: &[u8], format: FileFormat) -> Result<Vec<String>, model::Error> {
+    let shards = shards(index).map_err(|error| model::Error::refused(format, error))?;
     Ok(shards.into_iter().collect())
 }
 
@@ -178,5 +177,22 @@ pub(crate) fn gather(
     match failed {
         Some(error) if !is_any_read => Err(error),
         Some(_) | None => Ok(all),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error names the format of the index that was read.
+    #[test]
+    fn bad_indexes_name_their_format() {
+        for reader in [&SAFETENSORS, &PYTORCH] {
+            let shards = reader.shards.expect("an index names its shards");
+            match shards(b"{}") {
+                Err(model::Error::Refused { format, .. }) => assert_eq!(format, reader.format),
+                other => panic!("{other:?}"),
+            }
+        }
     }
 }
