@@ -152,6 +152,8 @@ struct File<'a> {
     bad: bool,
     complete: bool,
     error: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    damaged: bool,
     not_looked_at: Vec<NotLookedAt<'a>>,
     tensors: Vec<Tensor<'a>>,
 }
@@ -185,6 +187,7 @@ impl<'a> File<'a> {
             bad: report.is_some_and(Report::is_bad),
             complete: report.is_some_and(Report::is_complete),
             error: result.as_ref().err().map(Error::to_string),
+            damaged: report.is_some_and(Report::is_damaged),
             not_looked_at: NotLookedAt::all(result),
             tensors: report
                 .into_iter()

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::text::is_text;
 
-/// The runs of bytes that lie in none of these ranges, in rising order. Zeros, which are padding, and text are
-/// left out. The ranges may overlap, and may come in any order; each lies within the bytes.
+/// The runs of bytes that lie in none of these ranges, in rising order. Zeros, which are padding,
+/// and text are left out. The ranges may overlap, and may come in any order; each lies within the
+/// bytes.
 pub(crate) fn gaps(bytes: &[u8], mut used: Vec<Range<usize>>) -> Vec<Range<usize>> {
     used.sort_unstable_by_key(|range| range.start);
     let (mut gaps, mut at) = (Vec::new(), 0);

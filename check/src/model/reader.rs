@@ -20,8 +20,8 @@ pub(crate) struct Reader {
     /// Whether the bytes begin like a file of this format. The first row of the table that returns
     /// true reads the file.
     pub(crate) begins: fn(&[u8]) -> bool,
-    /// The contents of the bytes. Ranges are within the bytes, and the length of a tensor's data fits
-    /// its shape and content.
+    /// The contents of the bytes. Ranges are within the bytes, and the length of a tensor's data
+    /// fits its shape and content.
     pub(crate) contents: fn(Input<'_>) -> Result<Contents, Error>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,

@@ -1,7 +1,7 @@
 //! The fields of the messages of ONNX, and what stands in others.
 //!
-//! The reader looks at the fields that it knows. A field of another number could be anything, and so
-//! could text that is none. The numbers are those of onnx.proto (IR version 13).
+//! The reader looks at the fields that it knows. A field of another number could be anything, and
+//! so could text that is none. The numbers are those of onnx.proto (IR version 13).
 
 use std::ops::Range;
 

@@ -5,6 +5,7 @@
 //! The field numbers are those of onnx.proto (IR version 13).
 
 mod error;
+mod extent;
 mod fields;
 mod tensor;
 mod tensor_file;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 pub use self::error::{Error, Problem};
 use self::error::{MAX_DEPTH, MAX_NAMES, MAX_SHARING, MAX_TENSORS};
-use self::tensor::Extent;
+use self::extent::Extent;
 pub(super) use self::tensor_file::READER as TENSOR;
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::formats::unread;

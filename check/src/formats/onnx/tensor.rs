@@ -6,6 +6,7 @@ use std::sync::Arc;
 use nonfinite::Format;
 
 use super::error::{Error, Problem};
+use super::extent::Extent;
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::{self, ByteOrder, Content, Data, Layout, ReadAt, Source, Tensor, source};
 
@@ -66,37 +67,6 @@ fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
             let (_, name) = names.iter().find(|(known, _)| *known == code)?;
             Some((name, Content::NotFloat, Field::Other))
         }
-    }
-}
-
-/// Bits of an element in external data. None for a type that is not known, and for text.
-fn bits_of(code: u64) -> Option<u64> {
-    match code {
-        25 | 26 => Some(2),
-        21..=23 => Some(4),
-        // FP6: how they are packed is not specified.
-        27 | 28 => None,
-        UINT8 | INT8 | 9 | 17..=20 | 24 => Some(8),
-        4 | 5 | 10 | 16 => Some(16),
-        1 | 6 | 12 => Some(32),
-        7 | 11 | 13 | 14 => Some(64),
-        15 => Some(128),
-        _ => None,
-    }
-}
-
-/// Where data lies in a file. Without a length: up to the end of the file.
-pub(super) struct Extent {
-    start: u64,
-    length: Option<u64>,
-}
-
-impl Extent {
-    /// The bytes of a file of so many bytes.
-    pub(super) fn within(&self, file: usize) -> Range<usize> {
-        let end = self.length.map_or(u64::MAX, |length| self.start.saturating_add(length));
-        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file);
-        place(self.start)..place(end)
     }
 }
 
@@ -288,13 +258,8 @@ impl<'a> Proto<'a> {
     pub(super) fn extent(&self) -> Option<(String, Extent)> {
         let location = self.entry("location").filter(|_| self.external)?;
         let number = |key| self.entry(key).and_then(|value| value.parse().ok());
-        let claimed = bits_of(self.data_type).and_then(|bits| {
-            self.dims
-                .iter()
-                .try_fold(bits, |bits, &extent| bits.checked_mul(u64::try_from(extent).ok()?))
-        });
-        let length = number("length").or(claimed.map(|bits: u64| bits.div_ceil(8)));
-        Some((location.to_owned(), Extent { start: number("offset").unwrap_or(0), length }))
+        let extent = Extent::new(number("offset"), number("length"), self.data_type, &self.dims);
+        Some((location.to_owned(), extent))
     }
 
     fn entry(&self, wanted: &str) -> Option<&str> {
