@@ -5,6 +5,8 @@ mod diff;
 mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;
+#[path = "../common/names.rs"]
+mod names;
 mod npz;
 mod options;
 #[path = "../common/pieces.rs"]

@@ -5,6 +5,8 @@ mod checkpoints;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod members;
+#[path = "../common/names.rs"]
+mod names;
 mod onnx;
 mod pickles;
 #[path = "../common/pieces.rs"]

@@ -6,6 +6,8 @@ mod clean;
 mod dictionaries;
 #[path = "../common/hidden.rs"]
 mod hidden;
+#[path = "../common/names.rs"]
+mod names;
 mod nulls;
 mod parquet;
 mod parquet_lies;

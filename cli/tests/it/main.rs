@@ -11,6 +11,8 @@ mod inputs;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod limits;
+#[path = "../../../check/tests/common/names.rs"]
+mod names;
 mod npy_files;
 mod output;
 mod page;
