@@ -93,19 +93,23 @@ def check_table(
             check(f"{what} {name}", tensor, array)
 
 
+def check_arrow(what, path, program, rows, expected):
+    """Writes a table as a file and as a stream, with every compression, and checks each."""
+    for compression in (None, "lz4", "zstd"):
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        for new in (pa.ipc.new_file, pa.ipc.new_stream):
+            with new(path, rows.schema, options=options) as writer:
+                writer.write_table(rows, max_chunksize=7000)
+            stream = new is pa.ipc.new_stream
+            check_table(
+                f"{what} {new.__name__} {compression}", path, program, expected, stream=stream
+            )
+
+
 def arrow(folder, program):
     table_of_rows, expected = table(20_001)
     path = os.path.join(folder, "x.arrow")
-    for compression in (None, "lz4", "zstd"):
-        for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(
-                path, table_of_rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
-            ) as writer:
-                writer.write_table(table_of_rows, max_chunksize=7000)
-            stream = new is pa.ipc.new_stream
-            check_table(
-                f"arrow {new.__name__} {compression}", path, program, expected, stream=stream
-            )
+    check_arrow("arrow", path, program, table_of_rows, expected)
     pa.feather.write_feather(table_of_rows, path)
     check_table("feather", path, program, expected)
 
@@ -179,15 +183,7 @@ def dictionaries(folder, program):
     }
     batch = pa.table(columns)
     path = os.path.join(folder, "dictionaries.arrow")
-    for compression in (None, "lz4", "zstd"):
-        for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(
-                path, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
-            ) as writer:
-                writer.write_table(batch, max_chunksize=7000)
-            stream = new is pa.ipc.new_stream
-            what = f"dictionaries {new.__name__} {compression}"
-            check_table(what, path, program, expected, stream=stream)
+    check_arrow("dictionaries", path, program, batch, expected)
     # Entries that are added, and, in a stream, replaced.
     for new, delta in (
         (pa.ipc.new_file, True),
