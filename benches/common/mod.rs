@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
-use nonfinite::{Backend, Element, Elements};
+use nonfinite::{Backend, Element, Elements, Predicate};
 
 /// Input sizes in bytes: short, in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks
 /// others.
@@ -23,6 +23,18 @@ pub fn sizes_or(sizes: &[usize]) -> Vec<usize> {
         }
         Err(_) => sizes.to_vec(),
     }
+}
+
+/// [`nonfinite::is_finite`] in a function of its own, so that short inputs pay for a call.
+#[inline(never)]
+pub fn is_finite<T: Sample>(x: &[T], out: &mut [bool]) {
+    nonfinite::is_finite(x, out);
+}
+
+/// Whether all elements are finite, in a function of its own.
+#[inline(never)]
+pub fn all_finite<T: Sample>(x: &[T]) -> bool {
+    nonfinite::all(x, Predicate::Finite)
 }
 
 /// A size as it stands in the name of a group.

@@ -15,7 +15,9 @@ use std::hint::black_box;
 
 use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 use nonfinite_benches::loops::{self, Ask, Finite, Inf, Nan, PositiveInf};
-use nonfinite_benches::{Data, Sample, backends, bytes_of, has_avx512, limits_of, sizes};
+use nonfinite_benches::{
+    Data, Sample, all_finite, backends, bytes_of, has_avx512, is_finite, limits_of, sizes,
+};
 use nonfinite_kernels::bytes_mut;
 use turns::{Filter, Loop, of};
 
@@ -240,14 +242,6 @@ impl Filter {
     }
 
     fn short<T: Sample>(&self) {
-        #[inline(never)]
-        fn is_finite<T: Sample>(x: &[T], out: &mut [bool]) {
-            nonfinite::is_finite(x, out);
-        }
-        #[inline(never)]
-        fn all_finite<T: Sample>(x: &[T]) -> bool {
-            nonfinite::all(x, Predicate::Finite)
-        }
         for n in [
             1, 2, 3, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 40, 48, 63, 64, 65, 80, 100, 127, 128,
             150, 200, 250, 300,
