@@ -1,4 +1,4 @@
-//! What must end a process is done in a child.
+//! Runs code that must end a process in a child process.
 #![expect(unsafe_code, reason = "`fork` of the C library")]
 
 /// Runs in a child process and tells the signal that ended it, or none if it came to its end.

@@ -1,5 +1,5 @@
-//! Strided tensors at both ends of memory whose neighbours must not be touched: a read or write
-//! outside of the memory ends the process. Padding of outputs stays as it was.
+//! Strided tensors at both ends of memory between guard pages: a read or write outside of the
+//! memory ends the process. Padding of outputs must keep its values.
 #![cfg(unix)]
 
 #[path = "../guard/pages.rs"]

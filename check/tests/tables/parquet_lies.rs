@@ -1,4 +1,4 @@
-//! Parquet files that lie or are damaged.
+//! Damaged Parquet files, and files with false claims.
 
 use ::parquet::file::properties::WriterProperties;
 use nonfinite_check::FileFormat;

@@ -1,4 +1,4 @@
-//! `nonfinite fix`: what it writes, and what it must not.
+//! `nonfinite fix`: its output, and its refusals.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -189,7 +189,7 @@ fn what_is_there_stays() {
         std::os::unix::fs::symlink(folder.join("nowhere"), &dangling).unwrap();
         refused(&fix(&input, &dangling, &[]), "exists already");
         fs::remove_file(&dangling).unwrap();
-        // What is no file is not replaced by one: for all programs it would be gone.
+        // A device is not replaced by a file: all programs would lose it.
         let socket = folder.join("socket.npy");
         let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         refused(&fix(&input, &socket, &["--force"]), "not a regular file");

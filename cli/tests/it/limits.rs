@@ -68,7 +68,7 @@ fn peak(process: u32) -> u64 {
     line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number of KiB")
 }
 
-/// What a check has looked at does not stay in the memory of the process, as the system counts it.
+/// Checked data does not stay in the memory of the process, as counted by the system.
 #[test]
 fn mapped_files_do_not_stay_in_memory() {
     let path = sparse_npy("mapped.npy", 64 * GIB);

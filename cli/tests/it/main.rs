@@ -41,7 +41,7 @@ fn command() -> Command {
     command
 }
 
-/// What a run left behind.
+/// The result of a run.
 struct Run {
     status: i32,
     out: String,

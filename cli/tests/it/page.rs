@@ -1,5 +1,5 @@
-//! The page of `--html`: its bound, its policy, and names that try to be more than text. What a
-//! browser makes of it is checked by `ci/html`.
+//! The page of `--html`: its length, its policy, and names with HTML in them. `ci/html` tests the
+//! page in a browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};

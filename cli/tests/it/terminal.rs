@@ -1,4 +1,4 @@
-//! What a terminal shows: `script` of util-linux runs the command in one.
+//! The output on a terminal. `script` of util-linux runs the command in one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
