@@ -26,7 +26,8 @@ def table(rows):
         mask = RNG.random(rows) < 0.3
         nulls = array.copy()
         nulls[mask] = np.nan
-        # Under the nulls lie NaN. Where numpy is asked, zeros; but not for the minimum and maximum.
+        # The places of nulls hold NaN. For numpy they hold zeros, except for the minimum and
+        # maximum.
         columns[name] = pa.array(array)
         columns[f"{name}_nulls"] = pa.array(nulls, mask=mask)
         columns[f"{name}_struct"] = pa.StructArray.from_arrays(
@@ -52,7 +53,7 @@ def table(rows):
 
 
 def check_rows(what, report, values, rows):
-    """Numbers with a row as coordinate: `rows` has the row of each number that is not null."""
+    """Checks numbers whose coordinate is a row. `rows` has the row of each non-null number."""
     if len(rows) != len(values):
         values = values[rows]
     found = of_array(values)
@@ -161,7 +162,7 @@ def parquet(folder, program):
 
 
 def dictionaries(folder, program):
-    """Columns that refer to dictionaries of floats: numpy is asked for the rows."""
+    """Columns that refer to dictionaries of floats. numpy computes the rows."""
     rows = 20_001
     columns, expected = {}, {}
     for dtype in FLOATS:
@@ -201,7 +202,7 @@ def dictionaries(folder, program):
                 writer.write_batch(pa.record_batch([array], schema=schema))
                 parts.append(entries[indices])
         check(f"deltas {new.__name__} {delta}", run(program, path)["d"], np.concatenate(parts))
-    # Parquet makes dictionaries of its own.
+    # Parquet makes its own dictionaries.
     plain = pa.table(
         {
             name: column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column

@@ -231,7 +231,7 @@ impl Tally {
         }
     }
 
-    /// Of as many elements, each of them so many times.
+    /// The statistics with each element counted this many times.
     #[cfg(feature = "views")]
     pub(crate) fn times(self, repeats: usize) -> Self {
         let three = self.classes.three.map(|count| count * repeats);

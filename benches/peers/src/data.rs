@@ -44,7 +44,7 @@ impl<T> DerefMut for Buffer<T> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Data {
     Clean,
-    /// One element in so many is special, at random places.
+    /// One of this number of elements is special, at random places.
     Dirty(u64),
     /// Runs of 1 to 200 special elements, about an eighth of the data. Shorter runs in short data.
     Runs,

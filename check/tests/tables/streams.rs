@@ -26,7 +26,7 @@ fn compressed_forms() -> [Form; 2] {
     [true, false].map(|file| Form { codec: Some(CompressionType::LZ4_FRAME), ..Form::plain(file) })
 }
 
-/// A buffer that says how long it is, and holds so many bytes.
+/// A buffer that claims this length, and holds these bytes.
 fn buffer(claimed: i64, bytes: impl Read) -> Vec<u8> {
     let mut encoder = FrameEncoder::new(claimed.to_le_bytes().to_vec());
     io::copy(&mut { bytes }, &mut encoder).expect("a vector takes all");

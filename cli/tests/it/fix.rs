@@ -117,8 +117,8 @@ fn values() {
     assert_eq!(names(&folder), ["in.safetensors", "out.safetensors"]);
 }
 
-/// Of either byte order, more than one chunk, in Fortran order, complex, and versions of the header
-/// as they come.
+/// Both byte orders, several chunks, Fortran order, complex numbers, and each version of the
+/// header.
 #[test]
 fn npy_files() {
     let folder = folder("npy");

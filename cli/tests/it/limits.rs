@@ -24,7 +24,7 @@ fn sparse_npy(name: &str, data: u64) -> PathBuf {
     sparse(name, &npy("'<f4'", false, &format!("({},)", data / 4), &[]), data)
 }
 
-/// GGUF with one tensor of f32, of so many bytes.
+/// A GGUF file with one tensor of f32, of this many bytes.
 fn gguf_header(data: u64) -> Vec<u8> {
     let name = b"x";
     let mut header = b"GGUF\x03\0\0\0".to_vec();
