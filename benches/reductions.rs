@@ -18,10 +18,10 @@ fn time<T: Sample, R>(
     group.bench_function(name, |b| b.iter(|| run(black_box(x))));
 }
 
-/// A loop of somebody else.
+/// A loop for comparison.
 type Other<'a, T> = (&'a str, &'a dyn Fn(&[T]));
 
-/// One operation: every backend, the limits, and what others have.
+/// One operation: every backend, the limits, and the other loops.
 fn operation<T: Sample, R>(
     c: &mut Criterion,
     name: String,
@@ -142,7 +142,7 @@ fn statistics<T: Sample>(c: &mut Criterion, bytes: usize) {
     }
 }
 
-/// What a search costs that ends where it begins.
+/// The time of a search that ends at its first element.
 fn hit_in_first_block<T: Sample>(c: &mut Criterion, bytes: usize) {
     let mut x: Vec<T> = Data::Clean.make(bytes);
     x[0] = T::NAN;

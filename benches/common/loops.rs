@@ -1,5 +1,5 @@
-//! What a user would write: the loop of the standard library, the bit trick, and both where the
-//! compiler may use wide vectors (`multiversion`, `pulp`).
+//! The loops that a user would write: with the standard library, with integer comparisons of the
+//! bits, and both compiled for wide vectors (`multiversion`, `pulp`).
 
 use std::marker::PhantomData;
 
@@ -72,7 +72,7 @@ loops! {
         x.iter().position(|x| A::ask(*x));
 }
 
-/// Loops where pulp lets the compiler use what it detects.
+/// Loops that pulp compiles for the detected CPU.
 macro_rules! pulped {
     ($($name:ident ($x:ident $(, $out:ident: $o:ty)?) -> $r:ty, $body:expr;)*) => { $(
         pub fn $name<T: Sample, A: Ask>(arch: pulp::Arch, $x: &[T] $(, $out: &mut [$o])?) -> $r {
@@ -102,7 +102,7 @@ pulped! {
 
 #[inline(always)]
 fn mask_body<T: Sample, A: Ask>(x: &[T], out: &mut [bool]) {
-    // As nonfinite does: lengths that differ are refused.
+    // Refuses different lengths, like nonfinite.
     assert_eq!(x.len(), out.len());
     for (x, out) in x.iter().zip(out) {
         *out = A::ask(*x);
@@ -116,7 +116,7 @@ fn bits_body<T: Sample, A: Ask>(x: &[T], out: &mut [u64]) {
     }
 }
 
-/// Without a branch at each element: what a compiler can make vectors of.
+/// Without a branch for each element, so that the compiler can vectorise it.
 #[inline(always)]
 fn all_chunks_body<T: Sample, A: Ask>(x: &[T]) -> bool {
     x.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, x| all & A::ask(*x)))

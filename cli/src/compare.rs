@@ -42,7 +42,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
             return FAILED;
         }
     };
-    // A comparison of sides that were not read as a whole cannot say that nothing is new.
+    // If a side was not read as a whole, the comparison cannot report that nothing is new.
     let is_failed = |side: &Side| {
         !side.failed.is_empty() || !arguments.how.skip_unknown && !side.unknown.is_empty()
     };
@@ -69,11 +69,11 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     finish(written, status)
 }
 
-/// The reports of a side, with the paths in its folder, and what went wrong.
+/// The reports of a side, with the paths in its folder, and its errors.
 #[derive(Default)]
 struct Side {
     reports: Vec<(PathBuf, Report)>,
-    /// What was not looked at, since no reader knows it.
+    /// The number of files and tensors without a reader.
     unknown: Vec<String>,
     failed: Vec<String>,
 }
@@ -89,8 +89,7 @@ impl Side {
                     list.extend(not_looked_at(path, &report));
                     let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
                     names.for_each(|name| patterns.see(name.unwrap_or_default()));
-                    // Empty for a side of one file. Files of a pattern are told apart by their
-                    // paths.
+                    // Empty for a side with one file. Files of a pattern have different paths.
                     let inside = path.strip_prefix(side).unwrap_or(path);
                     read.reports.push((inside.to_owned(), report));
                 }
@@ -158,8 +157,8 @@ fn print(
     }
 }
 
-/// The name of a tensor, or the path of its file on its side. Empty if neither says anything: for a
-/// single file without names.
+/// The name of a tensor, or the path of its file on its side. Empty for a single file without
+/// names.
 fn label(pair: &Pair<'_>) -> String {
     match pair.name() {
         Some(name) => format!("{name:?} "),

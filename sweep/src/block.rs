@@ -1,5 +1,5 @@
-//! Some patterns at a time: what the standard library says of them, and whether every sink of a
-//! backend says so too.
+//! A block of patterns: the answers of the standard library, and the comparison with every sink of
+//! a backend.
 
 use nonfinite::{Backend, Census, Occurrences, Predicate, TensorView};
 
@@ -8,7 +8,7 @@ use crate::patterns::{Number, Patterns};
 /// Patterns that are checked at a time: their bytes and all answers stay in the second cache.
 pub const LEN: usize = 1 << 13;
 
-/// The predicates that are swept: all that look at the elements.
+/// The predicates of a sweep: all that depend on the elements.
 const PREDICATES: [Predicate; 7] = [
     Predicate::Nan,
     Predicate::Inf,
@@ -23,7 +23,7 @@ const PREDICATES: [Predicate; 7] = [
 /// numbers that f32 does not have.
 const THRESHOLDS: [f64; 7] = [0.0, 1e-40, 0.1, 448.0, 65504.0, 3.389_531_389_251_535_5e38, 1e300];
 
-/// What is right for one predicate.
+/// The right answers for one predicate.
 struct Answers {
     predicate: Predicate,
     mask: Vec<u8>,
@@ -31,7 +31,7 @@ struct Answers {
     class: Occurrences,
 }
 
-/// Patterns with consecutive numbers, and what is right for them.
+/// Patterns with consecutive numbers, and the right answers for them.
 pub struct Block<N> {
     x: Vec<N>,
     answers: Vec<Answers>,
@@ -62,8 +62,8 @@ impl<N: Number> Block<N>
 where
     for<'a> &'a [N]: Into<nonfinite::Elements<'a>>,
 {
-    /// Takes the patterns from number `first` on, each `step` numbers apart, the last and first of
-    /// all being neighbours.
+    /// Takes the patterns from number `first` on, `step` numbers apart. The first pattern follows
+    /// the last.
     pub fn load(&mut self, patterns: impl Patterns<Number = N>, first: u64, step: u64) {
         let len = patterns.len();
         for (i, x) in (0..).zip(&mut self.x) {
@@ -116,8 +116,7 @@ where
         Ok(())
     }
 
-    /// Puts another number in the place of one, and leaves what is right as it was: for a test of
-    /// the test.
+    /// Replaces one number and keeps the right answers, to test the test.
     pub fn replace(&mut self, index: usize, number: N) {
         self.x[index] = number;
     }
@@ -169,8 +168,9 @@ where
     expect(TensorView::from(x).on(backend).any(*predicate) == (class.count != 0), "any")?;
     expect(TensorView::from(x).on(backend).all(*predicate) == (class.count == x.len()), "all")?;
     expect(TensorView::from(x).on(backend).position(*predicate) == class.first, "position")?;
-    // A search ends with the first hit: go on behind it, so that each is found for itself. 61 apart
-    // where that would take too long: among finite ones, and where many are mixed with others.
+    // A search ends at the first hit. Continue behind it, so that each hit is found by itself. Skip
+    // 61 elements where this would take too long: among finite elements, and where many hits are
+    // mixed with others.
     let (many, mixed) = (class.count > x.len() / 64, class.count < x.len());
     let step = if many && (mixed || *predicate == Predicate::Finite) { 61 } else { 1 };
     let mut start = class.first.map_or(x.len(), |first| first + step);

@@ -1,5 +1,5 @@
-//! Strided tensors at both ends of memory whose neighbours must not be touched: a read or write
-//! outside of the memory ends the process. Padding of outputs stays as it was.
+//! Strided tensors at both ends of memory between guard pages: a read or write outside of the
+//! memory ends the process. Padding of outputs must keep its values.
 #![cfg(unix)]
 
 #[path = "../guard/pages.rs"]
@@ -8,7 +8,7 @@ mod pages;
 use nonfinite::{Backend, Elements, Format, MaskView, Predicate, TensorView};
 use pages::Guarded;
 
-/// Sizes and strides of a few engines' layouts for so many channels and pixels.
+/// Sizes and strides of the layouts of a few engines, for these numbers of channels and pixels.
 fn layouts(c: usize, p: usize) -> Vec<[(usize, isize); 2]> {
     let (channels, pixels) = (c as isize, p as isize);
     vec![

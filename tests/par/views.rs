@@ -1,4 +1,4 @@
-//! Views that are not dense, masks past the caches, and what is refused.
+//! Views that are not dense, masks past the caches, and refusals.
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use nonfinite::Backend;
