@@ -20,7 +20,8 @@
 //! that is not 0xFF, or not 0, at the speed of the kernels.
 //!
 //! In a view that is not dense the order of memory is not that of indices. There the first search
-//! only answers whether there is a hit at all, and windows that are boxes of at most 4096 elements follow.
+//! only answers whether there is a hit at all, and windows that are boxes of at most 4096 elements
+//! follow.
 
 use core::fmt;
 use core::ops::ControlFlow;
