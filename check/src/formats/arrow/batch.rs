@@ -122,7 +122,9 @@ impl Batch {
             }
         }
         used.retain(|range| !range.is_empty());
-        unused::between(body, &used)
+        let mut unused = unused::between(body.clone(), &used);
+        unused.retain(|gap| !unused::is_padding(&body, gap));
+        unused
     }
 
     /// The number of the row behind the last.

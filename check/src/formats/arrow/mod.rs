@@ -145,11 +145,9 @@ impl Batches<'_> {
     fn between(&mut self, footer: usize) {
         // A file begins as a stream does, and the end of the stream may be marked.
         let mut used = vec![0..ARROW_FILE.len()];
-        if let Ok(Some(framed)) = Framed::read(&self.bytes[..footer], ARROW_FILE.len())
-            && let Ok(message) = framed.message()
-            && framed.schema(&message).is_ok()
-        {
-            used.push(ARROW_FILE.len()..framed.body);
+        let first = self.used.first().map_or(footer, |range| range.start);
+        if first > ARROW_FILE.len() {
+            used.extend(unused::schema(self.bytes, ARROW_FILE.len()..first));
         }
         used.extend(self.used.iter().cloned());
         let end = used.iter().map(|range| range.end).max().unwrap_or_default();
