@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nonfinite_check::diff::{Pair, diff};
-use nonfinite_check::{ByKind, Options, Report, TensorReport, json};
+use nonfinite_check::{ByKind, Options, Report, Stats, TensorReport, json};
 
 use crate::args::Diff;
 use crate::inputs::Inputs;
@@ -20,7 +20,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     let progress: Option<Arc<Progress>> =
         (!arguments.how.no_progress && has_bar()).then(Arc::default);
     interrupt::watch(false, progress.clone());
-    let options = arguments.how.options(false, Arc::new(Watch(progress.clone())));
+    let options = arguments.how.options(arguments.stats, Arc::new(Watch(progress.clone())));
     let [a, b] = [&arguments.a, &arguments.b].map(|side| Side::read(side, &options));
     if let Some(progress) = &progress {
         progress.finish();
@@ -105,10 +105,13 @@ fn print(arguments: &Diff, pairs: &[Pair<'_>], out: &mut impl Write) -> io::Resu
         match [pair.a, pair.b] {
             [Some(old), Some(new)] => {
                 compared += 1;
-                if pair.is_changed() {
+                let magnitude = magnitude([old, new]);
+                if pair.is_changed() || magnitude.is_some() {
+                    let changes = [changes(pair, new), magnitude.unwrap_or_default()];
+                    let changes: Vec<_> = changes.into_iter().filter(|c| !c.is_empty()).collect();
                     let dtype = change(&old.dtype, &new.dtype);
                     let shape = change(&format!("{:?}", old.shape), &format!("{:?}", new.shape));
-                    writeln!(out, "{label}{dtype} {shape}: {}", changes(pair, new))?;
+                    writeln!(out, "{label}{dtype} {shape}: {}", changes.join("; "))?;
                 }
             }
             [Some(old), None] => {
@@ -150,6 +153,15 @@ fn label(pair: &Pair<'_>) -> String {
 fn change(old: &str, new: &str) -> String {
     let [old, new] = [old, new].map(OneLine);
     if old.0 == new.0 { old.to_string() } else { format!("{old} -> {new}") }
+}
+
+/// The largest magnitudes of both sides, if statistics were asked for and a side has one.
+fn magnitude(sides: [&TensorReport; 2]) -> Option<String> {
+    let largest = |stats: &Stats| stats.max_abs.as_ref().map(|extreme| extreme.value);
+    let [old, new] = sides.map(|tensor| tensor.stats.as_ref().and_then(largest));
+    old.or(new)?;
+    let text = |value: Option<f64>| value.map_or("none".to_owned(), |value| format!("{value:e}"));
+    Some(format!("max |x| {} -> {}", text(old), text(new)))
 }
 
 /// The counts of each kind that one of the sides holds.

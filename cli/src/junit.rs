@@ -42,7 +42,9 @@ impl Counts {
             match &case.outcome {
                 Outcome::Passed => {}
                 Outcome::Skipped => counts.skipped += 1,
-                Outcome::Problem(Problem { rule: Rule::NonFinite, .. }) => counts.failures += 1,
+                Outcome::Problem(Problem { rule: Rule::NonFinite | Rule::Large, .. }) => {
+                    counts.failures += 1;
+                }
                 Outcome::Problem(Problem { rule: Rule::NotChecked, .. }) => counts.errors += 1,
             }
         }
@@ -150,7 +152,7 @@ fn suite<W: Write>(writer: &mut Writer<W>, path: &str, cases: &[Case<'_>]) -> io
 
 fn failure<W: Write>(writer: &mut Writer<W>, problem: &Problem<'_>) -> io::Result<()> {
     let element = match problem.rule {
-        Rule::NonFinite => "failure",
+        Rule::NonFinite | Rule::Large => "failure",
         Rule::NotChecked => "error",
     };
     let element = writer.create_element(element);

@@ -27,7 +27,7 @@ pub use error::Error;
 #[cfg(feature = "remote")]
 pub(crate) use error::HasChanged;
 pub use file_format::FileFormat;
-pub use finding::{Finding, First, Range};
+pub use finding::{Extreme, Finding, First, Large, Stats};
 pub use source::{Input, Origin, ReadAt, Source};
 pub(crate) use tensor::Description;
 pub use tensor::{Content, Layout, Tensor};
