@@ -100,7 +100,7 @@ def run(program, *arguments, stats=True, stdin=None):
 
 
 def compare(what, report, array, order="C"):
-    """None if equal; else a line that says what is not."""
+    """None if equal, otherwise a line with the difference."""
     assert report["looked_at"] == "values", f"{what}: {report['looked_at']}"
     ours, numpys = of_report(report), of_array(array, order)
     return None if ours == numpys else f"{what}: ours {ours}, numpy {numpys}"

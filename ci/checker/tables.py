@@ -26,7 +26,8 @@ def table(rows):
         mask = RNG.random(rows) < 0.3
         nulls = array.copy()
         nulls[mask] = np.nan
-        # Under the nulls lie NaN. Where numpy is asked, zeros; but not for the minimum and maximum.
+        # The places of nulls hold NaN. For numpy they hold zeros, except for the minimum and
+        # maximum.
         columns[name] = pa.array(array)
         columns[f"{name}_nulls"] = pa.array(nulls, mask=mask)
         columns[f"{name}_struct"] = pa.StructArray.from_arrays(
@@ -52,7 +53,7 @@ def table(rows):
 
 
 def check_rows(what, report, values, rows):
-    """Numbers with a row as coordinate: `rows` has the row of each number that is not null."""
+    """Checks numbers whose coordinate is a row. `rows` has the row of each non-null number."""
     if len(rows) != len(values):
         values = values[rows]
     found = of_array(values)
@@ -74,8 +75,7 @@ def check_table(
     report = run(program, path)
     # Without statistics nulls are looked at with all others first: the counts must be the same.
     without = lambda report, *keys: {
-        name: {k: v for k, v in tensor.items() if k not in keys}
-        for name, tensor in report.items()
+        name: {k: v for k, v in tensor.items() if k not in keys} for name, tensor in report.items()
     }
     if without(report, *STATS) != run(program, path, stats=False):
         failures.append(f"{what}: not the same without --stats")
@@ -98,19 +98,23 @@ def check_table(
             check(f"{what} {name}", tensor, array)
 
 
+def check_arrow(what, path, program, rows, expected):
+    """Writes a table as a file and as a stream, with every compression, and checks each."""
+    for compression in (None, "lz4", "zstd"):
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        for new in (pa.ipc.new_file, pa.ipc.new_stream):
+            with new(path, rows.schema, options=options) as writer:
+                writer.write_table(rows, max_chunksize=7000)
+            stream = new is pa.ipc.new_stream
+            check_table(
+                f"{what} {new.__name__} {compression}", path, program, expected, stream=stream
+            )
+
+
 def arrow(folder, program):
     table_of_rows, expected = table(20_001)
     path = os.path.join(folder, "x.arrow")
-    for compression in (None, "lz4", "zstd"):
-        for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(
-                path, table_of_rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
-            ) as writer:
-                writer.write_table(table_of_rows, max_chunksize=7000)
-            stream = new is pa.ipc.new_stream
-            check_table(
-                f"arrow {new.__name__} {compression}", path, program, expected, stream=stream
-            )
+    check_arrow("arrow", path, program, table_of_rows, expected)
     pa.feather.write_feather(table_of_rows, path)
     check_table("feather", path, program, expected)
 
@@ -162,7 +166,7 @@ def parquet(folder, program):
 
 
 def dictionaries(folder, program):
-    """Columns that refer to dictionaries of floats: numpy is asked for the rows."""
+    """Columns that refer to dictionaries of floats. numpy computes the rows."""
     rows = 20_001
     columns, expected = {}, {}
     for dtype in FLOATS:
@@ -184,15 +188,7 @@ def dictionaries(folder, program):
     }
     batch = pa.table(columns)
     path = os.path.join(folder, "dictionaries.arrow")
-    for compression in (None, "lz4", "zstd"):
-        for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(
-                path, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
-            ) as writer:
-                writer.write_table(batch, max_chunksize=7000)
-            stream = new is pa.ipc.new_stream
-            what = f"dictionaries {new.__name__} {compression}"
-            check_table(what, path, program, expected, stream=stream)
+    check_arrow("dictionaries", path, program, batch, expected)
     # Entries that are added, and, in a stream, replaced.
     for new, delta in (
         (pa.ipc.new_file, True),
@@ -210,7 +206,7 @@ def dictionaries(folder, program):
                 writer.write_batch(pa.record_batch([array], schema=schema))
                 parts.append(entries[indices])
         check(f"deltas {new.__name__} {delta}", run(program, path)["d"], np.concatenate(parts))
-    # Parquet makes dictionaries of its own.
+    # Parquet makes its own dictionaries.
     plain = pa.table(
         {
             name: column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column

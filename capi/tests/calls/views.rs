@@ -61,7 +61,7 @@ fn check(backend: &str, x: &View, sizes: &[usize], kinds: &[Kind]) {
     for (predicate, meaning) in PREDICATES {
         let at = format!("{backend} {} {meaning:?} {sizes:?}", x.format);
         let answers: Vec<bool> = kinds.iter().map(|&kind| holds(meaning, kind)).collect();
-        // Packed, and in columns backwards with gaps.
+        // Packed, and column-major backwards with gaps.
         let backwards: Vec<isize> = packed(sizes).iter().map(|stride| -3 * stride).collect();
         let reach = 3 * kinds.len();
         for (strides, offset, step) in [(None, 1, 1), (Some(&backwards), reach as isize, -3)] {
@@ -98,6 +98,13 @@ fn check(backend: &str, x: &View, sizes: &[usize], kinds: &[Kind]) {
     // SAFETY: as above, and a slot.
     assert_eq!(unsafe { nf_view_census(x, &mut taken) }, NF_OK);
     assert_eq!(taken, census(kinds), "{backend} {} {sizes:?}", x.format);
+    let mut stats = Stats::default();
+    // SAFETY: as above, and a slot.
+    assert_eq!(unsafe { nf_view_stats(x, &mut stats) }, NF_OK);
+    assert_eq!(stats.census, taken, "{backend} {} {sizes:?}", x.format);
+    let finite = stats.zeros + stats.subnormals + stats.normals;
+    let others = taken.nan.count + taken.pos_inf.count + taken.neg_inf.count;
+    assert_eq!(finite + others, kinds.len() as u64, "{backend} {} {sizes:?}", x.format);
 }
 
 #[test]
@@ -190,6 +197,7 @@ fn bad_views_are_refused() {
         let at = format!("{x:?} {status}");
         let mut out = [CANARY; 8];
         let (mut flag, mut word, mut census) = (true, 77, Census::default());
+        let mut stats = Stats::default();
         let mut coordinate = [9; 3];
         // SAFETY: refused.
         unsafe {
@@ -200,12 +208,14 @@ fn bad_views_are_refused() {
             assert_eq!(nf_view_count(x, NF_IS_NAN, &mut word), status, "{at}");
             assert_eq!(nf_view_first(x, NF_IS_NAN, &mut word), status, "{at}");
             assert_eq!(nf_view_census(x, &mut census), status, "{at}");
+            assert_eq!(nf_view_stats(x, &mut stats), status, "{at}");
             assert_eq!(nf_view_coordinate(x, 0, coordinate.as_mut_ptr()), status, "{at}");
         }
         assert_eq!((out, flag, word, coordinate), ([CANARY; 8], true, 77, [9; 3]), "{at}");
         assert_eq!(census, Census::default(), "{at}");
+        assert_eq!(stats, Stats::default(), "{at}");
     }
-    // The same view, asked wrongly.
+    // The same view with wrong arguments.
     let mut out = [CANARY; 8];
     // SAFETY: refused.
     unsafe {
@@ -226,6 +236,7 @@ fn bad_views_are_refused() {
         assert_eq!(nf_view_count(&good, NF_IS_NAN, without_provenance_mut(4)), NF_ERR_MISALIGNED);
         assert_eq!(nf_view_first(&good, NF_IS_NAN, without_provenance_mut(4)), NF_ERR_MISALIGNED);
         assert_eq!(nf_view_census(&good, without_provenance_mut(4)), NF_ERR_MISALIGNED);
+        assert_eq!(nf_view_stats(&good, without_provenance_mut(4)), NF_ERR_MISALIGNED);
         assert_eq!(nf_view_bits(&good, NF_IS_NAN, out.as_mut_ptr(), 8, 57), NF_ERR_OUTPUT_LENGTH);
         assert_eq!(
             nf_view_bits(&good, NF_IS_NAN, out.as_mut_ptr(), 8, usize::MAX),
@@ -264,7 +275,7 @@ fn bad_outputs_are_refused() {
     assert_eq!(mask(all, isize::MAX, null()), NF_ERR_LENGTH);
     assert_eq!(mask(without_provenance_mut(3), -4, null()), NF_ERR_LENGTH);
     assert_eq!(mask(all, 0, [isize::MAX, 1].as_ptr()), NF_ERR_LENGTH);
-    // Over the input: by elements (bytes 0..48), and by what describes it.
+    // Over the input: over its elements (bytes 0..48), and over its description.
     let bytes = start.cast::<u8>();
     assert_eq!(mask(bytes.wrapping_add(47), 0, null()), NF_ERR_OVERLAP);
     assert_eq!(mask(bytes.wrapping_add(64), -20, null()), NF_ERR_OVERLAP);

@@ -1,4 +1,4 @@
-//! Nulls of Arrow: what lies in their places may be anything, and is looked at with all others
+//! Nulls of Arrow: the bytes in their places may be anything, and are compared with all others
 //! first.
 
 use arrow_ipc::Precision;
@@ -121,7 +121,7 @@ fn nothing_but_nulls() {
     }
 }
 
-/// What lies in the places of nulls does not count for the range, be it a number or a NaN.
+/// The bytes in the places of nulls do not count for the range, whether they are a number or a NaN.
 #[test]
 fn ranges_without_nulls() {
     let precisions = [Precision::HALF, Precision::SINGLE, Precision::DOUBLE];

@@ -4,8 +4,8 @@
 use nonfinite_check::{Extreme, Stats, TensorReport};
 
 use super::Checked;
-use super::text::{Budget, count, escaped};
-use crate::report::place;
+use super::text::{Budget, escaped};
+use crate::report::{count, place};
 
 const HEAD: &str = "<h2>Finite numbers</h2>\n<div class=wide tabindex=0 role=region \
     aria-label=\"Finite numbers\"><table class=stats><thead><tr><th scope=col>tensor\

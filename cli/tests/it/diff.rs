@@ -1,4 +1,4 @@
-//! `nonfinite diff`: what the second side holds that is not finite, and the first does not.
+//! `nonfinite diff`: the NaN and infinities that only the second side has.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn new_infinities() {
     assert_eq!(tensor["b"]["pos_inf"]["first"]["coordinate"], serde_json::json!([0]));
 }
 
-/// Equal counts at other places. Behind the first place only counts are compared, as the help says.
+/// Equal counts at other places. Only the count and the first place are compared, as the help says.
 #[test]
 fn places() {
     let cases: [(&[f32], &[f32], i32); 9] = [
@@ -120,7 +120,7 @@ fn tensors_of_one_side() {
     let expected = "\"clean\" F32 [1]: only in b.safetensors\n\
         \"bad\" F32 [2]: only in b.safetensors, NaN 0 -> 1 new, first at [1]\n\
         \"gone\" F32 [1]: only in a.safetensors\n\
-        compared 1 tensors, 1 only in a.safetensors, 2 only in b.safetensors: \
+        compared 1 tensor, 1 only in a.safetensors, 2 only in b.safetensors: \
         1 with new NaN or infinity\n";
     assert_eq!((run.status, run.out.as_str(), run.err.as_str()), (1, expected, ""));
 }

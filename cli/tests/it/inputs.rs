@@ -1,9 +1,9 @@
-//! Which files the arguments mean.
+//! The files of the arguments.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use crate::{Run, command, file, npy, run, safetensors};
+use crate::{Run, check_in, command, file, npy, run, safetensors};
 
 const SUMMARY: &str = "; skipped 0 without floats, 0 always finite";
 
@@ -18,16 +18,6 @@ fn folder(name: &str) -> PathBuf {
 fn tensor(name: &str, value: f32) -> Vec<u8> {
     let header = format!(r#"{{"{name}":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}"#);
     safetensors(header, &value.to_le_bytes())
-}
-
-fn check_in(folder: &Path, arguments: &[&str]) -> Run {
-    command()
-        .arg("check")
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("the command starts")
-        .into()
 }
 
 #[test]
@@ -114,7 +104,7 @@ fn folders_drop_nothing() {
         serde_json::json!({"name": null, "reason": "not looked at: a pickle of Python"})
     );
 
-    // Nothing was looked at: that is no success, whatever is skipped.
+    // A run that has looked at nothing is not a success, even with `--skip-unknown`.
     let run = check_in(&top, &["--skip-unknown", "blob"]);
     assert_eq!(run.status, 2);
     assert!(run.err.ends_with("nonfinite: no tensor was looked at\n"), "{}", run.err);
@@ -232,7 +222,7 @@ fn patterns() {
     fs::write(top.join("a-[12].safetensors"), tensor("x", 1.0)).unwrap();
     let run = check_in(&top, &["a-[12].safetensors"]);
     assert_eq!((run.status, run.err.as_str()), (0, ""));
-    assert!(run.out.contains("checked 1 tensors, "));
+    assert!(run.out.contains("checked 1 tensor, "));
 }
 
 const INDEX: &str = "model.safetensors.index.json";
@@ -300,7 +290,7 @@ fn sets_that_are_not_whole() {
     );
 }
 
-/// A file that comes through a pipe is told the same about as one that lies on a disk.
+/// A file through a pipe gives the same output as a file on a disk.
 #[test]
 fn standard_input() {
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
@@ -336,14 +326,14 @@ fn damaged_streams() {
     stream(b"", "is empty");
     stream(b"hello, world, how are you", "not a file of a known format");
     stream(b"PK\x03\x04 and what belongs to it", "npz cannot be read from a stream");
-    stream(&good[..good.len() - 1], "failed to fill whole buffer");
+    stream(&good[..good.len() - 1], "1 byte of it is missing");
     stream(&[&good[..], &[0]].concat(), "goes on behind byte ");
     stream(b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{'descr'", "4294967295 bytes are too many");
     stream(b"\x93NUMPY\x02\0\xFF\xFF\0\0{'descr'", "ends before its header");
     #[cfg(feature = "arrow")]
     stream(b"ARROW1\0\0 and what belongs to it", "but arrow's streaming format can");
     let model = tensor("x", 1.0);
-    stream(&model[..model.len() - 4], "failed to fill whole buffer");
+    stream(&model[..model.len() - 4], "tensor \"x\": the data ends too early: 4 bytes of it are");
     stream(&model[..20], "ends before its header of ");
     stream(b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF{}", "bytes are too many");
     const HUGE: usize = 9_223_372_036_854_775_807;
@@ -351,8 +341,8 @@ fn damaged_streams() {
     stream(&safetensors(&huge, &[]), "ends at byte 9223372036854775807");
 }
 
-/// A pipe that nobody writes to is waited for, and a signal ends that. Not SIGINT, which a shell
-/// has its background jobs ignore, and these tests may run in one.
+/// The command waits for a pipe without a writer, and a signal ends it. Not SIGINT: a shell makes
+/// background jobs ignore SIGINT, and these tests may run in one.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_check() {

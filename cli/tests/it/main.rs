@@ -11,6 +11,8 @@ mod inputs;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod limits;
+#[path = "../../../check/tests/common/names.rs"]
+mod names;
 mod npy_files;
 mod output;
 mod page;
@@ -24,6 +26,7 @@ mod sample;
 #[path = "../../../check/tests/common/server.rs"]
 mod server;
 mod services;
+mod skipped;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod usage;
@@ -39,7 +42,7 @@ fn command() -> Command {
     command
 }
 
-/// What a run left behind.
+/// The result of a run.
 struct Run {
     status: i32,
     out: String,
@@ -60,6 +63,16 @@ fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
 
 fn check(path: &Path) -> Run {
     run([OsStr::new("check"), path.as_os_str()])
+}
+
+fn check_in(folder: &Path, arguments: &[&str]) -> Run {
+    command()
+        .arg("check")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+        .into()
 }
 
 /// A file for one test, in a folder of the build.
@@ -109,10 +122,11 @@ fn results(run: &Run, path: &Path) -> Vec<String> {
 
 /// Cuts time, speed and backend out of the summary.
 fn without_speed(line: &str) -> String {
-    let cut = line.split_once(" bytes in ").and_then(|(start, rest)| {
+    let summary = line.strip_prefix("checked ").and_then(|_| line.split_once(" in "));
+    let cut = summary.and_then(|(start, rest)| {
         let (speed, end) = rest.split_once(": ")?;
         assert!(speed.contains(" s, ") && speed.contains(" GB/s, backend "), "{speed}");
-        Some(format!("{start} bytes: {end}"))
+        Some(format!("{start}: {end}"))
     });
     cut.unwrap_or_else(|| line.to_owned())
 }

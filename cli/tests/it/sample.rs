@@ -1,5 +1,4 @@
-//! The sample files: what is said about them. That the script still writes them is checked by
-//! `ci/samples`.
+//! The report on the sample files. `ci/samples` checks that their script still writes them.
 
 use crate::{command, without_speed};
 
@@ -43,7 +42,7 @@ fn sample() {
 
 #[test]
 fn clean() {
-    let expected = ["checked 1 tensors, 60 elements, 240 bytes: 0 bad; \
+    let expected = ["checked 1 tensor, 60 elements, 240 bytes: 0 bad; \
          skipped 0 without floats, 0 always finite"];
     let (status, lines) = check(&["clean.npy"]);
     assert_eq!(lines, expected);
