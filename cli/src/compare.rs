@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nonfinite_check::diff::{Pair, diff};
-use nonfinite_check::{ByKind, Options, Report, TensorReport, json};
+use nonfinite_check::{ByKind, Options, Report, Stats, TensorReport, json};
 
 use crate::args::Diff;
 use crate::inputs::Inputs;
@@ -21,7 +21,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     let progress: Option<Arc<Progress>> =
         (!arguments.how.no_progress && has_bar()).then(Arc::default);
     interrupt::watch(false, progress.clone());
-    let options = arguments.how.options(false, Arc::new(Watch(progress.clone())));
+    let options = arguments.how.options(arguments.stats, Arc::new(Watch(progress.clone())));
     let mut patterns = Patterns::new(&arguments.how);
     let sides = [&arguments.a, &arguments.b];
     let [a, b] = sides.map(|side| Side::read(side, &options, &mut patterns));
@@ -120,12 +120,14 @@ fn print(
         match [pair.a, pair.b] {
             [Some(old), Some(new)] => {
                 compared += 1;
-                if pair.is_changed() || old.shape != new.shape {
+                let magnitude = magnitude([old, new]);
+                if pair.is_changed() || old.shape != new.shape || magnitude.is_some() {
+                    let changes = [changes(pair, new), magnitude.unwrap_or_default()];
+                    let changes: Vec<_> = changes.into_iter().filter(|it| !it.is_empty()).collect();
                     let dtype = change(&old.dtype, &new.dtype);
                     let shape = change(&format!("{:?}", old.shape), &format!("{:?}", new.shape));
-                    let changes = changes(pair, new);
                     let colon = if changes.is_empty() { "" } else { ": " };
-                    writeln!(out, "{label}{dtype} {shape}{colon}{changes}")?;
+                    writeln!(out, "{label}{dtype} {shape}{colon}{}", changes.join("; "))?;
                 }
             }
             [Some(old), None] => {
@@ -170,6 +172,15 @@ fn label(pair: &Pair<'_>) -> String {
 fn change(old: &str, new: &str) -> String {
     let [old, new] = [old, new].map(OneLine);
     if old.0 == new.0 { old.to_string() } else { format!("{old} -> {new}") }
+}
+
+/// The largest magnitudes of both sides, if statistics were asked for and a side has one.
+fn magnitude(sides: [&TensorReport; 2]) -> Option<String> {
+    let largest = |stats: &Stats| stats.max_abs.as_ref().map(|extreme| extreme.value);
+    let [old, new] = sides.map(|tensor| tensor.stats.as_ref().and_then(largest));
+    old.or(new)?;
+    let text = |value: Option<f64>| value.map_or("none".to_owned(), |value| format!("{value:e}"));
+    Some(format!("max |x| {} -> {}", text(old), text(new)))
 }
 
 /// The counts of each kind that one of the sides holds.

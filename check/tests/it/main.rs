@@ -16,6 +16,7 @@ mod planted;
 mod records;
 mod safetensors;
 mod sources;
+mod stats;
 mod taken_as;
 mod work;
 mod work_checksums;

@@ -69,7 +69,8 @@ fn pieces_at_random_give_the_report_of_one_machine() {
         };
         let (_folder, path) = file(name, &bytes);
         let stats = random.below(2) == 0;
-        let options = Options { stats, ..Options::default() };
+        let max_abs = [None, Some(0.0), Some(1e3)][random.below(3)];
+        let options = Options { stats, max_abs, ..Options::default() };
         let expected = check_file(path.as_ref(), &options).unwrap();
         let report = report_of_pieces(&path, &options, &mut random).unwrap();
         let text = |report| json::document(&[(PathBuf::from(&path), Ok(report))], Listed::All);
@@ -82,7 +83,7 @@ fn pieces_at_random_give_the_report_of_one_machine() {
 fn tallies_are_associative() {
     let mut random = Random(0x1234_5678_9ABC_DEF1);
     let (_folder, path) = file("x.safetensors", &mixed(&mut random));
-    let options = Options { stats: true, ..Options::default() };
+    let options = Options { stats: true, max_abs: Some(1.0), ..Options::default() };
     let mut plan = plan(&path, NonZeroUsize::new(512).unwrap(), &options).unwrap();
     let pieces = plan.take_pieces();
     let all = check_pieces(&pieces, &options).unwrap();
@@ -318,7 +319,7 @@ fn damaged_plans_pieces_and_tallies() {
     let options = Options::default();
     for (name, bytes) in files {
         let (_folder, path) = file(name, &bytes);
-        let stats = Options { stats: true, ..Options::default() };
+        let stats = Options { stats: true, max_abs: Some(1.0), ..Options::default() };
         let good = plan(&path, NonZeroUsize::new(999).unwrap(), &stats).unwrap();
         let found = check_pieces(good.pieces(), &options).unwrap();
         let mut refused = 0;

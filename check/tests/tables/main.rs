@@ -115,7 +115,7 @@ fn report(bytes: &[u8], format: FileFormat) -> Report {
         }
     }
     let mut without_stats = all.tensors.clone();
-    without_stats.iter_mut().for_each(|tensor| tensor.range = None);
+    without_stats.iter_mut().for_each(|tensor| tensor.stats = None);
     assert_eq!(plain.tensors, without_stats);
     all
 }
