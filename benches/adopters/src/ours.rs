@@ -1,0 +1,25 @@
+//! Our functions into the containers that the adopters return.
+
+use nonfinite::{Element, Predicate, bits, bits_at, mask_uninit};
+
+/// A byte for each element, in new memory, as they allocate theirs.
+pub fn mask<T: Element>(x: &[T], predicate: Predicate) -> Box<[bool]> {
+    let mut out = Box::new_uninit_slice(x.len());
+    mask_uninit(x, predicate, &mut out);
+    // SAFETY: `mask_uninit` has written every element.
+    unsafe { out.assume_init() }
+}
+
+/// A bit for each element, the least significant first, in new memory.
+pub fn words<T: Element>(x: &[T], predicate: Predicate) -> Vec<u64> {
+    let mut out = vec![0; x.len().div_ceil(64)];
+    bits(x, predicate, &mut out);
+    out
+}
+
+/// [`words`], as bytes.
+pub fn bytes<T: Element>(x: &[T], predicate: Predicate) -> Vec<u8> {
+    let mut out = vec![0; x.len().div_ceil(8)];
+    bits_at(x, predicate, &mut out, 0);
+    out
+}
