@@ -40,15 +40,15 @@ DEFINITION = {
 }
 
 # What the test prints: `rule f32 Nan Comparison(Comparison { mask: 2147483647, .. })`, or
-# `NanOrPosInf` with the comparison for NaN. The fields are read by their names, in any order.
-LINE = re.compile(r"(rule|opposite) (\w+) (\w+) (Comparison|NanOrPosInf)\(\w+ \{(.*)\}\)")
+# `Either` with the comparison for NaN. The fields are read by their names, in any order.
+LINE = re.compile(r"(rule|opposite) (\w+) (\w+) (Comparison|Either)\(\w+ \{(.*)\}\)")
 
 
 class Rule:
     def __init__(self, match):
         self.kind, self.format, self.predicate, variant, fields = match.groups()
         # Two comparisons, of which each is proved as the rule of another predicate.
-        self.either = variant == "NanOrPosInf"
+        self.either = variant == "Either"
         fields = dict(re.findall(r"(\w+): (\w+)", fields))
         self.width = 8 * int(fields["width"])
         self.mask, self.bound, self.run = (int(fields[name]) for name in ("mask", "bound", "run"))

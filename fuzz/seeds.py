@@ -61,6 +61,13 @@ def tensors():
             yield tensor(form, 0, elements(size, [value]), repeats=131, start=3, bit=3)
 
 
+def nulls():
+    """A Nulls of src/nulls.rs: bit, repeats - 1 and a pattern, then a Tensor."""
+    patterns = [b"\xff" * 8, bytes(8), b"\x55\xff\x00\x01\x80\x7f\xfe\xaa"]
+    for turn, data in enumerate(tensors()):
+        yield bytes([turn % 64, (0, 7, 63, 255)[turn % 4]]) + patterns[turn % 3] + data
+
+
 def calls():
     """A Call of fuzz_targets/bytes_api.rs: the excess is that above -3, then which kind of offset, and the offset."""
     for form, (_, size, values) in enumerate(FORMATS):
@@ -322,6 +329,7 @@ SEEDS = {
     "capi_views": bare,
     "descriptors": bare,
     "masks": tensors,
+    "nulls": nulls,
     "read_arrow": arrow_files,
     "read_gguf": gguf_files,
     "read_npy": npy_files,

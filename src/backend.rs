@@ -2,7 +2,7 @@
 
 use nonfinite_kernels::Backend;
 
-/// A backend as [`backends`] lists it.
+/// A backend in the list of [`backends`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackendInfo {

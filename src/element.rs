@@ -15,13 +15,13 @@ use crate::{Error, Format, Predicate};
 /// A type whose slices can be checked: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and
 /// the small formats of this crate. Sealed: there is one type for each [`Format`].
 pub trait Element: Bits {
-    /// How its bits are read.
+    /// The format of its bits.
     const FORMAT: Format;
-    /// The integer that holds its bits: `u8`, `u16`, `u32` or `u64`.
+    /// The integer with the bits of an element: `u8`, `u16`, `u32` or `u64`.
     type Lane: Lane;
 }
 
-/// The rules of a type alone, so that a program that asks about one type links no others.
+/// The rules of one type, so that a program that uses one type links no other rules.
 struct Typed<T>(PhantomData<T>);
 
 impl<T: Element> Typed<T> {
@@ -29,13 +29,13 @@ impl<T: Element> Typed<T> {
     const OPPOSITES: &'static Rules = &T::FORMAT.rules(true);
 }
 
-/// [`Format::rule`] of a type.
+/// [`Format::rule`] for this type.
 #[inline]
 pub(crate) fn rule<T: Element>(predicate: Predicate) -> &'static Rule {
     &Typed::<T>::RULES[predicate as usize]
 }
 
-/// [`Format::opposite`] of a type.
+/// [`Format::opposite`] for this type.
 #[inline]
 pub(crate) fn opposite<T: Element>(predicate: Predicate) -> &'static Rule {
     &Typed::<T>::OPPOSITES[predicate as usize]
@@ -87,7 +87,7 @@ pub struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// The elements that `bytes` holds.
+    /// The elements in `bytes`.
     ///
     /// # Errors
     /// [`Error::PartialElement`] if the length is not a multiple of the element size.
@@ -131,19 +131,19 @@ impl<'a> Elements<'a> {
     /// The first `count` elements, and the rest.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer elements.
     #[must_use]
     #[inline]
     #[track_caller]
     pub fn split_at(self, count: usize) -> (Self, Self) {
-        // More than all may be more bytes than a `usize` counts.
+        // Saturates: a `count` beyond the end may be more bytes than a `usize` can count.
         assert!(count <= self.len(), "split at element {count} of {}", self.len());
         let (first, rest) = self.bytes.split_at(count * self.format.size_in_bytes());
         (Self { bytes: first, ..self }, Self { bytes: rest, ..self })
     }
 }
 
-/// Without the data, which may be large.
+/// Prints no data, which may be large.
 impl fmt::Debug for Elements<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Elements({} of {})", self.len(), self.format)

@@ -1,4 +1,4 @@
-//! Elements that are written to: replaced or multiplied in place.
+//! Elements that can be written to: replaced or multiplied in place.
 
 use core::fmt;
 
@@ -6,8 +6,8 @@ use nonfinite_kernels::{Backend, bytes_mut};
 
 use crate::{Element, Elements, Error, Format};
 
-/// A run of elements of one format that may be written to: a typed slice, or bytes at any address in
-/// the byte order of the machine.
+/// A run of elements of one format that may be written to: a typed slice, or bytes at any address
+/// in the byte order of the machine.
 ///
 /// `replace_non_finite` and `copy_replacing` need the feature `replace`, `unscale_and_check` the
 /// feature `scale`.
@@ -18,7 +18,7 @@ pub struct ElementsMut<'a> {
 }
 
 impl<'a> ElementsMut<'a> {
-    /// The elements that `bytes` holds.
+    /// The elements in `bytes`.
     ///
     /// # Errors
     /// [`Error::PartialElement`] if the length is not a multiple of the element size.
@@ -28,14 +28,14 @@ impl<'a> ElementsMut<'a> {
         Ok(Self { format, bytes, backend: None })
     }
 
-    /// The same elements, written to on this backend in place of the active one.
+    /// The same elements, with this backend instead of the active one.
     #[must_use]
     #[inline]
     pub fn on(self, backend: Backend) -> Self {
         Self { backend: Some(backend), ..self }
     }
 
-    /// The same elements, to be read.
+    /// The same elements, for reading.
     #[inline]
     fn elements(&self) -> Elements<'_> {
         Elements { format: self.format, bytes: self.bytes }
@@ -63,7 +63,7 @@ impl<'a> ElementsMut<'a> {
     }
 }
 
-/// Without the data, which may be large.
+/// Prints no data, which may be large.
 impl fmt::Debug for ElementsMut<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ElementsMut({} of {}, backend: {:?})", self.len(), self.format, self.backend)

@@ -1,4 +1,4 @@
-//! What can be wrong with an input or an output.
+//! Errors of inputs and outputs.
 
 use core::fmt;
 
@@ -27,9 +27,18 @@ pub enum Error {
     OutputBits {
         /// Elements of the input.
         elements: usize,
-        /// The bit of the output that the first result was to go to.
+        /// The bit of the output for the first result.
         offset: usize,
         /// Length of the output in bytes.
+        bytes: usize,
+    },
+    /// A validity bitmap ends before the bit of the last element, or before that of the first.
+    ValidityBits {
+        /// Elements of the input.
+        elements: usize,
+        /// The bit of the bitmap that was to be that of the first element.
+        offset: usize,
+        /// Length of the bitmap in bytes.
         bytes: usize,
     },
     /// The output of a replacement does not have the bytes of the input.
@@ -53,31 +62,39 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
+    /// Magnitudes of this format are not compared with this threshold: it must be finite and not
+    /// negative, and the format must have a sign.
+    Threshold {
+        /// The bits of the threshold.
+        bits: u64,
+        /// The format of the elements.
+        format: Format,
+    },
     /// Elements of this format are not multiplied.
     NoArithmetic {
         /// The format of the elements.
         format: Format,
     },
-    /// There is not one stride for each size.
+    /// The number of strides is not the number of sizes.
     StrideCount {
-        /// How many sizes there are.
+        /// The number of sizes.
         sizes: usize,
-        /// How many strides there are.
+        /// The number of strides.
         strides: usize,
     },
-    /// The sizes multiply to more than a `usize` holds.
+    /// The product of the sizes does not fit into a `usize`.
     TooManyElements {
-        /// The dimension that, counted from the innermost, makes them too many.
+        /// The dimension at which the product overflows, counted from the innermost.
         dimension: usize,
     },
-    /// Coordinate 0 is not among the elements given.
+    /// Coordinate 0 is outside of the given elements.
     OffsetOutOfBounds {
         /// The offset of coordinate 0.
         offset: usize,
-        /// How many elements (of a mask, bytes) were given.
+        /// The number of given elements (for a mask, bytes).
         elements: usize,
     },
-    /// The first or the last coordinate of a dimension is not among the elements given.
+    /// The first or the last coordinate of a dimension is outside of the given elements.
     OutOfBounds {
         /// The first dimension, from the outermost, that leads outside.
         dimension: usize,
@@ -85,7 +102,7 @@ pub enum Error {
         size: usize,
         /// Its stride.
         stride: i128,
-        /// How many elements (of a mask, bytes) were given.
+        /// The number of given elements (for a mask, bytes).
         elements: usize,
     },
     /// Two coordinates of a mask may name one byte; see [`crate::MaskView::strided`].
@@ -94,8 +111,8 @@ pub enum Error {
         dimension: usize,
         /// Its stride.
         stride: isize,
-        /// The absolute stride that it needs to step over all bytes that dimensions of shorter
-        /// strides reach.
+        /// The least absolute stride that steps over all bytes of the dimensions with shorter
+        /// strides.
         needed: usize,
     },
     /// The mask does not have the rank of the input.
@@ -121,7 +138,7 @@ pub enum Error {
         /// Length of the output.
         output: usize,
     },
-    /// The tensor has no such dimension to run rows along.
+    /// The tensor does not have the dimension for the rows.
     Axis {
         /// The dimension asked for.
         axis: usize,
@@ -159,6 +176,10 @@ impl fmt::Display for Error {
                 f,
                 "{elements} elements from bit {offset} on, but an output of {bytes} bytes"
             ),
+            Self::ValidityBits { elements, offset, bytes } => write!(
+                f,
+                "{elements} elements from bit {offset} on, but a validity bitmap of {bytes} bytes"
+            ),
             Self::OutputBytes { bytes, output } => {
                 write!(f, "{bytes} bytes, but an output of {output}")
             }
@@ -170,6 +191,13 @@ impl fmt::Display for Error {
                 "code {bits:#x} does not fit into {format} elements of {} bits",
                 8 * format.size_in_bytes()
             ),
+            Self::Threshold { format: format @ Format::F8E8M0Fnu, .. } => {
+                write!(f, "{format} elements are scales: no threshold is asked of them")
+            }
+            Self::Threshold { bits, .. } => {
+                let threshold = f64::from_bits(bits);
+                write!(f, "the threshold {threshold} is no finite number from 0 up")
+            }
             Self::NoArithmetic { format } => {
                 write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
             }
@@ -215,7 +243,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// A name that nothing has: of a [`Format`] or a [`crate::Predicate`].
+/// An unknown name of a [`Format`] or a [`crate::Predicate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UnknownName {
     kind: &'static str,
@@ -227,7 +255,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// Bytes of a name that the message repeats at most.
+    /// The most bytes of a name that the message repeats.
     const SHOWN: usize = 40;
 
     pub(crate) fn new(kind: &'static str, name: &str) -> Self {

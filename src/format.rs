@@ -1,4 +1,4 @@
-//! The table of formats, and what each makes of a predicate.
+//! The table of formats, and the rules for each predicate.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,7 +8,7 @@ use nonfinite_kernels::Rule;
 use crate::{Predicate, UnknownName};
 
 /// A floating-point format. One element takes [`Format::size_in_bytes`] bytes; formats of 4 and 6
-/// bits are stored one element a byte, and the unused high bits are ignored.
+/// bits take one byte for each element, and the unused high bits are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
@@ -44,27 +44,31 @@ pub enum Format {
     F6E3M2Fn,
 }
 
-/// Which codes of a format are not finite.
+/// The codes of a format that are NaN or infinite.
 #[derive(Clone, Copy)]
-enum Special {
+pub(crate) enum Special {
     /// Exponent bits all ones: infinity if the mantissa is zero, else NaN.
     Ieee { exponent: u64 },
     /// NaN where all these bits are set; no infinity.
     NanOnes { bits: u8 },
     /// This code is NaN; no infinity.
     NanCode { code: u8 },
-    /// None.
+    /// All codes are finite.
     None,
 }
 
-/// One line of the table.
-struct Row {
+/// One row of the table.
+pub(crate) struct Row {
     format: Format,
     /// Bytes of an element.
     size: usize,
-    special: Special,
+    pub(crate) special: Special,
     /// The codes of the largest and of the least finite number.
-    finite: [u64; 2],
+    pub(crate) finite: [u64; 2],
+    /// Bits of the mantissa; 0 for the format without a sign and without zero.
+    pub(crate) mantissa: u32,
+    /// The exponent field of numbers from 1 up to 2.
+    pub(crate) bias: i32,
     /// All names, our own first.
     names: &'static [&'static str],
 }
@@ -78,6 +82,8 @@ const TABLE: [Row; 15] = [
         size: 2,
         special: Special::Ieee { exponent: 0x7C00 },
         finite: [0x7BFF, 0xFBFF],
+        mantissa: 10,
+        bias: 15,
         names: &["f16", "float16", "half", "fp16"],
     },
     Row {
@@ -85,6 +91,8 @@ const TABLE: [Row; 15] = [
         size: 2,
         special: Special::Ieee { exponent: 0x7F80 },
         finite: [0x7F7F, 0xFF7F],
+        mantissa: 7,
+        bias: 127,
         names: &["bf16", "bfloat16"],
     },
     Row {
@@ -92,6 +100,8 @@ const TABLE: [Row; 15] = [
         size: 4,
         special: Special::Ieee { exponent: 0x7F80_0000 },
         finite: [0x7F7F_FFFF, 0xFF7F_FFFF],
+        mantissa: 23,
+        bias: 127,
         names: &["f32", "float32", "float", "single", "fp32"],
     },
     Row {
@@ -99,6 +109,8 @@ const TABLE: [Row; 15] = [
         size: 8,
         special: Special::Ieee { exponent: 0x7FF0_0000_0000_0000 },
         finite: [0x7FEF_FFFF_FFFF_FFFF, 0xFFEF_FFFF_FFFF_FFFF],
+        mantissa: 52,
+        bias: 1023,
         names: &["f64", "float64", "double", "fp64"],
     },
     Row {
@@ -106,6 +118,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: Special::NanOnes { bits: 0x7F },
         finite: [0x7E, 0xFE],
+        mantissa: 3,
+        bias: 7,
         names: &["f8e4m3fn", "float8e4m3fn", "float8_e4m3fn", "f8_e4m3", "f8_e4m3fn"],
     },
     Row {
@@ -113,6 +127,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: FNUZ,
         finite: [0x7F, 0xFF],
+        mantissa: 3,
+        bias: 8,
         names: &["f8e4m3fnuz", "float8e4m3fnuz", "float8_e4m3fnuz", "f8_e4m3fnuz"],
     },
     Row {
@@ -120,6 +136,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: Special::Ieee { exponent: 0x7C },
         finite: [0x7B, 0xFB],
+        mantissa: 2,
+        bias: 15,
         names: &["f8e5m2", "float8e5m2", "float8_e5m2", "f8_e5m2"],
     },
     Row {
@@ -127,6 +145,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: FNUZ,
         finite: [0x7F, 0xFF],
+        mantissa: 2,
+        bias: 16,
         names: &["f8e5m2fnuz", "float8e5m2fnuz", "float8_e5m2fnuz", "f8_e5m2fnuz"],
     },
     Row {
@@ -134,6 +154,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: Special::Ieee { exponent: 0x78 },
         finite: [0x77, 0xF7],
+        mantissa: 3,
+        bias: 7,
         names: &["f8e4m3", "float8e4m3", "float8_e4m3"],
     },
     Row {
@@ -141,6 +163,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: Special::Ieee { exponent: 0x70 },
         finite: [0x6F, 0xEF],
+        mantissa: 4,
+        bias: 3,
         names: &["f8e3m4", "float8e3m4", "float8_e3m4"],
     },
     Row {
@@ -148,6 +172,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: FNUZ,
         finite: [0x7F, 0xFF],
+        mantissa: 3,
+        bias: 11,
         names: &["f8e4m3b11fnuz", "float8e4m3b11fnuz", "float8_e4m3b11fnuz"],
     },
     Row {
@@ -155,6 +181,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: Special::NanOnes { bits: 0xFF },
         finite: [0xFE, 0x00],
+        mantissa: 0,
+        bias: 127,
         names: &["f8e8m0fnu", "float8e8m0", "float8e8m0fnu", "float8_e8m0fnu", "f8e8m0", "f8_e8m0"],
     },
     Row {
@@ -162,6 +190,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: Special::None,
         finite: [0x07, 0x0F],
+        mantissa: 1,
+        bias: 1,
         names: &["f4e2m1fn", "float4e2m1", "float4e2m1fn", "float4_e2m1fn", "f4e2m1"],
     },
     Row {
@@ -169,6 +199,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: Special::None,
         finite: [0x1F, 0x3F],
+        mantissa: 3,
+        bias: 1,
         names: &["f6e2m3fn", "float6e2m3", "float6e2m3fn", "float6_e2m3fn", "f6e2m3"],
     },
     Row {
@@ -176,6 +208,8 @@ const TABLE: [Row; 15] = [
         size: 1,
         special: Special::None,
         finite: [0x1F, 0x3F],
+        mantissa: 2,
+        bias: 3,
         names: &["f6e3m2fn", "float6e3m2", "float6e3m2fn", "float6_e3m2fn", "f6e3m2"],
     },
 ];
@@ -193,7 +227,7 @@ impl Format {
         all
     };
 
-    const fn row(self) -> &'static Row {
+    pub(crate) const fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
 
@@ -236,20 +270,20 @@ impl Format {
         self.row().finite[1]
     }
 
-    /// The question as the kernels have it.
+    /// The rule for a predicate, for the kernels.
     #[inline]
     pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {
         &RULES[self as usize][predicate as usize]
     }
 
-    /// As [`Format::rule`], with the opposite answers.
+    /// The negation of [`Format::rule`].
     #[inline]
     pub(crate) const fn opposite(self, predicate: Predicate) -> &'static Rule {
         &OPPOSITES[self as usize][predicate as usize]
     }
 
-    /// The rules, or those with the opposite answers: a typed caller links those of its format
-    /// only.
+    /// The rules, or their negations. A caller with a fixed type links only the rules of its
+    /// format.
     pub(crate) const fn rules(self, opposite: bool) -> Rules {
         let mut rules = [Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()];
         let mut i = 0;
@@ -298,9 +332,9 @@ impl Format {
 /// The rules of one format, by predicate.
 pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 
-/// All rules, by format and predicate.
-const RULES: &[Rules; TABLE.len()] = &all_rules(false);
-const OPPOSITES: &[Rules; TABLE.len()] = &all_rules(true);
+/// All rules, by format and predicate. A constant would have a copy in each unit of code that uses it.
+static RULES: [Rules; TABLE.len()] = all_rules(false);
+static OPPOSITES: [Rules; TABLE.len()] = all_rules(true);
 
 const fn all_rules(opposite: bool) -> [Rules; TABLE.len()] {
     let mut all = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
@@ -318,11 +352,12 @@ impl fmt::Display for Format {
     }
 }
 
-/// Takes our names and the spellings of Rust, numpy, ml_dtypes, ONNX and safetensors, in any case.
+/// Accepts the names of this crate and the spellings of Rust, numpy, ml_dtypes, ONNX and
+/// safetensors, in any case.
 ///
-/// `FLOAT` is [`Format::F32`], as in ONNX and C, not the f64 of numpy. The packed formats below a
-/// byte of safetensors, `F4`, `F6_E2M3` and `F6_E3M2`, are not here: elements of these formats take
-/// a byte each.
+/// `FLOAT` is [`Format::F32`], as in ONNX and C, not the f64 of numpy. The packed formats `F4`,
+/// `F6_E2M3` and `F6_E3M2` of safetensors are not accepted: in this crate, elements of these
+/// formats take a byte each.
 ///
 /// `F8_E4M3` is [`Format::F8E4M3Fn`], as safetensors means it; `f8E4M3`, as StableHLO and ml_dtypes
 /// spell the IEEE form, is [`Format::F8E4M3`].
@@ -350,13 +385,13 @@ mod tests {
 
     use super::*;
 
-    /// The tables hold what their functions make when they run: the compiler and the CPU agree.
+    /// The constant tables equal the results of their functions at run time.
     #[test]
     fn made_at_run_time() {
-        assert_eq!((super::all_rules(false), super::all_rules(true)), (*RULES, *OPPOSITES));
+        assert_eq!((super::all_rules(false), super::all_rules(true)), (RULES, OPPOSITES));
     }
 
-    /// Prints every rule as the kernels have it: `ci/prove` takes them from here.
+    /// Prints every rule of the kernels. `ci/prove` reads this output.
     #[test]
     fn rules() {
         for format in Format::ALL.iter().copied() {

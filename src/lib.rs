@@ -27,21 +27,36 @@
 //!
 //! | to know | of a typed slice | of any [`TensorView`] |
 //! |---|---|---|
-//! | is everything finite? is there a NaN? | [`all_finite`], [`any_nan`], [`all`], [`any`] | [`all`](TensorView::all), [`any`](TensorView::any) |
-//! | which elements, as one byte each | [`is_nan`], [`is_inf`], [`is_finite`], [`mask`], [`mask_uninit`] | [`mask`](TensorView::mask), [`mask_into`](TensorView::mask_into) |
-//! | which elements, as one bit each | [`bits`], [`bits_at`] | [`bits`](TensorView::bits) |
+//! | is everything finite? | [`all_finite`], [`all`] | [`all`][view-all] |
+//! | is there a NaN? | [`any_nan`], [`any`] | [`any`][view-any] |
+//! | which elements are NaN, infinite, finite | [`is_nan`], [`is_inf`], [`is_finite`] | |
+//! | which elements, as one byte each | [`mask`], [`mask_uninit`] | [`mask`][view-mask] |
+//! | the same, into a strided output | | [`mask_into`](TensorView::mask_into) |
+//! | which elements, as one bit each | [`bits`], [`bits_at`] | [`bits`][view-bits] |
 //! | how many | [`count`](count()) | [`count`](TensorView::count) |
-//! | where is the first? | [`position`] | [`position`](TensorView::position), [`coordinate`](TensorView::coordinate) |
+//! | where is the first? | [`position`] | [`position`][view-position] |
+//! | its coordinate | | [`coordinate`](TensorView::coordinate) |
 //! | where are all? | | [`positions`](TensorView::positions) |
-//! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`](TensorView::census) |
+//! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`][view-census] |
 //! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
-//! | other values in place of NaN and infinity | [`replace_non_finite`], [`replace_non_finite_into`] | [`ElementsMut`] |
+//! | smallest, largest, zeros, subnormals | [`stats`] | [`stats`](TensorView::stats) |
+//! | magnitudes above a threshold | | [`exceeds`](TensorView::exceeds) |
+//! | any of these, if some elements are null | | [`with_validity`](TensorView::with_validity) |
+//! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |
+//! | replace NaN and infinity in a copy | [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |
 //!
+//! [view-all]: TensorView::all
+//! [view-any]: TensorView::any
+//! [view-mask]: TensorView::mask
+//! [view-bits]: TensorView::bits
+//! [view-position]: TensorView::position
+//! [view-census]: TensorView::census
+//!
 //! Slices, arrays, vectors, [`Elements`] and arrays of the crate `ndarray` convert into a view
-//! without a copy. For bytes whose format is known at run time only, see [`TensorView::from_bytes`];
-//! for strides, [`TensorView::strided`]. [`TensorView::on`] picks a backend. [`TensorView::par`]
-//! (feature `rayon`) uses several threads.
+//! without a copy. For bytes whose format is known only at run time, see
+//! [`TensorView::from_bytes`]; for strides, [`TensorView::strided`]. [`TensorView::on`] picks a
+//! backend. [`TensorView::par`] (feature `rayon`) uses several threads.
 //!
 //! # Formats
 //!
@@ -54,8 +69,9 @@
 //!
 //! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
 //! elements), `views` (strides and rows), `replace`, `scale`. Off by default: `rayon` (threads),
-//! `ndarray` (its arrays as views), `portable` (one more backend, for comparison). Without `std` the
-//! crate is `no_std` and still detects the CPU.
+//! `ndarray` (its arrays as views), `stats` (statistics and thresholds), `validity` (validity
+//! bitmaps of Apache Arrow), `portable` (one more backend, for comparison). Without `std` the crate
+//! is `no_std` and still detects the CPU.
 //!
 //! # Backends
 //!
@@ -73,8 +89,8 @@
 //!   `rayon` for its threads.
 //! - No byte outside the input is read, and no byte outside the results is written. In packed bits,
 //!   the bits around the results stay as they are.
-//! - This crate contains no unsafe code. That of `nonfinite-kernels` is tested with guard pages,
-//!   sanitizers and fuzzing.
+//! - This crate contains no unsafe code. The unsafe code is in `nonfinite-kernels`, which is tested
+//!   with guard pages, sanitizers and fuzzing.
 //!
 //! # Errors and panics
 //!
@@ -98,12 +114,16 @@ mod element;
 mod element_mut;
 mod error;
 mod format;
+#[cfg(feature = "stats")]
+mod number;
 mod predicate;
 #[cfg(feature = "replace")]
 mod replace;
 #[cfg(feature = "scale")]
 pub mod scale;
 mod slice;
+#[cfg(feature = "stats")]
+mod stats;
 mod view;
 
 pub use backend::{BackendInfo, backends};
@@ -119,22 +139,30 @@ pub use nonfinite_kernels::{Backend, Census, MaskOut, Occurrences};
 pub use predicate::Predicate;
 #[cfg(feature = "replace")]
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
+#[cfg(feature = "stats")]
+pub use slice::stats;
 pub use slice::{
     all, all_finite, any, any_nan, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask,
     mask_uninit, position,
 };
 #[cfg(feature = "views")]
 pub use slice::{any_rows, count_rows};
+#[cfg(feature = "stats")]
+pub use stats::{Extreme, Stats};
+#[cfg(feature = "stats")]
+pub use view::Exceeds;
+#[cfg(feature = "validity")]
+pub use view::ValidView;
 #[cfg(feature = "views")]
 pub use view::{MaskView, Rows};
 pub use view::{Positions, TensorView};
 
-/// The examples of README are tests.
+/// Tests the examples of README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The examples of the design notes are tests.
+/// Tests the examples of the design notes.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/DESIGN.md")]
 struct Design;

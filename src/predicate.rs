@@ -1,11 +1,12 @@
-//! What to ask of an element.
+//! The predicates.
 
 use core::fmt;
 use core::str::FromStr;
 
 use crate::UnknownName;
 
-/// A question about one element, answered for all bit patterns alike on every backend.
+/// A property of an element. The answers are defined for all bit patterns, and are the same on
+/// every backend.
 ///
 /// The sign of a NaN and whether it is quiet or signalling make no difference (IEEE 754-2019,
 /// section 5.7.2).
@@ -30,7 +31,7 @@ pub enum Predicate {
     NanOrPositiveInf,
 }
 
-/// In the order of the enum: each predicate and its names, our own first.
+/// In the order of the enum: each predicate and its names, the name in this crate first.
 const TABLE: [(Predicate, &[&str]); 8] = [
     (Predicate::Nan, &["nan", "isnan"]),
     (Predicate::Inf, &["inf", "isinf", "infinite"]),
@@ -55,9 +56,9 @@ impl Predicate {
         all
     };
 
-    /// Infinity of the signs asked for, as the attributes `detect_negative` and `detect_positive`
-    /// of ONNX IsInf and OpenVINO IsInf-10 have it: with both off the answer is false everywhere,
-    /// and that is no error.
+    /// Infinity of the given signs, like the attributes `detect_negative` and `detect_positive` of
+    /// ONNX IsInf and OpenVINO IsInf-10. With both off, the answer is false for every element,
+    /// which is not an error.
     ///
     /// ```
     /// use nonfinite::Predicate;
@@ -89,7 +90,7 @@ impl fmt::Display for Predicate {
     }
 }
 
-/// Takes our names and those of numpy's functions, in any case.
+/// Accepts the names of this crate and the names of numpy's functions, in any case.
 ///
 /// ```
 /// use nonfinite::Predicate;

@@ -6,17 +6,17 @@ use nonfinite_kernels::{bytes, bytes_mut};
 use crate::element::rule;
 use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
 
-/// What is put in the place of elements that are not finite: values of an [`Element`], or codes
-/// (`u64`) where the format is known at run time only.
+/// The replacements for NaN and infinities: values of an [`Element`], or codes (`u64`) if the
+/// format is known only at run time.
 ///
-/// Any value will do, another NaN or infinity too: `pos_inf: f32::INFINITY` leaves `+Inf` as it is.
+/// Any value is allowed, including another NaN or infinity: `pos_inf: f32::INFINITY` keeps `+Inf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Replacement<T> {
-    /// In the place of NaN.
+    /// The replacement for NaN.
     pub nan: T,
-    /// In the place of +Inf.
+    /// The replacement for +Inf.
     pub pos_inf: T,
-    /// In the place of -Inf.
+    /// The replacement for -Inf.
     pub neg_inf: T,
 }
 
@@ -73,12 +73,12 @@ fn element<T: Element>(code: u64) -> T {
     x[0]
 }
 
-/// Replaces every NaN and infinity of `x`, and returns how many there were: `nan_to_num` in place.
+/// Replaces every NaN and infinity of `x`, and returns the number of replaced elements:
+/// `nan_to_num` in place.
 ///
-/// Elements are told apart and replaced by their bits, so every finite one keeps its code, whatever
-/// the floating-point mode. A block of 1 KiB, counted from the start of `x`, is not written if all
-/// its elements are finite. For how many of each kind there are, and where, ask [`crate::census`]
-/// before.
+/// The bits of an element decide, so every finite element keeps its code in every floating-point
+/// mode. A block of 1 KiB, counted from the start of `x`, is not written if all its elements are
+/// finite. For the number and the place of each kind, call [`crate::census`] before.
 ///
 /// ```
 /// use nonfinite::{Replacement, replace_non_finite};
@@ -97,8 +97,8 @@ pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usiz
     )
 }
 
-/// As [`replace_non_finite`], with the results in `out`, which becomes a copy of `x` except for
-/// what is replaced.
+/// Like [`replace_non_finite`], but writes to `out`: a copy of `x`, with NaN and infinities
+/// replaced.
 ///
 /// # Panics
 /// If `x` and `out` differ in length; nothing is written then.
@@ -125,8 +125,8 @@ fn values(format: Format, with: Replacement<u64>) -> Result<kernels::Values, Err
 }
 
 impl ElementsMut<'_> {
-    /// Replaces every NaN and infinity by the code for it, and returns how many there were: see
-    /// [`replace_non_finite`].
+    /// Replaces every NaN and infinity by the code for it, and returns the number of replaced
+    /// elements: see [`replace_non_finite`].
     ///
     /// ```
     /// use nonfinite::{ElementsMut, Format, Replacement};
@@ -146,8 +146,8 @@ impl ElementsMut<'_> {
         Ok(kernels::replace(self.backend, self.bytes, nan, with))
     }
 
-    /// Becomes a copy of `x` in which every NaN and infinity is replaced by the code for it, and
-    /// returns how many there were.
+    /// Makes a copy of `x` in which every NaN and infinity is replaced by the code for it. Returns
+    /// the number of replaced elements.
     ///
     /// # Errors
     /// [`Error::OutputFormat`], [`Error::OutputBytes`] if the output is not as long as `x`, or

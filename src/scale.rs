@@ -1,20 +1,20 @@
-//! Multiplying gradients in place, with a look whether they were finite: the step of a gradient
+//! Multiplies gradients in place, and checks whether they were finite: the step of a gradient
 //! scaler.
 //!
-//! This is the one module whose operations use floating-point arithmetic. Its bits say whether an
-//! element is finite, *before* it is multiplied: a finite element whose product overflows does not
-//! count, an infinite one that is multiplied by zero does. That is the contract of PyTorch's
-//! `_amp_foreach_non_finite_check_and_unscale_`.
+//! This is the only module whose operations use floating-point arithmetic. The check looks at the
+//! bits of an element *before* the multiplication: a finite element whose product overflows does
+//! not count, and an infinite element that is multiplied by zero does. This is the contract of
+//! PyTorch's `_amp_foreach_non_finite_check_and_unscale_`.
 //!
 //! - f32 and f64 are multiplied natively; f16 and bf16 are widened to f32, multiplied, and rounded
 //!   to nearest with ties to even, as PyTorch and the crate `half` do it. The factor is rounded to
 //!   f32 first, except for f64 elements.
-//! - A NaN stays NaN: it becomes quiet and keeps its sign and what its payload has in the upper
-//!   bits. Which NaN comes of an infinity times zero, or of a NaN as a factor, is up to the CPU.
+//! - A NaN stays NaN: it becomes quiet, and keeps its sign and the upper bits of its payload. If an
+//!   infinity is multiplied by zero, or if the factor is NaN, the CPU decides which NaN results.
 //! - The rounding mode is taken to be to nearest, as all Rust code may assume. Where the thread
 //!   flushes subnormals to zero (DAZ and FTZ of x86, FZ of Arm), the products of f32, f64 and bf16
-//!   are flushed as any product; f16 is not affected, nor is the check. Exception flags are raised
-//!   as by any product.
+//!   are flushed like any product; f16 and the check are not affected. The multiplications raise
+//!   exception flags as usual.
 
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{Float, bytes_mut};
@@ -50,7 +50,7 @@ scalable! {
     half::bf16 => Bf16;
 }
 
-/// Multiplies every element of `x` by `factor`, and returns whether one of them was NaN or infinite
+/// Multiplies every element of `x` by `factor`, and returns whether any element was NaN or infinite
 /// before.
 ///
 /// ```
@@ -68,7 +68,7 @@ pub fn unscale_and_check<T: Scalable>(x: &mut [T], factor: f64) -> bool {
 }
 
 impl ElementsMut<'_> {
-    /// [`unscale_and_check`] of elements whose format is known at run time only.
+    /// [`unscale_and_check`] for elements whose format is known only at run time.
     ///
     /// # Errors
     /// [`Error::NoArithmetic`] if the format is none of F64, F32, F16 and Bf16; nothing is written

@@ -1,11 +1,13 @@
 //! Functions for typed slices. Each does the same as a method of [`crate::TensorView`].
 //!
-//! The width of an element is known here, so a program links the loops of that width only.
+//! The width of an element is known here, so a program links only the loops of that width.
 
 use core::mem::MaybeUninit;
 
 use nonfinite_kernels::{MaskOut, bytes, bytes_mut, typed};
 
+#[cfg(feature = "stats")]
+use crate::Stats;
 #[cfg(feature = "views")]
 use crate::TensorView;
 use crate::element::{opposite, rule};
@@ -44,8 +46,8 @@ pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
     typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Finite), out.into());
 }
 
-/// Sets `out[i]` to whether `predicate` holds for `x[i]`. `out` may be slices, arrays and vectors of
-/// `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
+/// Sets `out[i]` to whether `predicate` holds for `x[i]`. `out` may be slices, arrays and vectors
+/// of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
 ///
 /// ```
 /// use nonfinite::{Predicate, mask};
@@ -62,7 +64,7 @@ pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOu
     typed::mask::<T::Lane>(None, bytes(x), rule::<T>(predicate), out.into());
 }
 
-/// As [`mask`], into memory that need not be initialised; returns it initialised.
+/// Like [`mask`], into memory that need not be initialised. Returns the initialised memory.
 ///
 /// # Panics
 /// If `x` and `out` differ in length; nothing is written then.
@@ -76,8 +78,8 @@ pub fn mask_uninit<'o, T: Element>(
     typed::mask_uninit::<T::Lane>(None, bytes(x), rule::<T>(predicate), out)
 }
 
-/// Sets bit `i % 64` of `out[i / 64]` to whether `predicate` holds for `x[i]`. The bits of the last
-/// word behind the last element stay as they are.
+/// Sets bit `i % 64` of `out[i / 64]` to whether `predicate` holds for `x[i]`. The bits behind the
+/// last element keep their values.
 ///
 /// # Panics
 /// If `out` does not have `x.len().div_ceil(64)` words; nothing is written then.
@@ -87,8 +89,8 @@ pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
     bitmap(x.len(), out, |out| bits_at(x, predicate, out, 0));
 }
 
-/// Shows words of bits for so many elements as bytes, bit `i % 8` of byte `i / 8`: the same bits
-/// where the low byte comes first.
+/// Calls `write` with the words as bytes, in which bit `i % 8` of byte `i / 8` belongs to element
+/// `i`. On big-endian machines, the bytes of each word are swapped before and after.
 #[inline]
 #[track_caller]
 fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
@@ -102,8 +104,8 @@ fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
     low_bytes_first(out);
 }
 
-/// Brings the low byte of each word to the front, and back again; where it is in front, nothing is
-/// done.
+/// Moves the low byte of each word to the front, or back again. Does nothing on little-endian
+/// machines.
 #[inline]
 fn low_bytes_first(words: &mut [u64]) {
     words.iter_mut().for_each(|word| *word = word.to_le());
@@ -111,7 +113,7 @@ fn low_bytes_first(words: &mut [u64]) {
 
 /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for `x[i]`:
 /// the order of Apache Arrow's bitmaps (Arrow columnar format, "Validity bitmaps"). All other bits
-/// stay as they are.
+/// keep their values.
 ///
 /// # Panics
 /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
@@ -121,22 +123,23 @@ pub fn bits_at<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset
     typed::bits::<T::Lane>(None, bytes(x), rule::<T>(predicate), out, offset);
 }
 
-/// Whether `predicate` holds for an element. Stops soon after the first.
+/// Whether `predicate` holds for any element. Stops soon after the first hit.
 #[must_use]
 #[inline]
 pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
     position(x, predicate).is_some()
 }
 
-/// Whether `predicate` holds for all elements; true of none. Stops soon after the first for which
-/// it does not.
+/// Whether `predicate` holds for all elements. True for an empty slice. Stops soon after the first
+/// element for which the predicate does not hold.
 #[must_use]
 #[inline]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
     typed::position::<T::Lane>(None, bytes(x), opposite::<T>(predicate)).is_none()
 }
 
-/// Whether all elements are finite; true of none. Stops soon after the first that is not.
+/// Whether all elements are finite. True for an empty slice. Stops soon after the first NaN or
+/// infinity.
 ///
 /// ```
 /// assert!(nonfinite::all_finite(&[1.0, f64::MAX]));
@@ -148,7 +151,7 @@ pub fn all_finite<T: Element>(x: &[T]) -> bool {
     all(x, Predicate::Finite)
 }
 
-/// Whether an element is NaN. Stops soon after the first.
+/// Whether any element is NaN. Stops soon after the first one.
 ///
 /// ```
 /// assert!(nonfinite::any_nan(&[1.0, f32::NAN]));
@@ -159,7 +162,7 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
     any(x, Predicate::Nan)
 }
 
-/// For how many elements `predicate` holds.
+/// The number of elements for which `predicate` holds.
 #[must_use]
 #[inline]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
@@ -187,7 +190,22 @@ pub fn census<T: Element>(x: &[T]) -> Census {
     typed::census::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan))
 }
 
-/// Sets `out[r]` to whether `predicate` holds for an element of row `r`, which is
+/// The smallest and the largest finite number, the largest magnitude, and how many elements are
+/// zero, subnormal, normal, NaN and infinite, in one pass: see [`crate::TensorView::stats`].
+///
+/// ```
+/// let stats = nonfinite::stats(&[1.0f32, f32::NAN, -3.0, 0.0]);
+/// assert_eq!((stats.min.unwrap().value, stats.max.unwrap().value), (-3.0, 1.0));
+/// assert_eq!((stats.max_abs.unwrap().index, stats.zeros, stats.census.total()), (2, 1, 1));
+/// ```
+#[cfg(feature = "stats")]
+#[must_use]
+pub fn stats<T: Element>(x: &[T]) -> Stats {
+    let numbers = const { &T::FORMAT.make_numbers() };
+    Stats::new(typed::stats::<T::Lane>(None, bytes(x), numbers), T::FORMAT)
+}
+
+/// Sets `out[r]` to whether `predicate` holds for any element of row `r`, which is
 /// `x[r * columns..][..columns]`. No mask is made. For other questions, rows with padding, more
 /// dimensions or another axis, see [`TensorView::rows`].
 ///

@@ -22,6 +22,8 @@ fn of_errors() {
     assert_eq!(text(&length), "3 elements, but an output for 2");
     let bits = floats.bits(Predicate::Nan, &mut [0; 1], 6).unwrap_err();
     assert_eq!(text(&bits), "3 elements from bit 6 on, but an output of 1 bytes");
+    let validity = floats.with_validity(&[0xFF], 6).unwrap_err();
+    assert_eq!(text(&validity), "3 elements from bit 6 on, but a validity bitmap of 1 bytes");
     let zeros = Replacement { nan: 0, pos_inf: 0, neg_inf: 0 };
     let elements = Elements::from_bytes(&x, Format::F32).unwrap();
     let (mut room, mut codes) = ([0; 8], [0; 4]);

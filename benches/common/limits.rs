@@ -14,7 +14,11 @@ pub fn copy(x: &[u8], out: &mut [u8]) {
 /// One loop that reads and writes, by `$move`, with `$end` behind it.
 #[cfg(target_arch = "x86_64")]
 macro_rules! floor {
-    ($(#[$doc:meta])* $floor:ident $feature:tt $register:ident $bytes:literal $move:literal $or:literal $xor:literal $end:literal) => {
+    (
+        $(#[$doc:meta])*
+        $floor:ident $feature:tt $register:ident $bytes:literal
+        $move:literal $or:literal $xor:literal $end:literal
+    ) => {
         $(#[$doc])*
         pub fn $floor<const SIZE: usize>(x: &[u8], out: &mut [bool]) {
             #[target_feature(enable = $feature)]
@@ -52,7 +56,11 @@ macro_rules! floor {
             assert!(is_x86_feature_detected!($feature));
             assert_eq!(x.len(), SIZE * out.len());
             let cached = $end.is_empty();
-            let head = if cached { x.as_ptr().align_offset(64) / SIZE } else { out.as_ptr().align_offset(64) };
+            let head = if cached {
+                x.as_ptr().align_offset(64) / SIZE
+            } else {
+                out.as_ptr().align_offset(64)
+            };
             let head = head.min(out.len());
             let (x, out) = (&x[SIZE * head..], &mut out[head..]);
             if out.len() >= 64 {
@@ -69,7 +77,10 @@ macro_rules! floor {
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! limits {
-    ($($load:ident $floor:ident $past:ident $feature:tt $register:ident $bytes:literal $move:literal $or:literal $xor:literal;)*) => { $(
+    ($(
+        $load:ident $floor:ident $past:ident $feature:tt $register:ident $bytes:literal
+        $move:literal $or:literal $xor:literal;
+    )*) => { $(
         /// Reads all of `x` into registers, from its first cache line on, if that leaves 512 bytes.
         ///
         /// # Panics

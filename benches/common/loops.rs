@@ -41,7 +41,9 @@ ask! {
 
 /// A loop over all elements.
 macro_rules! loops {
-    ($($name:ident, $wide:ident, $widest:ident, ($($arg:ident: $t:ty),*) -> $r:ty, $body:expr;)*) => { $(
+    ($(
+        $name:ident, $wide:ident, $widest:ident, ($($arg:ident: $t:ty),*) -> $r:ty, $body:expr;
+    )*) => { $(
         #[inline(never)]
         pub fn $name<T: Sample, A: Ask>($($arg: $t),*) -> $r {
             $body
@@ -66,7 +68,8 @@ loops! {
     all, all_avx2, all_avx512, (x: &[T]) -> bool, x.iter().all(|x| A::ask(*x));
     all_chunks, all_chunks_avx2, all_chunks_avx512, (x: &[T]) -> bool, all_chunks_body::<T, A>(x);
     count, count_avx2, count_avx512, (x: &[T]) -> usize, count_body::<T, A>(x);
-    position, position_avx2, position_avx512, (x: &[T]) -> Option<usize>, x.iter().position(|x| A::ask(*x));
+    position, position_avx2, position_avx512, (x: &[T]) -> Option<usize>,
+        x.iter().position(|x| A::ask(*x));
 }
 
 /// Loops where pulp lets the compiler use what it detects.

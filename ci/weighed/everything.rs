@@ -44,6 +44,10 @@ fn untyped(x: &mut [u8], format: Format) {
     let _ = black_box(view.bits(p, &mut out, 3));
     black_box((view.any(p), view.all(p), view.count(p), view.position(p), view.census()));
     black_box(view.positions(p).count());
+    let valid = view.with_validity(black_box(&[0xA5; 20]), black_box(3)).unwrap();
+    let _ = black_box(valid.bits(p, &mut out, 3));
+    black_box((valid.any(p), valid.all(p), valid.count(p), valid.position(p), valid.census()));
+    black_box((valid.positions(p).count(), valid.valid_count()));
     let from = Elements::from_bytes(x, format).unwrap();
     let into = ElementsMut::from_bytes(&mut copy, format).unwrap();
     let _ = black_box(into.copy_replacing(from, with));

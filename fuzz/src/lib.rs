@@ -2,6 +2,7 @@
 //! is told by `nonfinite_oracle`, as in the tests.
 
 pub mod c;
+mod nulls;
 pub mod read;
 mod strided;
 mod tensor;
@@ -11,6 +12,7 @@ use std::sync::LazyLock;
 use nonfinite::{Backend, Format};
 
 pub use nonfinite_oracle::{Kind, holds};
+pub use nulls::Nulls;
 pub use strided::{Layout, Strided};
 pub use tensor::Tensor;
 

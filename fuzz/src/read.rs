@@ -22,11 +22,11 @@ const DEFLATE: usize = 1032;
 
 /// Further bytes for the places of bad numbers: a bit for each index, and the cells of a map.
 const PLACES: usize = (32 << 20) + (4 << 20);
-/// Further bytes for tables: windows of their decoders, and pages of 256 MiB that compress to almost
-/// nothing.
+/// Further bytes for tables: windows of their decoders, and pages of 256 MiB that compress to
+/// almost nothing.
 const TABLES: usize = 1 << 30;
-/// Bytes of data after which a check stops: a few bytes of a table can stand for any number of equal
-/// values.
+/// Bytes of data after which a check stops: a few bytes of a table can stand for any number of
+/// equal values.
 const MOST: u64 = 32 << 20;
 
 /// Stops a check that takes too long.

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use crate::rule::Comparison;
 use crate::simd::{Loop, Simd};
 
-/// A loop with an answer of the scalar backend.
+/// A loop of the scalar backend.
 pub(crate) trait Question: Loop {
     /// The same answer, element by element.
     fn scalar(x: &[u8], comparison: &Comparison, out: Self::Out<'_>) -> Self::Output;
@@ -55,7 +55,8 @@ backends! {
 
 /// A way to run the kernels that the CPU at hand has.
 ///
-/// A `Backend` can only be had for instructions that were detected, so every `Backend` can be used on this CPU.
+/// A `Backend` exists only for instructions that were detected, so every `Backend` can be used on
+/// this CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend(
     /// An index into [`BACKENDS`].
@@ -65,20 +66,21 @@ pub struct Backend(
 /// No backend chosen yet.
 const UNCHOSEN: u8 = u8::MAX;
 
-/// The backend in use. What is stored is [`UNCHOSEN`] or the number of a `Backend`.
+/// The backend in use: [`UNCHOSEN`] or the number of a `Backend`.
 static ACTIVE: AtomicU8 = AtomicU8::new(UNCHOSEN);
 
-/// The backend last given to [`Backend::activate`], likewise.
+/// The backend last given to [`Backend::activate`]: [`UNCHOSEN`] or the number of a `Backend`.
 static ACTIVATED: AtomicU8 = AtomicU8::new(UNCHOSEN);
 
 impl Backend {
-    /// The backend that is used where none is named: the one given to [`Backend::activate`], else
-    /// (feature `std`) the one that the environment variable `NONFINITE_BACKEND` names, else the
-    /// best.
+    /// The default backend. This is the backend given to [`Backend::activate`]. Without one it is
+    /// the backend that the environment variable `NONFINITE_BACKEND` names (feature `std`), or else
+    /// the best backend.
     ///
     /// # Panics
     /// The first call panics if `NONFINITE_BACKEND` is set and names no backend of this build that
-    /// the CPU has: a pinned backend is never replaced by another one. An empty value counts as unset.
+    /// the CPU has: a pinned backend is never replaced by another one. An empty value counts as
+    /// unset.
     #[inline]
     pub fn active() -> Self {
         match ACTIVE.load(Ordering::Relaxed) {
@@ -91,9 +93,9 @@ impl Backend {
     #[inline(never)]
     fn choose() -> Self {
         let mut backend = Self::named_by_environment().unwrap_or_else(Self::best);
-        // Without compare-and-swap, which not every target has. `activate` stores in the other
-        // order, so what is activated meanwhile is either stored in `ACTIVE` after this, or seen
-        // here.
+        // Works without compare-and-swap, since some targets do not have it. `activate` stores in
+        // the other order. So a backend that another thread activates meanwhile is either stored in
+        // `ACTIVE` after this store, or seen here.
         loop {
             ACTIVE.store(backend.0, Ordering::SeqCst);
             match ACTIVATED.load(Ordering::SeqCst) {
@@ -126,7 +128,7 @@ impl Backend {
         Self::all().find_map(|(_, backend)| backend).unwrap_or(Self(SCALAR))
     }
 
-    /// From now on this backend is used where none is named. It works without `std` too.
+    /// Makes this backend the default from now on. Works without `std` too.
     pub fn activate(self) {
         ACTIVATED.store(self.0, Ordering::SeqCst);
         ACTIVE.store(self.0, Ordering::SeqCst);
@@ -170,7 +172,7 @@ impl Backend {
         let number = backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0);
         let run = match row.get(usize::from(number)) {
             Some(run) => run,
-            // `UNCHOSEN`, which has no place in the row.
+            // `UNCHOSEN`, which is not an index of the row.
             None => &row[usize::from(Self::choose().0)],
         };
         // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected: that of
@@ -199,7 +201,7 @@ const SCALAR: u8 = BACKENDS.len() as u8 - 1;
 mod tests {
     use super::*;
 
-    /// A backend stands in a row where the table has its name.
+    /// Each row has the backends in the order of the table of names.
     #[test]
     fn rows_are_in_the_order_of_the_table() {
         struct Which;

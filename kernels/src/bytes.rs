@@ -1,4 +1,4 @@
-//! The entries for elements whose width is known at run time only: that of the rule.
+//! The entries for elements whose width is known only at run time, by the rule.
 
 use core::mem::MaybeUninit;
 

@@ -2,13 +2,13 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Not asked yet.
+/// The CPU has not been asked yet.
 const UNASKED: usize = usize::MAX;
-/// The CPU does not say.
+/// The CPU does not report a size.
 const UNKNOWN: usize = 0;
 static LAST_LEVEL: AtomicUsize = AtomicUsize::new(UNASKED);
 
-/// Bytes of the largest cache for data that a core uses, if the CPU says. Asked once.
+/// Bytes of the largest data cache of a core, if the CPU reports it. Asks the CPU once.
 #[inline(always)]
 pub(crate) fn last_level() -> Option<usize> {
     let known = match LAST_LEVEL.load(Ordering::Relaxed) {
@@ -18,7 +18,7 @@ pub(crate) fn last_level() -> Option<usize> {
     (known != UNKNOWN).then_some(known)
 }
 
-/// Takes the place of what the CPU says.
+/// Replaces the size that the CPU reports.
 pub(crate) fn set_last_level(bytes: usize) {
     LAST_LEVEL.store(bytes, Ordering::Relaxed);
 }
@@ -50,13 +50,13 @@ fn largest() -> Option<usize> {
 mod x86 {
     use crate::cpuid::cpuid;
 
-    /// Whether the range that `leaf` is in, standard or extended, reaches as far.
+    /// Whether the CPU has this leaf in its range, standard or extended.
     pub(super) fn has(leaf: u32) -> bool {
         let range = leaf & 0x8000_0000;
         cpuid(range, 0).is_some_and(|last| last.eax & 0x8000_0000 == range && last.eax >= leaf)
     }
 
-    /// The sizes of the data caches that a leaf lists, one a subleaf.
+    /// The sizes of the data caches that a leaf lists, one for each subleaf.
     pub(super) fn caches(leaf: u32) -> impl Iterator<Item = usize> {
         (0..16)
             .map_while(move |subleaf| cpuid(leaf, subleaf))
@@ -66,7 +66,7 @@ mod x86 {
 
     fn size([eax, ebx, ecx]: [u32; 3]) -> Option<usize> {
         const INSTRUCTIONS: u32 = 2;
-        // Each field is one less than what it says.
+        // Each field holds the number minus one.
         let field = |low: u32, bits: u32| (ebx >> low & ((1 << bits) - 1)) as usize + 1;
         let sets = (ecx as usize).checked_add(1)?;
         let way = field(0, 12).checked_mul(field(12, 10))?.checked_mul(sets)?;
@@ -80,7 +80,7 @@ mod tests {
 
     use std::prelude::v1::*;
 
-    /// The kernel knows it too, where it shows its caches.
+    /// Compares with the size that the operating system reports, if it does.
     #[test]
     fn as_linux_has_it() {
         let sizes = |index: usize| {

@@ -1,19 +1,19 @@
-//! What a census counts.
+//! The result of a census.
 
 use core::fmt;
 
-/// The elements of one class: how many, and the index of the first.
+/// The elements of one class: their number, and the index of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Occurrences {
-    /// How many elements belong to the class.
+    /// The number of elements in the class.
     pub count: usize,
-    /// The index of the first of them.
+    /// The index of the first one.
     pub first: Option<usize>,
 }
 
 impl Occurrences {
-    /// So many elements, of which the first has the index `first`: `None` if there are none.
+    /// `count` elements, the first of them at index `first`. `first` is `None` if there are none.
     #[must_use]
     pub const fn new(count: usize, first: Option<usize>) -> Self {
         Self { count, first }
@@ -25,15 +25,15 @@ impl Occurrences {
         Self { first: self.first.map(|first| first + elements), ..self }
     }
 
-    /// Adds those of a later part of the same tensor. Indices of both parts count from the start of
-    /// the tensor: see [`Occurrences::behind`].
+    /// Adds the elements of a later part of the same tensor. Indices of both parts count from the
+    /// start of the tensor: see [`Occurrences::behind`].
     #[must_use]
     pub fn join(self, later: Self) -> Self {
         Self { count: self.count + later.count, first: self.first.or(later.first) }
     }
 }
 
-/// What a tensor holds besides finite elements.
+/// The NaN and infinities of a tensor: their numbers, and the first of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Census {
@@ -52,7 +52,7 @@ impl Census {
         Self { nan, pos_inf, neg_inf }
     }
 
-    /// How many elements are not finite.
+    /// The number of NaN and infinities.
     #[must_use]
     pub fn total(&self) -> usize {
         self.nan.count + self.pos_inf.count + self.neg_inf.count
@@ -65,8 +65,8 @@ impl Census {
         Self::new(nan.behind(elements), pos_inf.behind(elements), neg_inf.behind(elements))
     }
 
-    /// Adds the census of a later part of the same tensor. Indices of both parts count from the start
-    /// of the tensor: see [`Census::behind`].
+    /// Adds the census of a later part of the same tensor. Indices of both parts count from the
+    /// start of the tensor: see [`Census::behind`].
     #[must_use]
     pub fn join(self, later: Self) -> Self {
         Self {

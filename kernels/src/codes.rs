@@ -1,21 +1,20 @@
-//! What takes the place of elements that are not finite.
+//! The codes that replace NaN and infinities.
 
 use crate::rule::{Comparison, Operation, Rule};
 
-/// The bits to be put in the place of elements that are not finite; the low bytes count, as many as
-/// an element has.
+/// The codes that replace NaN and infinities. An element takes the low bytes of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Values {
-    /// In the place of NaN.
+    /// The code that replaces NaN.
     pub nan: u64,
-    /// In the place of +Inf.
+    /// The code that replaces +Inf.
     pub pos_inf: u64,
-    /// In the place of -Inf.
+    /// The code that replaces -Inf.
     pub neg_inf: u64,
 }
 
-/// What takes the place of the hits of a comparison: one value for each of the two codes, and one
-/// for all other hits, which are NaN. Without infinities the three values are the same.
+/// The codes that replace the hits of a comparison: one for each infinity, and one for all other
+/// hits, which are NaN. In formats without infinities the three codes are the same.
 #[derive(Clone, Copy)]
 pub struct Codes {
     pub(crate) values: Values,
@@ -25,17 +24,18 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// With the comparison for elements to be replaced; `None` if there are none.
+    /// Also returns the comparison for elements to be replaced. `None` if the format has no such
+    /// elements.
     #[inline(never)]
     pub(crate) fn new(nan: &Rule, values: Values) -> Option<(Comparison, Self)> {
         let comparison = match *nan {
             Rule::Constant { answer: false, .. } => return None,
             Rule::Constant { answer: true, size } => match Rule::equal(size, 0, 0) {
                 Rule::Comparison(always) => always,
-                Rule::Constant { .. } | Rule::NanOrPosInf(_) => unreachable!(),
+                Rule::Constant { .. } | Rule::Either(_) => unreachable!(),
             },
             Rule::Comparison(comparison) => comparison,
-            Rule::NanOrPosInf(_) => panic!("no rule for NaN: it holds for infinities"),
+            Rule::Either(_) => panic!("no rule for NaN: it holds for infinities"),
         };
         if comparison.is_ieee() {
             let (pos_inf, neg_inf) = (comparison.class(1).bound(), comparison.class(2).bound());
@@ -47,12 +47,12 @@ impl Codes {
             Operation::Greater => false,
         };
         assert!(known && !comparison.negate(), "no rule for NaN: it compares otherwise");
-        // Without infinities every element to be replaced is NaN, whatever its code.
+        // Without infinities, every element to be replaced is NaN.
         let values = Values { pos_inf: values.nan, neg_inf: values.nan, ..values };
         Some((comparison, Self { values, pos_inf: 0, neg_inf: 0 }))
     }
 
-    /// What is put in the place of an element for which the comparison holds.
+    /// The code that replaces an element for which the comparison holds.
     #[inline(always)]
     pub(crate) fn instead_of(&self, bits: u64) -> u64 {
         if bits == self.pos_inf {

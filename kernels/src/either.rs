@@ -1,8 +1,8 @@
-//! NaN or +Inf: two comparisons that never hold for one element, asked piece by piece, so that the
-//! second one finds the piece in the nearest cache.
+//! NaN or +Inf: two comparisons that never hold for the same element. They run piece by piece, so
+//! that the second one finds the piece in the nearest cache.
 //!
-//! The loops of one width are given as functions. The rest is compiled once for all widths, and a
-//! program that asks one question links the loops of that question only.
+//! The loops of one width are arguments. So this module is compiled once for all widths, and a
+//! program that asks one question links only the loops of that question.
 
 use core::mem::MaybeUninit;
 
@@ -13,7 +13,7 @@ use crate::rule::Comparison;
 /// Elements of a piece.
 const PIECE: usize = 1024;
 
-/// Elements that a search looks at one by one where NaN and +Inf take turns.
+/// Elements that a search compares one by one where NaN and +Inf alternate.
 const NEAR: usize = 64;
 
 /// [`crate::lane::Loops::mask`] of one width, which writes all results.
@@ -21,9 +21,9 @@ type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
 /// [`crate::lane::Loops::bits`] of one width.
 type Bits = fn(Option<Backend>, &[u8], &Comparison, &mut [[u8; 8]]) -> u64;
 
-/// The comparisons for NaN and for +Inf, by the comparison for NaN. Both are negated if that is.
+/// Both comparisons of a rule, from the first. Both are negated if the first is negated.
 fn both(nan: &Comparison) -> [Comparison; 2] {
-    [*nan, nan.class(1)]
+    [*nan, nan.other()]
 }
 
 /// A byte for each element.
@@ -86,15 +86,16 @@ pub(crate) fn position(
     let ([nan, inf], size) = (both(nan), nan.size());
     let mut done = 0;
     if nan.negate() {
-        // The first element for which both negations hold, each from the last hit of the other on.
+        // The first element for which both negated comparisons hold. Each search continues from the
+        // last hit of the other.
         loop {
             let first = ask(backend, &x[done * size..], &nan)? + done;
             let second = ask(backend, &x[first * size..], &inf)? + first;
             if first == second {
                 return Some(first);
             }
-            // NaN and +Inf may alternate. Two searches for each pair cost more than to look at some
-            // elements. Eight bytes are read from each element on, for any width.
+            // If NaN and +Inf alternate, two searches for each pair cost more than a loop over
+            // single elements. For each width, eight bytes are read from the start of each element.
             let mut near = x[second * size..].windows(8).step_by(size).take(NEAR);
             done = second + near.len();
             if let Some(index) = near.position(|eight| neither(eight, &nan, &inf)) {
@@ -111,7 +112,7 @@ pub(crate) fn position(
     })
 }
 
-/// Whether both negations hold for the element that these eight bytes begin with.
+/// Whether both negated comparisons hold for the element at the beginning of these eight bytes.
 fn neither(eight: &[u8], nan: &Comparison, inf: &Comparison) -> bool {
     let eight = eight.first_chunk().map_or(0, |eight| u64::from_ne_bytes(*eight));
     // Comparisons look at the low bytes only.
@@ -119,7 +120,7 @@ fn neither(eight: &[u8], nan: &Comparison, inf: &Comparison) -> bool {
     nan.holds(bits) & inf.holds(bits)
 }
 
-/// How many hits there are. The comparison is not negated.
+/// The number of hits. The comparison must not be negated.
 #[inline(never)]
 pub(crate) fn count(
     ask: fn(Option<Backend>, &[u8], &Comparison) -> Counted,
@@ -156,7 +157,7 @@ mod tests {
         }
     }
 
-    /// A search for every two elements would make 10 000 of them.
+    /// One search for every two elements would be 10 000 searches.
     #[test]
     fn nan_and_inf_in_turns_cost_few_searches() {
         const LEN: usize = 10_000;
@@ -165,7 +166,7 @@ mod tests {
             (0..LEN).flat_map(|i| of(i).to_ne_bytes()[low..low + size].to_vec()).collect()
         };
         for (size, inf) in [(1, 0x7C), (2, 0x7C00), (4, 0x7F80_0000), (8, 0x7FF0 << 48)] {
-            let Rule::NanOrPosInf(nan) = Rule::nan_or_pos_inf(size, inf).not() else {
+            let Rule::Either(nan) = Rule::nan_or_pos_inf(size, inf).not() else {
                 unreachable!("the rule that it makes")
             };
             for one in [0, 1, 63, 64, 65, 66, 67, 5000, LEN - 9, LEN - 2, LEN - 1, LEN] {

@@ -1,7 +1,7 @@
 //! The entry of each question: checks the arguments and answers constant rules.
 //!
-//! An entry is generic over the width of an element, so that a caller that knows the width links
-//! the loops of that width only. [`crate::bytes`] has the same entries for callers that do not.
+//! An entry is generic over the width of an element, so a caller that knows the width links only
+//! the loops of that width. [`crate::bytes`] has the same entries for other callers.
 
 use core::mem::MaybeUninit;
 
@@ -22,8 +22,8 @@ fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
     (&x[..elements * L::SIZE], elements)
 }
 
-/// One byte per element of `x`: 1 where the rule holds, else 0. `backend` is the active one if
-/// `None`.
+/// One byte per element of `x`: 1 where the rule holds, otherwise 0. `None` means the active
+/// backend.
 ///
 /// # Panics
 /// If `out` is not as long as `x` has whole elements, or if the rule is for elements of another
@@ -41,11 +41,12 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
             large_mask::<L>(backend, x, comparison, out.slots())
         }
         Rule::Comparison(comparison) => L::mask(backend, x, comparison, out.slots()),
-        Rule::NanOrPosInf(nan) => either::mask(L::mask, backend, x, nan, out.slots()),
+        Rule::Either(nan) => either::mask(L::mask, backend, x, nan, out.slots()),
     }
 }
 
-/// A function of its own, so that short masks do not contain the code that reads cache sizes.
+/// A separate function, so that code for short masks does not contain the code that reads cache
+/// sizes.
 #[cold]
 fn large_mask<L: Lane>(
     backend: Option<Backend>,
@@ -60,8 +61,8 @@ fn large_mask<L: Lane>(
     }
 }
 
-/// [`mask`] written past the caches, however short it is: for parts of a mask that
-/// [`crate::streams`].
+/// [`mask`], always written past the caches: for parts of a mask for which [`crate::streams`]
+/// returns true.
 ///
 /// # Panics
 /// As [`mask`].
@@ -78,7 +79,7 @@ pub fn mask_streamed<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, o
     }
 }
 
-/// As [`mask`], into memory that need not be initialised; returns it initialised.
+/// Like [`mask`], into memory that need not be initialised. Returns the initialised memory.
 ///
 /// # Panics
 /// As [`mask`].
@@ -98,7 +99,7 @@ pub fn mask_uninit<'o, L: Lane>(
 }
 
 /// One bit per element of `x`, least significant bit of a byte first, from bit `offset` of `out`
-/// on. All other bits of `out` stay as they are. `backend` is the active one if `None`.
+/// on. All other bits of `out` keep their values. `None` means the active backend.
 ///
 /// # Panics
 /// If `out` ends before the last result, or before bit `offset`, or if the rule is for elements of
@@ -122,8 +123,8 @@ pub fn bits<L: Lane>(
         Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
         _ if shift == 0 => {
             let (words, last) = out.as_chunks_mut();
-            // If the last elements reach into the eighth byte of their word, `rest` has it, else
-            // `last`.
+            // The eighth byte comes from `rest` if the last elements reach into it, and otherwise
+            // from `last`.
             let (words, rest) = words.split_at_mut(elements / 64);
             let bits = words_of_bits::<L>(backend, x, rule, words);
             if !elements.is_multiple_of(64) {
@@ -151,11 +152,11 @@ fn words_of_bits<L: Lane>(
     match rule {
         Rule::Constant { .. } => 0,
         Rule::Comparison(comparison) => L::bits(backend, x, comparison, words),
-        Rule::NanOrPosInf(nan) => either::bits(L::bits, backend, x, nan, words),
+        Rule::Either(nan) => either::bits(L::bits, backend, x, nan, words),
     }
 }
 
-/// [`bits`] that do not begin with a byte: by way of a buffer.
+/// [`bits`] that begin inside a byte. They are computed in a buffer and shifted.
 fn shifted_bits<L: Lane>(
     backend: Option<Backend>,
     x: &[u8],
@@ -180,8 +181,8 @@ fn shifted_bits<L: Lane>(
     }
 }
 
-/// Overwrites `count` bits, at most 64, from bit `shift`, below 8, of the first byte on, as far as
-/// there are bytes.
+/// Overwrites `count` bits from bit `shift` of the first byte on, up to the end of the bytes.
+/// `count` is at most 64 and `shift` is below 8.
 #[inline(never)]
 fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
     let here = !(u128::MAX << count) << shift;
@@ -191,7 +192,7 @@ fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
     }
 }
 
-/// The same answer `elements` times, from bit `shift` of the first byte on.
+/// Writes the same answer `elements` times, from bit `shift` of the first byte on.
 pub(crate) fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift: usize) {
     let bits = if answer { u64::MAX } else { 0 };
     for done in (0..elements).step_by(64) {
@@ -200,8 +201,7 @@ pub(crate) fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift
     }
 }
 
-/// The index of the first element of `x` for which the rule holds. `backend` is the active one if
-/// `None`.
+/// The index of the first element of `x` for which the rule holds. `None` means the active backend.
 ///
 /// # Panics
 /// If the rule is for elements of another width.
@@ -212,11 +212,11 @@ pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Opt
     match rule {
         Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
         Rule::Comparison(comparison) => L::position(backend, x, comparison),
-        Rule::NanOrPosInf(nan) => either::position(L::position, backend, x, nan),
+        Rule::Either(nan) => either::position(L::position, backend, x, nan),
     }
 }
 
-/// How many elements of `x` the rule holds for. `backend` is the active one if `None`.
+/// The number of elements of `x` for which the rule holds. `None` means the active backend.
 ///
 /// # Panics
 /// If the rule is for elements of another width.
@@ -231,15 +231,15 @@ pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize 
             elements - L::count(backend, x, &comparison.not()).hits
         }
         Rule::Comparison(comparison) => L::count(backend, x, comparison).hits,
-        Rule::NanOrPosInf(nan) if nan.negate() => {
+        Rule::Either(nan) if nan.negate() => {
             elements - either::count(L::count, backend, x, &nan.not())
         }
-        Rule::NanOrPosInf(nan) => either::count(L::count, backend, x, nan),
+        Rule::Either(nan) => either::count(L::count, backend, x, nan),
     }
 }
 
-/// How many elements of `x` the rule holds for, and the first. `backend` is the active one if
-/// `None`.
+/// The number of elements of `x` for which the rule holds, and the first. `None` means the active
+/// backend.
 ///
 /// # Panics
 /// If the rule is for elements of another width.
@@ -256,7 +256,7 @@ pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> 
     Occurrences { count: count::<L>(backend, x, rule), first: position::<L>(backend, x, rule) }
 }
 
-/// A class of so many elements, of which none stands before element `from`.
+/// A class of `count` elements. The first is at element `from` or later.
 #[inline(never)]
 fn class<L: Lane>(
     backend: Option<Backend>,
@@ -269,9 +269,9 @@ fn class<L: Lane>(
     Occurrences { count, first: if count == 0 { None } else { find() } }
 }
 
-/// NaN, +Inf and -Inf in one pass, by the rule for NaN. If that is [`Rule::greater`],
-/// `(bits & !sign) > exponent`, the elements that equal the exponent are infinite; else none is.
-/// `backend` is the active one if `None`.
+/// NaN, +Inf and -Inf in one pass, by the rule for NaN. If this rule is [`Rule::greater`] with
+/// `(bits & !sign) > exponent`, the elements that equal the exponent are infinite. Otherwise the
+/// format has no infinity. `None` means the active backend.
 ///
 /// # Panics
 /// If the rule is for elements of another width.

@@ -12,9 +12,13 @@ use crate::loops::mask::Mask;
 use crate::loops::position::Position;
 #[cfg(feature = "replace")]
 use crate::loops::replace::{Copying, InPlace};
+#[cfg(feature = "stats")]
+use crate::loops::stats::Statistics;
 use crate::loops::stream::Streamed;
 use crate::rule::Comparison;
 use crate::scalar;
+#[cfg(feature = "stats")]
+use crate::stats::{Numbers, Tally};
 
 impl<const W: usize> Question for Mask<W> {
     fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
@@ -52,13 +56,22 @@ impl<const W: usize> Question for Census<W> {
     }
 }
 
+#[cfg(feature = "stats")]
+impl<const W: usize> Question for Statistics<W> {
+    fn scalar(x: &[u8], _: &Comparison, numbers: &Numbers) -> Tally {
+        scalar::stats::<W>(x, numbers)
+    }
+}
+
 mod sealed {
     #[cfg(feature = "replace")]
     use super::Codes;
     use super::{Backend, ClassCounts, Comparison, Counted};
+    #[cfg(feature = "stats")]
+    use super::{Numbers, Tally};
     use core::mem::MaybeUninit;
 
-    /// Runs the loops of one width: a caller links no others.
+    /// Runs the loops of one width. A caller links no other loops.
     pub trait Loops {
         fn mask(
             backend: Option<Backend>,
@@ -96,6 +109,13 @@ mod sealed {
             out: &mut [u8],
             codes: &Codes,
         ) -> usize;
+        #[cfg(feature = "stats")]
+        fn stats(
+            backend: Option<Backend>,
+            x: &[u8],
+            non_finite: &Comparison,
+            numbers: &Numbers,
+        ) -> Tally;
     }
 }
 pub(crate) use sealed::Loops;
@@ -136,13 +156,22 @@ macro_rules! lanes {
             }
 
             #[inline]
-            fn bits(backend: Option<Backend>, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
+            fn bits(
+                backend: Option<Backend>,
+                x: &[u8],
+                comparison: &Comparison,
+                out: &mut [[u8; 8]],
+            ) -> u64 {
                 static ROW: Row<Bits<$width>> = row::<Bits<$width>>();
                 Backend::run::<Bits<$width>>(backend, &ROW, x, comparison, out)
             }
 
             #[inline]
-            fn position(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize> {
+            fn position(
+                backend: Option<Backend>,
+                x: &[u8],
+                comparison: &Comparison,
+            ) -> Option<usize> {
                 static ROW: Row<Position<$width>> = row::<Position<$width>>();
                 Backend::run::<Position<$width>>(backend, &ROW, x, comparison, ())
             }
@@ -180,6 +209,17 @@ macro_rules! lanes {
             ) -> usize {
                 static ROW: Row<Copying<$width>> = row::<Copying<$width>>();
                 Backend::run::<Copying<$width>>(backend, &ROW, x, comparison, (out, codes))
+            }
+
+            #[cfg(feature = "stats")]
+            fn stats(
+                backend: Option<Backend>,
+                x: &[u8],
+                non_finite: &Comparison,
+                numbers: &Numbers,
+            ) -> Tally {
+                static ROW: Row<Statistics<$width>> = row::<Statistics<$width>>();
+                Backend::run::<Statistics<$width>>(backend, &ROW, x, non_finite, numbers)
             }
         }
     )* };

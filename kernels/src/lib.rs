@@ -16,12 +16,12 @@
 //! assert_eq!(typed::position::<u32>(None, x, &nan), Some(1));
 //! ```
 //!
-//! - Functions of the crate root take the width of an element from the rule; those of [`typed`] from
-//!   a type. The module `strided` (feature `views`) asks tensors with strides.
+//! - Functions of the crate root take the width of an element from the rule; those of [`typed`]
+//!   from a type. The module `strided` (feature `views`) asks tensors with strides.
 //! - The first argument is the [`Backend`], or `None` for the active one.
 //! - No floating-point instruction touches elements, except in [`scale()`] (feature `scale`).
-//! - Kernels allocate nothing, take no lock, and read and write nothing outside the slices. Only the
-//!   first choice of a backend reads the environment variable `NONFINITE_BACKEND`, once.
+//! - Kernels allocate nothing, take no lock, and read and write nothing outside the slices. Only
+//!   the first choice of a backend reads the environment variable `NONFINITE_BACKEND`, once.
 //! - Without the feature `std` the crate is `no_std`, and [`Backend::activate`] takes the place of
 //!   the environment variable.
 //!
@@ -76,6 +76,8 @@ mod scalar;
 #[cfg(feature = "scale")]
 mod scale;
 mod simd;
+#[cfg(feature = "stats")]
+mod stats;
 mod stream;
 #[cfg(feature = "views")]
 pub mod strided;
@@ -96,6 +98,8 @@ pub use plain::{
 pub use rule::{Comparison, Rule};
 #[cfg(feature = "scale")]
 pub use scale::{Float, scale};
+#[cfg(feature = "stats")]
+pub use stats::{Numbers, Stats, stats_of_bytes as stats};
 pub use stream::{set_last_level_cache, streams};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
@@ -105,4 +109,6 @@ pub mod typed {
     };
     #[cfg(feature = "replace")]
     pub use crate::replace::{replace, replace_into};
+    #[cfg(feature = "stats")]
+    pub use crate::stats::stats;
 }

@@ -1,37 +1,37 @@
-//! Where a byte mask goes.
+//! The output of a byte mask.
 #![expect(unsafe_code, reason = "`bool` and `u8` are taken as `MaybeUninit<bool>`")]
 
 use core::mem::MaybeUninit;
 
-/// The output of a byte mask: kernels write 0 or 1 into every byte of it, nothing else.
+/// The output of a byte mask. Kernels write 0 or 1 into every byte of it, and nothing else.
 ///
 /// Made from slices, arrays and vectors of `bool` or `u8`, or from `&mut [MaybeUninit<bool>]`.
 #[derive(Debug)]
 pub struct MaskOut<'a>(&'a mut [MaybeUninit<bool>]);
 
 impl<'a> MaskOut<'a> {
-    /// The number of results it takes.
+    /// The number of results that fit.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether it takes none.
+    /// Whether no result fits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The same answer for all.
+    /// Writes the same answer everywhere.
     #[inline]
     pub fn fill(self, answer: bool) {
         self.0.fill(MaybeUninit::new(answer));
     }
 
-    /// Splits the output: places for the first `results` answers, and the others.
+    /// Splits the output after the first `results` places.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer places.
     #[must_use]
     #[inline]
     #[track_caller]
@@ -40,14 +40,14 @@ impl<'a> MaskOut<'a> {
         (Self(first), Self(rest))
     }
 
-    /// The slots, of which the caller must initialise whatever it touches: the bytes may stand for
+    /// The slots. The caller must initialise every slot that it touches, since the bytes may be
     /// `bool` or `u8` that were initialised before.
     #[inline(always)]
     pub(crate) fn slots(self) -> &'a mut [MaybeUninit<bool>] {
         self.0
     }
 
-    /// [`MaskOut::slots`] for a while.
+    /// The same output, borrowed for a shorter time.
     #[cfg(feature = "views")]
     #[inline(always)]
     pub(crate) fn slots_mut(&mut self) -> &mut [MaybeUninit<bool>] {

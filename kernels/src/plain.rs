@@ -8,11 +8,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that is all bits: `bytes` and `bytes_mut` show slices of it as bytes. Sealed.
+/// A type without padding for which every bit pattern is valid. `bytes` and `bytes_mut` return its
+/// slices as bytes. Sealed.
 ///
 /// # Safety
-/// It must have no padding and no byte that may be uninitialised, and every bit pattern must be a
-/// value.
+/// The type must have no padding and no byte that may be uninitialised, and every bit pattern must
+/// be a valid value.
 pub unsafe trait Bits: Copy + Default + sealed::Sealed + 'static {}
 
 macro_rules! bits {

@@ -8,14 +8,14 @@ use crate::loops::replace::{Copying, InPlace};
 use crate::rule::{Comparison, Rule};
 use crate::scalar;
 
-/// Replaces every element of `x` that is not finite, and returns how many there were. `nan` is the
-/// rule for NaN; as in [`crate::census`] it decides whether there are infinities and where.
-/// `backend` is the active one if `None`. Bytes behind the last whole element stay.
+/// Replaces every NaN and infinity of `x`, and returns their number. `nan` is the rule for NaN. As
+/// in [`crate::census`], it also determines the codes of the infinities. `None` means the active
+/// backend. Bytes behind the last whole element keep their values.
 ///
 /// # Panics
-/// If `nan` is none of: a constant; [`Rule::greater`] as [`crate::census`] has it; [`Rule::equal`]
-/// for elements of a byte; or, for wider ones, [`Rule::equal`] with `mask == bound` among the top
-/// 15 bits below the sign. Also if it is for elements of another width.
+/// If `nan` is for elements of another width, or is none of these: a constant; [`Rule::greater`] as
+/// in [`crate::census`]; [`Rule::equal`] for elements of one byte; or, for wider elements,
+/// [`Rule::equal`] with `mask == bound` in the top 15 bits below the sign.
 #[inline]
 pub fn replace<L: Lane>(
     backend: Option<Backend>,
@@ -29,8 +29,7 @@ pub fn replace<L: Lane>(
     L::replace(backend, &mut x[..whole], &comparison, &codes)
 }
 
-/// As [`replace`], with the results in `out`, whose elements become a copy of those of `x` except
-/// for what is replaced.
+/// Like [`replace`], but writes to `out`: a copy of `x`, with NaN and infinities replaced.
 ///
 /// # Panics
 /// If `out` is not as long as `x`, or as [`replace`] does; nothing is written then.

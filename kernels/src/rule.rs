@@ -1,32 +1,34 @@
-//! The one question every kernel answers: `(bits & mask) == bound` or `(bits & mask) > bound`,
+//! The rule that every kernel evaluates: `(bits & mask) == bound` or `(bits & mask) > bound`,
 //! signed.
 
-/// One masked comparison of elements of one width. Small, as there is a table of them for each
-/// format.
+/// One masked comparison, for elements of one width. Small, since each format has a table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
     mask: u64,
     bound: u64,
-    /// The ones of the bound from the bit below the sign on, if the mask has them too: see
+    /// The leading ones of the bound below the sign bit, if the mask has them too: see
     /// [`Comparison::screen`].
     run: u64,
-    /// The answer for an element that is no hit, in each of four bytes.
+    /// The answer for an element that is not a hit, in each of four bytes.
     usual: u32,
-    /// The other answer.
+    /// The answer for a hit.
     other: u32,
     width: u8,
     operation: Operation,
     screens: Screens,
     negate: bool,
-    /// Whether this is `(bits & !sign) > exponent`, the exponent being ones from below the sign on.
+    /// Whether this is `(bits & !sign) > exponent`, where the ones of the exponent begin below the
+    /// sign.
     ieee: bool,
+    /// In [`Rule::Either`]: whether the other comparison is that for a sign alone, not for +Inf.
+    minus_zero: bool,
 }
 
 /// How the masked bits of an element are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// `(bits & mask) == mask`, with a mask that lies in the top 16 bits of an element, below the
-    /// sign, or in a byte.
+    /// `(bits & mask) == mask`. The mask lies in the top 16 bits of an element, below the sign, or
+    /// the element is a byte.
     Ones,
     /// `(bits & mask) == bound`
     Equal,
@@ -38,15 +40,16 @@ pub(crate) enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Screens {
     Never,
-    /// Elements above the bound. Without a sign, comparing as unsigned integers is the same.
+    /// Elements above the bound. The mask has no sign bit, so an unsigned comparison gives the same
+    /// result.
     Above,
-    /// Elements that have the run of ones.
+    /// Elements with the run of ones.
     Run,
     Flipped,
 }
 
-/// A cheaper question that holds wherever the comparison does: whether no element of a group can be
-/// a hit.
+/// A cheaper test that holds wherever the comparison holds. It shows that no element of a group can
+/// be a hit.
 ///
 /// The largest of the masked (or flipped) elements of a group, compared as unsigned integers,
 /// answers the question for the whole group.
@@ -64,7 +67,7 @@ pub(crate) enum Screen {
     Flipped { flip: u64 },
 }
 
-/// What to ask of every element.
+/// The operation on every element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The answer is the same for all bit patterns of elements of `size` bytes; they are not read.
@@ -76,8 +79,9 @@ pub enum Rule {
     },
     /// A comparison.
     Comparison(Comparison),
-    /// NaN or +Inf, by the comparison for NaN; made by [`Rule::nan_or_pos_inf`].
-    NanOrPosInf(Comparison),
+    /// Two comparisons of which at most one holds for an element, from the first of them. Made by
+    /// [`Rule::nan_or_pos_inf`] and [`Rule::above_or_minus_zero`].
+    Either(Comparison),
 }
 
 impl Rule {
@@ -108,24 +112,32 @@ impl Rule {
         Self::Comparison(Comparison::new(mask, bound, size, Operation::Greater))
     }
 
-    /// `(bits & !sign) > exponent` or `bits == exponent` for elements of `size` bytes, whose
-    /// exponent is all ones from the bit below the sign on: NaN or +Inf.
+    /// NaN or +Inf: `(bits & !sign) > exponent` or `bits == exponent`, for elements of `size`
+    /// bytes. `exponent` is a run of ones that begins at the bit below the sign.
     ///
     /// # Panics
     /// If `size` is not 1, 2, 4 or 8, or if `exponent` is another number.
     #[must_use]
     pub const fn nan_or_pos_inf(size: usize, exponent: u64) -> Self {
         match Self::greater(size, sign(size) - 1, exponent) {
-            Self::Comparison(nan) if nan.is_ieee() => Self::NanOrPosInf(nan),
+            Self::Comparison(nan) if nan.is_ieee() => Self::Either(nan),
             _ => panic!("no exponent that is all ones"),
         }
+    }
+
+    /// `(bits & 7F) > bound`, or `bits == 80`, for elements of one byte: a large magnitude, or NaN
+    /// that has the code of -0.
+    #[must_use]
+    pub const fn above_or_minus_zero(bound: u8) -> Self {
+        let comparison = Comparison::new(0x7F, bound as u64, 1, Operation::Greater);
+        Self::Either(Comparison { minus_zero: true, ..comparison })
     }
 
     /// The opposite answer for every element.
     #[must_use]
     pub const fn not(self) -> Self {
         match self {
-            Self::NanOrPosInf(nan) => Self::NanOrPosInf(nan.not()),
+            Self::Either(nan) => Self::Either(nan.not()),
             Self::Constant { answer, size } => Self::Constant { answer: !answer, size },
             Self::Comparison(comparison) => Self::Comparison(comparison.not()),
         }
@@ -137,7 +149,7 @@ impl Rule {
     pub const fn size(&self) -> usize {
         match self {
             Self::Constant { size, .. } => *size,
-            Self::Comparison(comparison) | Self::NanOrPosInf(comparison) => comparison.size(),
+            Self::Comparison(comparison) | Self::Either(comparison) => comparison.size(),
         }
     }
 }
@@ -153,7 +165,8 @@ const fn sign(size: usize) -> u64 {
     1 << (8 * size - 1)
 }
 
-/// The bits that `Operation::Ones` may look at: the top 16 without the sign, or a byte.
+/// The bits that `Operation::Ones` may compare: the top 16 bits without the sign, or all bits of a
+/// byte.
 const fn top(size: usize) -> u64 {
     match size {
         1 => 0xFF,
@@ -195,6 +208,7 @@ impl Comparison {
                 && mask == sign(size) - 1
                 && bound != 0
                 && bound == ones,
+            minus_zero: false,
         }
     }
 
@@ -220,7 +234,7 @@ impl Comparison {
         self.bound
     }
 
-    /// The answer for an element that is no hit, in four bytes, and the other one.
+    /// The answer for an element that is not a hit, in four bytes, and the answer for a hit.
     #[inline(always)]
     pub(crate) fn answers(&self) -> [u64; 2] {
         [self.usual.into(), self.other.into()]
@@ -232,11 +246,11 @@ impl Comparison {
     }
 
     #[inline(always)]
-    pub(crate) fn negate(&self) -> bool {
+    pub(crate) const fn negate(&self) -> bool {
         self.negate
     }
 
-    /// The bits of elements that are no hits.
+    /// The answers for elements that are not hits.
     #[inline(always)]
     pub(crate) fn usual_bits(&self) -> u64 {
         if self.negate { u64::MAX } else { 0 }
@@ -256,7 +270,7 @@ impl Comparison {
         }
     }
 
-    /// The screen, unless hits are where the screen does not hold.
+    /// The screen. None for a negated comparison, whose hits are where the screen does not hold.
     #[inline(always)]
     pub(crate) fn search_screen(&self) -> Screen {
         if self.negate { Screen::None } else { self.screen() }
@@ -268,14 +282,14 @@ impl Comparison {
         self.ieee && !self.negate
     }
 
-    /// Of the comparison for NaN of an IEEE format: the comparison for NaN and infinities.
+    /// From the comparison for NaN of an IEEE format: the comparison for NaN and infinities.
     #[inline(never)]
     pub(crate) fn special(&self) -> Self {
         let (operation, screens) = (Operation::Equal, Screens::Run);
         Self { mask: self.bound, operation, screens, ieee: false, ..*self }
     }
 
-    /// Of the comparison for NaN of an IEEE format: the comparison for NaN (0), +Inf (1) or -Inf
+    /// From the comparison for NaN of an IEEE format: the comparison for NaN (0), +Inf (1) or -Inf
     /// (2).
     #[inline(never)]
     pub(crate) fn class(&self, class: usize) -> Self {
@@ -284,6 +298,16 @@ impl Comparison {
             0 => *self,
             _ => Self { mask: all_ones(self.size()), bound: self.bound | sign, ..self.special() },
         }
+    }
+
+    /// Of the comparison of a [`Rule::Either`]: the other one, negated if this one is.
+    #[inline(never)]
+    pub(crate) fn other(&self) -> Self {
+        if !self.minus_zero {
+            return self.class(1);
+        }
+        let sign = Self::new(0xFF, 0x80, 1, Operation::Equal);
+        if self.negate { sign.not() } else { sign }
     }
 
     /// The rule itself, for the bits of one element. Every backend must agree with it.

@@ -1,10 +1,9 @@
-//! Multiplying in place, with a look at what was there before.
+//! Multiplies in place, and checks whether all elements were finite before.
 //!
-//! Whether an element is finite is decided by its
-//! bits, before it is multiplied, as everywhere; the products raise flags as products do, and where
-//! the thread flushes subnormals to zero (x86 DAZ and FTZ, Arm FZ), those of f32, f64 and bf16 are
-//! flushed. f16 is not touched by that: its subnormals are normal as f32. Rust code may assume that
-//! the rounding mode is to nearest, and so does this.
+//! The check looks at the bits of an element before the multiplication. The multiplications raise
+//! exception flags as usual. If the thread flushes subnormals to zero (x86 DAZ and FTZ, Arm FZ),
+//! products of f32, f64 and bf16 are flushed. f16 is not affected: its subnormals are normal
+//! numbers in f32. The rounding mode is taken to be to nearest, as all Rust code may assume.
 
 use crate::backend::{Backend, Question, Row, row};
 use crate::float::format;
@@ -17,7 +16,7 @@ use crate::scalar;
 pub enum Float {
     /// IEEE 754 binary16: widened to f32, multiplied, rounded to nearest, ties to even.
     F16,
-    /// bfloat16: likewise.
+    /// bfloat16: widened, multiplied and rounded like binary16.
     Bf16,
     /// IEEE 754 binary32.
     F32,
@@ -25,10 +24,10 @@ pub enum Float {
     F64,
 }
 
-/// Multiplies every element of `x` by `factor`, which is rounded to f32 except for [`Float::F64`],
-/// and returns whether one was NaN or infinite before. NaN stays NaN, made quiet, with its sign and
-/// the upper bits of its payload. `backend` is the active one if `None`. Bytes behind the last
-/// whole element stay.
+/// Multiplies every element of `x` by `factor`, and returns whether any element was NaN or infinite
+/// before. `factor` is rounded to f32 except for [`Float::F64`]. NaN stays NaN: it becomes quiet,
+/// and keeps its sign and the upper bits of its payload. `None` means the active backend. Bytes
+/// behind the last whole element keep their values.
 pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) -> bool {
     match float {
         Float::F16 => {
@@ -60,7 +59,7 @@ pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) 
 const fn special(size: usize, exponent: u64) -> Comparison {
     match Rule::equal(size, exponent, exponent) {
         Rule::Comparison(comparison) => comparison,
-        Rule::Constant { .. } | Rule::NanOrPosInf(_) => unreachable!(),
+        Rule::Constant { .. } | Rule::Either(_) => unreachable!(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an instruction set offers. The loops are written once, over this trait.
+//! The trait of an instruction set. The loops are written once, over this trait.
 //!
 //! Memory is read in lines of 64 bytes. `W` is the width of an element in bytes: 1, 2, 4 or 8. `W`
 //! lines make a block of 64 elements: one line of mask bytes, one `u64` of packed bits.
@@ -9,6 +9,8 @@ use core::mem::MaybeUninit;
 #[cfg(feature = "replace")]
 use crate::codes::Codes;
 use crate::rule::{Comparison, Screen};
+#[cfg(feature = "stats")]
+use crate::stats::{Numbers, Range};
 
 /// A cache line of input, at any address.
 pub(crate) type Line = [u8; 64];
@@ -16,31 +18,30 @@ pub(crate) type Line = [u8; 64];
 /// 64 elements of `W` bytes.
 pub(crate) type Block<const W: usize> = [Line; W];
 
-/// The mask of a block. Whoever writes to it writes all of it.
+/// The mask of a block. A function that writes to it writes all of it.
 pub(crate) type Slots = [MaybeUninit<bool>; 64];
 
-/// How a loop compares: [`crate::rule::Operation`] as a constant, so that each loop is compiled for
-/// one. `ONES_NOT` is the opposite of `ONES`; the other comparisons are negated afterwards, except
-/// by `EQUAL_NOT`.
+/// The operation of a loop: [`crate::rule::Operation`] as a constant, so that each loop is compiled
+/// for one operation. `ONES_NOT` and `EQUAL_NOT` are the negations of `ONES` and `EQUAL`. All other
+/// negations happen after the comparison.
 pub(crate) mod op {
     pub(crate) const ONES: u8 = 0;
     pub(crate) const ONES_NOT: u8 = 1;
     pub(crate) const EQUAL: u8 = 2;
     pub(crate) const GREATER: u8 = 3;
-    /// The opposite of `EQUAL`: for masks of bytes, where [`super::Simd::store`] does not negate by
-    /// itself.
+    /// The negation of `EQUAL`: for byte masks, if [`super::Simd::store`] does not negate.
     pub(crate) const EQUAL_NOT: u8 = 4;
 }
 
-/// A loop to be compiled for each instruction set, as a function of its own. Its arguments fit into
+/// A loop that is compiled for each instruction set, as a separate function. Its arguments fit into
 /// registers.
 pub(crate) trait Loop: 'static {
-    /// Where results go, unless they are returned.
+    /// The output, unless results are returned.
     type Out<'o>;
-    /// What is returned.
+    /// The return value.
     type Output;
 
-    /// Must be `#[inline(always)]`, as must be all that it calls with vectors.
+    /// Must be `#[inline(always)]`, and so must every function with vectors that it calls.
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
@@ -52,17 +53,17 @@ pub(crate) trait Loop: 'static {
 /// A token that proves that the CPU can run the instructions behind it.
 ///
 /// Methods take lines or blocks, never a pointer. All of them are `#[inline(always)]`.
-pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
-    /// Runs a loop where the compiler may use the instructions. It takes no token, so that loops of
-    /// all instruction sets are functions of one type.
+pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'static {
+    /// Runs a loop in a function with the target features. Takes no token, so that the loops of all
+    /// instruction sets have the same function type.
     ///
     /// # Safety
     /// The CPU must have the instructions that a token of this type proves.
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output;
 
-    /// Calls a loop out of another one. It is not inlined there: `inline(never)` has no effect on
-    /// functions with target features (rustc 1.95), and a function without them cannot inline one
-    /// that has them.
+    /// Calls a loop from another one, without inlining it. (`inline(never)` has no effect on
+    /// functions with target features in rustc 1.95. A function without target features cannot
+    /// inline a function that has them.)
     #[inline(never)]
     fn run<L: Loop>(self, x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
         // SAFETY: `self` is a token.
@@ -72,11 +73,11 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
     /// The registers of a comparison.
     type With: Copy;
 
-    /// To be called once, outside of a loop.
+    /// Call once, outside of a loop.
     fn with<const W: usize>(self, comparison: &Comparison) -> Self::With;
 
-    /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` as the comparison says. If not, the
-    /// caller does.
+    /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` if the comparison is negated. If not,
+    /// the caller has to.
     const STORES_NEGATED: bool;
 
     /// The mask of a block: a byte of 0 or 1 for each element.
@@ -93,7 +94,7 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
         out.fill(MaybeUninit::new(answer != 0));
     }
 
-    /// The mask of fewer than 64 elements, negated as the comparison says.
+    /// The mask of fewer than 64 elements, negated if the comparison is.
     fn store_few<const W: usize>(
         self,
         x: &[u8],
@@ -110,11 +111,11 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
         word: &mut [u8; 8],
     );
 
-    /// Bit `i` for element `i` of fewer than 64 elements, negated as the comparison says.
+    /// Bit `i` for element `i` of fewer than 64 elements, negated if the comparison is.
     fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64;
 
-    /// The index of the first hit in a line, negated as the comparison says, or something at or
-    /// above 64.
+    /// The index of the first hit in a line, negated if the comparison is. 64 or more if there is
+    /// none.
     fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: Self::With) -> usize;
 
     /// Fewer than 64 bytes as a line, with zeros behind them.
@@ -128,7 +129,7 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
     /// Mask (or flip) and least hit of a [`Screen`], in registers.
     type Screen: Copy;
 
-    /// To be called once, outside of a loop. All elements reach the screen made of `Screen::None`.
+    /// Call once, outside of a loop. Every element passes the screen made of `Screen::None`.
     fn screen<const W: usize>(self, screen: Screen) -> Self::Screen;
 
     /// The largest elements seen so far.
@@ -145,19 +146,19 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Copy + 'static {
         screen: Self::Screen,
     ) -> Self::Accumulator;
 
-    /// Whether the largest elements reach the least hit.
+    /// Whether one of the largest elements reaches the least hit.
     fn any_hit<const W: usize>(self, seen: Self::Accumulator, screen: Self::Screen) -> bool;
 
     /// Whether [`Simd::stream`] writes past the caches.
     const STREAMS: bool = false;
 
-    /// Copies a line of mask bytes, past the caches where there is an instruction for that.
+    /// Copies a line of mask bytes, past the caches if the instruction set can.
     #[inline(always)]
     fn stream(self, from: &Slots, to: &mut Aligned) {
         to.0 = *from;
     }
 
-    /// Keeps later stores behind those of [`Simd::stream`].
+    /// Orders later stores behind the stores of [`Simd::stream`].
     #[inline(always)]
     fn fence(self) {}
 }
@@ -197,12 +198,41 @@ pub(crate) trait Scaling {
     /// A factor in registers.
     type Factor: Copy;
 
-    /// To be called once, outside of a loop. `F` is a [`crate::float::format`].
+    /// Call once, outside of a loop. `F` is a [`crate::float::format`].
     fn factor<const F: u8>(self, factor: f64) -> Self::Factor;
 
     /// Multiplies the elements of a line.
     fn multiply<const F: u8>(self, line: &mut Line, factor: Self::Factor);
 }
+
+/// Comparing numbers with each other, for a backend.
+#[cfg(feature = "stats")]
+pub(crate) trait Ordering {
+    /// The registers of a range.
+    type Bounds: Copy;
+
+    /// To be called once, outside of a loop. No elements are in the range `None`.
+    fn bounds<const W: usize>(self, range: Option<Range>) -> Self::Bounds;
+
+    /// Whether all elements of some lines are in the range. It may say no if they are.
+    fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Self::Bounds) -> bool;
+
+    /// In at most [`COUNTED`] bytes: extends the lowest and the highest key of finite elements, of
+    /// which the lowest must be that of one, and returns how many elements have a magnitude of
+    /// zero, how many one below the least normal number, and how many are not finite.
+    fn order<const W: usize>(
+        self,
+        pairs: &[[Line; 2]],
+        numbers: &Numbers,
+        keys: &mut [i64; 2],
+    ) -> [usize; 3];
+}
+
+/// Nothing without the feature.
+#[cfg(not(feature = "stats"))]
+pub(crate) trait Ordering {}
+#[cfg(not(feature = "stats"))]
+impl<T> Ordering for T {}
 
 /// Nothing without the feature.
 #[cfg(not(feature = "replace"))]
@@ -210,7 +240,7 @@ pub(crate) trait Replacing {}
 #[cfg(not(feature = "replace"))]
 impl<T> Replacing for T {}
 
-/// Nothing without the feature.
+/// Empty without the feature.
 #[cfg(not(feature = "scale"))]
 pub(crate) trait Scaling {}
 #[cfg(not(feature = "scale"))]
@@ -220,12 +250,12 @@ impl<T> Scaling for T {}
 #[repr(C, align(64))]
 pub(crate) struct Aligned(pub(crate) Slots);
 
-/// Bytes whose hits are counted at once. With two registers of 16 bytes, a counter of one byte
-/// reaches 128: it does not overflow.
+/// Bytes that are counted at once. With two registers of 16 bytes, a counter of one byte reaches
+/// 128, and does not overflow.
 pub(crate) const COUNTED: usize = 4096;
 
-/// How many bytes stand before the first cache line of a long input whose elements are aligned:
-/// loads that cross lines take twice the time.
+/// The number of bytes before the first cache line of a long input with aligned elements. Loads
+/// that cross cache lines take twice the time.
 #[inline(always)]
 pub(crate) fn until_line<const W: usize>(x: &[u8]) -> usize {
     if x.len() < ALIGN_FROM {
@@ -235,7 +265,7 @@ pub(crate) fn until_line<const W: usize>(x: &[u8]) -> usize {
     if head.is_multiple_of(W) { head } else { 0 }
 }
 
-/// Bytes of an input from which on it is read from a cache line on.
+/// From this length on, in bytes, an input is read from a cache line on.
 const ALIGN_FROM: usize = 4096;
 
 /// The lines of an input, and the bytes behind the last.
@@ -244,7 +274,7 @@ pub(crate) fn lines(x: &[u8]) -> (&[Line], &[u8]) {
     x.as_chunks()
 }
 
-/// The first 64 elements of an input that has as many.
+/// The first 64 elements of an input, if it has that many.
 #[inline(always)]
 pub(crate) fn first_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
     x.as_chunks().0.first_chunk()

@@ -1,12 +1,12 @@
-//! Which byte masks are better written past the caches.
+//! Decides which byte masks are written past the caches.
 
 use crate::cache;
 
-/// Masks of fewer results are not looked at: no last-level cache is as small.
+/// Shorter masks always go into the caches: no last-level cache is smaller than this.
 pub(crate) const LEAST: usize = 1 << 20;
 
-/// Whether a mask of so many results is better written past the caches: where the last of them
-/// cannot hold it. Never true where no backend could do so.
+/// Whether a mask of `results` results is written past the caches: it is if the last-level cache
+/// cannot hold it. Always false if no backend can write past the caches.
 #[doc(hidden)]
 #[inline(always)]
 #[must_use]
@@ -16,8 +16,8 @@ pub fn streams(results: usize) -> bool {
         && cache::last_level().is_some_and(|bytes| results >= bytes)
 }
 
-/// Makes [`streams`] take `bytes` for the size of the last-level cache, in the whole process: for
-/// tests of masks that stream, whatever the CPU says. Answers are the same with every size.
+/// Sets the size of the last-level cache for [`streams`], in the whole process, for tests. Answers
+/// are the same with every size.
 #[doc(hidden)]
 pub fn set_last_level_cache(bytes: usize) {
     cache::set_last_level(bytes);

@@ -1,4 +1,4 @@
-//! Rules that no format has: every backend must agree with the scalar one all the same.
+//! Rules that no format has. Every backend must agree with the scalar backend on them too.
 
 use nonfinite_kernels::{
     Backend, Census, MaskOut, Occurrences, Rule, Values, bits, census, count, mask, occurrences,
@@ -28,7 +28,7 @@ fn element(code: u64, size: usize) -> Vec<u8> {
     if cfg!(target_endian = "little") { little[..size].to_vec() } else { big[8 - size..].to_vec() }
 }
 
-/// And back.
+/// The number with these bytes.
 fn code(element: &[u8]) -> u64 {
     let up = |code: u64, &byte: &u8| code << 8 | u64::from(byte);
     if cfg!(target_endian = "little") {
@@ -48,7 +48,7 @@ fn shaped(size: usize, mask: u64, bound: u64, shape: u8) -> [u64; 2] {
     ]
 }
 
-/// Whether all backends answer as the scalar one does, for both rules and their opposites.
+/// Compares all backends with the scalar one, for both rules and their negations.
 fn agree(x: &[u8], size: usize, [mask, bound]: [u64; 2]) -> TestResult {
     for rule in [Rule::equal(size, mask, bound), Rule::greater(size, mask, bound)] {
         for rule in [rule, rule.not()] {
@@ -84,15 +84,15 @@ quickcheck! {
         TestResult::passed()
     }
 
-    /// Long runs of one element, in which one or two others stand late: runs of hits are taken for
-    /// granted until something differs.
+    /// Long runs of one element, with one or two others near the end: after many equal answers,
+    /// loops change their path.
     fn backends_agree_on_runs(
         all: u64, other: u64, size: u8, mask: u64, bound: u64, shape: u8, at: u16
     ) -> TestResult {
         let size = 1 << (size % 4);
         let rule = shaped(size, mask, bound, shape);
         let elements = 12_000 / size;
-        // Hits of the rule, what has a bit more than those, and anything.
+        // Hits of the rule, elements with one more bit, and others.
         for all in [rule[1], rule[1] | 1, rule[0] | rule[1], all] {
             for other in [rule[1], all | 1 << (other % 64), all & !(1 << (other % 64)), other] {
                 let mut x = element(all, size).repeat(elements);
@@ -109,7 +109,7 @@ quickcheck! {
     }
 }
 
-/// What a loop over single elements finds: how many, and the first.
+/// The result of a loop over single elements: the number of hits, and the first.
 fn class(x: &[u8], size: usize, holds: impl Fn(u64) -> bool) -> Occurrences {
     let mut found = Occurrences::default();
     for (index, element) in x.chunks_exact(size).enumerate() {
@@ -121,18 +121,18 @@ fn class(x: &[u8], size: usize, holds: impl Fn(u64) -> bool) -> Occurrences {
     found
 }
 
-/// Rules against loops that know no rules: what all backends have in common is seen here.
+/// Compares rules with loops that do not use rules, which finds mistakes that all backends share.
 #[test]
 fn loops_agree() {
     let mut backends = vec![None];
     backends.extend(Backend::all().filter_map(|(_, backend)| backend).map(Some));
     for size in [1, 2, 4, 8] {
         for elements in [0, 1, 15, 16, 17, 63, 64, 65, 129, 300] {
-            // Every other element is 3, the rest count.
+            // Every other element is 3, and the rest count up.
             let codes = (0..elements).map(|i| [(i as u8).wrapping_mul(7), 3][i % 2]);
             let mut x: Vec<u8> = codes.flat_map(|code| element(code.into(), size)).collect();
             let whole = x.len();
-            // Bytes of an element that is not whole are left out.
+            // The bytes of an incomplete element are left out.
             x.resize(whole + size - 1, 3);
             type Holds = fn(u64) -> bool;
             let questions: [(Rule, Holds); 5] = [
@@ -140,7 +140,7 @@ fn loops_agree() {
                 (Rule::Constant { answer: false, size }, |_| false),
                 (Rule::equal(size, 0x7F, 3), |code| code % 128 == 3),
                 (Rule::greater(size, 0x7F, 100), |code| code % 128 > 100),
-                // Like that of an IEEE format, but with an exponent of no bits.
+                // Like the rule of an IEEE format, with an exponent of no bits.
                 (
                     Rule::greater(size, (1 << (8 * size - 1)) - 1, 0),
                     if size == 1 { |code| code % 128 > 0 } else { |code| code > 0 },
@@ -165,7 +165,8 @@ fn loops_agree() {
     }
 }
 
-/// All bytes, by masks and bounds of one bit, of all but one, and of runs from either end.
+/// All bytes, with masks and bounds of one bit, of all bits except one, and of runs from either
+/// end.
 #[test]
 fn bytes_by_many_rules() {
     let shapes =
@@ -216,8 +217,8 @@ fn bytes_by_many_rules() {
     }
 }
 
-/// Exponents of all lengths: rules for NaN that a census knows infinities of, and for what has all
-/// ones. And rules whose bits are far apart.
+/// Exponents of all lengths: rules for NaN of formats with infinities, and rules for all ones. Also
+/// rules with bits far apart.
 #[test]
 fn wide_rules() {
     for size in [1, 2, 4, 8] {
@@ -227,12 +228,12 @@ fn wide_rules() {
         let mut questions: Vec<(Rule, u64, bool)> = lengths
             .map(|bits| (Rule::greater(size, sign - 1, ones(bits)), ones(bits), true))
             .collect();
-        // All of the top of a lane, and what no backend may look for there only.
+        // Masks of the whole top of a lane, and masks with bits below the top.
         for ones in (1..=15).map(ones).chain([sign >> 1 | 1]) {
             questions.push((Rule::equal(size, ones, ones), ones, false));
         }
         for (rule, ones, nan) in questions {
-            // What lacks one bit after another, in every place of a block.
+            // Elements that lack one bit, for each bit, in every place of a block.
             let missing_bits = (0..16).map(|bit| ones & !(sign >> bit));
             let codes: Vec<u64> = missing_bits
                 .chain([
@@ -276,7 +277,7 @@ fn wide_rules() {
     }
 }
 
-/// The opposite of the opposite is the rule itself, its infinities included.
+/// The negation of the negation is the rule itself, its infinities included.
 #[test]
 fn opposites_of_opposites() {
     for rule in [Rule::greater(4, 0x7FFF_FFFF, 0x7F80_0000), Rule::equal(2, 0x7C00, 0x7C00)] {
@@ -341,8 +342,8 @@ fn other_sizes_are_refused() {
     }
 }
 
-/// Rules that are no rule for NaN are refused before anything is written: other masks and bounds,
-/// and whatever negates.
+/// Rules that are not rules for NaN are refused before anything is written: other masks and bounds,
+/// and all negations.
 #[test]
 #[cfg(not(target_family = "wasm"))]
 fn replacing_by_other_rules_is_refused() {

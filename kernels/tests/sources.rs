@@ -1,5 +1,5 @@
-//! Strided sources against loops over coordinates, with and without leave to read between elements;
-//! and what reaches outside.
+//! Strided sources against loops over coordinates, with and without permission to read between
+//! elements. Also sources that reach outside.
 #![expect(unsafe_code, reason = "`Source::from_raw` is tested")]
 
 use nonfinite_kernels::strided::{Rows, Source, Target, any, bits, counts, mask, position, rows};
@@ -8,7 +8,7 @@ use nonfinite_kernels::{Backend, MaskOut, Rule};
 /// Sizes and strides, innermost first.
 type Shape = &'static [(usize, isize)];
 
-/// Of every way that is taken.
+/// Layouts for every path of the code.
 const SHAPES: [Shape; 24] = [
     &[],
     &[(40, 1)],
@@ -29,7 +29,7 @@ const SHAPES: [Shape; 24] = [
     &[(90, 0)],
     &[(10, 0), (4, 10), (30, 40)],
     &[(30, 1), (70, 0)],
-    // Elements that are named twice and more.
+    // Elements with two or more coordinates.
     &[(6, 1), (9, 1), (8, -1)],
     &[(3, 2), (2, 3)],
     &[
@@ -50,7 +50,7 @@ const SHAPES: [Shape; 24] = [
     &[(1, isize::MIN), (3, 1), (1, isize::MAX)],
 ];
 
-/// Where coordinate 0 is, and how many elements there are from the first to the last.
+/// The place of coordinate 0, and the number of elements from the first to the last.
 fn reach(shape: &[(usize, isize)]) -> (usize, usize) {
     let (mut first, mut last) = (0, 0);
     for &(size, stride) in shape.iter().filter(|(size, _)| *size > 1) {
@@ -61,7 +61,7 @@ fn reach(shape: &[(usize, isize)]) -> (usize, usize) {
     (first.unsigned_abs(), (last - first) as usize + 1)
 }
 
-/// Where each element is, in row-major order.
+/// The place of each element, in row-major order.
 fn places(shape: &[(usize, isize)]) -> Vec<usize> {
     let mut places = vec![reach(shape).0 as isize];
     for &(size, stride) in shape.iter().rev() {
@@ -78,7 +78,7 @@ fn sources_against_loops() {
         let ((offset, memory), places) = (reach(shape), places(shape));
         for element in [1, 2, 4, 8] {
             for rare in [1, 2, 7, 1000] {
-                // The last is below a bound that all others reach.
+                // The last element is below the bound, and all others reach it.
                 let values: Vec<u64> =
                     (0..memory as u64).map(|i| u64::from(i * 7919 % rare == 0)).collect();
                 let bytes: Vec<u8> = values
@@ -141,7 +141,7 @@ fn check(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, hits: &[bool], s
     }
 }
 
-/// Also where the multiples of a step wrap around to something that is there.
+/// Also if the multiples of a step wrap around to a valid place.
 #[test]
 #[cfg(panic = "unwind")]
 fn what_reaches_outside_is_refused() {

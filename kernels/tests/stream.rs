@@ -1,16 +1,17 @@
 //! Masks written past the caches, against the standard library: every backend, every place of the
-//! output within two lines, every length around a few blocks. What lies beside the output stays.
+//! output within two lines, every length around a few blocks. Bytes beside the output must keep
+//! their values.
 
 use nonfinite_kernels::{Backend, MaskOut, Rule, mask_streamed, streams};
 
 const CANARY: u8 = 0xA5;
 
-/// A format by its rule, and who knows better.
+/// A format: its rule, and an oracle.
 struct Question {
     name: &'static str,
     rule: Rule,
     holds: fn(&[u8]) -> bool,
-    /// Elements that the answers differ for.
+    /// Elements with different answers.
     elements: Vec<Vec<u8>>,
 }
 

@@ -1,5 +1,5 @@
-//! Runs one node of an ONNX model on a tensor of bytes, as an interpreter of models would: from the
-//! fields of NodeProto, TensorProto and the opset, without knowing any type at compile time.
+//! Runs one node of an ONNX model on a tensor of bytes, like an interpreter of models: from the
+//! fields of NodeProto and TensorProto and from the opset, without a type at compile time.
 //!
 //!     cargo run -p nonfinite-ops --example onnx_node
 
@@ -14,20 +14,21 @@ struct Node<'a> {
     attributes: &'a [Attribute<'a>],
 }
 
-/// TensorProto with `raw_data`: elements little-endian, so as they are on little-endian machines
-/// only.
+/// TensorProto with `raw_data`. Its elements are little-endian, so they can be used in place on
+/// little-endian machines only.
 struct Tensor<'a> {
     data_type: i32,
     dims: &'a [usize],
     raw_data: &'a [u8],
 }
 
-/// The operator of a node, as an interpreter keeps it when it loads a model.
+/// The operator of a node. An interpreter makes it when it loads a model.
 fn load(node: &Node<'_>, opset: u32) -> Result<Box<dyn Operator>, Box<dyn Error>> {
     Ok(match node.op_type {
         "IsNaN" => Box::new(IsNan::for_opset(opset)?),
         "IsInf" => {
-            // The error borrows the name of the attribute: its text outlives the node.
+            // The error borrows the name of the attribute, so return its text, which can outlive
+            // the node.
             let op = IsInf::for_opset(opset)?.with_attributes(node.attributes.iter().copied());
             Box::new(op.map_err(|error| error.to_string())?)
         }
@@ -71,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("IsInf-20 of the same, detect_negative = 0: {y:?}");
     assert_eq!(y, [false, false, false, true]);
 
-    // What a runtime must refuse: IsInf takes bf16 from opset 20 on only.
+    // A runtime must refuse this: IsInf accepts bf16 only from opset 20 on.
     let refused = run(&*load(&is_inf, 19)?, &x).unwrap_err();
     println!("at opset 19: {refused}");
     Ok(())

@@ -1,12 +1,12 @@
-//! What the operators know of types, versions and attributes, one fact a line, with tabs between
-//! the fields. `ci/operator-types` compares it with the standards' own packages.
+//! Prints the types, versions and attributes of the operators, one fact on each line, with tabs
+//! between the fields. `ci/operator-types` compares them with the packages of the standards.
 
 use nonfinite::Format;
 use nonfinite_ops::Operator;
 use nonfinite_ops::onnx::{DataType, IsInf, IsNan, Version};
 use nonfinite_ops::openvino::{self, ElementType, IsFinite};
 
-/// Newer than any opset there is.
+/// Newer than any existing opset.
 const OPSETS: u32 = 64;
 
 fn main() {
@@ -37,7 +37,7 @@ fn main() {
     }
 }
 
-/// The version that an opset means, and its type list.
+/// The version for an opset, and its type list.
 fn version(op: &str, opset: u32, version: Option<Version>) {
     let Some(version) = version else { return println!("onnx\topset\t{op}\t{opset}\t-\t-") };
     let mut types: Vec<_> =

@@ -20,7 +20,7 @@ pub struct Dense<'a> {
 
 impl<'a> Dense<'a> {
     /// A tensor of typed elements, such as `Dense::new(DataType::Float, &[2, 2], &[0f32; 4][..])`.
-    /// The operator reads them as `element_type` says, and checks that they fill the shape.
+    /// The operator reads them by `element_type`, and checks that they fill the shape.
     #[must_use]
     pub fn new(
         element_type: impl Into<StandardType>,
@@ -30,8 +30,8 @@ impl<'a> Dense<'a> {
         Self::from_bytes(element_type, shape, elements.into().as_bytes())
     }
 
-    /// A tensor of bytes: as many as the elements need, no more and no fewer. The operator checks
-    /// that.
+    /// A tensor of bytes. Their number must be exactly that of the elements, which the operator
+    /// checks.
     #[must_use]
     pub fn from_bytes(
         element_type: impl Into<StandardType>,
@@ -41,7 +41,7 @@ impl<'a> Dense<'a> {
         Self { element_type: element_type.into(), shape, bytes, backend: None }
     }
 
-    /// The same tensor, whose operator runs on this backend instead of the active one.
+    /// The same tensor, with this backend instead of the active one.
     #[must_use]
     pub fn on(self, backend: Backend) -> Self {
         Self { backend: Some(backend), ..self }
@@ -66,22 +66,22 @@ impl<'a> Dense<'a> {
     }
 }
 
-/// How the elements of a type lie in memory, and so what reads them.
+/// How the elements of a type are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Storage {
-    /// One after the other, [`Format::size_in_bytes`] each.
+    /// Adjacent elements of [`Format::size_in_bytes`] bytes each.
     Whole(Format),
-    /// This many bits each, without gaps, the last byte padded; all codes are finite.
+    /// Adjacent elements of this many bits, with padding in the last byte. All codes are finite.
     PackedFinite {
         /// Bits of one element.
         bits: u32,
     },
-    /// Not looked at: whatever the bytes are, all elements are finite.
+    /// Elements that need no look, since all bytes mean finite numbers.
     Finite,
 }
 
-/// Answers for each element of `x`, once type and shape are checked.
+/// Writes the answer for each element of `x`, after type and shape were checked.
 pub(crate) fn answer(
     x: &Dense<'_>,
     storage: Storage,
@@ -106,7 +106,7 @@ pub(crate) fn answer(
         Storage::Whole(format) => {
             let x = TensorView::from_bytes(bytes, format).map_err(|_| wrong_input)?;
             let x = backend.map_or(x, |backend| x.on(backend));
-            // Input and output were found to have as many elements.
+            // Input and output were checked to have the same number of elements.
             x.mask(predicate, out).map_err(|_| wrong_input)?;
         }
         Storage::PackedFinite { .. } | Storage::Finite => out.fill(predicate == Predicate::Finite),
@@ -114,7 +114,7 @@ pub(crate) fn answer(
     Ok(())
 }
 
-/// Elements of a shape, and bytes that they need.
+/// The number of elements of a shape, and the bytes that they need.
 fn volume(shape: &[usize], bits: u32) -> Result<(usize, usize), DenseError> {
     if shape.contains(&0) {
         return Ok((0, 0));
@@ -130,7 +130,7 @@ fn volume(shape: &[usize], bits: u32) -> Result<(usize, usize), DenseError> {
     Ok((elements, bytes))
 }
 
-/// How the memory of a packed tensor does not fit its shape. Nothing was written.
+/// Why the memory of a packed tensor does not fit its shape. Nothing was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DenseError {
@@ -139,7 +139,7 @@ pub enum DenseError {
         /// Index into the shape.
         dimension: usize,
     },
-    /// The input has another length than the shape and the element type ask for.
+    /// The length of the input does not fit the shape and the element type.
     InputBytes {
         /// The bytes that the elements need.
         needed: usize,

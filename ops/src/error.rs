@@ -25,7 +25,7 @@ pub enum Error {
         /// The type of the input.
         element_type: StandardType,
     },
-    /// Input or output do not fit the shape.
+    /// The input or the output does not fit the shape.
     Memory {
         /// The operator.
         op: &'static str,
@@ -33,7 +33,7 @@ pub enum Error {
         version: Option<u32>,
         /// The type of the input.
         element_type: StandardType,
-        /// What does not fit.
+        /// The reason.
         error: DenseError,
     },
 }

@@ -1,4 +1,4 @@
-//! What all operators over packed tensors have in common.
+//! The traits of all operators over packed tensors.
 
 use nonfinite::{MaskOut, Predicate};
 
@@ -6,11 +6,11 @@ use crate::dense::answer;
 use crate::{Dense, Error, StandardType, Storage};
 
 pub(crate) mod sealed {
-    /// Keeps implementations inside of this crate, so that traits may get more methods.
+    /// Only this crate can implement the traits, so that methods can be added.
     pub trait Sealed {}
 }
 
-/// What one version of a standard says about the name, the types and the shapes of an operator.
+/// The rules of one version of a standard for the name, the types and the shapes of an operator.
 ///
 /// This trait is sealed: only the types of this crate implement it.
 pub trait Signature: sealed::Sealed {
@@ -25,13 +25,13 @@ pub trait Signature: sealed::Sealed {
     /// The element type of the output.
     fn output_type(&self) -> StandardType;
 
-    /// How elements of this type lie in memory.
+    /// How elements of this type are stored.
     ///
     /// # Errors
     /// As [`Signature::check_type`], and if the type is known only when the model runs.
     fn storage(&self, element_type: StandardType) -> Result<Storage, Error>;
 
-    /// What the standard checks of the element type when a graph is built.
+    /// The check of the element type by the standard when a graph is built.
     ///
     /// # Errors
     /// The element type is of another standard, or is not in the type list of this version of the
@@ -40,10 +40,10 @@ pub trait Signature: sealed::Sealed {
         self.storage(element_type).map(|_| ())
     }
 
-    /// What the standard checks of a shape that is known.
+    /// The check of a known shape by the standard.
     ///
     /// # Errors
-    /// The standard does not allow the shape.
+    /// If the standard does not allow the shape.
     fn check_shape(&self, _shape: &[usize]) -> Result<(), Error> {
         Ok(())
     }
@@ -80,10 +80,10 @@ pub trait Signature: sealed::Sealed {
 ///
 /// This trait is sealed: only the types of this crate implement it.
 pub trait Operator: sealed::Sealed {
-    /// What the standard says about types and shapes.
+    /// The rules of the standard for types and shapes.
     fn signature(&self) -> &dyn Signature;
 
-    /// What is asked of each element.
+    /// The predicate for each element.
     fn predicate(&self) -> Predicate;
 
     /// The name in the standard.
@@ -91,7 +91,7 @@ pub trait Operator: sealed::Sealed {
         self.signature().name()
     }
 
-    /// Type inference: the element type of the output, given that of the input.
+    /// Type inference: the element type of the output for an element type of the input.
     ///
     /// # Errors
     /// As [`Signature::check_type`].
@@ -101,12 +101,13 @@ pub trait Operator: sealed::Sealed {
         Ok(signature.output_type())
     }
 
-    /// Writes 1 for each element of `x` for which [`Operator::predicate`] holds, else 0. `out` is
-    /// made from `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
+    /// Writes 1 for each element of `x` for which [`Operator::predicate`] holds, otherwise 0. `out`
+    /// is made from `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
-    /// The standard does not allow type or shape, the type is known only when the model runs, or
-    /// the bytes of `x` or the length of `out` do not fit the shape. Nothing is written then.
+    /// If the standard does not allow the type or the shape, if the type is known only when the
+    /// model runs, or if the bytes of `x` or the length of `out` do not fit the shape. Nothing is
+    /// written then.
     fn run(&self, x: Dense<'_>, out: MaskOut<'_>) -> Result<(), Error> {
         let signature = self.signature();
         let element_type = x.element_type();

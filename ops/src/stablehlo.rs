@@ -21,8 +21,8 @@ use crate::table::{self, types};
 use crate::{Error as AnyError, Operator, Signature, StandardType, Storage, Unknown};
 
 types! {
-    /// The element types of StableHLO tensors (docs/spec.md, "Types"), with quantized ones by the
-    /// number of their scales.
+    /// The element types of StableHLO tensors (docs/spec.md, "Types"). Quantized types are divided
+    /// by the number of their scales.
     ///
     /// Names are the spellings in MLIR. Elements of 4 and 6 bits take a byte each, as in XLA's host
     /// memory.
@@ -69,7 +69,7 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// Takes [`ElementType::name`], as it is.
+/// Accepts [`ElementType::name`], in exactly this spelling.
 impl FromStr for ElementType {
     type Err = Unknown;
 
@@ -82,7 +82,7 @@ impl FromStr for ElementType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operand is no tensor of floating-point or per-tensor quantized type (constraint I1).
+    /// The operand is not a tensor of floating-point or per-tensor quantized type (constraint I1).
     ElementType(ElementType),
 }
 
@@ -104,8 +104,8 @@ impl core::error::Error for Error {}
 
 const NAME: &str = "stablehlo.is_finite";
 
-/// The type list: floating point, and per-tensor quantized, whose elements are integers and so all
-/// finite: their bytes are not looked at.
+/// The type list: floating point, and per-tensor quantized. Quantized elements are integers and so
+/// always finite, and their bytes are not looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Constraints;
 

@@ -4,7 +4,8 @@ use core::fmt;
 
 use crate::{onnx, openvino, stablehlo, webnn};
 
-/// An element type of one of the standards, so that tensors of all of them have one type.
+/// An element type of one of the standards, so that tensors of all standards have the same Rust
+/// type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StandardType {
@@ -31,7 +32,7 @@ impl StandardType {
     }
 }
 
-/// As the standard writes it.
+/// Prints the name in the standard.
 impl fmt::Display for StandardType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,11 +1,11 @@
-//! What the tables of element types have in common.
+//! The macro and the functions for tables of element types.
 
 use nonfinite::Format;
 
 use crate::Unknown;
 
 /// One element type of a standard: the value of the enum, its name, the format of its elements if
-/// they are floating-point numbers, and what else the standard says about it.
+/// they are floating-point numbers, and further properties.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<T, More = ()>(
     pub(crate) T,
@@ -14,9 +14,9 @@ pub(crate) struct Row<T, More = ()>(
     pub(crate) More,
 );
 
-/// The enumeration of a standard's element types, in its order: a variant, its name, its format if
-/// it is a floating-point type, and what else the standard says about it. A macro, because a
-/// function makes no enum.
+/// The enumeration of a standard's element types, in the order of the standard: a variant, its
+/// name, its format if it is a floating-point type, and further properties. A macro, since a
+/// function cannot define an enum.
 macro_rules! types {
     (
         $(#[$meta:meta])*
@@ -45,15 +45,15 @@ macro_rules! types {
                 &Self::TABLE[self as usize]
             }
 
-            /// The name that the standard has for the type.
+            /// The name of the type in the standard.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 self.row().1
             }
 
             /// How the bits of an element are read, for floating-point types. A [`Format`] of 4 or
-            /// 6 bits has one element a byte, even if the standard packs them. That a type has a
-            /// format does not mean that an operator takes it.
+            /// 6 bits has one element in each byte, even if the standard packs them. A type with a
+            /// format may still be refused by an operator.
             #[must_use]
             pub const fn format(self) -> Option<Format> {
                 self.row().2
@@ -77,8 +77,8 @@ pub(crate) fn with_format<T: Copy, More>(table: &[Row<T, More>], format: Format)
     table.iter().find(|row| row.2 == Some(format)).map(|row| row.0)
 }
 
-/// The type of the first row that `matches`, which compares the names of a row with `name`. The
-/// error says that `owner` has no `kind` of this name.
+/// The type of the first row for which `matches` returns true: it compares the names of a row with
+/// `name`. The error says that `owner` has no `kind` of this name.
 pub(crate) fn named<T: Copy, More>(
     table: &[Row<T, More>],
     matches: impl Fn(&Row<T, More>) -> bool,

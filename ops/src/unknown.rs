@@ -1,4 +1,4 @@
-//! Names and codes that no enumeration of a standard has.
+//! Unknown names and codes.
 
 use core::fmt;
 
@@ -40,12 +40,12 @@ impl fmt::Display for Unknown {
 
 impl core::error::Error for Unknown {}
 
-/// The beginning of a text that could not be parsed: up to 47 bytes, so that errors need no
+/// The beginning of a text that could not be parsed. At most 47 bytes, so that errors need no
 /// allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Excerpt {
     bytes: [u8; Self::MOST],
-    /// How many of `bytes` are used.
+    /// The number of `bytes` that are used.
     length: u8,
     /// Whether the text was longer.
     cut: bool,
@@ -62,7 +62,7 @@ impl Excerpt {
         Self { bytes, length: length as u8, cut: length < text.len() }
     }
 
-    /// The text, as far as it is here.
+    /// The stored part of the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         let bytes = &self.bytes[..usize::from(self.length)];
@@ -70,7 +70,7 @@ impl Excerpt {
     }
 }
 
-/// In quotes, with dots if it was cut.
+/// Prints the text in quotes, with dots if it was cut.
 impl fmt::Display for Excerpt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}{}", self.as_str(), if self.cut { "..." } else { "" })

@@ -42,7 +42,7 @@ impl fmt::Display for DataType {
     }
 }
 
-/// Takes [`DataType::name`], as it is.
+/// Accepts [`DataType::name`], in exactly this spelling.
 impl FromStr for DataType {
     type Err = Unknown;
 
@@ -51,7 +51,7 @@ impl FromStr for DataType {
     }
 }
 
-/// Why a WebNN operator refuses: where a script gets a TypeError. Nothing was written.
+/// Why a WebNN operator refuses. A script gets a TypeError instead. Nothing was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
@@ -62,7 +62,7 @@ pub enum Error {
         /// The type of the input.
         data_type: DataType,
     },
-    /// A valid dimension is at least 1 and at most 2^31 - 1, a `long` ("check dimensions" of
+    /// A dimension is invalid. Valid ones are from 1 to 2^31 - 1, a `long` ("check dimensions" of
     /// MLOperandDescriptor).
     Dimension {
         /// The operator.
@@ -74,7 +74,7 @@ pub enum Error {
     },
 }
 
-/// What the errors of all operators begin with: the exception that a script gets.
+/// The beginning of all errors: the exception that a script gets.
 pub(crate) const TYPE_ERROR: &str = "TypeError: ";
 
 impl fmt::Display for Error {
@@ -96,7 +96,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// Type list and shape rule of both operators.
+/// The type list and the shape rule of both operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method {
     op: &'static str,

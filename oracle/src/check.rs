@@ -4,6 +4,7 @@
 use nonfinite::{Backend, Census, Elements, Format, Predicate, TensorView};
 
 use crate::kind::{Kind, holds, kind, read};
+use crate::stats::{Summary, check_stats};
 
 /// What answers as a backend does.
 pub trait Subject {
@@ -23,6 +24,8 @@ pub trait Subject {
     fn position(&self, x: Elements<'_>, predicate: Predicate) -> Option<usize>;
     /// NaN, +Inf and -Inf: how many, and the first.
     fn census(&self, x: Elements<'_>) -> Census;
+    /// The census, the extreme numbers, and zeros, subnormal and normal numbers.
+    fn stats(&self, x: Elements<'_>) -> Summary;
 }
 
 impl Subject for Backend {
@@ -49,6 +52,9 @@ impl Subject for Backend {
     }
     fn census(&self, x: Elements<'_>) -> Census {
         TensorView::from(x).on(*self).census()
+    }
+    fn stats(&self, x: Elements<'_>) -> Summary {
+        TensorView::from(x).on(*self).stats().into()
     }
 }
 
@@ -113,7 +119,8 @@ pub fn check(
         }
         check_searches(subject, x, predicate, &hits)?;
     }
-    check_census(subject, x, kinds)
+    check_census(subject, x, kinds)?;
+    check_stats(subject, x)
 }
 
 /// What outputs hold before: neither a result nor a likely mistake.
@@ -229,7 +236,8 @@ pub fn check_census(subject: &dyn Subject, x: Elements<'_>, kinds: &[Kind]) -> R
         if (class.count, class.first) != (count, first) {
             let (name, format, n) = (subject.name(), x.format(), x.len());
             return Err(format!(
-                "census {name} {format} of {n} elements: {kind:?} {class:?}, not {count} and {first:?}"
+                "census {name} {format} of {n} elements: {kind:?} {class:?}, \
+                 not {count} and {first:?}"
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! Sizes, strides and an offset, checked against the memory that they name.
+//! Sizes, strides and an offset, checked against the memory.
 
 use crate::Error;
 
@@ -20,7 +20,7 @@ enum Strides<'a> {
     Unsigned(&'a [usize]),
 }
 
-/// Which elements a view names. All of them exist, unless there are none.
+/// The elements of a view. All of them are in the memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout<'a> {
     /// One dimension of `len` elements if `None`.
@@ -28,7 +28,7 @@ pub(crate) struct Layout<'a> {
     strides: Strides<'a>,
     offset: usize,
     len: usize,
-    /// Whether the elements lie in one piece, in row-major order.
+    /// Whether the elements are adjacent, in row-major order.
     dense: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Layout<'a> {
         Self::new(elements, 0, sizes, Strides::RowMajor)
     }
 
-    /// With these strides, in a memory of `elements`.
+    /// A layout with these strides, in a memory of `elements` elements.
     #[cfg(feature = "views")]
     pub(crate) fn signed(
         elements: usize,
@@ -57,7 +57,7 @@ impl<'a> Layout<'a> {
         Self::new(elements, offset, sizes, Strides::Signed(strides))
     }
 
-    /// With these strides, in a memory of `elements`.
+    /// A layout with these strides, in a memory of `elements` elements.
     #[cfg(feature = "views")]
     pub(crate) fn unsigned(
         elements: usize,
@@ -71,7 +71,7 @@ impl<'a> Layout<'a> {
         Self::new(elements, offset, sizes, Strides::Unsigned(strides))
     }
 
-    /// With sizes and strides that need no check, in a memory that is not known.
+    /// A layout with sizes and strides that need no check, in a memory of unknown size.
     #[cfg(feature = "ndarray")]
     pub(crate) fn trusted(sizes: &'a [usize], strides: &'a [isize]) -> Self {
         let strides = Strides::Signed(strides);
@@ -105,7 +105,7 @@ impl<'a> Layout<'a> {
         Ok(Self { dense, ..layout })
     }
 
-    /// Every element named must be among `elements`; there is at least one.
+    /// Checks that every named element is among `elements`. There must be at least one.
     fn check_bounds(&self, elements: usize) -> Result<(), Error> {
         let offset = self.offset;
         if offset >= elements {
@@ -117,8 +117,8 @@ impl<'a> Layout<'a> {
                 Strides::Unsigned(strides) => strides[dimension] as i128,
                 Strides::RowMajor | Strides::Signed(_) => self.stride(dimension) as i128,
             };
-            // A product that 128 bits do not hold leads outside of any memory. Else it is added to
-            // a valid index, for which there is room.
+            // A product that overflows 128 bits leads outside of any memory. Otherwise the sum with
+            // a valid index does not overflow.
             let outside = Error::OutOfBounds { dimension, size, stride, elements };
             let reach = (size as i128 - 1).checked_mul(stride).ok_or(outside)?;
             first = first.saturating_add(reach.min(0));
@@ -130,7 +130,8 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 
-    /// No two coordinates may name one element: see [`super::MaskView::strided`] for the rule.
+    /// Checks that no two coordinates name the same element, by the rule of
+    /// [`super::MaskView::strided`].
     #[cfg(feature = "views")]
     pub(crate) fn check_injective(&self) -> Result<(), Error> {
         if self.len <= 1 {
@@ -168,7 +169,7 @@ impl<'a> Layout<'a> {
         self.offset
     }
 
-    /// Whether the elements lie in one piece, in row-major order, from `offset` on.
+    /// Whether the elements are adjacent, in row-major order, from `offset` on.
     #[inline]
     pub(crate) fn is_dense(&self) -> bool {
         self.dense
@@ -179,13 +180,13 @@ impl<'a> Layout<'a> {
         self.sizes.unwrap_or(core::slice::from_ref(&self.len))
     }
 
-    /// The stride of a dimension. It means nothing if the dimension has one coordinate, or if there
-    /// is no element.
+    /// The stride of a dimension. Meaningless if the dimension has one coordinate, or if there are
+    /// no elements.
     pub(crate) fn stride(&self, dimension: usize) -> isize {
         match self.strides {
             Strides::Signed(strides) => strides[dimension],
             Strides::Unsigned(strides) => strides[dimension] as isize,
-            // Where there are elements, no product of sizes is more than their number.
+            // If there are elements, no product of sizes exceeds their number.
             Strides::RowMajor => {
                 let inner = &self.sizes()[dimension + 1..];
                 inner.iter().fold(1, |all: isize, &size| all.wrapping_mul(size as isize))

@@ -1,4 +1,4 @@
-//! Masks whose bytes are laid out by strides of their own.
+//! Masks with their own strides.
 
 use nonfinite_kernels::MaskOut;
 use nonfinite_kernels::strided::Target;
@@ -8,8 +8,8 @@ use super::layout::Layout;
 use super::part::Part;
 use crate::{Error, Predicate};
 
-/// Where a mask goes: one byte an element, laid out by strides of its own. Bytes between the results
-/// stay as they are.
+/// The output of a mask: one byte for each element, with its own strides. Bytes between the results
+/// keep their values.
 #[derive(Debug)]
 pub struct MaskView<'a> {
     out: Out<'a>,
@@ -27,11 +27,11 @@ impl<'a> MaskView<'a> {
     /// The mask of these sizes and strides (in bytes) whose coordinate 0 is byte `offset` of `out`.
     /// `out` may be slices, arrays and vectors of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
     ///
-    /// No two coordinates may name one byte. The check is sufficient, not necessary: of the
-    /// dimensions larger than 1, in order of their absolute strides, each must step over all bytes
-    /// between the first and the last that the dimensions before it reach. All slices,
-    /// permutations, reversals and paddings of a dense tensor pass. Layouts whose dimensions
-    /// interleave, such as sizes 2 x 3 with strides 3 and 2 (bytes 0 2 4 and 3 5 7), are refused.
+    /// No two coordinates may name the same byte. The check is sufficient, not necessary: sort the
+    /// dimensions larger than 1 by absolute stride; each must step over all bytes, from the first
+    /// to the last, that the dimensions before it reach. All slices, permutations, reversals and
+    /// paddings of a dense tensor pass. Layouts whose dimensions interleave, such as sizes 2 x 3
+    /// with strides 3 and 2 (bytes 0 2 4 and 3 5 7), are refused.
     ///
     /// # Errors
     /// As [`TensorView::strided`], and [`Error::Overlap`].
@@ -48,7 +48,7 @@ impl<'a> MaskView<'a> {
     }
 
     /// The mask of these sizes in row-major order from the first byte of `out` on. Bytes behind the
-    /// last result stay as they are.
+    /// last result keep their values.
     ///
     /// # Errors
     /// As [`TensorView::shaped`].
@@ -83,8 +83,8 @@ impl<'a> MaskView<'a> {
 }
 
 impl TensorView<'_> {
-    /// Writes one byte an element at the place that `out` has for its coordinate: 1 where
-    /// `predicate` holds, else 0.
+    /// Writes one byte for each element, at the place of its coordinate in `out`: 1 if `predicate`
+    /// holds, otherwise 0.
     ///
     /// # Errors
     /// [`Error::OutputRank`] or [`Error::OutputSize`] if `out` does not have the sizes of the view;

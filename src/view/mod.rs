@@ -1,5 +1,7 @@
 //! The input of every question: elements of one format, anywhere in memory.
 
+#[cfg(feature = "stats")]
+mod exceeds;
 mod layout;
 #[cfg(feature = "views")]
 mod mask_view;
@@ -10,12 +12,20 @@ mod questions;
 mod rows;
 #[cfg(feature = "rayon")]
 mod threads;
+#[cfg(feature = "validity")]
+mod valid;
+#[cfg(feature = "validity")]
+mod validity;
 
+#[cfg(feature = "stats")]
+pub use exceeds::Exceeds;
 #[cfg(feature = "views")]
 pub use mask_view::MaskView;
 pub use positions::Positions;
 #[cfg(feature = "views")]
 pub use rows::Rows;
+#[cfg(feature = "validity")]
+pub use valid::ValidView;
 
 use core::fmt;
 
@@ -26,16 +36,16 @@ use nonfinite_kernels::strided::Array;
 use crate::{Element, Elements, Error, Format};
 use layout::Layout;
 
-/// The input of every question: a typed slice, bytes with a [`Format`], or a strided tensor, without
-/// a copy.
+/// The input of every question: a typed slice, bytes with a [`Format`], or a strided tensor,
+/// without a copy.
 ///
 /// Slices, vectors and [`Elements`] convert into a view of one dimension. [`TensorView::shaped`]
 /// gives them dimensions. [`TensorView::strided`] names elements by strides: the element at
 /// coordinate `c` is number `offset + c[0] * strides[0] + c[1] * strides[1] + ...` of the elements
-/// given. Strides are in elements. They may be negative or 0 (a broadcast dimension), and dimensions
-/// may overlap: the layouts of numpy, DLPack, PyTorch and DirectML are all of this kind. Rank 0 is
-/// one element. A view is checked once, when it is made. Arrays of the crate `ndarray` convert too
-/// (feature `ndarray`).
+/// given. Strides are in elements. They may be negative or 0 (a broadcast dimension), and
+/// dimensions may overlap: the layouts of numpy, DLPack, PyTorch and DirectML are all of this kind.
+/// Rank 0 is one element. A view is checked once, when it is made. Arrays of the crate `ndarray`
+/// convert too (feature `ndarray`).
 ///
 /// [`TensorView::on`] picks a backend. [`TensorView::par`] asks with several threads. Questions
 /// about order (positions, masks, packed bits) mean the row-major order of coordinates.
@@ -63,7 +73,7 @@ pub struct TensorView<'a> {
     threads: bool,
 }
 
-/// Where the elements of a view lie.
+/// The memory of a view.
 #[derive(Clone, Copy)]
 enum Memory<'a> {
     /// The layout counts elements from the first byte on.
@@ -73,7 +83,7 @@ enum Memory<'a> {
     Array(Array<'a>),
 }
 
-/// Without the data, which may be large.
+/// Prints no data, which may be large.
 impl fmt::Debug for Memory<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -102,7 +112,7 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// The elements that `bytes` holds, at any address, in the byte order of the machine.
+    /// The elements in `bytes`, at any address, in the byte order of the machine.
     ///
     /// # Errors
     /// [`Error::PartialElement`] if the length is not a multiple of the element size.
@@ -140,7 +150,7 @@ impl<'a> TensorView<'a> {
         Ok(Self::new(elements, Layout::signed(elements.len(), offset, sizes, strides)?))
     }
 
-    /// [`TensorView::strided`] with strides of `usize`, as candle and others have them.
+    /// [`TensorView::strided`] with strides of type `usize`, as in candle.
     ///
     /// # Errors
     /// As [`TensorView::strided`].
@@ -155,22 +165,22 @@ impl<'a> TensorView<'a> {
         Ok(Self::new(elements, Layout::unsigned(elements.len(), offset, sizes, strides)?))
     }
 
-    /// The same view, asked on this backend in place of the active one.
+    /// The same view, with this backend instead of the active one.
     #[inline]
     pub fn on(self, backend: Backend) -> Self {
         Self { backend: Some(backend), ..self }
     }
 
-    /// The same view, asked with the threads of the current [rayon](https://docs.rs/rayon) pool
-    /// (feature `rayon`).
+    /// The same view, with the threads of the current [rayon](https://docs.rs/rayon) pool (feature
+    /// `rayon`).
     ///
-    /// The answers are those of one thread. Inputs of no more than 2 MiB are answered on the calling
-    /// thread; others are halved until a part has no more than 256 KiB. A search stops in all
-    /// threads soon after one has found what decides. Some questions run on the calling thread:
-    /// [`TensorView::mask_into`] and [`TensorView::positions`], rows along the outermost dimension,
-    /// anything asked of a broadcast view, and packed bits of a strided view in which no coordinate
-    /// of the outermost dimension begins at a byte of the output. Rows are shared among the
-    /// coordinates of the outermost dimension only.
+    /// The answers do not depend on the number of threads. Inputs of at most 2 MiB are answered on
+    /// the calling thread. Longer inputs are halved until a part has at most 256 KiB. A search
+    /// stops in all threads soon after one thread has found the answer. Some questions run on the
+    /// calling thread: [`TensorView::mask_into`] and [`TensorView::positions`], rows along the
+    /// outermost dimension, all questions of a broadcast view, and packed bits of a strided view in
+    /// which no coordinate of the outermost dimension begins at a byte of the output. Rows are
+    /// shared among the coordinates of the outermost dimension only.
     #[cfg(feature = "rayon")]
     #[inline]
     pub fn par(self) -> Self {
@@ -197,8 +207,8 @@ impl<'a> TensorView<'a> {
         self.layout.sizes()
     }
 
-    /// The strides of the dimensions in elements, outermost first. The stride of a dimension of size
-    /// 1 means nothing.
+    /// The strides of the dimensions in elements, outermost first. The stride of a dimension of
+    /// size 1 has no meaning.
     pub fn strides(&self) -> impl ExactSizeIterator<Item = isize> + use<'_, 'a> {
         self.layout.strides()
     }

@@ -1,15 +1,17 @@
 //! Parts of a view, and the questions asked of them by the kernels.
 //!
-//! Every question of [`TensorView`] comes here: about the whole view, or about parts of it where
-//! threads share the work or where a search goes on behind a hit.
+//! Every question of [`TensorView`] comes here: for the whole view, or for parts of it if threads
+//! share the work or if a search continues behind a hit.
 
 use nonfinite_kernels as kernels;
-use nonfinite_kernels::MaskOut;
 #[cfg(feature = "views")]
 use nonfinite_kernels::strided::{self, Source, Target};
+use nonfinite_kernels::{MaskOut, Rule};
 
 use super::{Memory, TensorView};
-use crate::{Census, Predicate};
+#[cfg(feature = "stats")]
+use crate::Stats;
+use crate::{Census, Format, Predicate};
 
 /// A part of a view: `len` elements from row-major index `first` on.
 ///
@@ -37,8 +39,8 @@ impl<'v, 'a> Part<'v, 'a> {
         }
     }
 
-    /// A box of at most `most` elements from element `from` on, so that boxes one after the other
-    /// cover the rest of a view that is not dense.
+    /// A box of at most `most` elements from element `from` on. Consecutive boxes cover the rest of
+    /// a view that is not dense.
     #[cfg(feature = "views")]
     pub(super) fn after(view: &'v TensorView<'a>, from: usize, most: usize) -> Self {
         let part = Self { first: from, ..Self::whole(view) };
@@ -52,6 +54,31 @@ impl<'v, 'a> Part<'v, 'a> {
             (rest, inner) = (rest / size, inner * size);
         }
         part
+    }
+
+    /// Whether the elements lie in one piece, in row-major order.
+    #[cfg(feature = "validity")]
+    pub(super) fn is_dense(&self) -> bool {
+        self.view.layout.is_dense()
+    }
+
+    /// `len` elements from row-major index `first` on: of a dense part any, of a box all.
+    #[cfg(feature = "validity")]
+    pub(super) fn piece(&self, first: usize, len: usize) -> Self {
+        debug_assert!(self.is_dense() || (first, len) == (self.first, self.len));
+        Self { first, len, ..*self }
+    }
+
+    /// At most `most` elements from row-major index `first` on, so that chunks one after the other
+    /// cover the rest of the part.
+    #[cfg(feature = "validity")]
+    pub(super) fn chunk(&self, first: usize, most: usize) -> Self {
+        let most = most.min(self.first + self.len - first);
+        #[cfg(feature = "views")]
+        if !self.is_dense() {
+            return Self::after(self.view, first, most);
+        }
+        self.piece(first, most)
     }
 
     /// `len` elements of the part from row-major index `first` on. In a box both are multiples of
@@ -73,8 +100,8 @@ impl<'v, 'a> Part<'v, 'a> {
         self.view.sizes()[dimension + 1..].iter().product()
     }
 
-    /// How many elements stand before the place nearest to element `middle` at which the part can
-    /// be cut in two.
+    /// The number of elements before the cut: the place nearest to element `middle` at which the
+    /// part can be cut in two.
     #[cfg(feature = "rayon")]
     pub(super) fn border_near(&self, middle: usize) -> Option<usize> {
         #[cfg(feature = "views")]
@@ -85,8 +112,8 @@ impl<'v, 'a> Part<'v, 'a> {
         (0 < middle && middle < self.len).then_some(middle)
     }
 
-    /// The outermost dimension of which the box has several coordinates, the elements inside of
-    /// the dimension, and the number of coordinates.
+    /// The outermost dimension with several coordinates in the box, the number of elements inside
+    /// of this dimension, and the number of coordinates.
     #[cfg(all(feature = "rayon", feature = "views"))]
     fn outermost(&self) -> Option<(usize, usize, usize)> {
         let dimensions = self.dimension..self.view.sizes().len();
@@ -144,7 +171,8 @@ impl<'v, 'a> Part<'v, 'a> {
         }
     }
 
-    /// The first coordinate of the box, and how many there are, of each dimension, innermost first.
+    /// For each dimension, innermost first: the first coordinate of the box, and the number of
+    /// coordinates.
     #[cfg(feature = "views")]
     fn ranges(&self) -> impl Iterator<Item = (usize, usize)> + Clone + use<'v, 'a> {
         let sizes = self.view.sizes();
@@ -163,8 +191,8 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn mask(&self, predicate: Predicate, out: MaskOut<'_>) {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+    pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::mask(backend, &self.source(), rule, Target::contiguous(out));
@@ -172,13 +200,15 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::mask(backend, self.dense(), rule, out);
     }
 
-    /// [`Part::mask`] of a part of a mask that [`kernels::streams`]: past the caches.
+    /// [`Part::mask`] past the caches: for a part of a mask for which [`kernels::streams`] returns
+    /// true.
     #[cfg(feature = "rayon")]
-    pub(super) fn mask_streamed(&self, predicate: Predicate, out: MaskOut<'_>) {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+    pub(super) fn mask_streamed(&self, condition: Condition<'_>, out: MaskOut<'_>) {
         match self.view.layout.is_dense() {
-            true => kernels::mask_streamed(backend, self.dense(), rule, out),
-            false => self.mask(predicate, out),
+            true => {
+                kernels::mask_streamed(self.view.backend, self.dense(), condition.rule, out);
+            }
+            false => self.mask(condition, out),
         }
     }
 
@@ -189,8 +219,8 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+    pub(super) fn bits(&self, condition: Condition<'_>, out: &mut [u8], offset: usize) {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::bits(backend, &self.source(), rule, out, offset);
@@ -198,11 +228,10 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::bits(backend, self.dense(), rule, out, offset);
     }
 
-    /// Whether `predicate`, or with `opposite` its negation, holds for an element.
+    /// Whether the condition holds for any element.
     #[inline]
-    pub(super) fn any(&self, predicate: Predicate, opposite: bool) -> bool {
-        let (format, backend) = (self.view.format, self.view.backend);
-        let rule = if opposite { format.opposite(predicate) } else { format.rule(predicate) };
+    pub(super) fn any(&self, condition: Condition<'_>) -> bool {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::any(backend, &self.source(), rule);
@@ -210,10 +239,10 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::position(backend, self.dense(), rule).is_some()
     }
 
-    /// The index within the part of the first element for which `predicate` holds.
+    /// The index within the part of the first element for which the condition holds.
     #[inline]
-    pub(super) fn position(&self, predicate: Predicate) -> Option<usize> {
-        let (rule, backend) = (self.view.format.rule(predicate), self.view.backend);
+    pub(super) fn position(&self, condition: Condition<'_>) -> Option<usize> {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return strided::position(backend, &self.source(), rule);
@@ -222,17 +251,16 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn count(&self, predicate: Predicate) -> usize {
-        let (format, backend) = (self.view.format, self.view.backend);
+    pub(super) fn count(&self, condition: Condition<'_>) -> usize {
+        let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             // Counts the complement of `Finite`: groups without a hit are skipped.
-            let complement = predicate == Predicate::Finite;
-            let rule = if complement { format.opposite(predicate) } else { format.rule(predicate) };
-            let [count] = strided::counts(backend, &self.source(), rule, [rule]);
-            return if complement { self.len - count } else { count };
+            let counted = condition.opposite.unwrap_or(rule);
+            let [count] = strided::counts(backend, &self.source(), counted, [counted]);
+            return if condition.opposite.is_some() { self.len - count } else { count };
         }
-        kernels::count(backend, self.dense(), format.rule(predicate))
+        kernels::count(backend, self.dense(), rule)
     }
 
     /// Indices are counted within the part.
@@ -257,9 +285,52 @@ impl<'v, 'a> Part<'v, 'a> {
         }
         kernels::census(backend, self.dense(), format.rule(Predicate::Nan))
     }
+
+    /// Indices are counted within the part.
+    #[cfg(feature = "stats")]
+    pub(super) fn stats(&self) -> Stats {
+        let (format, backend) = (self.view.format, self.view.backend);
+        #[cfg(feature = "views")]
+        if !self.view.layout.is_dense() {
+            return Stats::new(strided::stats(backend, &self.source(), format.numbers()), format);
+        }
+        Stats::new(kernels::stats(backend, self.dense(), format.numbers()), format)
+    }
 }
 
-/// What a census counts.
-#[cfg(feature = "views")]
+/// What is asked of each element: that of a predicate, or a comparison with a threshold.
+#[derive(Clone, Copy)]
+pub(super) struct Condition<'r> {
+    pub(super) rule: &'r Rule,
+    /// The opposite, where it holds for few elements.
+    #[cfg(feature = "views")]
+    opposite: Option<&'r Rule>,
+}
+
+impl<'r> Condition<'r> {
+    #[inline]
+    pub(super) fn new(rule: &'r Rule) -> Self {
+        Self {
+            rule,
+            #[cfg(feature = "views")]
+            opposite: None,
+        }
+    }
+}
+
+impl Condition<'static> {
+    #[inline]
+    pub(super) fn of(format: Format, predicate: Predicate) -> Self {
+        let condition = Self::new(format.rule(predicate));
+        #[cfg(feature = "views")]
+        if predicate == Predicate::Finite {
+            return Self { opposite: Some(format.opposite(predicate)), ..condition };
+        }
+        condition
+    }
+}
+
+/// The classes of a census.
+#[cfg(any(feature = "views", feature = "validity"))]
 pub(super) const CLASSES: [Predicate; 3] =
     [Predicate::Nan, Predicate::PositiveInf, Predicate::NegativeInf];

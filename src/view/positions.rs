@@ -1,15 +1,15 @@
 //! The iterator over hits.
 //!
-//! A dense view is searched from one hit to the next. In another view the order of memory is not
-//! that of indices, and a search looks at all of a part, wherever in the part the first hit is. So
-//! such a view is asked for the packed bits of its next 4096 elements, and the bits are handed out
-//! one by one: each element is looked at once.
+//! A dense view is searched from one hit to the next. In other views the order of memory differs
+//! from the order of indices, and a search has to read a whole part even if its first hit is early.
+//! So for such a view the iterator computes the packed bits of the next 4096 elements and returns
+//! their hits one by one. Each element is read once.
 
 #[cfg(feature = "views")]
 use core::fmt;
 
 use super::TensorView;
-use super::part::Part;
+use super::part::{Condition, Part};
 use crate::Predicate;
 
 /// The row-major indices of the elements for which a predicate holds: see
@@ -18,7 +18,7 @@ use crate::Predicate;
 pub struct Positions<'a> {
     view: TensorView<'a>,
     predicate: Predicate,
-    /// Everything before this index has been looked at.
+    /// All elements before this index have been looked at.
     from: usize,
     #[cfg(feature = "views")]
     hits: Hits,
@@ -35,13 +35,14 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Asks about the next elements of a view that is not dense. Returns how many.
+    /// Computes the bits of the next elements of a view that is not dense. Returns the number of
+    /// elements.
     #[cfg(feature = "views")]
     #[inline(never)]
     fn look(&mut self) -> usize {
         let part = Part::after(&self.view, self.from, KNOWN);
         self.hits = Hits { bits: [0; KNOWN / 8], first: self.from, word: 0 };
-        part.bits(self.predicate, &mut self.hits.bits, 0);
+        part.bits(Condition::of(self.view.format(), self.predicate), &mut self.hits.bits, 0);
         self.from += part.len;
         part.len
     }
@@ -65,7 +66,9 @@ impl Iterator for Positions<'_> {
             return None;
         }
         let rest = Part { first: self.from, len, ..Part::whole(&self.view) };
-        let hit = rest.position(self.predicate).map(|index| self.from + index);
+        let hit = rest
+            .position(Condition::of(self.view.format(), self.predicate))
+            .map(|index| self.from + index);
         self.from = hit.map_or(self.view.len(), |hit| hit + 1);
         hit
     }
@@ -73,22 +76,22 @@ impl Iterator for Positions<'_> {
 
 impl core::iter::FusedIterator for Positions<'_> {}
 
-/// Elements whose answers are known at once.
+/// The most elements whose bits are computed at once.
 #[cfg(feature = "views")]
 const KNOWN: usize = 4096;
 
-/// Hits that were found and not handed out yet.
+/// Hits that were found and not returned yet.
 #[cfg(feature = "views")]
 #[derive(Clone)]
 struct Hits {
     /// Packed bits of the elements from `first` on.
     bits: [u8; KNOWN / 8],
     first: usize,
-    /// All words before this one have been handed out.
+    /// All words before this one have been returned.
     word: usize,
 }
 
-/// Without the bits, which are many.
+/// Prints no bits, since there are many.
 #[cfg(feature = "views")]
 impl fmt::Debug for Hits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,8 +123,8 @@ mod tests {
 
     use super::*;
 
-    /// Counts the elements that are looked at. If each hit cost a search of the rest, hits in the
-    /// last column would cost 500 times the elements.
+    /// Counts the elements that are looked at. If each hit took a search of the rest, hits in the
+    /// last column would take 500 times the elements.
     #[test]
     fn elements_are_looked_at_once() {
         const ROWS: usize = 1000;

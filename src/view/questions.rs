@@ -2,104 +2,146 @@
 
 use nonfinite_kernels::MaskOut;
 
-use super::part::Part;
+use super::part::{Condition, Part};
 use super::{Positions, TensorView};
+#[cfg(feature = "stats")]
+use crate::Stats;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
-    /// Writes one byte an element: 1 where `predicate` holds, else 0. `out` may be slices, arrays
-    /// and vectors of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
+    #[inline]
+    fn where_(&self, predicate: Predicate) -> Condition<'static> {
+        Condition::of(self.format, predicate)
+    }
+
+    /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` may be slices,
+    /// arrays and vectors of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
     /// [`Error::OutputLength`] if `out` does not have one byte for each element; nothing is written
     /// then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        let out = out.into();
+        self.mask_where(self.where_(predicate), out.into())
+    }
+
+    #[inline]
+    pub(super) fn mask_where(
+        &self,
+        condition: Condition<'_>,
+        out: MaskOut<'_>,
+    ) -> Result<(), Error> {
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            threads.mask(predicate, out);
+            threads.mask(condition, out);
             return Ok(());
         }
-        Part::whole(self).mask(predicate, out);
+        Part::whole(self).mask(condition, out);
         Ok(())
     }
 
     /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for
     /// element `i`: the order of Apache Arrow's bitmaps (Arrow columnar format, "Validity
-    /// bitmaps"). All other bits stay as they are.
+    /// bitmaps"). All other bits keep their values.
     ///
     /// # Errors
     /// [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`; nothing
     /// is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
+        self.bits_where(self.where_(predicate), out, offset)
+    }
+
+    #[inline]
+    pub(super) fn bits_where(
+        &self,
+        condition: Condition<'_>,
+        out: &mut [u8],
+        offset: usize,
+    ) -> Result<(), Error> {
+        self.check_bits(out, offset)?;
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.shared() {
+            threads.bits(out, offset, &|part, out, offset| part.bits(condition, out, offset));
+            return Ok(());
+        }
+        Part::whole(self).bits(condition, out, offset);
+        Ok(())
+    }
+
+    /// Whether packed bits fit into `out` from bit `offset` on.
+    #[inline]
+    pub(super) fn check_bits(&self, out: &[u8], offset: usize) -> Result<(), Error> {
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            threads.bits(predicate, out, offset);
-            return Ok(());
-        }
-        Part::whole(self).bits(predicate, out, offset);
         Ok(())
     }
 
-    /// Whether `predicate` holds for an element. Stops soon after the first.
+    /// Whether `predicate` holds for any element. Stops soon after the first hit.
     #[must_use]
     #[inline]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.any_of(predicate, false)
+        self.any_where(self.where_(predicate))
     }
 
-    /// Whether `predicate` holds for all elements; true of none. Stops soon after the first for
-    /// which the answer is no.
+    /// Whether `predicate` holds for all elements. True for an empty view. Stops soon after the
+    /// first element for which the predicate does not hold.
     #[must_use]
     #[inline]
     pub fn all(&self, predicate: Predicate) -> bool {
-        !self.any_of(predicate, true)
+        !self.any_where(Condition::new(self.format.opposite(predicate)))
     }
 
     #[inline]
-    fn any_of(&self, predicate: Predicate, opposite: bool) -> bool {
+    pub(super) fn any_where(&self, condition: Condition<'_>) -> bool {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.any(predicate, opposite);
+            return threads.any(&|part| part.any(condition));
         }
-        Part::whole(self).any(predicate, opposite)
+        Part::whole(self).any(condition)
     }
 
-    /// For how many elements `predicate` holds. An element that is broadcast counts as often as
-    /// coordinates name it.
+    /// The number of elements for which `predicate` holds. A broadcast element counts for each of
+    /// its coordinates.
     #[must_use]
     #[inline]
     pub fn count(&self, predicate: Predicate) -> usize {
+        self.count_where(self.where_(predicate))
+    }
+
+    #[inline]
+    pub(super) fn count_where(&self, condition: Condition<'_>) -> usize {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.count(predicate);
+            return threads.parts(&|part| part.count(condition), &|a, b| a + b);
         }
-        Part::whole(self).count(predicate)
+        Part::whole(self).count(condition)
     }
 
     /// The row-major index of the first element for which `predicate` holds.
-    /// [`TensorView::coordinate`] makes a coordinate of the index.
+    /// [`TensorView::coordinate`] converts the index to a coordinate.
     #[must_use]
     #[inline]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            return threads.position(predicate);
-        }
-        Part::whole(self).position(predicate)
+        self.position_where(self.where_(predicate))
     }
 
-    /// The row-major indices of all elements for which `predicate` holds, in order. Fast where such
-    /// elements are rare. Where they are many, [`TensorView::bits`] or [`TensorView::mask`] is
+    #[inline]
+    pub(super) fn position_where(&self, condition: Condition<'_>) -> Option<usize> {
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.shared() {
+            return threads.position(&|part| part.position(condition));
+        }
+        Part::whole(self).position(condition)
+    }
+
+    /// The row-major indices of all elements for which `predicate` holds, in order. Fast if such
+    /// elements are rare. If there are many, [`TensorView::bits`] or [`TensorView::mask`] is
     /// faster.
     ///
     /// ```
@@ -112,15 +154,42 @@ impl<'a> TensorView<'a> {
         Positions::new(self, predicate)
     }
 
-    /// Counts NaN, +Inf and -Inf and finds the first of each by its row-major index: in one pass,
-    /// and in a strided view one more for each class that is there.
+    /// Counts NaN, +Inf and -Inf, and finds the first of each by its row-major index. Takes one
+    /// pass. A strided view takes one more pass for each class that occurs.
     #[must_use]
     #[inline]
     pub fn census(&self) -> Census {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.census();
+            return threads.parts(&|part| part.census().behind(part.first), &Census::join);
         }
         Part::whole(self).census()
+    }
+
+    /// The smallest and the largest finite number, the largest magnitude, and how many elements are
+    /// zero, subnormal, normal, NaN and infinite: in one pass, and in a strided view a search for
+    /// each index.
+    ///
+    /// -0 equals +0 here, and an index is that of the first element with the value. If no element
+    /// is finite, there is no smallest nor largest number. Elements of
+    /// [`crate::Format::F8E8M0Fnu`] are all normal. Only integer instructions touch the data.
+    ///
+    /// ```
+    /// use nonfinite::TensorView;
+    /// let x = [0.5f32, -2.0, f32::NAN, 0.0, 1e-40, -2.0];
+    /// let stats = TensorView::from(&x).stats();
+    /// let (min, max_abs) = (stats.min.unwrap(), stats.max_abs.unwrap());
+    /// assert_eq!((min.value, min.index, max_abs.value), (-2.0, 1, 2.0));
+    /// assert_eq!((stats.zeros, stats.subnormals, stats.normals), (1, 1, 3));
+    /// assert_eq!(stats.census.nan.first, Some(2));
+    /// ```
+    #[cfg(feature = "stats")]
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.shared() {
+            return threads.parts(&|part| part.stats().behind(part.first), &Stats::join);
+        }
+        Part::whole(self).stats()
     }
 }

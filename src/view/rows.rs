@@ -1,13 +1,15 @@
-//! One answer a row.
+//! One answer for each row.
 
 use nonfinite_kernels::strided::{self, Rows as Answers};
 
 use super::TensorView;
 use super::part::{CLASSES, Part};
+#[cfg(feature = "stats")]
+use crate::Stats;
 use crate::{Census, Error, Predicate};
 
 /// The rows of a view along one of its dimensions: see [`TensorView::rows`]. Each question has one
-/// answer a row. Rows are numbered in row-major order of the other dimensions.
+/// answer for each row. Rows are numbered in row-major order of the other dimensions.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Rows<'a> {
@@ -61,7 +63,7 @@ impl Rows<'_> {
         self.view.sizes()[self.axis]
     }
 
-    /// `out[r]` becomes whether `predicate` holds for an element of row `r`.
+    /// Sets `out[r]` to whether `predicate` holds for any element of row `r`.
     ///
     /// # Errors
     /// [`Error::Rows`] if `out` does not have one place for each row; nothing is written then.
@@ -69,7 +71,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Any(out))
     }
 
-    /// `out[r]` becomes the number of elements of row `r` for which `predicate` holds.
+    /// Sets `out[r]` to the number of elements of row `r` for which `predicate` holds.
     ///
     /// # Errors
     /// As [`Rows::any`].
@@ -77,7 +79,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Count(out))
     }
 
-    /// `out[r]` becomes the index, counted along row `r`, of its first element for which
+    /// Sets `out[r]` to the index, counted along row `r`, of the first element for which
     /// `predicate` holds.
     ///
     /// # Errors
@@ -86,7 +88,7 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Position(out))
     }
 
-    /// `out[r]` becomes the census of row `r`. The first of each class is counted along the row.
+    /// Sets `out[r]` to the census of row `r`. The first of each class is counted along the row.
     ///
     /// # Errors
     /// As [`Rows::any`].
@@ -94,11 +96,29 @@ impl Rows<'_> {
         self.ask(Predicate::NonFinite, out, |out| Answers::Census(out))
     }
 
+    /// `out[r]` becomes the statistics of row `r`. Indices are counted along the row.
+    ///
+    /// # Errors
+    /// As [`Rows::any`].
+    #[cfg(feature = "stats")]
+    pub fn stats(&self, out: &mut [Stats]) -> Result<(), Error> {
+        self.each(out, &|part, out| part.stats_of_rows(self.axis, out))
+    }
+
     fn ask<A: Send>(
         &self,
         predicate: Predicate,
         out: &mut [A],
         answers: impl Fn(&mut [A]) -> Answers<'_> + Sync,
+    ) -> Result<(), Error> {
+        self.each(out, &|part, out| part.rows(self.axis, predicate, answers(out)))
+    }
+
+    /// Calls `ask` for parts of the view with the places of their rows.
+    fn each<A: Send>(
+        &self,
+        out: &mut [A],
+        ask: &(impl Fn(Part<'_, '_>, &mut [A]) + Sync),
     ) -> Result<(), Error> {
         let rows = self.len();
         if rows != out.len() {
@@ -108,17 +128,28 @@ impl Rows<'_> {
         if self.axis != 0
             && let Some(threads) = self.view.shared()
         {
-            threads.rows(out, self.row_len(), &|part, out| {
-                part.rows(self.axis, predicate, answers(out));
-            });
+            threads.rows(out, self.row_len(), ask);
             return Ok(());
         }
-        Part::whole(&self.view).rows(self.axis, predicate, answers(out));
+        ask(Part::whole(&self.view), out);
         Ok(())
     }
 }
 
 impl Part<'_, '_> {
+    /// Statistics of rows along dimension `axis`. There is one place for each.
+    #[cfg(feature = "stats")]
+    fn stats_of_rows(&self, axis: usize, out: &mut [Stats]) {
+        // Rows without elements are left out.
+        out.fill(Stats::default());
+        let format = self.view.format;
+        let from_innermost = self.view.sizes().len() - 1 - axis;
+        let (backend, source) = (self.view.backend, self.source());
+        strided::stats_of_rows(backend, &source, from_innermost, format.numbers(), |row, stats| {
+            out[row] = Stats::new(stats, format);
+        });
+    }
+
     /// Rows along dimension `axis`. There is one place for each.
     fn rows(&self, axis: usize, predicate: Predicate, out: Answers<'_>) {
         let (view, source) = (self.view, self.source());

@@ -5,29 +5,28 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use nonfinite_kernels::MaskOut;
 
 use super::TensorView;
-use super::part::Part;
-use crate::{Census, Predicate};
+use super::part::{Condition, Part};
 
 /// Inputs of no more bytes than this are answered on the calling thread. Handing work to a sleeping
-/// pool and waiting for it took 11 us where it was measured (Zen 5). One thread reads one to two MiB
-/// from a cache in that time.
+/// pool and waiting for it took 11 us (measured on Zen 5). One thread reads 1 to 2 MiB from a cache
+/// in that time.
 const ALONE: usize = 2 << 20;
 
-/// The largest part of a longer input, in bytes. From here to 4 MiB all sizes were within 3 % of
-/// each other and of two threads that only read (8 MiB of input); 32 KiB lost up to 7 %. The
-/// smaller, the sooner a search stops.
+/// The largest part of a longer input, in bytes. From this size to 4 MiB, all sizes were within 3 %
+/// of each other and of two threads that only read (8 MiB of input). With 32 KiB the loss was up to
+/// 7 %. In small parts a search stops sooner.
 const GRAIN: usize = 256 << 10;
 
-/// Bytes that a search looks at before it wakes other threads.
+/// Bytes that a search reads before it wakes other threads.
 const HEAD: usize = 32 << 10;
 
-/// Parts of dense views begin at a multiple of so many results, as outputs count them: whole words
-/// of bits, whole lines of a mask.
+/// Parts of dense views begin at a multiple of this number of results, counted in the output: whole
+/// words of bits, whole cache lines of a mask.
 const BORDER: usize = 64;
 
 impl<'a> TensorView<'a> {
     /// Returns the view to share among threads if `par` was called and the input is large enough;
-    /// else `None`. A broadcast view names few elements many times: one thread answers.
+    /// else `None`. A broadcast view names few elements many times, so one thread answers.
     pub(super) fn shared(&self) -> Option<Threads<'_, 'a>> {
         let whole = Part::whole(self);
         let broadcast = || self.layout.dimensions().any(|(size, stride)| size > 1 && stride == 0);
@@ -36,36 +35,41 @@ impl<'a> TensorView<'a> {
     }
 }
 
-/// A view that several threads are asked about.
+/// A view that several threads share.
 pub(super) struct Threads<'v, 'a>(Part<'v, 'a>);
 
 impl<'v, 'a> Threads<'v, 'a> {
-    pub(super) fn mask(&self, predicate: Predicate, out: MaskOut<'_>) {
-        // Decided from the length of the whole mask: a part is too short to tell.
+    pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
+        // Decided by the length of the whole mask, since a part is too short for a decision.
         let streams = nonfinite_kernels::streams(out.len());
         let mask = |part: Part<'_, '_>, out| {
-            if streams { part.mask_streamed(predicate, out) } else { part.mask(predicate, out) }
+            if streams { part.mask_streamed(condition, out) } else { part.mask(condition, out) }
         };
         halves(self.0, out, &mask, &|(), ()| ());
     }
 
-    pub(super) fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) {
+    /// Packed bits from bit `offset` of `out` on. `bits` writes those of a part.
+    pub(super) fn bits(
+        &self,
+        out: &mut [u8],
+        offset: usize,
+        bits: &(impl Fn(Part<'v, 'a>, &mut [u8], usize) + Sync),
+    ) {
         let out = Bitmap { bytes: &mut out[offset / 8..], offset: offset % 8 };
-        let bits = |part: Part<'_, '_>, out: Bitmap<'_>| {
-            part.bits(predicate, out.bytes, out.offset);
-        };
+        let bits = |part: Part<'v, 'a>, out: Bitmap<'_>| bits(part, out.bytes, out.offset);
         halves(self.0, out, &bits, &|(), ()| ());
     }
 
-    pub(super) fn any(&self, predicate: Predicate, opposite: bool) -> bool {
+    /// Whether the answer of `any` is yes for a part.
+    pub(super) fn any(&self, any: &(impl Fn(Part<'v, 'a>) -> bool + Sync)) -> bool {
         let (head, rest) = self.head();
-        // Searched here first: a hit at the start must not wake other threads.
-        if head.is_some_and(|head| head.any(predicate, opposite)) {
+        // Searched on this thread first, so that a hit at the start wakes no other threads.
+        if head.is_some_and(any) {
             return true;
         }
         let found = AtomicBool::new(false);
-        let part = |part: Part<'_, '_>, ()| {
-            if !found.load(Ordering::Relaxed) && part.any(predicate, opposite) {
+        let part = |part: Part<'v, 'a>, ()| {
+            if !found.load(Ordering::Relaxed) && any(part) {
                 found.store(true, Ordering::Relaxed);
             }
         };
@@ -73,17 +77,21 @@ impl<'v, 'a> Threads<'v, 'a> {
         found.into_inner()
     }
 
-    pub(super) fn position(&self, predicate: Predicate) -> Option<usize> {
+    /// The first index that `position` finds in a part, counted within the part.
+    pub(super) fn position(
+        &self,
+        position: &(impl Fn(Part<'v, 'a>) -> Option<usize> + Sync),
+    ) -> Option<usize> {
         let (head, rest) = self.head();
-        if let Some(first) = head.and_then(|head| head.position(predicate)) {
+        if let Some(first) = head.and_then(position) {
             return Some(first);
         }
         // The smallest index found so far. No element has the index `usize::MAX`.
         let first = AtomicUsize::new(usize::MAX);
-        let part = |part: Part<'_, '_>, ()| {
-            // A part that begins behind a hit cannot hold the first.
+        let part = |part: Part<'v, 'a>, ()| {
+            // A part that begins behind a hit cannot hold the first hit.
             if part.first < first.load(Ordering::Relaxed)
-                && let Some(index) = part.position(predicate)
+                && let Some(index) = position(part)
             {
                 first.fetch_min(part.first + index, Ordering::Relaxed);
             }
@@ -93,13 +101,13 @@ impl<'v, 'a> Threads<'v, 'a> {
         (first != usize::MAX).then_some(first)
     }
 
-    pub(super) fn count(&self, predicate: Predicate) -> usize {
-        halves(self.0, (), &|part: Part<'_, '_>, ()| part.count(predicate), &|a, b| a + b)
-    }
-
-    pub(super) fn census(&self) -> Census {
-        let part = |part: Part<'_, '_>, ()| part.census().behind(part.first);
-        halves(self.0, (), &part, &Census::join)
+    /// The answers of all parts, brought together by `join`.
+    pub(super) fn parts<R: Send>(
+        &self,
+        ask: &(impl Fn(Part<'v, 'a>) -> R + Sync),
+        join: &(impl Fn(R, R) -> R + Sync),
+    ) -> R {
+        halves(self.0, (), &|part, ()| ask(part), join)
     }
 
     /// Rows of `row_len` elements along another dimension than the outermost.
@@ -114,7 +122,7 @@ impl<'v, 'a> Threads<'v, 'a> {
         halves(self.0, RowsOut { out, row_len }, &part, &|(), ()| ());
     }
 
-    /// The elements that a search looks at first, if they can be split off, and the others.
+    /// The elements that a search reads first, if they can be split off, and the others.
     fn head(&self) -> (Option<Part<'v, 'a>>, Part<'v, 'a>) {
         let elements = HEAD / self.0.view.format().size_in_bytes();
         match self.0.split_at(elements) {
@@ -124,19 +132,19 @@ impl<'v, 'a> Threads<'v, 'a> {
     }
 }
 
-/// Where results go.
+/// The output of a question.
 trait Output: Send + Sized {
-    /// Where the view may be cut, next to element `middle` of `part`, so that the halves write to
-    /// different bytes.
+    /// The place nearest to element `middle` of `part` at which the view may be cut, so that the
+    /// halves write to different bytes.
     fn cut(&self, _: &Part<'_, '_>, middle: usize) -> Option<usize> {
         Some(middle.next_multiple_of(BORDER))
     }
 
-    /// The room of the first `elements` results, and the rest.
+    /// Splits the output behind the first `elements` results.
     fn split_at(self, elements: usize) -> (Self, Self);
 }
 
-/// Results are returned.
+/// Results are returned, so there is no output.
 impl Output for () {
     fn split_at(self, _: usize) -> (Self, Self) {
         ((), ())
@@ -169,7 +177,7 @@ impl Output for Bitmap<'_> {
     }
 }
 
-/// One result a row.
+/// One result for each row.
 #[cfg(feature = "views")]
 struct RowsOut<'o, A> {
     out: &'o mut [A],
@@ -178,7 +186,7 @@ struct RowsOut<'o, A> {
 
 #[cfg(feature = "views")]
 impl<A: Send> Output for RowsOut<'_, A> {
-    /// Between coordinates of the outermost dimension, so that no row is cut.
+    /// Cuts between coordinates of the outermost dimension, so that no row is cut.
     fn cut(&self, part: &Part<'_, '_>, middle: usize) -> Option<usize> {
         let inner = part.inner(0);
         let cut = middle / inner * inner;
@@ -191,12 +199,12 @@ impl<A: Send> Output for RowsOut<'_, A> {
     }
 }
 
-/// Runs `ask` on parts of no more than [`GRAIN`] bytes, where outputs can be cut, on all threads.
-/// `join` makes one result of those of neighbours, the lower first.
-fn halves<O: Output, R: Send>(
-    part: Part<'_, '_>,
+/// Runs `ask` on all threads, on parts of at most [`GRAIN`] bytes if the output can be cut there.
+/// `join` merges the results of adjacent parts, the lower one first.
+fn halves<'v, 'a, O: Output, R: Send>(
+    part: Part<'v, 'a>,
     out: O,
-    ask: &(impl Fn(Part<'_, '_>, O) -> R + Sync),
+    ask: &(impl Fn(Part<'v, 'a>, O) -> R + Sync),
     join: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
     let cut = if part.bytes() > GRAIN { out.cut(&part, part.len / 2) } else { None };

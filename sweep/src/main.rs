@@ -16,7 +16,8 @@ use nonfinite_sweep::{AllF32, Block, LEN, Patterns, RandomF64, StructuredF64};
 use state::State;
 
 const HELP: &str = "\
-Holds patterns of f32 and f64 against the standard library: on every backend, for every predicate, every sink.
+Compares answers for patterns of f32 and f64 with the standard library: on every backend, for every
+predicate, every sink.
 
 Usage: nonfinite-sweep [OPTIONS] [f32|f64]...
 
@@ -129,7 +130,8 @@ fn run(options: Options) -> Result<ExitCode, Error> {
     }
     let seconds = begin.elapsed().as_secs_f64();
     println!(
-        "{patterns} patterns, 7 predicates, 7 sinks, on {}: {seconds:.0} s, {:.1} million patterns/s",
+        "{patterns} patterns, 7 predicates, 7 sinks, on {}: {seconds:.0} s, \
+         {:.1} million patterns/s",
         names.join(", "),
         patterns as f64 / seconds / 1e6
     );

@@ -4,7 +4,7 @@
 use half::f16;
 use nonfinite::{Census, Elements, Format, Occurrences, Predicate};
 
-use crate::oracle::{self, Kind, Subject};
+use crate::oracle::{self, Kind, Subject, Summary};
 use crate::{Visit, codes, lengths, patterns};
 
 /// One element at a time; `judge` is what is wrong, unless `sinks` is.
@@ -259,6 +259,11 @@ impl Subject for Implementation {
             self.class(x, Predicate::PositiveInf),
             self.class(x, Predicate::NegativeInf),
         )
+    }
+
+    fn stats(&self, x: Elements<'_>) -> Summary {
+        let elements = x.as_bytes().chunks_exact(x.format().size_in_bytes());
+        oracle::summary(x.format(), elements.map(oracle::read))
     }
 }
 

@@ -15,6 +15,7 @@ mod environment;
 mod known_bad;
 mod layouts;
 mod lengths;
+mod nulls;
 mod patterns;
 mod properties;
 mod replace;

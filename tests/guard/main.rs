@@ -9,6 +9,7 @@
 
 #[path = "../common/child.rs"]
 mod child;
+mod nulls;
 mod pages;
 
 use nonfinite::{Backend, Elements, Format, Predicate, TensorView};

@@ -1,6 +1,7 @@
 //! Several threads give the answers of the oracles, on every backend, whatever the pool: random
 //! data, and hits at the borders between the parts that threads take.
 
+mod nulls;
 mod views;
 
 use nonfinite::{Backend, Census, Elements, Format, Occurrences, Predicate, TensorView};

@@ -68,8 +68,8 @@ fn strided_views() {
     }
 }
 
-/// A mask that the last-level cache cannot hold is written past it. The size of the cache is set, as
-/// some virtual CPUs do not have one, and others have more than a test may take.
+/// A mask that the last-level cache cannot hold is written past it. The size of the cache is set,
+/// as some virtual CPUs do not have one, and others have more than a test may take.
 #[test]
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 fn masks_larger_than_the_cache() {

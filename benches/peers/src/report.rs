@@ -70,8 +70,8 @@ pub fn markdown(cells: &[Cell], backend: &str) -> String {
     }
     let rule = |columns| format!("|---|{}\n", "---:|".repeat(columns));
     let mut summary = String::from(
-        "| size and data | cells | another is faster | by 3 % and more | least ratio | mean ratio | \
-         mean share of the limit |\n",
+        "| size and data | cells | another is faster | by 3 % and more | least ratio | \
+         mean ratio | mean share of the limit |\n",
     );
     summary += &rule(6);
     let mut slower = Vec::new();

@@ -28,7 +28,7 @@ pub(super) static SAFETENSORS: Reader = Reader {
     begins: |_| false,
     stream: None,
     checksums: None,
-    shards: Some(names),
+    shards: Some(|index| names(index, FileFormat::SAFETENSORS_INDEX)),
     is_fixable: false,
 };
 
@@ -39,7 +39,7 @@ pub(super) static PYTORCH: Reader = Reader {
     begins: |_| false,
     stream: None,
     checksums: None,
-    shards: Some(names),
+    shards: Some(|index| names(index, FileFormat::PYTORCH_INDEX)),
     is_fixable: false,
 };
 
@@ -83,9 +83,8 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-fn names(index: &[u8]) -> Result<Vec<String>, model::Error> {
-    let shards = shards(index);
-    let shards = shards.map_err(|error| model::Error::refused(FileFormat::PYTORCH_INDEX, error))?;
+fn names(index: &[u8], format: FileFormat) -> Result<Vec<String>, model::Error> {
+    let shards = shards(index).map_err(|error| model::Error::refused(format, error))?;
     Ok(shards.into_iter().collect())
 }
 
@@ -160,4 +159,21 @@ pub(crate) fn gather(
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error names the format of the index that was read.
+    #[test]
+    fn bad_indexes_name_their_format() {
+        for reader in [&SAFETENSORS, &PYTORCH] {
+            let shards = reader.shards.expect("an index names its shards");
+            match shards(b"{}") {
+                Err(model::Error::Refused { format, .. }) => assert_eq!(format, reader.format),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }

@@ -70,8 +70,16 @@ fn write(text: &[u8]) {
     // SAFETY: write(1, text, length) reads `text` only; a system call changes rax, rcx, r11 and the
     // flags.
     unsafe {
-        asm!("syscall", inout("rax") 1_usize => _, in("rdi") 1, in("rsi") text.as_ptr(), in("rdx") text.len(),
-            out("rcx") _, out("r11") _, options(nostack, readonly));
+        asm!(
+            "syscall",
+            inout("rax") 1_usize => _,
+            in("rdi") 1,
+            in("rsi") text.as_ptr(),
+            in("rdx") text.len(),
+            out("rcx") _,
+            out("r11") _,
+            options(nostack, readonly),
+        );
     }
 }
 

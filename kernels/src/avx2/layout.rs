@@ -1,4 +1,4 @@
-//! How the answers of 32 elements come together from their registers.
+//! Packs the answers of 32 elements from several registers into one.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -11,8 +11,8 @@ use crate::simd::op;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Avx2 {
-    /// One byte for each element of half a block. `ONES` gives the bits of the top 16 of the mask
-    /// that the element lacks, so that zero is a hit; the others give -1 for a hit.
+    /// One byte for each element of half a block. For `ONES`, the byte is the bits that the mask
+    /// has and the element lacks, so 0 is a hit. For the other operations, -1 is a hit.
     #[inline(always)]
     pub(super) fn packed<const W: usize, const OP: u8>(
         self,
@@ -94,7 +94,7 @@ impl Avx2 {
         }
     }
 
-    /// The tops of two registers of 32-bit lanes.
+    /// The top 16 bits of each lane of two registers of 32-bit lanes.
     #[inline(always)]
     fn two_tops(self, bytes: &[u8], at: usize) -> V {
         let (first, second) = (self.load(bytes, at + 2), self.load(bytes, at + 32));
@@ -102,8 +102,8 @@ impl Avx2 {
         unsafe { _mm256_blend_epi16::<0b1010_1010>(first, second) }
     }
 
-    /// The tops of four registers of 64-bit lanes. The offset of each load brings the top of lane
-    /// `k` to 16-bit lane `4 * k + i`.
+    /// The top 16 bits of each lane of four registers of 64-bit lanes. The offset of load `i`
+    /// brings the top of lane `k` to 16-bit lane `4 * k + i`.
     #[inline(always)]
     fn four_tops(self, bytes: &[u8], at: usize) -> V {
         // SAFETY: see above.
@@ -117,7 +117,8 @@ impl Avx2 {
         }
     }
 
-    /// Sorts what four registers of 64-bit lanes each gave to two packed registers.
+    /// Restores the order of the answers in two registers that were packed from four registers of
+    /// 64-bit lanes each.
     #[inline(always)]
     fn in_fours(self, packed: V) -> V {
         let fours = self.halves([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
@@ -140,9 +141,9 @@ unsafe fn in_order(packed: V) -> V {
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(packed) }
 }
 
-/// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so
-/// the 16-bit lanes are not negative: the pack saturates large ones to 255, and only zero packs to
-/// zero.
+/// For each 16-bit lane, a byte that is 0 only if the lane has all bits of `top`. `top` has no sign
+/// bit, so the missing bits are not negative as a 16-bit number. The pack saturates them to 255,
+/// and only 0 becomes 0.
 #[inline(always)]
 unsafe fn pack(a: V, b: V, top: V) -> V {
     // SAFETY: the caller has AVX2.

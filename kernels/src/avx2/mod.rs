@@ -6,6 +6,8 @@ mod layout;
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -14,7 +16,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use crate::cpuid::has_f16c;
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
 use crate::registers::{Registers, ones, padded, spread};
 use crate::rule::{Comparison, Operation, Screen};
@@ -34,8 +36,8 @@ impl Avx2 {
 
 type V = __m256i;
 
-/// `EQUAL` or `GREATER`, as the comparison says: slower, and half of the code. Beside those of
-/// [`op`].
+/// `EQUAL` or `GREATER`, decided at run time. Slower than the operations of [`op`], and half of the
+/// code.
 const EITHER: u8 = u8::MAX;
 
 /// The registers of a comparison.
@@ -112,7 +114,7 @@ impl Registers for Avx2 {
         }
     }
 
-    /// Subtracts -1. There is no need of `one`.
+    /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
         // SAFETY: see above.
@@ -138,7 +140,7 @@ impl Registers for Avx2 {
     }
 }
 
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 impl Write for Avx2 {
     #[inline(always)]
     fn write(self, v: V, bytes: &mut [u8], at: usize) {
@@ -149,9 +151,9 @@ impl Write for Avx2 {
 }
 
 impl Avx2 {
-    /// Unsigned. AVX2 has none for lanes of 64 bits: their halves are compared.
+    /// The unsigned maximum. AVX2 has no maximum of 64-bit lanes, so their halves are compared.
     #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
+    fn max_unsigned<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
@@ -162,28 +164,28 @@ impl Avx2 {
         }
     }
 
-    /// Lanes as a screen compares them.
+    /// The lanes that a screen compares.
     #[inline(always)]
     fn masked<const FLIP: bool>(self, lanes: V, mask: V) -> V {
         // SAFETY: see above.
         if FLIP { unsafe { _mm256_xor_si256(lanes, mask) } } else { self.and(lanes, mask) }
     }
 
-    /// Where the comparison holds for the lanes at `at`.
+    /// -1 in each lane at `at` for which the comparison holds.
     #[inline(always)]
     fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
         let lanes = self.load(bytes, at);
         if OP == EITHER {
             let equal = self.compare::<W, { op::EQUAL }>(lanes, with.mask, with.bound);
             let greater = self.compare::<W, { op::GREATER }>(lanes, with.mask, with.bound);
-            return self.choose(equal, greater, with.greater);
+            return self.choose_bytes(equal, greater, with.greater);
         }
         self.compare::<W, OP>(lanes, with.mask, with.bound)
     }
 
-    /// The bytes of `b` where those of `hits` are -1, else those of `a`.
+    /// Each byte from `b` where `hits` is -1, and from `a` elsewhere.
     #[inline(always)]
-    fn choose(self, a: V, b: V, hits: V) -> V {
+    fn choose_bytes(self, a: V, b: V, hits: V) -> V {
         // SAFETY: see above.
         unsafe { _mm256_blendv_epi8(a, b, hits) }
     }
@@ -324,9 +326,9 @@ impl Simd for Avx2 {
     fn screen<const W: usize>(self, screen: Screen) -> [V; 2] {
         match screen {
             Screen::None => [self.splat::<1>(0); 2],
-            // Lanes of 32 bits, of which the mask keeps the upper half of each element. The lower
-            // ones are zero: they are below any other bound, and if that is zero nothing is
-            // skipped.
+            // Compares 32-bit lanes. The mask keeps only bits in the upper half of each element, so
+            // all lower lanes are zero. Zero is below every bound except 0, and with a bound of 0
+            // nothing is skipped.
             Screen::Masked { mask, least } if W == 8 => {
                 [self.splat::<8>(mask >> 32 << 32), self.splat::<4>(least >> 32)]
             }
@@ -350,20 +352,20 @@ impl Simd for Avx2 {
         [mask, _]: [V; 2],
     ) -> [V; 2] {
         let bytes = lines.as_flattened();
-        a = self.max::<W>(a, self.masked::<FLIP>(self.load(bytes, 0), mask));
-        b = self.max::<W>(b, self.masked::<FLIP>(self.load(bytes, 32), mask));
-        a = self.max::<W>(a, self.masked::<FLIP>(self.load(bytes, 64), mask));
-        b = self.max::<W>(b, self.masked::<FLIP>(self.load(bytes, 96), mask));
+        a = self.max_unsigned::<W>(a, self.masked::<FLIP>(self.load(bytes, 0), mask));
+        b = self.max_unsigned::<W>(b, self.masked::<FLIP>(self.load(bytes, 32), mask));
+        a = self.max_unsigned::<W>(a, self.masked::<FLIP>(self.load(bytes, 64), mask));
+        b = self.max_unsigned::<W>(b, self.masked::<FLIP>(self.load(bytes, 96), mask));
         [a, b]
     }
 
     #[inline(always)]
     fn any_hit<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
-        let largest = self.max::<W>(a, b);
+        let largest = self.max_unsigned::<W>(a, b);
         let lanes = if W == 8 {
-            self.equal::<4>(self.max::<4>(largest, least), largest)
+            self.equal::<4>(self.max_unsigned::<4>(largest, least), largest)
         } else {
-            self.equal::<W>(self.max::<W>(largest, least), largest)
+            self.equal::<W>(self.max_unsigned::<W>(largest, least), largest)
         };
         // SAFETY: see above.
         unsafe { _mm256_testz_si256(lanes, lanes) == 0 }

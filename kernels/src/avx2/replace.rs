@@ -6,6 +6,6 @@ use crate::registers::replace::Blend;
 impl Blend for Avx2 {
     #[inline(always)]
     fn blend<const W: usize>(self, a: V, b: V, hits: V) -> V {
-        self.choose(a, b, hits)
+        self.choose_bytes(a, b, hits)
     }
 }

@@ -27,7 +27,7 @@ impl Times for Avx2 {
                     let high = self.times_f16(_mm256_extracti128_si256::<1>(lanes), factor);
                     _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
                 }
-                // Even and odd elements apart: each is widened in its place.
+                // Handles even and odd elements separately. Each is widened in place.
                 _ => {
                     let upper = _mm256_set1_epi32(!0 << 16);
                     let even = self.times_f32(_mm256_slli_epi32::<16>(lanes), factor);
@@ -50,7 +50,7 @@ impl Avx2 {
         }
     }
 
-    /// To nearest, whatever the rounding mode.
+    /// Rounds to nearest in every rounding mode.
     #[inline(always)]
     fn times_f16(self, halves: __m128i, factor: V) -> __m128i {
         // SAFETY: see above.
@@ -61,8 +61,8 @@ impl Avx2 {
         }
     }
 
-    /// f32 to bf16 in the upper halves; what is in the lower ones is to be left out. A NaN stays,
-    /// as it is quiet already.
+    /// Rounds f32 to bf16. The result is in the upper halves of the lanes, and the lower halves
+    /// have no meaning. A NaN does not change, since it is already quiet.
     #[inline(always)]
     fn round_bf16(self, wide: V) -> V {
         // SAFETY: see above.

@@ -1,4 +1,4 @@
-//! How the answers of a block come together from its registers.
+//! Packs the answers of a block from its registers.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -12,8 +12,8 @@ use crate::simd::Block;
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for; each load
 // reads one array of 16 or 64 bytes and asks for no alignment.
 impl Avx512 {
-    /// One byte for each element of a block: the bits of the top 16 of the mask that the element
-    /// lacks. Zero is a hit of `ONES`. A byte takes part as a whole.
+    /// One byte for each element of a block: the bits that the top 16 bits of the mask have and the
+    /// element lacks. So 0 is a hit of `ONES`. For elements of one byte, all 8 bits are compared.
     ///
     /// ```text
     /// W = 4:  line 0  h0 l0 h1 l1 ..      select the high halves of two lines:  h0 k0 h1 k1 ..
@@ -45,7 +45,7 @@ impl Avx512 {
         }
     }
 
-    /// The tops of two lines of 32-bit lanes.
+    /// The top 16 bits of each lane of two lines of 32-bit lanes.
     #[inline(always)]
     fn two_tops<const W: usize>(self, block: &Block<W>, i: usize) -> V {
         // SAFETY: see above.
@@ -55,8 +55,8 @@ impl Avx512 {
         }
     }
 
-    /// The tops of four lines of 64-bit lanes: 16-bit lane `4 * k + j` is the top of lane `k` of
-    /// line `i + j`.
+    /// The top 16 bits of each lane of four lines of 64-bit lanes. 16-bit lane `4 * k + j` is the
+    /// top of lane `k` of line `i + j`.
     #[inline(always)]
     fn four_tops<const W: usize>(self, block: &Block<W>, i: usize) -> V {
         // SAFETY: see above.
@@ -71,16 +71,16 @@ impl Avx512 {
     }
 }
 
-/// The bits of `top` that the 16-bit lanes lack, as bytes. Missing bits are below bit 15, so
-/// the 16-bit lanes are not negative: the pack saturates large ones to 255, and only zero packs to
-/// zero.
+/// For each 16-bit lane, a byte that is 0 only if the lane has all bits of `top`. `top` has no sign
+/// bit, so the missing bits are not negative as a 16-bit number. The pack saturates them to 255,
+/// and only 0 becomes 0.
 #[inline(always)]
 unsafe fn pack(a: V, b: V, top: V) -> V {
     // SAFETY: the caller has AVX-512 BW.
     unsafe { _mm512_packus_epi16(_mm512_andnot_si512(a, top), _mm512_andnot_si512(b, top)) }
 }
 
-/// Bits of `a` where those of `mask` are set, else of `b`.
+/// Each bit from `a` where `mask` has a 1, and from `b` elsewhere.
 #[inline(always)]
 unsafe fn select(mask: V, a: V, b: V) -> V {
     // SAFETY: the caller has AVX-512 F.
@@ -94,7 +94,7 @@ unsafe fn quarters(bytes: [i8; 16]) -> V {
     unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }
 }
 
-/// Where the pairs of bytes of a block of `W = 8` go.
+/// The permutation of the pairs of bytes of a block of `W = 8`.
 #[inline(always)]
 unsafe fn sixteens() -> V {
     const INDEX: [i16; 32] = [

@@ -7,6 +7,8 @@ mod registers;
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -43,7 +45,7 @@ pub(crate) struct With {
     bound: V,
     /// [`Registers::top`]
     top: V,
-    /// The answer for an element that is no hit, and the other one, in bytes.
+    /// The mask byte for an element that is not a hit, and the byte for a hit, in every byte.
     usual: V,
     other: V,
     /// 1 in every byte.
@@ -54,9 +56,9 @@ pub(crate) struct With {
 // ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
 // register.
 impl Avx512 {
-    /// Unsigned.
+    /// The unsigned maximum.
     #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
+    fn max_unsigned<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
@@ -68,7 +70,7 @@ impl Avx512 {
         }
     }
 
-    /// Unsigned.
+    /// The unsigned comparison.
     #[inline(always)]
     fn at_least<const W: usize>(self, a: V, b: V) -> bool {
         // SAFETY: see above.
@@ -95,7 +97,7 @@ impl Avx512 {
         }
     }
 
-    /// Lanes as a screen compares them.
+    /// The lanes that a screen compares.
     #[inline(always)]
     fn masked<const FLIP: bool>(self, lanes: V, mask: V) -> V {
         // SAFETY: see above.
@@ -117,7 +119,7 @@ impl Avx512 {
         }
     }
 
-    /// At most 64 bytes, with zeros behind them.
+    /// Loads at most 64 bytes, with zeros behind them.
     #[inline(always)]
     fn load_few(self, bytes: &[u8]) -> V {
         let keep = u64::MAX.unbounded_shr(64 - bytes.len() as u32);
@@ -125,7 +127,8 @@ impl Avx512 {
         unsafe { _mm512_maskz_loadu_epi8(keep, bytes.as_ptr().cast()) }
     }
 
-    /// Writes the answers for the lanes of a register, `64 / W` bytes, or as many as `out` has.
+    /// Writes the answers for the lanes of a register: `64 / W` bytes, or fewer if `out` is
+    /// shorter.
     #[inline(always)]
     fn put<const W: usize>(self, hits: u64, with: With, out: &mut [MaybeUninit<bool>]) {
         let keep = u64::MAX.unbounded_shr(64 - out.len() as u32);
@@ -157,8 +160,8 @@ impl Avx512 {
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), answers) }
     }
 
-    /// The mask of a block by `EQUAL` or `GREATER`: register by register, so that nothing waits for
-    /// all.
+    /// The mask of a block by `EQUAL` or `GREATER`. Each register is stored at once, so no store
+    /// waits for the other registers.
     #[inline(always)]
     fn store_compared<const W: usize, const OP: u8>(
         self,
@@ -215,8 +218,8 @@ fn put<const W: usize>(hits: u64, to: &mut [u8]) {
 }
 
 impl Simd for Avx512 {
-    /// `detect` asks for these features, and for FMA and F16C, which the compiler takes AVX-512 F to
-    /// imply.
+    /// `detect` asks for these features, and for FMA and F16C, which the compiler takes AVX-512 F
+    /// to imply.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, comparison, out)
@@ -360,14 +363,14 @@ impl Simd for Avx512 {
     ) -> [V; 2] {
         let (even, odd) = (self.load(even, 0), self.load(odd, 0));
         [
-            self.max::<W>(a, self.masked::<FLIP>(even, mask)),
-            self.max::<W>(b, self.masked::<FLIP>(odd, mask)),
+            self.max_unsigned::<W>(a, self.masked::<FLIP>(even, mask)),
+            self.max_unsigned::<W>(b, self.masked::<FLIP>(odd, mask)),
         ]
     }
 
     #[inline(always)]
     fn any_hit<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
-        self.at_least::<W>(self.max::<W>(a, b), least)
+        self.at_least::<W>(self.max_unsigned::<W>(a, b), least)
     }
 
     const STREAMS: bool = true;

@@ -7,7 +7,7 @@ use core::arch::x86_64::*;
 
 use super::{Avx512, V};
 use crate::registers::Registers;
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
 
 // SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
@@ -94,7 +94,7 @@ impl Registers for Avx512 {
     }
 }
 
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 impl Write for Avx512 {
     #[inline(always)]
     fn write(self, v: V, bytes: &mut [u8], at: usize) {

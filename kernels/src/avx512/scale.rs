@@ -27,7 +27,7 @@ impl Times for Avx512 {
                     let high = self.times_f16(_mm512_extracti64x4_epi64::<1>(lanes), factor);
                     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
                 }
-                // Even and odd elements apart: each is widened in its place.
+                // Handles even and odd elements separately. Each is widened in place.
                 _ => {
                     let upper = _mm512_set1_epi32(!0 << 16);
                     let even = self.times_f32(_mm512_slli_epi32::<16>(lanes), factor);
@@ -50,7 +50,7 @@ impl Avx512 {
         }
     }
 
-    /// To nearest, whatever the rounding mode.
+    /// Rounds to nearest in every rounding mode.
     #[inline(always)]
     fn times_f16(self, halves: __m256i, factor: V) -> __m256i {
         // SAFETY: see above.
@@ -61,8 +61,8 @@ impl Avx512 {
         }
     }
 
-    /// f32 to bf16 in the upper halves; what is in the lower ones is to be left out. A NaN stays,
-    /// as it is quiet already.
+    /// Rounds f32 to bf16. The result is in the upper halves of the lanes, and the lower halves
+    /// have no meaning. A NaN does not change, since it is already quiet.
     #[inline(always)]
     fn round_bf16(self, wide: V) -> V {
         // SAFETY: see above.

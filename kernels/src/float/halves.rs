@@ -5,7 +5,7 @@
 /// Exact.
 #[inline(always)]
 pub(crate) fn widen_f16(half: u16) -> f32 {
-    // What the exponent of an f32 is above that of an f16 of the same value.
+    // The exponent of an f32 minus the exponent of an f16 with the same value.
     const REBIAS: u32 = (127 - 15) << 23;
     const LEAST_NORMAL: u32 = REBIAS + (1 << 23);
     let bits = u32::from(half);
@@ -15,8 +15,8 @@ pub(crate) fn widen_f16(half: u16) -> f32 {
     } else if magnitude >= 0x0400 << 13 {
         magnitude + REBIAS
     } else {
-        // As if it were normal, with a leading one, which is then taken off again: exact, and no
-        // subnormal on the way.
+        // Converts the number as if it were normal, with a leading one, and subtracts the one
+        // again. This is exact, and makes no subnormal f32.
         (f32::from_bits(magnitude + LEAST_NORMAL) - f32::from_bits(LEAST_NORMAL)).to_bits()
     };
     f32::from_bits(widened | (bits & 0x8000) << 16)
@@ -25,8 +25,8 @@ pub(crate) fn widen_f16(half: u16) -> f32 {
 #[inline(always)]
 pub(crate) fn narrow_f16(wide: f32) -> u16 {
     const REBIAS: u32 = (127 - 15) << 23;
-    // 2^16, from which on there is only infinity. A smaller number that rounds up to it carries
-    // into the exponent of infinity.
+    // From 2^16 on, the result is infinity. A smaller number that rounds up to 2^16 carries into
+    // the exponent, and becomes infinity too.
     const TOO_LARGE: u32 = (127 + 16) << 23;
     const LEAST_NORMAL: u32 = REBIAS + (1 << 23);
     let bits = wide.to_bits();
@@ -38,8 +38,8 @@ pub(crate) fn narrow_f16(wide: f32) -> u16 {
     } else if magnitude >= LEAST_NORMAL {
         (magnitude - REBIAS + 0xFFF + (magnitude >> 13 & 1)) >> 13
     } else {
-        // The last bit of 0.5 has the weight of the last bit of a subnormal f16: the sum is rounded
-        // right.
+        // The last bit of 0.5 has the weight of the last bit of a subnormal f16, so the addition
+        // rounds correctly.
         (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits()
     };
     (narrowed | bits >> 16 & 0x8000) as u16

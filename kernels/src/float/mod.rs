@@ -1,5 +1,5 @@
-//! Products of floating-point elements: the one module with floating-point arithmetic, beside the
-//! `scale.rs` of each backend.
+//! Products of floating-point elements. Only this module and the `scale.rs` of each backend have
+//! floating-point arithmetic.
 
 mod halves;
 

@@ -1,5 +1,5 @@
-//! Packed bits: as `mask.rs`, with one word for a block of 64 elements. The answers of the last,
-//! shorter word are returned.
+//! Packed bits: like `mask.rs`, with one word for a block of 64 elements. The bits behind the last
+//! whole word are returned.
 
 use super::mask::{AFTER_HIT, SCREEN_FROM};
 use super::skip::may_hit;
@@ -45,7 +45,7 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     }
 }
 
-/// The bits of fewer than 64 elements: what is left over by all loops.
+/// The bits of fewer than 64 elements, which all loops leave over.
 pub(super) struct Few<const W: usize>;
 
 impl<const W: usize> Loop for Few<W> {
@@ -58,7 +58,7 @@ impl<const W: usize> Loop for Few<W> {
     }
 }
 
-/// Skips what holds no hit.
+/// Skips groups without a hit.
 pub(crate) struct Bits<const W: usize>;
 
 impl<const W: usize> Loop for Bits<W> {
@@ -75,7 +75,7 @@ impl<const W: usize> Loop for Bits<W> {
     }
 }
 
-/// Apart from [`Bits`], whose short inputs would wait for the registers that this one saves.
+/// Separate from [`Bits`]: short inputs would have to wait while this loop saves registers.
 struct Screened<const W: usize>;
 
 impl<const W: usize> Loop for Screened<W> {
@@ -117,7 +117,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
             *place = [usual; GROUP];
             clean += 1;
         }
-        // The rest, or where a hit is.
+        // Compares the rest, or the group that may have a hit.
         let done = clean * GROUP;
         let run = (out.len() - done).min(AFTER_HIT / 64 / W);
         let (place, rest) = out[done..].split_at_mut(run);

@@ -16,7 +16,7 @@
 //!            4 KiB                                   else
 //!     for each part:
 //!         for each register: add the hits of three comparisons to three counters
-//!     what is left, less than 128 bytes, by packed bits
+//!     the rest, less than 128 bytes, by packed bits
 //!     return [nan, infinite - neg, neg]
 //! ```
 //!
@@ -34,7 +34,7 @@ use crate::census::Occurrences;
 use crate::rule::{Comparison, Screen};
 use crate::simd::{COUNTED, Loop, Simd, lines, until_line};
 
-/// Numbers of NaN, +Inf and -Inf, in this order.
+/// The counts of NaN, +Inf and -Inf, in this order.
 pub(crate) type Three = [usize; 3];
 
 /// Classifies every element. The comparison is that for NaN of a format that has infinities.
@@ -47,7 +47,7 @@ impl<const W: usize> Loop for Classify<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> Three {
         let pairs = lines(x).0.as_chunks::<2>().0;
-        // Where hits are sparse, most fours of lines hold none.
+        // If hits are sparse, most groups of four lines have none.
         let (sparse, part) = if x.len() <= GROUP { (true, 2) } else { (false, COUNTED / 128) };
         let screen = isa.screen::<W>(special(nan));
         let mut three = [0; 3];
@@ -59,7 +59,7 @@ impl<const W: usize> Loop for Classify<W> {
         for few in x[pairs.len() * 128..].chunks(63 * W) {
             few_classes::<I, W>(isa, few, nan, &mut three);
         }
-        // Infinities of either sign have been counted.
+        // The count of infinities includes both signs.
         [three[0], three[1] - three[2], three[2]]
     }
 }
@@ -89,14 +89,24 @@ fn special(nan: &Comparison) -> Screen {
     Screen::Masked { mask: nan.bound(), least: nan.bound() }
 }
 
-/// The numbers, and the index of the first of each class that is there.
-#[derive(Clone, Copy, Default)]
+/// The counts, and the index of the first element of each class that occurs.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ClassCounts {
     pub(crate) three: Three,
     pub(crate) first: Three,
 }
 
 impl ClassCounts {
+    /// Adds elements of a class, of which the first is `first`, behind all others.
+    #[cfg(feature = "stats")]
+    #[inline(always)]
+    pub(crate) fn add(&mut self, class: usize, count: usize, first: usize) {
+        if self.three[class] == 0 {
+            self.first[class] = first;
+        }
+        self.three[class] += count;
+    }
+
     #[inline(always)]
     pub(crate) fn class(&self, class: usize) -> Occurrences {
         let count = self.three[class];
@@ -104,7 +114,7 @@ impl ClassCounts {
     }
 }
 
-/// Skips what is finite.
+/// Skips groups of finite elements.
 pub(crate) struct Census<const W: usize>;
 
 impl<const W: usize> Loop for Census<W> {
@@ -114,7 +124,7 @@ impl<const W: usize> Loop for Census<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> ClassCounts {
         let mut taken = ClassCounts::default();
-        // First what stands before the first line of the cache.
+        // First the bytes before the first cache line.
         let (mut done, mut run) = (0, until_line::<W>(x));
         loop {
             if run == 0 || done != 0 {

@@ -1,8 +1,8 @@
-//! How many hits there are.
+//! The number of hits.
 //!
 //! ```text
-//! count(x):                                      the rule is not negated: to count `Finite`,
-//!     total = exact(bytes before a cache line)   the caller counts what is not finite
+//! count(x):                                      the rule is not negated: for `Finite`, the
+//!     total = exact(bytes before a cache line)   caller subtracts the count of `NonFinite`
 //!     run = 1 KiB
 //!     until x is at its end:
 //!         if skip(x) skips a group: run = 1 KiB  skip.rs
@@ -17,7 +17,7 @@
 //!         for each register of the part:
 //!             a (even) or b (odd) += 1 in each lane that is a hit
 //!         total += the sum of all lanes of a and b
-//!     total += the ones in the packed bits of what is left, less than 128 bytes
+//!     total += the ones in the packed bits of the rest, less than 128 bytes
 //! ```
 //!
 //! ```text
@@ -28,8 +28,8 @@
 //! ```
 //!
 //! Two counters, because an addition waits for the one before. Where most groups have a hit, a
-//! search before the count gains nothing, and a branch that is predicted wrong costs as much as a
-//! group. So the run without a screen grows while hits go on.
+//! screen gains nothing, and a mispredicted branch costs as much as comparing a group. So the run
+//! without a screen grows as long as hits are frequent.
 
 use super::bits::Few;
 use super::skip::{GROUP, skip};
@@ -69,15 +69,15 @@ fn exact<I: Simd, const W: usize, const OP: u8>(
     total
 }
 
-/// How many hits there are, and where a run of bytes begins that holds the first.
+/// The number of hits, and the beginning of a run of bytes that holds the first hit.
 #[derive(Clone, Copy)]
 pub struct Counted {
     pub(crate) hits: usize,
-    /// In elements. Only with a hit.
+    /// The beginning of the run, in elements. Only if there is a hit.
     pub(crate) from: usize,
 }
 
-/// Skips what holds no hit. The comparison must not be negated.
+/// Skips groups without a hit. The comparison must not be negated.
 pub(crate) struct Count<const W: usize>;
 
 impl<const W: usize> Loop for Count<W> {
@@ -113,9 +113,8 @@ impl<const W: usize> Loop for Count<W> {
     }
 }
 
-/// How many bytes to compare without a screen, behind some bytes with so many hits. Where most
-/// groups have a hit, a search before the count gains nothing, and a branch that is predicted wrong
-/// costs as much as a group.
+/// The bytes to compare next without a screen, after `run` bytes with `hits` hits. See the module
+/// for the reason.
 #[inline(always)]
 pub(super) fn next_run(hits: usize, bytes: usize) -> usize {
     if hits * GROUP > bytes { (bytes * 4).clamp(GROUP, 16 * GROUP) } else { GROUP }

@@ -72,7 +72,7 @@ impl<const W: usize> Loop for Plain<W> {
                 return plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, out);
             }
             Operation::Ones => return plain::<I, W, { op::ONES }>(isa, x, comparison, out),
-            // Formats of a byte ask for it.
+            // Some formats of one byte have such a rule.
             Operation::Equal if W == 1 && negate && !I::STORES_NEGATED => {
                 return plain::<I, W, { op::EQUAL_NOT }>(isa, x, comparison, out);
             }
@@ -99,8 +99,8 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
             1 | 2 => rounds::<I, W, OP, 2>(isa, &x[head * W..], with, &mut out[head..]),
             _ => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
         };
-    // What stands before and behind those, in blocks that overlap them: one loop, so that the code
-    // of a block stands here once.
+    // The elements before and behind these blocks, in blocks that overlap them. One loop for both,
+    // so that the code of a block is compiled once.
     let mut at = if head == 0 { done } else { 0 };
     while at < out.len() {
         let here = at.min(out.len() - 64);
@@ -113,7 +113,7 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     }
 }
 
-/// Blocks, as many as make whole rounds of `ROUND`. Returns the number of elements.
+/// Whole rounds of `ROUND` blocks. Returns the number of elements.
 #[inline(always)]
 fn rounds<I: Simd, const W: usize, const OP: u8, const ROUND: usize>(
     isa: I,
@@ -131,7 +131,7 @@ fn rounds<I: Simd, const W: usize, const OP: u8, const ROUND: usize>(
     rounds.len() * ROUND * 64
 }
 
-/// Turns every answer around, for rules that no format has.
+/// Inverts every answer, for rules that no format has.
 #[cold]
 #[inline(never)]
 #[expect(unsafe_code, reason = "all results are written")]
@@ -143,7 +143,7 @@ fn invert(out: &mut [MaybeUninit<bool>]) {
     }
 }
 
-/// Skips what holds no hit.
+/// Skips groups without a hit.
 pub(crate) struct Mask<const W: usize>;
 
 impl<const W: usize> Loop for Mask<W> {
@@ -153,7 +153,7 @@ impl<const W: usize> Loop for Mask<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         match comparison.screen() {
-            // Bytes are compared as fast as they are screened.
+            // For elements of one byte, comparing is as fast as screening.
             Screen::Masked { .. } if W > 1 && x.len() >= SCREEN_FROM => {
                 isa.run::<Screened<W>>(x, comparison, out);
             }
@@ -162,7 +162,7 @@ impl<const W: usize> Loop for Mask<W> {
     }
 }
 
-/// Apart from [`Mask`], whose short inputs would wait for the registers that this one saves.
+/// Separate from [`Mask`]: short inputs would have to wait while this loop saves registers.
 struct Screened<const W: usize>;
 
 impl<const W: usize> Loop for Screened<W> {
@@ -208,7 +208,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
             }
             clean += 1;
         }
-        // The rest, or where a hit is.
+        // Compares the rest, or the group that may have a hit.
         let done = clean * 64 * GROUP;
         let run = (out.len() - done).min(AFTER_HIT / W);
         let (place, rest) = out[done..].split_at_mut(run);
@@ -220,8 +220,8 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
     }
 }
 
-/// Bytes of an input from which on a screen pays.
+/// From this length on, in bytes, a screen pays.
 pub(super) const SCREEN_FROM: usize = 2048;
 
-/// Bytes that are compared without a screen, from a hit on.
+/// Bytes to compare without a screen after a hit.
 pub(super) const AFTER_HIT: usize = 16 << 10;

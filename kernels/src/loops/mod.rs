@@ -1,4 +1,5 @@
-//! The loops, one module a question. Each is compiled once for each instruction set and width.
+//! The loops, one module for each question. Each is compiled once for each instruction set and
+//! width.
 
 pub(crate) mod bits;
 pub(crate) mod census;
@@ -10,4 +11,6 @@ pub(crate) mod replace;
 #[cfg(feature = "scale")]
 pub(crate) mod scale;
 mod skip;
+#[cfg(feature = "stats")]
+pub(crate) mod stats;
 pub(crate) mod stream;

@@ -53,7 +53,7 @@ impl<const W: usize> Loop for Find<W> {
     }
 }
 
-/// Skips what holds no hit.
+/// Skips groups without a hit.
 pub(crate) struct Position<const W: usize>;
 
 impl<const W: usize> Loop for Position<W> {
@@ -62,7 +62,7 @@ impl<const W: usize> Loop for Position<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
-        // A hit is often at the very beginning: the first line is compared before all else.
+        // A hit is often at the very beginning, so the first line is compared first.
         if let Some(first) = lines(x).0.first() {
             let at = isa.find::<W>(first, comparison, isa.with::<W>(comparison));
             if at < 64 {
@@ -70,7 +70,7 @@ impl<const W: usize> Loop for Position<W> {
             }
         }
         let screen = comparison.search_screen();
-        // What stands before the first line of the cache has been looked at.
+        // The bytes before the first cache line have been compared.
         let mut done = until_line::<W>(x);
         loop {
             done += skip::<I, W>(isa, &x[done..], screen);

@@ -24,7 +24,8 @@ impl<const W: usize> Loop for Exact<W> {
         if few.is_empty() {
             return found;
         }
-        // With zeros behind the last element: where zero is a hit, they are counted too.
+        // Zeros fill the last line. If zero is a hit, these zeros are counted too, so subtract
+        // them.
         let mut line: Line = [0; 64];
         line[..few.len()].copy_from_slice(few);
         let padding = if comparison.holds(0) { (64 - few.len()) / W } else { 0 };
@@ -37,7 +38,7 @@ impl<const W: usize> Loop for Exact<W> {
 // A group does not overflow the counters.
 const _: () = assert!(GROUP <= COUNTED);
 
-/// [`skip`] as a function of its own, which a caller with little work of its own calls.
+/// [`skip`] as a separate function, for callers with little other work.
 struct Skip<const W: usize>;
 
 impl<const W: usize> Loop for Skip<W> {
@@ -50,7 +51,7 @@ impl<const W: usize> Loop for Skip<W> {
     }
 }
 
-/// Replaces in place, skipping what holds no hit.
+/// Replaces in place, and skips groups without a hit.
 pub(crate) struct InPlace<const W: usize>;
 
 impl<const W: usize> Loop for InPlace<W> {

@@ -1,4 +1,4 @@
-//! Multiplying in place, with a look at what was there before.
+//! Multiplies in place, and checks whether all elements were finite before.
 
 use crate::float::format;
 use crate::rule::Comparison;
@@ -9,7 +9,7 @@ pub(crate) struct Scale<const F: u8>;
 
 impl<const F: u8> Loop for Scale<F> {
     type Out<'o> = (&'o mut [u8], f64);
-    /// Whether an element was not finite.
+    /// Whether any element was NaN or infinite.
     type Output = bool;
 
     #[inline(always)]
@@ -47,7 +47,7 @@ fn scale<I: Simd, const F: u8, const W: usize>(
         }
     }
     if !few.is_empty() {
-        // Zeros are finite, and what becomes of them is thrown away.
+        // The line is filled up with zeros. They are finite, and their products are dropped.
         let mut lines = [[0; 64]; 2];
         lines.as_flattened_mut()[..few.len()].copy_from_slice(few);
         seen = isa.accumulate::<W, false>(seen, &lines, screen);

@@ -36,8 +36,8 @@
 //!
 //! A negated rule has the screen of the rule that it negates.
 //!
-//! Where hits are dense, a screen only costs. So each loop works without one for a while after a
-//! hit:
+//! Where hits are dense, a screen only costs time. So each loop works without a screen for a while
+//! after a hit:
 //!
 //! ```text
 //! loop            screens from   group       after a hit
@@ -66,7 +66,7 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.any_hit::<W>(seen, screen)
 }
 
-/// Bytes at the beginning of `x` that hold no hit: whole groups of [`GROUP`] bytes.
+/// The number of bytes at the beginning of `x` without a hit, in whole groups of [`GROUP`] bytes.
 #[inline(always)]
 pub(super) fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], screen: Screen) -> usize {
     match screen {
@@ -80,7 +80,8 @@ pub(super) fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], screen: Screen) ->
 fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: Screen) -> usize {
     let with = isa.screen::<W>(screen);
     let groups = lines(x).0.as_chunks::<{ GROUP / 64 }>().0;
-    // A closure would not be inlined, and so not be compiled for the instruction set.
+    // Not a closure: it might not be inlined, and then would not be compiled for the instruction
+    // set.
     for (i, group) in groups.iter().enumerate() {
         if may_hit::<I, W, FLIP>(isa, group, with) {
             return i * GROUP;

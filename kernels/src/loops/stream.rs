@@ -1,5 +1,6 @@
-//! Byte masks that no cache can hold: written past the caches, which saves reading each line before
-//! it is overwritten. A piece of the mask is made in a buffer on the stack and copied from there.
+//! Byte masks that no cache can hold. They are written past the caches, which saves reading each
+//! line before it is overwritten. A piece of the mask is made in a buffer on the stack and copied
+//! from there.
 
 use core::mem::MaybeUninit;
 

@@ -1,5 +1,5 @@
-//! How the lanes of each width come together. Unzipping takes the top or bottom halves of the lanes
-//! of two registers in order, so nothing has to be sorted.
+//! Packs the lanes of each width. Unzipping takes the top or bottom halves of the lanes of two
+//! registers in order, so no permutation is needed.
 
 use core::arch::aarch64::*;
 use core::arch::asm;
@@ -27,7 +27,7 @@ impl Neon {
         unsafe { vuzp1q_u8(low, high) }
     }
 
-    /// The same for each of 8 elements, in lanes of 16 bits. `ONES` looks at the tops alone.
+    /// The same for each of 8 elements, in lanes of 16 bits. `ONES` compares only the top 16 bits.
     #[inline(always)]
     fn results<const W: usize, const OP: u8>(self, bytes: &[u8], eighth: usize, with: With) -> V {
         if OP == op::ONES || OP == op::ONES_NOT {
@@ -54,7 +54,7 @@ impl Neon {
         }
     }
 
-    /// The top 16 bits of each of 8 elements; 16 elements of a byte as they are.
+    /// The top 16 bits of each of 8 elements. Elements of one byte: all 16 of them.
     #[inline(always)]
     fn tops<const W: usize>(self, bytes: &[u8], part: usize) -> V {
         match W {
@@ -109,8 +109,8 @@ impl Neon {
         }
     }
 
-    /// The largest masked (or flipped) tops of two lines. A tree: what was seen before is waited
-    /// for only once.
+    /// The largest masked (or flipped) tops of two lines. Computed as a tree, so that only one
+    /// maximum waits for the earlier lines.
     #[inline(always)]
     pub(super) fn largest<const W: usize, const FLIP: bool>(self, bytes: &[u8], mask: V) -> V {
         match W {
@@ -152,8 +152,8 @@ impl Neon {
         }
     }
 
-    /// Bit `i` for byte `i`, each of which is -1 or 0. Three rounds of sums bring the eight bits of
-    /// a byte together.
+    /// Bit `i` for byte `i`. Each byte is -1 or 0. Three rounds of additions collect the eight bits
+    /// of a byte.
     #[inline(always)]
     pub(super) fn signs(self, [a, b, c, d]: [V; 4]) -> u64 {
         let weights = self.load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128], 0);
@@ -164,8 +164,8 @@ impl Neon {
         unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(self.pair_sums(sums, sums))) }
     }
 
-    /// The sums of neighbours of `a`, and then of `b`. LLVM sees that they have no bit in common,
-    /// and makes three instructions of the intrinsic for that.
+    /// The sums of adjacent bytes of `a`, then of `b`. Not by the intrinsic: LLVM sees that the
+    /// bytes have no bit in common and makes three instructions of it.
     #[inline(always)]
     fn pair_sums(self, a: V, b: V) -> V {
         let sums;

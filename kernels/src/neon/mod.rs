@@ -6,11 +6,13 @@ mod layout;
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 use core::arch::aarch64::*;
 use core::mem::MaybeUninit;
 
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
 use crate::registers::{Registers, padded, spread};
 use crate::rule::{Comparison, Operation, Screen};
@@ -118,7 +120,7 @@ impl Registers for Neon {
         }
     }
 
-    /// Subtracts -1. There is no need of `one`.
+    /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, a: V, b: V, _: V) -> V {
         // SAFETY: see above.
@@ -148,7 +150,7 @@ impl Registers for Neon {
     }
 }
 
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 impl Write for Neon {
     #[inline(always)]
     fn write(self, v: V, bytes: &mut [u8], at: usize) {
@@ -159,7 +161,7 @@ impl Write for Neon {
 }
 
 impl Neon {
-    /// The larger tops, unsigned: bytes, or for wider elements lanes of 16 bits.
+    /// The larger tops, compared as unsigned bytes, or as unsigned 16-bit lanes for wider elements.
     #[inline(always)]
     fn max<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
@@ -174,7 +176,7 @@ impl Neon {
         }
     }
 
-    /// Where `EQUAL` or `GREATER` holds for the lanes at `at`.
+    /// -1 in each lane at `at` for which `EQUAL` or `GREATER` holds.
     #[inline(always)]
     fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
         self.compare::<W, OP>(self.load(bytes, at), with.mask, with.bound)
@@ -212,8 +214,8 @@ impl Neon {
 }
 
 impl Simd for Neon {
-    /// The target has NEON, or there is no token. Not inlined, so that mask and bound stay unknown:
-    /// of known ones LLVM makes inverted comparisons.
+    /// A token exists only if the target has NEON. Not inlined, so that the compiler does not know
+    /// mask and bound: for constants, LLVM makes inverted comparisons.
     #[target_feature(enable = "neon")]
     #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
@@ -242,7 +244,7 @@ impl Simd for Neon {
             let to: &mut [MaybeUninit<bool>; 16] = &mut out.as_chunks_mut().0[quarter];
             // SAFETY: see above; `to` has 16 bytes.
             unsafe {
-                // 1 where just one of both is -1, else 0.
+                // 1 where exactly one of both is -1, otherwise 0.
                 let answers =
                     vabdq_s8(vreinterpretq_s8_u8(hits), vreinterpretq_s8_u8(with.negation));
                 vst1q_s8(to.as_mut_ptr().cast(), answers);
@@ -299,11 +301,12 @@ impl Simd for Neon {
         if bytes == 0 { 64 } else { bytes.trailing_zeros() as usize / W }
     }
 
-    /// The top 16 bits of the mask in lanes of 16 bits, and those of the least hit; bytes for
-    /// elements of a byte.
+    /// The top 16 bits of the mask and of the least hit, in lanes of 16 bits. For elements of one
+    /// byte: all 8 bits, in lanes of 8 bits.
     type Screen = (V, u16);
 
-    /// By the tops alone: where the top is below that of the least hit, the element is below it.
+    /// Compares only the tops: an element whose top is below that of the least hit is below the
+    /// least hit.
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> (V, u16) {
         let below = (8 * W).saturating_sub(16);

@@ -6,7 +6,8 @@ use super::{Neon, V};
 use crate::registers::replace::Blend;
 
 impl Blend for Neon {
-    /// In lanes of the element's width: of lanes of bytes LLVM would make four instructions.
+    /// In lanes with the width of an element: for lanes of bytes, LLVM would make four
+    /// instructions.
     #[inline(always)]
     fn blend<const W: usize>(self, a: V, b: V, hits: V) -> V {
         // SAFETY: `self` proves NEON.

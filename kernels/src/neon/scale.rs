@@ -39,7 +39,7 @@ impl Times for Neon {
         }
     }
 
-    /// The bits of a NaN that would be cut off are zero: see [`Neon::narrow_bf16`].
+    /// The low bits of this NaN, which are cut off, are zero: see [`Neon::narrow_bf16`].
     #[inline(always)]
     fn factor_of_bf16(factor: f32) -> u32 {
         let bits = factor.to_bits();
@@ -66,7 +66,12 @@ impl Neon {
         // SAFETY: `self` proves NEON; the instruction reads and writes nothing except the registers
         // named; it may raise flags in FPSR, so `preserves_flags` is not claimed.
         unsafe {
-            asm!("fcvtl {0:v}.4s, {1:v}.4h", out(vreg) wide, in(vreg) halves, options(pure, nomem, nostack));
+            asm!(
+                "fcvtl {0:v}.4s, {1:v}.4h",
+                out(vreg) wide,
+                in(vreg) halves,
+                options(pure, nomem, nostack),
+            );
         }
         wide
     }
@@ -77,12 +82,17 @@ impl Neon {
         let wide;
         // SAFETY: as in `widen_low_f16`.
         unsafe {
-            asm!("fcvtl2 {0:v}.4s, {1:v}.8h", out(vreg) wide, in(vreg) halves, options(pure, nomem, nostack));
+            asm!(
+                "fcvtl2 {0:v}.4s, {1:v}.8h",
+                out(vreg) wide,
+                in(vreg) halves,
+                options(pure, nomem, nostack),
+            );
         }
         wide
     }
 
-    /// Rounds as the thread does: to nearest.
+    /// Rounds in the mode of the thread, which is to nearest.
     #[inline(always)]
     fn narrow_f16(self, low: V, high: V) -> V {
         let halves;
@@ -99,9 +109,9 @@ impl Neon {
         halves
     }
 
-    /// The upper halves of what is rounded: 0x7FFF is added, and the last bit that stays. Of a NaN
-    /// the lower half is zero, so nothing is carried: it stays. (Those among the elements are
-    /// widened, for the factor see [`Times::factor_of_bf16`].)
+    /// The upper halves of rounded numbers. Rounding adds 0x7FFF and the last bit of the upper
+    /// half. The lower half of a NaN is zero here, so nothing carries and the NaN does not change.
+    /// (A NaN element was widened from bf16; for the factor see [`Times::factor_of_bf16`].)
     #[inline(always)]
     fn narrow_bf16(self, low: V, high: V) -> V {
         // SAFETY: see above.

@@ -1,11 +1,13 @@
-//! The portable backend: plain loops over blocks, for the compiler to vectorise. It serves where no
-//! hand-written file exists, wasm among them. With the feature `portable` it stands beside the
-//! others, on x86 with AVX2 by pulp.
+//! The portable backend: plain loops over blocks, for the compiler to vectorise. It is used on
+//! targets without a hand-written backend, such as wasm. With the feature `portable` it is
+//! available beside the others, on x86 with AVX2 by the crate pulp.
 
 #[cfg(feature = "replace")]
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 use core::mem::MaybeUninit;
 
@@ -47,7 +49,7 @@ fn elements<const W: usize>(lines: &[Line]) -> &[[u8; W]] {
     lines.as_flattened().as_chunks().0
 }
 
-/// The low bytes of mask and bound are those of an element.
+/// Elements take the low bytes of mask and bound.
 #[derive(Clone, Copy)]
 pub(crate) struct With {
     mask: u64,
@@ -55,7 +57,8 @@ pub(crate) struct With {
     negate: bool,
 }
 
-/// The comparison, in integers as wide as the element, of which the compiler makes vectors.
+/// The comparison, in integers with the width of the element, so that the compiler can vectorise
+/// it.
 #[inline(always)]
 fn hit<const W: usize, const OP: u8>(element: &[u8; W], with: With) -> bool {
     let (mask, bound) = (with.mask, with.bound);
@@ -84,7 +87,7 @@ fn compare<T: Ord, const OP: u8>(masked: T, bound: T) -> bool {
     }
 }
 
-/// How many elements are hits.
+/// The number of hits.
 #[inline(always)]
 fn count<const W: usize, const OP: u8>(pairs: &[[Line; 2]], with: With) -> usize {
     let mut total = 0;
@@ -98,12 +101,12 @@ fn count<const W: usize, const OP: u8>(pairs: &[[Line; 2]], with: With) -> usize
 
 #[expect(unsafe_code, reason = "`Simd::vectorize` is unsafe")]
 impl Simd for Portable {
-    /// On x86 with AVX2 where the CPU has it, by what pulp detects; elsewhere with what the target
-    /// has. Not inlined: every unit of code would have loops of its own.
+    /// On x86, uses AVX2 if pulp detects it. Elsewhere, uses the instructions of the target. Not
+    /// inlined, since every codegen unit would get its own loops.
     #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
-        // Not `pulp::Arch`, which has a case, and so all loops once more, for each feature of pulp
-        // that any other crate turns on.
+        // Not `pulp::Arch`: it compiles all loops again for each feature of pulp that any other
+        // crate turns on.
         #[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
         if let Some(simd) = pulp::x86::V3::try_new() {
             return pulp::Simd::vectorize(simd, Run::<L> { x, comparison, out });
@@ -151,7 +154,8 @@ impl Simd for Portable {
         for (byte, element) in bytes.iter_mut().zip(elements::<W>(block)) {
             *byte = u8::from(hit::<W, OP>(element, with));
         }
-        // The product has bit 0 of byte `i` at bit `56 + i`, and no two of its terms meet there.
+        // The product moves bit 0 of byte `i` to bit `56 + i`, and no other term reaches these
+        // bits.
         for (out, eight) in word.iter_mut().zip(bytes.as_chunks().0) {
             *out = (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
         }
@@ -175,13 +179,13 @@ impl Simd for Portable {
         found.unwrap_or(64)
     }
 
-    /// A comparison that holds where the screen does.
+    /// A comparison that holds exactly where the screen does.
     type Screen = With;
 
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> With {
         let (mask, bound) = match screen {
-            // Always.
+            // A comparison that always holds.
             Screen::None => (0, u64::MAX),
             Screen::Masked { mask, least } => (mask, least.wrapping_sub(1)),
             Screen::Flipped { flip } => (0xFF, !flip & 0xFF),

@@ -1,4 +1,4 @@
-//! Replacing, as the scalar backend does.
+//! Replaces elements, with the loop of the scalar backend.
 
 use super::Portable;
 use crate::codes::Codes;

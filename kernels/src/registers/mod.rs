@@ -1,10 +1,12 @@
-//! The algorithms that the hand-written backends share, written over the few instructions in which
-//! the backends differ.
+//! The algorithms that the hand-written backends share. They are written over a trait with the
+//! instructions that differ.
 
 #[cfg(feature = "replace")]
 pub(crate) mod replace;
 #[cfg(feature = "scale")]
 pub(crate) mod scale;
+#[cfg(feature = "stats")]
+pub(crate) mod stats;
 
 use core::mem::MaybeUninit;
 
@@ -22,7 +24,7 @@ pub(crate) trait Registers: Copy {
     /// Bytes of a register.
     const BYTES: usize;
 
-    /// The bytes at `at`.
+    /// Loads the bytes at `at`.
     fn load(self, bytes: &[u8], at: usize) -> Self::V;
 
     /// The low `W` bytes of a number in every lane.
@@ -31,22 +33,21 @@ pub(crate) trait Registers: Copy {
     /// The bits that are set in both.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// Where the lanes are equal.
+    /// The lanes that are equal.
     fn equal<const W: usize>(self, a: Self::V, b: Self::V) -> Self::Hits;
 
-    /// Where the lanes of `a` are greater, as signed integers.
+    /// The lanes of `a` that are greater than those of `b`, as signed integers.
     fn greater<const W: usize>(self, a: Self::V, b: Self::V) -> Self::Hits;
 
     /// Counts hits lane by lane; `one` is 1 in every lane.
     fn add<const W: usize>(self, counts: Self::V, hits: Self::Hits, one: Self::V) -> Self::V;
 
-    /// The sum of all lanes of two registers of counts, which have counted at most
-    /// [`crate::simd::COUNTED`] bytes together. So no lane is above 128, and only the lowest byte
-    /// of a lane is not zero. With registers of 16 bytes two lanes may add up to 256, which a byte
-    /// does not hold.
+    /// The sum of all lanes of two registers of counts. Together they have counted at most
+    /// [`crate::simd::COUNTED`] bytes, so each lane is at most 128, in its lowest byte. With
+    /// registers of 16 bytes, two lanes may add up to 256, which does not fit into a byte.
     fn sum(self, counts: [Self::V; 2]) -> usize;
 
-    /// Where `EQUAL` or `GREATER` holds.
+    /// The lanes for which `EQUAL` or `GREATER` holds.
     #[inline(always)]
     fn compare<const W: usize, const OP: u8>(
         self,
@@ -62,8 +63,8 @@ pub(crate) trait Registers: Copy {
         }
     }
 
-    /// The mask of a byte in every lane of 8 bits, or the top 16 bits of a wider mask in every lane
-    /// of 16 bits.
+    /// For elements of one byte, the mask in every 8-bit lane. For wider elements, the top 16 bits
+    /// of the mask in every 16-bit lane.
     #[inline(always)]
     fn top<const W: usize>(self, comparison: &Comparison) -> Self::V {
         match W {
@@ -120,7 +121,7 @@ impl<R: Registers> Counting for R {
     }
 }
 
-/// 1 in four bytes. The compiler does not know the value: of a known one it would make two
+/// 1 in each of four bytes. Hidden from the compiler: with a known value it would make two
 /// instructions of `min(x, 1)`, or of a masked addition of 1.
 #[inline(always)]
 pub(crate) fn ones(comparison: &Comparison) -> u64 {
@@ -144,9 +145,9 @@ pub(crate) fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
     }
 }
 
-/// Registers that are written back to where elements stand.
-#[cfg(any(feature = "replace", feature = "scale"))]
+/// Registers that can be written back to memory.
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 pub(crate) trait Write: Registers {
-    /// Writes the bytes at `at`.
+    /// Stores the bytes at `at`.
     fn write(self, v: Self::V, bytes: &mut [u8], at: usize);
 }

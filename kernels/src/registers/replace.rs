@@ -7,7 +7,7 @@ use crate::simd::{Line, Replacing, op};
 
 /// Choosing between lanes.
 pub(crate) trait Blend: Write {
-    /// The lanes of `b` where there are hits, else those of `a`.
+    /// Each lane from `b` where there is a hit, and from `a` elsewhere.
     fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
 }
 

@@ -6,8 +6,8 @@ use crate::simd::{Line, Scaling};
 
 /// Floating-point multiplication.
 pub(crate) trait Times: Write {
-    /// The products of the elements of a [`format`]; `factor` is an f64 for [`format::F64`], else
-    /// an f32, in every lane.
+    /// The products of the elements of a [`format`]. `factor` holds an f64 in every lane for
+    /// [`format::F64`], and an f32 for all other formats.
     fn times<const F: u8>(self, lanes: Self::V, factor: Self::V) -> Self::V;
 
     /// The bits of the factor for elements of bf16.

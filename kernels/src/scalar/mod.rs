@@ -4,6 +4,8 @@
 mod replace;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod stats;
 
 use core::mem::MaybeUninit;
 
@@ -15,6 +17,8 @@ use crate::rule::Comparison;
 pub(crate) use replace::replace;
 #[cfg(feature = "scale")]
 pub(crate) use scale::scale;
+#[cfg(feature = "stats")]
+pub(crate) use stats::stats;
 
 /// The bits of the elements of `x`.
 #[inline(always)]
@@ -66,7 +70,7 @@ pub(crate) fn position<const W: usize>(x: &[u8], comparison: &Comparison) -> Opt
     elements::<W>(x).position(|bits| comparison.holds(bits))
 }
 
-/// How many hits there are.
+/// The number of hits.
 pub(crate) fn count<const W: usize>(x: &[u8], comparison: &Comparison) -> Counted {
     Counted { hits: elements::<W>(x).filter(|&bits| comparison.holds(bits)).count(), from: 0 }
 }
@@ -95,7 +99,7 @@ fn class(bits: u64, nan: &Comparison) -> usize {
 }
 
 /// The low bytes of a number as an element.
-#[cfg(any(feature = "replace", feature = "scale"))]
+#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 #[inline(always)]
 pub(crate) fn write<const W: usize>(element: &mut [u8; W], bits: u64) {
     let bytes = bits.to_ne_bytes();

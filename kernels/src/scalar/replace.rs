@@ -4,7 +4,7 @@ use super::{read, write};
 use crate::codes::Codes;
 use crate::rule::Comparison;
 
-/// Replaces every hit. Returns how many there were.
+/// Replaces every hit. Returns the number of hits.
 #[inline(always)]
 pub(crate) fn replace<const W: usize>(
     x: &mut [u8],

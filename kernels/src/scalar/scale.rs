@@ -4,7 +4,7 @@ use super::{read, write};
 use crate::float::multiply;
 use crate::rule::Comparison;
 
-/// Multiplies every element. Returns whether the comparison held for one before.
+/// Multiplies every element. Returns whether the comparison held for any element before.
 #[inline(always)]
 pub(crate) fn scale<const F: u8, const W: usize>(
     x: &mut [u8],
@@ -20,7 +20,7 @@ pub(crate) fn scale<const F: u8, const W: usize>(
     seen
 }
 
-/// Not inlined: the compiler would make kilobytes of vector code of it, and a CPU with vectors has
+/// Not inlined: the compiler would make kilobytes of vector code, and a CPU with vectors uses
 /// another backend.
 #[inline(never)]
 fn product<const F: u8>(bits: u64, factor: f64) -> u64 {

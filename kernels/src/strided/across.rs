@@ -6,20 +6,20 @@ use super::dims::{Dim, Dims, Tile, Tiles, first_of, line, walk};
 use super::rows::{Question, Rows, TILE};
 use super::{Source, dense};
 
-/// Rows that lie side by side. Mask bytes of tiles that follow each other along the rows are added
-/// up, at most 255 times, before they go to their rows.
+/// Answers adjacent rows together. The mask bytes of consecutive tiles along the rows are added up,
+/// at most 255 times, and then added to the rows.
 pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>) {
     let Question { backend, search, rules, .. } = question;
     let element = x.element;
-    // Along the rows first.
+    // Sorts the dimension along the rows first.
     let axis = dims.iter().position(|dim| dim.row != 0);
     let mut turned = Dims::at(dims.input, dims.output, dims.row);
     axis.into_iter().for_each(|i| turned.push(dims[i]));
     dims.iter().filter(|dim| dim.row == 0).for_each(|dim| turned.push(*dim));
     let dims = &turned;
     let (inner, size) = axis.map_or((0, 1), |axis| (axis, dims[0].size));
-    // So much of a row that a tile is worth a call; of a long row more, but little: what is added
-    // up is cheaper.
+    // Takes enough of a row to make a tile worth a call. Takes more of a long row, but not much,
+    // since adding up is cheaper.
     let columns =
         dims.iter().skip(1).take(inner).fold(1, |all: usize, dim| all.saturating_mul(dim.size));
     let most = 512usize.div_ceil(columns).max((2048 / columns).min(size / 8));
@@ -37,8 +37,8 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
 
     let taken = cut.sizes[..kept].first().copied().unwrap_or(1);
-    // Rows of columns are added up one by one where many columns lie side by side; and where a tile
-    // has all of some short rows.
+    // Elements of a row are added up one by one if many columns are adjacent, or if a tile holds
+    // all of some short rows.
     let apart = columns >= 64 || taken == size && (2..=32).contains(&size);
     let backwards = dims.first().is_some_and(|dim| dim.row < 0);
     let mut scratch = Room::<TILE>::new();
@@ -51,18 +51,18 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
         counts: [const { Room::new() }; 3],
         stamps: [const { Room::new() }; 3],
     };
-    // Few long rows may all be answered soon.
+    // Few long rows may all have their answers soon.
     let few = columns <= 64
         && taken < size
         && !backwards
         && matches!(out, Rows::Any(_) | Rows::Position(_));
-    // Where hits are dense, it is not worth to search for them.
+    // If hits are dense, searching for the first one does not pay.
     let mut clean = true;
     let (mut dirty, mut answered) = (false, None);
     let mut tiles = Tiles::new(dims, &cut);
     while let Some(tile) = tiles.next() {
         if few {
-            // What is added up counts from time to time.
+            // Adds the sums to the rows from time to time.
             if dirty && (tile.row as usize / taken).is_power_of_two() {
                 sums.finish(question, out);
                 answered = out.are_answered(tile).then_some(tile.output);
@@ -78,7 +78,7 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
         }
         (clean, dirty) = (true, true);
         let results = block.len() / element;
-        // As the tile has them, now that it is loaded.
+        // The dimensions of the tile after loading.
         let line = if apart { tile.forget_rows() } else { Dim::ONE };
         let distance = line.input.unsigned_abs();
         let places = results - (line.size - 1) * distance;
@@ -96,30 +96,30 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     sums.finish(question, out);
 }
 
-/// Mask bytes of tiles that follow each other along the rows.
+/// The sums of mask bytes of consecutive tiles along the rows.
 struct Sums {
-    /// The first of them.
+    /// The first of these tiles.
     tile: Option<Tile>,
-    /// Elements of a row from one that is added to the next; and whether that is backwards.
+    /// The distance along the row between two additions, in elements, and whether rows run
+    /// backwards.
     unit: usize,
     backwards: bool,
-    /// Whether it matters where the first hit is.
+    /// Whether the question asks for the first hit.
     stamped: bool,
     /// For each rule, whether it holds anywhere.
     any: [bool; 3],
-    /// For each rule, how often it holds in each place.
+    /// For each rule, the number of hits in each place.
     counts: [Room<TILE>; 3],
-    /// For each rule, the number of the first addition in which it holds in that place, counted
-    /// from the first of all; from the last of all backwards where rows run backwards.
+    /// For each rule and place, the number of the first addition with a hit. Additions are counted
+    /// from the first, or from the last if rows run backwards.
     stamps: [Room<TILE>; 3],
 }
 
-/// Most additions.
+/// The most additions, since the counts are bytes.
 const MOST: usize = 255;
 
 impl Sums {
-    /// Makes ready for this tile, of which there is so much to add; returns the number of the first
-    /// addition.
+    /// Prepares for `additions` additions of this tile. Returns the number of the first one.
     #[inline(never)]
     fn begin(
         &mut self,
@@ -131,7 +131,7 @@ impl Sums {
     ) -> usize {
         if let Some(first) = &self.tile {
             let step = tile.row.abs_diff(first.row) / self.unit;
-            // Where dimensions overlap, a smaller tile may have an element in place of another one.
+            // If dimensions overlap, a smaller tile may have another element in the same place.
             if tile.output == first.output
                 && tile.elements() == first.elements()
                 && step + additions <= MOST
@@ -148,10 +148,10 @@ impl Sums {
         0
     }
 
-    /// Adds mask bytes; returns whether there is a hit.
+    /// Adds mask bytes. Returns whether there is a hit.
     #[inline(never)]
     fn add(&mut self, class: usize, step: usize, mask: &[bool]) -> bool {
-        // The earlier in the row, the less.
+        // Earlier elements of the row get smaller numbers.
         let stamp = if self.backwards { MOST - 1 - step } else { step } as u8;
         let mut any = 0;
         for (&hit, count) in mask.iter().zip(self.counts[class].bytes(mask.len())) {
@@ -167,7 +167,7 @@ impl Sums {
         any != 0
     }
 
-    /// Brings the sums to their rows.
+    /// Adds the sums to their rows.
     #[inline(never)]
     fn finish(&mut self, question: Question<'_>, out: &mut Rows<'_>) {
         let Some(mut tile) = self.tile.take() else { return };
@@ -202,7 +202,7 @@ impl Sums {
                 while column < inner.size as isize {
                     let mut at = (input + column * inner.input) as usize;
                     let row = first_row.wrapping_add_signed(column * inner.output);
-                    // Most often there are few hits.
+                    // Usually there are few hits.
                     if in_one_piece && counts[at] == 0 {
                         let none = counts[at..].first_chunk() == Some(&[0; 16]);
                         column += if none { 16 } else { 1 };

@@ -1,5 +1,5 @@
-//! Arrays of the crate `ndarray`. Only their elements are read and written: what lies between them
-//! may belong to another array.
+//! Arrays of the crate `ndarray`. Only elements are read and written: the bytes between them may
+//! belong to another array.
 
 use core::marker::PhantomData;
 
@@ -19,8 +19,8 @@ pub struct Array<'a> {
     strides: &'a [isize],
 }
 
-// SAFETY: an `Array` only reads, and elements are all bits (`Bits`): they can be shared among threads
-// and do not change behind a shared reference.
+// SAFETY: an `Array` only reads, and elements are all bits (`Bits`): they can be shared among
+// threads and do not change behind a shared reference.
 unsafe impl Send for Array<'_> {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Array<'_> {}
@@ -33,8 +33,8 @@ impl<'a, T: Bits, S: Data<Elem = T>, D: Dimension> From<&'a ArrayBase<S, D>> for
 }
 
 impl<'a> Array<'a> {
-    /// The elements of a box: for each dimension, innermost first, its first coordinate and how
-    /// many coordinates there are.
+    /// The elements of a box. `dims` lists for each dimension, innermost first, the first
+    /// coordinate and the number of coordinates.
     ///
     /// # Panics
     /// If a coordinate is not in the array.
@@ -76,7 +76,8 @@ unsafe impl Sync for ArrayMut<'_> {}
 
 impl<'o, S: DataMut<Elem = bool>, D: Dimension> From<&'o mut ArrayBase<S, D>> for ArrayMut<'o> {
     fn from(out: &'o mut ArrayBase<S, D>) -> Self {
-        // Also makes the elements of a shared array its own, so sizes and strides come after.
+        // Call this first: it copies the elements of a shared array, which changes sizes and
+        // strides.
         let start = out.as_mut_ptr().cast();
         let out: &'o ArrayBase<S, D> = out;
         Self { start, sizes: out.shape(), strides: out.strides(), lifetime: PhantomData }
@@ -96,7 +97,7 @@ impl<'o> ArrayMut<'o> {
         self.strides
     }
 
-    /// The elements as the places of a mask.
+    /// The elements as the output of a mask.
     pub fn target(&mut self) -> Target<'_> {
         let dimensions = self.sizes.iter().copied().zip(self.strides.iter().copied()).rev();
         // SAFETY: the array is ours for `'o`, so all its elements exist, and nothing else uses

@@ -1,11 +1,11 @@
-//! The elements of a tile as the dense kernels want them: in one piece.
+//! Loads the elements of a tile into one piece, for the dense kernels.
 
 use core::mem::MaybeUninit;
 
 use super::copy;
 use super::dims::{Dim, TILE_DIMS, Tile, sort};
 
-/// Bytes on the stack, of which only the first may be initialised.
+/// A buffer on the stack. Only the first bytes are initialised.
 pub(super) struct Room<const BYTES: usize> {
     bytes: [MaybeUninit<u8>; BYTES],
     initialised: usize,
@@ -17,7 +17,7 @@ impl<const BYTES: usize> Room<BYTES> {
         Self { bytes: [MaybeUninit::uninit(); BYTES], initialised: 0 }
     }
 
-    /// The first bytes, all the same.
+    /// Fills the first bytes with the same value.
     #[inline(never)]
     pub(super) fn filled(&mut self, bytes: usize, with: u8) -> &mut [u8] {
         self.bytes[..bytes].fill(MaybeUninit::new(with));
@@ -25,10 +25,10 @@ impl<const BYTES: usize> Room<BYTES> {
         self.bytes(bytes)
     }
 
-    /// The first bytes as they are.
+    /// The first bytes.
     ///
     /// # Panics
-    /// If they were not filled.
+    /// If these bytes are not initialised.
     #[inline(always)]
     pub(super) fn bytes(&mut self, bytes: usize) -> &mut [u8] {
         let bytes = &mut self.bytes[..self.initialised][..bytes];
@@ -37,7 +37,7 @@ impl<const BYTES: usize> Room<BYTES> {
         unsafe { &mut *(core::ptr::from_mut(bytes) as *mut [u8]) }
     }
 
-    /// The first bytes, for what is written before it is read.
+    /// The first bytes, to be written before they are read.
     #[inline(always)]
     pub(super) fn slots(&mut self, bytes: usize) -> &mut [MaybeUninit<bool>] {
         self.initialised = 0;
@@ -47,7 +47,7 @@ impl<const BYTES: usize> Room<BYTES> {
     }
 }
 
-/// One word of packed bits from bit `at` on; 0 behind the end.
+/// One word of packed bits from bit `at` on. Bits behind the end are 0.
 #[inline(always)]
 pub(super) fn word(bits: &[u8], at: usize) -> u64 {
     let bytes = bits.get(at / 8..).and_then(|bytes| bytes.first_chunk::<9>());
@@ -57,23 +57,23 @@ pub(super) fn word(bits: &[u8], at: usize) -> u64 {
     })
 }
 
-/// Bytes that elements are brought together in.
+/// The size of the buffer for gathered elements, in bytes.
 pub(super) const ROOM: usize = 16384;
 
-/// Where the elements of tiles are.
+/// Loads the elements of tiles.
 pub(super) struct Loader {
     /// Coordinate 0 of the tensor.
     pub(super) start: *const u8,
     /// Bytes of an element.
     pub(super) element: usize,
-    /// Whether a tile is looked at with all that is between its elements.
+    /// Whether a tile is a span: its elements, and the bytes between them.
     pub(super) span: bool,
     pub(super) room: Room<ROOM>,
 }
 
 impl Loader {
-    /// The elements of a tile, and what is between them if this is a span. The input of each
-    /// dimension becomes the step in what is returned.
+    /// The elements of a tile, with the bytes between them if tiles are spans. Sets the input of
+    /// each dimension to its step in the returned bytes.
     ///
     /// # Safety
     /// The elements of the tile can be read, with all between them if this is a span; no dimension
@@ -87,9 +87,9 @@ impl Loader {
             return unsafe { core::slice::from_raw_parts(start, tile.span() * element) };
         }
         let dims = tile.list_mut();
-        // Alike for all tiles along a row.
+        // The order is the same for all tiles along a row.
         sort(dims, |dim| 2 * dim.input as usize + usize::from(dim.row != 0));
-        // Of what is broadcast one element is taken.
+        // Takes one element of a broadcast dimension.
         let mut count = 1;
         let mut dense = [Dim::default(); TILE_DIMS];
         let mut rank = 0;
@@ -111,7 +111,7 @@ impl Loader {
     }
 }
 
-/// One bit for each element of a span: whether it is named.
+/// One bit for each element of a span: 1 if a coordinate names it.
 #[inline(never)]
 pub(super) fn pattern(dims: &[Dim], words: &mut [u64]) {
     words.fill(0);
@@ -119,7 +119,7 @@ pub(super) fn pattern(dims: &[Dim], words: &mut [u64]) {
     for dim in dims {
         let mut done = 1;
         while done < dim.size {
-            // As many coordinates again; or those that are left, with some that are there.
+            // Doubles the coordinates. At the end, some of them overlap existing ones.
             let more = done.min(dim.size - done);
             or_shifted(words, more * dim.input.unsigned_abs());
             done += more;
@@ -127,7 +127,7 @@ pub(super) fn pattern(dims: &[Dim], words: &mut [u64]) {
     }
 }
 
-/// Adds what is there once more, so many bits further on.
+/// Repeats the existing bits, shifted by this number of bits.
 fn or_shifted(words: &mut [u64], bits: usize) {
     let (skip, shift) = (bits / 64, bits % 64);
     for i in (skip..words.len()).rev() {

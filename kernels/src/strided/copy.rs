@@ -92,11 +92,11 @@ unsafe fn pairs<const N: usize>(from: *const u8, to: *mut u8, size: usize, lines
     });
 }
 
-/// Rows and columns of a square of mask bytes, and the bytes that must be readable behind a scratch
-/// of them.
+/// The side of a square of mask bytes that is transposed at once. This many bytes must be readable
+/// behind the input of [`place`].
 pub(super) const SIDE: usize = 16;
 
-/// Brings mask bytes from where a kernel wrote them to their places.
+/// Copies mask bytes from the output of a kernel to their places.
 ///
 /// # Safety
 /// As [`copy`]; and [`SIDE`] bytes can be read behind the bytes named.
@@ -140,7 +140,7 @@ pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
     unsafe { copy(1, from, to, dims) }
 }
 
-/// A line the other way around: byte `i` goes to `to - i`.
+/// Copies a line backwards: byte `i` goes to `to - i`.
 ///
 /// # Safety
 /// `size` bytes can be read from `from` on, and written up to `to`.
@@ -159,9 +159,9 @@ unsafe fn reversed(from: *const u8, to: *mut u8, size: usize) {
     }
 }
 
-/// Turns columns into rows: `along` has a step of 1 in the input, `across`, which has [`SIDE`]
-/// coordinates at least, one of 1 or -1 in the output. By squares, the last of which overlap those
-/// before.
+/// Transposes columns into rows, in squares. `along` has a step of 1 in the input. `across` has a
+/// step of 1 or -1 in the output and at least [`SIDE`] coordinates. The last squares overlap the
+/// squares before them.
 ///
 /// # Safety
 /// As [`place`].
@@ -197,9 +197,9 @@ unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
     }
 }
 
-/// Each round interleaves the bytes of row `i` and row `i + 8`: of the eight bits of a byte's
-/// place, row and column, each moves up by one, and after four rounds row and column have changed
-/// places.
+/// Each round interleaves the bytes of row `i` and row `i + 8`. The place of a byte has eight bits:
+/// four of the row and four of the column. Each round rotates these bits up by one, so row and
+/// column are exchanged after four rounds.
 #[inline(always)]
 fn turned(mut square: [Row; SIDE]) -> [Row; SIDE] {
     for _ in 0..4 {

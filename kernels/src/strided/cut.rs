@@ -1,11 +1,11 @@
-//! How large the tiles of a tensor are, and whether they are looked at with what is between their
+//! Decides the size of the tiles of a tensor, and whether tiles include the bytes between their
 //! elements.
 
 use core::ops::Deref;
 
 use super::dims::{Dim, Dims, MOST, TILE_DIMS};
 
-/// Which dimensions a tile takes first, and at most how much of each.
+/// The order in which a tile takes dimensions, and the most coordinates of each.
 pub(super) struct Order {
     list: [(usize, usize); TILE_DIMS],
     len: usize,
@@ -16,7 +16,7 @@ impl Order {
         Self { list: [(0, 0); TILE_DIMS], len: 0 }
     }
 
-    /// The next one; none if a tile cannot have more.
+    /// Appends a dimension. Ignored if a tile cannot have more.
     pub(super) fn push(mut self, dim: usize, most: usize) -> Self {
         if let Some(slot) = self.list.get_mut(self.len) {
             *slot = (dim, most);
@@ -25,7 +25,7 @@ impl Order {
         self
     }
 
-    /// Those of a range, except one.
+    /// Appends the dimensions of a range, except one.
     #[inline(never)]
     pub(super) fn all(self, dims: core::ops::Range<usize>, except: usize) -> Self {
         dims.filter(|&i| i != except).fold(self, |order, i| order.push(i, usize::MAX))
@@ -40,49 +40,50 @@ impl Deref for Order {
     }
 }
 
-/// How a tensor is cut into tiles: so many coordinates of each dimension.
+/// The size of the tiles of a tensor: the number of coordinates of each dimension.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     pub(super) sizes: [usize; MOST],
-    /// Whether the elements of a tile are looked at with all that is between them.
+    /// Whether a tile is a span: its elements, and the bytes between them.
     pub(super) span: bool,
 }
 
-/// How large tiles may be.
+/// The limits for the size of a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Elements that are looked at with what is between them.
+    /// The most elements of a span, including the elements between those of the tile.
     pub(super) span: usize,
-    /// Elements that are brought together.
+    /// The most elements that are gathered.
     pub(super) gather: usize,
     /// Bytes of an element.
     pub(super) element: usize,
-    /// Whether what is between elements may be read.
+    /// Whether bytes between elements may be read.
     pub(super) gaps: bool,
-    /// Whether no element of a span may be named twice.
+    /// Whether each element of a span must have only one coordinate.
     pub(super) once: bool,
-    /// Whether a long line of elements in one piece is a tile.
+    /// Whether a long line of adjacent elements is a tile.
     pub(super) lines: bool,
 }
 
-/// Bytes of a span that are looked at in the time that it takes to bring one element to its place,
-/// or a line of elements, which takes longer by as much as its bytes twice.
+/// Costs, in bytes of a span that are compared in the same time: the cost of moving one element,
+/// and of moving a line of elements (to which twice the bytes of the line are added).
 const PER_ELEMENT: usize = 64;
 const PER_LINE: usize = 128;
-/// Bytes in one piece that are worth a call of a kernel.
+/// Adjacent bytes that are worth a call of a kernel.
 const PIECE: usize = 1024;
-/// Bytes in one piece that are never put together with others.
+/// Adjacent bytes that are never gathered with others.
 const LONG: usize = 2048;
 
 impl Cut {
-    /// As much of all dimensions as fits, in their order.
+    /// Takes as much of all dimensions as fits, in their order.
     #[inline(never)]
     pub(super) fn whole(dims: &Dims, limits: Limits) -> Self {
         Self::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits)
     }
 
-    /// Takes as much of the first dimension in `order` as fits, and if that is all, of the next. Of
-    /// each it takes at most the size beside it. No dimension runs backwards.
+    /// Takes as much of the first dimension in `order` as fits. If that is all of it, continues
+    /// with the next. Takes at most the given number of coordinates of each. No dimension may run
+    /// backwards.
     #[inline(never)]
     pub(super) fn new(dims: &Dims, order: &[(usize, usize)], limits: Limits) -> Self {
         let first = order.first().copied();
@@ -108,7 +109,8 @@ impl Cut {
         Self::grow(dims, order, limits, false).0
     }
 
-    /// The cut, the elements of a tile, and how many there are from its first to its last.
+    /// Returns the sizes, the number of elements of a tile, and the number of elements from its
+    /// first to its last.
     #[inline(never)]
     fn grow(
         dims: &Dims,

@@ -1,4 +1,4 @@
-//! Dimensions in the order that a question wants, tiles of them, and walks through them.
+//! Dimensions in the order that a question needs, their tiles, and loops over them.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -10,27 +10,27 @@ use super::cut::Cut;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dim {
     pub(super) size: usize,
-    /// From one coordinate to the next, in elements of the input.
+    /// The step from one coordinate to the next, in elements of the input.
     pub(super) input: isize,
-    /// The same in the output.
+    /// The same step in the output.
     pub(super) output: isize,
-    /// The same in the index along a row: 0 in all dimensions except the one that rows run along.
+    /// The same step in the index along a row. 0 in all dimensions except that of the rows.
     pub(super) row: isize,
 }
 
 impl Dim {
-    /// A dimension that is not there.
+    /// An absent dimension.
     pub(super) const ONE: Self = Self { size: 1, input: 0, output: 0, row: 0 };
 }
 
-/// Dimensions larger than 1 that a tensor can have: as many of two elements each have more elements
-/// than a `usize` counts.
+/// The most dimensions larger than 1 of a tensor. With more, even dimensions of size 2 have more
+/// elements than a `usize` can count.
 pub(super) const MOST: usize = usize::BITS as usize;
 
-/// Dimensions that a tile can have.
+/// The most dimensions of a tile.
 pub(super) const TILE_DIMS: usize = 8;
 
-/// Dimensions, innermost first, none of size 1 or 0, and where coordinate 0 is.
+/// Dimensions, innermost first, none of size 1 or 0, with the place of coordinate 0.
 pub(super) struct Dims<const N: usize = MOST> {
     /// The first `rank` are initialised.
     list: [MaybeUninit<Dim>; N],
@@ -71,15 +71,15 @@ impl<const N: usize> Dims<N> {
         Self::at(0, 0, 0)
     }
 
-    /// No dimension yet.
+    /// No dimensions yet.
     pub(super) const fn at(input: isize, output: isize, row: isize) -> Self {
         Self { list: [MaybeUninit::uninit(); N], rank: 0, input, output, row }
     }
 
-    /// One more dimension around the others. A size of 1 changes nothing.
+    /// Adds a dimension around the others. Does nothing for a size of 1.
     ///
     /// # Panics
-    /// If there are too many.
+    /// If there are too many dimensions.
     #[inline(never)]
     pub(super) fn push(&mut self, dim: Dim) {
         if dim.size != 1 {
@@ -93,7 +93,7 @@ impl<const N: usize> Dims<N> {
         unsafe { &mut *(core::ptr::from_mut(&mut self.list[..self.rank]) as *mut [Dim]) }
     }
 
-    /// How many coordinates there are. Elements that are broadcast count each time.
+    /// The number of coordinates. A broadcast element counts for each of its coordinates.
     #[inline(never)]
     pub(super) fn elements(&self) -> usize {
         self.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
@@ -101,8 +101,8 @@ impl<const N: usize> Dims<N> {
 }
 
 impl Dims {
-    /// Turns around what runs backwards through the input, so that coordinate 0 is at the lowest
-    /// address.
+    /// Reverses the dimensions that run backwards through the input, so that coordinate 0 is at the
+    /// lowest address.
     #[inline(never)]
     pub(super) fn forwards(&mut self) {
         for i in 0..self.rank {
@@ -118,7 +118,7 @@ impl Dims {
         }
     }
 
-    /// Makes one dimension of two where the outer one goes on where the inner one ends.
+    /// Merges two dimensions if the outer one continues where the inner one ends.
     #[inline(never)]
     pub(super) fn merge(&mut self) {
         let mut rank = 0usize;
@@ -144,7 +144,7 @@ impl Dims {
 }
 
 impl Tile {
-    /// Takes the dimension that rows run along away and returns it.
+    /// Removes the dimension along the rows, and returns it.
     #[inline(never)]
     pub(super) fn forget_rows(&mut self) -> Dim {
         let mut along = Dim { input: 1, row: 1, ..Dim::ONE };
@@ -156,7 +156,8 @@ impl Tile {
         along
     }
 
-    /// The same, and sorts the others: long loops inside, over places that are near to each other.
+    /// The same, and sorts the other dimensions so that inner loops are long and touch adjacent
+    /// places.
     #[inline(never)]
     pub(super) fn split(&mut self) -> Dim {
         let along = self.forget_rows();
@@ -167,13 +168,14 @@ impl Tile {
         along
     }
 
-    /// From the first element to the last, with both. No dimension runs backwards.
+    /// The number of elements from the first to the last, both included. No dimension may run
+    /// backwards.
     #[inline(never)]
     pub(super) fn span(&self) -> usize {
         1 + self.iter().map(|dim| (dim.size - 1) * dim.input.unsigned_abs()).sum::<usize>()
     }
 
-    /// Whether the elements lie in one piece, and so do their results, in the same order.
+    /// Whether the elements are adjacent, and so are their results, in the same order.
     #[inline(never)]
     pub(super) fn in_order(&self) -> bool {
         let mut here = 1;
@@ -184,8 +186,7 @@ impl Tile {
         })
     }
 
-    /// The tile as a tensor of its own, with its results in one piece in the order of its
-    /// dimensions.
+    /// The tile as a separate tensor, with adjacent results in the order of its dimensions.
     #[inline(never)]
     pub(super) fn to_dims(&self) -> Dims {
         let mut dims = Dims::at(self.input, 0, 0);
@@ -198,7 +199,7 @@ impl Tile {
     }
 }
 
-/// The tiles of a tensor, those along the first dimension one after the other.
+/// The tiles of a tensor. Tiles along the first dimension are consecutive.
 pub(super) struct Tiles<'d> {
     dims: &'d Dims,
     cut: &'d Cut,
@@ -214,7 +215,7 @@ impl<'d> Tiles<'d> {
         Self { dims, cut, at: [0; MOST], next, tile: Tile::new() }
     }
 
-    /// The next one.
+    /// The next tile.
     #[inline(never)]
     pub(super) fn next(&mut self) -> Option<&mut Tile> {
         let (mut input, mut output, mut row) = self.next.take()?;
@@ -240,7 +241,7 @@ impl<'d> Tiles<'d> {
     }
 }
 
-/// Sorts by a key; those with the same stay in their order. There are few.
+/// Sorts by a key, and keeps the order of equal keys. For few dimensions.
 #[inline(never)]
 pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
     for i in 1..dims.len() {
@@ -252,17 +253,17 @@ pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
     }
 }
 
-/// The innermost dimension, and those around it.
+/// Splits off the innermost dimension.
 #[inline(always)]
 pub(super) fn first_of(dims: &[Dim]) -> (Dim, &[Dim]) {
     dims.split_first().map_or((Dim::ONE, dims), |(first, others)| (*first, others))
 }
 
-/// Calls `f` with where each coordinate along a dimension is in the input and in the output.
+/// Calls `f` with the places in input and output of each coordinate of a dimension.
 #[inline(always)]
 pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
-    // The compiler would unroll loops whose rounds it can count, which does not pay where there are
-    // few.
+    // The compiler unrolls loops with a count that it can compute, which does not pay for few
+    // rounds.
     let one = core::hint::black_box(1);
     let (mut input, mut output, mut left) = (0, 0, dim.size);
     while left != 0 {
@@ -273,7 +274,7 @@ pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
     }
 }
 
-/// Calls `f` with where each coordinate is in the input and in the output.
+/// Calls `f` with the places in input and output of each coordinate.
 #[inline(never)]
 pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize)) {
     let mut at = [0; TILE_DIMS];

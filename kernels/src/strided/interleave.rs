@@ -1,4 +1,4 @@
-//! Sixteen bytes in a register, and two of them interleaved.
+//! A register of sixteen bytes, and the interleaving of two of them.
 
 #[cfg(any(
     target_feature = "sse2",
@@ -47,7 +47,7 @@ mod vector {
     }
 }
 
-/// For all other targets; tests run it everywhere.
+/// For all other targets. Tests run this everywhere.
 #[cfg(any(
     test,
     not(any(
@@ -79,7 +79,7 @@ mod words {
         [[half(0, 0), half(0, 32)], [half(1, 0), half(1, 32)]]
     }
 
-    /// Four bytes, each with a zero byte behind it.
+    /// Spreads four bytes, with a zero byte behind each.
     #[inline(always)]
     fn spread(four: u64) -> u64 {
         let pairs = (four | four << 16) & 0x0000_FFFF_0000_FFFF;
@@ -89,7 +89,7 @@ mod words {
 
 #[cfg(test)]
 mod tests {
-    /// A byte of `a`, the byte of `b`, and so on: what this target uses, and words.
+    /// The implementation for this target and the one with words: bytes of `a` and `b` alternate.
     #[test]
     fn interleaves() {
         let a: [u8; 16] = core::array::from_fn(|i| (37 * i + 11) as u8 | 0x80);
@@ -103,7 +103,7 @@ mod tests {
             [super::words::bytes_of(low), super::words::bytes_of(high)]
         };
         assert_eq!(words(a, b).as_flattened(), want);
-        // Each bit alone.
+        // Every single bit.
         for bit in 0..128 {
             let (mut a, mut want) = ([0; 16], [0; 32]);
             a[bit / 8] = 1 << (bit % 8);

@@ -1,5 +1,5 @@
-//! One result an element: masks, packed bits, and the first hit where the order of memory is
-//! another.
+//! One result for each element: masks, packed bits, and the first hit if the order of memory
+//! differs from that of indices.
 
 use crate::backend::Backend;
 use crate::rule::Rule;
@@ -10,13 +10,12 @@ use super::cut::{Cut, Limits, Order};
 use super::dims::{Dims, MOST, Tile, Tiles, sort};
 use super::{Source, dense};
 
-/// Most results of a tile.
+/// The most results of a tile.
 const TILE: usize = 4096;
-/// Columns of the input that are read as one where they become rows: a cache line of the output at
-/// least.
+/// Columns of the input that are transposed together: at least a cache line of the output.
 const COLUMNS: usize = 64;
 
-/// One mask byte an element at the places that `dims` has for them, from `out` on.
+/// Writes one mask byte for each element, at its place in `dims`, counted from `out`.
 ///
 /// # Safety
 /// All elements that `dims` names are in the source, and nothing else uses their places.
@@ -57,7 +56,7 @@ pub(super) unsafe fn mask(
     }
 }
 
-/// Tiles that go along the output; where the input runs another way, they have enough of both.
+/// Tiles along the output. If the input has another order, tiles are long enough in both orders.
 fn cut(dims: &Dims, limits: Limits) -> Cut {
     let along = (0..dims.len()).filter(|&i| dims[i].input != 0).min_by_key(|&i| dims[i].input);
     match along {
@@ -75,10 +74,10 @@ fn cut(dims: &Dims, limits: Limits) -> Cut {
     }
 }
 
-/// Most results of a stage.
+/// The most results of a stage.
 const STAGE: usize = 16384;
 
-/// Mask bytes of a part of the source, in the order of its dimensions.
+/// The mask bytes of a part of the source, in the order of its dimensions.
 #[inline(never)]
 fn stage<'r>(
     backend: Backend,
@@ -109,7 +108,7 @@ fn stages(x: &Source<'_>, dims: &Dims, most: usize) -> Cut {
     Cut::whole(dims, limits)
 }
 
-/// One bit an element in row-major order, from bit `offset` on.
+/// Writes one bit for each element in row-major order, from bit `offset` on.
 pub(super) fn bits(
     backend: Backend,
     x: &Source<'_>,
@@ -144,10 +143,10 @@ pub(super) fn bits(
     }
 }
 
-/// Asks a mask byte whether it is 1.
+/// The rule that holds for a mask byte of 1.
 const SET: Rule = Rule::equal(1, 1, 1);
 
-/// The row-major index of the first element that the rule holds for, if there is one.
+/// The row-major index of the first element for which the rule holds.
 pub(super) fn position(
     backend: Backend,
     x: &Source<'_>,
@@ -155,7 +154,7 @@ pub(super) fn position(
     rule: &Rule,
 ) -> Option<usize> {
     let mut room = Room::new();
-    // It may be soon.
+    // The first hit may come soon.
     for (most, mut most_tiles) in [(STAGE / 32, 1), (STAGE, usize::MAX)] {
         let cut = stages(x, dims, most);
         let mut tiles = Tiles::new(dims, &cut);

@@ -1,10 +1,10 @@
-//! Tensors that do not lie in one piece.
+//! Tensors whose elements are not adjacent.
 //!
-//! A [`Source`] names elements by a base and strides. What is asked of them is cut into tiles of a
-//! few thousand elements, and a dense kernel is asked about each tile. It gets a tile in one of two
-//! ways: with all that lies between its elements, whose results are left out afterwards, where
-//! elements are near to each other; or brought together in a buffer. There is no vector loop of its
-//! own here.
+//! A [`Source`] names elements by a base and strides. A question is cut into tiles of a few
+//! thousand elements, and a dense kernel answers it for each tile. The kernel gets a tile in one of
+//! two ways. If the elements are close together, it gets the span: the elements and the bytes
+//! between them, and the results of the latter are dropped. Otherwise it gets the elements gathered
+//! in a buffer. This module has no vector loop.
 #![expect(unsafe_code, reason = "elements lie at a base and strides, in no slice")]
 
 mod across;
@@ -17,6 +17,8 @@ mod dims;
 mod interleave;
 mod mask;
 mod rows;
+#[cfg(feature = "stats")]
+mod stats;
 mod unordered;
 
 use core::marker::PhantomData;
@@ -31,18 +33,20 @@ use crate::rule::Rule;
 pub use array::{Array, ArrayMut};
 use dims::{Dim, Dims, sort};
 pub use rows::{Rows, rows};
+#[cfg(feature = "stats")]
+pub use stats::{stats, stats_of_rows};
 
 /// The elements of a tensor, anywhere in memory: each exists, and nothing writes to it.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
-    /// What the input of `dims` counts from.
+    /// The address that the input of `dims` counts from.
     start: *const u8,
     /// Bytes of an element.
     element: usize,
-    /// In row-major order: the output is the row-major index, and `row` the number of the
-    /// dimension.
+    /// The dimensions in row-major order. The output is the row-major index, and `row` is the
+    /// number of the dimension.
     dims: Dims,
-    /// How many elements.
+    /// The number of elements.
     len: usize,
     /// Whether all bytes from the first element to the last may be read.
     gaps: bool,
@@ -70,9 +74,9 @@ impl<'a> Source<'a> {
         unsafe { Self::from_raw(start, element, dims, true) }
     }
 
-    /// The tensor of these dimensions, as [`Source::new`] has them, whose coordinate 0 is at
-    /// `start`. `gaps`: whether all bytes from the first element to the last may be read, those
-    /// between elements too.
+    /// The tensor of these dimensions, given as in [`Source::new`], with coordinate 0 at `start`.
+    /// `gaps` says whether all bytes from the first element to the last may be read, including the
+    /// bytes between elements.
     ///
     /// # Panics
     /// If `element` is not 1, 2, 4 or 8, or if there are more elements than a `usize` counts.
@@ -104,8 +108,8 @@ impl<'a> Source<'a> {
         self.len == 0
     }
 
-    /// For questions to which order means nothing: the elements in the order of memory, each that
-    /// is broadcast once; and how often each stands there.
+    /// The elements in the order of memory, for questions that do not depend on order. Broadcast
+    /// elements occur once. Also returns how often the tensor repeats each element.
     fn unordered(&self) -> (Dims, usize) {
         let mut repeats = 1;
         let mut dims = Dims::new();
@@ -122,12 +126,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Where the mask of a tensor goes: one byte an element.
+/// The output of the mask of a tensor: one byte for each element.
 #[derive(Debug)]
 pub struct Target<'o> {
     /// Coordinate 0.
     start: *mut u8,
-    /// The input is the place of a byte. Row-major without gaps if `None`.
+    /// The dimensions. The input is the place of a byte. `None` means row-major without gaps.
     dims: Option<Dims>,
     len: usize,
     lifetime: PhantomData<&'o mut [MaybeUninit<bool>]>,
@@ -167,7 +171,7 @@ impl<'o> Target<'o> {
         Self { start, dims: Some(dims), len, lifetime: PhantomData }
     }
 
-    /// All of `out`, in row-major order.
+    /// All bytes of `out`, in row-major order.
     #[must_use]
     pub fn contiguous(out: MaskOut<'o>) -> Self {
         let out = out.slots();
@@ -175,8 +179,8 @@ impl<'o> Target<'o> {
     }
 }
 
-/// The byte at each coordinate of `out` for the element there: 1 where the rule holds, else 0.
-/// Other bytes stay as they are. `backend` is the active one if `None`.
+/// Writes to each coordinate of `out` the answer for the element at this coordinate: 1 if the rule
+/// holds, otherwise 0. Other bytes keep their values. `None` means the active backend.
 ///
 /// # Panics
 /// If `x` and `out` have not the same sizes; nothing is written then.
@@ -196,7 +200,7 @@ pub fn mask(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, out: Target<'
         out.len,
         x.len
     );
-    // The answer of a constant rule is that for one element, which is broadcast.
+    // The answer of a constant rule is computed for one element and broadcast.
     let constant = matches!(rule, Rule::Constant { .. });
     for dim in dims.list_mut() {
         (dim.row, dim.input) = (0, if constant { 0 } else { dim.input });
@@ -207,8 +211,8 @@ pub fn mask(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, out: Target<'
     }
 }
 
-/// One bit an element, in row-major order, from bit `offset` on, as [`crate::bits`] has it.
-/// `backend` is the active one if `None`.
+/// Writes one bit for each element in row-major order, from bit `offset` on, like [`crate::bits`].
+/// `None` means the active backend.
 ///
 /// # Panics
 /// If `out` ends before the last result; some may have been written then.
@@ -223,7 +227,7 @@ pub fn bits(backend: Option<Backend>, x: &Source<'_>, rule: &Rule, out: &mut [u8
     }
 }
 
-/// Whether the rule holds for an element. `backend` is the active one if `None`.
+/// Whether the rule holds for any element. `None` means the active backend.
 #[must_use]
 pub fn any(backend: Option<Backend>, x: &Source<'_>, rule: &Rule) -> bool {
     match rule {
@@ -234,8 +238,8 @@ pub fn any(backend: Option<Backend>, x: &Source<'_>, rule: &Rule) -> bool {
     }
 }
 
-/// The row-major index of the first element that the rule holds for. `backend` is the active one if
-/// `None`.
+/// The row-major index of the first element for which the rule holds. `None` means the active
+/// backend.
 #[must_use]
 pub fn position(backend: Option<Backend>, x: &Source<'_>, rule: &Rule) -> Option<usize> {
     if let Rule::Constant { answer, .. } = rule {
@@ -244,7 +248,7 @@ pub fn position(backend: Option<Backend>, x: &Source<'_>, rule: &Rule) -> Option
     if x.is_empty() {
         return None;
     }
-    // Where one coordinate of a broadcast dimension has a hit, its first has one.
+    // If any coordinate of a broadcast dimension has a hit, its first coordinate has one.
     let mut dims = Dims::new();
     x.dims.iter().filter(|dim| dim.input != 0).for_each(|dim| dims.push(Dim { row: 0, ..*dim }));
     dims.merge();
@@ -258,13 +262,13 @@ pub fn position(backend: Option<Backend>, x: &Source<'_>, rule: &Rule) -> Option
     if in_order {
         return unordered::find(backend, x, &dims, rule).map(|index| index as usize);
     }
-    // In the order of memory it is found faster that there is none.
+    // In the order of memory, the absence of a hit is found faster.
     unordered::find(backend, x, &x.unordered().0, rule)
         .and_then(|_| mask::position(backend, x, &dims, rule))
 }
 
-/// How many elements each rule holds for. Wherever one does, `search` must hold too. `backend` is
-/// the active one if `None`.
+/// The number of elements for which each rule holds. `search` must hold wherever any of them does.
+/// `None` means the active backend.
 #[must_use]
 pub fn counts<const RULES: usize>(
     backend: Option<Backend>,
@@ -292,7 +296,7 @@ pub fn counts<const RULES: usize>(
     counts
 }
 
-/// The dimensions of larger sizes than 1, in row-major order, and how many elements there are.
+/// The dimensions larger than 1 in row-major order, and the number of elements.
 fn dims_of(sizes: impl Iterator<Item = (usize, isize)> + Clone) -> (Dims, usize) {
     let mut dims = Dims::new();
     if sizes.clone().any(|(size, _)| size == 0) {
@@ -306,15 +310,15 @@ fn dims_of(sizes: impl Iterator<Item = (usize, isize)> + Clone) -> (Dims, usize)
     (dims, len)
 }
 
-/// Every element must be among `elements`.
+/// Checks that every element is among `elements`.
 ///
 /// # Panics
-/// If one is not.
+/// If an element is not.
 fn check(elements: usize, offset: usize, dims: impl Iterator<Item = (usize, isize)> + Clone) {
     if dims.clone().any(|(size, _)| size == 0) {
         return;
     }
-    // 128 bits hold the product of a size and a stride beside a valid index.
+    // The product of a size and a stride, added to a valid index, fits into 128 bits.
     let (mut first, mut last) = (offset as i128, offset as i128);
     for (size, stride) in dims {
         let reach = (size as i128 - 1) * stride as i128;
@@ -325,7 +329,7 @@ fn check(elements: usize, offset: usize, dims: impl Iterator<Item = (usize, isiz
     assert!(last < elements as i128, "the tensor reaches outside of the slice");
 }
 
-/// The dense kernels, each once.
+/// The dense kernels. Not inlined, so that each is compiled once.
 mod dense {
     use core::mem::MaybeUninit;
 

@@ -1,4 +1,4 @@
-//! One answer a row, along any dimension.
+//! One answer for each row, along any dimension.
 
 use crate::backend::Backend;
 use crate::rule::Rule;
@@ -9,21 +9,21 @@ use super::cut::{Cut, Limits};
 use super::dims::{Dim, Dims, Tile, Tiles, first_of, line, sort, walk};
 use super::{Source, across, dense};
 
-/// Where answers go, one for each row.
+/// The output, with one place for each row.
 #[derive(Debug)]
 pub enum Rows<'o> {
-    /// Whether the rule holds for an element.
+    /// Whether the rule holds for any element.
     Any(&'o mut [bool]),
-    /// For how many it holds.
+    /// The number of elements for which the rule holds.
     Count(&'o mut [usize]),
-    /// The first for which it holds, counted along the row.
+    /// The first element for which the rule holds, counted along the row.
     Position(&'o mut [Option<usize>]),
-    /// For how many each of three rules holds, and the first: NaN, +Inf, -Inf.
+    /// The number of elements and the first one for each of three rules: NaN, +Inf, -Inf.
     Census(&'o mut [Census]),
 }
 
 impl Rows<'_> {
-    /// How many places there are.
+    /// The number of places.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -34,7 +34,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there is no place.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -50,7 +50,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Whether nothing that comes later in a row can change the answer.
+    /// Whether the answer is final: no later element of the row can change it.
     fn is_answered(&self, row: usize) -> bool {
         match self {
             Self::Any(out) => out[row],
@@ -59,7 +59,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The same for all rows of a tile.
+    /// Whether the answers are final for all rows of a tile.
     pub(super) fn are_answered(&self, tile: &Tile) -> bool {
         if !matches!(self, Self::Any(_) | Self::Position(_)) {
             return false;
@@ -74,8 +74,8 @@ impl Rows<'_> {
         all
     }
 
-    /// The rule of number `class` holds for `count` more elements of a row, the first of which is
-    /// `first`.
+    /// Records that the rule number `class` holds for `count` more elements of a row, the first of
+    /// them at index `first`.
     #[inline(never)]
     pub(super) fn add(&mut self, row: usize, class: usize, count: usize, first: usize) {
         match self {
@@ -92,23 +92,24 @@ impl Rows<'_> {
     }
 }
 
-/// What is asked of each row.
+/// The question for each row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'q> {
     pub(super) backend: Backend,
     pub(super) search: &'q Rule,
     pub(super) rules: &'q [&'q Rule],
-    /// How often each element of a row stands there.
+    /// How often the tensor repeats each element of a row.
     pub(super) repeats: usize,
 }
 
 /// One answer for each row that runs along dimension `axis`, counted from the innermost; the rows
-/// are in row-major order of the other dimensions. Wherever one of `rules` holds, `search` must
-/// hold too. `backend` is the active one if `None`.
+/// are in row-major order of the other dimensions. `search` must hold wherever one of `rules` does.
+/// `None` means the active backend.
 ///
 /// # Panics
-/// If there are not three rules for a census and else one, or not one place for each row; nothing
-/// is written then. Of a tensor without elements any number of places is right.
+/// If there are not three rules for a census, or one rule for another question, or if there is not
+/// one place for each row. Nothing is written then. For a tensor without elements, any number of
+/// places is accepted.
 pub fn rows(
     backend: Option<Backend>,
     x: &Source<'_>,
@@ -144,7 +145,7 @@ pub fn rows(
         return;
     }
     dims.forwards();
-    // In the order of memory. Rows that are broadcast are asked more than once.
+    // In the order of memory. Broadcast rows are answered more than once.
     sort(dims.list_mut(), |dim| dim.input.wrapping_sub(1) as usize);
     dims.merge();
     if dims.first().is_none_or(|dim| dim.row != 0) {
@@ -154,16 +155,16 @@ pub fn rows(
     }
 }
 
-/// Elements of a tile.
+/// The most elements of a tile.
 pub(super) const TILE: usize = 4096;
-/// Bytes of their packed results, with those that a word is read beyond.
+/// Bytes of the packed results of a tile, plus the bytes that a read of a word reaches beyond them.
 const BITS: usize = TILE / 8 + 16;
 
-/// Rows whose elements are next to each other.
+/// Answers rows with adjacent elements.
 fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>) {
     let Question { backend, search, rules, repeats } = question;
     let element = x.element;
-    // The first hit is the last in memory where a row runs backwards.
+    // If a row runs backwards, its first hit is the last one in memory.
     let backwards = dims.first().is_some_and(|dim| dim.row < 0);
     let one = rules.len() == 1 && !matches!(out, Rows::Count(_));
     let lines = !backwards || matches!(out, Rows::Any(_) | Rows::Count(_));
@@ -173,7 +174,8 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let mut found = Room::<BITS>::new();
     let mut rooms = [const { Room::<BITS>::new() }; 3];
-    // Which bits are those of a row that begins at the first, and of what size and step.
+    // The pattern of bits of a row that begins at bit 0, and the size and step that it was made
+    // for.
     let (mut pattern, mut known) = ([0; TILE / 64], (0, 0));
     let mut tiles = Tiles::new(dims, &cut);
     while let Some(tile) = tiles.next() {
@@ -186,7 +188,7 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
         let Some(hit) = dense::position(backend, block, search) else { continue };
         let line = tile.split();
         let (others, rank) = (&**tile, tile.len());
-        // Of one row after the other, what the answer takes.
+        // Answers one row after the other, and reads only as much as the answer needs.
         if lines
             && line.input == 1
             && (rank == 0 || rank == 1 && line.size >= if one { 256 } else { 512 })
@@ -226,7 +228,7 @@ fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>
     }
 }
 
-/// Rows in one piece each, `distance` elements apart, from the first hit on.
+/// Answers rows of adjacent elements, `distance` elements apart, from the first hit on.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "what its only caller has")]
 fn by_row(
@@ -272,7 +274,7 @@ fn by_row(
     }
 }
 
-/// The ones of a byte: CPUs without an instruction for that count slowly.
+/// The number of ones in a byte. A table, for CPUs without an instruction for this.
 const ONES: [u8; 256] = {
     let mut ones = [0; 256];
     let mut i = 1;
@@ -285,9 +287,9 @@ const ONES: [u8; 256] = {
 
 /// Packed results of rows.
 struct Results<'r> {
-    /// The input is where the bits of a row begin.
+    /// The rows. The input is the first bit of a row.
     rows: &'r [Dim],
-    /// Which bits are those of the row that begins at the first.
+    /// The pattern of bits of a row that begins at bit 0.
     pattern: &'r [u64],
     line: Dim,
     row: isize,
@@ -295,7 +297,8 @@ struct Results<'r> {
 }
 
 impl Results<'_> {
-    /// Brings them to their rows: `found` has what any rule holds for, `classes` what each does.
+    /// Adds the results to their rows. `found` has the bits for any of the rules, and `classes` the
+    /// bits for each rule.
     #[inline(never)]
     fn bring(&self, found: &[u8], classes: &[&[u8]], repeats: usize, out: &mut Rows<'_>) {
         let (rows, others) = first_of(self.rows);
@@ -335,7 +338,7 @@ impl Results<'_> {
         });
     }
 
-    /// How many hits the row has whose bits begin there, and the first.
+    /// The number of hits in the row whose bits begin here, and the first hit.
     #[inline(always)]
     fn row(&self, bits: &[u8], at: usize) -> (usize, usize) {
         let (mut count, mut first) = (0, usize::MAX);
@@ -349,8 +352,8 @@ impl Results<'_> {
         (count, first)
     }
 
-    /// The index along the row of the first of these hits; the last in memory where rows run
-    /// backwards.
+    /// The index, along the row, of the first of these hits. If rows run backwards, this is the
+    /// last one in memory.
     #[inline(always)]
     fn first(&self, base: usize, hits: u64) -> usize {
         let bit = if self.line.row < 0 { hits.ilog2() } else { hits.trailing_zeros() };
@@ -359,7 +362,7 @@ impl Results<'_> {
     }
 }
 
-/// Keeps the lower index.
+/// Sets the index if it is lower.
 #[inline(always)]
 fn earlier(slot: &mut Option<usize>, index: usize) {
     *slot = Some(slot.map_or(index, |slot| slot.min(index)));

@@ -1,5 +1,5 @@
-//! Questions to which order means nothing, in the order of memory; and the first hit where that is
-//! row-major order.
+//! Questions that do not depend on order, answered in the order of memory. Also the first hit, if
+//! the order of memory is row-major.
 
 use crate::Occurrences;
 use crate::backend::Backend;
@@ -10,15 +10,15 @@ use super::cut::{Cut, Limits};
 use super::dims::{Dims, Tile, Tiles};
 use super::{Source, dense};
 
-/// Bytes that are searched as one.
+/// Bytes that are searched in one call.
 const SPAN: usize = 16384;
-/// Packed bits of a span.
+/// The most words of packed bits of a span.
 const WORDS: usize = SPAN / 64;
 
-/// Packed bits of a span, of which only those of named elements count.
+/// Packed bits of a span. Only the bits of named elements count.
 struct Named {
     pattern: [u64; WORDS],
-    /// For how many elements of a span the pattern is there.
+    /// The number of elements of a span for which the pattern was made.
     known: usize,
     bits: Room<{ WORDS * 8 }>,
 }
@@ -28,8 +28,8 @@ impl Named {
         Self { pattern: [0; WORDS], known: 0, bits: Room::new() }
     }
 
-    /// What the rule holds for in a span: how many of its elements that are named, and the first;
-    /// and whether there is none among the others.
+    /// The named elements of a span for which the rule holds: their number, and the first. Also
+    /// returns whether the rule holds for no other element of the span.
     #[inline(never)]
     fn ask(
         &mut self,
@@ -41,7 +41,7 @@ impl Named {
         let span = block.len() / rule.size();
         let words = span.div_ceil(64);
         if self.known < span {
-            // All smaller tiles are the first part of this one.
+            // The pattern of a smaller tile is the first part of this one.
             pattern(tile, &mut self.pattern[..words]);
             self.known = span;
         }
@@ -73,12 +73,12 @@ fn cut(x: &Source<'_>, dims: &Dims) -> (Cut, Loader) {
     (cut, loader)
 }
 
-/// Where the output of `dims` is for the first element, in their order, that the rule holds for. No
-/// dimension runs backwards.
+/// The output of `dims` for the first element, in the order of `dims`, for which the rule holds. No
+/// dimension may run backwards.
 pub(super) fn find(backend: Backend, x: &Source<'_>, dims: &Dims, rule: &Rule) -> Option<isize> {
     let (cut, mut loader) = cut(x, dims);
     let mut named = None;
-    // Where there is something between the elements all the time, it is not worth to search for it.
+    // If the bytes between elements hit all the time, searching them does not pay.
     let mut search = true;
     let mut tiles = Tiles::new(dims, &cut);
     while let Some(tile) = tiles.next() {
@@ -105,8 +105,8 @@ pub(super) fn find(backend: Backend, x: &Source<'_>, dims: &Dims, rule: &Rule) -
     None
 }
 
-/// Adds up for how many elements each rule holds. Where one does, `search` does. No dimension runs
-/// backwards.
+/// Counts the elements for which each rule holds. `search` must hold wherever any of them does. No
+/// dimension may run backwards.
 pub(super) fn occurrences(
     backend: Backend,
     x: &Source<'_>,
@@ -124,7 +124,7 @@ pub(super) fn occurrences(
         let block = unsafe { loader.load(tile) };
         let dense = block.len() == tile.elements() * x.element;
         if dense && classes.len() == 1 {
-            // The kernel searches by itself.
+            // The kernel searches itself.
             counts[0] += dense::count(backend, block, classes[0]);
             continue;
         }

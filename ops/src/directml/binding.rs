@@ -13,9 +13,9 @@ const LEAST_ALIGNMENT: u64 = 16;
 pub struct BufferBinding<'a> {
     /// The buffer.
     pub buffer: &'a [u8],
-    /// Where the range begins.
+    /// The offset of the range in the buffer, in bytes.
     pub offset: u64,
-    /// How long it is.
+    /// The length of the range, in bytes.
     pub size_in_bytes: u64,
 }
 
@@ -24,20 +24,20 @@ pub struct BufferBinding<'a> {
 pub struct BufferBindingMut<'a> {
     /// The buffer.
     pub buffer: &'a mut [u8],
-    /// Where the range begins.
+    /// The offset of the range in the buffer, in bytes.
     pub offset: u64,
-    /// How long it is.
+    /// The length of the range, in bytes.
     pub size_in_bytes: u64,
 }
 
-/// All of it.
+/// The whole buffer.
 impl<'a> From<&'a [u8]> for BufferBinding<'a> {
     fn from(buffer: &'a [u8]) -> Self {
         Self { buffer, offset: 0, size_in_bytes: buffer.len() as u64 }
     }
 }
 
-/// All of it.
+/// The whole buffer.
 impl<'a> From<&'a mut [u8]> for BufferBindingMut<'a> {
     fn from(buffer: &'a mut [u8]) -> Self {
         let size_in_bytes = buffer.len() as u64;

@@ -5,24 +5,24 @@ use super::{Error, FeatureLevel, Property, Rule, Tensor, TensorDataType};
 /// `DML_BUFFER_TENSOR_DESC`: a tensor in a buffer. `DimensionCount` is the number of sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferTensorDesc<'a> {
-    /// What the elements are.
+    /// The type of the elements.
     pub data_type: TensorDataType,
     /// `DML_TENSOR_FLAGS`: 0, or [`BufferTensorDesc::OWNED_BY_DML`].
     pub flags: u32,
     /// The size of each dimension, in elements; none may be zero.
     pub sizes: &'a [u32],
-    /// The distance between neighbours in each dimension, in elements; `None` if packed in
-    /// row-major order. 0 repeats the elements of an input.
+    /// The distance between adjacent coordinates of each dimension, in elements. `None` means
+    /// packed in row-major order. 0 repeats the elements of an input.
     pub strides: Option<&'a [u32]>,
-    /// The least size of a range that is bound, in bytes; see [`calc_buffer_tensor_size`].
+    /// The least size of a bound range, in bytes; see [`calc_buffer_tensor_size`].
     pub total_tensor_size_in_bytes: u64,
-    /// What the offset of a range that is bound is a multiple of, or 0.
+    /// The alignment of the offset of a bound range, or 0.
     pub guaranteed_base_offset_alignment: u32,
 }
 
 /// The bytes that a tensor of these sizes and strides needs, rounded up to whole DWORDs:
-/// `DMLCalcBufferTensorSize` (learn.microsoft.com, "DirectML helper functions"), but in 128 bits
-/// where that wraps around in 32.
+/// `DMLCalcBufferTensorSize` (learn.microsoft.com, "DirectML helper functions"), computed in 128
+/// bits instead of 32, so that it does not wrap around.
 ///
 /// `None` if the type is [`TensorDataType::Unknown`], if a size is zero, if there is not one stride
 /// for each size, or if the bytes do not fit 64 bits.
@@ -46,7 +46,7 @@ pub fn calc_buffer_tensor_size(
     bytes.checked_next_multiple_of(4)?.try_into().ok()
 }
 
-/// Elements from the first to the last of a tensor that has no empty dimension.
+/// The number of elements from the first to the last, for a tensor without an empty dimension.
 fn extent(sizes: &[u32], strides: Option<&[u32]>) -> Option<u128> {
     match strides {
         None => sizes.iter().try_fold(1u128, |all, &size| all.checked_mul(u128::from(size))),
@@ -58,12 +58,12 @@ fn extent(sizes: &[u32], strides: Option<&[u32]>) -> Option<u128> {
     }
 }
 
-/// Elements that a tensor may have, and reach over.
+/// The most elements of a tensor, and the longest distance from the first to the last.
 const MOST_ELEMENTS: u128 = u32::MAX as u128;
 /// `DML_TENSOR_DIMENSION_COUNT_MAX1`.
 pub(super) const MOST_DIMENSIONS: usize = 8;
 
-/// Where a description stands, for its errors.
+/// The place of a description, for its errors.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) operator: &'static str,
@@ -87,8 +87,8 @@ impl<'a> BufferTensorDesc<'a> {
     /// `DML_TENSOR_FLAG_OWNED_BY_DML`: without a meaning on a CPU.
     pub const OWNED_BY_DML: u32 = 1;
 
-    /// A tensor without flags or alignment, of the size that sizes and strides imply; 0 where that
-    /// cannot be told, which no operator takes.
+    /// A tensor without flags or alignment. Its size follows from sizes and strides. If it cannot
+    /// be computed, it is 0, which every operator refuses.
     #[must_use]
     pub fn new(data_type: TensorDataType, sizes: &'a [u32], strides: Option<&'a [u32]>) -> Self {
         let bytes = calc_buffer_tensor_size(data_type, sizes, strides).unwrap_or(0);
@@ -152,11 +152,11 @@ impl<'a> BufferTensorDesc<'a> {
         Ok(())
     }
 
-    /// The limit holds for elements, and for places that strides lead over.
+    /// The limit applies to the number of elements and to the distance that strides reach.
     fn check_elements(&self, place: Place) -> Result<(), Error> {
         let mut elements = 1;
         for (index, &size) in self.sizes.iter().enumerate() {
-            // No overflow: the product before was in the limit.
+            // No overflow, since the product before was within the limit.
             elements *= u128::from(size);
             if elements > MOST_ELEMENTS {
                 return Err(place.error(
@@ -187,7 +187,7 @@ impl<'a> BufferTensorDesc<'a> {
     fn check_total_size(&self, place: Place) -> Result<(), Error> {
         let total = self.total_tensor_size_in_bytes;
         let refuse = |rule| Err(place.error(Property::TotalTensorSizeInBytes, None, total, rule));
-        // Known, since type and sizes are in order.
+        // The size is known, since type and sizes are valid.
         let implied =
             calc_buffer_tensor_size(self.data_type, self.sizes, self.strides).unwrap_or(u64::MAX);
         if total < implied {
@@ -203,7 +203,7 @@ impl<'a> BufferTensorDesc<'a> {
         Ok(())
     }
 
-    /// The rules of an output beside its input. Both are in order by themselves.
+    /// The rules for an output together with its input. Both must be valid by themselves.
     pub(super) fn check_output(&self, place: Place, input: &Self) -> Result<(), Error> {
         let (ours, theirs) = (self.sizes, input.sizes);
         if ours.len() != theirs.len() {

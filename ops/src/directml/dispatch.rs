@@ -1,4 +1,4 @@
-//! Running an operator that was created.
+//! Runs a created operator.
 
 use nonfinite::{Backend, Elements, MaskView, TensorView};
 
@@ -6,7 +6,7 @@ use super::binding::{BufferBinding, BufferBindingMut};
 use super::desc::{MOST_DIMENSIONS, Place};
 use super::{BufferTensorDesc, CompiledOperator, Error, Tensor, TensorDataType};
 
-/// Sizes and strides as views have them.
+/// Sizes and strides, converted for views.
 struct Shape {
     sizes: [usize; MOST_DIMENSIONS],
     strides: [isize; MOST_DIMENSIONS],
@@ -14,7 +14,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// Of a description that was checked, so that nothing wraps: what it reaches was bound.
+    /// The description was checked, so nothing wraps around, and the bound range covers all
+    /// elements.
     fn of(desc: &BufferTensorDesc<'_>) -> Self {
         let rank = desc.sizes.len();
         let mut shape = Self { sizes: [1; MOST_DIMENSIONS], strides: [0; MOST_DIMENSIONS], rank };
@@ -66,7 +67,7 @@ pub(super) fn dispatch(
     Ok(())
 }
 
-/// Elements that were found to be there when the operator was created.
+/// Their existence was checked when the operator was created.
 fn view<'a>(
     x: Elements<'a>,
     backend: Option<Backend>,
@@ -89,13 +90,14 @@ struct Lines {
     rank: usize,
 }
 
-/// Results that are widened at once.
+/// Results that are widened at a time.
 const CHUNK: usize = 512;
 /// Bytes of a UINT32.
 const DWORD: usize = size_of::<u32>();
 
 impl Lines {
-    /// Dimensions that go on where the one inside ends are merged with it; the longest is the line.
+    /// Dimensions that continue where the next inner one ends are merged with it. The longest
+    /// dimension is the line.
     fn of(from: &Shape, to: &Shape) -> Self {
         let mut dimensions = [(1, 0, 0); MOST_DIMENSIONS];
         let mut rank = 0;
@@ -116,7 +118,8 @@ impl Lines {
         Self { line, others: dimensions, rank }
     }
 
-    /// `answer(offset, stride, results)` fills `results` for the elements from `offset` on.
+    /// Calls `answer(offset, stride, results)` for each line. It fills `results` for the elements
+    /// from `offset` on.
     fn widen(&self, out: &mut [u8], answer: impl Fn(usize, isize, &mut [u8])) {
         let (size, input_stride, output_stride) = self.line;
         let mut results = [0; CHUNK];
@@ -135,14 +138,14 @@ impl Lines {
                 input += results.len() as isize * input_stride;
                 rest -= results.len();
             }
-            // The next coordinate of the other dimensions, until there is none.
+            // Moves to the next coordinate of the other dimensions, or ends.
             let Some(step) = (0..self.rank).find(|&i| at[i] + 1 < self.others[i].0) else { return };
             at[..step].fill(0);
             at[step] += 1;
         }
     }
 
-    /// Where the line at this coordinate begins.
+    /// The offset of the line at this coordinate.
     fn offsets(&self, at: &[usize]) -> (isize, isize) {
         let dimensions = self.others.iter().zip(at);
         dimensions.fold((0, 0), |(input, output), (&(_, i, o), &at)| {

@@ -1,25 +1,25 @@
-//! What the debug layer of DirectML would print.
+//! Errors, in the words of DirectML's debug layer.
 
 use core::fmt;
 
 use super::{FeatureLevel, TensorDataType};
 
-/// Why an operator was not created, or not dispatched. Nothing was written. A program on DirectML
-/// gets `E_INVALIDARG` ([`Error::HRESULT`]) instead.
+/// Why an operator was not created, or not dispatched. Nothing was written. DirectML itself returns
+/// `E_INVALIDARG` ([`Error::HRESULT`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Error {
     /// The operator, as in `DML_OPERATOR_TYPE`.
     pub operator: &'static str,
-    /// The tensor at fault; `None` if it is the operator.
+    /// The tensor at fault. `None` if the operator is at fault.
     pub tensor: Option<Tensor>,
     /// The property at fault.
     pub property: Property,
-    /// Which one, for sizes and strides.
+    /// The index, for sizes and strides.
     pub index: Option<usize>,
     /// The value of the property.
     pub value: u64,
-    /// The rule that it breaks.
+    /// The rule that the value breaks.
     pub rule: Rule,
 }
 
@@ -51,9 +51,9 @@ pub enum Property {
     Strides,
     TotalTensorSizeInBytes,
     GuaranteedBaseOffsetAlignment,
-    /// Of a binding.
+    /// The offset of a binding.
     Offset,
-    /// Of a binding.
+    /// The size of a binding.
     SizeInBytes,
 }
 
@@ -63,42 +63,40 @@ pub enum Property {
 pub enum Rule {
     /// The operator came with this feature level.
     Introduced(FeatureLevel),
-    /// Data types that the operator takes here.
+    /// The data type is one of these, which the operator accepts at this feature level.
     DataTypes(&'static [TensorDataType]),
     /// No flag except `DML_TENSOR_FLAG_OWNED_BY_DML` (1).
     Flags,
-    /// Dimensions that the operator takes at the feature level: from the first to the second
-    /// number.
+    /// The number of dimensions is in this range, which the operator accepts at this feature level.
     DimensionCounts(usize, usize),
-    /// There are as many strides as sizes: this many.
+    /// The number of strides equals the number of sizes, which is this.
     StrideCount(usize),
     /// No size is zero.
     ZeroSize,
-    /// `DimensionCount` and `Sizes` of the output are those of the input, which has this value.
+    /// `DimensionCount` and `Sizes` of the output equal those of the input, which has this value.
     AsInput(u64),
     /// No tensor has more than 2^32 - 1 elements.
     TooManyElements,
-    /// No two results go to the same place: a stride of the output is at least this.
+    /// No two results share a place: a stride of the output is at least this.
     Overlap {
-        /// The least stride that steps over what dimensions of shorter strides reach.
+        /// The least stride that steps over all places of the dimensions with shorter strides.
         needed: u64,
     },
-    /// `TotalTensorSizeInBytes` is at least what sizes and strides imply: this.
+    /// `TotalTensorSizeInBytes` is at least this, by sizes and strides.
     ImpliedSize(u64),
     /// `TotalTensorSizeInBytes` is a multiple of 4.
     WholeDwords,
-    /// `GuaranteedBaseOffsetAlignment` is 0 or a power of two, and no less than the size of an
-    /// element, this.
+    /// `GuaranteedBaseOffsetAlignment` is 0 or a power of two, and at least the size of an element.
     Alignment {
         /// Bytes of an element.
         element: u32,
     },
-    /// The offset of a binding is a multiple of the larger of `GuaranteedBaseOffsetAlignment` and
-    /// 16: this.
+    /// The offset of a binding is a multiple of this: the larger of `GuaranteedBaseOffsetAlignment`
+    /// and 16.
     OffsetAlignment(u64),
-    /// The range that is bound lies within the buffer, which has this many bytes.
+    /// The bound range lies within the buffer, which has this many bytes.
     WithinBuffer(u64),
-    /// The range that is bound is no smaller than `TotalTensorSizeInBytes`, this.
+    /// The bound range has at least `TotalTensorSizeInBytes` bytes, which is this.
     RangeSize(u64),
 }
 

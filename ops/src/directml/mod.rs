@@ -1,14 +1,13 @@
 //! DirectML: `ELEMENT_WISE_IS_NAN` (feature level 2.0) and `ELEMENT_WISE_IS_INFINITY` (2.1), as
 //! directml.h and the pages of learn.microsoft.com on `DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC`,
-//! `DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC` and `DML_BUFFER_TENSOR_DESC` describe them, on a
-//! CPU and over byte slices. DirectML has no operator for finiteness.
+//! `DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC` and `DML_BUFFER_TENSOR_DESC` describe them. The
+//! operators run on a CPU, over byte slices. DirectML has no operator for finiteness.
 //!
-//! An operator is described, created with all checks for a feature level, and dispatched with a
-//! buffer for each tensor. What DirectML leaves open is decided here: an output whose results may
-//! share a place is refused (by the sufficient test of [`nonfinite::MaskView::strided`]), and
-//! bytes of an output between and behind the results stay as they are, where DirectML may write
-//! anything. A tensor without elements cannot be described: an engine that has one must pass over
-//! the operator.
+//! An operator is described, created (with all checks for a feature level), and dispatched with a
+//! buffer for each tensor. This module decides what DirectML leaves open: an output whose results
+//! may share a place is refused (by the sufficient test of [`nonfinite::MaskView::strided`]), and
+//! the bytes of an output between and behind the results keep their values. A tensor without
+//! elements cannot be described: an engine with such a tensor must skip the operator.
 //!
 //! ```
 //! use nonfinite_ops::directml::*;
@@ -54,25 +53,25 @@ use desc::Place;
 pub struct ElementWiseIsNanDesc<'a> {
     /// `InputTensor`.
     pub input_tensor: BufferTensorDesc<'a>,
-    /// `OutputTensor`: of the sizes of the input.
+    /// `OutputTensor`, with the sizes of the input.
     pub output_tensor: BufferTensorDesc<'a>,
 }
 
-/// `DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC`: 1 for each element that is an infinity that the
-/// mode asks for, else 0.
+/// `DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC`: 1 for each infinity with a sign of the mode,
+/// otherwise 0.
 ///
 /// Feature level 2.1: 4 dimensions; from 3.0 on: 1 to 8. Input FLOAT32 or FLOAT16, output UINT8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementWiseIsInfinityDesc<'a> {
     /// `InputTensor`.
     pub input_tensor: BufferTensorDesc<'a>,
-    /// `OutputTensor`: of the sizes of the input.
+    /// `OutputTensor`, with the sizes of the input.
     pub output_tensor: BufferTensorDesc<'a>,
     /// `InfinityMode`.
     pub infinity_mode: IsInfinityMode,
 }
 
-/// What the documentation says about one operator.
+/// The limits of one operator, by the documentation.
 struct Support {
     operator: &'static str,
     introduced: FeatureLevel,
@@ -163,13 +162,13 @@ impl Support {
 }
 
 impl CompiledOperator<'_> {
-    /// The operator, as in `DML_OPERATOR_TYPE`.
+    /// The name of the operator in `DML_OPERATOR_TYPE`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.operator
     }
 
-    /// What is asked of each element.
+    /// The predicate for each element.
     #[must_use]
     pub fn predicate(&self) -> Predicate {
         self.predicate
@@ -189,7 +188,7 @@ impl CompiledOperator<'_> {
         dispatch::dispatch(self, None, input.into(), output.into())
     }
 
-    /// As [`CompiledOperator::dispatch`], on a backend of one's choice.
+    /// Like [`CompiledOperator::dispatch`], on this backend.
     ///
     /// # Errors
     /// As [`CompiledOperator::dispatch`].

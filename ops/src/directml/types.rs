@@ -45,11 +45,11 @@ impl fmt::Display for TensorDataType {
     }
 }
 
-/// `DML_IS_INFINITY_MODE`: which infinities give 1.
+/// `DML_IS_INFINITY_MODE`: the infinities that give 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum IsInfinityMode {
-    /// Both.
+    /// Both infinities.
     #[default]
     Either = 0,
     /// +Inf.
@@ -102,7 +102,7 @@ impl FeatureLevel {
     ];
 }
 
-/// As the header has it: `DML_FEATURE_LEVEL_2_1`.
+/// Prints the name in the header, such as `DML_FEATURE_LEVEL_2_1`.
 impl fmt::Display for FeatureLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = *self as u32;
@@ -135,7 +135,7 @@ impl TryFrom<u32> for FeatureLevel {
     }
 }
 
-/// Which of `all` has this value.
+/// The entry of `all` with this value.
 fn valued<T: Copy>(
     all: &[T],
     value_of: fn(&T) -> u32,

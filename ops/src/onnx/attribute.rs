@@ -1,4 +1,4 @@
-//! AttributeProto, as far as these operators have attributes.
+//! AttributeProto: the fields that these operators need.
 
 use core::fmt;
 
@@ -32,7 +32,7 @@ impl<'a> Attribute<'a> {
     }
 }
 
-/// An attribute that the operator does not take.
+/// An attribute that the operator does not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct AttributeError<'a> {
@@ -42,17 +42,17 @@ pub struct AttributeError<'a> {
     pub since_version: u32,
     /// The name of the attribute.
     pub name: &'a str,
-    /// What is wrong with it.
+    /// The reason.
     pub rule: AttributeRule,
 }
 
-/// What is wrong with an attribute.
+/// Why an attribute is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttributeRule {
     /// The operator has no attribute of this name.
     Unknown,
-    /// The attribute is an INT.
+    /// The attribute must be an INT.
     NotInt {
         /// The code of `AttributeProto.AttributeType` that was found.
         found: i32,

@@ -50,7 +50,7 @@ impl DataType {
         self as i32
     }
 
-    /// The name in type lists, such as `tensor(float)`; `undefined` is in none.
+    /// The name in type lists, such as `tensor(float)`. `undefined` is in no list.
     #[must_use]
     pub const fn type_string(self) -> &'static str {
         self.row().3
@@ -80,7 +80,7 @@ impl TryFrom<i32> for DataType {
     }
 }
 
-/// Takes [`DataType::name`] and [`DataType::type_string`], as they are.
+/// Accepts [`DataType::name`] and [`DataType::type_string`], in exactly this spelling.
 impl FromStr for DataType {
     type Err = Unknown;
 

@@ -12,9 +12,9 @@ pub enum Error {
     Opset {
         /// The operator.
         op: &'static str,
-        /// The opset that was asked for.
+        /// The requested opset.
         opset: u32,
-        /// The opset that brought the operator.
+        /// The first opset with the operator.
         first: u32,
     },
     /// The type is not in the type list T1. The text begins as onnxruntime's does when it refuses

@@ -2,8 +2,8 @@
 //! docs/Changelog.md of onnx/onnx), and the subgraph Not(Or(IsNaN, IsInf)) as one operator, since
 //! ONNX has no IsFinite.
 //!
-//! A version of an operator is chosen by the opset of the model, as a runtime does: the newest that
-//! is not newer.
+//! The opset of the model determines the version of an operator, as in a runtime: the newest
+//! version that is not newer than the opset.
 //!
 //! ```
 //! use nonfinite_ops::onnx::{DataType, IsInf, IsNan};
@@ -35,7 +35,7 @@ use nonfinite::Predicate;
 use crate::operator::sealed::Sealed;
 use crate::{Error as AnyError, Operator, Signature, StandardType, Storage};
 
-/// One version of an operator: the opset that brought it, and its type list T1.
+/// One version of an operator: its first opset, and its type list T1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     op: &'static str,
@@ -70,14 +70,14 @@ const IS_INF: [Version; 2] = [
 ];
 
 impl Version {
-    /// The newest of `versions` that `opset` has.
+    /// The newest of `versions` in `opset`.
     fn select(versions: &[Self], opset: u32) -> Result<Self, Error> {
         let oldest = &versions[0];
         let missing = Error::Opset { op: oldest.op, opset, first: oldest.since };
         versions.iter().rev().find(|version| version.since <= opset).copied().ok_or(missing)
     }
 
-    /// The opset that brought this version.
+    /// The first opset with this version.
     #[must_use]
     pub fn since_version(&self) -> u32 {
         self.since
@@ -122,8 +122,8 @@ impl Signature for Version {
 pub struct IsNan(Version);
 
 impl IsNan {
-    /// The version that a model of this opset means: the newest that is not newer. An opset newer
-    /// than all that are known here means the newest version, IsNaN-20.
+    /// The version for a model of this opset: the newest version that is not newer than the opset.
+    /// For an unknown newer opset, this is IsNaN-20.
     ///
     /// # Errors
     /// [`Error::Opset`] below 9.
@@ -138,8 +138,8 @@ impl IsNan {
     }
 }
 
-/// IsInf: which elements are infinite, of the signs that the attributes ask for (onnx
-/// docs/Operators.md, "IsInf").
+/// IsInf: which elements are infinities with the signs of the attributes (onnx docs/Operators.md,
+/// "IsInf").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IsInf {
     version: Version,
@@ -152,8 +152,7 @@ pub struct IsInf {
 }
 
 impl IsInf {
-    /// The version that a model of this opset means, with default attributes; see
-    /// [`IsNan::for_opset`].
+    /// The version for a model of this opset, with default attributes; see [`IsNan::for_opset`].
     ///
     /// # Errors
     /// [`Error::Opset`] below 10.
@@ -162,22 +161,22 @@ impl IsInf {
         Ok(Self { version, detect_negative: 1, detect_positive: 1 })
     }
 
-    /// With another value of the attribute `detect_negative`.
+    /// Sets the attribute `detect_negative`.
     #[must_use]
     pub fn with_detect_negative(self, detect_negative: i64) -> Self {
         Self { detect_negative, ..self }
     }
 
-    /// With another value of the attribute `detect_positive`.
+    /// Sets the attribute `detect_positive`.
     #[must_use]
     pub fn with_detect_positive(self, detect_positive: i64) -> Self {
         Self { detect_positive, ..self }
     }
 
-    /// With the attributes of a node. Names decide, not the order.
+    /// Sets the attributes of a node, in any order.
     ///
     /// # Errors
-    /// [`AttributeError`] if an attribute is unknown, no INT, or there twice.
+    /// [`AttributeError`] if an attribute is unknown, is not an INT, or occurs twice.
     pub fn with_attributes<'a>(
         mut self,
         attributes: impl IntoIterator<Item = Attribute<'a>>,
@@ -218,16 +217,16 @@ impl IsInf {
 pub struct IsFinite(Version);
 
 impl IsFinite {
-    /// The two nodes as one, or `None` where that would give other answers: if `is_inf` passes over
-    /// a sign. Takes the types that both nodes take; errors name the node with fewer types.
+    /// The two nodes as one operator. `None` if `is_inf` ignores a sign, since the answers would
+    /// differ. Accepts the types that both nodes accept. Errors name the node with fewer types.
     #[must_use]
     pub fn fuse(is_nan: IsNan, is_inf: IsInf) -> Option<Self> {
-        // Of any two type lists of these operators one holds the other.
+        // Of any two type lists of these operators, one contains the other.
         let narrower = |a: Version, b: Version| if a.types.len() <= b.types.len() { a } else { b };
         (is_inf.predicate() == Predicate::Inf).then_some(Self(narrower(is_inf.version, is_nan.0)))
     }
 
-    /// The version of the node whose types the operator takes.
+    /// The version of the node that determines the types.
     #[must_use]
     pub fn version(&self) -> Version {
         self.0

@@ -14,7 +14,7 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// An attribute that the operator does not take.
+/// An attribute that the operator does not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct AttributeError<'a> {
@@ -24,11 +24,11 @@ pub struct AttributeError<'a> {
     pub name: &'a str,
     /// Its text.
     pub value: &'a str,
-    /// What is wrong with it.
+    /// The reason.
     pub rule: AttributeRule,
 }
 
-/// What is wrong with an attribute.
+/// Why an attribute is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttributeRule {

@@ -52,7 +52,7 @@ impl ElementType {
         self as u32
     }
 
-    /// Bits that an element takes; elements of less than a byte are packed.
+    /// The bits of an element. Elements of less than a byte are packed.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.row().3
@@ -71,8 +71,8 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// Takes [`ElementType::name`], and the precisions of ports in IR files: `FP32`, `BOOL`, `I64`, ...
-/// In any case.
+/// Accepts [`ElementType::name`], and the precisions of ports in IR files (`FP32`, `BOOL`, `I64`,
+/// ...), in any case.
 impl FromStr for ElementType {
     type Err = Unknown;
 

@@ -1,10 +1,10 @@
 //! OpenVINO opset10: IsFinite-10, IsInf-10 and IsNaN-10 (docs.openvino.ai, "Operation Sets",
 //! comparison operations). Later opsets have the same operators.
 //!
-//! Types and shapes are inferred as OpenVINO does it: `dynamic` types, dynamic ranks, dynamic and
-//! interval dimensions are kept. What differs from its CPU plugin (2026.4.1) is that f64 is
-//! answered in f64. The plugin converts f64 to f32 first, with clamping, and so calls infinities
-//! finite; and that fp8 and fp4 run, which the plugin refuses to compile.
+//! Types and shapes are inferred as in OpenVINO: `dynamic` types, dynamic ranks, dynamic and
+//! interval dimensions are kept. There are two differences to its CPU plugin (2026.4.1). f64 is
+//! compared as f64 here; the plugin converts f64 to f32 first, with clamping, and so calls
+//! infinities finite. And fp8 and fp4 are supported here; the plugin refuses to compile them.
 //!
 //! ```
 //! use nonfinite_ops::openvino::{Dimension, ElementType, IsFinite, IsInf, PartialShape};
@@ -46,7 +46,7 @@ pub struct IsFinite;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IsNan;
 
-/// IsInf-10: which elements are infinite, of the signs that the attributes ask for.
+/// IsInf-10: which elements are infinities with the signs of the attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct IsInf {
@@ -64,24 +64,23 @@ impl Default for IsInf {
 }
 
 impl IsInf {
-    /// With another value of the attribute `detect_negative`.
+    /// Sets the attribute `detect_negative`.
     #[must_use]
     pub fn with_detect_negative(self, detect_negative: bool) -> Self {
         Self { detect_negative, ..self }
     }
 
-    /// With another value of the attribute `detect_positive`.
+    /// Sets the attribute `detect_positive`.
     #[must_use]
     pub fn with_detect_positive(self, detect_positive: bool) -> Self {
         Self { detect_positive, ..self }
     }
 
-    /// With the attributes of the `data` element of an IR file, as text: `true` or `1`, `false` or
+    /// Sets the attributes of the `data` element of an IR file, as text: `true` or `1`, `false` or
     /// `0`, in any case.
     ///
     /// # Errors
-    /// [`AttributeError`] for other names and values, where OpenVINO passes over the attribute
-    /// without a word.
+    /// [`AttributeError`] for other names and values. (OpenVINO silently ignores such attributes.)
     pub fn with_attributes<'a>(
         mut self,
         attributes: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -114,7 +113,7 @@ impl IsInf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The element type is neither a floating-point type nor dynamic. The text holds that of
+    /// The element type is neither a floating-point type nor dynamic. The message contains that of
     /// OpenVINO.
     ElementType {
         /// The operator.
@@ -131,8 +130,8 @@ pub enum Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The texts of validate_and_infer_types in is_finite.cpp on the one hand, is_inf.cpp and
-        // is_nan.cpp on the other.
+        // The messages of validate_and_infer_types in is_finite.cpp, and in is_inf.cpp and
+        // is_nan.cpp.
         const FLOAT: &str = "The element type of the input tensor must be a floating point number";
         match *self {
             Self::ElementType { op: op @ IS_FINITE, element_type } => {
@@ -154,7 +153,7 @@ const IS_FINITE: &str = "IsFinite";
 const IS_INF: &str = "IsInf";
 const IS_NAN: &str = "IsNaN";
 
-/// Version 10 of an operator. The type list is one for all three: floating-point types and dynamic.
+/// Version 10 of an operator. All three have the same type list: floating-point types and dynamic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version10 {
     op: &'static str,
@@ -182,7 +181,7 @@ impl Signature for Version10 {
         };
         match (element_type, element_type.format()) {
             (ElementType::Dynamic, _) => Err(Error::Dynamic { op }.into()),
-            // Two a byte; FP4 has no special codes.
+            // Two elements in a byte. FP4 has no special codes.
             (ElementType::F4E2M1, _) => Ok(Storage::PackedFinite { bits: element_type.bits() }),
             (_, Some(format)) => Ok(Storage::Whole(format)),
             (_, None) => Err(Error::ElementType { op, element_type }.into()),

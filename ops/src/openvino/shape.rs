@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 use crate::Excerpt;
 
-/// The size of a dimension, as far as it is known: an interval (`ov::Dimension`). Written and read
-/// as OpenVINO does it: `37`, `?`, `2..4`, `2..`, `..4`.
+/// The known part of the size of a dimension: an interval (`ov::Dimension`). Text has the form of
+/// OpenVINO: `37`, `?`, `2..4`, `2..`, `..4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dimension {
     min: u64,
@@ -17,14 +17,14 @@ impl Dimension {
     /// Any size.
     pub const DYNAMIC: Self = Self { min: 0, max: None };
 
-    /// This size.
+    /// A dimension of this size.
     #[must_use]
     pub const fn fixed(size: u64) -> Self {
         Self { min: size, max: Some(size) }
     }
 
-    /// Any size from `min` to `max`, both included; without `max` any from `min` on. `None` if
-    /// there is no such size.
+    /// Any size from `min` to `max`, both included. Without `max`, any size from `min` on. `None`
+    /// if no size is in this range.
     #[must_use]
     pub fn interval(min: u64, max: Option<u64>) -> Option<Self> {
         max.is_none_or(|max| min <= max).then_some(Self { min, max })
@@ -68,11 +68,11 @@ impl fmt::Display for Dimension {
     }
 }
 
-/// Why a text is no dimension.
+/// Why a text is not a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DimensionError {
-    /// Neither a size, nor `?`, nor an interval of sizes.
+    /// The text is neither a size, nor `?`, nor an interval of sizes.
     Syntax {
         /// The text.
         text: Excerpt,
@@ -103,9 +103,9 @@ impl fmt::Display for DimensionError {
 
 impl core::error::Error for DimensionError {}
 
-/// Takes what OpenVINO takes: a size, `?` or `-1`, and intervals with or without bounds, blanks
-/// around it. OpenVINO also takes an empty text, other negative numbers and sizes beyond 63 bits,
-/// all as something else: they are refused here.
+/// Accepts a size, `?` or `-1`, and intervals with or without bounds, with blanks around it, as
+/// OpenVINO does. OpenVINO also accepts an empty text, other negative numbers and sizes beyond 63
+/// bits, but changes their meaning. They are refused here.
 impl FromStr for Dimension {
     type Err = DimensionError;
 
@@ -124,16 +124,16 @@ impl FromStr for Dimension {
     }
 }
 
-/// Digits, and no more than OpenVINO's `int64_t` holds.
+/// Digits of a number that fits into OpenVINO's `int64_t`.
 fn size(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse::<i64>().ok().filter(|_| digits).map(i64::unsigned_abs)
 }
 
-/// A shape, as far as it is known (`ov::PartialShape`).
+/// The known part of a shape (`ov::PartialShape`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PartialShape<'a> {
-    /// Not even the rank is known.
+    /// The rank is unknown.
     DynamicRank,
     /// One interval for each dimension.
     Ranked(&'a [Dimension]),
@@ -165,7 +165,7 @@ impl PartialShape<'_> {
     }
 }
 
-/// As OpenVINO writes it: `[?,21,37]`, or `[...]` if the rank is dynamic.
+/// Prints the form of OpenVINO: `[?,21,37]`, or `[...]` if the rank is dynamic.
 impl fmt::Display for PartialShape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Ranked(dimensions) = self else { return f.write_str("[...]") };
@@ -177,11 +177,11 @@ impl fmt::Display for PartialShape<'_> {
     }
 }
 
-/// How a shape is not one that the model admits.
+/// Why the model does not admit a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// Another rank.
+    /// The rank differs.
     Rank {
         /// The rank of the partial shape.
         expected: usize,

@@ -109,7 +109,8 @@ fn data_types() {
     );
     assert_eq!(
         refused.unwrap().to_string(),
-        "DML_OPERATOR_ELEMENT_WISE_IS_NAN: InputTensor.DataType is FLOAT64: must be FLOAT32 or FLOAT16"
+        "DML_OPERATOR_ELEMENT_WISE_IS_NAN: InputTensor.DataType is FLOAT64: \
+         must be FLOAT32 or FLOAT16"
     );
 }
 

@@ -107,7 +107,8 @@ fn types() {
         let [finite, inf, nan] = inferred.map(|inferred| inferred.unwrap_err());
         assert_eq!(finite, Error::ElementType { op: "IsFinite", element_type }.into());
         let or_dynamic = format!(
-            "The element type of the input tensor must be a floating point number or dynamic (got {element_type})."
+            "The element type of the input tensor must be a floating point number or dynamic \
+             (got {element_type})."
         );
         assert!(finite.to_string().contains(&or_dynamic), "{finite}");
         assert!(

@@ -10,8 +10,8 @@ use crate::task::{Ask, Input, Question, Task};
 
 /// Elements in blocks: as many as a vector has bytes.
 ///
-/// Vectors are not passed to closures or to methods of iterators: the compiler may not inline those,
-/// and then compiles them without the CPU's instructions.
+/// Vectors are not passed to closures or to methods of iterators: the compiler may not inline
+/// those, and then compiles them without the CPU's instructions.
 trait Block<S: Simd>: crate::data::Element {
     type Mask: SimdMask<S>;
     const VECTORS: usize;
@@ -35,13 +35,18 @@ fn hit<S: Simd, T: Block<S>>(simd: S, x: &[T], question: Question) -> bool {
 }
 
 macro_rules! block {
-    ($($t:ty, $vector:ident, $mask:ident, $n:literal, |$x:ident| $slice:expr, |$v:ident| $nan:expr, $finite:expr, |$m:ident| $narrow:expr;)*) => { $(
+    ($(
+        $t:ty, $vector:ident, $mask:ident, $n:literal, |$x:ident| $slice:expr,
+        |$v:ident| $nan:expr, $finite:expr,
+        |$m:ident| $narrow:expr;
+    )*) => { $(
         impl<S: Simd> Block<S> for $t {
             type Mask = S::$mask;
             const VECTORS: usize = $n;
             #[inline(always)]
             fn vector(simd: S, $x: &[Self], i: usize, question: Question) -> Self::Mask {
-                let $v = S::$vector::from_slice(simd, &$slice[i * S::$vector::LEN..][..S::$vector::LEN]);
+                let elements = &$slice[i * S::$vector::LEN..][..S::$vector::LEN];
+                let $v = S::$vector::from_slice(simd, elements);
                 if question == Question::Nan { $nan } else { $finite }
             }
             #[inline(always)]
@@ -60,11 +65,14 @@ block! {
     f32, f32s, mask32s, 4, |x| x, |v| v.is_nan(), v.is_finite(),
         |m| m!(0).narrow(m!(1)).narrow(m!(2).narrow(m!(3)));
     f64, f64s, mask64s, 8, |x| x, |v| v.is_nan(), v.is_finite(),
-        |m| m!(0).narrow(m!(1)).narrow(m!(2).narrow(m!(3))).narrow(m!(4).narrow(m!(5)).narrow(m!(6).narrow(m!(7))));
+        |m| m!(0).narrow(m!(1)).narrow(m!(2).narrow(m!(3)))
+            .narrow(m!(4).narrow(m!(5)).narrow(m!(6).narrow(m!(7))));
     // No 16-bit floats here: by the bits.
-    f16, u16s, mask16s, 2, |x| x.reinterpret_cast(), |v| (v & 0x7FFF).simd_gt(0x7C00), !(v & 0x7C00).simd_eq(0x7C00),
+    f16, u16s, mask16s, 2, |x| x.reinterpret_cast(),
+        |v| (v & 0x7FFF).simd_gt(0x7C00), !(v & 0x7C00).simd_eq(0x7C00),
         |m| m!(0).narrow(m!(1));
-    bf16, u16s, mask16s, 2, |x| x.reinterpret_cast(), |v| (v & 0x7FFF).simd_gt(0x7F80), !(v & 0x7F80).simd_eq(0x7F80),
+    bf16, u16s, mask16s, 2, |x| x.reinterpret_cast(),
+        |v| (v & 0x7FFF).simd_gt(0x7F80), !(v & 0x7F80).simd_eq(0x7F80),
         |m| m!(0).narrow(m!(1));
 }
 
@@ -128,22 +136,38 @@ macro_rules! task {
         // A closure, so that a question which the crate does not answer can return `None`.
         (|| Some(match $ask {
             Ask::Mask(Question::Nan) => {
-                Task::mask(name, x.len(), move |out| dispatch!(level, s => mask(s, x, Question::Nan, out)))
+                Task::mask(name, x.len(), move |out| {
+                    dispatch!(level, s => mask(s, x, Question::Nan, out))
+                })
             }
             Ask::Mask(Question::Finite) => {
-                Task::mask(name, x.len(), move |out| dispatch!(level, s => mask(s, x, Question::Finite, out)))
+                Task::mask(name, x.len(), move |out| {
+                    dispatch!(level, s => mask(s, x, Question::Finite, out))
+                })
             }
             Ask::Bits(Question::Nan) => {
-                Task::bits(name, x.len(), move |out| dispatch!(level, s => bits(s, x, Question::Nan, out)))
+                Task::bits(name, x.len(), move |out| {
+                    dispatch!(level, s => bits(s, x, Question::Nan, out))
+                })
             }
             Ask::Bits(Question::Finite) => {
-                Task::bits(name, x.len(), move |out| dispatch!(level, s => bits(s, x, Question::Finite, out)))
+                Task::bits(name, x.len(), move |out| {
+                    dispatch!(level, s => bits(s, x, Question::Finite, out))
+                })
             }
             Ask::AllFinite => {
-                Task::value(name, move || dispatch!(level, s => first(s, x, Question::Finite)).is_none())
+                Task::value(name, move || {
+                    dispatch!(level, s => first(s, x, Question::Finite)).is_none()
+                })
             }
-            Ask::AnyNan => Task::value(name, move || dispatch!(level, s => first(s, x, Question::Nan)).is_some()),
-            Ask::CountNan => Task::value(name, move || dispatch!(level, s => count(s, x, Question::Nan))),
+            Ask::AnyNan => {
+                Task::value(name, move || {
+                    dispatch!(level, s => first(s, x, Question::Nan)).is_some()
+                })
+            }
+            Ask::CountNan => {
+                Task::value(name, move || dispatch!(level, s => count(s, x, Question::Nan)))
+            }
             Ask::FirstNonFinite => {
                 Task::value(name, move || dispatch!(level, s => first(s, x, Question::Finite)))
             }

@@ -159,14 +159,14 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
         ("M" | "m", _) if size == "8" || size.starts_with("8[") => other("8", 1),
         ("V", _) | ("f", "1") => {
             let size = raw::size(code).ok_or_else(unsupported)?;
+            let example = match code {
+                "f1" => "f1=f8e5m2",
+                "V1" => "V1=f8e4m3fn",
+                _ => "V2=bf16",
+            };
             let why = format!(
-                "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are, \
-                 as in {}",
-                match code {
-                    "f1" => "--raw-dtype f1=f8e5m2",
-                    "V1" => "--raw-dtype V1=f8e4m3fn",
-                    _ => "--raw-dtype V2=bf16",
-                }
+                "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are \
+                 in Options::raw (in the command: --raw-dtype {example})"
             );
             Ok((size, Content::Unreadable(why)))
         }

@@ -1,0 +1,165 @@
+//! The smallest and the largest number, and how many are zero, subnormal, NaN or infinite.
+//!
+//! ```text
+//! stats(x):
+//!     lowest = highest = the first finite element
+//!     run = the bytes before a cache line, else 1 KiB
+//!     until x is at its end:
+//!         range = codes that change nothing          stats.rs, `Numbers::range`
+//!         skip groups of 1 KiB whose elements are all in the range
+//!         if a group was skipped: run = 1 KiB
+//!         order(the next run bytes):                 in parts of 4 KiB
+//!             for each register:
+//!                 key = magnitude, negated where the sign is set
+//!                 lowest = min(lowest, key)          NaN and infinities: the lowest so far instead
+//!                 highest = max(highest, key)
+//!                 add zeros, magnitudes below the least normal number, and what is not finite
+//!         if one was not finite: count NaN, +Inf and -Inf as census.rs does
+//!         if the lowest or the highest key is new: note where the run begins
+//!         run = 4 * run, at most 16 KiB
+//!     the caller searches the first element of the lowest key, and of the highest
+//! ```
+//!
+//! ```text
+//! magnitudes     0 -- least normal ------ |x| so far ------ largest finite -- Inf -- NaN
+//! the screen         |<----- skipped ---->|                  one subtraction and one maximum
+//! ```
+//!
+//! In most tensors a new extreme is rare behind the first groups, and zeros are absent or many. So
+//! the exact look at a group has no branch, and its runs grow while groups do not pass the screen.
+
+use super::census::Classify;
+use super::position::Find;
+use crate::rule::Comparison;
+use crate::scalar;
+use crate::simd::{COUNTED, Loop, Simd, lines, until_line};
+use crate::stats::{Numbers, Range, Tally};
+
+/// Bytes that are looked at before a branch.
+const GROUP: usize = 1024;
+/// Bytes that are looked at without a screen.
+const LONGEST: usize = 16 * GROUP;
+
+/// Looks at every element.
+struct Order<const W: usize>;
+
+impl<const W: usize> Loop for Order<W> {
+    type Out<'o> = (&'o Numbers, &'o mut Tally, u64);
+    type Output = usize;
+
+    /// Adds the elements of `x` to a tally. One element that has been seen before is given as
+    /// filling. Returns how many elements are not finite.
+    #[inline(always)]
+    fn vector<I: Simd>(
+        isa: I,
+        x: &[u8],
+        _: &Comparison,
+        (numbers, tally, filling): Self::Out<'_>,
+    ) -> usize {
+        let (pairs, _) = lines(x).0.as_chunks::<2>();
+        let mut counts = [0; 3];
+        let mut add = |more: [usize; 3]| {
+            for (count, more) in counts.iter_mut().zip(more) {
+                *count += more;
+            }
+        };
+        for part in pairs.chunks(COUNTED / 128) {
+            add(isa.order::<W>(part, numbers, &mut tally.keys));
+        }
+        let few = &x[pairs.len() * 128..];
+        if !few.is_empty() {
+            let mut pair = [[0; 64]; 2];
+            let bytes = pair.as_flattened_mut();
+            for element in bytes.as_chunks_mut::<W>().0 {
+                scalar::write(element, filling);
+            }
+            bytes[..few.len()].copy_from_slice(few);
+            add(isa.order::<W>(&[pair], numbers, &mut tally.keys));
+            let filled = (128 - few.len()) / W;
+            for (count, one) in counts.iter_mut().zip(numbers.counts(filling)) {
+                *count -= usize::from(one) * filled;
+            }
+        }
+        let [mut zeros, mut small, non_finite] = counts;
+        if numbers.nan_is_negative_zero() {
+            (zeros, small) = (zeros - non_finite, small - non_finite);
+        }
+        (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
+        tally.non_finite += non_finite;
+        non_finite
+    }
+}
+
+/// The bytes of whole groups whose elements are in the range.
+#[inline(always)]
+fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], range: Option<Range>) -> usize {
+    let bounds = isa.bounds::<W>(range);
+    let groups = lines(x).0.as_chunks::<2>().0.as_chunks::<{ GROUP / 128 }>().0;
+    // A closure would not be inlined, and so not be compiled for the instruction set.
+    for (i, group) in groups.iter().enumerate() {
+        if !isa.within::<W>(group, bounds) {
+            return i * GROUP;
+        }
+    }
+    groups.len() * GROUP
+}
+
+/// Statistics of at least one element.
+pub(crate) struct Statistics<const W: usize>;
+
+impl<const W: usize> Loop for Statistics<W> {
+    type Out<'o> = &'o Numbers;
+    type Output = Tally;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], non_finite: &Comparison, numbers: &Numbers) -> Tally {
+        let mut tally = Tally::new();
+        let finite = isa.run::<Find<W>>(x, &non_finite.not(), ());
+        // If none is finite, any element does: no key counts.
+        let first = finite.unwrap_or(0);
+        let filling = scalar::read(&x.as_chunks::<W>().0[first]);
+        tally.keys = [numbers.key(filling); 2];
+        tally.from = [first; 2];
+        // First what stands before the first line of the cache.
+        let (mut done, mut run) = (0, until_line::<W>(x));
+        loop {
+            if run == 0 || done != 0 {
+                let range = finite.and_then(|_| numbers.range(tally.keys));
+                let clean = if range.is_none() { 0 } else { skip::<I, W>(isa, &x[done..], range) };
+                done += clean;
+                if run == 0 || clean != 0 {
+                    run = GROUP;
+                }
+            }
+            let end = (done + run).min(x.len());
+            if done == end {
+                return tally;
+            }
+            let before = tally.keys;
+            let part = &x[done..end];
+            let special = isa.run::<Order<W>>(part, non_finite, (numbers, &mut tally, filling));
+            for (from, changed) in
+                tally.from.iter_mut().zip([before[0] != tally.keys[0], before[1] != tally.keys[1]])
+            {
+                *from = if changed { done / W } else { *from };
+            }
+            if special != 0 {
+                let nan = numbers.nan();
+                let three = match nan.is_ieee() {
+                    true => isa.run::<Classify<W>>(part, nan, ()),
+                    false => [special, 0, 0],
+                };
+                for (class, more) in three.into_iter().enumerate() {
+                    if more != 0 && tally.classes.three[class] == 0 {
+                        let find = if class == 0 { *nan } else { nan.class(class) };
+                        let at = isa.run::<Find<W>>(part, &find, ()).unwrap_or(0);
+                        tally.classes.first[class] = done / W + at;
+                    }
+                    tally.classes.three[class] += more;
+                }
+            }
+            run = (run * 4).clamp(GROUP, LONGEST);
+            done = end;
+        }
+    }
+}

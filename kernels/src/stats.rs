@@ -1,0 +1,341 @@
+//! Statistics of numbers: how the codes of a format are ordered, and the entries.
+//!
+//! ```text
+//! magnitude = bits & !sign                    integers of the same order as absolute values
+//! key       = magnitude, or -magnitude        integers of the same order as values; -0 equals +0
+//! ```
+
+use crate::backend::Backend;
+use crate::census::Census;
+use crate::entry;
+use crate::lane::{Lane, Loops};
+use crate::loops::census::ClassCounts;
+use crate::rule::{Comparison, Rule};
+
+/// How the codes of a format are ordered, and which are zero or subnormal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// The comparisons for NaN and for what is not finite; without hits if nothing is.
+    nan: Comparison,
+    non_finite: Comparison,
+    /// The bit of the sign, or 0.
+    sign: u64,
+    /// The bits of the magnitude.
+    magnitude: u64,
+    /// The magnitude of the least normal number, or 0 if there is neither zero nor a subnormal one.
+    least_normal: u64,
+}
+
+impl Numbers {
+    /// The numbers of a format: the rules for NaN and for NaN or infinity, the bit of the sign (0 if
+    /// there is none), the bits of the magnitude, and the magnitude of the least normal number (0 if
+    /// the format has neither zero nor subnormal numbers). A format without a sign has no zero
+    /// either.
+    ///
+    /// # Panics
+    /// If the rules are of different widths, or are negated, constant and true, or of two
+    /// comparisons.
+    #[must_use]
+    pub const fn new(
+        nan: Rule,
+        non_finite: Rule,
+        sign: u64,
+        magnitude: u64,
+        least_normal: u64,
+    ) -> Self {
+        let (nan, non_finite) = (comparison(nan), comparison(non_finite));
+        assert!(nan.size() == non_finite.size(), "two rules for elements of one width");
+        Self { nan, non_finite, sign, magnitude, least_normal }
+    }
+
+    /// Bytes of an element.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.nan.size()
+    }
+
+    #[inline(always)]
+    pub(crate) fn nan(&self) -> &Comparison {
+        &self.nan
+    }
+
+    #[inline(always)]
+    pub(crate) fn non_finite(&self) -> &Comparison {
+        &self.non_finite
+    }
+
+    #[inline(always)]
+    pub(crate) fn sign(&self) -> u64 {
+        self.sign
+    }
+
+    #[inline(always)]
+    pub(crate) fn magnitude(&self) -> u64 {
+        self.magnitude
+    }
+
+    /// What magnitudes are xored with, so that they are signed integers of the same order: the top
+    /// bit, where a format without a sign uses that.
+    #[inline(always)]
+    pub(crate) fn flip(&self) -> u64 {
+        if self.sign == 0 { 1 << (8 * self.size() - 1) } else { 0 }
+    }
+
+    /// The magnitude of the least normal number, as [`Numbers::flip`] makes it.
+    #[inline(always)]
+    pub(crate) fn least_normal(&self) -> u64 {
+        self.least_normal ^ self.flip()
+    }
+
+    /// A signed integer for the code of a finite number, in the order of values.
+    #[inline(always)]
+    pub(crate) fn key(&self, bits: u64) -> i64 {
+        let up = 64 - 8 * self.size() as u32;
+        let magnitude = ((bits & self.magnitude ^ self.flip()) << up).cast_signed() >> up;
+        if bits & self.sign == 0 { magnitude } else { -magnitude }
+    }
+
+    /// Whether the element counts as [`Tally::zeros`], as [`Tally::small`] and as
+    /// [`Tally::non_finite`].
+    #[inline(always)]
+    pub(crate) fn counts(&self, bits: u64) -> [bool; 3] {
+        let magnitude = bits & self.magnitude;
+        [magnitude == 0, magnitude < self.least_normal, self.non_finite.holds(bits)]
+    }
+
+    /// Whether -0 has the code of NaN.
+    #[inline(always)]
+    pub(crate) fn nan_is_negative_zero(&self) -> bool {
+        self.sign != 0 && self.non_finite.holds(self.sign)
+    }
+
+    /// Whether there are two codes of this key: those of +0 and -0.
+    pub(crate) fn has_two_codes(&self, key: i64) -> bool {
+        key == 0 && self.sign != 0 && !self.nan_is_negative_zero()
+    }
+
+    /// The code of this key. Of zero that of +0.
+    pub(crate) fn code(&self, key: i64) -> u64 {
+        if self.sign == 0 {
+            return (key.cast_unsigned() ^ self.flip()) & self.magnitude;
+        }
+        key.unsigned_abs() | if key < 0 { self.sign } else { 0 }
+    }
+
+    /// The rule for the elements of a code.
+    pub(crate) fn has_code(&self, code: u64) -> Rule {
+        Rule::equal(self.size(), self.magnitude | self.sign, code)
+    }
+
+    /// The rule for the elements of this key.
+    pub(crate) fn has_key(&self, key: i64) -> Rule {
+        if self.has_two_codes(key) {
+            return Rule::equal(self.size(), self.magnitude, 0);
+        }
+        self.has_code(self.code(key))
+    }
+
+    /// The codes that cannot change the lowest and the highest key, and are neither zero,
+    /// subnormal, NaN nor infinite.
+    ///
+    /// ```text
+    /// of both signs   least normal number <= magnitude <= the smaller of both largest magnitudes
+    /// of one sign     lowest or least normal number <= code <= highest
+    /// ```
+    pub(crate) fn range(&self, [lowest, highest]: [i64; 2]) -> Option<Range> {
+        let both = self.magnitude | self.sign;
+        let range = |mask, low: u64, high: u64| {
+            high.checked_sub(low).map(|width| Range { mask, low, width })
+        };
+        let (low, high) = (lowest.unsigned_abs(), highest.unsigned_abs());
+        let least = self.least_normal;
+        if self.sign == 0 {
+            range(both, self.code(lowest), self.code(highest))
+        } else if lowest >= 0 {
+            range(both, low.max(least), high)
+        } else if highest <= 0 {
+            range(both, self.sign | high.max(least), self.sign | low)
+        } else {
+            range(self.magnitude, least, low.min(high))
+        }
+    }
+}
+
+/// The comparison of a rule; one that never holds for a constant that is false.
+const fn comparison(rule: Rule) -> Comparison {
+    let rule = match rule {
+        Rule::Constant { answer: false, size } => Rule::equal(size, 0, 1),
+        rule => rule,
+    };
+    match rule {
+        Rule::Comparison(comparison) if !comparison.negate() => comparison,
+        _ => panic!("a rule of one comparison"),
+    }
+}
+
+/// The codes for which `(bits & mask) - low`, without a sign, is at most `width`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) mask: u64,
+    pub(crate) low: u64,
+    pub(crate) width: u64,
+}
+
+impl Range {
+    /// A range of the upper halves of codes of 64 bits that lies in this one.
+    pub(crate) fn upper_halves(self) -> Option<Self> {
+        let low = self.low.div_ceil(1 << 32);
+        let high = ((self.low + self.width).wrapping_add(1) >> 32).checked_sub(1)?;
+        Some(Self { mask: self.mask >> 32, low, width: high.checked_sub(low)? })
+    }
+}
+
+/// What a loop finds.
+#[derive(Clone, Copy, Debug)]
+pub struct Tally {
+    /// The lowest and the highest key of finite elements. Without any they mean nothing.
+    pub(crate) keys: [i64; 2],
+    /// Elements before which there is none of these keys.
+    pub(crate) from: [usize; 2],
+    pub(crate) zeros: usize,
+    /// Zeros and subnormal numbers.
+    pub(crate) small: usize,
+    pub(crate) non_finite: usize,
+    pub(crate) classes: ClassCounts,
+}
+
+impl Tally {
+    /// Nothing seen yet.
+    pub(crate) fn new() -> Self {
+        let classes = ClassCounts::default();
+        Self { keys: [0; 2], from: [0; 2], zeros: 0, small: 0, non_finite: 0, classes }
+    }
+
+    /// Adds what is found in `elements` other elements. Indices mean nothing afterwards.
+    #[cfg(feature = "views")]
+    pub(crate) fn add(&mut self, other: Self, elements: usize, before: usize) {
+        let finite = |tally: &Self, elements| tally.non_finite < elements;
+        if finite(&other, elements) {
+            let [low, high] = other.keys;
+            let none = !finite(self, before);
+            self.keys = [
+                if none { low } else { low.min(self.keys[0]) },
+                if none { high } else { high.max(self.keys[1]) },
+            ];
+        }
+        self.zeros += other.zeros;
+        self.small += other.small;
+        self.non_finite += other.non_finite;
+        for (count, more) in self.classes.three.iter_mut().zip(other.classes.three) {
+            *count += more;
+        }
+    }
+
+    /// Of as many elements, each of them so many times.
+    #[cfg(feature = "views")]
+    pub(crate) fn times(self, repeats: usize) -> Self {
+        let three = self.classes.three.map(|count| count * repeats);
+        Self {
+            zeros: self.zeros * repeats,
+            small: self.small * repeats,
+            non_finite: self.non_finite * repeats,
+            classes: ClassCounts { three, ..self.classes },
+            ..self
+        }
+    }
+}
+
+/// The statistics of some elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// NaN, +Inf and -Inf.
+    pub census: Census,
+    /// The code and the index of the first element with the smallest value.
+    pub lowest: Option<(u64, usize)>,
+    /// The same with the largest value.
+    pub highest: Option<(u64, usize)>,
+    /// Elements that are zero, of either sign.
+    pub zeros: usize,
+    /// Subnormal numbers.
+    pub subnormals: usize,
+    /// Normal numbers.
+    pub normals: usize,
+}
+
+impl Stats {
+    /// Of `elements` elements, of which `tally` was taken. `census` and `first`, which finds the
+    /// first element of a key, count from the first of them.
+    #[inline(always)]
+    pub(crate) fn new(
+        elements: usize,
+        tally: &Tally,
+        numbers: &Numbers,
+        census: Census,
+        first: impl Fn(usize) -> (u64, usize),
+    ) -> Self {
+        let finite = elements - tally.non_finite;
+        let extreme = |which| if finite == 0 { None } else { Some(first(which)) };
+        let (zeros, small) =
+            if numbers.least_normal == 0 { (0, 0) } else { (tally.zeros, tally.small) };
+        Self {
+            census,
+            lowest: extreme(0),
+            highest: extreme(1),
+            zeros,
+            subnormals: small - zeros,
+            normals: finite - small,
+        }
+    }
+}
+
+/// Statistics of `x` in one pass. `backend` is the active one if `None`.
+///
+/// # Panics
+/// If the numbers are of another width.
+#[must_use]
+pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
+    assert!(numbers.size() == L::SIZE, "numbers of another width");
+    let elements = x.len() / L::SIZE;
+    let x = &x[..elements * L::SIZE];
+    if x.is_empty() {
+        return Stats::default();
+    }
+    let tally = L::stats(backend, x, numbers.non_finite(), numbers);
+    let class = |class| tally.classes.class(class);
+    let census = Census::new(class(0), class(1), class(2));
+    Stats::new(elements, &tally, numbers, census, |which| {
+        let (key, from) = (tally.keys[which], tally.from[which]);
+        let behind = entry::position::<L>(backend, &x[from * L::SIZE..], &numbers.has_key(key));
+        // The loop has seen it.
+        let index = from + behind.unwrap_or(0);
+        let element = &x[index * L::SIZE..][..L::SIZE];
+        let minus_zero = numbers.has_two_codes(key)
+            && entry::position::<L>(backend, element, &numbers.has_code(numbers.sign)).is_some();
+        (if minus_zero { numbers.sign } else { numbers.code(key) }, index)
+    })
+}
+
+/// [`crate::typed::stats`] of elements whose width is known at run time only.
+#[must_use]
+pub fn stats_of_bytes(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
+    match numbers.size() {
+        1 => stats::<u8>(backend, x, numbers),
+        2 => stats::<u16>(backend, x, numbers),
+        4 => stats::<u32>(backend, x, numbers),
+        _ => stats::<u64>(backend, x, numbers),
+    }
+}
+
+/// What the loop finds, without the indices of the lowest and the highest number.
+#[cfg(feature = "views")]
+#[inline(never)]
+pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
+    let of = match numbers.size() {
+        1 => u8::stats,
+        2 => u16::stats,
+        4 => u32::stats,
+        _ => u64::stats,
+    };
+    of(Some(backend), x, numbers.non_finite(), numbers)
+}

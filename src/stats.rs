@@ -1,0 +1,120 @@
+//! Statistics of the numbers of a tensor.
+
+use nonfinite_kernels as kernels;
+
+use crate::{Census, Format};
+
+/// A number of a tensor: the smallest or the largest, or the largest magnitude.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Extreme {
+    /// The bits of the number in the format of the tensor, without the bits that the format does
+    /// not use.
+    pub bits: u64,
+    /// The number, exactly.
+    pub value: f64,
+    /// The row-major index of the first element with this value. Here -0 equals +0.
+    pub index: usize,
+}
+
+impl Extreme {
+    /// A signed integer in the order of values. An integer, because a floating-point comparison
+    /// would take subnormal numbers for zero in a flush-to-zero mode.
+    fn key(&self) -> i64 {
+        let bits = self.value.to_bits().cast_signed();
+        let magnitude = bits & i64::MAX;
+        if bits < 0 { -magnitude } else { magnitude }
+    }
+
+    fn behind(self, elements: usize) -> Self {
+        Self { index: self.index + elements, ..self }
+    }
+
+    /// The one with the larger key of both, or of equal ones the first.
+    fn best(a: Option<Self>, b: Option<Self>, key: fn(&Self) -> i64) -> Option<Self> {
+        let (Some(a), Some(b)) = (a, b) else { return a.or(b) };
+        let b_is_better = (key(&b), a.index) > (key(&a), b.index);
+        Some(if b_is_better { b } else { a })
+    }
+}
+
+/// What the numbers of a tensor are: [`crate::TensorView::stats`].
+///
+/// Every element is one of `census` (NaN, +Inf, -Inf), `zeros`, `subnormals` and `normals`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// NaN, +Inf and -Inf.
+    pub census: Census,
+    /// The smallest finite number. `None` if no element is finite.
+    pub min: Option<Extreme>,
+    /// The largest finite number. `None` if no element is finite.
+    pub max: Option<Extreme>,
+    /// The largest magnitude of a finite number: bits and value are without the sign, the index is
+    /// that of the first element with this magnitude. `None` if no element is finite.
+    pub max_abs: Option<Extreme>,
+    /// How many elements are zero, of either sign.
+    pub zeros: usize,
+    /// How many elements are subnormal: not zero, and nearer to it than every normal number (IEEE
+    /// 754-2019, section 2.1).
+    pub subnormals: usize,
+    /// How many elements are normal numbers.
+    pub normals: usize,
+}
+
+impl Stats {
+    pub(crate) fn new(stats: kernels::Stats, format: Format) -> Self {
+        let extreme = |(bits, index)| Extreme { bits, value: format.to_f64(bits), index };
+        let (min, max) = (stats.lowest.map(extreme), stats.highest.map(extreme));
+        let magnitude = |x: Extreme| Extreme {
+            bits: format.abs_bits(x.bits),
+            value: f64::from_bits(x.value.to_bits() & i64::MAX.cast_unsigned()),
+            ..x
+        };
+        let max_abs = Extreme::best(min.map(magnitude), max.map(magnitude), Extreme::key);
+        let kernels::Stats { census, zeros, subnormals, normals, .. } = stats;
+        Self { census, min, max, max_abs, zeros, subnormals, normals }
+    }
+
+    /// How many elements are finite.
+    #[must_use]
+    pub fn finite(&self) -> usize {
+        self.zeros + self.subnormals + self.normals
+    }
+
+    /// Adds `elements` to each index: for a part that begins at element `elements` of a tensor.
+    #[must_use]
+    pub fn behind(self, elements: usize) -> Self {
+        let behind = |extreme: Option<Extreme>| extreme.map(|x| x.behind(elements));
+        Self {
+            census: self.census.behind(elements),
+            min: behind(self.min),
+            max: behind(self.max),
+            max_abs: behind(self.max_abs),
+            ..self
+        }
+    }
+
+    /// Adds the statistics of a later part of the same tensor. Indices of both parts count from the
+    /// start of the tensor: see [`Stats::behind`]. Parts may be joined in any grouping:
+    /// `a.join(b).join(c)` equals `a.join(b.join(c))`.
+    ///
+    /// ```
+    /// let x = [3.0f32, -0.5, f32::INFINITY, -7.0, 0.0];
+    /// let (first, second) = (nonfinite::stats(&x[..2]), nonfinite::stats(&x[2..]));
+    /// assert_eq!(first.join(second.behind(2)), nonfinite::stats(&x));
+    /// ```
+    #[must_use]
+    pub fn join(self, later: Self) -> Self {
+        let best = Extreme::best;
+        Self {
+            census: self.census.join(later.census),
+            min: best(self.min, later.min, |x| -x.key()),
+            max: best(self.max, later.max, Extreme::key),
+            max_abs: best(self.max_abs, later.max_abs, Extreme::key),
+            zeros: self.zeros + later.zeros,
+            subnormals: self.subnormals + later.subnormals,
+            normals: self.normals + later.normals,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Magnitudes above a threshold.
+
+use nonfinite_kernels::{MaskOut, Rule};
+
+use super::TensorView;
+use super::part::Condition;
+use crate::Error;
+
+/// The question which elements have a larger magnitude than a threshold: see
+/// [`TensorView::exceeds`].
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Exceeds<'a> {
+    view: TensorView<'a>,
+    rule: Rule,
+}
+
+impl<'a> TensorView<'a> {
+    /// Asks for elements `x` with `|x| > threshold`: does this tensor still fit into a narrower
+    /// format?
+    ///
+    /// The comparison is exact for every threshold, also for one that the format does not have.
+    /// Infinity exceeds every threshold. NaN does too, because nothing says that it fits: if no
+    /// element exceeds the threshold, all elements are numbers between `-threshold` and
+    /// `threshold`. [`TensorView::census`] counts NaN and infinities alone.
+    ///
+    /// ```
+    /// use nonfinite::TensorView;
+    /// let x = [1.0f32, -65504.0, 65536.0, f32::NAN];
+    /// let too_large_for_f16 = TensorView::from(&x).exceeds(65504.0)?;
+    /// assert!(too_large_for_f16.any());
+    /// assert_eq!((too_large_for_f16.count(), too_large_for_f16.position()), (2, Some(2)));
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Threshold`] if the threshold is negative, infinite or NaN, or if the format is
+    /// [`crate::Format::F8E8M0Fnu`], whose elements are scales without a sign.
+    pub fn exceeds(self, threshold: f64) -> Result<Exceeds<'a>, Error> {
+        let error = Error::Threshold { bits: threshold.to_bits(), format: self.format };
+        // By the bits: -0 is zero, and other negative numbers are none.
+        let usable = threshold.is_finite()
+            && (threshold.to_bits() << 1 == 0 || threshold.is_sign_positive());
+        match self.format.exceeds(threshold) {
+            Some(rule) if usable => Ok(Exceeds { view: self, rule }),
+            _ => Err(error),
+        }
+    }
+}
+
+impl Exceeds<'_> {
+    /// One byte an element: 1 where the magnitude is above the threshold, else 0. `out` may be what
+    /// [`TensorView::mask`] takes.
+    ///
+    /// # Errors
+    /// As [`TensorView::mask`].
+    pub fn mask<'o>(&self, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
+        self.view.mask_where(Condition::new(&self.rule), out.into())
+    }
+
+    /// One bit an element, from bit `offset` of `out` on, as [`TensorView::bits`] has it.
+    ///
+    /// # Errors
+    /// As [`TensorView::bits`].
+    pub fn bits(&self, out: &mut [u8], offset: usize) -> Result<(), Error> {
+        self.view.bits_where(Condition::new(&self.rule), out, offset)
+    }
+
+    /// Whether a magnitude is above the threshold. Stops soon after the first.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.view.any_where(Condition::new(&self.rule))
+    }
+
+    /// How many magnitudes are above the threshold.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.view.count_where(Condition::new(&self.rule))
+    }
+
+    /// The row-major index of the first element whose magnitude is above the threshold.
+    #[must_use]
+    pub fn position(&self) -> Option<usize> {
+        self.view.position_where(Condition::new(&self.rule))
+    }
+}
