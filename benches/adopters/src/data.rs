@@ -72,6 +72,16 @@ pub struct Values<T> {
     pub valid: Option<Vec<bool>>,
 }
 
+impl<T> Values<T> {
+    /// The validity bitmap of Apache Arrow.
+    pub fn bitmap(&self) -> Option<Vec<u8>> {
+        let byte = |valid: &[bool]| {
+            valid.iter().enumerate().fold(0, |byte, (bit, valid)| byte | u8::from(*valid) << bit)
+        };
+        self.valid.as_ref().map(|valid| valid.chunks(8).map(byte).collect())
+    }
+}
+
 /// A column of one of the types that are measured.
 #[derive(Clone)]
 pub enum Column {

@@ -4,11 +4,11 @@ use arrow_arith::aggregate::{max, min};
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, BooleanArray, PrimitiveArray};
 use arrow_buffer::{BooleanBuffer, Buffer};
-use nonfinite::{Predicate, any_nan, count};
+use nonfinite::{Predicate, any_nan};
 
 use super::Adopter;
 use crate::data::{Column, Float, Values};
-use crate::ours::words;
+use crate::ours::{count_nan, words};
 use crate::task::{Answer, Pair, Task};
 
 pub const ADOPTER: Adopter = Adopter {
@@ -16,7 +16,7 @@ pub const ADOPTER: Adopter = Adopter {
     package: "arrow-array",
     what: "`BooleanArray::from_unary(&x, f32::is_nan)`, `true_count` of this, and `arrow_arith`'s \
            `max` and `min`, one of which is NaN if an element is. Ours: `bits` into a new \
-           `BooleanArray`, `count`, `any_nan`.",
+           `BooleanArray`, `count`, of nulls under `with_validity`, and `any_nan`.",
     pairs,
     note: None,
 };
@@ -30,6 +30,7 @@ fn pairs(column: &Column) -> Vec<Pair> {
 }
 
 fn typed<T: ArrowPrimitiveType<Native: Float>>(x: &Values<T::Native>) -> Vec<Pair> {
+    let bitmap = x.bitmap();
     let nulls = x.valid.clone().map(Into::into);
     let array = PrimitiveArray::<T>::new(x.values.clone().into(), nulls);
     let each = |array: BooleanArray| Answer::Mask(array.iter().collect());
@@ -47,13 +48,13 @@ fn typed<T: ArrowPrimitiveType<Native: Float>>(x: &Values<T::Native>) -> Vec<Pai
             each,
         ),
     )];
+    let (a, b, bitmap) = (x(), x(), bitmap);
+    pairs.push(Pair::new(
+        "how many NaN",
+        Task::new(move || is_nan(&a).true_count(), Answer::Count),
+        Task::new(move || count_nan(b.values(), bitmap.as_deref()), Answer::Count),
+    ));
     if array.nulls().is_none() {
-        let (a, b) = (x(), x());
-        pairs.push(Pair::new(
-            "how many NaN",
-            Task::new(move || is_nan(&a).true_count(), Answer::Count),
-            Task::new(move || count(b.values(), Predicate::Nan), Answer::Count),
-        ));
         let (a, b) = (x(), x());
         let nan = |found: Option<T::Native>| found.is_some_and(Float::nan);
         pairs.push(Pair::new(

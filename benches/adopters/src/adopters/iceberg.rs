@@ -14,11 +14,11 @@ use iceberg::writer::CurrentFileStatus;
 use iceberg::writer::file_writer::{
     FileWriter, FileWriterBuilder, ParquetWriter, ParquetWriterBuilder,
 };
-use nonfinite::{Predicate, count};
 use parquet_58::file::properties::WriterProperties;
 
 use super::Adopter;
 use crate::data::{Column, Float, Values};
+use crate::ours::count_nan;
 use crate::task::{Answer, Pair, Task};
 
 pub const ADOPTER: Adopter = Adopter {
@@ -26,7 +26,8 @@ pub const ADOPTER: Adopter = Adopter {
     package: "iceberg",
     what: "`NanValueCountVisitor`, which is private: `ParquetWriter::write` runs it before \
            anything else. Theirs is a write to a column of another type, which ends with an error \
-           right after the count, less the same of one row. Ours: `count`.",
+           right after the count, less the same of one row. Ours: `count`, of \
+           nulls under `with_validity`.",
     pairs,
     note: None,
 };
@@ -62,9 +63,6 @@ fn typed<T: ArrowPrimitiveType<Native: Float>>(
     element: PrimitiveType,
     x: &Values<T::Native>,
 ) -> Vec<Pair> {
-    if x.valid.is_some() {
-        return Vec::new();
-    }
     let task = |x: &Values<T::Native>| {
         let refused = batch::<T>(x);
         let written = refused.clone();
@@ -85,11 +83,11 @@ fn typed<T: ArrowPrimitiveType<Native: Float>>(
         )
     };
     let one = Values { values: x.values[..1].to_vec(), valid: None };
-    let ours = x.values.clone();
+    let (ours, bitmap) = (x.values.clone(), x.bitmap());
     let pair = Pair::new(
         "how many NaN",
         task(x),
-        Task::new(move || count(&ours, Predicate::Nan), Answer::Count),
+        Task::new(move || count_nan(&ours, bitmap.as_deref()), Answer::Count),
     );
     vec![pair.without(task(&one))]
 }

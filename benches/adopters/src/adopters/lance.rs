@@ -16,8 +16,8 @@ use crate::task::{Answer, Pair, Task};
 pub const ADOPTER: Adopter = Adopter {
     name: "lance",
     package: "lance-index",
-    what: "`vector::utils::is_finite` of vectors of 128 elements. Ours: `any_rows`, negated, into a \
-           new `BooleanArray`.",
+    what: "`vector::utils::is_finite` of vectors of 128 elements. Ours: `any_rows`, negated, into \
+           a new `BooleanArray`.",
     pairs,
     note: None,
 };

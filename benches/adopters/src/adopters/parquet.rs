@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
-use nonfinite::{Predicate, count};
+use nonfinite::{Predicate, count, stats};
 use parquet::basic::{Encoding, Type as Physical};
 use parquet::column::page::{CompressedPage, Page, PageWriteSpec, PageWriter};
 use parquet::column::writer::ColumnWriterImpl;
@@ -23,7 +23,8 @@ pub const ADOPTER: Adopter = Adopter {
     what: "`min_max`, which the column writer calls for each 1024 values: the least, the largest \
            and how many NaN, nulls already taken out. The function is private, so theirs is \
            `write_batch` with statistics less `write_batch` without, uncompressed, into pages \
-           that are thrown away. Ours: `count`, how many NaN, without the extremes.",
+           that are thrown away. Ours: `stats`, which has the indices and other classes too, and \
+           `count`, which has no extremes.",
     pairs,
     note: None,
 };
@@ -90,11 +91,19 @@ fn typed<D: DataType<T: Float> + 'static>(physical: Physical, x: &[D::T]) -> Vec
             },
         )
     };
-    let ours = x.to_vec();
-    let pair = Pair::new(
-        "min, max, how many NaN; ours: how many NaN",
-        task(EnabledStatistics::Page),
-        Task::new(move || count(&ours, Predicate::Nan), Answer::Count),
-    );
-    vec![pair.without(task(EnabledStatistics::None))]
+    let pair = |question, ours| {
+        let pair = Pair::new(question, task(EnabledStatistics::Page), ours);
+        pair.without(task(EnabledStatistics::None))
+    };
+    let (a, b) = (x.to_vec(), x.to_vec());
+    vec![
+        pair(
+            "min, max, how many NaN; ours: `stats`",
+            Task::new(move || stats(&a), |stats| Answer::Count(stats.census.nan.count)),
+        ),
+        pair(
+            "min, max, how many NaN; ours: `count`",
+            Task::new(move || count(&b, Predicate::Nan), Answer::Count),
+        ),
+    ]
 }

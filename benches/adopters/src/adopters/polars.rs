@@ -1,7 +1,7 @@
 //! Polars: what its float columns have (`chunked_array/float.rs`).
 
 use half::f16;
-use nonfinite::{Element, Predicate, any_nan, count};
+use nonfinite::{Element, Predicate};
 use polars_arrow::array::BooleanArray;
 use polars_arrow::bitmap::Bitmap;
 use polars_arrow::datatypes::ArrowDataType;
@@ -13,14 +13,15 @@ use polars_utils::float16::pf16;
 
 use super::Adopter;
 use crate::data::{Column, Values};
-use crate::ours::bytes;
+use crate::ours::{any_nan, bytes, count_nan};
 use crate::task::{Answer, Pair, Task};
 
 pub const ADOPTER: Adopter = Adopter {
     name: "polars",
     package: "polars-core",
     what: "`is_finite`, `is_nan`, and `sum` and `any` of this. Ours: `bits` into a new \
-           `BooleanChunked` with the nulls of the input, `count`, `any_nan`.",
+           `BooleanChunked` with the nulls of the input, `count`, `any_nan`, of nulls under \
+           `with_validity`.",
     pairs,
     note: None,
 };
@@ -67,19 +68,17 @@ where
         bits("bits of NaN", Predicate::Nan, |x| x.is_nan()),
         bits("bits of finite", Predicate::Finite, |x| x.is_finite()),
     ];
-    if x.valid.is_none() {
-        let (a, b) = (theirs(), x.values.clone());
-        pairs.push(Pair::new(
-            "how many NaN",
-            Task::new(move || a.is_nan().sum(), |sum| Answer::Count(sum.unwrap_or(0) as usize)),
-            Task::new(move || count(&b, Predicate::Nan), Answer::Count),
-        ));
-        let (a, b) = (theirs(), x.values.clone());
-        pairs.push(Pair::new(
-            "any NaN",
-            Task::new(move || a.is_nan().any(), Answer::Flag),
-            Task::new(move || any_nan(&b), Answer::Flag),
-        ));
-    }
+    let (a, b, bitmap) = (theirs(), x.values.clone(), x.bitmap());
+    pairs.push(Pair::new(
+        "how many NaN",
+        Task::new(move || a.is_nan().sum(), |sum| Answer::Count(sum.unwrap_or(0) as usize)),
+        Task::new(move || count_nan(&b, bitmap.as_deref()), Answer::Count),
+    ));
+    let (a, b, bitmap) = (theirs(), x.values.clone(), x.bitmap());
+    pairs.push(Pair::new(
+        "any NaN",
+        Task::new(move || a.is_nan().any(), Answer::Flag),
+        Task::new(move || any_nan(&b, bitmap.as_deref()), Answer::Flag),
+    ));
     pairs
 }

@@ -15,9 +15,9 @@ use crate::task::{Answer, Pair, Task};
 pub const ADOPTER: Adopter = Adopter {
     name: "rten",
     package: "rten",
-    what: "The operators IsNaN and IsInf, f32 only, by running a model of that one node, less \
-           the time for one element: the operators themselves are private. They write 32-bit integers. Ours: `mask_uninit`, a \
-           byte an element.",
+    what: "The operators IsNaN and IsInf, f32 only. The operators are private, so theirs is a run \
+           of a model of that one node, less the run for one element. They write 32-bit integers. \
+           Ours: `mask_uninit`, a byte an element.",
     pairs,
     note: None,
 };
