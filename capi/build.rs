@@ -1,9 +1,9 @@
-//! Gives the shared library its soname, which `capi/install` gives to the file too.
+//! Gives the shared library its soname. `capi/install` uses the same name for the file.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let var = |name: &str| std::env::var(name).expect("set by cargo");
-    // As cargo-c and semantic versioning have it: below 1.0 each minor version may break.
+    // As in cargo-c and semantic versioning: below 1.0, each minor version may break the interface.
     let (major, minor) = (var("CARGO_PKG_VERSION_MAJOR"), var("CARGO_PKG_VERSION_MINOR"));
     let abi = if major == "0" { format!("0.{minor}") } else { major };
     if var("CARGO_CFG_TARGET_OS") == "linux" {

@@ -147,7 +147,7 @@ def tensors():
     planted.append(("kernels", (3, 5, 4, 4), [(0, 4, 1, 2), (2, 0, 3, 3)]))
     planted.append(("scalar", (), [()]))
     planted.append((HOSTILE, (2, 3), [(1, 2)]))
-    planted.append(("clean\"<&", (2, 3), []))
+    planted.append(('clean"<&', (2, 3), []))
     return planted
 
 
@@ -333,9 +333,7 @@ def main():
             check_maps(browser, bad)
             check_readouts(browser, bad)
             browser.screenshot(shots / "maps.png")
-            hit = browser.evaluate(
-                "[typeof hit, document.images.length, document.scripts.length]"
-            )
+            hit = browser.evaluate("[typeof hit, document.images.length, document.scripts.length]")
             expect(hit == ["undefined", 0, 1], f"names became elements: {hit}")
             logged, loaded = browser.complaints()
             expect(not logged, f"the browser complains: {logged}")

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the first corpus of each fuzz target from the special values of every format: fuzz/seeds.py [TARGET...]
+"""Writes the first corpus of each fuzz target: fuzz/seeds.py [TARGET...]
 
-The files go to fuzz/corpus/TARGET/seed-*, beside what cargo-fuzz finds; with them what was worth keeping of long runs,
-from fuzz/corpora/TARGET.hex (see minimise). To add a target: a generator of its inputs in
-SEEDS below. It may yield what it likes as long as the target can decode it.
+The inputs are made of the special values of every format. They go to fuzz/corpus/TARGET/seed-*,
+beside the findings of cargo-fuzz, together with the kept inputs of long runs from
+fuzz/corpora/TARGET.hex (see minimise). To add a target, write a generator of its inputs in SEEDS
+below. It may yield any bytes that the target can decode.
 """
+
 import io
 import itertools
 import json
@@ -15,16 +17,58 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-# In the order of nonfinite::Format::ALL: name, bytes, and the bits of elements that matter, as ml_dtypes and IEEE 754
-# have them. Zero, one, the least subnormal, the largest number, what is not finite, and its neighbours.
+# In the order of nonfinite::Format::ALL: name, bytes, and the codes of special elements by
+# ml_dtypes and IEEE 754: zero, one, the least subnormal, the largest number, NaN and infinities,
+# and their neighbours.
 FORMATS = [
-    ("f16", 2, [0x0000, 0x3C00, 0x0001, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7C01, 0xFC01, 0x7E00, 0xFFFF]),
-    ("bf16", 2, [0x0000, 0x3F80, 0x0001, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7F81, 0xFF81, 0x7FC0, 0xFFFF]),
-    ("f32", 4, [0x00000000, 0x3F800000, 0x00000001, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001,
-                0xFF800001, 0x7FC00000, 0x7FFFFFFF, 0xFFFFFFFF]),
-    ("f64", 8, [0x0000000000000000, 0x3FF0000000000000, 0x0000000000000001, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFF,
-                0x7FF0000000000000, 0xFFF0000000000000, 0x7FF0000000000001, 0x7FF0000080000000, 0x7FF00000FFFFFFFF,
-                0xFFF0000000000001, 0x7FF0000100000000, 0x7FF8000000000000, 0xFFFFFFFFFFFFFFFF]),
+    (
+        "f16",
+        2,
+        [0x0000, 0x3C00, 0x0001, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7C01, 0xFC01, 0x7E00, 0xFFFF],
+    ),
+    (
+        "bf16",
+        2,
+        [0x0000, 0x3F80, 0x0001, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7F81, 0xFF81, 0x7FC0, 0xFFFF],
+    ),
+    (
+        "f32",
+        4,
+        [
+            0x00000000,
+            0x3F800000,
+            0x00000001,
+            0x7F7FFFFF,
+            0xFF7FFFFF,
+            0x7F800000,
+            0xFF800000,
+            0x7F800001,
+            0xFF800001,
+            0x7FC00000,
+            0x7FFFFFFF,
+            0xFFFFFFFF,
+        ],
+    ),
+    (
+        "f64",
+        8,
+        [
+            0x0000000000000000,
+            0x3FF0000000000000,
+            0x0000000000000001,
+            0x7FEFFFFFFFFFFFFF,
+            0xFFEFFFFFFFFFFFFF,
+            0x7FF0000000000000,
+            0xFFF0000000000000,
+            0x7FF0000000000001,
+            0x7FF0000080000000,
+            0x7FF00000FFFFFFFF,
+            0xFFF0000000000001,
+            0x7FF0000100000000,
+            0x7FF8000000000000,
+            0xFFFFFFFFFFFFFFFF,
+        ],
+    ),
     ("f8e4m3fn", 1, [0x00, 0x38, 0x01, 0x7E, 0xFE, 0x7F, 0xFF, 0x78, 0xF8]),
     ("f8e4m3fnuz", 1, [0x00, 0x40, 0x01, 0x7F, 0xFF, 0x80, 0x81]),
     ("f8e5m2", 1, [0x00, 0x3C, 0x01, 0x7B, 0xFB, 0x7C, 0xFC, 0x7D, 0x7E, 0x7F, 0xFD, 0xFF]),
@@ -54,9 +98,18 @@ def tensors():
         start, bit = 7 * form % 64, 5 * form % 32
         for predicate in range(PREDICATES):
             yield tensor(form, predicate, elements(size, values), start, bit)
-            # Several groups of finite elements with one special byte late among them, and a length that leaves a rest.
+            # Several groups of finite elements and a rest, with one special byte near the end.
             clean = elements(size, [values[0]] * 7 + [values[1]] * 4)
-            yield tensor(form, predicate, clean, start, bit, repeats=200, at=1999 * size % (2200 * size), value=0xFF)
+            yield tensor(
+                form,
+                predicate,
+                clean,
+                start,
+                bit,
+                repeats=200,
+                at=1999 * size % (2200 * size),
+                value=0xFF,
+            )
         for value in values:
             yield tensor(form, 0, elements(size, [value]), repeats=131, start=3, bit=3)
 
@@ -69,7 +122,7 @@ def nulls():
 
 
 def calls():
-    """A Call of fuzz_targets/bytes_api.rs: the excess is that above -3, then which kind of offset, and the offset."""
+    """A Call of fuzz_targets/bytes_api.rs: the excess plus 3, the kind of offset, the offset."""
     for form, (_, size, values) in enumerate(FORMATS):
         for excess, cut in itertools.product((0, 2, 3, 4), (0, 1)):
             data = elements(size, values)[cut:]
@@ -78,9 +131,19 @@ def calls():
 
 
 def views():
-    """A Strided of src/strided.rs: format, predicate, rank, a byte a size, and then whatever comes."""
+    """A Strided of src/strided.rs: format, predicate, rank, a byte for each size, others."""
     for form, (_, size, values) in enumerate(FORMATS):
-        for sizes in ([], [6], [241], [5, 6], [3, 242], [2, 3, 4], [6, 1, 5, 2], [0, 3], [2, 2, 2, 2, 2, 2]):
+        for sizes in (
+            [],
+            [6],
+            [241],
+            [5, 6],
+            [3, 242],
+            [2, 3, 4],
+            [6, 1, 5, 2],
+            [0, 3],
+            [2, 2, 2, 2, 2, 2],
+        ):
             # No other output sizes; orders, choices and slack of two layouts; not short.
             layout = b"\xff" + bytes([7] * (2 * len(sizes))) + b"\xff"
             head = bytes([form, form % PREDICATES, len(sizes), *sizes, 0xFF])
@@ -124,7 +187,9 @@ def safetensors_files():
         offsets = [len(data), len(data) + size * len(values)]
         one = {"dtype": dtype, "shape": [len(values)], "data_offsets": offsets}
         header[f"tensor.{dtype}"] = one
-        yield safetensors({"x": {**one, "data_offsets": [0, size * len(values)]}}, elements(size, values))
+        yield safetensors(
+            {"x": {**one, "data_offsets": [0, size * len(values)]}}, elements(size, values)
+        )
         data += elements(size, values)
     yield safetensors(header, data)
     yield safetensors({"x": {"dtype": "F32", "shape": [0, 1 << 60], "data_offsets": [0, 0]}}, b"")
@@ -149,15 +214,22 @@ F32_COUNT = len(FORMATS[2][2])
 
 
 def npz_files():
-    arrays = {"a.npy": npy("<f4", f"({F32_COUNT},)", F32), "b.npy": npy("<i8", "(2,)", bytes(16)), "note": b"text"}
+    arrays = {
+        "a.npy": npy("<f4", f"({F32_COUNT},)", F32),
+        "b.npy": npy("<i8", "(2,)", bytes(16)),
+        "note": b"text",
+    }
     for method in METHODS:
         yield archive(arrays, method)
-        yield archive({"a.npy": npy(">f4", f"(2, {F32_COUNT // 2})", F32, order="True", version=2)}, method)
+        yield archive(
+            {"a.npy": npy(">f4", f"(2, {F32_COUNT // 2})", F32, order="True", version=2)}, method
+        )
 
 
 def gguf_files():
-    """Version 3: metadata, then name, extents, type and offset of each tensor, then the data in steps of 32 bytes."""
+    """Version 3: metadata; name, extents, type, offset of each tensor; data aligned to 32."""
     for order in "<>":
+
         def text(value):
             return struct.pack(order + "Q", len(value)) + value.encode()
 
@@ -173,7 +245,7 @@ def gguf_files():
             text("numbers") + number(9, 4) + long(2) + number(1, 2),
             text("general.alignment") + number(4, 32),
         ]
-        # ggml types: F32, F16, F64, BF16, Q4_0, Q8_0; of the last two, blocks of 32 with a scale in half precision.
+        # ggml types: F32, F16, F64, BF16, Q4_0, Q8_0. The last two: blocks of 32, an f16 scale.
         kinds = [(0, 2, 1), (1, 0, 1), (28, 3, 1), (30, 1, 1), (2, None, 18), (8, None, 34)]
         infos, data = [], b""
         for kind, form, size in kinds:
@@ -182,16 +254,25 @@ def gguf_files():
                 content = b"".join(scale + bytes(size - 2) for scale in (bits[:2], bits[2:]))
             else:
                 _, size, values = FORMATS[form]
-                content = b"".join(value.to_bytes(size, "little" if order == "<" else "big") for value in values)
+                content = b"".join(
+                    value.to_bytes(size, "little" if order == "<" else "big") for value in values
+                )
                 extents = [len(values)]
-            infos.append(text(f"t{kind}") + number(len(extents)) + long(*extents) + number(kind) + long(len(data)))
+            infos.append(
+                text(f"t{kind}")
+                + number(len(extents))
+                + long(*extents)
+                + number(kind)
+                + long(len(data))
+            )
             data += content + bytes(-len(content) % 32)
         head = b"GGUF" + number(3) + long(len(infos), len(metadata)) + b"".join(metadata + infos)
         yield head + bytes(-len(head) % 32) + data
 
 
 def onnx_files():
-    """ModelProto by hand: each field is its number and kind, then the value or a length and bytes."""
+    """ModelProto by hand: each field is a number and kind, and a value or a length and bytes."""
+
     def varint(value):
         parts = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
         return bytes([part | 0x80 for part in parts[:-1]] + parts[-1:])
@@ -221,19 +302,31 @@ def onnx_files():
         raw = tensor(b"raw", code, len(values), message(9, elements(size, values)))
         # Fields of f32, of f64, and of int32 for what is narrower.
         field = {4: 4, 8: 10}.get(size)
-        packed = message(field, elements(size, values)) if field else message(5, *map(varint, values))
+        packed = (
+            message(field, elements(size, values)) if field else message(5, *map(varint, values))
+        )
         whole += [message(5, raw), message(5, tensor(b"packed", code, len(values), packed))]
         yield model(*whole[-2:])
     inner = message(5, tensor(b"inner", 1, 1, message(9, F32[-4:])))
     whole += [
-        node(b"Constant", attribute(b"value", message(5, tensor(b"", 1, F32_COUNT, message(9, F32))))),
+        node(
+            b"Constant", attribute(b"value", message(5, tensor(b"", 1, F32_COUNT, message(9, F32))))
+        ),
         node(b"Constant", attribute(b"value_float", varint(2 << 3 | 5), F32[-4:])),
         node(b"Constant", attribute(b"value_floats", message(7, F32))),
-        node(b"If", attribute(b"then_branch", message(6, inner)), attribute(b"else_branch", message(6, inner))),
+        node(
+            b"If",
+            attribute(b"then_branch", message(6, inner)),
+            attribute(b"else_branch", message(6, inner)),
+        ),
         message(15, message(1, tensor(b"sparse", 1, F32_COUNT, message(9, F32)))),
     ]
     yield model(*whole)
-    function = message(25, message(1, b"f"), message(7, node(b"Constant", attribute(b"value_floats", message(7, F32)))[2:]))
+    function = message(
+        25,
+        message(1, b"f"),
+        message(7, node(b"Constant", attribute(b"value_floats", message(7, F32)))[2:]),
+    )
     yield model(inner) + message(20, message(1, inner), message(2, inner)) + function
     external = [message(13, message(1, b"location"), message(2, b"weights")), number(14, 1)]
     yield model(message(5, tensor(b"external", 1, 1, *external)))
@@ -241,6 +334,7 @@ def onnx_files():
 
 def pytorch_files():
     """What torch.save writes: pickles of calls, and their storages."""
+
     def text(value):
         return b"X" + struct.pack("<I", len(value)) + value
 
@@ -248,20 +342,47 @@ def pytorch_files():
         return b"(" + b"".join(b"J" + struct.pack("<i", value) for value in values) + b"t"
 
     def storage(kind, key, count):
-        return b"(" + text(b"storage") + b"ctorch\n" + kind + b"\n" + text(key) + text(b"cpu") + b"K" + bytes([count]) + b"tQ"
+        return (
+            b"("
+            + text(b"storage")
+            + b"ctorch\n"
+            + kind
+            + b"\n"
+            + text(key)
+            + text(b"cpu")
+            + b"K"
+            + bytes([count])
+            + b"tQ"
+        )
 
     def tensor(kind, count, shape, strides, key=b"0", offset=0):
-        start = b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage(kind, key, count) + b"K" + bytes([offset])
+        start = (
+            b"ctorch._utils\n_rebuild_tensor_v2\n("
+            + storage(kind, key, count)
+            + b"K"
+            + bytes([offset])
+        )
         return start + integers(shape) + integers(strides) + b"\x89ccollections\nOrderedDict\n)RtR"
 
     def state(**entries):
-        return b"\x80\x02}q\x00(" + b"".join(text(key.encode()) + value for key, value in entries.items()) + b"u."
+        return (
+            b"\x80\x02}q\x00("
+            + b"".join(text(key.encode()) + value for key, value in entries.items())
+            + b"u."
+        )
 
     def saved(pickle, *storages, order=b"little", method=zipfile.ZIP_STORED):
         members = {"m/data.pkl": pickle, "m/byteorder": order, "m/version": b"3\n"}
-        return archive(members | {f"m/data/{key}": data for key, data in enumerate(storages)}, method)
+        return archive(
+            members | {f"m/data/{key}": data for key, data in enumerate(storages)}, method
+        )
 
-    kinds = [(b"HalfStorage", 0), (b"BFloat16Storage", 1), (b"FloatStorage", 2), (b"DoubleStorage", 3)]
+    kinds = [
+        (b"HalfStorage", 0),
+        (b"BFloat16Storage", 1),
+        (b"FloatStorage", 2),
+        (b"DoubleStorage", 3),
+    ]
     for kind, form in kinds:
         _, size, values = FORMATS[form]
         count = len(values)
@@ -272,9 +393,19 @@ def pytorch_files():
         gaps=tensor(flat, 12, [3, 2], [4, 2], offset=1),
         expanded=tensor(flat, 12, [5, 12], [0, 1]),
         scalar=tensor(flat, 12, [], [], offset=11),
-        nested=b"](" + tensor(flat, 12, [12], [1]) + b"}" + text(b"x") + tensor(flat, 12, [0], [1]) + b"se",
-        parameter=b"ctorch._utils\n_rebuild_parameter\n(" + tensor(flat, 12, [12], [1]) + b"\x88}tR",
-        module=b"cmy\nNet\n)\x81}" + text(b"weight") + tensor(b"LongStorage", 1, [1], [1], key=b"1") + b"sb",
+        nested=b"]("
+        + tensor(flat, 12, [12], [1])
+        + b"}"
+        + text(b"x")
+        + tensor(flat, 12, [0], [1])
+        + b"se",
+        parameter=b"ctorch._utils\n_rebuild_parameter\n("
+        + tensor(flat, 12, [12], [1])
+        + b"\x88}tR",
+        module=b"cmy\nNet\n)\x81}"
+        + text(b"weight")
+        + tensor(b"LongStorage", 1, [1], [1], key=b"1")
+        + b"sb",
         epoch=b"K\x05",
     )
     for method in METHODS:
@@ -284,7 +415,11 @@ def pytorch_files():
     v3 += integers([9]) + integers([1]) + b"\x89}ctorch\nfloat8_e4m3fn\ntR"
     yield saved(state(w=v3), elements(1, FORMATS[4][2]))
     # Protocol 4: a memo without numbers, names from the stack.
-    yield saved(b"\x80\x04\x95" + bytes(8) + b"}\x94\x8c\x01w\x94\x8c\x03abc\x94\x8c\x01d\x94\x93\x94)R\x94s.")
+    yield saved(
+        b"\x80\x04\x95"
+        + bytes(8)
+        + b"}\x94\x8c\x01w\x94\x8c\x03abc\x94\x8c\x01d\x94\x93\x94)R\x94s."
+    )
 
 
 def replacements():
@@ -314,7 +449,7 @@ def written(files):
 
 
 def bare():
-    """For inputs whose parts have no fixed place: nothing, and some bytes of every kind to begin with."""
+    """For inputs without a fixed layout: an empty one, and ones with some bytes of every kind."""
     yield b""
     yield bytes(range(256))
     for step in (3, 5, 7):

@@ -1,4 +1,8 @@
-"""Seeds of read_arrow and read_parquet, by pyarrow: small tables of every layout, compression and encoding that is read."""
+"""Seeds of read_arrow and read_parquet, by pyarrow.
+
+Small tables with every supported layout, compression and encoding.
+"""
+
 import io
 import itertools
 
@@ -18,9 +22,15 @@ def columns():
     yield f32.cast(pa.float16())
     yield pa.ListArray.from_arrays(offsets, f32)
     yield pa.FixedSizeListArray.from_arrays(f32[:10], 2)
-    yield pa.StructArray.from_arrays([f32, pa.array(["a", None] * 5 + ["b"])], ["x", "s"], mask=pa.array([False, True] * 5 + [False]))
+    yield pa.StructArray.from_arrays(
+        [f32, pa.array(["a", None] * 5 + ["b"])],
+        ["x", "s"],
+        mask=pa.array([False, True] * 5 + [False]),
+    )
     yield pa.MapArray.from_arrays([0, 2, 5, 11], pa.array(list("abcdefghijk")), f32)
-    yield pa.array([[[1.0, None], [], None], None, [], [[float("nan")]]], pa.list_(pa.list_(pa.float32())))
+    yield pa.array(
+        [[[1.0, None], [], None], None, [], [[float("nan")]]], pa.list_(pa.list_(pa.float32()))
+    )
 
 
 def arrow_columns():
@@ -30,7 +40,9 @@ def arrow_columns():
     yield pa.LargeListArray.from_arrays(pa.array([0, 2, 2, 11], pa.int64()), f32)
     yield pa.UnionArray.from_sparse(pa.array([0] * 11, pa.int8()), [f32, pa.array(range(11))])
     yield pa.array(["a", "a string of more than twelve bytes", None], pa.string_view())
-    yield pa.RunEndEncodedArray.from_arrays(pa.array([3, 11], pa.int32()), pa.array([1.0, None], pa.float32()))
+    yield pa.RunEndEncodedArray.from_arrays(
+        pa.array([3, 11], pa.int32()), pa.array([1.0, None], pa.float32())
+    )
 
 
 def arrow_files():
@@ -46,12 +58,29 @@ def arrow_files():
 
 def parquet_files():
     for column, codec in itertools.product(columns(), ("none", "snappy", "gzip", "zstd", "lz4")):
-        for version, encoding in itertools.product(("1.0", "2.0"), ("PLAIN", "dictionary", "BYTE_STREAM_SPLIT")):
+        for version, encoding in itertools.product(
+            ("1.0", "2.0"), ("PLAIN", "dictionary", "BYTE_STREAM_SPLIT")
+        ):
             # Only plain columns are split: neither nested ones nor text.
             if encoding == "BYTE_STREAM_SPLIT" and not pa.types.is_floating(column.type):
                 continue
-            plain = {} if encoding == "dictionary" else {"column_encoding": {"c": encoding}} if pa.types.is_floating(column.type) else {}
+            plain = (
+                {}
+                if encoding == "dictionary"
+                else {"column_encoding": {"c": encoding}}
+                if pa.types.is_floating(column.type)
+                else {}
+            )
             out = io.BytesIO()
-            pq.write_table(pa.table({"c": column}), out, compression=codec, data_page_version=version, row_group_size=6,
-                           use_dictionary=encoding == "dictionary", write_statistics=False, store_schema=False, **plain)
+            pq.write_table(
+                pa.table({"c": column}),
+                out,
+                compression=codec,
+                data_page_version=version,
+                row_group_size=6,
+                use_dictionary=encoding == "dictionary",
+                write_statistics=False,
+                store_schema=False,
+                **plain,
+            )
             yield out.getvalue()

@@ -1,8 +1,8 @@
-/* What the checker is measured against, on a mapped file:
- *     peers load ADVICE THREADS FILE OFFSET LENGTH           reads all bytes: the limit
- *     peers ggml TYPE THREADS FILE OFFSET LENGTH             llama.cpp's check, as CONTRACTS.md 5a describes it
- * TYPE is f32, f16, bf16 or q4_0. ADVICE is none, willneed, populate (a piece at a time) or read (no map).
- * Prints the seconds it took, without the start of the process. */
+/* Programs to compare the checker with, on a mapped file:
+ *     peers load ADVICE THREADS FILE OFFSET LENGTH   reads all bytes: the limit
+ *     peers ggml TYPE THREADS FILE OFFSET LENGTH     llama.cpp's check, by CONTRACTS.md 5a
+ * TYPE is f32, f16, bf16 or q4_0. ADVICE is none, willneed, populate (a piece at a time) or read
+ * (without a map). Prints the seconds of the work, without the start of the process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <immintrin.h>
@@ -34,14 +34,16 @@ static uint64_t load(const uint8_t *p, size_t n) {
     d = _mm256_or_si256(d, _mm256_loadu_si256((const void *)(p + i + 96)));
   }
   a = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
-  uint64_t x = _mm256_extract_epi64(a, 0) | _mm256_extract_epi64(a, 1) | _mm256_extract_epi64(a, 2) | _mm256_extract_epi64(a, 3);
+  uint64_t x = _mm256_extract_epi64(a, 0) | _mm256_extract_epi64(a, 1) |
+               _mm256_extract_epi64(a, 2) | _mm256_extract_epi64(a, 3);
   for (; i < n; i++) x |= p[i];
   return x;
 }
 
 static int bad_f16(uint16_t x) { return (x & 0x7C00) == 0x7C00; }
 
-/* 1 if a value is not finite. f32 and f16 by vectors with a look at the mask of each, bf16 and scales one by one. */
+/* 1 if a value is NaN or infinite. f32 and f16 are compared in vectors, with a test of the mask of
+ * each vector; bf16 and scales are compared one by one. */
 static int ggml(const uint8_t *p, size_t n) {
   size_t i = 0;
   if (!strcmp(what, "f32")) {
@@ -94,7 +96,8 @@ static void *work(void *unused) {
       p = buffer;
     } else if (strcmp(what, "none")) {
       uintptr_t page = (uintptr_t)p & ~(uintptr_t)4095;
-      madvise((void *)page, (uintptr_t)p + n - page, strcmp(what, "populate") ? MADV_WILLNEED : MADV_POPULATE_READ);
+      int advice = strcmp(what, "populate") ? MADV_WILLNEED : MADV_POPULATE_READ;
+      madvise((void *)page, (uintptr_t)p + n - page, advice);
     }
     sink |= load(p, n);
   }

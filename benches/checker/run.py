@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Times the checker and what else answers the same question, on the same files, in turns: run.py PROGRAM [GIB] [ROUNDS] [gguf]
+"""Times the checker and other programs for the same question, on the same files, in turns.
 
-Needs numpy and safetensors (ci/checker/venv.sh makes such a venv), a C compiler, and takes torch from $TORCH_PYTHON if that is set.
-Files go into $TMPDIR. Prints Markdown for benches/record/checker.md: medians of the rounds, and the ratios of medians.
+    run.py PROGRAM [GIB] [ROUNDS] [gguf]
+
+Needs numpy and safetensors (ci/checker/venv.sh makes such a venv) and a C compiler. Uses torch from
+$TORCH_PYTHON if that is set. Files go into $TMPDIR. Prints Markdown for benches/record/checker.md:
+medians of the rounds, and the ratios of medians.
 """
 
 import json
@@ -49,9 +52,15 @@ print(time.perf_counter() - start)
 
 
 def safetensors(path, dtype, size, length):
-    """All-finite tensors; the bytes of each are `length` long. Returns where the data begins and its length."""
-    header = {f"{i}": {"dtype": dtype, "shape": [length // size], "data_offsets": [i * length, (i + 1) * length]}
-              for i in range(TENSORS)}
+    """Writes all-finite tensors of `length` bytes each. Returns the place of the data."""
+    header = {
+        f"{i}": {
+            "dtype": dtype,
+            "shape": [length // size],
+            "data_offsets": [i * length, (i + 1) * length],
+        }
+        for i in range(TENSORS)
+    }
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     values = np.random.default_rng(1).standard_normal(length // 4).astype(np.float32)
@@ -92,7 +101,7 @@ def seconds(command):
 
 
 def cpu_seconds():
-    """CPU time of all processes run so far, their starts included: it does not depend on what else the machine does."""
+    """CPU time of all processes run so far, starts included. Other load does not affect it."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -103,7 +112,7 @@ def ours(program, *arguments):
 
 
 def cold(path):
-    """Asks the system to drop the file from its page cache. (Of a virtual machine the host may still have it.)"""
+    """Asks the system to drop the file from its page cache. (A VM host may still have it.)"""
     with open(path, "rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -136,10 +145,16 @@ def table(title, size, contenders, rounds, before=lambda: None):
             cpu[name].append(cpu_seconds() - start)
     medians = {name: statistics.median(values) for name, values in times.items()}
     first = next(iter(medians.values()))
-    print(f"\n### {title}, {size / 1e9:.2f} GB\n\n| | s, median of {rounds} | best | GB/s | time / ours | CPU s |\n|---|---|---|---|---|---|")
+    print(
+        f"\n### {title}, {size / 1e9:.2f} GB\n\n"
+        f"| | s, median of {rounds} | best | GB/s | time / ours | CPU s |\n"
+        "|---|---|---|---|---|---|"
+    )
     for name, median in medians.items():
-        print(f"| {name} | {median:.4f} | {min(times[name]):.4f} | {size / median / 1e9:.2f} | {median / first:.2f} "
-              f"| {statistics.median(cpu[name]):.3f} |")
+        print(
+            f"| {name} | {median:.4f} | {min(times[name]):.4f} | {size / median / 1e9:.2f} "
+            f"| {median / first:.2f} | {statistics.median(cpu[name]):.3f} |"
+        )
     sys.stdout.flush()
 
 
@@ -151,7 +166,9 @@ def main(program, gib="1", rounds="7", only=""):
     print(f"{model}, {cores} CPUs, load average {os.getloadavg()[0]:.1f} at the start")
     with tempfile.TemporaryDirectory() as folder:
         peers = os.path.join(folder, "peers")
-        subprocess.run(["cc", "-O3", "-march=native", "-o", peers, f"{HERE}/peers.c", "-lpthread"], check=True)
+        subprocess.run(
+            ["cc", "-O3", "-march=native", "-o", peers, f"{HERE}/peers.c", "-lpthread"], check=True
+        )
         path = os.path.join(folder, "x.safetensors")
 
         def peer(mode, what, threads, start, size):
@@ -165,23 +182,36 @@ def main(program, gib="1", rounds="7", only=""):
                 "ours": lambda: ours(program, path),
                 "ours, 1 thread": lambda: ours(program, "--threads", "1", path),
                 f"limit: loads, {cores} threads": peer("load", "none", cores, start, length),
-                f"limit: loads of pages mapped before, {cores} threads": peer("load", "populate", cores, start, length),
+                f"limit: loads of pages mapped before, {cores} threads": peer(
+                    "load", "populate", cores, start, length
+                ),
                 "limit: loads, 1 thread": peer("load", "none", "1", start, length),
-                f"llama.cpp's algorithm, {cores} threads": peer("ggml", dtype.lower(), cores, start, length),
+                f"llama.cpp's algorithm, {cores} threads": peer(
+                    "ggml", dtype.lower(), cores, start, length
+                ),
                 "llama.cpp's algorithm, 1 thread": peer("ggml", dtype.lower(), "1", start, length),
                 "numpy + safetensors": lambda: float(seconds([sys.executable, "-c", NUMPY, path])),
             }
             if "TORCH_PYTHON" in os.environ:
                 contenders[f"torch.isfinite().all(), {cores} threads"] = lambda: float(
-                    seconds([os.environ["TORCH_PYTHON"], "-c", TORCH, path]))
+                    seconds([os.environ["TORCH_PYTHON"], "-c", TORCH, path])
+                )
             subprocess.run(["cat", path], stdout=subprocess.DEVNULL, check=True)
             table(f"safetensors, {dtype}, in the page cache", length, contenders, rounds)
             if dtype == "F32":
                 print(f"\nMemory beyond the map, at most: {peak(program, path):.1f} MB")
                 contenders = {"ours": contenders["ours"]}
                 for advice in ("none", "willneed", "populate", "read"):
-                    contenders[f"loads, advice {advice}, {cores} threads"] = peer("load", advice, cores, start, length)
-                table("safetensors, F32, not in the page cache", length, contenders, min(rounds, 3), lambda: cold(path))
+                    contenders[f"loads, advice {advice}, {cores} threads"] = peer(
+                        "load", advice, cores, start, length
+                    )
+                table(
+                    "safetensors, F32, not in the page cache",
+                    length,
+                    contenders,
+                    min(rounds, 3),
+                    lambda: cold(path),
+                )
         path = os.path.join(folder, "x.gguf")
         start, length = gguf(path, int(float(gib) * (1 << 30)))
         subprocess.run(["cat", path], stdout=subprocess.DEVNULL, check=True)

@@ -3,7 +3,8 @@
 import ml_dtypes
 import numpy as np
 
-# name: (number type, type of its bits, exponent mask); in the order that ours/src/lib.rs numbers them.
+# name: (number type, type of its bits, exponent mask), in the order of the numbers in
+# ours/src/lib.rs.
 FORMATS = {
     "f32": (np.float32, np.uint32, 0x7F80_0000),
     "f64": (np.float64, np.uint64, 0x7FF0_0000_0000_0000),
@@ -15,7 +16,7 @@ ASKS = ("mask/finite", "mask/nan", "all/finite", "any/nan")
 
 
 def aligned(n, dtype):
-    """n elements from a multiple of 64 bytes on, so that nobody has better or worse luck with an allocator."""
+    """n elements at a multiple of 64 bytes, so that the allocator favours nobody."""
     size = n * np.dtype(dtype).itemsize
     memory = np.zeros(size + 64, np.uint8)
     start = -memory.ctypes.data % 64

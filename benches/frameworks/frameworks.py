@@ -30,7 +30,7 @@ def fits(result, right):
 
 
 def answers_wrongly(make, fmt, ask):
-    """On data of several kinds and of lengths that no block divides. None: it does not answer this at all."""
+    """Checks answers on several kinds of data and odd lengths. None if there is no answer."""
     for kind in ("clean", "dirty", "random", "allnan"):
         for n in (1, 100, 4096, 50_021):
             x = tensor(fmt, kind, n)
@@ -56,7 +56,7 @@ def calls_a_sample(run):
 
 
 def measure(tasks, rounds):
-    """Median seconds a call. The tasks take turns, so that what else the machine does befalls all of them."""
+    """Median seconds of a call. The tasks take turns, so that other load affects all of them."""
     calls, samples = {}, {name: [] for name in tasks}
     for name, (select, run) in tasks.items():
         select()
@@ -94,7 +94,9 @@ def main():
 
     peers.load_ours(options.library)
     # Ours first.
-    everybody = dict(sorted(peers.PEERS.items(), key=lambda item: not item[0].startswith("nonfinite")))
+    everybody = dict(
+        sorted(peers.PEERS.items(), key=lambda item: not item[0].startswith("nonfinite"))
+    )
     sizes = [int(kib) << 10 for kib in options.kib.split(",")]
 
     missing = set()
@@ -123,29 +125,53 @@ def main():
             for size in sizes:
                 x = tensor(fmt, "clean", size // np.dtype(FORMATS[fmt][0]).itemsize)
                 tasks = {
-                    name: (getattr(make, "select", lambda: None), make(fmt, ask, x)[0]) for name, make in able.items()
+                    name: (getattr(make, "select", lambda: None), make(fmt, ask, x)[0])
+                    for name, make in able.items()
                 }
                 gc.collect()
                 gc.disable()
                 times = measure(tasks, options.rounds)
                 gc.enable()
                 for name, seconds in times.items():
-                    rows.append({
-                        "cell": cell(fmt, ask, size), "name": name,
-                        "gb_per_s": round(size / seconds / 1e9, 4), "us_per_call": round(seconds * 1e6, 4),
-                    })
+                    rows.append(
+                        {
+                            "cell": cell(fmt, ask, size),
+                            "name": name,
+                            "gb_per_s": round(size / seconds / 1e9, 4),
+                            "us_per_call": round(seconds * 1e6, 4),
+                        }
+                    )
 
     for size in sizes:
-        of_size = [row for row in rows if row["cell"].split("/")[3] == cell("f32", ASKS[0], size).split("/")[3]]
+        of_size = [
+            row
+            for row in rows
+            if row["cell"].split("/")[3] == cell("f32", ASKS[0], size).split("/")[3]
+        ]
         name = of_size[0]["cell"].split("/")[3] if of_size else ""
         if size <= 4096:
             table(f"{name}: microseconds a call", of_size, "us_per_call")
         else:
             table(f"{name}: GB/s of input", of_size, "gb_per_s")
-    packages = ["numpy", "ml_dtypes", "torch", "onnxruntime", "openvino", "pyarrow", "polars", "scikit-learn",
-                "bottleneck", "opencv-python-headless"]
-    found = {dist.metadata["Name"].lower().replace("-", "_"): dist.version for dist in importlib.metadata.distributions()}
-    versions = [f"{name} {found[key]}" for name in packages if (key := name.replace("-", "_")) in found]
+    packages = [
+        "numpy",
+        "ml_dtypes",
+        "torch",
+        "onnxruntime",
+        "openvino",
+        "pyarrow",
+        "polars",
+        "scikit-learn",
+        "bottleneck",
+        "opencv-python-headless",
+    ]
+    found = {
+        dist.metadata["Name"].lower().replace("-", "_"): dist.version
+        for dist in importlib.metadata.distributions()
+    }
+    versions = [
+        f"{name} {found[key]}" for name in packages if (key := name.replace("-", "_")) in found
+    ]
     print(f"\nVersions: {', '.join(versions)}")
     if options.json:
         with open(options.json, "w") as file:

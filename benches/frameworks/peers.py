@@ -1,8 +1,8 @@
-"""Who is measured.
+"""The frameworks that are measured.
 
-Each is a function of a format, a question and a tensor (a numpy array) that returns None where it has no answer, or a
-function to time and one that makes its result comparable. What can be prepared once (tensors, models, outputs that the
-library takes) is prepared outside of the timed function.
+Each is a function of a format, a question and a tensor (a numpy array). It returns None if the
+framework has no answer, or two functions: one to time, and one that makes its result comparable.
+Tensors, models and outputs are prepared outside of the timed function.
 """
 
 import ctypes
@@ -30,7 +30,12 @@ def load_ours(path):
     """Our library, on each path that this CPU has."""
     library = ctypes.CDLL(path)
     library.peers_mask.argtypes = [
-        ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t,
+        ctypes.c_uint32,
+        ctypes.c_uint32,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
     ]
     for function in (library.peers_all, library.peers_any):
         function.argtypes = [ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t]
@@ -67,7 +72,7 @@ def load_ours(path):
 
 @peer("numpy")
 def numpy_peer(fmt, ask, x):
-    """With ml_dtypes for bf16. The output is given for masks; reductions need a mask of their own."""
+    """numpy, with ml_dtypes for bf16. Masks get an output; reductions allocate their own mask."""
     question = np.isfinite if ask.endswith("finite") else np.isnan
     if ask.startswith("mask"):
         out = np.empty(x.size, bool)
@@ -82,7 +87,11 @@ def torch_peer(fmt, ask, x):
     import torch
 
     torch.set_num_threads(1)
-    tensor = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16) if fmt == "bf16" else torch.from_numpy(x)
+    tensor = (
+        torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
+        if fmt == "bf16"
+        else torch.from_numpy(x)
+    )
     question = torch.isfinite if ask.endswith("finite") else torch.isnan
     if ask.startswith("mask"):
         return lambda: question(tensor), lambda result: result.numpy()
@@ -100,7 +109,10 @@ def onnxruntime_peer(fmt, ask, x):
     from onnx import TensorProto, helper
 
     element = {
-        "f32": TensorProto.FLOAT, "f64": TensorProto.DOUBLE, "f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16,
+        "f32": TensorProto.FLOAT,
+        "f64": TensorProto.DOUBLE,
+        "f16": TensorProto.FLOAT16,
+        "bf16": TensorProto.BFLOAT16,
     }[fmt]
     if ask == "mask/nan":
         nodes = [helper.make_node("IsNaN", ["x"], ["y"])]
@@ -112,7 +124,8 @@ def onnxruntime_peer(fmt, ask, x):
             helper.make_node("Not", ["bad"], ["y"]),
         ]
     graph = helper.make_graph(
-        nodes, "ask",
+        nodes,
+        "ask",
         [helper.make_tensor_value_info("x", element, [x.size])],
         [helper.make_tensor_value_info("y", TensorProto.BOOL, [x.size])],
     )
@@ -121,7 +134,9 @@ def onnxruntime_peer(fmt, ask, x):
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, ["CPUExecutionProvider"]
+        )
     except Exception as error:
         if "NOT_IMPLEMENTED" in str(error) or "NotImplemented" in type(error).__name__:
             return None
@@ -145,7 +160,10 @@ def openvino_peer(fmt, ask, x):
     from openvino import opset10
 
     element = {
-        "f32": openvino.Type.f32, "f64": openvino.Type.f64, "f16": openvino.Type.f16, "bf16": openvino.Type.bf16,
+        "f32": openvino.Type.f32,
+        "f64": openvino.Type.f64,
+        "f16": openvino.Type.f16,
+        "bf16": openvino.Type.bf16,
     }[fmt]
     parameter = opset10.parameter([x.size], element)
     question = opset10.is_finite if ask.endswith("finite") else opset10.is_nan
@@ -240,5 +258,3 @@ def opencv_peer(fmt, ask, x):
         image = x.reshape(1, -1)
         return lambda: cv2.finiteMask(image), lambda result: result.reshape(-1) != 0
     return None
-
-

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""nan_to_num and the step of a gradient scaler: nonfinite against PyTorch's CPU kernels, in one process, on one thread.
+"""nan_to_num and the step of a gradient scaler: nonfinite against PyTorch's CPU kernels.
 
-    cargo build --release --manifest-path benches/frameworks/ours/Cargo.toml
-    PYTHON-WITH-TORCH benches/frameworks/sanitise.py --library benches/frameworks/ours/target/release/libnonfinite_frameworks.so
+Both run in one process, on one thread.
 
-Answers are compared first: nan_to_num by its bits, products by their bits but for NaN, found_inf. Then the two take turns;
-figures are medians of GB/s of input by the CPU time of the thread (others may work beside), and the ratio is the median of the ratios of single rounds. `copy` is memcpy (numpy.copyto).
+    cd benches/frameworks
+    cargo build --release --manifest-path ours/Cargo.toml
+    PYTHON-WITH-TORCH sanitise.py --library ours/target/release/libnonfinite_frameworks.so
+
+Answers are compared first: nan_to_num by its bits, products by their bits except for NaN, and
+found_inf. Then the two take turns. Figures are medians of GB/s of input, by the CPU time of the
+thread, so that other load does not count. The ratio is the median of the ratios of single rounds.
+`copy` is memcpy (numpy.copyto).
 """
 
 import argparse
@@ -17,7 +22,12 @@ import time
 import numpy as np
 import torch
 
-FORMATS = {"f32": (0, torch.float32), "f64": (1, torch.float64), "f16": (2, torch.float16), "bf16": (3, torch.bfloat16)}
+FORMATS = {
+    "f32": (0, torch.float32),
+    "f64": (1, torch.float64),
+    "f16": (2, torch.float16),
+    "bf16": (3, torch.bfloat16),
+}
 PATHS = ("avx2", "avx512", "neon")
 FACTOR = 1 / 1024
 
@@ -25,7 +35,10 @@ FACTOR = 1 / 1024
 def library(path):
     lib = ctypes.CDLL(path)
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
-    lib.peers_replace.argtypes, lib.peers_replace.restype = [ctypes.c_uint32, pointer, size], ctypes.c_int64
+    lib.peers_replace.argtypes, lib.peers_replace.restype = (
+        [ctypes.c_uint32, pointer, size],
+        ctypes.c_int64,
+    )
     lib.peers_replace_into.argtypes = [ctypes.c_uint32, pointer, pointer, size]
     lib.peers_replace_into.restype = ctypes.c_int64
     lib.peers_unscale.argtypes = [ctypes.c_uint32, pointer, size, ctypes.c_double]
@@ -47,13 +60,17 @@ def make(dtype, elements, data):
 
 
 def tasks(lib, code, x):
-    """Name -> (ours, torch's), each a function without arguments, and whether they write x anew each time."""
+    """Name -> (ours, torch's, whether they write x anew). Both are functions without arguments."""
     nbytes = x.numel() * x.element_size()
     ours, theirs, out, out2 = x.clone(), x.clone(), torch.empty_like(x), torch.empty_like(x)
     found, scale = torch.zeros(1), torch.tensor([FACTOR])
     p, q, source = ours.data_ptr(), out.data_ptr(), x.data_ptr()
     return {
-        "nan_to_num_": (lambda: lib.peers_replace(code, p, nbytes), lambda: theirs.nan_to_num_(), (ours, theirs)),
+        "nan_to_num_": (
+            lambda: lib.peers_replace(code, p, nbytes),
+            lambda: theirs.nan_to_num_(),
+            (ours, theirs),
+        ),
         "nan_to_num out=": (
             lambda: lib.peers_replace_into(code, source, q, nbytes),
             lambda: torch.nan_to_num(x, out=out2),
@@ -91,7 +108,10 @@ def x_size(dtype):
 
 
 def rate(run, seconds, nbytes, restore):
-    """GB/s of one round, by the CPU time of this thread: calls until it is over; `restore` makes the input anew outside the clock."""
+    """GB/s of one round, by the CPU time of this thread.
+
+    Calls `run` until the time is over. `restore` makes the input anew, outside the clock.
+    """
     spent, calls = 0.0, 0
     batch = max(1, min(64, (1 << 21) // nbytes))
     while spent < seconds:
@@ -105,7 +125,9 @@ def rate(run, seconds, nbytes, restore):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--library", required=True)
     options.add_argument("--kib", default="16,1024,65536")
     options.add_argument("--rounds", type=int, default=7)
@@ -115,8 +137,14 @@ def main():
     torch.set_num_threads(1)
     lib = library(options.library)
     paths = [path for path in options.paths.split(",") if lib.peers_use_backend(PATHS.index(path))]
-    print(f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; paths {' '.join(paths)}; one thread")
-    print("| task | KiB | data | path | nonfinite GB/s | torch GB/s | ratio | copy GB/s |\n|---|---|---|---|---|---|---|---|")
+    print(
+        f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; "
+        f"paths {' '.join(paths)}; one thread"
+    )
+    print(
+        "| task | KiB | data | path | nonfinite GB/s | torch GB/s | ratio | copy GB/s |\n"
+        "|---|---|---|---|---|---|---|---|"
+    )
     slower = 0
     for name, (code, dtype) in FORMATS.items():
         for path in paths:
@@ -134,11 +162,12 @@ def cells(lib, code, dtype, name, path, kib, data, options):
     x = make(dtype, nbytes // x_size(dtype), data)
     slower = 0
     for task, (ours, theirs, (a, b)) in tasks(lib, code, x)[0].items():
-        # In place, what is dirty has to be made so again: outside the clock, once for a batch of calls.
+        # A call in place cleans the data, so it is restored outside the clock, once for each batch.
         def restore():
             if task != "nan_to_num out=":
                 a.copy_(x)
                 b.copy_(x)
+
         target = np.empty(nbytes, np.uint8)
         source = np.zeros(nbytes, np.uint8)
         rows = []
@@ -147,13 +176,19 @@ def cells(lib, code, dtype, name, path, kib, data, options):
                 (
                     rate(ours, options.seconds, nbytes, restore),
                     rate(theirs, options.seconds, nbytes, restore),
-                    rate(lambda: np.copyto(target, source), options.seconds / 2, nbytes, lambda: None),
+                    rate(
+                        lambda: np.copyto(target, source), options.seconds / 2, nbytes, lambda: None
+                    ),
                 )
             )
         mine, torchs, copy = (statistics.median(column) for column in zip(*rows))
         ratio = statistics.median(row[0] / row[1] for row in rows)
         slower += ratio < 1
-        print(f"| {task} {name} | {kib} | {data} | {path} | {mine:.1f} | {torchs:.1f} | {ratio:.2f} | {copy:.1f} |", flush=True)
+        print(
+            f"| {task} {name} | {kib} | {data} | {path} | {mine:.1f} | {torchs:.1f} "
+            f"| {ratio:.2f} | {copy:.1f} |",
+            flush=True,
+        )
     return slower
 
 

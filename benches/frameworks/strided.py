@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Strided tensors: `numpy.isfinite(x, out=..)` of a view against our TensorView, in one process, on one thread.
+"""Strided tensors: `numpy.isfinite(x, out=..)` of a view against our TensorView.
+
+Both run in one process, on one thread.
 
     benches/frameworks/run.sh makes the environment; then
-    VENV/bin/python benches/frameworks/strided.py --library TARGET/release/libnonfinite_frameworks.so
+    cd benches/frameworks
+    VENV/bin/python strided.py --library TARGET/release/libnonfinite_frameworks.so
 
 Every answer is compared with numpy's first. The tasks of a row take turns; medians over the rounds.
 """
@@ -29,7 +32,10 @@ def cases(elements):
         yield f"rows of {row}, padded by 24", data(elements // row, row + 24)[:, :row]
     for channels in (3, 4, 16, 64, 100):
         side = int((elements / channels) ** 0.5)
-        yield f"NHWC to NCHW, {channels} channels", data(1, side, side, channels).transpose(0, 3, 1, 2)
+        yield (
+            f"NHWC to NCHW, {channels} channels",
+            data(1, side, side, channels).transpose(0, 3, 1, 2),
+        )
     side = int(elements**0.5)
     yield "transposed", data(side, side).T
     yield "backwards", data(elements)[::-1]
@@ -46,9 +52,16 @@ def ours(library, x, out):
     sizes = (ctypes.c_size_t * x.ndim)(*x.shape)
     strides = (ctypes.c_ssize_t * x.ndim)(*(stride // x.itemsize for stride in x.strides))
     arguments = (
-        ctypes.c_uint32(0), ctypes.c_uint32(0), ctypes.c_void_p(start),
-        ctypes.c_size_t(highest - lowest + x.itemsize), ctypes.c_size_t(-lowest // x.itemsize),
-        ctypes.c_size_t(x.ndim), sizes, strides, ctypes.c_void_p(out.ctypes.data), ctypes.c_size_t(out.size),
+        ctypes.c_uint32(0),
+        ctypes.c_uint32(0),
+        ctypes.c_void_p(start),
+        ctypes.c_size_t(highest - lowest + x.itemsize),
+        ctypes.c_size_t(-lowest // x.itemsize),
+        ctypes.c_size_t(x.ndim),
+        sizes,
+        strides,
+        ctypes.c_void_p(out.ctypes.data),
+        ctypes.c_size_t(out.size),
     )
     return lambda: library.peers_mask_strided(*arguments)
 
@@ -87,10 +100,16 @@ def main():
                     for _ in range(calls):
                         task()
                     samples[label].append((time.perf_counter() - start) / calls)
-            rate = {label: x.size * 4 / statistics.median(times) / 1e9 for label, times in samples.items()}
+            rate = {
+                label: x.size * 4 / statistics.median(times) / 1e9
+                for label, times in samples.items()
+            }
             best = max(rate[path] for _, path in paths)
             figures = " ".join(f"{rate[path]:.1f} |" for _, path in paths)
-            print(f"| {name} | {kib} | {figures} {rate['numpy']:.1f} | {best / rate['numpy']:.1f} |", flush=True)
+            print(
+                f"| {name} | {kib} | {figures} {rate['numpy']:.1f} | {best / rate['numpy']:.1f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

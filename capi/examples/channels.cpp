@@ -1,7 +1,8 @@
-// Which channels of a batch of images went wrong, and where first: C++17, a tensor in NHWC order with padded rows, read
-// channel by channel without a copy. The small classes below are all that a C++ program needs around the C interface.
+// Finds the channels of a batch of images with NaN or infinity, and the first place in each. C++17.
+// The batch is a tensor in NHWC order with padded rows, and is read channel by channel without a
+// copy. A C++ program needs only the small classes below around the C interface.
 //
-//     channels            a batch of its own making, whose answers it knows; exit code 0 if it gets them
+//     channels            checks a batch with known answers; exit code 0 if they are right
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -25,7 +26,8 @@ void check(nf_status status) {
 // A strided tensor that owns nothing but its shape.
 template <class T, std::size_t Rank> class Tensor {
 public:
-  Tensor(const T *data, std::array<std::size_t, Rank> sizes, std::array<std::ptrdiff_t, Rank> strides)
+  Tensor(const T *data, std::array<std::size_t, Rank> sizes,
+         std::array<std::ptrdiff_t, Rank> strides)
       : data_(data), sizes_(sizes), strides_(strides) {}
 
   // Without one of its dimensions, at one place of it.
@@ -84,7 +86,8 @@ std::size_t place(std::size_t image, std::size_t y, std::size_t x, std::size_t c
 }
 
 int run() {
-  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float inf = std::numeric_limits<float>::infinity();
   std::vector<float> batch(images * height * row, 0.5F);
   for (std::size_t pixel = width; pixel < images * height * 32; pixel += 32) {
     batch[pixel * channels] = nan;
@@ -107,7 +110,8 @@ int run() {
       right = right && channel == 2 && image == 1 && y == 3 && x == 7;
     }
     std::cout << '\n';
-    right = right && census.nan.count == (channel == 2 ? 2 : 0) && census.neg_inf.count == (channel == 0 ? 1 : 0);
+    right = right && census.nan.count == (channel == 2 ? 2 : 0);
+    right = right && census.neg_inf.count == (channel == 0 ? 1 : 0);
 
     std::size_t bad = 0;
     for (std::uint8_t byte : plane.mask(NF_IS_NON_FINITE)) {

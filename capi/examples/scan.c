@@ -1,8 +1,10 @@
-/* Finds what is not finite in a file of raw elements, as dumps of tensors and weights are: C99, a few KiB of memory.
+/* Finds NaN and infinity in a file of raw elements, such as a dump of weights. C99, takes a few KiB
+ * of memory.
  *
  *     scan FORMAT FILE        e.g. scan bf16 weights.bin
  *
- * Exit code 0: all finite; 1: not; 2: the file cannot be read or is no whole number of elements. */
+ * Exit code 0: all finite; 1: not all finite; 2: the file cannot be read or does not hold a whole
+ * number of elements. */
 #include <inttypes.h>
 #include <nonfinite.h>
 #include <stdio.h>

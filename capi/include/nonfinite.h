@@ -1,17 +1,19 @@
 /*
- * nonfinite: is it NaN, is it infinite, is it finite? Exact answers for whole tensors of floating-point numbers.
+ * nonfinite: is it NaN, is it infinite, is it finite? Exact answers for whole tensors of
+ * floating-point numbers.
  *
  * Made by cbindgen from the Rust sources; see the crate nonfinite-capi.
  *
  * Rules of all functions:
- * - Floating-point numbers are passed by pointer only, and only looked at as integers: no compiler option of yours and no
- *   mode of the CPU changes an answer, and no floating-point exception is raised.
+ * - Floating-point numbers are passed by pointer and compared as integers. No compiler option and
+ *   no mode of the CPU changes an answer, and no floating-point exception is raised.
  * - Input may start at any address. It is read in the byte order of the machine, and never written.
- * - All arguments are checked before anything is written. If the status is not NF_OK, nothing was written.
- * - What cannot be checked is yours to see to: that a pointer leads to as many bytes as the other arguments say, and that no
- *   other thread writes to them during the call.
- * - Every function may be called from any thread. None throws, aborts or calls exit; those that take elements allocate
- *   nothing and take no lock.
+ * - All arguments are checked before anything is written. If the status is not NF_OK, nothing was
+ *   written.
+ * - Two things cannot be checked, and are up to you: each pointer must lead to the number of bytes
+ *   that the other arguments imply, and no other thread may write to these bytes during the call.
+ * - Every function may be called from any thread. No function throws, aborts or calls exit.
+ *   Functions that take elements allocate nothing and take no lock.
  * - Strings that are returned are static: never free them.
  */
 
@@ -24,39 +26,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The index of no element, where there is none of the kind asked for.
+// The index if there is no such element.
 #define NF_NONE UINT64_MAX
 
-// Major version of this header: that of the library must be the same.
+// Major version of this header. The library must have the same major version.
 #define NF_VERSION_MAJOR 0
 
-// Minor version of this header. As long as the major version is 0, that of the library must be the
-// same.
+// Minor version of this header. As long as the major version is 0, the library must have the same
+// minor version.
 #define NF_VERSION_MINOR 1
 
 // Patch version of this header.
 #define NF_VERSION_PATCH 0
 
-// What to ask of an element, one of the `NF_IS_...`. An integer, so that any value may be passed:
-// others, and 0, are refused with `NF_ERR_PREDICATE`.
+// A predicate for an element, one of the `NF_IS_...`. The type is an integer, so any value may be
+// passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
 typedef uint32_t nf_predicate;
 
-// How a call ended: `NF_OK`, or why it was refused. `nf_status_message` tells it in words.
+// The result of a call: `NF_OK`, or the reason of a refusal. `nf_status_message` returns it in
+// words.
 typedef int32_t nf_status;
 
-// A floating-point format, one of the `NF_FORMAT_...`. An integer, so that any value may be
-// passed: others, and 0, are refused with `NF_ERR_FORMAT`.
+// A floating-point format, one of the `NF_FORMAT_...`. The type is an integer, so any value may be
+// passed: 0 and unknown values are refused with `NF_ERR_FORMAT`.
 typedef uint32_t nf_format;
 
 // Elements of one class.
 typedef struct nf_occurrences {
-  // How many there are.
+  // The number of elements.
   uint64_t count;
-  // The index of the first, or `NF_NONE`. In a view: the row-major index of its coordinate.
+  // The index of the first, or `NF_NONE`. In a view, the row-major index.
   uint64_t first;
 } nf_occurrences;
 
-// The elements that are not finite, by class.
+// The NaN and infinities, by class.
 typedef struct nf_census {
   // Not a number.
   struct nf_occurrences nan;
@@ -66,7 +69,7 @@ typedef struct nf_census {
   struct nf_occurrences neg_inf;
 } nf_census;
 
-// A way to run the kernels: an instruction set.
+// A backend: a version of the kernels for an instruction set.
 typedef struct nf_backend_info {
   // "avx512", "avx2", "neon", "portable" or "scalar".
   const char *name;
@@ -77,27 +80,27 @@ typedef struct nf_backend_info {
 } nf_backend_info;
 
 // A strided tensor: the element at coordinate `c` is `data[offset + c[0] * strides[0] + ... +
-// c[rank - 1] * strides[rank - 1]]`. All in elements, as numpy, DLPack and DirectML have it, but
-// numpy's strides in bytes.
+// c[rank - 1] * strides[rank - 1]]`. Offset and strides are in elements, as in DLPack and
+// DirectML. (numpy has strides in bytes.)
 //
 // Strides may be negative or 0 (a broadcast dimension), dimensions may overlap, and one of size 1
 // may have any stride. A rank of 0 is one element. If a size is 0 there are no elements, and
 // `data` may be null and `offset` and strides anything.
 //
-// All bytes from the first to the last element must be readable, and nothing may write to them
-// during a call, also those between elements; only elements are read.
+// All bytes from the first to the last element must be readable, including the bytes between
+// elements, and nothing may write to them during a call.
 typedef struct nf_view {
-  // What offsets and strides count from. Any address.
+  // The address that offset and strides count from. Needs no alignment.
   const void *data;
   // The format of the elements.
   nf_format format;
   // The number of dimensions.
   size_t rank;
-  // One size a dimension, outermost first. May be null if `rank` is 0.
+  // One size for each dimension, outermost first. May be null if `rank` is 0.
   const size_t *sizes;
-  // One stride a dimension, outermost first. Null: row-major without padding.
+  // One stride for each dimension, outermost first. Null means row-major without padding.
   const ptrdiff_t *strides;
-  // Where coordinate 0 is.
+  // The index of the element at coordinate 0.
   ptrdiff_t offset;
 } nf_view;
 
@@ -137,13 +140,13 @@ typedef struct nf_view {
 // OCP MX scale: 8 exponent bits, no sign; NaN is 0xFF.
 #define NF_FORMAT_F8E8M0FNU 12
 
-// OCP MX FP4, one a byte in the low 4 bits: all codes are finite.
+// OCP MX FP4, one element in the low 4 bits of a byte: all codes are finite.
 #define NF_FORMAT_F4E2M1FN 13
 
-// OCP MX FP6, one a byte in the low 6 bits: all codes are finite.
+// OCP MX FP6, one element in the low 6 bits of a byte: all codes are finite.
 #define NF_FORMAT_F6E2M3FN 14
 
-// OCP MX FP6, one a byte in the low 6 bits: all codes are finite.
+// OCP MX FP6, one element in the low 6 bits of a byte: all codes are finite.
 #define NF_FORMAT_F6E3M2FN 15
 
 // Not a number, quiet or signalling, of any sign.
@@ -167,13 +170,13 @@ typedef struct nf_view {
 // True of no element: infinity with both signs off, which ONNX IsInf and OpenVINO IsInf-10 allow.
 #define NF_IS_NEVER 7
 
-// NaN or `+Inf`, as where `-Inf` marks masked logits.
+// NaN or `+Inf`. Use this for logits in which `-Inf` masks tokens.
 #define NF_IS_NAN_OR_POSITIVE_INF 8
 
 // The results are written.
 #define NF_OK 0
 
-// A pointer that must lead somewhere is null.
+// A required pointer is null.
 #define NF_ERR_NULL 1
 
 // No format has this number.
@@ -189,7 +192,7 @@ typedef struct nf_view {
 // A pointer to a result, or to sizes, strides or a view, is not aligned to its type.
 #define NF_ERR_MISALIGNED 5
 
-// The bitmap ends before the last result or before the first bit that was asked for.
+// The bitmap ends before the last result or before the first bit.
 #define NF_ERR_OUTPUT_LENGTH 6
 
 // Input and output have bytes in common.
@@ -201,26 +204,26 @@ typedef struct nf_view {
 // The backend is known, but this CPU cannot run it.
 #define NF_ERR_UNAVAILABLE 9
 
-// There is nothing at this index.
+// The index is behind the end.
 #define NF_ERR_INDEX 10
 
 // The output strides send two results to one byte.
 #define NF_ERR_OUTPUT_STRIDES 11
 
-// A mistake in this library. Please report it. Or NONFINITE_BACKEND names no backend that this
-// build and CPU have.
+// Either NONFINITE_BACKEND names no backend that this build and CPU have, or this is a mistake in
+// the library. Please report the latter.
 #define NF_ERR_INTERNAL 12
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and
-// `detect_positive` of ONNX IsInf and OpenVINO IsInf-10 have it, where all but 0 is on:
+// The predicate for infinity with the given signs, like the attributes `detect_negative` and
+// `detect_positive` of ONNX IsInf and OpenVINO IsInf-10. Any value except 0 is on. Returns
 // `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both off `NF_IS_NEVER`.
 nf_predicate nf_is_inf(int64_t detect_negative, int64_t detect_positive);
 
-// `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
+// Sets `out[i]` to 1 if `predicate` holds for element `i`, otherwise to 0.
 //
 // `data` and `out` may be null if `count` is 0.
 //
@@ -230,11 +233,15 @@ nf_predicate nf_is_inf(int64_t detect_negative, int64_t detect_positive);
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count`
 // bytes that nothing else uses.
-nf_status nf_mask(const void *data, nf_format format, size_t count, nf_predicate predicate, uint8_t *out);
+nf_status nf_mask(const void *data,
+                  nf_format format,
+                  size_t count,
+                  nf_predicate predicate,
+                  uint8_t *out);
 
-// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for
-// element `i`, else 0: the order of Apache Arrow. All other bits stay as they are, and bytes
-// without results are not touched.
+// Sets bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` to 1 if `predicate` holds for
+// element `i`, otherwise to 0: the order of Apache Arrow. All other bits keep their values, and
+// bytes without results are not touched.
 //
 // `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if
 // `bitmap_bytes` is 0.
@@ -254,7 +261,7 @@ nf_status nf_bits(const void *data,
                   size_t bitmap_bytes,
                   size_t bit_offset);
 
-// `*result` becomes true if `predicate` holds for an element. Stops soon after the first.
+// Sets `*result` to whether `predicate` holds for any element. Stops soon after the first hit.
 //
 // `data` may be null if `count` is 0; `result` never.
 //
@@ -262,10 +269,14 @@ nf_status nf_bits(const void *data,
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
-nf_status nf_any(const void *data, nf_format format, size_t count, nf_predicate predicate, bool *result);
+nf_status nf_any(const void *data,
+                 nf_format format,
+                 size_t count,
+                 nf_predicate predicate,
+                 bool *result);
 
-// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon
-// after the first for which it does not.
+// Sets `*result` to whether `predicate` holds for all elements: true if there are none. Stops soon
+// after the first element for which the predicate does not hold.
 //
 // `data` may be null if `count` is 0; `result` never.
 //
@@ -273,9 +284,13 @@ nf_status nf_any(const void *data, nf_format format, size_t count, nf_predicate 
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
-nf_status nf_all(const void *data, nf_format format, size_t count, nf_predicate predicate, bool *result);
+nf_status nf_all(const void *data,
+                 nf_format format,
+                 size_t count,
+                 nf_predicate predicate,
+                 bool *result);
 
-// `*result` becomes the number of elements for which `predicate` holds.
+// Sets `*result` to the number of elements for which `predicate` holds.
 //
 // `data` may be null if `count` is 0; `result` never.
 //
@@ -291,7 +306,7 @@ nf_status nf_count(const void *data,
                    nf_predicate predicate,
                    uint64_t *result);
 
-// `*result` becomes the index of the first element for which `predicate` holds, or `NF_NONE`.
+// Sets `*result` to the index of the first element for which `predicate` holds, or to `NF_NONE`.
 //
 // `data` may be null if `count` is 0; `result` never.
 //
@@ -316,20 +331,23 @@ nf_status nf_first(const void *data,
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to an
 // nf_census.
-nf_status nf_take_census(const void *data, nf_format format, size_t count, struct nf_census *result);
+nf_status nf_take_census(const void *data,
+                         nf_format format,
+                         size_t count,
+                         struct nf_census *result);
 
 // The version of the library that was loaded, such as "0.1.0".
 const char *nf_version(void);
 
-// Bytes that one element takes: 8, 4, 2 or 1; 0 if no format has this number.
+// Bytes of an element: 8, 4, 2 or 1. 0 if no format has this number.
 size_t nf_format_size(nf_format format);
 
-// The name, such as "f32", "bf16" or "f8e4m3fn"; null if no format has this number.
+// The name, such as "f32", "bf16" or "f8e4m3fn". Null if no format has this number.
 const char *nf_format_name(nf_format format);
 
-// The format of this name, in any case: our names and the spellings of Rust, numpy, ml_dtypes,
-// ONNX and safetensors. "FLOAT" is `NF_FORMAT_F32`, and "F8_E4M3" is `NF_FORMAT_F8E4M3FN`, as in
-// safetensors.
+// The format of this name, in any case. Accepts the names of this library and the spellings of
+// Rust, numpy, ml_dtypes, ONNX and safetensors. "FLOAT" is `NF_FORMAT_F32`, and "F8_E4M3" is
+// `NF_FORMAT_F8E4M3FN`, as in safetensors.
 //
 // Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_NAME`.
 //
@@ -338,10 +356,11 @@ const char *nf_format_name(nf_format format);
 // nf_format.
 nf_status nf_format_from_name(const char *name, nf_format *result);
 
-// The name of the backend that the functions of this library use: the one given to
-// `nf_backend_activate`, else the one that the environment variable NONFINITE_BACKEND names, else
-// the best. Null if NONFINITE_BACKEND is set and names no backend that this build and CPU have;
-// then all functions that need a backend fail with `NF_ERR_INTERNAL`.
+// The name of the backend that the functions of this library use. This is the backend given to
+// `nf_backend_activate`. Without one it is the backend that the environment variable
+// NONFINITE_BACKEND names, or else the best backend. Null if NONFINITE_BACKEND is set and names no
+// backend that this build and CPU have; then all functions that need a backend fail with
+// `NF_ERR_INTERNAL`.
 const char *nf_backend_name(void);
 
 // The backend at this index of the table of all backends that this build knows, best first.
@@ -353,7 +372,7 @@ const char *nf_backend_name(void);
 // Unless refused, `result` leads to an nf_backend_info.
 nf_status nf_backend_at(size_t index, struct nf_backend_info *result);
 
-// From now on the functions of this library use this backend, in all threads.
+// Makes the functions of this library use this backend from now on, in all threads.
 //
 // Refused with `NF_ERR_NULL`, `NF_ERR_NAME`, `NF_ERR_UNAVAILABLE`.
 //
@@ -361,20 +380,19 @@ nf_status nf_backend_at(size_t index, struct nf_backend_info *result);
 // Unless null, `name` leads to text that ends with a NUL or has 64 bytes.
 nf_status nf_backend_activate(const char *name);
 
-// What a status means, in English. For numbers that are no status it says so.
+// The meaning of a status, in English. Also has a text for unknown numbers.
 const char *nf_status_message(nf_status status);
 
-// For the element at each coordinate `c`, `out[out_offset + c[0] * out_strides[0] + ...]` becomes
-// 1 if `predicate` holds, else 0. Bytes between results stay as they are. If `out_strides` is
-// null, the results are row-major without padding.
+// For the element at each coordinate `c`, sets `out[out_offset + c[0] * out_strides[0] + ...]` to
+// 1 if `predicate` holds, otherwise to 0. Bytes between results keep their values. If
+// `out_strides` is null, the results are row-major without padding.
 //
-// No two coordinates may share a byte of the output: of the dimensions larger than 1, in order of
-// their absolute strides, each must step over all bytes that those before it reach.
+// No two coordinates may share a byte of the output: sort the dimensions larger than 1 by absolute
+// stride; each must step over all bytes that the dimensions before it reach.
 //
 // Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 // `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, and with `NF_ERR_OVERLAP` if the bytes from the
-// first to the last result have any in common with those from the first to the last element, or
-// with sizes or strides.
+// first to the last result overlap the bytes from the first to the last element, sizes or strides.
 //
 // # Safety
 // Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `out_strides` is
@@ -386,12 +404,12 @@ nf_status nf_view_mask(const struct nf_view *x,
                        ptrdiff_t out_offset,
                        const ptrdiff_t *out_strides);
 
-// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for
-// the element of row-major index `i`, else 0. All other bits stay as they are, and bytes without
-// results are not touched.
+// Sets bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` to 1 if `predicate` holds for
+// the element of row-major index `i`, otherwise to 0. All other bits keep their values, and bytes
+// without results are not touched.
 //
-// Refused as `nf_view_mask`, but with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last
-// result or before bit `bit_offset`.
+// Refused like `nf_view_mask`, except with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the
+// last result or before bit `bit_offset`.
 //
 // # Safety
 // Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `bitmap` leads
@@ -402,7 +420,7 @@ nf_status nf_view_bits(const struct nf_view *x,
                        size_t bitmap_bytes,
                        size_t bit_offset);
 
-// `*result` becomes true if `predicate` holds for an element. Stops soon after one was found.
+// Sets `*result` to whether `predicate` holds for any element. Stops soon after the first hit.
 //
 // Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 // `NF_ERR_MISALIGNED`.
@@ -412,8 +430,8 @@ nf_status nf_view_bits(const struct nf_view *x,
 // bool.
 nf_status nf_view_any(const struct nf_view *x, nf_predicate predicate, bool *result);
 
-// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon
-// after one was found for which it does not.
+// Sets `*result` to whether `predicate` holds for all elements: true if there are none. Stops soon
+// after the first element for which the predicate does not hold.
 //
 // Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 // `NF_ERR_MISALIGNED`.
@@ -421,10 +439,12 @@ nf_status nf_view_any(const struct nf_view *x, nf_predicate predicate, bool *res
 // # Safety
 // Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
 // bool.
-nf_status nf_view_all(const struct nf_view *x, nf_predicate predicate, bool *result);
+nf_status nf_view_all(const struct nf_view *x,
+                      nf_predicate predicate,
+                      bool *result);
 
-// `*result` becomes the number of elements for which `predicate` holds. One that is broadcast
-// counts as often as coordinates name it.
+// Sets `*result` to the number of elements for which `predicate` holds. A broadcast element counts
+// for each of its coordinates.
 //
 // Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 // `NF_ERR_MISALIGNED`.
@@ -432,10 +452,12 @@ nf_status nf_view_all(const struct nf_view *x, nf_predicate predicate, bool *res
 // # Safety
 // Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
 // uint64_t.
-nf_status nf_view_count(const struct nf_view *x, nf_predicate predicate, uint64_t *result);
+nf_status nf_view_count(const struct nf_view *x,
+                        nf_predicate predicate,
+                        uint64_t *result);
 
-// `*result` becomes the row-major index of the first element for which `predicate` holds, or
-// `NF_NONE`. `nf_view_coordinate` makes a coordinate of it.
+// Sets `*result` to the row-major index of the first element for which `predicate` holds, or to
+// `NF_NONE`. `nf_view_coordinate` converts the index to a coordinate.
 //
 // Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 // `NF_ERR_MISALIGNED`.
@@ -454,8 +476,8 @@ nf_status nf_view_first(const struct nf_view *x, nf_predicate predicate, uint64_
 // nf_census.
 nf_status nf_view_census(const struct nf_view *x, struct nf_census *result);
 
-// Writes the coordinate of the element of this row-major index: one number a dimension, outermost
-// first. No element is read.
+// Writes the coordinate of the element with this row-major index: one number for each dimension,
+// outermost first. No element is read.
 //
 // Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, with
 // `NF_ERR_OVERLAP` if the coordinate shares bytes with elements, sizes or strides, and with

@@ -1,11 +1,11 @@
-//! Formats and predicates as numbers that stay, whatever becomes of the enums of Rust.
+//! Formats and predicates as fixed numbers, independent of the enums of Rust.
 
 use nonfinite::{Format, Predicate};
 
 use crate::status::{NF_ERR_FORMAT, NF_ERR_PREDICATE, Status};
 
-/// A floating-point format, one of the `NF_FORMAT_...`. An integer, so that any value may be
-/// passed: others, and 0, are refused with `NF_ERR_FORMAT`.
+/// A floating-point format, one of the `NF_FORMAT_...`. The type is an integer, so any value may be
+/// passed: 0 and unknown values are refused with `NF_ERR_FORMAT`.
 pub type FormatCode = u32;
 
 /// IEEE 754 binary16.
@@ -32,14 +32,14 @@ pub const NF_FORMAT_F8E3M4: FormatCode = 10;
 pub const NF_FORMAT_F8E4M3B11FNUZ: FormatCode = 11;
 /// OCP MX scale: 8 exponent bits, no sign; NaN is 0xFF.
 pub const NF_FORMAT_F8E8M0FNU: FormatCode = 12;
-/// OCP MX FP4, one a byte in the low 4 bits: all codes are finite.
+/// OCP MX FP4, one element in the low 4 bits of a byte: all codes are finite.
 pub const NF_FORMAT_F4E2M1FN: FormatCode = 13;
-/// OCP MX FP6, one a byte in the low 6 bits: all codes are finite.
+/// OCP MX FP6, one element in the low 6 bits of a byte: all codes are finite.
 pub const NF_FORMAT_F6E2M3FN: FormatCode = 14;
-/// OCP MX FP6, one a byte in the low 6 bits: all codes are finite.
+/// OCP MX FP6, one element in the low 6 bits of a byte: all codes are finite.
 pub const NF_FORMAT_F6E3M2FN: FormatCode = 15;
 
-/// By number, from 1 on.
+/// The formats by number, from 1 on.
 const FORMATS: [(FormatCode, Format); 15] = [
     (NF_FORMAT_F16, Format::F16),
     (NF_FORMAT_BF16, Format::Bf16),
@@ -58,8 +58,8 @@ const FORMATS: [(FormatCode, Format); 15] = [
     (NF_FORMAT_F6E3M2FN, Format::F6E3M2Fn),
 ];
 
-/// What to ask of an element, one of the `NF_IS_...`. An integer, so that any value may be passed:
-/// others, and 0, are refused with `NF_ERR_PREDICATE`.
+/// A predicate for an element, one of the `NF_IS_...`. The type is an integer, so any value may be
+/// passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
 pub type PredicateCode = u32;
 
 /// Not a number, quiet or signalling, of any sign.
@@ -76,10 +76,10 @@ pub const NF_IS_FINITE: PredicateCode = 5;
 pub const NF_IS_NON_FINITE: PredicateCode = 6;
 /// True of no element: infinity with both signs off, which ONNX IsInf and OpenVINO IsInf-10 allow.
 pub const NF_IS_NEVER: PredicateCode = 7;
-/// NaN or `+Inf`, as where `-Inf` marks masked logits.
+/// NaN or `+Inf`. Use this for logits in which `-Inf` masks tokens.
 pub const NF_IS_NAN_OR_POSITIVE_INF: PredicateCode = 8;
 
-/// By number, from 1 on.
+/// The predicates by number, from 1 on.
 const PREDICATES: [(PredicateCode, Predicate); 8] = [
     (NF_IS_NAN, Predicate::Nan),
     (NF_IS_INF, Predicate::Inf),
@@ -105,13 +105,13 @@ pub(crate) fn predicate(code: PredicateCode) -> Result<Predicate, Status> {
     entry(&PREDICATES, code).ok_or(NF_ERR_PREDICATE)
 }
 
-/// The number of a format; none of one that this table lacks.
+/// The number of a format. None for a format that is not in this table.
 pub(crate) fn code(format: Format) -> Option<FormatCode> {
     FORMATS.iter().find(|(_, known)| *known == format).map(|&(code, _)| code)
 }
 
-/// The predicate for infinity of the signs asked for, as the attributes `detect_negative` and
-/// `detect_positive` of ONNX IsInf and OpenVINO IsInf-10 have it, where all but 0 is on:
+/// The predicate for infinity with the given signs, like the attributes `detect_negative` and
+/// `detect_positive` of ONNX IsInf and OpenVINO IsInf-10. Any value except 0 is on. Returns
 /// `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both off `NF_IS_NEVER`.
 #[expect(unsafe_code, reason = "the name that C links")]
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! From C's pointers to Rust's slices and back: all that can be checked is checked here.
+//! Converts pointers of C to slices of Rust, with all checks that are possible.
 #![expect(unsafe_code, reason = "C's pointers become slices")]
 
 use core::ffi::c_void;
@@ -13,27 +13,27 @@ use crate::status::{
     NF_ERR_OVERLAP, NF_OK, Status,
 };
 
-/// The body of an exported function: its status, and no panic beyond this point.
+/// Runs the body of an exported function. Returns its status, and lets no panic out.
 ///
-/// Nothing here is meant to panic, which is what holds where panics abort; elsewhere one is caught.
+/// No code here is meant to panic. If panics abort, this is the only protection; otherwise a panic
+/// is caught here.
 #[inline]
 pub(crate) fn border(body: impl FnOnce() -> Result<(), Status>) -> Status {
-    // What the body was to change are results in C's memory, which C does not look at after an
-    // error.
+    // The body only changes results in memory of C, which C must not read after an error.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => NF_OK,
         Ok(Err(status)) => status,
         Err(payload) => {
-            // To drop it could panic again.
+            // Dropping the payload could panic again.
             core::mem::forget(payload);
             NF_ERR_INTERNAL
         }
     }
 }
 
-/// A run of bytes that C names, as far as it can be checked: no null pointer, no more bytes than an
-/// object can have, and all of them before the end of the address space. Without bytes, any pointer
-/// will do.
+/// A run of bytes from C, with the checks that are possible: the pointer is not null, and the bytes
+/// are no more than an object can have and do not wrap around the address space. For 0 bytes, any
+/// pointer is accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     start: *const u8,
@@ -54,7 +54,7 @@ impl Span {
     }
 
     fn addresses(&self) -> Range<usize> {
-        // No overflow: `new` has seen the end, and without bytes there is no end to see.
+        // No overflow: `new` has computed the end. Without bytes, the end is not used.
         if self.bytes == 0 { 0..0 } else { self.start.addr()..self.start.addr() + self.bytes }
     }
 
@@ -77,11 +77,11 @@ impl Span {
             // left alone (the caller).
             unsafe { slice::from_raw_parts(self.start, self.bytes) }
         };
-        // Spans of elements are made of whole ones.
+        // The length of the span is a whole number of elements.
         Elements::from_bytes(bytes, format).map_err(|_| NF_ERR_INTERNAL)
     }
 
-    /// The bytes of this range, which must be in order and inside.
+    /// The bytes of this range. It must be in order and inside of the span.
     fn part(&self, range: Range<usize>) -> Self {
         debug_assert!(range.start <= range.end && range.end <= self.bytes);
         Self { start: self.start.wrapping_add(range.start), bytes: range.len() }
@@ -104,8 +104,8 @@ impl Span {
     }
 }
 
-/// The bytes of a bitmap that results go to, from bit `offset` on, and the bit of the first of
-/// them.
+/// The bytes of a bitmap that get results, from bit `offset` on, and the bit of the first result in
+/// the first of them.
 pub(crate) fn bitmap(
     start: *mut u8,
     bytes: usize,
@@ -115,12 +115,12 @@ pub(crate) fn bitmap(
     let bitmap = Span::new(start.cast(), bytes, 1)?;
     let (first, shift) = (offset / 8, offset % 8);
     let used = shift.checked_add(results).ok_or(NF_ERR_OUTPUT_LENGTH)?.div_ceil(8);
-    // No overflow: both are eighths.
+    // No overflow: both numbers were divided by 8.
     let end = first + used;
     if end > bytes { Err(NF_ERR_OUTPUT_LENGTH) } else { Ok((bitmap.part(first..end), shift)) }
 }
 
-/// The array that C has at `start`, and the bytes it takes.
+/// The array of C at `start`, and its bytes.
 ///
 /// # Safety
 /// Unless null or misaligned, `start` must lead to `len` values that are initialised and that
@@ -136,8 +136,8 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<(&'a [T
     Ok((unsafe { slice::from_raw_parts(start, len) }, span))
 }
 
-/// The numbers that C wants at `start`, once `approve` has found nothing against their bytes. They
-/// start as 0.
+/// The output array of C at `start`, if `approve` accepts its bytes. The numbers are set to 0
+/// first.
 ///
 /// # Safety
 /// Unless null, misaligned or not approved, `start` must lead to memory for `len` numbers that is
@@ -172,8 +172,8 @@ pub(crate) fn check<T>(pointer: *const T) -> Result<(), Status> {
     }
 }
 
-/// Where one result goes. A raw pointer, since it may lead into the input, which is read until the
-/// result is there.
+/// The place of one result. A raw pointer, since it may point into the input, which is read until
+/// the result is computed.
 pub(crate) struct Slot<T>(*mut T);
 
 impl<T> Slot<T> {
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_panic_ends_at_the_border() {
-        // Not even dropping what it carries gets out.
+        // A panic in the drop of the payload does not get out either.
         struct Bomb;
         impl Drop for Bomb {
             fn drop(&mut self) {

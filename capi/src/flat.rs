@@ -1,4 +1,4 @@
-//! Questions about `count` elements that lie one behind the other.
+//! Questions about `count` adjacent elements.
 #![expect(unsafe_code, reason = "functions for C")]
 
 use core::ffi::c_void;
@@ -10,20 +10,20 @@ use crate::codes::{self, FormatCode, NF_IS_NEVER, PredicateCode};
 use crate::ffi::{self, Slot, Span, border};
 use crate::status::{NF_ERR_INTERNAL, Status};
 
-/// The index of no element, where there is none of the kind asked for.
+/// The index if there is no such element.
 pub const NF_NONE: u64 = u64::MAX;
 
 /// Elements of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Occurrences {
-    /// How many there are.
+    /// The number of elements.
     pub count: u64,
-    /// The index of the first, or `NF_NONE`. In a view: the row-major index of its coordinate.
+    /// The index of the first, or `NF_NONE`. In a view, the row-major index.
     pub first: u64,
 }
 
-/// The elements that are not finite, by class.
+/// The NaN and infinities, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Census {
@@ -55,7 +55,7 @@ pub(crate) fn index(position: Option<usize>) -> u64 {
     position.map_or(NF_NONE, |position| position as u64)
 }
 
-/// `out[i]` becomes 1 if `predicate` holds for element `i`, else 0.
+/// Sets `out[i]` to 1 if `predicate` holds for element `i`, otherwise to 0.
 ///
 /// `data` and `out` may be null if `count` is 0.
 ///
@@ -86,9 +86,9 @@ pub unsafe extern "C" fn nf_mask(
     })
 }
 
-/// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for
-/// element `i`, else 0: the order of Apache Arrow. All other bits stay as they are, and bytes
-/// without results are not touched.
+/// Sets bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` to 1 if `predicate` holds for
+/// element `i`, otherwise to 0: the order of Apache Arrow. All other bits keep their values, and
+/// bytes without results are not touched.
 ///
 /// `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if
 /// `bitmap_bytes` is 0.
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn nf_bits(
     })
 }
 
-/// `*result` becomes true if `predicate` holds for an element. Stops soon after the first.
+/// Sets `*result` to whether `predicate` holds for any element. Stops soon after the first hit.
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
@@ -142,8 +142,8 @@ pub unsafe extern "C" fn nf_any(
     unsafe { reduce(data, format, count, predicate, result, |x, predicate| x.any(predicate)) }
 }
 
-/// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon
-/// after the first for which it does not.
+/// Sets `*result` to whether `predicate` holds for all elements: true if there are none. Stops soon
+/// after the first element for which the predicate does not hold.
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn nf_all(
     unsafe { reduce(data, format, count, predicate, result, |x, predicate| x.all(predicate)) }
 }
 
-/// `*result` becomes the number of elements for which `predicate` holds.
+/// Sets `*result` to the number of elements for which `predicate` holds.
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn nf_count(
     }
 }
 
-/// `*result` becomes the index of the first element for which `predicate` holds, or `NF_NONE`.
+/// Sets `*result` to the index of the first element for which `predicate` holds, or to `NF_NONE`.
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn nf_take_census(
     unsafe { reduce(data, format, count, NF_IS_NEVER, result, |x, _| x.census().into()) }
 }
 
-/// The arguments that all of these functions have, checked.
+/// The arguments that these functions share, after their checks.
 fn question(
     data: *const c_void,
     format: FormatCode,

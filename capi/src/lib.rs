@@ -1,9 +1,9 @@
-//! The C interface of `nonfinite`, for C, C++ and whatever calls C. `include/nonfinite.h` is made
-//! of this crate, so the documentation of its items is that of the header; Rust programs use the
-//! crate `nonfinite`.
+//! The C interface of `nonfinite`, for C, C++ and all languages that call C. `include/nonfinite.h`
+//! is generated from this crate, so the documentation here is that of the header. Rust programs use
+//! the crate `nonfinite`.
 //!
-//! Every pointer is checked for what can be checked before it is used, errors are a [`Status`], and
-//! a panic, which would be a mistake in this crate, ends at the border as [`NF_ERR_INTERNAL`].
+//! Every pointer gets all possible checks before it is used. Errors are a [`Status`]. A panic,
+//! which would be a mistake in this crate, is caught and becomes [`NF_ERR_INTERNAL`].
 
 mod codes;
 mod ffi;

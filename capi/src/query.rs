@@ -1,4 +1,4 @@
-//! What this library is and what it can do here.
+//! Version, formats and backends of the library.
 #![expect(unsafe_code, reason = "functions for C")]
 
 use core::ffi::{CStr, c_char};
@@ -12,10 +12,10 @@ use crate::codes::{self, FormatCode};
 use crate::ffi::{Slot, border};
 use crate::status::{NF_ERR_INDEX, NF_ERR_NAME, NF_ERR_NULL, NF_ERR_UNAVAILABLE, Status};
 
-/// Major version of this header: that of the library must be the same.
+/// Major version of this header. The library must have the same major version.
 pub const NF_VERSION_MAJOR: u32 = 0;
-/// Minor version of this header. As long as the major version is 0, that of the library must be the
-/// same.
+/// Minor version of this header. As long as the major version is 0, the library must have the same
+/// minor version.
 pub const NF_VERSION_MINOR: u32 = 1;
 /// Patch version of this header.
 pub const NF_VERSION_PATCH: u32 = 0;
@@ -32,7 +32,7 @@ pub extern "C" fn nf_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Longer than any name of a format or a backend. No more bytes of a name are looked at.
+/// Longer than any name of a format or a backend. At most this many bytes of a name are read.
 const LONGEST_NAME: usize = 64;
 
 /// The text at `name`.
@@ -53,7 +53,7 @@ unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Status> {
     core::str::from_utf8(bytes).map_err(|_| NF_ERR_NAME)
 }
 
-/// Names for C, made once: Rust's do not end with a NUL.
+/// Names for C, made once, since names in Rust do not end with a NUL.
 struct Names {
     formats: Vec<CString>,
     backends: Vec<CString>,
@@ -64,18 +64,18 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| Names {
     backends: backends().map(|backend| name(backend.name)).collect(),
 });
 
-/// Names have no NUL; one that had would be given without a name.
+/// No name contains a NUL. If one did, it would become an empty name.
 fn name(name: &str) -> CString {
     CString::new(name).unwrap_or_default()
 }
 
-/// Bytes that one element takes: 8, 4, 2 or 1; 0 if no format has this number.
+/// Bytes of an element: 8, 4, 2 or 1. 0 if no format has this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_format_size(format: FormatCode) -> usize {
     codes::format(format).map_or(0, Format::size_in_bytes)
 }
 
-/// The name, such as "f32", "bf16" or "f8e4m3fn"; null if no format has this number.
+/// The name, such as "f32", "bf16" or "f8e4m3fn". Null if no format has this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_format_name(format: FormatCode) -> *const c_char {
     let format = codes::format(format).ok();
@@ -83,9 +83,9 @@ pub extern "C" fn nf_format_name(format: FormatCode) -> *const c_char {
     position.and_then(|i| NAMES.formats.get(i)).map_or(core::ptr::null(), |name| name.as_ptr())
 }
 
-/// The format of this name, in any case: our names and the spellings of Rust, numpy, ml_dtypes,
-/// ONNX and safetensors. "FLOAT" is `NF_FORMAT_F32`, and "F8_E4M3" is `NF_FORMAT_F8E4M3FN`, as in
-/// safetensors.
+/// The format of this name, in any case. Accepts the names of this library and the spellings of
+/// Rust, numpy, ml_dtypes, ONNX and safetensors. "FLOAT" is `NF_FORMAT_F32`, and "F8_E4M3" is
+/// `NF_FORMAT_F8E4M3FN`, as in safetensors.
 ///
 /// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_NAME`.
 ///
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn nf_format_from_name(
     })
 }
 
-/// A way to run the kernels: an instruction set.
+/// A backend: a version of the kernels for an instruction set.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct BackendInfo {
@@ -119,10 +119,11 @@ pub struct BackendInfo {
     pub active: bool,
 }
 
-/// The name of the backend that the functions of this library use: the one given to
-/// `nf_backend_activate`, else the one that the environment variable NONFINITE_BACKEND names, else
-/// the best. Null if NONFINITE_BACKEND is set and names no backend that this build and CPU have;
-/// then all functions that need a backend fail with `NF_ERR_INTERNAL`.
+/// The name of the backend that the functions of this library use. This is the backend given to
+/// `nf_backend_activate`. Without one it is the backend that the environment variable
+/// NONFINITE_BACKEND names, or else the best backend. Null if NONFINITE_BACKEND is set and names no
+/// backend that this build and CPU have; then all functions that need a backend fail with
+/// `NF_ERR_INTERNAL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_backend_name() -> *const c_char {
     let mut name = core::ptr::null();
@@ -157,7 +158,7 @@ pub unsafe extern "C" fn nf_backend_at(index: usize, result: *mut BackendInfo) -
     })
 }
 
-/// From now on the functions of this library use this backend, in all threads.
+/// Makes the functions of this library use this backend from now on, in all threads.
 ///
 /// Refused with `NF_ERR_NULL`, `NF_ERR_NAME`, `NF_ERR_UNAVAILABLE`.
 ///

@@ -1,13 +1,14 @@
-//! What a call may end with.
+//! The status of a call.
 
 use core::ffi::{CStr, c_char};
 
-/// How a call ended: `NF_OK`, or why it was refused. `nf_status_message` tells it in words.
+/// The result of a call: `NF_OK`, or the reason of a refusal. `nf_status_message` returns it in
+/// words.
 pub type Status = i32;
 
 /// The results are written.
 pub const NF_OK: Status = 0;
-/// A pointer that must lead somewhere is null.
+/// A required pointer is null.
 pub const NF_ERR_NULL: Status = 1;
 /// No format has this number.
 pub const NF_ERR_FORMAT: Status = 2;
@@ -18,7 +19,7 @@ pub const NF_ERR_PREDICATE: Status = 3;
 pub const NF_ERR_LENGTH: Status = 4;
 /// A pointer to a result, or to sizes, strides or a view, is not aligned to its type.
 pub const NF_ERR_MISALIGNED: Status = 5;
-/// The bitmap ends before the last result or before the first bit that was asked for.
+/// The bitmap ends before the last result or before the first bit.
 pub const NF_ERR_OUTPUT_LENGTH: Status = 6;
 /// Input and output have bytes in common.
 pub const NF_ERR_OVERLAP: Status = 7;
@@ -26,12 +27,12 @@ pub const NF_ERR_OVERLAP: Status = 7;
 pub const NF_ERR_NAME: Status = 8;
 /// The backend is known, but this CPU cannot run it.
 pub const NF_ERR_UNAVAILABLE: Status = 9;
-/// There is nothing at this index.
+/// The index is behind the end.
 pub const NF_ERR_INDEX: Status = 10;
 /// The output strides send two results to one byte.
 pub const NF_ERR_OUTPUT_STRIDES: Status = 11;
-/// A mistake in this library. Please report it. Or NONFINITE_BACKEND names no backend that this
-/// build and CPU have.
+/// Either NONFINITE_BACKEND names no backend that this build and CPU have, or this is a mistake in
+/// the library. Please report the latter.
 pub const NF_ERR_INTERNAL: Status = 12;
 
 /// In the order of the numbers.
@@ -51,7 +52,7 @@ const MESSAGES: [&CStr; 13] = [
     c"a mistake in nonfinite; please report it",
 ];
 
-/// What a status means, in English. For numbers that are no status it says so.
+/// The meaning of a status, in English. Also has a text for unknown numbers.
 #[expect(unsafe_code, reason = "the name that C links")]
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_status_message(status: Status) -> *const c_char {

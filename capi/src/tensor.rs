@@ -1,4 +1,4 @@
-//! What an `nf_view` describes, checked: its elements, sizes and strides.
+//! The elements, sizes and strides of an `nf_view`, with all checks.
 #![expect(unsafe_code, reason = "C's pointers become slices")]
 
 use core::ffi::c_void;
@@ -13,33 +13,33 @@ use crate::status::{
 };
 
 /// A strided tensor: the element at coordinate `c` is `data[offset + c[0] * strides[0] + ... +
-/// c[rank - 1] * strides[rank - 1]]`. All in elements, as numpy, DLPack and DirectML have it, but
-/// numpy's strides in bytes.
+/// c[rank - 1] * strides[rank - 1]]`. Offset and strides are in elements, as in DLPack and
+/// DirectML. (numpy has strides in bytes.)
 ///
 /// Strides may be negative or 0 (a broadcast dimension), dimensions may overlap, and one of size 1
 /// may have any stride. A rank of 0 is one element. If a size is 0 there are no elements, and
 /// `data` may be null and `offset` and strides anything.
 ///
-/// All bytes from the first to the last element must be readable, and nothing may write to them
-/// during a call, also those between elements; only elements are read.
+/// All bytes from the first to the last element must be readable, including the bytes between
+/// elements, and nothing may write to them during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct View {
-    /// What offsets and strides count from. Any address.
+    /// The address that offset and strides count from. Needs no alignment.
     pub data: *const c_void,
     /// The format of the elements.
     pub format: FormatCode,
     /// The number of dimensions.
     pub rank: usize,
-    /// One size a dimension, outermost first. May be null if `rank` is 0.
+    /// One size for each dimension, outermost first. May be null if `rank` is 0.
     pub sizes: *const usize,
-    /// One stride a dimension, outermost first. Null: row-major without padding.
+    /// One stride for each dimension, outermost first. Null means row-major without padding.
     pub strides: *const isize,
-    /// Where coordinate 0 is.
+    /// The index of the element at coordinate 0.
     pub offset: isize,
 }
 
-/// A `View` whose pointers were checked, and that names no element that cannot be.
+/// A `View` after the checks of its pointers and of the addresses of its elements.
 pub(crate) struct Tensor<'a> {
     format: Format,
     pub(crate) sizes: &'a [usize],
@@ -67,7 +67,7 @@ impl<'a> Tensor<'a> {
         let strides = unsafe { optional(x.strides, x.rank)? };
         let extent = Extent::new(sizes, strides.map(|(strides, _)| strides), x.offset)?;
         let data = extent.span(x.data, format.size_in_bytes())?;
-        // Broadcast, more elements can be named than there are bytes.
+        // Broadcast dimensions can name more elements than there are bytes.
         let len = if sizes.contains(&0) {
             Some(0)
         } else {
@@ -107,13 +107,13 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// From which to which element a layout reaches, counted from the pointer of C.
+/// The range of elements of a layout, counted from the pointer of C.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
     first: isize,
     /// Coordinate 0.
     origin: isize,
-    /// From the first element to the last, with both; 0 if there is none.
+    /// The number of elements from the first to the last, both included. 0 if there is none.
     elements: usize,
 }
 
@@ -161,7 +161,7 @@ impl Extent {
 
     /// Coordinate 0, counted from the first element.
     pub(crate) fn offset(&self) -> usize {
-        // Neither below 0 nor too much: the origin is between the first and the last element.
+        // Fits: the origin is between the first and the last element.
         self.origin.wrapping_sub(self.first).unsigned_abs()
     }
 }
@@ -182,7 +182,7 @@ fn reach(sizes: &[usize], strides: &[isize], origin: isize) -> Option<(isize, is
     Some((first, last))
 }
 
-/// Strides, and their bytes, unless there are none.
+/// The strides and their bytes. None if the pointer is null.
 ///
 /// # Safety
 /// As [`ffi::array`], or null.
@@ -197,13 +197,13 @@ pub(crate) unsafe fn optional<'a>(
     unsafe { ffi::array(strides, rank) }.map(Some)
 }
 
-/// The status of an error that a [`Tensor`] or an output can still have.
+/// The status of an error of a [`Tensor`] or an output.
 pub(crate) fn status(error: Error) -> Status {
     match error {
         Error::TooManyElements { .. } => NF_ERR_LENGTH,
         Error::Overlap { .. } => NF_ERR_OUTPUT_STRIDES,
         Error::OutputBits { .. } => NF_ERR_OUTPUT_LENGTH,
-        // Spans are as long as layouts reach, and sizes are the same for both sides.
+        // Cannot happen: spans cover the whole layout, and both sides have the same sizes.
         _ => NF_ERR_INTERNAL,
     }
 }

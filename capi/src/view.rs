@@ -11,17 +11,16 @@ use crate::flat::{Census, index};
 use crate::status::{NF_ERR_INDEX, Status};
 use crate::tensor::{Extent, Tensor, View, optional, status};
 
-/// For the element at each coordinate `c`, `out[out_offset + c[0] * out_strides[0] + ...]` becomes
-/// 1 if `predicate` holds, else 0. Bytes between results stay as they are. If `out_strides` is
-/// null, the results are row-major without padding.
+/// For the element at each coordinate `c`, sets `out[out_offset + c[0] * out_strides[0] + ...]` to
+/// 1 if `predicate` holds, otherwise to 0. Bytes between results keep their values. If
+/// `out_strides` is null, the results are row-major without padding.
 ///
-/// No two coordinates may share a byte of the output: of the dimensions larger than 1, in order of
-/// their absolute strides, each must step over all bytes that those before it reach.
+/// No two coordinates may share a byte of the output: sort the dimensions larger than 1 by absolute
+/// stride; each must step over all bytes that the dimensions before it reach.
 ///
 /// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 /// `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, and with `NF_ERR_OVERLAP` if the bytes from the
-/// first to the last result have any in common with those from the first to the last element, or
-/// with sizes or strides.
+/// first to the last result overlap the bytes from the first to the last element, sizes or strides.
 ///
 /// # Safety
 /// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `out_strides` is
@@ -61,12 +60,12 @@ pub unsafe extern "C" fn nf_view_mask(
     })
 }
 
-/// Bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` becomes 1 if `predicate` holds for
-/// the element of row-major index `i`, else 0. All other bits stay as they are, and bytes without
-/// results are not touched.
+/// Sets bit `(bit_offset + i) % 8` of `bitmap[(bit_offset + i) / 8]` to 1 if `predicate` holds for
+/// the element of row-major index `i`, otherwise to 0. All other bits keep their values, and bytes
+/// without results are not touched.
 ///
-/// Refused as `nf_view_mask`, but with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last
-/// result or before bit `bit_offset`.
+/// Refused like `nf_view_mask`, except with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the
+/// last result or before bit `bit_offset`.
 ///
 /// # Safety
 /// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `bitmap` leads
@@ -93,7 +92,7 @@ pub unsafe extern "C" fn nf_view_bits(
     })
 }
 
-/// `*result` becomes true if `predicate` holds for an element. Stops soon after one was found.
+/// Sets `*result` to whether `predicate` holds for any element. Stops soon after the first hit.
 ///
 /// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 /// `NF_ERR_MISALIGNED`.
@@ -111,8 +110,8 @@ pub unsafe extern "C" fn nf_view_any(
     unsafe { reduce(x, result, |view| Ok(view.any(codes::predicate(predicate)?))) }
 }
 
-/// `*result` becomes true if `predicate` holds for all elements, and if there are none. Stops soon
-/// after one was found for which it does not.
+/// Sets `*result` to whether `predicate` holds for all elements: true if there are none. Stops soon
+/// after the first element for which the predicate does not hold.
 ///
 /// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 /// `NF_ERR_MISALIGNED`.
@@ -130,8 +129,8 @@ pub unsafe extern "C" fn nf_view_all(
     unsafe { reduce(x, result, |view| Ok(view.all(codes::predicate(predicate)?))) }
 }
 
-/// `*result` becomes the number of elements for which `predicate` holds. One that is broadcast
-/// counts as often as coordinates name it.
+/// Sets `*result` to the number of elements for which `predicate` holds. A broadcast element counts
+/// for each of its coordinates.
 ///
 /// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 /// `NF_ERR_MISALIGNED`.
@@ -149,8 +148,8 @@ pub unsafe extern "C" fn nf_view_count(
     unsafe { reduce(x, result, |view| Ok(view.count(codes::predicate(predicate)?) as u64)) }
 }
 
-/// `*result` becomes the row-major index of the first element for which `predicate` holds, or
-/// `NF_NONE`. `nf_view_coordinate` makes a coordinate of it.
+/// Sets `*result` to the row-major index of the first element for which `predicate` holds, or to
+/// `NF_NONE`. `nf_view_coordinate` converts the index to a coordinate.
 ///
 /// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
 /// `NF_ERR_MISALIGNED`.
@@ -181,8 +180,8 @@ pub unsafe extern "C" fn nf_view_census(x: *const View, result: *mut Census) -> 
     unsafe { reduce(x, result, |view| Ok(view.census().into())) }
 }
 
-/// Writes the coordinate of the element of this row-major index: one number a dimension, outermost
-/// first. No element is read.
+/// Writes the coordinate of the element with this row-major index: one number for each dimension,
+/// outermost first. No element is read.
 ///
 /// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, with
 /// `NF_ERR_OVERLAP` if the coordinate shares bytes with elements, sizes or strides, and with

@@ -1,5 +1,6 @@
-/* Every function on heap blocks of exactly the size it may touch, for valgrind and for tools of its kind: all lengths up to
- * 300 of every format, outputs uninitialised. Answers are compared with a loop that reads the codes bit by bit. */
+/* Every function on heap blocks of exactly the size that it may touch, for valgrind and similar
+ * tools: all lengths up to 300 of every format, with uninitialised outputs. Answers are compared
+ * with a loop that reads the codes bit by bit. */
 #include <nonfinite.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@ static unsigned long failures;
 
 static void expect(int right, const char *what, nf_format format, size_t count) {
   if (!right) {
-    fprintf(stderr, "%s: wrong for %lu elements of %s\n", what, (unsigned long)count, nf_format_name(format));
+    fprintf(stderr, "%s: wrong for %lu elements of %s\n", what, (unsigned long)count,
+            nf_format_name(format));
     failures++;
   }
 }
@@ -22,7 +24,8 @@ static void *block(size_t size) {
   return memory;
 }
 
-/* Special codes of the formats with an infinity, or those whose NaN is one code with or without its sign. */
+/* Special codes of the formats with infinities, and of the formats with a single code for NaN (with
+ * or without a sign). */
 struct format {
   nf_format format;
   uint64_t exponent, mantissa, nan, nan_mask;
@@ -75,7 +78,10 @@ static uint64_t fill(const struct format *f, unsigned char *data, size_t count) 
     uint8_t one = (uint8_t)bits;
     uint16_t two = (uint16_t)bits;
     uint32_t four = (uint32_t)bits;
-    const void *value = size == 1 ? (void *)&one : size == 2 ? (void *)&two : size == 4 ? (void *)&four : (void *)&bits;
+    const void *value = size == 1   ? (void *)&one
+                        : size == 2 ? (void *)&two
+                        : size == 4 ? (void *)&four
+                                    : (void *)&bits;
     memcpy(data + i * size, value, size);
     nans += (uint64_t)is_nan(f, bits);
   }
@@ -83,60 +89,71 @@ static uint64_t fill(const struct format *f, unsigned char *data, size_t count) 
 }
 
 static void check(const struct format *f, size_t count) {
-  size_t i, size = nf_format_size(f->format), bytes = (count + 3 + 7) / 8, flags = 0, bits = 0;
-  unsigned char *data = block(count * size), *mask = block(count), *bitmap = block(bytes), *columns = block(2 * count);
+  const nf_format format = f->format;
+  size_t i, size = nf_format_size(format), bytes = (count + 3 + 7) / 8, flags = 0, bits = 0;
+  unsigned char *data = block(count * size), *mask = block(count);
+  unsigned char *bitmap = block(bytes), *columns = block(2 * count);
   uint64_t nans = fill(f, data, count), number = 77, first = 77;
   ptrdiff_t forward = 1, backward = -1, two = 2;
   nf_view view = {NULL, 0, 1, NULL, NULL, 0};
   bool any = false, all = false;
   nf_census census;
 
-  expect(nf_mask(data, f->format, count, NF_IS_NAN, mask) == NF_OK, "nf_mask", f->format, count);
+  expect(nf_mask(data, format, count, NF_IS_NAN, mask) == NF_OK, "nf_mask", format, count);
   memset(bitmap, 0, bytes);
-  expect(nf_bits(data, f->format, count, NF_IS_NAN, bitmap, bytes, 3) == NF_OK, "nf_bits", f->format, count);
+  expect(nf_bits(data, format, count, NF_IS_NAN, bitmap, bytes, 3) == NF_OK, "nf_bits", format,
+         count);
   for (i = 0; i < count; i++) {
     int nan = is_nan(f, element(f, i));
     flags += mask[i] == nan;
     bits += (bitmap[(i + 3) / 8] >> (i + 3) % 8 & 1) == nan;
   }
-  expect(flags == count && bits == count, "masks", f->format, count);
-  expect(nf_count(data, f->format, count, NF_IS_NAN, &number) == NF_OK && number == nans, "nf_count", f->format, count);
-  expect(nf_any(data, f->format, count, NF_IS_NAN, &any) == NF_OK && any == (nans != 0), "nf_any", f->format, count);
-  expect(nf_all(data, f->format, count, NF_IS_NAN, &all) == NF_OK && all == (nans == count), "nf_all", f->format, count);
-  expect(nf_first(data, f->format, count, NF_IS_NAN, &first) == NF_OK && (first == NF_NONE) == (nans == 0), "nf_first",
-         f->format, count);
-  expect(nf_take_census(data, f->format, count, &census) == NF_OK && census.nan.count == nans && census.nan.first == first,
-         "nf_take_census", f->format, count);
+  expect(flags == count && bits == count, "masks", format, count);
+  expect(nf_count(data, format, count, NF_IS_NAN, &number) == NF_OK && number == nans, "nf_count",
+         format, count);
+  expect(nf_any(data, format, count, NF_IS_NAN, &any) == NF_OK && any == (nans != 0), "nf_any",
+         format, count);
+  expect(nf_all(data, format, count, NF_IS_NAN, &all) == NF_OK && all == (nans == count), "nf_all",
+         format, count);
+  expect(nf_first(data, format, count, NF_IS_NAN, &first) == NF_OK &&
+             (first == NF_NONE) == (nans == 0),
+         "nf_first", format, count);
+  expect(nf_take_census(data, format, count, &census) == NF_OK && census.nan.count == nans &&
+             census.nan.first == first,
+         "nf_take_census", format, count);
 
   /* The same, backwards, into every second byte. */
   view.data = data;
-  view.format = f->format;
+  view.format = format;
   view.sizes = &count;
   view.strides = &backward;
   view.offset = (ptrdiff_t)count - 1;
-  expect(nf_view_mask(&view, NF_IS_NAN, columns, 0, &two) == NF_OK, "nf_view_mask", f->format, count);
+  expect(nf_view_mask(&view, NF_IS_NAN, columns, 0, &two) == NF_OK, "nf_view_mask", format, count);
   for (i = 0, flags = 0; i < count; i++) {
     flags += columns[2 * i] == mask[count - 1 - i];
   }
-  expect(flags == count, "columns", f->format, count);
-  expect(nf_view_count(&view, NF_IS_NAN, &number) == NF_OK && number == nans, "nf_view_count", f->format, count);
+  expect(flags == count, "columns", format, count);
+  expect(nf_view_count(&view, NF_IS_NAN, &number) == NF_OK && number == nans, "nf_view_count",
+         format, count);
   /* Every second element, from the last on. */
   view.strides = &two;
   i = (count + 1) / 2;
   view.sizes = &i;
   view.offset = 0;
-  expect(nf_view_census(&view, &census) == NF_OK, "nf_view_census", f->format, count);
+  expect(nf_view_census(&view, &census) == NF_OK, "nf_view_census", format, count);
   view.strides = &forward;
   view.sizes = &count;
-  expect(nf_view_census(&view, &census) == NF_OK && census.nan.count == nans && census.nan.first == first, "nf_view_census",
-         f->format, count);
+  expect(nf_view_census(&view, &census) == NF_OK && census.nan.count == nans &&
+             census.nan.first == first,
+         "nf_view_census", format, count);
   free(data);
   free(mask);
   free(bitmap);
   free(columns);
 }
 
-/* Names one element more than there is, which a tool that watches memory must find: else it finds nothing else either. */
+/* Names one element behind the end. A tool that watches memory must find this read; otherwise its
+ * silence on all other reads proves nothing. */
 static int overrun(void) {
   unsigned char *data = block(300 * sizeof(float));
   uint64_t number;

@@ -5,7 +5,8 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::formats::BEGINNING;
-use crate::model::{Checksum, Data, Error, FileFormat, ReadAt, Source, Tensor};
+use crate::model::reader::Contents;
+use crate::model::{Data, Error, FileFormat, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
@@ -71,40 +72,31 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
     Ok(Report { format, tensors, other_files: Vec::new() })
 }
 
-/// The tensors and checksums of a file that the check has to look at.
-pub(crate) struct Contents {
-    pub(crate) tensors: Vec<Tensor>,
-    pub(crate) checksums: Vec<Checksum>,
+/// Prepares the contents of a file for the scan: applies the options that change formats.
+///
+/// # Errors
+/// [`Error`] if the file claims too much.
+pub(crate) fn prepared(
+    source: &dyn ReadAt,
+    mut contents: Contents,
+    options: &Options,
+) -> Result<Contents, Error> {
+    let tensors = &mut contents.tensors;
+    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
+    let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
+    let decoded =
+        decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
+    options.bound(decoded, source.length() as u64)?;
+    Ok(contents)
 }
 
-impl Contents {
-    /// Makes the work from the tensors of a reader. Applies the options that change formats.
-    ///
-    /// # Errors
-    /// [`Error`] if the file has no valid checksums, or claims too much.
-    pub(crate) fn new(
-        source: &dyn ReadAt,
-        format: FileFormat,
-        mut tensors: Vec<Tensor>,
-        options: &Options,
-    ) -> Result<Self, Error> {
-        let checksums = format.checksums(source)?;
-        tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
-        let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
-        let decoded =
-            decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
-        options.bound(decoded, source.length() as u64)?;
-        Ok(Self { tensors, checksums })
-    }
-
-    /// The files beside the input that hold data of its tensors, each once.
-    pub(crate) fn other_files(&self) -> Vec<PathBuf> {
-        let paths = self.tensors.iter().filter_map(|tensor| match &tensor.data {
-            Data::Other { source, .. } => source.file().map(Path::to_owned),
-            Data::Input(_) | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => None,
-        });
-        paths.collect::<BTreeSet<_>>().into_iter().collect()
-    }
+/// The files beside the input that hold data of its tensors, each once.
+pub(crate) fn other_files(tensors: &[Tensor]) -> Vec<PathBuf> {
+    let paths = tensors.iter().filter_map(|tensor| match &tensor.data {
+        Data::Other { source, .. } => source.file().map(Path::to_owned),
+        Data::Input(_) | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => None,
+    });
+    paths.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn check(
@@ -113,9 +105,9 @@ fn check(
     format: FileFormat,
     options: &Options,
 ) -> Result<Report, Error> {
-    let contents = Contents::new(source, format, format.read(source, path)?, options)?;
-    let other_files = contents.other_files();
+    let contents = prepared(source, format.read(source, path)?, options)?;
     let Contents { tensors, checksums } = contents;
+    let other_files = other_files(&tensors);
     if let Some(observer) = &options.observer {
         let scanned = tensors.iter().filter(|tensor| tensor.is_scanned());
         // Saturates: a column may claim any length without data.

@@ -33,7 +33,7 @@ impl Listed {
     fn lists(self, tensor: &TensorReport) -> bool {
         match self {
             Self::All => true,
-            Self::Bad => tensor.is_bad() || matches!(tensor.looked_at, LookedAt::Unreadable(_)),
+            Self::Bad => tensor.is_bad() || tensor.looked_at.is_missing(),
         }
     }
 }
@@ -52,12 +52,17 @@ pub fn document(files: &[(PathBuf, Result<Report, Error>)], listed: Listed) -> S
 
 /// The comparison of two sides as one document. It lists the pairs with a NaN or an infinity, and
 /// the tensors that only one side has.
+///
+/// `complete` is whether all files of both sides were looked at.
 #[must_use]
-pub fn comparison(pairs: &[Pair<'_>]) -> String {
+pub fn comparison(pairs: &[Pair<'_>], complete: bool) -> String {
     let compared = pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some()).count();
     let found =
         |tensor: Option<&TensorReport>| tensor.is_none_or(|tensor| tensor.first().is_some());
-    let listed = pairs.iter().filter(|pair| found(pair.a) || found(pair.b));
+    let shape = |tensor: Option<&TensorReport>| tensor.map(|tensor| tensor.shape.clone());
+    let listed = pairs
+        .iter()
+        .filter(|pair| found(pair.a) || found(pair.b) || shape(pair.a) != shape(pair.b));
     let tensors = listed.map(|pair| Compared {
         name: pair.name(),
         path: pair.file.to_string_lossy().into_owned(),
@@ -70,6 +75,7 @@ pub fn comparison(pairs: &[Pair<'_>]) -> String {
         schema_version: VERSION,
         version: PROGRAM,
         new: pairs.iter().any(|pair| !pair.new.is_empty()),
+        complete,
         compared,
         tensors: tensors.collect(),
     })
@@ -124,6 +130,7 @@ struct Comparison<'a> {
     schema_version: u32,
     version: &'static str,
     new: bool,
+    complete: bool,
     compared: usize,
     tensors: Vec<Compared<'a>>,
 }
@@ -145,6 +152,8 @@ struct File<'a> {
     bad: bool,
     complete: bool,
     error: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    damaged: bool,
     not_looked_at: Vec<NotLookedAt<'a>>,
     tensors: Vec<Tensor<'a>>,
 }
@@ -178,6 +187,7 @@ impl<'a> File<'a> {
             bad: report.is_some_and(Report::is_bad),
             complete: report.is_some_and(Report::is_complete),
             error: result.as_ref().err().map(Error::to_string),
+            damaged: report.is_some_and(Report::is_damaged),
             not_looked_at: NotLookedAt::all(result),
             tensors: report
                 .into_iter()
@@ -287,7 +297,9 @@ impl<'a> Tensor<'a> {
             }
             LookedAt::AlwaysFinite => ("always_finite", None, None),
             LookedAt::NotFloat => ("not_float", None, None),
-            LookedAt::Unreadable(why) => ("unreadable", Some(why.as_str()), None),
+            LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
+                ("unreadable", Some(why.as_str()), None)
+            }
         };
         let count = |finding: &'a Finding| Count {
             count: finding.count,

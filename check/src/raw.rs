@@ -44,7 +44,10 @@ pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype], taken_as: &[TakenAs])
     let is_raw = match tensor.content {
         Content::Unreadable(_) => true,
         Content::NotFloat => false,
-        Content::Floats { .. } | Content::Blocks { .. } | Content::AlwaysFinite => return,
+        Content::Floats { .. }
+        | Content::Blocks { .. }
+        | Content::AlwaysFinite
+        | Content::Damaged(_) => return,
     };
     let dtype = tensor.dtype.trim_start_matches(['<', '>', '=', '|']);
     let order = if tensor.dtype.starts_with('>') { ByteOrder::Big } else { ByteOrder::Little };
@@ -80,7 +83,10 @@ fn has_elements_of(tensor: &Tensor, format: Format) -> bool {
 pub(crate) fn fits(tensor: &Tensor, content: &Content) -> bool {
     let is_taken = match tensor.content {
         Content::Unreadable(_) | Content::NotFloat => true,
-        Content::Floats { .. } | Content::Blocks { .. } | Content::AlwaysFinite => false,
+        Content::Floats { .. }
+        | Content::Blocks { .. }
+        | Content::AlwaysFinite
+        | Content::Damaged(_) => false,
     };
     is_taken
         && matches!(content, Content::Floats { format, parts: 1, .. }

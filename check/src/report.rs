@@ -34,10 +34,17 @@ impl Report {
         self.not_looked_at().next().is_none()
     }
 
+    /// Whether a part of the file is damaged, and the other parts were checked.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        let looked_at = self.tensors.iter().map(|tensor| &tensor.looked_at);
+        looked_at.into_iter().any(|looked_at| matches!(looked_at, LookedAt::Damaged(_)))
+    }
+
     /// The tensors that could hold a NaN and were not looked at, with the reasons.
     pub fn not_looked_at(&self) -> impl Iterator<Item = (&TensorReport, &str)> {
         self.tensors.iter().filter_map(|tensor| match &tensor.looked_at {
-            LookedAt::Unreadable(why) => Some((tensor, why.as_str())),
+            LookedAt::Unreadable(why) | LookedAt::Damaged(why) => Some((tensor, why.as_str())),
             LookedAt::Values
             | LookedAt::Scales { .. }
             | LookedAt::AlwaysFinite
@@ -97,6 +104,16 @@ pub enum LookedAt {
     NotFloat,
     /// No number, with the reason. The tensor may hold a NaN.
     Unreadable(String),
+    /// None, although there may be a NaN, because this part of the file is damaged: why.
+    Damaged(String),
+}
+
+impl LookedAt {
+    /// Whether the numbers could not be looked at, although there may be a NaN.
+    #[must_use]
+    pub const fn is_missing(&self) -> bool {
+        matches!(self, Self::Unreadable(_) | Self::Damaged(_))
+    }
 }
 
 impl TensorReport {
@@ -145,7 +162,8 @@ impl TensorReport {
             LookedAt::Values
             | LookedAt::AlwaysFinite
             | LookedAt::NotFloat
-            | LookedAt::Unreadable(_) => statement,
+            | LookedAt::Unreadable(_)
+            | LookedAt::Damaged(_) => statement,
         })
     }
 
@@ -174,7 +192,10 @@ fn first_of(tensor: &Description, place: usize, bits: u64) -> First {
             let element = (place / per_block).saturating_mul(blocks.elements);
             (blocks.format, element, Some(blocks.scales.name(place % per_block)))
         }
-        Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => {
+        Content::AlwaysFinite
+        | Content::NotFloat
+        | Content::Unreadable(_)
+        | Content::Damaged(_) => {
             unreachable!("nothing is found where nothing is looked at")
         }
     };
@@ -192,5 +213,6 @@ fn looked_at(content: &Content) -> LookedAt {
         Content::AlwaysFinite => LookedAt::AlwaysFinite,
         Content::NotFloat => LookedAt::NotFloat,
         Content::Unreadable(why) => LookedAt::Unreadable(why.clone()),
+        Content::Damaged(why) => LookedAt::Damaged(why.clone()),
     }
 }

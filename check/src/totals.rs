@@ -60,7 +60,7 @@ impl Totals {
         match tensor.looked_at {
             LookedAt::NotFloat => self.not_float += 1,
             LookedAt::AlwaysFinite => self.always_finite += 1,
-            LookedAt::Unreadable(_) => self.unreadable += 1,
+            LookedAt::Unreadable(_) | LookedAt::Damaged(_) => self.unreadable += 1,
             LookedAt::Values | LookedAt::Scales { .. } => {
                 self.tensors += 1;
                 self.elements = self.elements.saturating_add(tensor.elements);

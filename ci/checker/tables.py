@@ -70,8 +70,7 @@ def check_table(
     report = run(program, path)
     # Without statistics nulls are looked at with all others first: the counts must be the same.
     without = lambda report, *keys: {
-        name: {k: v for k, v in tensor.items() if k not in keys}
-        for name, tensor in report.items()
+        name: {k: v for k, v in tensor.items() if k not in keys} for name, tensor in report.items()
     }
     if without(report, "min", "max") != run(program, path, stats=False):
         failures.append(f"{what}: not the same without --stats")

@@ -1,5 +1,6 @@
-# Sourced by the scripts beside it. Debian packages go into one folder, $EMU (default: .emu at the root of the
-# repository), by a private apt state: nothing is installed, no lock of the system is taken, root is not needed.
+# Sourced by the scripts beside it. Debian packages go into one folder, $EMU (default: .emu at the
+# root of the repository), with a private state of apt: nothing is installed, no lock of the system
+# is taken, and root is not needed.
 
 shopt -s inherit_errexit
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,7 +15,8 @@ fail() {
   exit 1
 }
 
-# begin SETUP ARGS...: calls the function SETUP, one at a time on this $EMU; ends the script if ARGS are `setup`.
+# begin SETUP ARGS...: calls the function SETUP, under a lock of $EMU. Ends the script if ARGS are
+# `setup`.
 begin() {
   [ "$(uname -sm)" = "Linux x86_64" ] || fail "works on x86-64 Linux only"
   exec 9>"$EMU/lock"
@@ -54,15 +56,16 @@ Acquire::Languages "none";
 Acquire::Retries "3";
 Debug::NoLocking "true";
 C
-    # A list that cannot be had, a third party's perhaps, is no reason to stop; a package that cannot is.
+    # A list that cannot be fetched, perhaps of a third party, is ignored. A missing package is an
+    # error later.
     APT_CONFIG=$state/new apt-get -qq update >&2 || true
     mv "$state/new" "$state/conf"
   fi
   APT_CONFIG=$state/conf "$tool" "$@"
 }
 
-# unpack GROUP [--alone] PACKAGE...: unpacks into $ROOT, once, the packages and what they need that the system lacks;
-# --alone leaves out the latter.
+# unpack GROUP [--alone] PACKAGE...: unpacks the packages into $ROOT, once, with the dependencies
+# that the system lacks. --alone leaves out the dependencies.
 unpack() {
   local group=$1 archives=$EMU/apt/cache/archives deb members
   shift

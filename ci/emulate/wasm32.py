@@ -1,4 +1,4 @@
-"""Runs a WASI program: wasm32.py PROGRAM ARGS...  It sees the environment and, as its root, /tmp."""
+"""Runs a WASI program: wasm32.py PROGRAM ARGS...  It gets the environment, and /tmp as its root."""
 
 import sys
 

@@ -10,7 +10,7 @@ import openvino as ov
 from openvino import opset10
 from openvino.passes import ConstantFolding, Manager
 
-# Special codes of the 8-bit formats that both sides name, as our formats define them: NaN codes, infinite codes.
+# NaN codes and infinite codes of the 8-bit formats that both sides have, by our definitions.
 FP8 = {
     "f8e4m3fn": ({0x7F, 0xFF}, set()),
     "f8e5m2": ({0x7D, 0x7E, 0x7F, 0xFD, 0xFE, 0xFF}, {0x7C, 0xFC}),
@@ -60,7 +60,7 @@ def type_string(code):
 
 
 def of_openvino():
-    """The facts of openvino, in our fields, but without codes, which Python does not see, and formats."""
+    """The facts of openvino, in our fields, without formats and codes, which Python hides."""
     types = [t for t in (getattr(ov.Type, n) for n in dir(ov.Type)) if isinstance(t, ov.Type)]
     for element_type in types:
         name = element_type.get_type_name()
@@ -83,7 +83,9 @@ def refusal(make, element_type):
 
 def codes_of_the_header():
     """Names in the order of `enum class Type_t`."""
-    header = open(f"{ov.__path__[0]}/include/openvino/core/type/element_type.hpp", encoding="utf-8").read()
+    header = open(
+        f"{ov.__path__[0]}/include/openvino/core/type/element_type.hpp", encoding="utf-8"
+    ).read()
     body = header.split("enum class Type_t {")[1].split("}")[0]
     return [line.split(",")[0].strip() for line in body.splitlines() if line.strip()]
 
@@ -91,7 +93,9 @@ def codes_of_the_header():
 def boolean(text):
     """How openvino reads an attribute of an IR file whose default is true."""
     model = ov.Core().read_model(IR.format(text).encode(), b"")
-    return next(op for op in model.get_ops() if op.get_type_name() == "IsInf").get_attributes()["detect_negative"]
+    return next(op for op in model.get_ops() if op.get_type_name() == "IsInf").get_attributes()[
+        "detect_negative"
+    ]
 
 
 def special_codes(name):
@@ -105,7 +109,9 @@ def special_codes(name):
     folded = model.get_results()[0].input_value(0).get_node()
     assert folded.get_type_name() == "Constant", f"{name} is not folded"
     values = folded.data
-    return set(np.flatnonzero(np.isnan(values)).tolist()), set(np.flatnonzero(np.isinf(values)).tolist())
+    return set(np.flatnonzero(np.isnan(values)).tolist()), set(
+        np.flatnonzero(np.isinf(values)).tolist()
+    )
 
 
 def cpu_plugin_clamps_f64():
@@ -154,13 +160,20 @@ def main(path):
     for fact in (fact for fact in facts if fact[:2] == ["openvino", "boolean"]):
         compared += 1
         # What openvino does not know leaves the default, true.
-        expect({"true": True, "false": False, "refused": True}[fact[3]], boolean(fact[2]), f"boolean {fact[2]!r}")
+        expect(
+            {"true": True, "false": False, "refused": True}[fact[3]],
+            boolean(fact[2]),
+            f"boolean {fact[2]!r}",
+        )
     for name in ("f8e4m3", "f8e5m2", "f8e8m0"):
         compared += 1
         expect(FP8[types[name][5]], special_codes(name), f"special codes of {name}")
     expect(cpu_plugin_clamps_f64(), True, "the documented fault of the CPU plugin with f64")
 
-    print(f"onnx {onnx.__version__}, openvino {ov.__version__}: {compared} facts compared, {len(wrong)} wrong")
+    print(
+        f"onnx {onnx.__version__}, openvino {ov.__version__}: "
+        f"{compared} facts compared, {len(wrong)} wrong"
+    )
     print("\n".join(wrong))
     return 1 if wrong else 0
 

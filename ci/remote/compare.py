@@ -1,4 +1,5 @@
 """Checks files of an S3 server by their URL, and compares with the same files on disk."""
+
 import json
 import logging
 import os
@@ -54,13 +55,23 @@ def files(folder):
     index = {"weight_map": {name: f"{name} 1+.safetensors" for name in ["p", "q"]}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     size = floats.nbytes
-    return {"x.npy": size, "x.safetensors": 2 * size, "x.npz": None, "y.npz": None,
-            "model.safetensors.index.json": None}
+    return {
+        "x.npy": size,
+        "x.safetensors": 2 * size,
+        "x.npz": None,
+        "y.npz": None,
+        "model.safetensors.index.json": None,
+    }
 
 
 def check(program, target, env):
-    done = subprocess.run([program, "check", "--json", "--stats", target], env=env,
-                          stdout=subprocess.PIPE, check=False, text=True)
+    done = subprocess.run(
+        [program, "check", "--json", "--stats", target],
+        env=env,
+        stdout=subprocess.PIPE,
+        check=False,
+        text=True,
+    )
     document = json.loads(done.stdout)
     for file in document["files"]:
         file["path"] = Path(file["path"]).name
@@ -103,8 +114,13 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_port}"
     env = os.environ | KEYS | {"AWS_ENDPOINT": endpoint, "AWS_ALLOW_HTTP": "true"}
-    client = boto3.client("s3", endpoint_url=endpoint, aws_access_key_id="key",
-                          aws_secret_access_key="secret", region_name="us-east-1")
+    client = boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+        region_name="us-east-1",
+    )
     client.create_bucket(Bucket="models")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -122,7 +138,8 @@ def main():
                 assert size <= app.sent <= size + SLACK, f"{app.sent} bytes for {size} of floats"
             # The same by a presigned URL, which no credentials belong to.
             url = client.generate_presigned_url(
-                "get_object", Params={"Bucket": "models", "Key": f"a b/{name}"})
+                "get_object", Params={"Bucket": "models", "Key": f"a b/{name}"}
+            )
             if not name.endswith(".json"):
                 presigned = check(program, url, {**os.environ})
                 presigned[1]["files"][0]["path"] = name
@@ -131,8 +148,13 @@ def main():
             big = folder / "big.npy"
             np.save(big, np.zeros(200_000_000, dtype=np.float16))
             client.upload_file(str(big), "models", "big.npy")
-            compare_speed(program, str(Path(sys.argv[2]).resolve()), "s3://models/big.npy",
-                          big.stat().st_size, env)
+            compare_speed(
+                program,
+                str(Path(sys.argv[2]).resolve()),
+                "s3://models/big.npy",
+                big.stat().st_size,
+                env,
+            )
     server.shutdown()
 
 

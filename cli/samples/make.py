@@ -13,7 +13,13 @@ import sys
 
 F16 = {"nan": 0x7E00, "+inf": 0x7C00, "-inf": 0xFC00, "max": 0x7BFF}
 BF16 = {"nan": 0x7FC0, "+inf": 0x7F80, "-inf": 0xFF80, "max": 0x7F7F}
-F32 = {"nan": 0x7FC00000, "snan": 0xFF800001, "+inf": 0x7F800000, "-inf": 0xFF800000, "max": 0x7F7FFFFF}
+F32 = {
+    "nan": 0x7FC00000,
+    "snan": 0xFF800001,
+    "+inf": 0x7F800000,
+    "-inf": 0xFF800000,
+    "max": 0x7F7FFFFF,
+}
 F64 = {"nan": 0x7FF8 << 48, "+inf": 0x7FF0 << 48, "-inf": 0xFFF0 << 48, "max": (0x7FF0 << 48) - 1}
 E4M3 = {"nan": 0x7F, "-nan": 0xFF, "max": 0x7E}
 E5M2 = {"nan": 0x7D, "+inf": 0x7C, "-inf": 0xFC, "max": 0x7B}
@@ -36,10 +42,14 @@ TENSORS = {
     "layer.0.weight": tensor("F32", [8, 16], "I", F32, [(37, "nan"), (38, "+inf"), (127, "snan")]),
     "layer.0.clean": tensor("F32", [4, 4], "I", F32, [(0, "max")]),
     "layer.0.bias": tensor("BF16", [16], "H", BF16, [(4, "max"), (5, "+inf")]),
-    "layer.1.weight": tensor("F16", [2, 4, 8], "H", F16, [(0, "max"), (35, "nan"), (36, "nan"), (63, "-inf")]),
+    "layer.1.weight": tensor(
+        "F16", [2, 4, 8], "H", F16, [(0, "max"), (35, "nan"), (36, "nan"), (63, "-inf")]
+    ),
     "layer.1.clean": tensor("F16", [100], "H", F16, [(99, "max")]),
     "quant.e4m3": tensor("F8_E4M3", [4, 4], "B", E4M3, [(0, "max"), (5, "nan"), (15, "-nan")]),
-    "quant.e5m2": tensor("F8_E5M2", [4, 4], "B", E5M2, [(0, "max"), (8, "+inf"), (9, "-inf"), (10, "nan")]),
+    "quant.e5m2": tensor(
+        "F8_E5M2", [4, 4], "B", E5M2, [(0, "max"), (8, "+inf"), (9, "-inf"), (10, "nan")]
+    ),
     "quant.scalar": tensor("F8_E5M2", [], "B", E5M2, [(0, "max")]),
     "packed.f4": {"dtype": "F4", "shape": [4, 8], "data": bytes(range(0xF0, 0x100))},
 }
@@ -59,7 +69,12 @@ def safetensors(tensors):
 def npy(shape, values):
     text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
     text += b" " * (-(len(text) + 11) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + struct.pack(f"<{len(values)}f", *values)
+    return (
+        b"\x93NUMPY\x01\x00"
+        + struct.pack("<H", len(text))
+        + text
+        + struct.pack(f"<{len(values)}f", *values)
+    )
 
 
 def main():

@@ -74,8 +74,10 @@ Examples:
 const DIFF_HELP: &str = "\
 Finds the NaN and infinities that a conversion has added. Prints for each tensor the dtype, and \
 how many numbers of each kind A and B hold. A kind is new if B holds more of it, or holds the \
-first one at another place. Only the count and the first place are compared; the summary says for \
-how many tensors this is not enough to exclude new ones. Dtypes may differ, and so may the number \
+first one at another place, in tensors of the same shape and order. Only the count and the first \
+place are compared; the summary says for how many tensors this is not enough to exclude new ones. \
+Changed shapes are listed. What was found is printed although a part of A or B was not looked at. \
+Dtypes may differ, and so may the number \
 of files: tensors are matched by name. In a tensor that only B has, every NaN and infinity is new. \
 A name that occurs in several files of one side is compared between files of the same path.
 
@@ -100,9 +102,10 @@ No line of a table is wider than the terminal. If a row does not fit, these step
 order: names are shortened to 60 columns; the first places and the range move to lines below the \
 row; everything except the name moves there. A shortened text loses its middle.
 
-In a folder, files of any name are checked: their contents give the format. Text files are \
-ignored, since text holds no tensors. All other data that may hold a number and was not looked at \
-is named, with the reason.
+In a folder, and for a pattern, files of any name are checked: their contents give the format. \
+Text, pictures, PDF documents and folders of version control (.git) are ignored, since they hold \
+no tensors of their own; the summary counts them. All other data that may hold a number and was \
+not looked at is named, with the reason.
 
 Exit status: 0 if all is finite, 1 if not, 2 if something was not looked at or could not be \
 checked (see --skip-unknown) or the usage is wrong, 130 if interrupted.
@@ -181,8 +184,8 @@ pub struct How {
     #[arg(long, value_name = "DTYPE=FORMAT")]
     pub raw_dtype: Vec<RawDtype>,
     /// Exit with 0 or 1 although files or tensors of unknown formats were not looked at. They are
-    /// named all the same, and `complete` of `check --json` stays false. Damaged files still give
-    /// 2, except members of archives, and so does a run that looked at no tensor
+    /// named all the same, and `complete` of `check --json` stays false. Damaged files,
+    /// members of archives and shards still give 2, and so does a run that looked at no tensor
     #[arg(long)]
     pub skip_unknown: bool,
     /// Take integers and raw bytes in tensors whose name matches PATTERN (*, ?, [..]) as numbers of

@@ -10,8 +10,9 @@ use nonfinite_check::{ByKind, Options, Report, TensorReport, json};
 use crate::args::Diff;
 use crate::inputs::Inputs;
 use crate::interrupt::{self, Watch, interrupted};
+use crate::patterns::Patterns;
 use crate::progress::Progress;
-use crate::report::{Complaint, OneLine, not_looked_at};
+use crate::report::{Complaint, OneLine, count, not_looked_at};
 use crate::status::{CLEAN, FAILED, FOUND, complain, finish};
 use crate::terminal::has_bar;
 
@@ -21,7 +22,9 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
         (!arguments.how.no_progress && has_bar()).then(Arc::default);
     interrupt::watch(false, progress.clone());
     let options = arguments.how.options(false, Arc::new(Watch(progress.clone())));
-    let [a, b] = [&arguments.a, &arguments.b].map(|side| Side::read(side, &options));
+    let mut patterns = Patterns::new(&arguments.how);
+    let sides = [&arguments.a, &arguments.b];
+    let [a, b] = sides.map(|side| Side::read(side, &options, &mut patterns));
     if let Some(progress) = &progress {
         progress.finish();
     }
@@ -29,6 +32,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
         interrupt::say();
         return interrupt::status();
     }
+    patterns.unused().for_each(|pattern| complain(format_args!("{pattern}")));
     let complaints = [&a.failed, &a.unknown, &b.failed, &b.unknown];
     complaints.into_iter().flatten().for_each(|complaint| complain(format_args!("{complaint}")));
     let pairs = match diff(&a.reports, &b.reports) {
@@ -42,22 +46,25 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     let is_failed = |side: &Side| {
         !side.failed.is_empty() || !arguments.how.skip_unknown && !side.unknown.is_empty()
     };
-    if is_failed(&a) || is_failed(&b) {
-        return FAILED;
-    }
+    let is_failed = is_failed(&a) || is_failed(&b);
+    let complete = [&a, &b].iter().all(|side| side.failed.is_empty() && side.unknown.is_empty());
     // A renamed prefix would make every comparison a success.
     if !pairs.is_empty() && pairs.iter().all(|pair| pair.a.is_none() || pair.b.is_none()) {
         complain(format_args!("A and B have no tensor in common"));
         return FAILED;
     }
-    let status = if pairs.iter().any(|pair| !pair.new.is_empty()) { FOUND } else { CLEAN };
+    let status = match pairs.iter().any(|pair| !pair.new.is_empty()) {
+        _ if is_failed => FAILED,
+        true => FOUND,
+        false => CLEAN,
+    };
     if arguments.quiet {
         return status;
     }
     let written = if arguments.json {
-        writeln!(out, "{}", json::comparison(&pairs))
+        writeln!(out, "{}", json::comparison(&pairs, complete))
     } else {
-        print(arguments, &pairs, out)
+        print(arguments, &pairs, complete, out)
     };
     finish(written, status)
 }
@@ -72,12 +79,16 @@ struct Side {
 }
 
 impl Side {
-    fn read(side: &Path, options: &Options) -> Self {
+    fn read(side: &Path, options: &Options, patterns: &mut Patterns) -> Self {
         let mut read = Self::default();
         let taken = Inputs::default().check(side, options, |path, result| {
             match result {
                 Ok(report) => {
-                    read.unknown.extend(not_looked_at(path, &report));
+                    let list =
+                        if report.is_damaged() { &mut read.failed } else { &mut read.unknown };
+                    list.extend(not_looked_at(path, &report));
+                    let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
+                    names.for_each(|name| patterns.see(name.unwrap_or_default()));
                     // Empty for a side of one file. Files of a pattern are told apart by their
                     // paths.
                     let inside = path.strip_prefix(side).unwrap_or(path);
@@ -97,7 +108,12 @@ impl Side {
     }
 }
 
-fn print(arguments: &Diff, pairs: &[Pair<'_>], out: &mut impl Write) -> io::Result<()> {
+fn print(
+    arguments: &Diff,
+    pairs: &[Pair<'_>],
+    complete: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let [a, b] = [&arguments.a, &arguments.b].map(|side| OneLine(side.display()));
     let (mut compared, mut only_a, mut only_b) = (0, 0, 0);
     for pair in pairs {
@@ -105,10 +121,12 @@ fn print(arguments: &Diff, pairs: &[Pair<'_>], out: &mut impl Write) -> io::Resu
         match [pair.a, pair.b] {
             [Some(old), Some(new)] => {
                 compared += 1;
-                if pair.is_changed() {
+                if pair.is_changed() || old.shape != new.shape {
                     let dtype = change(&old.dtype, &new.dtype);
                     let shape = change(&format!("{:?}", old.shape), &format!("{:?}", new.shape));
-                    writeln!(out, "{label}{dtype} {shape}: {}", changes(pair, new))?;
+                    let changes = changes(pair, new);
+                    let colon = if changes.is_empty() { "" } else { ": " };
+                    writeln!(out, "{label}{dtype} {shape}{colon}{changes}")?;
                 }
             }
             [Some(old), None] => {
@@ -128,9 +146,12 @@ fn print(arguments: &Diff, pairs: &[Pair<'_>], out: &mut impl Write) -> io::Resu
     let new = pairs.iter().filter(|pair| !pair.new.is_empty()).count();
     write!(
         out,
-        "compared {compared} tensors, {only_a} only in {a}, {only_b} only in {b}: \
-         {new} with new NaN or infinity"
+        "compared {}, {only_a} only in {a}, {only_b} only in {b}: {new} with new NaN or infinity",
+        count(compared, "tensor")
     )?;
+    if !complete {
+        write!(out, "; not all of A and B was looked at")?;
+    }
     match pairs.iter().filter(|pair| !pair.exact).count() {
         0 => writeln!(out),
         by_counts => writeln!(out, "; compared by counts: {by_counts}"),

@@ -9,7 +9,9 @@ use crate::problem::Problem;
 #[must_use]
 pub fn annotation(problem: &Problem<'_>) -> String {
     let file = property(&problem.path.to_string_lossy());
-    format!("::error file={file},title={}::{}\n", property(&problem.title), value(&problem.message))
+    let level = if problem.is_expected { "notice" } else { "error" };
+    let (title, message) = (property(&problem.title), value(&problem.message));
+    format!("::{level} file={file},title={title}::{message}\n")
 }
 
 /// Other control characters occur only in paths. They are made visible, since logs are shown in

@@ -45,6 +45,10 @@ pub struct Inputs {
     used: BTreeSet<PathBuf>,
     /// Text and empty files in folders. They hold no tensors.
     pub text: usize,
+    /// Pictures and documents in folders. They hold no tensors.
+    pub pictures: usize,
+    /// Folders of version control in folders. They are not searched.
+    pub version_control: usize,
 }
 
 impl Inputs {
@@ -60,7 +64,7 @@ impl Inputs {
         options: &Options,
         mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let files = match files(argument) {
+        let files = match files(argument, &mut self.version_control) {
             Ok(files) => files,
             Err(error) => return take(argument, Err(Error::Io(error))),
         };
@@ -69,6 +73,7 @@ impl Inputs {
             let result = found.error.take().map_or_else(|| check_path(&found.path, options), Err);
             match result {
                 _ if interrupted() => return Ok(()),
+                Err(Error::Picture(_)) if found.searched => self.pictures += 1,
                 Err(error) if found.holds_nothing(&error) => self.text += 1,
                 Err(error) if found.searched && error.is_unknown() => {
                     unknown.push((found.path, error));
@@ -111,9 +116,9 @@ fn real(path: impl AsRef<Path>) -> Option<PathBuf> {
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if a folder or a pattern yields no file, and an error of the system
 /// if a folder on the way of a pattern cannot be read.
-fn files(argument: &Path) -> io::Result<Vec<Found>> {
+fn files(argument: &Path, version_control: &mut usize) -> io::Result<Vec<Found>> {
     if argument.is_dir() {
-        return some(folder(argument));
+        return some(folder(argument, version_control));
     }
     let text = argument.to_string_lossy();
     let itself = || Ok(vec![Found::named(argument.to_owned())]);
@@ -126,8 +131,8 @@ fn files(argument: &Path) -> io::Result<Vec<Found>> {
         return itself();
     }
     if text.split('/').any(|part| part == "**") {
-        let Some(files) = recursive::files(&text)? else { return itself() };
-        return some(files.into_iter().map(Found::named).collect());
+        let Some(files) = recursive::files(&text, version_control)? else { return itself() };
+        return some(files.into_iter().map(|path| Found::searched(path, None)).collect());
     }
     let Ok(found) = glob::glob(&text) else { return itself() };
     let mut files = Vec::new();
@@ -136,7 +141,7 @@ fn files(argument: &Path) -> io::Result<Vec<Found>> {
         if path.is_dir() {
             continue;
         }
-        files.push(Found::named(path));
+        files.push(Found::searched(path, None));
     }
     some(files)
 }
@@ -152,7 +157,7 @@ fn nothing() -> io::Error {
 
 /// All files in a folder and in the folders below it. Leaves out the shards of a set, since its
 /// index is checked.
-fn folder(path: &Path) -> Vec<Found> {
+fn folder(path: &Path, version_control: &mut usize) -> Vec<Found> {
     let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -162,6 +167,9 @@ fn folder(path: &Path) -> Vec<Found> {
             Ok(entries) => {
                 for entry in entries {
                     match entry.file_type() {
+                        Ok(kind) if kind.is_dir() && recursive::is_version_control(&entry) => {
+                            *version_control += 1;
+                        }
                         Ok(kind) if kind.is_dir() => folders.push(entry.path()),
                         kind => found.push(Found::searched(entry.path(), refused(&entry, kind))),
                     }
@@ -170,7 +178,8 @@ fn folder(path: &Path) -> Vec<Found> {
         }
     }
     found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    let shards: BTreeSet<PathBuf> = found.iter().flat_map(|found| shards(&found.path)).collect();
+    let shards: BTreeSet<PathBuf> =
+        found.iter().flat_map(|found| formats::shards(&found.path)).collect();
     found.retain(|found| !shards.contains(&found.path));
     found
 }
@@ -185,11 +194,4 @@ fn refused(entry: &fs::DirEntry, kind: io::Result<FileType>) -> Option<Error> {
         }
         Ok(_) => None,
     }
-}
-
-/// The shards that an index names. Empty if one of them is missing. In that case the check of the
-/// set fails, and the existing shards are checked as single files.
-fn shards(index: &Path) -> Vec<PathBuf> {
-    let shards = formats::shards(index);
-    if shards.iter().all(|shard| shard.is_file()) { shards } else { Vec::new() }
 }

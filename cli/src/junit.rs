@@ -42,6 +42,7 @@ impl Counts {
             match &case.outcome {
                 Outcome::Passed => {}
                 Outcome::Skipped => counts.skipped += 1,
+                Outcome::Problem(Problem { is_expected: true, .. }) => counts.skipped += 1,
                 Outcome::Problem(Problem { rule: Rule::NonFinite, .. }) => counts.failures += 1,
                 Outcome::Problem(Problem { rule: Rule::NotChecked, .. }) => counts.errors += 1,
             }
@@ -60,18 +61,19 @@ impl Counts {
     }
 }
 
-/// Writes a run as one document. `bad_only` leaves out tensors without a problem.
+/// Writes a run as one document. `bad_only` leaves out tensors without a problem. `skip` is
+/// `--skip-unknown`.
 ///
 /// # Errors
 /// The errors of `out`.
 pub fn write(
     files: &[Checked],
-    bad_only: bool,
+    (bad_only, skip): (bool, bool),
     time: Duration,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let suites: Vec<_> =
-        files.iter().map(|file| (visible_path(file), cases(file, bad_only))).collect();
+        files.iter().map(|file| (visible_path(file), cases(file, bad_only, skip))).collect();
     let counts = Counts::of(suites.iter().flat_map(|(_, cases)| cases));
     let mut writer = Writer::new_with_indent(&mut *out, b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
@@ -89,10 +91,10 @@ fn visible_path((path, _): &Checked) -> String {
     visible(&path.to_string_lossy())
 }
 
-fn cases(file: &Checked, bad_only: bool) -> Vec<Case<'_>> {
+fn cases(file: &Checked, bad_only: bool, skip: bool) -> Vec<Case<'_>> {
     let (path, result) = file;
     let of_tensor = |tensor| {
-        let outcome = match Problem::of_tensor(path, tensor) {
+        let outcome = match Problem::of_tensor(path, tensor, skip) {
             Some(problem) => Outcome::Problem(problem),
             None => passed(tensor),
         };
@@ -101,7 +103,7 @@ fn cases(file: &Checked, bad_only: bool) -> Vec<Case<'_>> {
     let mut cases: Vec<_> = match result {
         Ok(Report { tensors, .. }) => tensors.iter().map(of_tensor).collect(),
         Err(error) => {
-            let problem = Outcome::Problem(Problem::of_file(path, error));
+            let problem = Outcome::Problem(Problem::of_file(path, error, skip));
             vec![Case { name: visible_path(file), outcome: problem }]
         }
     };
@@ -112,7 +114,10 @@ fn cases(file: &Checked, bad_only: bool) -> Vec<Case<'_>> {
 fn passed(tensor: &TensorReport) -> Outcome<'static> {
     match tensor.looked_at {
         LookedAt::Values | LookedAt::Scales { .. } => Outcome::Passed,
-        LookedAt::AlwaysFinite | LookedAt::NotFloat | LookedAt::Unreadable(_) => Outcome::Skipped,
+        LookedAt::AlwaysFinite
+        | LookedAt::NotFloat
+        | LookedAt::Unreadable(_)
+        | LookedAt::Damaged(_) => Outcome::Skipped,
     }
 }
 
@@ -150,6 +155,7 @@ fn suite<W: Write>(writer: &mut Writer<W>, path: &str, cases: &[Case<'_>]) -> io
 
 fn failure<W: Write>(writer: &mut Writer<W>, problem: &Problem<'_>) -> io::Result<()> {
     let element = match problem.rule {
+        _ if problem.is_expected => "skipped",
         Rule::NonFinite => "failure",
         Rule::NotChecked => "error",
     };

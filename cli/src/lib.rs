@@ -14,6 +14,7 @@ pub mod interrupt;
 pub mod junit;
 pub mod manual;
 pub mod map;
+pub mod patterns;
 pub mod problem;
 pub mod progress;
 pub mod recursive;

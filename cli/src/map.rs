@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use nonfinite_check::{Map, Steps, TensorReport};
 
-use crate::report::OneLine;
+use crate::columns::{shorten, wrap};
+use crate::report::{OneLine, visible};
 
 /// The largest size of a map, in characters. A character shows two by two blocks. A block shows one
 /// step of the columns and one step of the rows, or two steps of the rows if there are many. So a
@@ -62,22 +63,24 @@ impl Blocks {
 
 /// The maps of tensors, each below the name of its tensor.
 #[must_use]
-pub fn named(tensors: &[&TensorReport], blocks: Blocks) -> String {
-    let maps = tensors.iter().map(|tensor| (tensor, drawn(tensor, blocks)));
-    let maps = maps
-        .filter(|(_, map)| !map.is_empty())
-        .map(|(tensor, map)| format!("{}\n{map}", OneLine(tensor.name.as_deref().unwrap_or("-"))));
+pub fn named(tensors: &[&TensorReport], blocks: Blocks, width: usize) -> String {
+    let maps = tensors.iter().map(|tensor| (tensor, drawn(tensor, blocks, width)));
+    let maps = maps.filter(|(_, map)| !map.is_empty()).map(|(tensor, map)| {
+        let name = visible(tensor.name.as_deref().unwrap_or("-"));
+        format!("{}\n{map}", shorten(&name, width))
+    });
     maps.collect()
 }
 
 /// The map of a tensor, in lines. Empty if there is no map.
 #[must_use]
-pub fn drawn(tensor: &TensorReport, blocks: Blocks) -> String {
+pub fn drawn(tensor: &TensorReport, blocks: Blocks, width: usize) -> String {
     let Some(places) = &tensor.places else { return String::new() };
     let Some(map) = &places.map else { return String::new() };
     let name = tensor.name.as_deref().unwrap_or_default();
     let lit: Vec<_> = map.lit.iter().map(|lit| map.steps_of(lit.cell)).collect();
-    let mut text = format!("  {}\n", legend(map, blocks));
+    let legend = wrap(&legend(map, blocks), width.saturating_sub(2));
+    let mut text: String = legend.lines().map(|line| format!("  {line}\n")).collect();
     let groups: Vec<_> = lit.chunk_by(|a, b| a.0 == b.0).collect();
     for group in groups.iter().take(GROUPS) {
         if map.groups.extent > 1 {

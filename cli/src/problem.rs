@@ -55,28 +55,32 @@ pub struct Problem<'a> {
     pub title: String,
     /// The full message.
     pub message: String,
+    /// Whether `--skip-unknown` says that the problem is expected. Then the problem does not change
+    /// the exit status.
+    pub is_expected: bool,
 }
 
 impl<'a> Problem<'a> {
-    /// Why a file could not be checked.
+    /// Why a file could not be checked. `skip` is `--skip-unknown`.
     #[must_use]
-    pub fn of_file(path: &'a Path, error: &Error) -> Self {
+    pub fn of_file(path: &'a Path, error: &Error, skip: bool) -> Self {
         Self {
             rule: Rule::NotChecked,
             path,
             tensor: None,
             title: "not checked".to_owned(),
             message: visible(&error.to_string()),
+            is_expected: skip && error.is_unknown(),
         }
     }
 
-    /// The problem of a tensor, if it has one.
+    /// The problem of a tensor, if it has one. `skip` is `--skip-unknown`.
     #[must_use]
-    pub fn of_tensor(path: &'a Path, tensor: &'a TensorReport) -> Option<Self> {
+    pub fn of_tensor(path: &'a Path, tensor: &'a TensorReport, skip: bool) -> Option<Self> {
         let name = tensor.name.as_deref().map(visible);
         let of_name = name.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
         let (rule, title, message) = match &tensor.looked_at {
-            LookedAt::Unreadable(why) => {
+            LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
                 (Rule::NotChecked, format!("not checked{of_name}"), visible(why))
             }
             LookedAt::Values
@@ -93,18 +97,19 @@ impl<'a> Problem<'a> {
             }
         };
         let path = tensor.file.as_deref().unwrap_or(path);
-        Some(Self { rule, path, tensor: name, title, message })
+        let is_expected = skip && matches!(tensor.looked_at, LookedAt::Unreadable(_));
+        Some(Self { rule, path, tensor: name, title, message, is_expected })
     }
 
-    /// All problems of a file.
+    /// All problems of a file. `skip` is `--skip-unknown`.
     #[must_use]
-    pub fn all(path: &'a Path, result: &'a Result<Report, Error>) -> Vec<Self> {
+    pub fn all(path: &'a Path, result: &'a Result<Report, Error>, skip: bool) -> Vec<Self> {
         match result {
             Ok(report) => {
                 let tensors = report.tensors.iter();
-                tensors.filter_map(|tensor| Self::of_tensor(path, tensor)).collect()
+                tensors.filter_map(|tensor| Self::of_tensor(path, tensor, skip)).collect()
             }
-            Err(error) => vec![Self::of_file(path, error)],
+            Err(error) => vec![Self::of_file(path, error, skip)],
         }
     }
 }

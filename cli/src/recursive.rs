@@ -11,7 +11,7 @@ use glob::{MatchOptions, Pattern};
 ///
 /// # Errors
 /// An error of the system if a folder cannot be read.
-pub fn files(pattern: &str) -> io::Result<Option<Vec<PathBuf>>> {
+pub fn files(pattern: &str, version_control: &mut usize) -> io::Result<Option<Vec<PathBuf>>> {
     let Ok(whole) = Pattern::new(pattern) else { return Ok(None) };
     // The part before the first `**` may lead through links.
     let parts = pattern.split('/');
@@ -34,7 +34,11 @@ pub fn files(pattern: &str) -> io::Result<Option<Vec<PathBuf>>> {
             let entry = entry?;
             let path = folder.join(entry.file_name());
             if entry.file_type()?.is_dir() {
-                folders.push(path);
+                if is_version_control(&entry) {
+                    *version_control += 1;
+                } else {
+                    folders.push(path);
+                }
             } else if whole.matches_path_with(&path, options) && !path.is_dir() {
                 files.push(path);
             }
@@ -43,4 +47,10 @@ pub fn files(pattern: &str) -> io::Result<Option<Vec<PathBuf>>> {
     files.sort_unstable();
     files.dedup();
     Ok(Some(files))
+}
+
+/// Whether a folder is one of version control: it holds compressed copies of the files beside it.
+#[must_use]
+pub fn is_version_control(folder: &fs::DirEntry) -> bool {
+    [".git", ".hg", ".svn", ".jj", ".bzr"].iter().any(|name| folder.file_name() == *name)
 }

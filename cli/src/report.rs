@@ -115,7 +115,9 @@ impl fmt::Display for Facts<'_> {
 /// The parts of a file that were not looked at, with a message for each.
 pub fn not_looked_at(path: &Path, report: &Report) -> impl Iterator<Item = String> {
     report.not_looked_at().map(move |(tensor, why)| {
-        let name = tensor.name.as_ref().map(|name| format!("tensor {name:?}: "));
+        // Bytes without a known meaning, such as members of archives, are not called tensors.
+        let kind = if tensor.dtype == "bytes" { "" } else { "tensor " };
+        let name = tensor.name.as_ref().map(|name| format!("{kind}{name:?}: "));
         let name = name.unwrap_or_default();
         format!("{}: {name}{}", OneLine(path.display()), OneLine(why))
     })
@@ -174,6 +176,10 @@ pub struct Summary {
     pub unknown: usize,
     /// Text and empty files that the search of a folder found. They hold no tensors.
     pub text: usize,
+    /// Pictures and documents that the search of a folder found. They hold no tensors.
+    pub pictures: usize,
+    /// Folders of version control that the search of a folder passed over.
+    pub version_control: usize,
 }
 
 impl Summary {
@@ -204,9 +210,11 @@ impl Summary {
         let seconds = time.as_secs_f64();
         let speed = if seconds > 0.0 { bytes as f64 / seconds / 1e9 } else { 0.0 };
         let mut line = format!(
-            "checked {tensors} tensors, {elements} elements, {bytes} bytes in {seconds:.6} s, \
-             {speed:.2} GB/s, backend {backend}: {bad} bad; skipped {not_float} without floats, \
-             {always_finite} always finite"
+            "checked {}, {}, {} in {seconds:.6} s, {speed:.2} GB/s, backend {backend}: {bad} bad; \
+             skipped {not_float} without floats, {always_finite} always finite",
+            count(tensors, "tensor"),
+            count(elements, "element"),
+            count(bytes, "byte"),
         );
         let mut say = |what: &str, count: usize| {
             if count > 0 {
@@ -216,6 +224,8 @@ impl Summary {
         say("scales only", self.scales);
         say("allowed", self.allowed);
         say("text files", self.text);
+        say("pictures and documents", self.pictures);
+        say("folders of version control", self.version_control);
         say("files not looked at, or in part", self.unknown);
         say("files in error", self.failed);
         line
@@ -228,9 +238,12 @@ impl Summary {
             let Totals { tensors, elements, bytes, bad, .. } = totals;
             let ByKind { nan, pos_inf, neg_inf } = totals.found;
             format!(
-                "{}: {tensors} tensors, {elements} elements, {bytes} bytes, {nan} NaN, \
-                 {pos_inf} +Inf, {neg_inf} -Inf: {bad} bad; skipped {}\n",
+                "{}: {}, {}, {}, {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf: {bad} bad; \
+                 skipped {}\n",
                 visible(dtype),
+                count(*tensors, "tensor"),
+                count(*elements, "element"),
+                count(*bytes, "byte"),
                 skipped(totals)
             )
         };
@@ -264,4 +277,11 @@ impl Summary {
 /// Tensors that were not looked at.
 fn skipped(totals: &Totals) -> usize {
     totals.not_float + totals.always_finite + totals.unreadable
+}
+
+/// A number of things, such as `1 tensor` and `2 tensors`.
+#[must_use]
+pub fn count(number: usize, one: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {one}{s}")
 }

@@ -12,6 +12,7 @@ use crate::columns::{shorten, wrap};
 use crate::inputs::Inputs;
 use crate::interrupt::{self, Watch, interrupted};
 use crate::map::{self, Blocks};
+use crate::patterns::Patterns;
 use crate::problem::{Checked, Problem};
 use crate::progress::Progress;
 use crate::report::{Complaint, Line, OneLine, Summary, not_looked_at, visible};
@@ -32,6 +33,8 @@ pub struct Run<'a> {
     options: Options,
     progress: Option<Arc<Progress>>,
     summary: Summary,
+    /// The patterns of `--allow` and `--as`.
+    patterns: Patterns,
     /// The number of tensors that were printed.
     printed: usize,
     /// The number of tensors that were not printed, because of [`Check::max_reports`].
@@ -59,6 +62,7 @@ impl<'a> Run<'a> {
             options,
             progress,
             summary: Summary::default(),
+            patterns: Patterns::new(&check.how),
             printed: 0,
             hidden: 0,
             results: Vec::new(),
@@ -109,7 +113,7 @@ impl<'a> Run<'a> {
 
     /// The map of a tensor, if maps are asked for.
     fn map(&self, tensor: &TensorReport) -> String {
-        self.blocks.map(|blocks| map::drawn(tensor, blocks)).unwrap_or_default()
+        self.blocks.map(|blocks| map::drawn(tensor, blocks, usize::MAX)).unwrap_or_default()
     }
 
     /// Prints the document, or the summary.
@@ -119,8 +123,11 @@ impl<'a> Run<'a> {
                 let document = json::document(&self.results, self.check.listed());
                 return writeln!(out, "{document}");
             }
-            Form::Sarif => return sarif::write(&self.results, out),
-            Form::Junit => return junit::write(&self.results, self.check.bad_only, time, out),
+            Form::Sarif => return sarif::write(&self.results, self.check.how.skip_unknown, out),
+            Form::Junit => {
+                let options = (self.check.bad_only, self.check.how.skip_unknown);
+                return junit::write(&self.results, options, time, out);
+            }
             Form::Jsonl => return Ok(()),
             Form::Auto | Form::Lines | Form::Github => false,
             Form::Table => true,
@@ -150,6 +157,11 @@ impl<'a> Run<'a> {
             inputs.check(argument, &options, |path, result| self.result(path, result, out))?;
         }
         self.summary.text = inputs.text;
+        self.summary.pictures = inputs.pictures;
+        self.summary.version_control = inputs.version_control;
+        if !interrupted() {
+            self.patterns.unused().for_each(|pattern| self.complain(format_args!("{pattern}")));
+        }
         Ok(())
     }
 
@@ -188,7 +200,11 @@ impl<'a> Run<'a> {
     }
 
     fn count(&mut self, path: &Path, report: &Report) {
-        self.summary.unknown += usize::from(!report.is_complete());
+        let is_damaged = report.is_damaged();
+        self.summary.failed += usize::from(is_damaged);
+        self.summary.unknown += usize::from(!is_damaged && !report.is_complete());
+        let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
+        names.for_each(|name| self.patterns.see(name.unwrap_or_default()));
         report.tensors.iter().for_each(|tensor| self.summary.add(tensor));
         not_looked_at(path, report).for_each(|why| self.complain(format_args!("{why}")));
     }
@@ -210,7 +226,8 @@ impl<'a> Run<'a> {
     }
 
     fn annotations(&mut self, path: &Path, result: &Result<Report, Error>) -> String {
-        self.take(Problem::all(path, result)).iter().map(github::annotation).collect()
+        let skip = self.check.how.skip_unknown;
+        self.take(Problem::all(path, result, skip)).iter().map(github::annotation).collect()
     }
 
     fn lines(&mut self, path: &Path, report: &Report) -> String {
@@ -220,7 +237,8 @@ impl<'a> Run<'a> {
 
     fn table(&mut self, path: &Path, report: &Report) -> String {
         let tensors = self.select(report);
-        let maps = self.blocks.map(|blocks| map::named(&tensors, blocks)).unwrap_or_default();
+        let maps =
+            self.blocks.map(|blocks| map::named(&tensors, blocks, self.width)).unwrap_or_default();
         let table = Table::new(tensors, self.check.stats, self.colors, self.width).text();
         if table.is_empty() {
             return table;

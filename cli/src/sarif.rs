@@ -11,16 +11,17 @@ use crate::report::OneLine;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Writes a run as one document, with a result for each problem.
+/// Writes a run as one document, with a result for each problem. `skip` is `--skip-unknown`.
 ///
 /// # Errors
 /// The errors of `out`.
-pub fn write(files: &[Checked], out: &mut impl Write) -> io::Result<()> {
-    let problems = files.iter().flat_map(|(path, result)| Problem::all(path, result));
-    let results: Vec<_> = problems.map(|problem| result(&problem)).collect();
-    let complete = files
-        .iter()
-        .all(|(_, result)| result.as_ref().is_ok_and(nonfinite_check::Report::is_complete));
+pub fn write(files: &[Checked], skip: bool, out: &mut impl Write) -> io::Result<()> {
+    let problems = files.iter().flat_map(|(path, result)| Problem::all(path, result, skip));
+    let problems: Vec<_> = problems.collect();
+    let results: Vec<_> = problems.iter().map(result).collect();
+    let is_missing =
+        |problem: &Problem<'_>| problem.rule == Rule::NotChecked && !problem.is_expected;
+    let complete = !problems.iter().any(is_missing);
     let document = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -58,7 +59,7 @@ fn result(problem: &Problem<'_>) -> Value {
     json!({
         "ruleId": problem.rule.id(),
         "ruleIndex": Rule::ALL.iter().position(|rule| *rule == problem.rule),
-        "level": "error",
+        "level": if problem.is_expected { "note" } else { "error" },
         "message": {"text": format!("{}: {}", problem.title, problem.message)},
         "locations": [location],
         "partialFingerprints": fingerprints,

@@ -110,7 +110,8 @@ fn dtype(tensor: &TensorReport) -> String {
         LookedAt::Values
         | LookedAt::AlwaysFinite
         | LookedAt::NotFloat
-        | LookedAt::Unreadable(_) => tensor.dtype.clone(),
+        | LookedAt::Unreadable(_)
+        | LookedAt::Damaged(_) => tensor.dtype.clone(),
     }
 }
 

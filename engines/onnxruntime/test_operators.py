@@ -1,4 +1,7 @@
-"""Tests of the custom operators in ONNX Runtime. NONFINITE_LIBRARY names the library; `./test` sets everything up."""
+"""Tests of the custom operators in ONNX Runtime.
+
+NONFINITE_LIBRARY is the path of the library. `./test` sets everything up.
+"""
 
 import itertools
 import os
@@ -38,7 +41,9 @@ def options():
 
 
 def session(model):
-    return ort.InferenceSession(model.SerializeToString(), options(), providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(
+        model.SerializeToString(), options(), providers=["CPUExecutionProvider"]
+    )
 
 
 def model_of(nodes, type_, shape=None, opset=20, outputs=("y",)):
@@ -53,7 +58,9 @@ def model_of(nodes, type_, shape=None, opset=20, outputs=("y",)):
 
 
 def one_node(operator, type_, domain=OURS, opset=20, **attributes):
-    return model_of([helper.make_node(operator, ["x"], ["y"], domain=domain, **attributes)], type_, opset=opset)
+    return model_of(
+        [helper.make_node(operator, ["x"], ["y"], domain=domain, **attributes)], type_, opset=opset
+    )
 
 
 def run(made, bits, type_):
@@ -63,7 +70,10 @@ def run(made, bits, type_):
 
 
 def oracle(operator, values, detect_negative=1, detect_positive=1):
-    """numpy and ml_dtypes. In f64, so that neither one's own shortcuts for a type are asked; that conversion is exact."""
+    """The answers of numpy, with ml_dtypes.
+
+    Computed in f64, to avoid their special code for single types. The conversion is exact.
+    """
     with np.errstate(all="ignore"):
         wide = values.astype(np.float64)
     if operator == "IsNaN":
@@ -75,7 +85,7 @@ def oracle(operator, values, detect_negative=1, detect_positive=1):
 
 
 def patterns(name):
-    """All codes of types up to 16 bits; random bits of wider ones, a quarter of them with an exponent of ones."""
+    """All codes of types up to 16 bits. Random bits of wider types, a quarter NaN or Inf."""
     _, _, unsigned = TYPES[name]
     width = 8 * np.dtype(unsigned).itemsize
     if width <= 16:
@@ -98,7 +108,10 @@ def add_node_tests():
         warnings.simplefilter("ignore")
         cases = collect_testcases(None)
     for case in cases:
-        if case.model is None or [node.op_type for node in case.model.graph.node] not in (["IsNaN"], ["IsInf"]):
+        if case.model is None or [node.op_type for node in case.model.graph.node] not in (
+            ["IsNaN"],
+            ["IsInf"],
+        ):
             continue
 
         def test(self, case=case):
@@ -120,13 +133,14 @@ def add_node_tests():
 add_node_tests()
 # The names that ONNX 1.23 has; later ones may have more.
 KNOWN = {
-    "test_isnan", "test_isnan_float16", "test_isinf", "test_isinf_positive", "test_isinf_negative", "test_isinf_float16",
+    "test_isnan", "test_isnan_float16", "test_isinf", "test_isinf_positive", "test_isinf_negative",
+    "test_isinf_float16",
 }  # fmt: skip
 assert KNOWN <= set(dir(NodeTests)), f"ONNX has lost node tests: {KNOWN - set(dir(NodeTests))}"
 
 
 class Codes(unittest.TestCase):
-    """All codes of all types against numpy and ml_dtypes, and against the runtime's own operators."""
+    """All codes of all types, against numpy and against the operators of the runtime."""
 
     def check(self, name, operator, **attributes):
         type_, dtype, _ = TYPES[name]
@@ -187,12 +201,14 @@ class Models(unittest.TestCase):
         self.assertEqual(made.get_outputs()[0].type, "tensor(bool)")
 
     def test_bf16_at_opset_13(self):
-        """ONNX allows bf16 for IsNaN from 13 on; the runtime has no kernel for it there. Ours runs."""
+        """ONNX allows bf16 for IsNaN from 13 on. The runtime has no kernel for it; ours runs."""
         with self.assertRaises(Exception) as refused:
             session(one_node("IsNaN", TensorProto.BFLOAT16, domain="", opset=13))
         self.assertIn("Could not find an implementation for IsNaN(13)", str(refused.exception))
         bits = patterns("bf16")
-        got = run(session(one_node("IsNaN", TensorProto.BFLOAT16, opset=13)), bits, TensorProto.BFLOAT16)
+        got = run(
+            session(one_node("IsNaN", TensorProto.BFLOAT16, opset=13)), bits, TensorProto.BFLOAT16
+        )
         np.testing.assert_array_equal(got, oracle("IsNaN", bits.view(ml_dtypes.bfloat16)))
 
     def test_inside_a_model(self):
@@ -251,8 +267,11 @@ class Refusals(unittest.TestCase):
 
 
 def times():
-    """Median milliseconds of session.run for 1 Mi elements, ours and the runtime's own, in turns."""
-    print(f"onnxruntime {ort.__version__}, 1 Mi elements, one thread, median of 101 runs in turns, microseconds")
+    """Median milliseconds of session.run for 1 Mi elements: ours and the runtime's, in turns."""
+    print(
+        f"onnxruntime {ort.__version__}, 1 Mi elements, one thread, "
+        "median of 101 runs in turns, microseconds"
+    )
     print(f"{'':12} {'IsNaN':>16} {'IsInf':>16} {'IsFinite':>16}   ours / theirs")
     composed = [
         helper.make_node("IsNaN", ["x"], ["nan"]),
@@ -264,7 +283,11 @@ def times():
         value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.zeros(1 << 20, unsigned), type_)
         cells = []
         for operator in ("IsNaN", "IsInf", "IsFinite"):
-            theirs = model_of(composed, type_) if operator == "IsFinite" else one_node(operator, type_, domain="")
+            theirs = (
+                model_of(composed, type_)
+                if operator == "IsFinite"
+                else one_node(operator, type_, domain="")
+            )
             pair = [session(one_node(operator, type_)), session(theirs)]
             taken = [[], []]
             for _ in range(101):

@@ -1,6 +1,7 @@
-// IsFinite, IsInf and IsNaN for OpenVINO in the opset "nonfinite": IsFinite-10, IsInf-10 and IsNaN-10 of opset10 by name, shape
-// and attributes, answered by libnonfinite. `Core::add_extension` loads the library that `engines/openvino/test` builds of
-// this file; models then say `version="nonfinite"` where they said `version="opset10"`.
+// IsFinite, IsInf and IsNaN for OpenVINO in the opset "nonfinite", with the names, shapes and
+// attributes of IsFinite-10, IsInf-10 and IsNaN-10 of opset10. libnonfinite answers.
+// `Core::add_extension` loads the library that `engines/openvino/test` builds from this file.
+// Models then say `version="nonfinite"` instead of `version="opset10"`.
 #include <memory>
 #include <openvino/core/extension.hpp>
 #include <openvino/core/op_extension.hpp>
@@ -41,8 +42,9 @@ public:
   void validate_and_infer_types() override {
     const auto &type = get_input_element_type(0);
     NODE_VALIDATION_CHECK(this, type.is_dynamic() || format_of(type) != 0,
-                          "The element type of the input tensor must be a floating point number or dynamic (got ", type,
-                          ").");
+                          "The element type of the input tensor must be a floating point number or "
+                          "dynamic (got ",
+                          type, ").");
     set_output_type(0, ov::element::boolean, get_input_partial_shape(0));
   }
 
@@ -57,10 +59,11 @@ public:
     if (out.get_shape() != x.get_shape()) {
       out.set_shape(x.get_shape());
     }
-    const nf_status status = x.is_continuous() && out.is_continuous()
-                                 ? nf_mask(x.data(), format_of(x.get_element_type()), x.get_size(), predicate(),
-                                           static_cast<uint8_t *>(out.data()))
-                                 : strided(x, out);
+    const nf_status status =
+        x.is_continuous() && out.is_continuous()
+            ? nf_mask(x.data(), format_of(x.get_element_type()), x.get_size(), predicate(),
+                      static_cast<uint8_t *>(out.data()))
+            : strided(x, out);
     OPENVINO_ASSERT(status == NF_OK, get_type_name(), ": ", nf_status_message(status));
     return true;
   }
@@ -81,7 +84,8 @@ private:
       return strides;
     };
     const auto from = steps(x), to = steps(out);
-    const nf_view view = {x.data(), format_of(x.get_element_type()), sizes.size(), sizes.data(), from.data(), 0};
+    const nf_view view = {x.data(),     format_of(x.get_element_type()), sizes.size(),
+                          sizes.data(), from.data(),                     0};
     return nf_view_mask(&view, predicate(), static_cast<uint8_t *>(out.data()), 0, to.data());
   }
 };
@@ -91,7 +95,9 @@ public:
   OPENVINO_OP("IsFinite", "nonfinite", Classification);
 
   IsFinite() = default;
-  explicit IsFinite(const ov::Output<ov::Node> &x) : Classification({x}) { constructor_validate_and_infer_types(); }
+  explicit IsFinite(const ov::Output<ov::Node> &x) : Classification({x}) {
+    constructor_validate_and_infer_types();
+  }
 
   std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector &inputs) const override {
     check_new_args_count(this, inputs);
@@ -108,7 +114,9 @@ public:
   OPENVINO_OP("IsNaN", "nonfinite", Classification);
 
   IsNaN() = default;
-  explicit IsNaN(const ov::Output<ov::Node> &x) : Classification({x}) { constructor_validate_and_infer_types(); }
+  explicit IsNaN(const ov::Output<ov::Node> &x) : Classification({x}) {
+    constructor_validate_and_infer_types();
+  }
 
   std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector &inputs) const override {
     check_new_args_count(this, inputs);

@@ -1,5 +1,8 @@
-"""The operators of extension.cpp in OpenVINO's CPU plugin and in its reference evaluation, against numpy and ml_dtypes, which
-are the oracle, and against OpenVINO's own operators. Run by the script `test` beside it; `test.py LIBRARY time` measures."""
+"""Tests of the operators of extension.cpp in OpenVINO's CPU plugin and reference evaluation.
+
+The oracle is numpy with ml_dtypes. The answers are also compared with OpenVINO's own operators.
+Run by the script `test` in this folder. `test.py LIBRARY time` measures.
+"""
 
 import itertools
 import sys
@@ -27,11 +30,16 @@ DTYPES = {
     "f8e8m0": ml_dtypes.float8_e8m0fnu,
 }
 SIGNS = [("true", "true"), ("true", "false"), ("false", "true"), ("false", "false")]
-OPERATORS = [("IsFinite", None), ("IsNaN", None), ("IsInf", None), *(("IsInf", signs) for signs in SIGNS)]
+OPERATORS = [
+    ("IsFinite", None),
+    ("IsNaN", None),
+    ("IsInf", None),
+    *(("IsInf", signs) for signs in SIGNS),
+]
 
 
 def layer(number, kind, version, inputs=0, outputs=1, data=""):
-    """One layer of an IR model. Types and shapes of ports are inferred, but the reader asks for a precision."""
+    """One layer of an IR model. Types and shapes are inferred, but the reader needs a precision."""
 
     def ports(name, numbers):
         inner = "".join(f'<port id="{i}" precision="FP32"/>' for i in numbers)
@@ -47,18 +55,31 @@ def layer(number, kind, version, inputs=0, outputs=1, data=""):
 
 def net(layers, edges, weights=b""):
     edges = "".join(
-        f'<edge from-layer="{a}" from-port="{p}" to-layer="{b}" to-port="{q}"/>' for a, p, b, q in edges
+        f'<edge from-layer="{a}" from-port="{p}" to-layer="{b}" to-port="{q}"/>'
+        for a, p, b, q in edges
     )
-    xml = f'<net name="test" version="11"><layers>{"".join(layers)}</layers><edges>{edges}</edges></net>'
+    xml = (
+        f'<net name="test" version="11"><layers>{"".join(layers)}</layers>'
+        f"<edges>{edges}</edges></net>"
+    )
     return CORE.read_model(xml.encode(), weights)
 
 
 def model(operator, signs, element_type, shape, version):
     """Input, operator, output."""
-    attributes = "" if signs is None else f'<data detect_negative="{signs[0]}" detect_positive="{signs[1]}"/>'
+    attributes = (
+        ""
+        if signs is None
+        else f'<data detect_negative="{signs[0]}" detect_positive="{signs[1]}"/>'
+    )
     return net(
         [
-            layer(0, "Parameter", "opset1", data=f'<data shape="{shape}" element_type="{element_type}"/>'),
+            layer(
+                0,
+                "Parameter",
+                "opset1",
+                data=f'<data shape="{shape}" element_type="{element_type}"/>',
+            ),
             layer(1, operator, version, inputs=1, data=attributes),
             layer(2, "Result", "opset1", inputs=1, outputs=0),
         ],
@@ -108,12 +129,16 @@ def codes(element_type):
         sign << (exponent + mantissa) | e << mantissa | m
         for sign, e, m in itertools.product((0, 1), exponents, mantissas)
     ]
-    random = np.random.default_rng(1).integers(0, 1 << (8 * dtype.itemsize), 1 << 20, dtype=word, endpoint=False)
+    random = np.random.default_rng(1).integers(
+        0, 1 << (8 * dtype.itemsize), 1 << 20, dtype=word, endpoint=False
+    )
     return np.concatenate([np.array(edges, word), random]).view(dtype)
 
 
 def subnormal(x):
-    magnitude = x.view(f"u{x.itemsize}") & np.array((1 << (8 * x.itemsize - 1)) - 1, f"u{x.itemsize}")
+    magnitude = x.view(f"u{x.itemsize}") & np.array(
+        (1 << (8 * x.itemsize - 1)) - 1, f"u{x.itemsize}"
+    )
     limit = np.finfo(x.dtype) if x.dtype != ml_dtypes.bfloat16 else ml_dtypes.finfo(x.dtype)
     return (magnitude != 0) & (magnitude < limit.smallest_normal.view(magnitude.dtype))
 
@@ -125,31 +150,44 @@ class OnTheCpuPlugin(unittest.TestCase):
             for operator, signs in OPERATORS:
                 want = right(operator, signs, x)
                 for shape in (str(x.size), "?", f"1..{x.size}"):
-                    with self.subTest(operator=operator, signs=signs, element_type=element_type, shape=shape):
-                        got = infer(compiled(operator, signs, element_type, shape, OURS), tensor(x, element_type))
+                    with self.subTest(
+                        operator=operator, signs=signs, element_type=element_type, shape=shape
+                    ):
+                        got = infer(
+                            compiled(operator, signs, element_type, shape, OURS),
+                            tensor(x, element_type),
+                        )
                         self.assertEqual(got.dtype, np.bool_)
                         np.testing.assert_array_equal(got, want)
 
     def test_against_openvino(self):
-        """Equal, but for subnormals, which OpenVINO's own IsFinite calls non-finite where it uses AVX-512."""
+        """Equal except for subnormals, which OpenVINO's IsFinite calls non-finite with AVX-512."""
         for element_type in ("f16", "bf16", "f32"):
             x = codes(element_type)
             for operator, signs in OPERATORS:
                 with self.subTest(operator=operator, signs=signs, element_type=element_type):
                     ours, theirs = (
-                        infer(compiled(operator, signs, element_type, "?", version), tensor(x, element_type))
+                        infer(
+                            compiled(operator, signs, element_type, "?", version),
+                            tensor(x, element_type),
+                        )
                         for version in (OURS, THEIRS)
                     )
                     differ = ours != theirs
                     if differ.any():
-                        print(f"{operator} {element_type}: OpenVINO is wrong for {differ.sum()} of {x.size} elements")
+                        print(
+                            f"{operator} {element_type}: "
+                            f"OpenVINO is wrong for {differ.sum()} of {x.size} elements"
+                        )
                         self.assertEqual(operator, "IsFinite")
                         np.testing.assert_array_equal(differ, subnormal(x))
                     np.testing.assert_array_equal(ours, right(operator, signs, x))
 
     def test_f64_is_narrowed_before_operators_see_it(self):
-        """The plugin makes f32 of f64, and the largest f32 of what is larger, infinities too: nothing that an operator
-        can change. NaN stays."""
+        """The plugin converts f64 to f32 first, and clamps infinities to the largest f32.
+
+        NaN stays. An operator of an extension cannot change this.
+        """
         x = codes("f64")
         nan = np.isnan(x)
         for operator, version in itertools.product(("IsFinite", "IsInf", "IsNaN"), (OURS, THEIRS)):
@@ -180,8 +218,11 @@ class OnTheCpuPlugin(unittest.TestCase):
             np.testing.assert_array_equal(request.get_output_tensor(0).data, np.isfinite(x))
 
     def test_inside_a_model(self):
-        """Relu(where(IsFinite(x), x, 0)), as a model that guards itself. Between an operator of an extension and one of its
-        own that takes booleans the plugin wants a pair of Converts."""
+        """Relu(where(IsFinite(x), x, 0)), as in a model that guards itself.
+
+        The plugin needs a pair of Converts between an operator of an extension and a built-in
+        operator that takes booleans.
+        """
         zero = np.zeros(1, np.float32)
         guarded = net(
             [
@@ -189,14 +230,15 @@ class OnTheCpuPlugin(unittest.TestCase):
                 layer(1, "IsFinite", OURS, inputs=1),
                 layer(2, "Convert", "opset1", inputs=1, data='<data destination_type="f32"/>'),
                 layer(3, "Convert", "opset1", inputs=1, data='<data destination_type="boolean"/>'),
-                layer(4, "Const", "opset1", data='<data element_type="f32" shape="1" offset="0" size="4"/>'),
+                layer(4, "Const", "opset1",
+                      data='<data element_type="f32" shape="1" offset="0" size="4"/>'),
                 layer(5, "Select", "opset1", inputs=3, data='<data auto_broadcast="numpy"/>'),
                 layer(6, "ReLU", "opset1", inputs=1),
                 layer(7, "Result", "opset1", inputs=1, outputs=0),
             ],
             [
-                (0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 5, 0), (0, 0, 5, 1), (4, 0, 5, 2), (5, 3, 6, 0),
-                (6, 1, 7, 0),
+                (0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 5, 0), (0, 0, 5, 1), (4, 0, 5, 2),
+                (5, 3, 6, 0), (6, 1, 7, 0),
             ],
             zero.tobytes(),
         )  # fmt: skip
@@ -218,7 +260,9 @@ class InReferenceEvaluation(unittest.TestCase):
             x = codes(element_type)
             for operator, signs in OPERATORS:
                 if element_type == "f8e8m0":  # ml_dtypes has no signbit for it
-                    want = right(operator, None, x) if operator != "IsInf" else np.zeros(x.shape, bool)
+                    want = (
+                        right(operator, None, x) if operator != "IsInf" else np.zeros(x.shape, bool)
+                    )
                 else:
                     want = right(operator, signs, x)
                 with self.subTest(operator=operator, signs=signs, element_type=element_type):
@@ -227,9 +271,14 @@ class InReferenceEvaluation(unittest.TestCase):
                     np.testing.assert_array_equal(got, want)
 
     def test_part_of_a_tensor(self):
-        """Read by its strides. (An output that is a part is not tried: OpenVINO 2026.4.1 hands it on as if it were packed.)"""
+        """An input that is a part of a tensor is read by its strides.
+
+        Outputs that are a part are not tested: OpenVINO 2026.4.1 treats them as packed.
+        """
         whole = np.resize(codes("f32")[::7], (20, 30, 70))
-        part = ov.Tensor(tensor(whole, "f32"), ov.Coordinate([3, 5, 2]), ov.Coordinate([17, 29, 69]))
+        part = ov.Tensor(
+            tensor(whole, "f32"), ov.Coordinate([3, 5, 2]), ov.Coordinate([17, 29, 69])
+        )
         self.assertFalse(part.is_continuous())
         out = ov.Tensor(ov.Type.boolean, ov.Shape([14, 24, 67]))
         got = self.evaluate("IsNaN", None, "f32", part, out)
@@ -240,7 +289,9 @@ class Validation(unittest.TestCase):
     def test_output_keeps_the_partial_shape(self):
         for shape in ("4,2", "?,21,37", "2..4,73,12", "?,?,?,?,?", "..."):
             for operator, signs in OPERATORS:
-                ours, theirs = (model(operator, signs, "f16", shape, version) for version in (OURS, THEIRS))
+                ours, theirs = (
+                    model(operator, signs, "f16", shape, version) for version in (OURS, THEIRS)
+                )
                 self.assertEqual(ours.output(0).partial_shape, theirs.output(0).partial_shape)
                 self.assertEqual(ours.output(0).element_type, ov.Type.boolean)
 
@@ -258,10 +309,15 @@ class Validation(unittest.TestCase):
 
 
 def measure():
-    """Microseconds of one inference of 1 Mi elements: the fastest of 60 in turns, in one process. (Medians tell of the load
-    of the machine: a run takes less than a slice of the scheduler.)"""
+    """Microseconds of one inference of 1 Mi elements: the fastest of 60 in turns, in one process.
+
+    (A run takes less than a time slice of the scheduler, so medians would measure other load.)
+    """
     print(f"OpenVINO {ov.get_version()}, {CORE.get_property('CPU', 'FULL_DEVICE_NAME')}")
-    print("| 1 Mi elements | threads | ours, us | OpenVINO's own, us | own / ours |\n|---|---|---|---|---|")
+    print(
+        "| 1 Mi elements | threads | ours, us | OpenVINO's own, us | own / ours |\n"
+        "|---|---|---|---|---|"
+    )
     for element_type, threads in itertools.product(("f32", "f16", "bf16"), (1, 2)):
         x = np.resize(np.array([0.5, -2, 3], DTYPES[element_type]), 1 << 20)
         for operator in ("IsFinite", "IsInf", "IsNaN"):
@@ -277,7 +333,10 @@ def measure():
                     request.infer()
                     taken.append((time.perf_counter() - start) * 1e6)
             ours, theirs = (min(taken) for taken in times)
-            print(f"| {operator} {element_type} | {threads} | {ours:.0f} | {theirs:.0f} | {theirs / ours:.1f} |")
+            print(
+                f"| {operator} {element_type} | {threads} | {ours:.0f} | {theirs:.0f} "
+                f"| {theirs / ours:.1f} |"
+            )
 
 
 if __name__ == "__main__":

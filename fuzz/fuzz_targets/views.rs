@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use nonfinite::{Census, Elements, Error, MaskView, Predicate, TensorView};
 use nonfinite_fuzz::{BACKENDS, Layout, Strided, expect};
-use nonfinite_oracle::{Subject, check, kinds};
+use nonfinite_oracle::{Above, Subject, Summary, check, kinds};
 
 /// A view as a subject of the checks: the elements it names, in row-major order, are what it must
 /// answer for.
@@ -34,6 +34,12 @@ impl Subject for Named<'_> {
     }
     fn census(&self, _: Elements<'_>) -> Census {
         self.0.census()
+    }
+    fn stats(&self, _: Elements<'_>) -> Summary {
+        self.0.stats().into()
+    }
+    fn above(&self, _: Elements<'_>, threshold: f64) -> Above {
+        Above::of(self.0, threshold)
     }
 }
 

@@ -105,7 +105,7 @@ pub fn check(bytes: &[u8], format: FileFormat) {
 
 /// The most that the deflated members of an archive can inflate to: headers may be as long.
 fn inflated(bytes: &[u8]) -> usize {
-    let members = zip::members(bytes).unwrap_or_default();
+    let members = zip::read(bytes).map(|archive| archive.members).unwrap_or_default();
     let deflated = members.iter().filter(|member| member.method == Method::Deflated);
     deflated.map(|member| member.size.min(DEFLATE * member.range.len())).sum()
 }

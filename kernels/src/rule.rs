@@ -282,6 +282,14 @@ impl Comparison {
         self.ieee && !self.negate
     }
 
+    /// Whether this is `(bits & exponent) == exponent` for the exponent of the comparison for NaN.
+    #[cfg(feature = "stats")]
+    pub(crate) const fn is_ones_of(&self, nan: &Self) -> bool {
+        matches!(self.operation, Operation::Ones | Operation::Equal)
+            && self.mask == nan.bound
+            && self.bound == nan.bound
+    }
+
     /// From the comparison for NaN of an IEEE format: the comparison for NaN and infinities.
     #[inline(never)]
     pub(crate) fn special(&self) -> Self {

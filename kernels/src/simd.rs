@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use crate::codes::Codes;
 use crate::rule::{Comparison, Screen};
 #[cfg(feature = "stats")]
-use crate::stats::{Numbers, Range};
+use crate::stats::{AroundZero, Numbers, Range};
 
 /// A cache line of input, at any address.
 pub(crate) type Line = [u8; 64];
@@ -217,8 +217,19 @@ pub(crate) trait Ordering {
     /// Whether all elements of some lines are in the range. It may say no if they are.
     fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Self::Bounds) -> bool;
 
+    /// In at most [`COUNTED`] bytes, if all elements are among the codes: how many are zero, and how
+    /// many have a magnitude below `least`. It may be `None` if they are. The comparison may be any:
+    /// its answers are 0 and 1.
+    fn count_within<const W: usize>(
+        self,
+        pairs: &[[Line; 2]],
+        codes: AroundZero,
+        least: u64,
+        any: &Comparison,
+    ) -> Option<[usize; 2]>;
+
     /// In at most [`COUNTED`] bytes: extends the lowest and the highest key of finite elements, of
-    /// which the lowest must be that of one, and returns how many elements have a magnitude of
+    /// which there is one, and returns how many elements have a magnitude of
     /// zero, how many one below the least normal number, and how many are not finite.
     fn order<const W: usize>(
         self,

@@ -34,7 +34,8 @@ impl Numbers {
     ///
     /// # Panics
     /// If the rules are of different widths, or are negated, constant and true, or of two
-    /// comparisons.
+    /// comparisons; or if elements are wider than a byte and the rules are not those of an IEEE
+    /// format, whose exponent is all ones for NaN and infinity.
     #[must_use]
     pub const fn new(
         nan: Rule,
@@ -45,6 +46,8 @@ impl Numbers {
     ) -> Self {
         let (nan, non_finite) = (comparison(nan), comparison(non_finite));
         assert!(nan.size() == non_finite.size(), "two rules for elements of one width");
+        let ieee = nan.is_ieee() && non_finite.is_ones_of(&nan);
+        assert!(nan.size() == 1 || ieee, "wider elements are of IEEE formats");
         Self { nan, non_finite, sign, magnitude, least_normal }
     }
 
@@ -81,10 +84,10 @@ impl Numbers {
         if self.sign == 0 { 1 << (8 * self.size() - 1) } else { 0 }
     }
 
-    /// The magnitude of the least normal number, as [`Numbers::flip`] makes it.
+    /// The magnitude of the least normal number.
     #[inline(always)]
-    pub(crate) fn least_normal(&self) -> u64 {
-        self.least_normal ^ self.flip()
+    pub(crate) fn smallest(&self) -> u64 {
+        self.least_normal
     }
 
     /// A signed integer for the code of a finite number, in the order of values.
@@ -159,6 +162,19 @@ impl Numbers {
             range(self.magnitude, least, low.min(high))
         }
     }
+
+    /// The codes, zeros and subnormal numbers among them, that can change neither key. `None` if
+    /// zero can, or if the sign is not the top bit, or is NaN alone.
+    pub(crate) fn around_zero(&self, [lowest, highest]: [i64; 2]) -> Option<AroundZero> {
+        let (low, high) = (lowest.unsigned_abs(), highest.unsigned_abs());
+        let signed = self.sign == 1 << (8 * self.size() - 1) && !self.nan_is_negative_zero();
+        (signed && lowest <= 0 && highest >= 0).then(|| AroundZero {
+            magnitude: self.magnitude,
+            unsigned: if lowest < 0 { self.sign | low } else { high },
+            signed: high,
+            nearest: low.min(high),
+        })
+    }
 }
 
 /// The comparison of a rule; one that never holds for a constant that is false.
@@ -179,6 +195,19 @@ pub(crate) struct Range {
     pub(crate) mask: u64,
     pub(crate) low: u64,
     pub(crate) width: u64,
+}
+
+/// Zero, and the codes on both sides of it up to two others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AroundZero {
+    pub(crate) magnitude: u64,
+    /// The highest code, without a sign: that of the lowest number, or of the highest if no number
+    /// is negative.
+    pub(crate) unsigned: u64,
+    /// The highest code as a signed integer: that of the highest number.
+    pub(crate) signed: u64,
+    /// The smaller of both magnitudes.
+    pub(crate) nearest: u64,
 }
 
 impl Range {

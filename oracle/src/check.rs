@@ -4,7 +4,7 @@
 use nonfinite::{Backend, Census, Elements, Format, Predicate, TensorView};
 
 use crate::kind::{Kind, holds, kind, read};
-use crate::stats::{Summary, check_stats};
+use crate::stats::{Above, Summary, check_above, check_stats, thresholds};
 
 /// What answers as a backend does.
 pub trait Subject {
@@ -26,6 +26,8 @@ pub trait Subject {
     fn census(&self, x: Elements<'_>) -> Census;
     /// The census, the extreme numbers, and zeros, subnormal and normal numbers.
     fn stats(&self, x: Elements<'_>) -> Summary;
+    /// Which elements have a larger magnitude than a threshold.
+    fn above(&self, x: Elements<'_>, threshold: f64) -> Above;
 }
 
 impl Subject for Backend {
@@ -55,6 +57,9 @@ impl Subject for Backend {
     }
     fn stats(&self, x: Elements<'_>) -> Summary {
         TensorView::from(x).on(*self).stats().into()
+    }
+    fn above(&self, x: Elements<'_>, threshold: f64) -> Above {
+        Above::of(TensorView::from(x).on(*self), threshold)
     }
 }
 
@@ -120,7 +125,8 @@ pub fn check(
         check_searches(subject, x, predicate, &hits)?;
     }
     check_census(subject, x, kinds)?;
-    check_stats(subject, x)
+    check_stats(subject, x)?;
+    thresholds(x).into_iter().try_for_each(|threshold| check_above(subject, x, threshold))
 }
 
 /// What outputs hold before: neither a result nor a likely mistake.

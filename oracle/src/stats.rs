@@ -1,6 +1,6 @@
 //! Statistics by arithmetic of f64, element by element.
 
-use nonfinite::{Elements, Format, Stats};
+use nonfinite::{Elements, Format, Stats, TensorView};
 
 use crate::check::Subject;
 use crate::kind::{Kind, kind, read};
@@ -162,4 +162,86 @@ pub fn check_stats(subject: &dyn Subject, x: Elements<'_>) -> Result<(), String>
     }
     let (name, format, n) = (subject.name(), x.format(), x.len());
     Err(format!("stats {name} {format} of {n} elements:\n{got:?}, not\n{want:?}"))
+}
+
+/// The answers of all questions about a threshold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Above {
+    /// One byte an element.
+    pub mask: Vec<bool>,
+    /// One bit an element.
+    pub bits: Vec<bool>,
+    /// Whether there is one.
+    pub any: bool,
+    /// How many there are.
+    pub count: usize,
+    /// The first.
+    pub position: Option<usize>,
+}
+
+impl Above {
+    /// The answers of a view.
+    ///
+    /// # Panics
+    /// If the threshold is refused.
+    #[must_use]
+    pub fn of(view: TensorView<'_>, threshold: f64) -> Self {
+        let question = view.exceeds(threshold).unwrap();
+        let mut mask = vec![false; view.len()];
+        question.mask(&mut mask[..]).unwrap();
+        let mut packed = vec![0xFF; view.len().div_ceil(8) + 1];
+        question.bits(&mut packed, 3).unwrap();
+        let bits = (3..3 + view.len()).map(|bit| packed[bit / 8] >> (bit % 8) & 1 == 1).collect();
+        let (any, count, position) = (question.any(), question.count(), question.position());
+        Self { mask, bits, any, count, position }
+    }
+
+    /// What is right. NaN counts.
+    #[must_use]
+    pub fn right(x: Elements<'_>, threshold: f64) -> Self {
+        let elements = x.as_bytes().chunks_exact(x.format().size_in_bytes());
+        let values = elements.map(|raw| value(x.format(), read(raw)));
+        let mask: Vec<bool> = values.map(|x| x.is_nan() || x.abs() > threshold).collect();
+        Self {
+            bits: mask.clone(),
+            any: mask.contains(&true),
+            count: mask.iter().filter(|&&hit| hit).count(),
+            position: mask.iter().position(|&hit| hit),
+            mask,
+        }
+    }
+}
+
+/// Compares all answers about a threshold, which is neither negative, infinite nor NaN.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_above(subject: &dyn Subject, x: Elements<'_>, threshold: f64) -> Result<(), String> {
+    let (got, want) = (subject.above(x, threshold), Above::right(x, threshold));
+    if got == want {
+        return Ok(());
+    }
+    let (name, format, n) = (subject.name(), x.format(), x.len());
+    let counts = (got.count, want.count, got.position, want.position);
+    Err(format!("above {threshold:e} {name} {format} of {n} elements: {counts:?}"))
+}
+
+/// Thresholds worth a look: magnitudes of some of the elements and their neighbours.
+#[must_use]
+pub fn thresholds(x: Elements<'_>) -> Vec<f64> {
+    if x.format() == Format::F8E8M0Fnu {
+        return Vec::new();
+    }
+    let elements = x.as_bytes().chunks_exact(x.format().size_in_bytes());
+    let magnitudes: Vec<f64> = elements
+        .map(|raw| value(x.format(), read(raw)).abs())
+        .filter(|magnitude| magnitude.is_finite())
+        .collect();
+    let some = [0, magnitudes.len() / 2, magnitudes.len().saturating_sub(1)];
+    let mut thresholds = vec![0.0];
+    thresholds.extend(some.into_iter().filter_map(|i| magnitudes.get(i)));
+    if let [_, first, ..] = thresholds[..] {
+        thresholds.extend([first * 1.03, first * 0.97].into_iter().filter(|x| x.is_finite()));
+    }
+    thresholds
 }

@@ -9,17 +9,21 @@
 //! bitmap                   1 1 1 1 1 1 1 ...                  a long run of ones: the question of
 //!                                                             TensorView, for the whole run
 //!                          0 0 0 0 0 0 0 ...                  a long run of zeros: skipped
-//!                          1 0 1 1 0 1 0 ...                  else packed bits of the hits of 4096
-//!                                                             elements, and the bitmap
+//!                          1 0 1 1 0 1 0 ...                  else a window of 4096 elements
 //! ```
+//!
+//! In a window, the validity of each of the first few hits is looked up. If there are more, the
+//! hits of the window become packed bits, and the bits of nulls are cleared. The next window begins
+//! with packed bits as long as hits are many.
 //!
 //! Clean elements so cost what they cost without a bitmap. Runs are found by the search for a byte
 //! that is not 0xFF, or not 0, at the speed of the kernels.
 //!
 //! In a view that is not dense the order of memory is not that of indices. There the first search
-//! only answers whether there is a hit at all, and boxes of at most 4096 elements follow.
+//! only answers whether there is a hit at all, and windows that are boxes of at most 4096 elements follow.
 
 use core::fmt;
+use core::ops::ControlFlow;
 
 use nonfinite_kernels::Rule;
 
@@ -28,11 +32,19 @@ use super::part::{CLASSES, Condition, Part};
 use super::validity::{Validity, count_ones, first_one};
 use crate::{Census, Error, Occurrences, Predicate};
 
-/// Elements whose hits are packed into bits at once.
-const CHUNK: usize = 4096;
+/// Elements of a window.
+const WINDOW: usize = 4096;
 
-/// The shortest run of nulls that is skipped, not packed into bits with its neighbours.
-const NULLS: usize = CHUNK / 8;
+/// The shortest run of nulls that is skipped.
+const NULLS: usize = WINDOW / 8;
+
+/// The longest run of valid elements that is looked for at once. A search that ends early so leaves
+/// most of the bitmap unread.
+const VALID: usize = 16 * WINDOW;
+
+/// So many hits of a window are looked up one by one. A search from one hit to the next costs about
+/// an eighth of the packed bits of a window.
+const FEW: usize = 8;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the
 /// valid elements. Indices count all elements, nulls too.
@@ -93,7 +105,7 @@ impl<'a> ValidView<'a> {
     /// The number of valid elements. All others are null.
     #[must_use]
     pub fn valid_count(&self) -> usize {
-        self.validity.count(0, self.len())
+        self.validity.count(self.view.backend, 0, self.len())
     }
 
     /// The elements without the bitmap.
@@ -112,7 +124,7 @@ impl<'a> ValidView<'a> {
         let condition = Condition::of(self.view.format, predicate);
         let bits = |part: Part<'_, '_>, out: &mut [u8], offset| {
             part.bits(condition, out, offset);
-            self.validity.clear_nulls(part.first, part.len, out, offset);
+            self.validity.clear_nulls(self.view.backend, part.first, part.len, out, offset);
         };
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
@@ -153,7 +165,10 @@ impl<'a> ValidView<'a> {
         let format = self.view.format;
         let rule = if complement { format.opposite(predicate) } else { format.rule(predicate) };
         let count = |part: Part<'_, '_>| match self.count_in(part, rule) {
-            count if complement => self.validity.count(part.first, part.first + part.len) - count,
+            count if complement => {
+                let (backend, end) = (self.view.backend, part.first + part.len);
+                self.validity.count(backend, part.first, end) - count
+            }
             count => count,
         };
         #[cfg(feature = "rayon")]
@@ -195,111 +210,131 @@ impl<'a> ValidView<'a> {
 
     /// The index within the part of the first valid element that the rule holds for.
     fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
-        let (mut at, end, dense) = (part.first, part.first + part.len, part.is_dense());
-        if !dense && next_hit(part, rule).is_none() {
-            return None;
+        let mut rest = part;
+        if part.is_dense() {
+            let hit = part.first + next_hit(part, rule)?;
+            if self.validity.is_valid(hit) {
+                return Some(hit - part.first);
+            }
+            rest = part.piece(hit, part.first + part.len - hit);
         }
-        while at < end {
-            if dense {
-                at += next_hit(part.piece(at, end - at), rule)?;
-                if self.validity.is_valid(at) {
-                    return Some(at - part.first);
-                }
-            }
-            let nulls = self.validity.run(self.view.backend, at, end, false);
-            if nulls >= NULLS {
-                at += nulls;
-                continue;
-            }
-            let chunk = part.chunk(at, CHUNK);
-            if let Some(i) = first_one(&self.hits(chunk, rule)) {
-                return Some(at + i - part.first);
-            }
-            at += chunk.len;
-        }
-        None
+        let mut first = None;
+        let _ = self.pieces(rest, rule, |piece| {
+            first = match piece {
+                Piece::Hit(i) => Some(i),
+                Piece::Valid(run) => run.position(Condition::new(rule)).map(|i| run.first + i),
+                Piece::Mixed(chunk, hits, _) => first_one(hits).map(|i| chunk.first + i),
+            };
+            if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        first.map(|i| i - part.first)
     }
 
     fn count_in(&self, part: Part<'_, 'a>, rule: &Rule) -> usize {
         let mut count = 0;
-        self.pieces(part, rule, |piece| {
+        let _ = self.pieces(part, rule, |piece| {
             count += match piece {
-                Piece::Valid(part) => part.count(Condition::new(rule)),
-                Piece::Mixed(_, hits) => count_ones(hits),
+                Piece::Hit(_) => 1,
+                Piece::Valid(run) => run.count(Condition::new(rule)),
+                Piece::Mixed(.., ones) => ones,
             };
+            ControlFlow::Continue(())
         });
         count
     }
 
     /// Indices count from the start of the view, so that the answers of parts can be joined.
     fn census_in(&self, part: Part<'_, 'a>) -> Census {
-        let rule = |predicate| self.view.format.rule(predicate);
-        let [nan, pos_inf, _] = CLASSES.map(rule);
+        let [nan, pos_inf, _] = CLASSES.map(|class| self.view.format.rule(class));
         let mut census = Census::default();
-        self.pieces(part, rule(Predicate::NonFinite), |piece| {
+        let _ = self.pieces(part, self.view.format.rule(Predicate::NonFinite), |piece| {
             let found = match piece {
-                Piece::Valid(part) => part.census().behind(part.first),
-                Piece::Mixed(part, hits) => {
-                    let nan = packed_of(part, nan, hits);
-                    let pos_inf = packed_of(part, pos_inf, hits);
-                    // What is neither NaN nor finite is infinite.
-                    let mut neg_inf = *hits;
-                    for (bits, (nan, pos_inf)) in neg_inf.iter_mut().zip(nan.iter().zip(&pos_inf)) {
-                        *bits &= !(nan | pos_inf);
+                Piece::Hit(i) => part.piece(i, 1).census().behind(i),
+                Piece::Valid(run) => run.census().behind(run.first),
+                Piece::Mixed(chunk, hits, ones) => {
+                    let mut found = Census::default();
+                    found.nan = take(chunk, nan, hits);
+                    if found.nan.count < ones {
+                        found.pos_inf = take(chunk, pos_inf, hits);
+                        found.neg_inf = Occurrences::new(count_ones(hits), first_one(hits));
                     }
-                    let [nan, pos_inf, neg_inf] = [nan, pos_inf, neg_inf]
-                        .map(|bits| Occurrences::new(count_ones(&bits), first_one(&bits)));
-                    Census::new(nan, pos_inf, neg_inf).behind(part.first)
+                    found.behind(chunk.first)
                 }
             };
             census = census.join(found);
+            ControlFlow::Continue(())
         });
         census
     }
 
     /// Calls `visit` with the pieces of the part that hold the valid elements that the rule holds
-    /// for, in order.
+    /// for, in order, until it breaks.
     fn pieces<'v>(
         &self,
         part: Part<'v, 'a>,
         rule: &Rule,
-        mut visit: impl FnMut(Piece<'_, 'v, 'a>),
-    ) {
-        let (mut at, end, dense) = (part.first, part.first + part.len, part.is_dense());
-        if !dense && next_hit(part, rule).is_none() {
-            return;
+        mut visit: impl FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let (mut at, end, backend) = (part.first, part.first + part.len, self.view.backend);
+        let dense = part.is_dense();
+        if !dense {
+            if part.len == 0 || next_hit(part, rule).is_none() {
+                return ControlFlow::Continue(());
+            }
+            if self.validity.run(backend, at, end, true) == part.len {
+                return visit(Piece::Valid(part));
+            }
         }
+        // Whether the last window held more than a few hits. In a view that is not dense no hit can
+        // be searched for alone.
+        let mut crowded = !dense;
+        let mut room = [0; WINDOW / 8];
         while at < end {
             if dense {
-                let Some(hit) = next_hit(part.piece(at, end - at), rule) else { return };
+                let rest = part.piece(at, end - at);
+                let Some(hit) = next_hit(rest, rule) else { return ControlFlow::Continue(()) };
                 at += hit;
+                let valid = self.validity.run(backend, at, end.min(at + VALID), true);
+                if valid >= WINDOW {
+                    visit(Piece::Valid(part.piece(at, valid)))?;
+                    at += valid;
+                    continue;
+                }
             }
-            let valid = self.validity.run(self.view.backend, at, end, true);
-            if valid == part.len || dense && valid >= CHUNK {
-                visit(Piece::Valid(part.piece(at, valid)));
-                at += valid;
-                continue;
-            }
-            let nulls = self.validity.run(self.view.backend, at, end, false);
+            let nulls = self.validity.run(backend, at, end, false);
             if nulls >= NULLS {
                 at += nulls;
                 continue;
             }
-            let chunk = part.chunk(at, CHUNK);
-            let hits = self.hits(chunk, rule);
-            if first_one(&hits).is_some() {
-                visit(Piece::Mixed(chunk, &hits));
+            if crowded {
+                let chunk = part.chunk(at, WINDOW);
+                let hits = packed(chunk, rule, &mut room);
+                self.validity.clear_nulls(backend, at, chunk.len, hits, 0);
+                let ones = count_ones(hits);
+                if ones != 0 {
+                    visit(Piece::Mixed(chunk, hits, ones))?;
+                }
+                at += chunk.len;
+                crowded = !dense || ones > FEW;
+                continue;
             }
-            at += chunk.len;
+            let window = end.min(at + WINDOW);
+            for _ in 0..FEW {
+                if self.validity.is_valid(at) {
+                    visit(Piece::Hit(at))?;
+                }
+                at += 1;
+                let Some(hit) = next_hit(part.piece(at, end - at), rule) else {
+                    return ControlFlow::Continue(());
+                };
+                at += hit;
+                if at >= window {
+                    break;
+                }
+            }
+            crowded = at < window;
         }
-    }
-
-    /// One bit for each element of the part, at most [`CHUNK`]: 1 for a valid element that the rule
-    /// holds for.
-    fn hits(&self, part: Part<'_, 'a>, rule: &Rule) -> Packed {
-        let mut bits = packed(part, rule);
-        self.validity.clear_nulls(part.first, part.len, &mut bits, 0);
-        bits
+        ControlFlow::Continue(())
     }
 }
 
@@ -312,14 +347,13 @@ impl fmt::Debug for ValidView<'_> {
 
 /// A piece of a part.
 enum Piece<'h, 'v, 'a> {
-    /// No element is null.
+    /// The index of a valid hit.
+    Hit(usize),
+    /// Elements of which none is null.
     Valid(Part<'v, 'a>),
-    /// Elements that may be null, and one bit for each: 1 for a valid hit.
-    Mixed(Part<'v, 'a>, &'h Packed),
+    /// Elements that may be null; one bit for each, 1 for a valid hit; and the number of ones.
+    Mixed(Part<'v, 'a>, &'h mut [u8], usize),
 }
-
-/// One bit for each of [`CHUNK`] elements.
-type Packed = [u8; CHUNK / 8];
 
 /// The index within the part of the first element that the rule holds for, valid or null. In a
 /// part that is not dense: 0 if there is such an element.
@@ -332,17 +366,24 @@ fn next_hit(part: Part<'_, '_>, rule: &Rule) -> Option<usize> {
     }
 }
 
-/// One bit for each element of the part, at most [`CHUNK`]: 1 if the rule holds for the element.
+/// One bit for each element of the part, at most [`WINDOW`]: 1 if the rule holds for the element.
 #[inline(never)]
-fn packed(part: Part<'_, '_>, rule: &Rule) -> Packed {
-    let mut bits = [0; CHUNK / 8];
-    part.bits(Condition::new(rule), &mut bits, 0);
-    bits
+fn packed<'o>(part: Part<'_, '_>, rule: &Rule, room: &'o mut [u8; WINDOW / 8]) -> &'o mut [u8] {
+    let out = &mut room[..part.len.div_ceil(8)];
+    if let Some(last) = out.last_mut() {
+        *last = 0;
+    }
+    part.bits(Condition::new(rule), out, 0);
+    out
 }
 
-/// [`packed`] bits that are among `hits`.
-fn packed_of(part: Part<'_, '_>, rule: &Rule, hits: &Packed) -> Packed {
-    let mut bits = packed(part, rule);
-    bits.iter_mut().zip(hits).for_each(|(bits, hits)| *bits &= hits);
-    bits
+/// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.
+fn take(part: Part<'_, '_>, rule: &Rule, hits: &mut [u8]) -> Occurrences {
+    let mut room = [0; WINDOW / 8];
+    let bits = packed(part, rule, &mut room);
+    for (bits, hits) in bits.iter_mut().zip(hits) {
+        *bits &= *hits;
+        *hits ^= *bits;
+    }
+    Occurrences::new(count_ones(bits), first_one(bits))
 }

@@ -9,6 +9,9 @@ const NOT_ONES: Rule = Rule::equal(1, 0xFF, 0xFF).not();
 /// Bytes that are not all zeros.
 const NOT_ZEROS: Rule = Rule::equal(1, 0xFF, 0).not();
 
+/// So many bits at once are compared with the bitmap. Then follows a look for valid elements.
+const PIECE: usize = 1 << 15;
+
 /// One bit for each element, least significant first: 1 for a valid element, 0 for a null.
 #[derive(Clone, Copy)]
 pub(super) struct Validity<'a> {
@@ -58,31 +61,51 @@ impl<'a> Validity<'a> {
     }
 
     /// How many elements from `from` to before `end` are valid.
-    pub(super) fn count(&self, from: usize, end: usize) -> usize {
-        let (first, end) = (self.shift + from, self.shift + end);
+    pub(super) fn count(&self, backend: Option<Backend>, from: usize, end: usize) -> usize {
+        let valid = if from < end { self.run(backend, from, end, true) } else { 0 };
+        let (first, end) = (self.shift + from + valid, self.shift + end);
         let bytes = &self.bytes[first / 8..end.div_ceil(8)];
-        let (Some(&head), Some(&tail)) = (bytes.first(), bytes.last()) else { return 0 };
+        let (Some(&head), Some(&tail)) = (bytes.first(), bytes.last()) else { return valid };
         // The first and the last byte count whole. So the bits outside are taken off again.
         let before = head & !(0xFF << (first % 8));
         let behind = if end % 8 == 0 { 0 } else { tail & (0xFF << (end % 8)) };
-        count_ones(bytes) - (before.count_ones() + behind.count_ones()) as usize
+        valid + count_ones(bytes) - (before.count_ones() + behind.count_ones()) as usize
     }
 
     /// Clears the bits of nulls. The bit of element `from` is bit `offset` of `out`, and there are
     /// bits of `count` elements. All other bits stay as they are.
-    pub(super) fn clear_nulls(&self, from: usize, count: usize, out: &mut [u8], offset: usize) {
-        let head = (offset.next_multiple_of(8) - offset).min(count);
+    pub(super) fn clear_nulls(
+        &self,
+        backend: Option<Backend>,
+        from: usize,
+        count: usize,
+        out: &mut [u8],
+        offset: usize,
+    ) {
+        let mut done = 0;
+        while done < count {
+            done += self.run(backend, from + done, from + count, true);
+            let bits = &mut out[(offset + done) / 8..];
+            let piece = (count - done).min(PIECE);
+            self.clear_piece(from + done, piece, bits, (offset + done) % 8);
+            done += piece;
+        }
+    }
+
+    /// [`Self::clear_nulls`] with an offset below 8, without a look for valid elements.
+    fn clear_piece(&self, from: usize, count: usize, out: &mut [u8], offset: usize) {
+        let head = ((8 - offset) % 8).min(count);
         for i in 0..head {
-            let bit = offset + i;
-            out[bit / 8] &= !(u8::from(!self.is_valid(from + i)) << (bit % 8));
+            out[0] &= !(u8::from(!self.is_valid(from + i)) << (offset + i));
         }
         if head < count {
             self.and(from + head, count - head, &mut out[(offset + head) / 8..]);
         }
     }
 
-    /// [`Self::clear_nulls`] of at least one element from bit 0 of `out` on. Each byte of `out`
-    /// meets the bits of two neighbours: with a shift of 3,
+    /// [`Self::clear_nulls`] of at least one element from bit 0 of `out` on. Each word of `out`
+    /// meets the bits of two neighbours, and so does each byte behind the last word. With a shift
+    /// of 3, in bytes:
     ///
     /// ```text
     /// bitmap:  hgfedcba ponmlkji       validity of a to p, most significant bit first
@@ -91,21 +114,26 @@ impl<'a> Validity<'a> {
     fn and(&self, from: usize, count: usize, out: &mut [u8]) {
         let bit = self.shift + from;
         let (bitmap, shift) = (&self.bytes[bit / 8..], bit % 8);
-        let (whole, rest) = (count / 8, count % 8);
+        let (valid, (words, _)) = (bitmap.as_chunks().0, out[..count / 8].as_chunks_mut());
+        let mut done = 0;
         if shift == 0 {
-            for (out, valid) in out[..whole].iter_mut().zip(bitmap) {
-                *out &= valid;
+            for (out, valid) in words.iter_mut().zip(valid) {
+                *out = (u64::from_le_bytes(*out) & u64::from_le_bytes(*valid)).to_le_bytes();
             }
-        } else {
-            let neighbours = bitmap.iter().zip(&bitmap[1..]);
-            for (out, (low, high)) in out[..whole].iter_mut().zip(neighbours) {
-                *out &= low >> shift | high << (8 - shift);
+            done = 8 * words.len().min(valid.len());
+        } else if let [_, next @ ..] = valid {
+            for (out, (low, high)) in words.iter_mut().zip(valid.iter().zip(next)) {
+                let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+                let valid = low >> shift | high << (64 - shift);
+                *out = (u64::from_le_bytes(*out) & valid).to_le_bytes();
             }
+            done = 8 * words.len().min(next.len());
         }
-        if rest != 0 {
-            let high = bitmap.get(whole + 1).copied().unwrap_or(0);
-            let valid = u16::from_le_bytes([bitmap[whole], high]) >> shift;
-            out[whole] &= valid as u8 | 0xFF << rest;
+        for i in done..count.div_ceil(8) {
+            let high = bitmap.get(i + 1).copied().unwrap_or(0);
+            let valid = u16::from_le_bytes([bitmap[i], high]) >> shift;
+            let behind = if count - 8 * i < 8 { 0xFF << (count - 8 * i) } else { 0 };
+            out[i] &= valid as u8 | behind;
         }
     }
 }
@@ -122,6 +150,8 @@ pub(super) fn count_ones(bits: &[u8]) -> usize {
 /// The first bit that is 1.
 #[inline(never)]
 pub(super) fn first_one(bits: &[u8]) -> Option<usize> {
-    let byte = bits.iter().position(|&byte| byte != 0)?;
+    let (words, _) = bits.as_chunks::<8>();
+    let clear = 8 * words.iter().take_while(|word| **word == [0; 8]).count();
+    let byte = clear + bits[clear..].iter().position(|&byte| byte != 0)?;
     Some(8 * byte + bits[byte].trailing_zeros() as usize)
 }

@@ -4,7 +4,7 @@
 use half::f16;
 use nonfinite::{Census, Elements, Format, Occurrences, Predicate};
 
-use crate::oracle::{self, Kind, Subject, Summary};
+use crate::oracle::{self, Above, Kind, Subject, Summary};
 use crate::{Visit, codes, lengths, patterns};
 
 /// One element at a time; `judge` is what is wrong, unless `sinks` is.
@@ -35,6 +35,14 @@ enum Sinks {
     Last,
     /// Counts are kept in a byte.
     NarrowCount,
+    /// Statistics know no NaN.
+    DropsNan,
+    /// In statistics, -0 is less than +0.
+    OrderedZeros,
+    /// In statistics, subnormal numbers are zero.
+    Flushes,
+    /// `>=` for `>`.
+    AboveOrEqual,
 }
 
 fn right(format: Format, predicate: Predicate, bits: u64) -> bool {
@@ -58,7 +66,7 @@ const FNUZ: &[Format] = &[Format::F8E4M3FnUz, Format::F8E5M2FnUz, Format::F8E4M3
 /// The first entries are those of OpenVINO 2026.4.1, ggml, StableHLO's lowering to TOSA,
 /// coremltools, burn, Highway and onnxruntime 1.31.1, as those projects' sources or answers have
 /// them.
-const KNOWN_BAD: [Implementation; 17] = [
+const KNOWN_BAD: [Implementation; 21] = [
     Implementation {
         name: "infinite f64 is finite (OpenVINO IsFinite)",
         formats: &[Format::F64],
@@ -181,6 +189,30 @@ const KNOWN_BAD: [Implementation; 17] = [
         judge: right,
         sinks: Sinks::NarrowCount,
     },
+    Implementation {
+        name: "statistics by fmax, which drops NaN",
+        formats: IEEE,
+        judge: right,
+        sinks: Sinks::DropsNan,
+    },
+    Implementation {
+        name: "-0 is the minimum",
+        formats: IEEE,
+        judge: right,
+        sinks: Sinks::OrderedZeros,
+    },
+    Implementation {
+        name: "a subnormal number counts as zero",
+        formats: IEEE,
+        judge: right,
+        sinks: Sinks::Flushes,
+    },
+    Implementation {
+        name: "the threshold itself is above",
+        formats: IEEE,
+        judge: right,
+        sinks: Sinks::AboveOrEqual,
+    },
 ];
 
 impl Implementation {
@@ -262,8 +294,50 @@ impl Subject for Implementation {
     }
 
     fn stats(&self, x: Elements<'_>) -> Summary {
-        let elements = x.as_bytes().chunks_exact(x.format().size_in_bytes());
-        oracle::summary(x.format(), elements.map(oracle::read))
+        let (format, size) = (x.format(), x.format().size_in_bytes());
+        let elements = x.as_bytes().chunks_exact(size).map(oracle::read);
+        match self.sinks {
+            // A maximum that passes over NaN, as fmax does, and so over what a census counts.
+            Sinks::DropsNan => {
+                let mut summary = oracle::summary(format, elements);
+                summary.classes[0] = (0, None);
+                summary
+            }
+            // -0 before +0, as IEEE 754-2019 `minimum` has it: the first zero is another one.
+            Sinks::OrderedZeros => {
+                let mut summary = oracle::summary(format, elements.clone());
+                let minus = elements.clone().position(|bits| bits == 1 << (8 * size - 1));
+                if let (Some((bits, 0.0, index)), Some(minus)) = (&mut summary.min, minus) {
+                    (*bits, *index) = (1 << (8 * size - 1), minus);
+                }
+                summary
+            }
+            // Flush to zero.
+            Sinks::Flushes => {
+                let mut summary = oracle::summary(format, elements);
+                let [zeros, subnormals, _] = &mut summary.counts;
+                (*zeros, *subnormals) = (*zeros + *subnormals, 0);
+                summary
+            }
+            Sinks::NarrowCount => {
+                let mut summary = oracle::summary(format, elements);
+                summary.counts = summary.counts.map(|count| count % 256);
+                summary
+            }
+            _ => oracle::summary(format, elements),
+        }
+    }
+
+    fn above(&self, x: Elements<'_>, threshold: f64) -> Above {
+        let mut above = Above::right(x, threshold);
+        if self.sinks == Sinks::AboveOrEqual {
+            let values = x.as_bytes().chunks_exact(x.format().size_in_bytes()).map(|raw| {
+                let x = oracle::value(x.format(), oracle::read(raw));
+                x.is_nan() || x.abs() >= threshold
+            });
+            above.mask = values.collect();
+        }
+        above
     }
 }
 

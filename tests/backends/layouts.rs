@@ -134,6 +134,7 @@ fn check_backend(
         assert!(out == want, "bits {predicate:?} {}", at());
     }
     check_census_rows(&view, kinds, &at);
+    check_stats(&view, bytes, &from.places(), &at);
     let census = view.census();
     for (class, kind) in
         [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
@@ -201,6 +202,35 @@ fn check_census_rows(view: &TensorView<'_>, kinds: &[Kind], at: &dyn Fn() -> Str
                 );
                 assert_eq!(class.first, row(r).position(|k| k == kind), "axis {axis} {}", at());
             }
+        }
+    }
+}
+
+/// The statistics of a view and of its rows, and a threshold.
+fn check_stats(view: &TensorView<'_>, bytes: &[u8], places: &[usize], at: &dyn Fn() -> String) {
+    let (format, sizes) = (view.format(), view.sizes());
+    let size = format.size_in_bytes();
+    let element = |place: usize| oracle::read(&bytes[place * size..][..size]);
+    let elements = places.iter().map(|&place| element(place));
+    let want = oracle::summary(format, elements);
+    assert_eq!(oracle::Summary::from(view.stats()), want, "stats {}", at());
+    let gathered: Vec<u8> =
+        places.iter().flat_map(|&place| &bytes[place * size..][..size]).copied().collect();
+    let gathered = Elements::from_bytes(&gathered, format).unwrap();
+    for threshold in oracle::thresholds(gathered) {
+        let want = oracle::Above::right(gathered, threshold);
+        assert_eq!(oracle::Above::of(*view, threshold), want, "above {threshold} {}", at());
+    }
+    for (axis, &columns) in sizes.iter().enumerate() {
+        let inner: usize = sizes.iter().skip(axis + 1).product();
+        let rows: usize = sizes.iter().take(axis).product::<usize>() * inner;
+        let mut out = vec![nonfinite::stats(&[1.0f32]); rows];
+        view.rows(axis).unwrap().stats(&mut out).unwrap();
+        for (r, stats) in out.into_iter().enumerate() {
+            let row = (0..columns)
+                .map(|i| element(places[(r / inner * columns + i) * inner + r % inner]));
+            let want = oracle::summary(format, row);
+            assert_eq!(oracle::Summary::from(stats), want, "stats, axis {axis} {}", at());
         }
     }
 }

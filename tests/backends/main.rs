@@ -21,6 +21,7 @@ mod properties;
 mod replace;
 mod rows;
 mod scale;
+mod stats;
 mod views;
 
 use nonfinite::{Backend, Format};

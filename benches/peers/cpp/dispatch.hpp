@@ -126,7 +126,9 @@ template <Question Q, class T>
 inline void bits_tail(const T* x, size_t i, size_t n, uint8_t* out) {
     for (; i < n; i += 8) {
         uint8_t byte = 0;
-        for (size_t k = 0; k < 8 && i + k < n; ++k) byte |= static_cast<uint8_t>(ask<Q>(x[i + k]) << k);
+        for (size_t k = 0; k < 8 && i + k < n; ++k) {
+            byte |= static_cast<uint8_t>(ask<Q>(x[i + k]) << k);
+        }
         out[i / 8] = byte;
     }
 }

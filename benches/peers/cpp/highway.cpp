@@ -1,5 +1,5 @@
-// Google Highway, for the target that the compiler's flags allow (this file is built once for AVX2 and once for
-// AVX-512); NAME is the entry's name.
+// Google Highway, for the target of the compiler's flags. This file is built once for AVX2 and once
+// for AVX-512; NAME is the name of the entry.
 #include <hwy/highway.h>
 
 #include "dispatch.hpp"
@@ -56,7 +56,9 @@ struct Loops {
         }
 #endif
         for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
-            for (size_t k = 0; k < 4; ++k) store_bytes(holds(x + i + k * kLanes), out + i + k * kLanes);
+            for (size_t k = 0; k < 4; ++k) {
+                store_bytes(holds(x + i + k * kLanes), out + i + k * kLanes);
+            }
         }
         for (; i < n; ++i) out[i] = ask<Q>(x[i]);
     }

@@ -1,4 +1,5 @@
-// xsimd 8. It has neither a bit mask nor a narrowing of masks: bytes by its own store to `bool`, no packed bits.
+// xsimd 8. It has neither bit masks nor narrowing of masks. Byte masks use its store to `bool`;
+// there are no packed bits.
 #include <xsimd/xsimd.hpp>
 
 #include "dispatch.hpp"
@@ -20,7 +21,9 @@ struct Loops {
 
     static void mask(const T* x, size_t n, uint8_t* out) {
         size_t i = 0;
-        for (; i + kLanes <= n; i += kLanes) holds(x + i).store_unaligned(reinterpret_cast<bool*>(out + i));
+        for (; i + kLanes <= n; i += kLanes) {
+            holds(x + i).store_unaligned(reinterpret_cast<bool*>(out + i));
+        }
         for (; i < n; ++i) out[i] = ask<Q>(x[i]);
     }
 

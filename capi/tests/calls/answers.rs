@@ -1,5 +1,5 @@
-//! All functions on runs of elements: every format, predicate and backend against the oracle of the
-//! backend tests.
+//! All functions on runs of elements: every format, predicate and backend, against the oracle of
+//! the backend tests.
 
 use nonfinite_capi::*;
 

@@ -1,4 +1,4 @@
-//! What the tests of the C interface share: data, oracle, and pointers.
+//! The data, the oracle and the pointers that the tests of the C interface share.
 
 use std::ffi::{CStr, CString};
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +21,7 @@ pub(crate) const PREDICATES: [(PredicateCode, Predicate); 8] = [
     (NF_IS_NAN_OR_POSITIVE_INF, Predicate::NanOrPositiveInf),
 ];
 
-/// All formats, by the numbers that their names have in C.
+/// All formats, by the number that C returns for their names.
 pub(crate) fn formats() -> Vec<(FormatCode, Format)> {
     let code = |format: Format| {
         let name = CString::new(format.name()).unwrap();
@@ -39,10 +39,10 @@ pub(crate) fn text(pointer: *const std::ffi::c_char) -> &'static str {
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap()
 }
 
-/// The backend is one of all threads.
+/// All threads share the active backend, so these tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Activates each backend of this CPU in turn, and says which.
+/// Activates each backend of this CPU in turn, and passes its name.
 pub(crate) fn on_each_backend(test: impl Fn(&str)) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut ran = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn on_each_backend(test: impl Fn(&str)) {
     assert_eq!(ran.last(), Some(&"scalar"));
 }
 
-/// `count` elements with all edges of the format among them, one byte behind an even address.
+/// `count` elements that include all edges of the format, one byte behind an even address.
 pub(crate) fn memory(format: Format, count: usize) -> (Vec<u8>, Vec<Kind>) {
     let mut bytes = vec![0];
     let mut kinds = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) fn census(kinds: &[Kind]) -> Census {
     Census { nan: class(Kind::Nan), pos_inf: class(Kind::PosInf), neg_inf: class(Kind::NegInf) }
 }
 
-/// A bitmap before and after it takes these answers from bit `offset` on.
+/// A bitmap before and after the answers are written from bit `offset` on.
 pub(crate) fn bitmaps(answers: &[bool], offset: usize) -> (Vec<u8>, Vec<u8>) {
     let old = vec![CANARY; (offset + answers.len()).div_ceil(8) + 8];
     let mut new = old.clone();

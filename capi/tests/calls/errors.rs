@@ -1,4 +1,4 @@
-//! What is refused, and that nothing is written then.
+//! Refusals, and that nothing is written then.
 
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut, without_provenance, without_provenance_mut};
@@ -40,7 +40,8 @@ impl Reduction {
                 Self::All => nf_all(x, format, n, predicate, result.cast()),
                 Self::Count => nf_count(x, format, n, predicate, result),
                 Self::First => nf_first(x, format, n, predicate, result),
-                // It asks for no predicate: what the others say of a bad one stands in for it.
+                // A census has no predicate, so the status of the other functions is used for a bad
+                // one.
                 Self::Census if !PREDICATES.iter().any(|known| known.0 == predicate) => {
                     NF_ERR_PREDICATE
                 }
@@ -66,7 +67,7 @@ fn bits(x: *const c_void, n: usize, out: *mut u8, bytes: usize, offset: usize) -
     unsafe { nf_bits(x, NF_FORMAT_F32, n, NF_IS_NAN, out, bytes, offset) }
 }
 
-/// Everything that is wrong with the input alone, and the status.
+/// Every fault of the input alone, with its status.
 fn bad_inputs(x: *const c_void) -> Vec<(*const c_void, FormatCode, usize, PredicateCode, Status)> {
     let most = isize::MAX as usize;
     vec![
@@ -82,7 +83,7 @@ fn bad_inputs(x: *const c_void) -> Vec<(*const c_void, FormatCode, usize, Predic
         (x, NF_FORMAT_F64, most / 8 + 1, NF_IS_NAN, NF_ERR_LENGTH),
         (x, NF_FORMAT_F64, usize::MAX, NF_IS_NAN, NF_ERR_LENGTH),
         (x, NF_FORMAT_F64, usize::MAX / 8 + 1, NF_IS_NAN, NF_ERR_LENGTH),
-        // Behind the last address.
+        // The end is behind the last address.
         (without_provenance(usize::MAX - 3), NF_FORMAT_F32, 2, NF_IS_NAN, NF_ERR_LENGTH),
         (without_provenance(usize::MAX - 7), NF_FORMAT_F8E5M2, 8, NF_IS_NAN, NF_ERR_LENGTH),
     ]
@@ -120,7 +121,7 @@ fn null_is_fine_where_there_is_nothing() {
     assert_eq!(bits(null(), 0, null_mut(), 0, 0), NF_OK);
     assert_eq!(bits(null(), 0, null_mut(), 0, 1), NF_ERR_OUTPUT_LENGTH);
     assert_eq!(bits(null(), 0, null_mut(), 1, 0), NF_ERR_NULL);
-    // Nor is there anything to overlap.
+    // Without bytes, nothing can overlap.
     let mut byte = 7u8;
     let both = &raw mut byte;
     assert_eq!(mask(both.cast(), NF_FORMAT_F32, 0, NF_IS_NAN, both), NF_OK);
@@ -190,7 +191,7 @@ fn overlaps_are_refused() {
     assert_eq!(bits(at(16).cast(), 4, start, 64, 8 * 16), NF_ERR_OVERLAP);
     assert_eq!(bits(at(16).cast(), 4, start, 64, 8 * 31 + 7), NF_ERR_OVERLAP);
     assert_eq!(bits(at(16).cast(), 4, start, 64, 8 * 32), NF_OK);
-    // A single result is written when all was read.
+    // A single result is written after all elements were read.
     let mut words = [f64::NAN; 4];
     let all = words.as_mut_ptr();
     let result = all.wrapping_add(1).cast();
@@ -213,7 +214,7 @@ fn names_and_backends() {
     assert_eq!(name(c"".as_ptr()), NF_ERR_NAME);
     assert_eq!(name(c"int8".as_ptr()), NF_ERR_NAME);
     assert_eq!(name(c"\xFF\xFE".as_ptr()), NF_ERR_NAME);
-    // No end in sight: no more than 64 bytes are looked at.
+    // A name without an end: at most 64 bytes are read.
     assert_eq!(name([b'f' as c_char; 64].as_ptr()), NF_ERR_NAME);
     // SAFETY: refused.
     unsafe {

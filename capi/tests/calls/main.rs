@@ -1,4 +1,4 @@
-//! The functions of the C interface as C calls them.
+//! The functions of the C interface, called as from C.
 #![expect(unsafe_code, reason = "functions are called as C calls them")]
 
 mod answers;

@@ -61,7 +61,7 @@ fn check(backend: &str, x: &View, sizes: &[usize], kinds: &[Kind]) {
     for (predicate, meaning) in PREDICATES {
         let at = format!("{backend} {} {meaning:?} {sizes:?}", x.format);
         let answers: Vec<bool> = kinds.iter().map(|&kind| holds(meaning, kind)).collect();
-        // Packed, and in columns backwards with gaps.
+        // Packed, and column-major backwards with gaps.
         let backwards: Vec<isize> = packed(sizes).iter().map(|stride| -3 * stride).collect();
         let reach = 3 * kinds.len();
         for (strides, offset, step) in [(None, 1, 1), (Some(&backwards), reach as isize, -3)] {
@@ -205,7 +205,7 @@ fn bad_views_are_refused() {
         assert_eq!((out, flag, word, coordinate), ([CANARY; 8], true, 77, [9; 3]), "{at}");
         assert_eq!(census, Census::default(), "{at}");
     }
-    // The same view, asked wrongly.
+    // The same view with wrong arguments.
     let mut out = [CANARY; 8];
     // SAFETY: refused.
     unsafe {
@@ -264,7 +264,7 @@ fn bad_outputs_are_refused() {
     assert_eq!(mask(all, isize::MAX, null()), NF_ERR_LENGTH);
     assert_eq!(mask(without_provenance_mut(3), -4, null()), NF_ERR_LENGTH);
     assert_eq!(mask(all, 0, [isize::MAX, 1].as_ptr()), NF_ERR_LENGTH);
-    // Over the input: by elements (bytes 0..48), and by what describes it.
+    // Over the input: over its elements (bytes 0..48), and over its description.
     let bytes = start.cast::<u8>();
     assert_eq!(mask(bytes.wrapping_add(47), 0, null()), NF_ERR_OVERLAP);
     assert_eq!(mask(bytes.wrapping_add(64), -20, null()), NF_ERR_OVERLAP);

@@ -4,4 +4,4 @@
 pub(crate) mod decompress;
 pub mod protobuf;
 pub mod zip;
-pub(crate) mod zip_gaps;
+mod zip_gaps;

@@ -11,7 +11,8 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::model::{Checksum, Decode, source};
+use super::zip_gaps::Used;
+use crate::model::{Checksum, Decode, gaps, source};
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,14 +80,26 @@ impl std::error::Error for Error {
     }
 }
 
-/// The members of an archive in the order of its directory, without folders.
+/// An archive: its members, and the rest.
+#[derive(Debug)]
+pub struct Archive {
+    /// The members in the order of the directory, without folders.
+    pub members: Vec<Member>,
+    /// The bytes that are neither data of a member nor part of the format: comments, extra fields
+    /// that are not known, what lies before, behind and between the members. Zeros and text are
+    /// left out.
+    pub gaps: Vec<Range<usize>>,
+}
+
+/// Reads the directory of an archive.
 ///
 /// # Errors
 /// [`enum@Error`] if the archive is not whole, or if names repeat or members overlap.
-pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
+pub fn read(bytes: &[u8]) -> Result<Archive, Error> {
     let archive = ZipArchive::from_slice(bytes).map_err(Error::Archive)?;
     let mut entries = archive.entries();
     let mut members = Vec::new();
+    let mut used = Used::new(bytes, archive.directory_offset());
     while let Some(entry) = entries.next_entry().map_err(Error::Archive)? {
         let name = source::text(entry.file_path().as_bytes());
         let data = archive.get_entry(entry.wayfinder()).map_err(Error::Archive)?;
@@ -105,23 +118,34 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, Error> {
         if !fits || method == Method::Stored && size != range.len() {
             return Err(Error::Size(name));
         }
+        used.member(&entry, &range);
         if !(entry.is_dir() && range.is_empty()) {
             members.push(Member { name, method, range, size, crc });
         }
     }
     find_repeated_name(&members)?;
     find_overlap(&members)?;
-    Ok(members)
+    Ok(Archive { members, gaps: gaps(bytes, used.finish(archive.eocd_offset())) })
 }
 
-/// The checksums of the stored members of an archive.
-///
-/// # Errors
-/// As [`members`].
-pub(crate) fn checksums(bytes: &[u8]) -> Result<Vec<Checksum>, Error> {
-    let stored = members(bytes)?.into_iter().filter(|member| member.method == Method::Stored);
-    let checksum = |Member { name, range, crc, .. }: Member| Checksum { name, range, crc };
-    Ok(stored.map(checksum).collect())
+/// Whether the bytes are an archive with a member of such a name.
+pub(crate) fn has_member(bytes: &[u8], is_wanted: impl Fn(&str) -> bool) -> bool {
+    let Ok(archive) = ZipArchive::from_slice(bytes) else { return false };
+    let mut entries = archive.entries();
+    while let Ok(Some(entry)) = entries.next_entry() {
+        if is_wanted(&source::text(entry.file_path().as_bytes())) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The checksums of the stored members.
+pub(crate) fn checksums(members: &[Member]) -> Vec<Checksum> {
+    let stored = members.iter().filter(|member| member.method == Method::Stored);
+    let checksum =
+        |member: &Member| Checksum::new(member.name.clone(), member.range.clone(), member.crc);
+    stored.map(checksum).collect()
 }
 
 fn find_repeated_name(members: &[Member]) -> Result<(), Error> {

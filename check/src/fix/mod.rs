@@ -107,7 +107,7 @@ impl Prepared {
 fn place(tensor: &Tensor) -> Result<Range<usize>, FixError> {
     let unreadable = |why: &str| FixError::Unreadable { tensor: tensor.label(), why: why.into() };
     match &tensor.content {
-        Content::Unreadable(why) => return Err(unreadable(why)),
+        Content::Unreadable(why) | Content::Damaged(why) => return Err(unreadable(why)),
         Content::Floats { .. }
         | Content::Blocks { .. }
         | Content::AlwaysFinite

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 
-use nonfinite::{Census, ElementsMut, Format, Predicate, TensorView};
+use nonfinite::{Census, ElementsMut, Format, TensorView};
 
 use super::error::FixError;
 use super::fixed::FixedTensor;
@@ -42,7 +42,8 @@ pub(super) fn write(
             Content::Blocks { .. }
             | Content::AlwaysFinite
             | Content::NotFloat
-            | Content::Unreadable(_) => out.write(&input[range])?,
+            | Content::Unreadable(_)
+            | Content::Damaged(_) => out.write(&input[range])?,
         }
         fixed.push(report);
     }
@@ -128,12 +129,7 @@ fn counts(census: &Census) -> ByKind<usize> {
 
 /// For each kind, a mask of the elements of that kind.
 fn masks(view: TensorView<'_>, kinds: Kinds) -> Result<Vec<Vec<bool>>, nonfinite::Error> {
-    let predicates = ByKind {
-        nan: Predicate::Nan,
-        pos_inf: Predicate::PositiveInf,
-        neg_inf: Predicate::NegativeInf,
-    };
-    let asked = kinds.zip(predicates).into_array().into_iter().filter(|(asked, _)| *asked);
+    let asked = kinds.zip(ByKind::PREDICATES).into_array().into_iter().filter(|(asked, _)| *asked);
     let mask = |(_, predicate)| {
         let mut mask = vec![false; view.len()];
         view.mask(predicate, &mut mask[..]).map(|()| mask)

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::formats::pytorch;
 use crate::formats::within::Place;
-use crate::model::reader::Reader;
+use crate::formats::{pytorch, unread};
+use crate::model::reader::{Contents, Reader};
 use crate::model::{self, FileFormat, Input, ReadAt, Tensor};
 
 impl FileFormat {
@@ -23,11 +23,10 @@ impl FileFormat {
 pub(super) static SAFETENSORS: Reader = Reader {
     format: FileFormat::SAFETENSORS_INDEX,
     endings: &[".safetensors.index.json"],
-    tensors: |input| tensors(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
+    contents: |input| contents(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS),
     // The index is plain JSON, so only the name of the file tells the format.
     begins: |_| false,
     stream: None,
-    checksums: None,
     shards: Some(|index| names(index, FileFormat::SAFETENSORS_INDEX)),
     is_fixable: false,
 };
@@ -35,10 +34,9 @@ pub(super) static SAFETENSORS: Reader = Reader {
 pub(super) static PYTORCH: Reader = Reader {
     format: FileFormat::PYTORCH_INDEX,
     endings: &[".bin.index.json"],
-    tensors: |input| tensors(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH),
+    contents: |input| contents(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH),
     begins: |_| false,
     stream: None,
-    checksums: None,
     shards: Some(|index| names(index, FileFormat::PYTORCH_INDEX)),
     is_fixable: false,
 };
@@ -102,16 +100,18 @@ fn parse(index: &[u8]) -> Result<Index, Error> {
     serde_json::from_slice(&index).map_err(Error::Json)
 }
 
-/// The tensors of all shards, including those that the index does not name. The index is of the
+/// What all shards hold, including those that the index does not name. The index is of the
 /// format `format`, and the shards are of the format `of`.
 ///
 /// # Errors
-/// [`model::Error`] if the index is not valid, or for the first shard that cannot be checked.
-fn tensors(
+/// [`model::Error`] if the index is not valid, or if no shard can be read. If
+/// others can, a shard that cannot be read is a damaged tensor. So is a tensor that is not in its
+/// shard.
+fn contents(
     input: Input<'_>,
     format: FileFormat,
     of: FileFormat,
-) -> Result<Vec<Tensor>, model::Error> {
+) -> Result<Contents, model::Error> {
     gather(input.bytes, format, of, |shard| {
         let source = input.open_beside(shard, format)?;
         Ok((source.path().to_owned(), source))
@@ -127,38 +127,57 @@ pub(crate) fn of_shards(index: FileFormat) -> Option<FileFormat> {
     indexes.into_iter().find(|(format, _)| *format == index).map(|(_, of)| of)
 }
 
-/// As [`tensors`]. `open` opens a shard by its name, and returns the path to report.
+/// As [`contents`]. `open` opens a shard by its name, and returns the path to report.
 pub(crate) fn gather(
     index: &[u8],
     format: FileFormat,
     of: FileFormat,
     mut open: impl FnMut(&str) -> Result<(PathBuf, Arc<dyn ReadAt>), model::Error>,
-) -> Result<Vec<Tensor>, model::Error> {
+) -> Result<Contents, model::Error> {
     let refused = |error| model::Error::refused(format, error);
     let index = parse(index).map_err(refused)?;
     let mut expected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (tensor, shard) in &index.weight_map {
         expected.entry(shard).or_default().insert(tensor);
     }
-    let mut all = Vec::new();
+    let mut all = Contents::default();
+    // The first error, as long as no shard was read.
+    let (mut failed, mut is_any_read) = (None, false);
     for (shard, mut names) in expected {
-        let (path, source) = open(shard)?;
-        let tensors = of
-            .read(&*source, None)
-            .map_err(|error| model::Error::Other { path: path.clone(), error: Box::new(error) })?;
+        let read = open(shard).and_then(|(path, source)| match of.read(&*source, None) {
+            Ok(contents) => Ok((path, source, contents)),
+            Err(error) => Err(model::Error::Other { path, error: Box::new(error) }),
+        });
+        let (path, source, Contents { tensors, checksums }) = match read {
+            Ok(read) => read,
+            // Bytes alone have no shards at all, and the index of a good set names no file outside.
+            Err(error @ (model::Error::NoFolder(_) | model::Error::Outside(_))) => {
+                return Err(error);
+            }
+            Err(error) => {
+                all.tensors.push(unread::damaged(shard.to_owned(), error.to_string()));
+                failed.get_or_insert(error);
+                continue;
+            }
+        };
+        is_any_read = true;
         let place = Place::Other(source.clone(), 0..source.length());
         for tensor in tensors {
             if let Some(name) = &tensor.name {
                 names.remove(name.split(pytorch::STORAGE).next().unwrap_or(name));
             }
-            all.push(place.moved(Tensor { file: Some(path.clone()), ..tensor }));
+            all.tensors.push(place.moved(Tensor { file: Some(path.clone()), ..tensor }));
         }
-        if let Some(tensor) = names.first() {
-            let missing = Error::Missing { tensor: (*tensor).to_owned(), shard: shard.to_owned() };
-            return Err(refused(missing));
-        }
+        all.checksums.extend(checksums.into_iter().map(|sum| place.moved_checksum(sum)));
+        all.tensors.extend(names.into_iter().map(|tensor| {
+            let missing = Error::Missing { tensor: tensor.to_owned(), shard: shard.to_owned() };
+            unread::damaged(tensor.to_owned(), missing.to_string())
+        }));
     }
-    Ok(all)
+    match failed {
+        Some(error) if !is_any_read => Err(error),
+        Some(_) | None => Ok(all),
+    }
 }
 
 #[cfg(test)]

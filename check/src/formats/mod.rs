@@ -27,7 +27,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::formats::within::Place;
-use crate::model::reader::{Reader, Stream};
+use crate::model::reader::{Contents, Reader, Stream};
 use crate::model::source::Sequence;
 use crate::model::{
     Checksum, Content, Data, Error, FileFormat, Input, ReadAt, Source, Tensor, is_text,
@@ -120,6 +120,9 @@ impl FileFormat {
         }
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
             Error::Unknown { known } if is_text(bytes) => Error::Text { known },
+            Error::Unknown { known } => {
+                signatures::picture(bytes).map_or(Error::Unknown { known }, Error::Picture)
+            }
             error => error,
         })
     }
@@ -137,26 +140,31 @@ impl FileFormat {
     /// # Errors
     /// [`Error`] if the file is not whole or not valid.
     pub fn tensors(self, input: Input<'_>) -> Result<Vec<Tensor>, Error> {
-        let tensors = (self.reader()?.tensors)(input)?;
-        Ok(tensors.into_iter().flat_map(|tensor| unpacked(tensor, input.bytes, 1)).collect())
+        Ok(self.contents(input)?.tensors)
     }
 
-    /// The tensors of a file of this format. If the format has a header at the beginning, only the
+    /// The contents of a file of this format.
+    fn contents(self, input: Input<'_>) -> Result<Contents, Error> {
+        let Contents { tensors, mut checksums } = (self.reader()?.contents)(input)?;
+        let tensors = tensors.into_iter();
+        let tensors = tensors.flat_map(|tensor| unpacked(tensor, input.bytes, &mut checksums, 1));
+        Ok(Contents { tensors: tensors.collect(), checksums })
+    }
+
+    /// The contents of a file of this format. If the format has a header at the beginning, only the
     /// header is read.
     ///
     /// # Errors
     /// [`Error`] if the file is not whole or not valid, or cannot be read.
-    pub(crate) fn read(
-        self,
-        source: &dyn ReadAt,
-        path: Option<&Path>,
-    ) -> Result<Vec<Tensor>, Error> {
+    pub(crate) fn read(self, source: &dyn ReadAt, path: Option<&Path>) -> Result<Contents, Error> {
         match self.reader()?.stream {
             Some(Stream::Described(describe)) => {
                 let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
-                Ok(describe(&mut header, Some(source.length()))?.tensors)
+                Ok(describe(&mut header, Some(source.length()))?.tensors.into())
             }
-            Some(Stream::InParts(_)) | None => self.tensors(Input { bytes: source.bytes()?, path }),
+            Some(Stream::InParts(_)) | None => {
+                self.contents(Input { bytes: source.bytes()?, path })
+            }
         }
     }
 
@@ -178,17 +186,6 @@ impl FileFormat {
         }
     }
 
-    /// The checksums of stored data in a file of this format.
-    ///
-    /// # Errors
-    /// [`Error`] if the file is not whole or not valid, or cannot be read.
-    pub(crate) fn checksums(self, source: &dyn ReadAt) -> Result<Vec<Checksum>, Error> {
-        match self.reader()?.checksums {
-            Some(checksums) => checksums(source.bytes()?),
-            None => Ok(Vec::new()),
-        }
-    }
-
     /// How a stream of this format is read.
     pub(crate) fn stream(self) -> Result<Stream, Error> {
         self.reader()?.stream.ok_or(Error::NoStream { format: self, hint: None })
@@ -204,36 +201,53 @@ impl FileFormat {
 const MAX_DEPTH: usize = 4;
 
 /// The tensors in the bytes of a tensor, if the bytes are a file of a known format, such as a
-/// stored member of an archive. Otherwise the tensor itself.
-fn unpacked(tensor: Tensor, bytes: &[u8], depth: usize) -> Vec<Tensor> {
+/// stored member of an archive. Otherwise the tensor itself. Adds the checksums of the inner file.
+fn unpacked(
+    tensor: Tensor,
+    bytes: &[u8],
+    checksums: &mut Vec<Checksum>,
+    depth: usize,
+) -> Vec<Tensor> {
     let (Content::Unreadable(_), Data::Input(range)) = (&tensor.content, &tensor.data) else {
         return vec![tensor];
     };
     let (range, file) = (range.clone(), &bytes[range.clone()]);
     let reader = READERS.iter().find(|reader| (reader.begins)(file));
-    let Some(reader) = reader.filter(|_| tensor.dtype == unread::DTYPE && depth <= MAX_DEPTH)
+    let Some(reader) = reader.filter(|_| tensor.dtype == Tensor::BYTES && depth <= MAX_DEPTH)
     else {
         return vec![tensor];
     };
-    let inner = match (reader.tensors)(Input { bytes: file, path: None }) {
+    let inner = match (reader.contents)(Input { bytes: file, path: None }) {
         Ok(inner) => inner,
         Err(error) => {
             let why = format!("{}: {error}", reader.format);
-            return vec![Tensor { content: Content::Unreadable(why), ..tensor }];
+            let content = match error.is_unknown() {
+                true => Content::Unreadable(why),
+                false => Content::Damaged(why),
+            };
+            return vec![Tensor { content, ..tensor }];
         }
     };
-    if inner.is_empty() {
+    if inner.tensors.is_empty() {
         return vec![tensor];
     }
     let place = Place::Input(range);
-    let inner = inner.into_iter().flat_map(|inner| unpacked(inner, file, depth + 1));
-    let named = inner.map(|inner| {
-        let names = [tensor.name.as_deref(), inner.name.as_deref()];
-        let names = names.into_iter().flatten().filter(|name| !name.is_empty());
-        let name = Some(names.collect::<Vec<_>>().join("/"));
+    let mut sums = inner.checksums;
+    let inner = inner.tensors.into_iter();
+    let inner: Vec<_> =
+        inner.flat_map(|inner| unpacked(inner, file, &mut sums, depth + 1)).collect();
+    let named = |name: &str| {
+        let names = [tensor.label(), name.to_owned()];
+        names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/")
+    };
+    checksums.extend(sums.into_iter().map(|checksum| {
+        place.moved_checksum(Checksum { name: named(&checksum.name), ..checksum })
+    }));
+    let moved = inner.into_iter().map(|inner| {
+        let name = Some(named(&inner.label()));
         place.moved(Tensor { name, ..inner })
     });
-    named.collect()
+    moved.collect()
 }
 
 /// The files of the shards of an index. Empty if the name of the path is not that of an index. Also

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::containers::zip::{self, Member, Method};
+use crate::containers::zip::{self, Archive, Member, Method};
 use crate::formats::{npy, unread};
-use crate::model::reader::Reader;
+use crate::model::reader::{Contents, Reader};
 use crate::model::{self, Content, Data, FileFormat, Input, Layout, Tensor};
 
 impl FileFormat {
@@ -16,9 +16,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::NPZ,
     endings: &[".npz"],
     begins: |bytes| bytes.starts_with(MAGIC),
-    tensors: |input| Ok(tensors(input)?),
+    contents: |input| Ok(read(input.bytes)?),
     stream: None,
-    checksums: Some(|bytes| Ok(zip::checksums(bytes).map_err(Error::Zip)?)),
     shards: None,
     is_fixable: false,
 };
@@ -72,13 +71,18 @@ impl std::error::Error for Error {
 /// # Errors
 /// [`enum@Error`] if the archive is not whole.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
-    let members = zip::members(input.bytes).map_err(Error::Zip)?;
+    Ok(read(input.bytes)?.tensors)
+}
+
+fn read(bytes: &[u8]) -> Result<Contents, Error> {
+    let Archive { members, gaps } = zip::read(bytes).map_err(Error::Zip)?;
+    let checksums = zip::checksums(&members);
     let mut tensors = Vec::new();
     for member in members {
-        tensors.extend(tensors_of(member, input.bytes)?);
+        tensors.extend(tensors_of(member, bytes)?);
     }
-    tensors.extend(unread::gaps(input.bytes).map_err(Error::Zip)?);
-    Ok(tensors)
+    tensors.extend(gaps.into_iter().map(|gap| Tensor::of_nobody(gap, unread::NO_MEMBER)));
+    Ok(Contents { tensors, checksums })
 }
 
 /// The tensors of a member: one, or one for each field of a structured array.
@@ -93,9 +97,9 @@ fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Error> {
         content,
         data: Data::Input(0..0),
     };
-    let other = || match unread::why(&member, archive, "not a .npy file") {
-        Some(why) => unread::member(&name, &member, why),
-        None => bytes(unread::DTYPE, Content::NotFloat),
+    let other = || {
+        let content = unread::content(&member, archive, "a member of an unknown format");
+        unread::member(&name, &member, content)
     };
     if member.unreadable().is_some() {
         return Ok(vec![other()]);

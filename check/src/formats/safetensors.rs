@@ -12,7 +12,8 @@ use std::str::Utf8Error;
 use ::safetensors::tensor::{Metadata, TensorInfo};
 use ::safetensors::{Dtype, SafeTensorError};
 use nonfinite::Format;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, IntoDeserializer, MapAccess, Visitor, value};
 
 use crate::model::reader::{Described, End, Reader, Stream};
 use crate::model::{self, ByteOrder, Content, Data, FileFormat, Layout, Tensor};
@@ -26,9 +27,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::SAFETENSORS,
     endings: &[".safetensors"],
     begins: |bytes| bytes.get(8) == Some(&b'{'),
-    tensors: |input| Ok(tensors(input.bytes)?),
+    contents: |input| Ok(tensors(input.bytes)?.into()),
     stream: Some(Stream::Described(|stream, length| Ok(describe_stream(stream, length)?))),
-    checksums: None,
     shards: None,
     is_fixable: true,
 };
@@ -70,8 +70,6 @@ pub enum Error {
     },
     /// Offsets of this tensor overlap others, leave a gap, or do not fit its shape and dtype.
     Layout(SafeTensorError),
-    /// An unknown dtype.
-    Dtype(Dtype),
 }
 
 impl fmt::Display for Error {
@@ -106,7 +104,6 @@ impl fmt::Display for Error {
                 f.write_str("bad .safetensors header: offsets that do not fit shape and dtype")
             }
             Self::Layout(error) => write!(f, "bad .safetensors header: {error}"),
-            Self::Dtype(dtype) => write!(f, "dtype {dtype} is not supported"),
         }
     }
 }
@@ -122,8 +119,7 @@ impl std::error::Error for Error {
             | Self::TruncatedHeader(_)
             | Self::RepeatedName(_)
             | Self::Offsets { .. }
-            | Self::Uncovered { .. }
-            | Self::Dtype(_) => None,
+            | Self::Uncovered { .. } => None,
         }
     }
 }
@@ -179,7 +175,10 @@ pub(crate) fn describe(
     data: Option<usize>,
 ) -> Result<(Vec<Tensor>, usize), Error> {
     let header = String::from_utf8(header).map_err(|error| Error::Utf8(error.utf8_error()))?;
-    let mut entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
+    let entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
+    let mut unknown = BTreeMap::new();
+    let entries = entries.into_iter().map(|(name, entry)| entry.known(name, &mut unknown));
+    let mut entries: Vec<_> = entries.collect();
     entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(Error::RepeatedName(pair[0].0.clone()));
@@ -196,9 +195,17 @@ pub(crate) fn describe(
     let end = entries.last().map_or(0, |(_, info)| info.data_offsets.1);
     let metadata = Metadata::new(None, entries).map_err(Error::Layout)?;
     let names = metadata.offset_keys().into_iter();
-    let tensors =
-        names.filter_map(|name| metadata.info(&name).map(|info| tensor(&name, info, start)));
-    Ok((tensors.collect::<Result<_, _>>()?, end))
+    let tensors = names.filter_map(|name| {
+        let tensor = tensor(&name, metadata.info(&name)?, start);
+        Some(match unknown.remove(&name) {
+            None => tensor,
+            Some(Entry { dtype, shape, .. }) => {
+                let why = format!("dtype {dtype:?} is not known to this version");
+                Tensor { dtype, shape, content: Content::Unreadable(why), ..tensor }
+            }
+        })
+    });
+    Ok((tensors.collect(), end))
 }
 
 /// The length of the header, from the length field before it.
@@ -211,20 +218,20 @@ pub(crate) fn header_length(bytes: [u8; 8]) -> Result<usize, Error> {
     if length > MAX_HEADER { Err(Error::HeaderTooLong(length)) } else { Ok(length as usize) }
 }
 
-fn tensor(name: &str, info: &TensorInfo, data: usize) -> Result<Tensor, Error> {
+fn tensor(name: &str, info: &TensorInfo, data: usize) -> Tensor {
     let (start, end) = info.data_offsets;
-    Ok(Tensor {
+    Tensor {
         name: Some(name.to_owned()),
         file: None,
         dtype: info.dtype.to_string(),
         shape: info.shape.clone(),
         layout: Layout::RowMajor,
-        content: content(info.dtype)?,
+        content: content(info.dtype),
         data: Data::Input(data + start..data + end),
-    })
+    }
 }
 
-fn content(dtype: Dtype) -> Result<Content, Error> {
+fn content(dtype: Dtype) -> Content {
     let (format, parts) = match dtype {
         Dtype::F64 => (Format::F64, 1),
         Dtype::F32 => (Format::F32, 1),
@@ -236,18 +243,40 @@ fn content(dtype: Dtype) -> Result<Content, Error> {
         Dtype::F8_E8M0 => (Format::F8E8M0Fnu, 1),
         Dtype::F8_E4M3FNUZ => (Format::F8E4M3FnUz, 1),
         Dtype::F8_E5M2FNUZ => (Format::F8E5M2FnUz, 1),
-        Dtype::F4 | Dtype::F6_E2M3 | Dtype::F6_E3M2 => return Ok(Content::AlwaysFinite),
-        Dtype::BOOL | Dtype::U8 | Dtype::I8 | Dtype::I16 | Dtype::U16 => {
-            return Ok(Content::NotFloat);
-        }
-        Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => return Ok(Content::NotFloat),
-        _ => return Err(Error::Dtype(dtype)),
+        Dtype::F4 | Dtype::F6_E2M3 | Dtype::F6_E3M2 => return Content::AlwaysFinite,
+        Dtype::BOOL | Dtype::U8 | Dtype::I8 | Dtype::I16 | Dtype::U16 => return Content::NotFloat,
+        Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => return Content::NotFloat,
+        _ => return Content::Unreadable(format!("dtype {dtype} is not known to this version")),
     };
-    Ok(Content::Floats { format, parts, order: ByteOrder::Little })
+    Content::Floats { format, parts, order: ByteOrder::Little }
 }
 
 /// The tensors in the order of the header, including repeated names.
-struct Entries(Vec<(String, TensorInfo)>);
+struct Entries(Vec<(String, Entry)>);
+
+/// A tensor in the header, whose dtype may be unknown.
+#[derive(Deserialize)]
+struct Entry {
+    dtype: String,
+    shape: Vec<usize>,
+    data_offsets: (usize, usize),
+}
+
+impl Entry {
+    /// The entry for the crate `safetensors`. An entry of an unknown dtype goes to `unknown`, and
+    /// bytes take its place.
+    fn known(self, name: String, unknown: &mut BTreeMap<String, Self>) -> (String, TensorInfo) {
+        let dtype: Result<_, value::Error> =
+            Dtype::deserialize(self.dtype.as_str().into_deserializer());
+        let data_offsets @ (start, end) = self.data_offsets;
+        if let Ok(dtype) = dtype {
+            return (name, TensorInfo { dtype, shape: self.shape, data_offsets });
+        }
+        unknown.insert(name.clone(), self);
+        let shape = vec![end.saturating_sub(start)];
+        (name, TensorInfo { dtype: Dtype::U8, shape, data_offsets })
+    }
+}
 
 impl<'de> Deserialize<'de> for Entries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

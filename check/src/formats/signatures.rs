@@ -67,3 +67,29 @@ pub(crate) fn not_read(bytes: &[u8]) -> Option<&'static str> {
     let is_version = || bytes.get(1).is_some_and(|version| PICKLES.contains(version));
     (!pickle || is_version()).then_some(*what)
 }
+
+/// What a picture or a document is: files that lie beside models and hold no tensors. The end must
+/// fit, too, so that nothing stands behind a picture.
+pub(crate) fn picture(bytes: &[u8]) -> Option<&'static str> {
+    let is = |begin: &[u8], end: &[u8]| bytes.starts_with(begin) && bytes.ends_with(end);
+    // The length in the header of a RIFF file counts from byte 8 on.
+    let riff = || {
+        let length = bytes.get(4..8)?.first_chunk()?;
+        let fits = u32::from_le_bytes(*length) as usize + 8 == bytes.len();
+        Some(fits && bytes.starts_with(b"RIFF") && bytes[8..].starts_with(b"WEBP"))
+    };
+    let trimmed = bytes.trim_ascii_end();
+    if is(b"\x89PNG\r\n\x1A\n", b"IEND\xAE\x42\x60\x82") {
+        Some("a picture (PNG)")
+    } else if is(b"\xFF\xD8\xFF", b"\xFF\xD9") {
+        Some("a picture (JPEG)")
+    } else if is(b"GIF87a", b";") || is(b"GIF89a", b";") {
+        Some("a picture (GIF)")
+    } else if riff().unwrap_or(false) {
+        Some("a picture (WebP)")
+    } else if bytes.starts_with(b"%PDF-") && trimmed.ends_with(b"%%EOF") {
+        Some("a document (PDF)")
+    } else {
+        None
+    }
+}

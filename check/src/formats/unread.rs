@@ -3,12 +3,8 @@
 use std::io::Read;
 
 use super::signatures;
-use crate::containers::zip::{Error, Member, Method};
-use crate::containers::zip_gaps;
+use crate::containers::zip::{Member, Method};
 use crate::model::{Content, Data, Layout, Tensor, is_text};
-
-/// The dtype of bytes without a known meaning: see [`tensor`].
-pub(super) const DTYPE: &str = "bytes";
 
 /// Unread bytes, as a tensor. If `data` is a range of the file, the bytes may be a file of a known
 /// format.
@@ -16,7 +12,7 @@ pub(super) fn tensor(name: String, size: usize, why: String, data: Data) -> Tens
     Tensor {
         name: Some(name),
         file: None,
-        dtype: DTYPE.to_owned(),
+        dtype: Tensor::BYTES.to_owned(),
         shape: vec![size],
         layout: Layout::RowMajor,
         content: Content::Unreadable(why),
@@ -24,50 +20,52 @@ pub(super) fn tensor(name: String, size: usize, why: String, data: Data) -> Tens
     }
 }
 
+/// A part of the file that should be readable: why it is not.
+pub(super) fn damaged(name: String, why: String) -> Tensor {
+    let tensor = tensor(name, 0, String::new(), Data::Owned(Vec::new()));
+    Tensor { content: Content::Damaged(why), ..tensor }
+}
+
 /// A member as [`tensor`], under its name or a part of it.
-pub(super) fn member(name: &str, member: &Member, why: String) -> Tensor {
+pub(super) fn member(name: &str, member: &Member, content: Content) -> Tensor {
     let data = match member.method {
+        _ if content == Content::NotFloat => Data::Owned(Vec::new()),
         Method::Stored => Data::Input(member.range.clone()),
         Method::Deflated | Method::Other(_) | Method::Encrypted => Data::Owned(Vec::new()),
     };
-    tensor(name.to_owned(), member.size, why, data)
+    Tensor { content, ..tensor(name.to_owned(), member.size, String::new(), data) }
 }
 
-/// The bytes of a zip archive outside of all members, each run of them as a [`tensor`]. Text is
-/// left out.
-///
-/// # Errors
-/// [`Error`] if the archive is not whole.
-pub(super) fn gaps(archive: &[u8]) -> Result<impl Iterator<Item = Tensor>, Error> {
-    let gaps = zip_gaps::gaps(archive)?.into_iter();
-    Ok(gaps.filter(|gap| !is_text(&archive[gap.clone()])).map(|gap| {
-        let name = format!("bytes {} to {}", gap.start, gap.end);
-        let why = "no member of the archive holds these bytes".to_owned();
-        tensor(name, gap.len(), why, Data::Input(gap))
-    }))
-}
+/// The reason for bytes of a zip archive outside of all members.
+pub(super) const NO_MEMBER: &str = "no member of the archive holds these bytes";
 
 /// The most bytes that are inflated to find out whether a member is text.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Why a member is not read: its kind if that is known, or else `otherwise`. None for text, which
-/// holds no tensors.
-pub(super) fn why(member: &Member, archive: &[u8], otherwise: &str) -> Option<String> {
+/// The content of a member that is not read: unreadable because of its kind if that is known, or
+/// else because of `otherwise`. Text and pictures hold no numbers.
+pub(super) fn content(member: &Member, archive: &[u8], otherwise: &str) -> Content {
+    let unreadable = |why: &str| Content::Unreadable(why.to_owned());
     match member.method {
         Method::Stored => of_bytes(&archive[member.range.clone()], otherwise),
-        Method::Deflated if member.size > LONGEST_TEXT => Some(otherwise.to_owned()),
+        Method::Deflated if member.size > LONGEST_TEXT => unreadable(otherwise),
         Method::Deflated => {
             let mut bytes = Vec::new();
             match member.open(archive).read_to_end(&mut bytes) {
                 Ok(_) => of_bytes(&bytes, otherwise),
-                Err(error) => Some(format!("cannot be inflated: {error}")),
+                Err(error) => Content::Damaged(format!("cannot be inflated: {error}")),
             }
         }
-        Method::Other(_) | Method::Encrypted => member.unreadable(),
+        Method::Other(_) | Method::Encrypted => {
+            unreadable(&member.unreadable().unwrap_or_default())
+        }
     }
 }
 
-fn of_bytes(bytes: &[u8], otherwise: &str) -> Option<String> {
+fn of_bytes(bytes: &[u8], otherwise: &str) -> Content {
     let what = signatures::not_read(bytes).or_else(|| signatures::not_built(bytes));
-    what.map(str::to_owned).or_else(|| (!is_text(bytes)).then(|| otherwise.to_owned()))
+    match what {
+        None if is_text(bytes) || signatures::picture(bytes).is_some() => Content::NotFloat,
+        what => Content::Unreadable(what.unwrap_or(otherwise).to_owned()),
+    }
 }

@@ -4,7 +4,8 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Column, Data, Decode, Error, ReadAt, See, ShowError, Tensor};
+use crate::model::reader::Contents;
+use crate::model::{Checksum, Column, Data, Decode, Error, ReadAt, See, ShowError, Tensor};
 
 /// Where the bytes of a file are.
 #[derive(Clone, Debug)]
@@ -35,6 +36,28 @@ impl Place {
             (data @ (Data::Other { .. } | Data::Owned(_)), _) => data,
         };
         Tensor { data, ..tensor }
+    }
+
+    /// The checksum of a part of a file at this place, as one of the input.
+    pub(super) fn moved_checksum(&self, checksum: Checksum) -> Checksum {
+        if checksum.other.is_some() {
+            return checksum;
+        }
+        let (other, file) = match self {
+            Self::Input(file) => (None, file),
+            Self::Other(source, file) => (Some(Arc::clone(source)), file),
+        };
+        let range = file.start + checksum.range.start..file.start + checksum.range.end;
+        Checksum { other, range, ..checksum }
+    }
+
+    /// What a file at this place holds, as contents of the input.
+    pub(super) fn moved_contents(&self, contents: Contents) -> Contents {
+        let Contents { tensors, checksums } = contents;
+        Contents {
+            tensors: tensors.into_iter().map(|tensor| self.moved(tensor)).collect(),
+            checksums: checksums.into_iter().map(|sum| self.moved_checksum(sum)).collect(),
+        }
     }
 
     fn bytes<'a>(&'a self, input: &'a [u8]) -> io::Result<&'a [u8]> {

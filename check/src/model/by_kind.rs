@@ -1,5 +1,6 @@
 //! One value for each kind: NaN, +Inf and -Inf.
 
+use nonfinite::Predicate;
 use serde::Serialize;
 
 /// One value for NaN, one for +Inf and one for -Inf.
@@ -50,6 +51,15 @@ impl<T> ByKind<T> {
 impl ByKind<&'static str> {
     /// `NaN`, `+Inf` and `-Inf`.
     pub const NAMES: Self = Self { nan: "NaN", pos_inf: "+Inf", neg_inf: "-Inf" };
+}
+
+impl ByKind<Predicate> {
+    /// The predicate of each kind.
+    pub(crate) const PREDICATES: Self = Self {
+        nan: Predicate::Nan,
+        pos_inf: Predicate::PositiveInf,
+        neg_inf: Predicate::NegativeInf,
+    };
 }
 
 /// A set of kinds: some of NaN, +Inf and -Inf.

@@ -1,7 +1,7 @@
 //! Why a file could not be checked.
 
 use std::error::Error as StdError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use super::file_format::FileFormat;
@@ -43,6 +43,8 @@ pub enum Error {
         /// The names of the formats that this build can read.
         known: Vec<&'static str>,
     },
+    /// The file is a picture or a document of this kind, which holds no tensors.
+    Picture(&'static str),
     /// The file is a pointer of Git LFS. The file that it points to was not downloaded.
     LfsPointer,
     /// The file is of this kind. It may hold tensors, but this crate has no reader for it.
@@ -135,6 +137,16 @@ impl Error {
         Self::Refused { format, error: error.into() }
     }
 
+    /// A part of this name does not have its checksum. `file` is the file that the part is in, if
+    /// that is not the input.
+    pub(crate) fn checksum(name: &str, file: Option<&Path>) -> Self {
+        let error = Self::Checksum { name: name.to_owned() };
+        match file {
+            Some(file) => Self::Other { path: file.to_owned(), error: Box::new(error) },
+            None => error,
+        }
+    }
+
     /// The data of a tensor of this name cannot be read.
     pub(crate) fn of_read(error: io::Error, name: impl FnOnce() -> String) -> Self {
         match error.get_ref().and_then(|inner| inner.downcast_ref()) {
@@ -150,6 +162,7 @@ impl Error {
         match self {
             Self::Unknown { .. }
             | Self::Text { .. }
+            | Self::Picture(_)
             | Self::NotRead(_)
             | Self::NotBuilt(_)
             | Self::NoStream { .. } => true,
@@ -194,12 +207,9 @@ impl fmt::Display for Error {
             Self::Directory => f.write_str("is a directory"),
             Self::NotAFile => f.write_str("is not a regular file"),
             Self::Empty => f.write_str("is empty"),
-            Self::Unknown { known } => {
-                write!(f, "not a file of a known format ({})", known.join(", "))
-            }
-            Self::Text { known } => {
-                write!(f, "not a file of a known format ({}): this is text", known.join(", "))
-            }
+            Self::Unknown { .. } => f.write_str("not a file of a known format"),
+            Self::Text { .. } => f.write_str("not a file of a known format: this is text"),
+            Self::Picture(what) => write!(f, "not a file of a known format: this is {what}"),
             Self::LfsPointer => f.write_str(
                 "a pointer of Git LFS, and not the file that it stands for: run git lfs pull",
             ),
@@ -253,6 +263,7 @@ impl StdError for Error {
             }
             Self::Unknown { .. }
             | Self::Text { .. }
+            | Self::Picture(_)
             | Self::NotRead(_)
             | Self::NotBuilt(_)
             | Self::NoStream { .. }

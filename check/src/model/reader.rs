@@ -20,12 +20,9 @@ pub(crate) struct Reader {
     /// Whether the bytes begin like a file of this format. The first row of the table that returns
     /// true reads the file.
     pub(crate) begins: fn(&[u8]) -> bool,
-    /// The tensors in the bytes. Ranges are within the bytes, and their length fits shape and
-    /// content.
-    pub(crate) tensors: fn(Input<'_>) -> Result<Vec<Tensor>, Error>,
-    /// The checksums of stored data, if the format has checksums. The scan verifies them. Checksums
-    /// of compressed data are verified by the reader while it decodes.
-    pub(crate) checksums: Option<ReadChecksums>,
+    /// The contents of the bytes. Ranges are within the bytes, and the length of a tensor's data
+    /// fits its shape and content.
+    pub(crate) contents: fn(Input<'_>) -> Result<Contents, Error>,
     /// How a stream of this format is read, if that is possible.
     pub(crate) stream: Option<Stream>,
     /// The names of the shards, if this is the format of an index. A search of a folder does not
@@ -37,8 +34,30 @@ pub(crate) struct Reader {
     pub(crate) is_fixable: bool,
 }
 
-/// Reads the checksums of the stored data in a file.
-pub(crate) type ReadChecksums = fn(&[u8]) -> Result<Vec<Checksum>, Error>;
+/// The contents of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// The tensors.
+    pub(crate) tensors: Vec<Tensor>,
+    /// The checksums of stored data. The scan verifies them. Checksums of compressed data are
+    /// verified by the reader while it decodes.
+    pub(crate) checksums: Vec<Checksum>,
+}
+
+impl Contents {
+    /// Adds the contents of another part of the file.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.tensors.extend(more.tensors);
+        self.checksums.extend(more.checksums);
+    }
+}
+
+impl From<Vec<Tensor>> for Contents {
+    /// The contents of a file of a format without checksums.
+    fn from(tensors: Vec<Tensor>) -> Self {
+        Self { tensors, checksums: Vec::new() }
+    }
+}
 
 /// Reads the names of the shards in an index.
 pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;

@@ -68,6 +68,9 @@ pub enum Content {
     /// Numbers that this version cannot look at and that may hold a NaN, with the reason. The file
     /// counts as one in error, and its other tensors are checked.
     Unreadable(String),
+    /// A damaged part of the file, such as a member of an archive, although there may be a NaN in
+    /// the part: why. The other tensors are checked.
+    Damaged(String),
 }
 
 impl Content {
@@ -77,22 +80,28 @@ impl Content {
         match self {
             Self::Floats { format, parts, .. } => format.size_in_bytes() * parts,
             Self::Blocks { blocks, .. } => blocks.bytes,
-            Self::AlwaysFinite | Self::NotFloat | Self::Unreadable(_) => 1,
+            Self::AlwaysFinite | Self::NotFloat | Self::Unreadable(_) | Self::Damaged(_) => 1,
         }
     }
 }
 
 impl Tensor {
-    /// Bytes of a file that no tensor refers to. They are not looked at.
-    pub(crate) fn of_nobody(bytes: Range<usize>) -> Self {
+    /// The dtype of bytes without a known meaning.
+    pub(crate) const BYTES: &'static str = "bytes";
+
+    /// The reason for bytes outside of all parts of a file.
+    pub(crate) const NO_TENSOR: &'static str = "no tensor refers to these bytes";
+
+    /// Bytes of the input that are not looked at, for this reason.
+    pub(crate) fn of_nobody(bytes: Range<usize>, why: &str) -> Self {
         Self {
-            name: Some(format!("bytes {}..{}", bytes.start, bytes.end)),
+            name: Some(format!("bytes {} to {}", bytes.start, bytes.end)),
             file: None,
-            dtype: "?".to_owned(),
+            dtype: Self::BYTES.to_owned(),
             shape: vec![bytes.len()],
             layout: Layout::RowMajor,
-            content: Content::Unreadable("no tensor refers to these bytes".to_owned()),
-            data: Data::Owned(Vec::new()),
+            content: Content::Unreadable(why.to_owned()),
+            data: Data::Input(bytes),
         }
     }
 
@@ -134,7 +143,10 @@ impl Tensor {
     pub fn is_scanned(&self) -> bool {
         match self.content {
             Content::Floats { .. } | Content::Blocks { .. } => true,
-            Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => false,
+            Content::AlwaysFinite
+            | Content::NotFloat
+            | Content::Unreadable(_)
+            | Content::Damaged(_) => false,
         }
     }
 

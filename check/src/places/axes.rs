@@ -1,6 +1,6 @@
 //! Sets of indices, one for each axis.
 
-use super::AxisPlaces;
+use super::{AxisPlaces, bits};
 
 /// A set of indices of an axis: a bit for each.
 pub(super) struct Indices {
@@ -48,30 +48,14 @@ impl Indices {
     fn ranges(&self) -> Option<Vec<(usize, usize)>> {
         let mut ranges: Vec<(usize, usize)> = Vec::new();
         let mut from = 0;
-        while let Some(first) = self.next(from, false) {
+        while let Some(first) = bits::next(&self.words, from, self.extent, true) {
             if ranges.len() == AxisPlaces::MOST_RANGES {
                 return None;
             }
-            let end = self.next(first, true).unwrap_or(self.extent);
+            let end = bits::next(&self.words, first, self.extent, false).unwrap_or(self.extent);
             ranges.push((first, end - 1));
             from = end;
         }
         Some(ranges)
-    }
-
-    /// The first index, from this one on, that is in the set. With `absent`, the first index that
-    /// is not in the set.
-    fn next(&self, from: usize, absent: bool) -> Option<usize> {
-        let flip = if absent { u64::MAX } else { 0 };
-        let mut kept = u64::MAX << (from % 64);
-        for (at, word) in self.words.iter().enumerate().skip(from / 64) {
-            let word = (word ^ flip) & kept;
-            kept = u64::MAX;
-            if word != 0 {
-                let index = at * 64 + word.trailing_zeros() as usize;
-                return (index < self.extent).then_some(index);
-            }
-        }
-        None
     }
 }

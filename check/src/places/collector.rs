@@ -1,6 +1,7 @@
 //! Collects the places of bad numbers while a tensor is looked at.
 
 use super::axes::Indices;
+use super::bits;
 use super::map::Draft;
 use super::{AxisPlaces, Places};
 use crate::model::{Layout, Tensor};
@@ -64,20 +65,20 @@ impl Collector {
 
     /// Adds the unit `first + i` for each bit `i` of `bits` bits that is set. These units must come
     /// after all units that were added before.
-    pub(crate) fn add_bits(&mut self, first: usize, words: &[u64], bits: usize) {
+    pub(crate) fn add_bits(&mut self, first: usize, words: &[u64], count: usize) {
         let row = self.order.last().map_or(1, |&axis| self.shape[axis]).max(1);
         let rows = self.shape.iter().product::<usize>().max(1) / row;
-        let in_shape = first.checked_add(bits).is_some_and(|end| end.div_ceil(row) <= rows);
+        let in_shape = first.checked_add(count).is_some_and(|end| end.div_ceil(row) <= rows);
         if !in_shape || self.last.is_some_and(|last| first <= last) {
             self.wrong = true;
             return;
         }
         let mut coordinate = vec![0; self.shape.len()];
         let mut at = 0;
-        while let Some(next) = next_one(words, at, bits) {
+        while let Some(next) = bits::next(words, at, count, true) {
             at = next;
             let start = first + at;
-            let length = (row - start % row).min(bits - at);
+            let length = (row - start % row).min(count - at);
             self.add_row(start, (words, at, length), &mut coordinate);
             at += length;
         }
@@ -172,20 +173,6 @@ fn order(layout: &Layout, rank: usize) -> Option<Vec<usize>> {
     let mut sorted = order.clone();
     sorted.sort_unstable();
     sorted.into_iter().eq(0..rank).then_some(order)
-}
-
-/// The first bit that is set, from bit `from` on, among `bits` bits.
-fn next_one(words: &[u64], from: usize, bits: usize) -> Option<usize> {
-    let mut kept = u64::MAX << (from % 64);
-    for (at, word) in words.iter().enumerate().take(bits.div_ceil(64)).skip(from / 64) {
-        let word = word & kept;
-        kept = u64::MAX;
-        if word != 0 {
-            let next = at * 64 + word.trailing_zeros() as usize;
-            return (next < bits).then_some(next);
-        }
-    }
-    None
 }
 
 /// Up to 64 bits from a bit on.

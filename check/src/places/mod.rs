@@ -1,6 +1,7 @@
 //! The places of bad numbers in a tensor: their common pattern, and their density.
 
 mod axes;
+mod bits;
 mod collector;
 mod map;
 mod statement;

@@ -3,6 +3,7 @@
 
 use nonfinite::{Format, Predicate, TensorView};
 
+use super::selection::Mask;
 use super::tally::Tally;
 use crate::places::Collector;
 
@@ -44,8 +45,7 @@ pub(super) struct Marks {
     pub(super) shared: usize,
     /// Whether the numbers of a call may have gaps between them, such as nulls.
     pub(super) has_gaps: bool,
-    /// The packed mask of a predicate.
-    answers: Vec<u8>,
+    mask: Mask,
     /// A bit for each number.
     words: Vec<u64>,
 }
@@ -57,8 +57,8 @@ impl Marks {
         shared: usize,
         has_gaps: bool,
     ) -> Self {
-        let (answers, words) = Default::default();
-        Self { collector, predicates, shared, has_gaps, answers, words }
+        let (mask, words) = Default::default();
+        Self { collector, predicates, shared, has_gaps, mask, words }
     }
 
     fn numbers(
@@ -92,12 +92,7 @@ impl Marks {
         self.words.clear();
         self.words.resize(words, 0);
         for &predicate in &self.predicates {
-            self.answers.clear();
-            self.answers.resize(words * 8, 0);
-            view.bits(predicate, &mut self.answers, 0)?;
-            for (word, answer) in self.words.iter_mut().zip(self.answers.as_chunks().0) {
-                *word |= u64::from_le_bytes(*answer);
-            }
+            self.mask.ask(view, predicate, &mut self.words, |word, answer| *word |= answer)?;
         }
         Ok(true)
     }

@@ -60,8 +60,10 @@ pub(crate) fn scan(
             Ok(())
         }
         Of::Checksum(index) => {
-            let start = checksums[index].range.start + piece.start;
+            let Checksum { other, range, .. } = &checksums[index];
+            let start = range.start + piece.start;
             let mut hasher = Hasher::new();
+            let source = other.as_deref().unwrap_or(source);
             hasher.update(&source.bytes()?[start..start + piece.length]);
             lock(&sums[index]).push((piece.start, hasher));
             // Reports no progress: the bytes count as progress when the tensors are looked at.
@@ -103,6 +105,7 @@ fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
                 return usize::MAX;
             }
         },
+        Of::Checksum(index) if checksums[index].other.is_some() => return usize::MAX,
         Of::Checksum(index) => checksums[index].range.start,
     };
     start + piece.start

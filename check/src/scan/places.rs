@@ -104,7 +104,10 @@ impl<'a> Bad<'a> {
                 let unit = blocks.elements_of_a_scale();
                 (unit, (blocks.scales.len() * unit / blocks.elements.max(1)).max(1))
             }
-            Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => return Ok(None),
+            Content::AlwaysFinite
+            | Content::NotFloat
+            | Content::Unreadable(_)
+            | Content::Damaged(_) => return Ok(None),
         };
         let Some(collector) = Collector::new(self.tensor, unit, options.draw) else {
             return options.advance(self.tensor.data.length()).map(|()| None);
@@ -128,12 +131,7 @@ impl<'a> Bad<'a> {
         if self.kinds == self.found {
             return vec![Predicate::NonFinite];
         }
-        let predicates = ByKind {
-            nan: Predicate::Nan,
-            pos_inf: Predicate::PositiveInf,
-            neg_inf: Predicate::NegativeInf,
-        };
-        let some = self.kinds.zip(predicates).into_array().into_iter();
+        let some = self.kinds.zip(ByKind::PREDICATES).into_array().into_iter();
         some.filter_map(|(is_bad, predicate)| is_bad.then_some(predicate)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! The scanner of a thread: its buffers, and its findings.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 
 use nonfinite::{Format, Predicate, TensorView};
@@ -64,7 +64,10 @@ impl Scanner {
                 self.floats(bytes, format, order, &|index| first + index, tally)
             }
             Content::Blocks { blocks, order } => self.blocks(bytes, blocks, order, unit, tally),
-            Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => Ok(()),
+            Content::AlwaysFinite
+            | Content::NotFloat
+            | Content::Unreadable(_)
+            | Content::Damaged(_) => Ok(()),
         }
     }
 
@@ -209,8 +212,9 @@ impl Scanner {
         let mut done = 0;
         while done < length {
             let chunk = &mut buffer[..step.min(length - done)];
-            let read = stream.read_exact(chunk);
-            read.map_err(|error| Error::Decode { tensor: tensor.label(), error })?;
+            let missing = length - done;
+            fill(stream, chunk, missing)
+                .map_err(|error| Error::Decode { tensor: tensor.label(), error })?;
             self.bytes(chunk, &tensor.content, first + done / unit, &mut tally)?;
             done += chunk.len();
             options.advance(chunk.len())?;
@@ -239,4 +243,25 @@ impl Scanner {
         source.release(range);
         Ok(tally)
     }
+}
+
+/// Fills a chunk with the next bytes of data, of which so many are still to come.
+fn fill(stream: &mut dyn Read, chunk: &mut [u8], left: usize) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < chunk.len() {
+        match stream.read(&mut chunk[filled..]) {
+            Ok(0) => return Err(ends_early(left - filled)),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The error of data that ends so many bytes too early.
+pub(super) fn ends_early(missing: usize) -> io::Error {
+    let bytes = if missing == 1 { "byte of it is" } else { "bytes of it are" };
+    let why = format!("the data ends too early: {missing} {bytes} missing");
+    io::Error::new(io::ErrorKind::UnexpectedEof, why)
 }

@@ -2,12 +2,33 @@
 
 use nonfinite::{Format, Predicate, TensorView};
 
+/// The packed mask of a predicate. Keeps its memory.
+#[derive(Default)]
+pub(super) struct Mask(Vec<u8>);
+
+impl Mask {
+    /// Combines the bits of a predicate with words that have a bit for each number.
+    pub(super) fn ask(
+        &mut self,
+        view: TensorView<'_>,
+        predicate: Predicate,
+        words: &mut [u64],
+        combine: impl Fn(&mut u64, u64),
+    ) -> Result<(), nonfinite::Error> {
+        self.0.clear();
+        self.0.resize(words.len() * 8, 0);
+        view.bits(predicate, &mut self.0, 0)?;
+        let answers = self.0.as_chunks().0.iter().copied().map(u64::from_le_bytes);
+        words.iter_mut().zip(answers).for_each(|(word, answer)| combine(word, answer));
+        Ok(())
+    }
+}
+
 /// A bit for each number.
 #[derive(Default)]
 pub(crate) struct Selection {
     words: Vec<u64>,
-    /// The packed mask of a predicate.
-    answers: Vec<u8>,
+    mask: Mask,
 }
 
 impl Selection {
@@ -26,13 +47,8 @@ impl Selection {
         format: Format,
         predicate: Predicate,
     ) -> Result<(), nonfinite::Error> {
-        self.answers.clear();
-        self.answers.resize(self.words.len() * 8, 0);
-        TensorView::from_bytes(numbers, format)?.bits(predicate, &mut self.answers, 0)?;
-        for (word, answer) in self.words.iter_mut().zip(self.answers.as_chunks().0) {
-            *word &= u64::from_le_bytes(*answer);
-        }
-        Ok(())
+        let view = TensorView::from_bytes(numbers, format)?;
+        self.mask.ask(view, predicate, &mut self.words, |word, answer| *word &= answer)
     }
 
     /// Copies the selected numbers into `out`, one behind the other. A number has `size` bytes.

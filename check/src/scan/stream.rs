@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use nonfinite::Format;
 
-use super::scanner::Scanner;
+use super::scanner::{Scanner, ends_early};
 use super::tally::Tally;
 use crate::model::reader::{Columns, Described, End, ReadParts, Stream};
 use crate::model::{ByteOrder, Data, Error, FileFormat, See, ShowError, Tensor};
@@ -104,12 +104,12 @@ fn described(
             Data::Input(range) if range.is_empty() => Tally::default(),
             Data::Input(range) => {
                 let range = range.clone();
-                skip(stream, range.start.saturating_sub(at), options)?;
+                skip(stream, range.start.saturating_sub(at), Some(&tensor), options)?;
                 at = at.max(range.end);
                 if tensor.is_scanned() {
                     scanner.stream(stream, range.len(), (&tensor, 0), options)?
                 } else {
-                    skip(stream, range.len(), options)?;
+                    skip(stream, range.len(), Some(&tensor), options)?;
                     Tally::default()
                 }
             }
@@ -124,7 +124,7 @@ fn described(
     }
     match end {
         End::At(end) => {
-            skip(stream, end - at, options)?;
+            skip(stream, end - at, None, options)?;
             match stream.read(&mut [0]).map_err(Error::Io)? {
                 0 => Ok(scanned),
                 _ => Err(Error::Trailing(end)),
@@ -134,7 +134,8 @@ fn described(
             let rest = io::copy(stream, &mut io::sink()).map_err(Error::Io)?;
             let rest = usize::try_from(rest).unwrap_or(usize::MAX);
             if rest > most {
-                let tensor = Tensor::of_nobody(at..at.saturating_add(rest));
+                let rest = at..at.saturating_add(rest);
+                let tensor = Tensor::of_nobody(rest, Tensor::NO_TENSOR);
                 scanned.push((tensor, Tally::default()));
             }
             Ok(scanned)
@@ -142,11 +143,22 @@ fn described(
     }
 }
 
-/// Skips bytes. Fails if the stream ends before.
-fn skip(stream: &mut dyn Read, length: usize, options: &Options) -> Result<(), Error> {
+/// Skips the bytes before a tensor, or its own bytes, which must be there.
+fn skip(
+    stream: &mut dyn Read,
+    length: usize,
+    tensor: Option<&Tensor>,
+    options: &Options,
+) -> Result<(), Error> {
     let skipped = io::copy(&mut stream.take(length as u64), &mut io::sink()).map_err(Error::Io)?;
-    if skipped < length as u64 {
-        return Err(Error::Io(io::ErrorKind::UnexpectedEof.into()));
+    // No more than `length`.
+    let missing = length - skipped as usize;
+    if missing > 0 {
+        let error = ends_early(missing);
+        return Err(match tensor {
+            Some(tensor) => Error::Decode { tensor: tensor.label(), error },
+            None => Error::Io(error),
+        });
     }
     options.advance(length)
 }

@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::Mutex;
 
 use super::error::Error;
-use super::files::{File, Files, tensors};
+use super::files::{File, Files, contents};
 use super::plan::{FORM, Piece, Place, origin};
 use super::tallies::{Part, Tallies};
 use crate::model::{Content, Data, FileFormat, Tensor};
@@ -191,7 +191,8 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
         look(tensor)
     } else {
         // The options of the plan gave the elements this format.
-        let raw = tensors(file.source(), piece.file(), format, options)?.into_iter().nth(index);
+        let raw = contents(file.source(), piece.file(), format, options)?.tensors;
+        let raw = raw.into_iter().nth(index);
         let raw = raw.ok_or(Error::Invalid("a tensor that the file does not have"))?;
         look(&Tensor { content, ..raw })
     }?;
@@ -224,8 +225,9 @@ fn content(piece: &Piece) -> Result<Content, Error> {
     let content = content.content()?;
     match content {
         Content::Floats { .. } | Content::Blocks { .. } => Ok(content),
-        Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => {
-            Err(Error::Invalid("a piece with nothing to look at"))
-        }
+        Content::AlwaysFinite
+        | Content::NotFloat
+        | Content::Unreadable(_)
+        | Content::Damaged(_) => Err(Error::Invalid("a piece with nothing to look at")),
     }
 }

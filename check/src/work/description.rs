@@ -41,6 +41,7 @@ pub(super) enum Elements {
     AlwaysFinite,
     NotFloat,
     Unreadable(String),
+    Damaged(String),
 }
 
 impl PlannedTensor {
@@ -104,6 +105,7 @@ impl Elements {
             Content::AlwaysFinite => Self::AlwaysFinite,
             Content::NotFloat => Self::NotFloat,
             Content::Unreadable(why) => Self::Unreadable(why.clone()),
+            Content::Damaged(why) => Self::Damaged(why.clone()),
         })
     }
 
@@ -129,6 +131,7 @@ impl Elements {
             Self::AlwaysFinite => Content::AlwaysFinite,
             Self::NotFloat => Content::NotFloat,
             Self::Unreadable(why) => Content::Unreadable(why.clone()),
+            Self::Damaged(why) => Content::Damaged(why.clone()),
         })
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::error::Error;
 use crate::formats::index;
+use crate::model::reader::Contents;
 use crate::model::source::inside;
 use crate::model::{self, FileFormat, Origin, ReadAt, Source, Tensor};
 use crate::options::Options;
@@ -73,14 +74,14 @@ pub(super) fn open(location: &str, options: &Options) -> Result<Arc<dyn ReadAt>,
     }
 }
 
-/// The tensors of a file, as the reader of its format returns them. For a URL, shards beside it are
-/// opened, but no other files.
-pub(super) fn tensors(
+/// The contents of a file, as the reader of its format returns them. For a URL, shards beside it
+/// are opened, but no other files.
+pub(super) fn contents(
     source: &dyn ReadAt,
     location: &str,
     format: FileFormat,
     options: &Options,
-) -> Result<Vec<Tensor>, model::Error> {
+) -> Result<Contents, model::Error> {
     if !is_url(location) {
         return format.read(source, Some(Path::new(location)));
     }
@@ -113,8 +114,8 @@ impl File {
         if let Some(tensors) = self.tensors.get() {
             return Ok(tensors);
         }
-        // Another thread may have read the same file meanwhile.
-        let tensors = tensors(&*self.source, location, format, options)?;
+        // Another thread may read the same meanwhile.
+        let tensors = contents(&*self.source, location, format, options)?.tensors;
         Ok(self.tensors.get_or_init(|| tensors))
     }
 }

@@ -57,7 +57,8 @@ pub use plan::{Piece, Plan};
 pub use tallies::Tallies;
 use tallies::{Covered, Part};
 
-use crate::check::Contents;
+use crate::check::prepared;
+use crate::model::reader::Contents;
 use crate::model::{self, Content, Data, FileFormat, ReadAt};
 use crate::options::Options;
 use crate::remote::{self, is_url};
@@ -98,8 +99,8 @@ fn read(
 ) -> Result<(FileFormat, Contents), model::Error> {
     let name = if is_url(file) { remote::name(file) } else { file };
     let format = FileFormat::of_source(source, Some(Path::new(name)))?;
-    let tensors = files::tensors(source, file, format, options)?;
-    Ok((format, Contents::new(source, format, tensors, options)?))
+    let contents = files::contents(source, file, format, options)?;
+    Ok((format, prepared(source, contents, options)?))
 }
 
 /// Checks the file of a URL, such as `s3://bucket/model.safetensors`. Needs the feature `remote`.
@@ -145,6 +146,11 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
         for tensor in &contents.tensors {
             // Keeps open shards, so that they are not read again.
             if let Data::Other { source, .. } = &tensor.data {
+                files.add(Arc::clone(source))?;
+            }
+        }
+        for checksum in &contents.checksums {
+            if let Some(source) = &checksum.other {
                 files.add(Arc::clone(source))?;
             }
         }
@@ -197,7 +203,10 @@ pub fn merge(
         let Covered { parts, tally } = found.remove(&of).unwrap_or_default();
         let is_scanned = match description.content {
             Content::Floats { .. } | Content::Blocks { .. } => true,
-            Content::AlwaysFinite | Content::NotFloat | Content::Unreadable(_) => false,
+            Content::AlwaysFinite
+            | Content::NotFloat
+            | Content::Unreadable(_)
+            | Content::Damaged(_) => false,
         };
         if !is_scanned && !parts.is_empty() {
             return Err(Error::Invalid("tallies of a tensor with nothing to look at"));

@@ -1,13 +1,15 @@
 //! The plan: a file in pieces.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::description::{Elements, PlannedTensor};
 use super::error::Error;
 use super::tallies::Part;
-use crate::check::Contents;
+use crate::check::other_files;
+use crate::model::reader::Contents;
 use crate::model::{self, Checksum, Data, Description, FileFormat, Origin, ReadAt, Tensor};
 use crate::options::Options;
 use crate::scan::{self, Of};
@@ -35,6 +37,8 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PlannedChecksum {
     pub(super) name: String,
+    /// The file that the part is in, if that is not the file of the plan.
+    pub(super) other: Option<String>,
     /// Bytes.
     pub(super) length: u64,
     pub(super) crc: u32,
@@ -51,13 +55,15 @@ impl PlannedChecksum {
         if crc == Some(self.crc) {
             return Ok(());
         }
-        Err(model::Error::Checksum { name: self.name.clone() }.into())
+        Err(model::Error::checksum(&self.name, self.other.as_deref().map(Path::new)).into())
     }
 }
 
 impl From<&Checksum> for PlannedChecksum {
-    fn from(Checksum { name, range, crc }: &Checksum) -> Self {
-        Self { name: name.clone(), length: range.len() as u64, crc: *crc }
+    fn from(checksum: &Checksum) -> Self {
+        let other = checksum.file().map(|file| file.to_string_lossy().into_owned());
+        let Checksum { name, range, crc, .. } = checksum;
+        Self { name: name.clone(), other, length: range.len() as u64, crc: *crc }
     }
 }
 
@@ -102,7 +108,7 @@ impl Plan {
         most: NonZeroUsize,
         options: &Options,
     ) -> Result<Self, Error> {
-        let other_files = contents.other_files().into_iter().map(|file| {
+        let other_files = other_files(&contents.tensors).into_iter().map(|file| {
             let file = file.into_os_string().into_string();
             file.map_err(|_| Error::Invalid("a path that is not UTF-8"))
         });
@@ -111,7 +117,7 @@ impl Plan {
         let cuts = scan::split(&tensors, &checksums, most.get());
         let places = cuts.iter().map(|cut| match cut.of {
             Of::Tensor(index) => place(&tensors[index], cut, format),
-            Of::Checksum(index) => Ok(place_of_checksum(&checksums[index], cut)),
+            Of::Checksum(index) => place_of_checksum(&checksums[index], cut),
         });
         let places = places.collect::<Result<Vec<_>, _>>()?;
         let tensors = tensors
@@ -213,8 +219,9 @@ pub(super) fn origin(other: Option<&dyn ReadAt>) -> Result<Option<Origin>, Error
     other.map(|other| other.origin().ok_or(Error::NoOrigin)).transpose()
 }
 
-fn place_of_checksum(Checksum { name, range, .. }: &Checksum, cut: &scan::Piece) -> Placed {
-    (None, name.clone(), None, Place::of_bytes(range.start, cut))
+fn place_of_checksum(checksum: &Checksum, cut: &scan::Piece) -> Result<Placed, Error> {
+    let Checksum { name, other, range, .. } = checksum;
+    Ok((origin(other.as_deref())?, name.clone(), None, Place::of_bytes(range.start, cut)))
 }
 
 impl Place {

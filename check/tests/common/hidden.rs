@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use nonfinite_check::{Options, check_file};
 
-use crate::zip::{deflated, zip};
+use crate::zip::{Beside, deflated, field, zip, zip_beside};
 
 /// Names of files: known endings, unknown ones, and none.
 const NAMES: [&str; 27] = [
@@ -82,6 +82,9 @@ fn wrapped(file: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     for _ in 0..9 {
         deep = zip(&[("inner", &deep)]);
     }
+    let unknown = field(0x4E4E, file);
+    let beside = |beside: &Beside<'_>| zip_beside("good.npy", &good, beside);
+    assert!(check_bytes_is_clean(&beside(&Beside { sector: Some(b""), ..Beside::default() })));
     let mut commented = clean.clone();
     let length = commented.len();
     commented[length - 2..].copy_from_slice(&(file.len() as u16).to_le_bytes());
@@ -108,6 +111,11 @@ fn wrapped(file: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         ("before a zip", [file, &clean].concat()),
         ("behind a zip", [&clean, file].concat()),
         ("comment of a zip", commented),
+        ("extra field of a zip", beside(&Beside { local: &unknown, ..Beside::default() })),
+        ("extra field of a directory", beside(&Beside { entry: &unknown, ..Beside::default() })),
+        ("comment of a member", beside(&Beside { comment: file, ..Beside::default() })),
+        ("sector of zip64", beside(&Beside { sector: Some(file), ..Beside::default() })),
+        ("local name of a member", beside(&Beside { local_name: Some(file), ..Beside::default() })),
         ("behind old torch", [&legacy, file].concat()),
     ]
 }

@@ -202,7 +202,7 @@ fn gaps() {
     let report = report(&bytes, FileFormat::GGUF);
     let named: Vec<_> = report.not_looked_at().map(|(tensor, why)| (&tensor.name, why)).collect();
     // The padding of the header belongs to the gap.
-    let gap = Some(format!("bytes {}..{}", offset + 8, data + 32));
+    let gap = Some(format!("bytes {} to {}", offset + 8, data + 32));
     assert_eq!(named, [(&gap, "no tensor refers to these bytes")]);
 }
 

@@ -53,11 +53,11 @@ fn members_of_other_kinds() {
 fn members_that_are_not_looked_at() {
     let nested = one(&array(), false);
     let members = [
-        ("x.npy", &array()[1..], "not a .npy file"),
+        ("x.npy", &array()[1..], "a member of an unknown format"),
         ("model.pt", &nested, "a zip archive"),
         ("weights.h5", b"\x89HDF\r\n\x1A\n\0", "an HDF5 file (Keras, NetCDF)"),
         ("data.pkl", b"\x80\x02]\x94.", "a pickle of Python"),
-        ("raw", &[0, 0, 0xC0, 0x7F], "not a .npy file"),
+        ("raw", &[0, 0, 0xC0, 0x7F], "a member of an unknown format"),
     ];
     for deflate in [false, true] {
         let all: Vec<_> =

@@ -276,7 +276,7 @@ fn streams_of_gguf() {
             let stream = check_stream(&bytes[..], &Options::default()).expect("a whole stream");
             assert_eq!(stream, whole);
             let named: Vec<_> = whole.not_looked_at().map(|(tensor, _)| &tensor.name).collect();
-            let rest = Some(format!("bytes {length}..{}", length + 32));
+            let rest = Some(format!("bytes {length} to {}", length + 32));
             assert_eq!(named, if padding == 32 { vec![&rest] } else { Vec::new() });
         }
         let cut = &bytes[..length - 1];

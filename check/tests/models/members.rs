@@ -4,7 +4,7 @@ use nonfinite_check::{FileFormat, LookedAt, Report};
 
 use crate::hidden::{good_npy, never_clean};
 use crate::pytorch::{archive, state_dict, storage, tensor};
-use crate::zip::{deflated, zip};
+use crate::zip::{Beside, deflated, field, zip, zip_beside};
 use crate::{check, pickles};
 
 /// A .pt file with a NaN.
@@ -147,6 +147,25 @@ fn bytes_of_no_member() {
     let end = clean.len();
     assert_eq!(gap(&[&clean[..], &nan].concat()), [format!("bytes {end} to {}", end + 4)]);
     assert_eq!(gap(&[&nan, &clean[..]].concat()), ["bytes 0 to 4"]);
+    // Fields that the format or a writer defines: PyTorch pads with the letter Z.
+    let beside = |beside: &Beside<'_>| zip_beside("a.npy", &good_npy(), beside);
+    let known = [field(0x5455, b"\x03\0\0\xC0\x7F\0\0\xC0\x7F"), field(0x4246, b"ZZZZZ")];
+    let known = [&known.concat()[..], &field(0x0001, &[0xFF; 28])].concat();
+    let both = Beside { local: &known, entry: &known, comment: b"hello", ..Beside::default() };
+    assert_eq!(gap(&beside(&both)), Vec::<String>::new());
+    let long = field(0x5455, &[[0; 13].as_slice(), &nan].concat());
+    let at = 30 + "a.npy".len() + 4 + 13;
+    let local = Beside { local: &long, ..Beside::default() };
+    assert_eq!(gap(&beside(&local)), [format!("bytes {at} to {}", at + 4)]);
+    // A descriptor is one only if it has the sizes and the checksum.
+    let mut crc = flate2::Crc::new();
+    crc.update(&good_npy());
+    let size = (good_npy().len() as u32).to_le_bytes();
+    let descriptor = [&b"PK\x07\x08"[..], &crc.sum().to_le_bytes(), &size, &size].concat();
+    let described = Beside { descriptor: &descriptor, ..Beside::default() };
+    assert_eq!(gap(&beside(&described)), Vec::<String>::new());
+    let descriptor = [&descriptor[..], &nan].concat();
+    assert_eq!(gap(&beside(&Beside { descriptor: &descriptor, ..described })).len(), 1);
     // Padding, and text.
     assert_eq!(gap(&[&clean[..], &[0; 9], b"hello"].concat()).len(), 1);
     assert_eq!(gap(&[&clean[..], b"hello"].concat()), Vec::<String>::new());

@@ -262,3 +262,82 @@ fn tensors_in_files() {
     }
     assert!(error(b"\x08\x01", FileFormat::ONNX_TENSOR).contains("not a tensor of ONNX"));
 }
+
+/// Bytes that the reader does not take for numbers could be some: each place of a NaN is named.
+#[test]
+fn bytes_that_no_tensor_has() {
+    let nan = f32::NAN.to_le_bytes();
+    let of = |file: &[u8]| -> Vec<String> {
+        let report = check(file, FileFormat::ONNX);
+        assert!(!report.is_bad());
+        report.not_looked_at().map(|(_, why)| why.to_owned()).collect()
+    };
+    let good = |rest: &[Vec<u8>]| tensor("w", 1, &[1], &[&[bytes(9, &[0; 4])], rest].concat());
+    let in_graph = |field: Vec<u8>| model(&[bytes(5, &good(&[])), field]);
+    assert_eq!(of(&in_graph(bytes(2, b"a name"))), Vec::<String>::new());
+    let shape = bytes(2, &bytes(1, &[number(1, 3), bytes(2, b"batch")].concat()));
+    let value = [bytes(1, b"x"), bytes(2, &bytes(1, &[number(1, 1), shape].concat()))].concat();
+    assert_eq!(of(&in_graph(bytes(11, &value))), Vec::<String>::new());
+
+    let unknown = |number: u64, of: &str| vec![format!("field {number} of {of} is not known")];
+    let fixed = [varint(99 << 3 | 5), nan.to_vec()].concat();
+    assert_eq!(of(&in_graph(fixed.clone())), unknown(99, "GraphProto"));
+    assert_eq!(of(&in_graph(bytes(3, &nan))), unknown(3, "GraphProto"));
+    assert_eq!(of(&[model(&[]), bytes(99, &nan)].concat()), unknown(99, "ModelProto"));
+    let in_value = [&value[..], &bytes(99, &nan)].concat();
+    assert_eq!(of(&in_graph(bytes(11, &in_value))), unknown(99, "ValueInfoProto"));
+    assert_eq!(of(&model(&[bytes(5, &good(&[fixed]))])), unknown(99, "TensorProto"));
+    assert_eq!(of(&in_graph(bytes(2, &nan))), ["field 2 of GraphProto is not text"]);
+    assert_eq!(of(&in_graph(bytes(11, &nan))), ["no ValueInfoProto that can be read"]);
+    // A compiled model within an attribute.
+    let blob = [bytes(1, b"ep_cache_context"), bytes(4, &nan)].concat();
+    let blob = of(&in_graph(node("EPContext", "x", &[blob])));
+    assert_eq!(blob, ["field 4 of AttributeProto is not text"]);
+
+    // Numbers in a field that the data type or other data rules out.
+    let why = ["a field that is not read, since its data is elsewhere"];
+    assert_eq!(of(&model(&[bytes(5, &good(&[bytes(4, &nan)]))])), why);
+    assert_eq!(of(&model(&[bytes(5, &good(&[bytes(10, &[nan, nan].concat())]))])), why);
+    let twice = tensor("w", 1, &[1], &[bytes(9, &nan), bytes(9, &[0; 4])]);
+    assert_eq!(of(&model(&[bytes(5, &twice)])), why);
+    let integers = tensor("i", 7, &[1], &[bytes(9, &[0; 8]), bytes(4, &nan)]);
+    assert_eq!(of(&model(&[bytes(5, &integers)])), why);
+    let half = tensor("h", 10, &[1], &[bytes(9, &[0; 2]), bytes(5, &varint(0x7E00))]);
+    assert_eq!(of(&model(&[bytes(5, &half)])), why);
+}
+
+/// Bytes of an external file that no tensor has. Those of integers are known, too.
+#[test]
+fn gaps_of_external_data() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx-gaps");
+    fs::create_dir_all(&folder).unwrap();
+    let external = |name: &str, code, shape: &[usize], offset: &str| {
+        let entry = |key: &str, value: &str| {
+            bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
+        };
+        let rest = [entry("location", "data"), entry("offset", offset), number(14, 1)];
+        bytes(5, &tensor(name, code, shape, &rest))
+    };
+    let graph =
+        [external("w", 1, &[2], "8"), external("i", 7, &[1], "24"), external("n", 22, &[3], "40")];
+    let path = folder.join("model.onnx");
+    fs::write(&path, model(&graph)).unwrap();
+    let mut data = vec![0; 64];
+    data[24..32].fill(0xFF);
+    data[40..42].fill(0xFF);
+    let of = |at: usize, number: f32| {
+        let mut data = data.clone();
+        data[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        fs::write(folder.join("data"), data).unwrap();
+        let report = check_file(&path, &Options::default()).unwrap();
+        let named: Vec<_> =
+            report.not_looked_at().map(|(tensor, _)| tensor.name.clone().unwrap()).collect();
+        (report.is_bad(), named)
+    };
+    assert_eq!(of(0, 0.0), (false, vec![]));
+    assert_eq!(of(12, f32::NAN), (true, vec![]));
+    assert_eq!(of(4, f32::NAN), (false, vec!["bytes 0 to 8".to_owned()]));
+    assert_eq!(of(16, f32::NAN), (false, vec!["bytes 16 to 24".to_owned()]));
+    assert_eq!(of(32, f32::NAN), (false, vec!["bytes 32 to 40".to_owned()]));
+    assert_eq!(of(60, f32::NAN), (false, vec!["bytes 42 to 64".to_owned()]));
+}

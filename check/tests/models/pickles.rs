@@ -367,8 +367,8 @@ fn lies_before_1_6() {
     let nan = f32::NAN.to_le_bytes();
     let behind = check(&[&whole[..], &nan].concat(), FileFormat::PYTORCH);
     let end = whole.len();
-    let why = "bytes that belong to no storage that this version knows";
-    assert_eq!(unread(&behind), [(&*format!("from byte {end} on"), why)]);
+    let why = "no storage that this version knows holds these bytes";
+    assert_eq!(unread(&behind), [(&*format!("bytes {end} to {}", end + 4), why)]);
     // A storage that no tensor refers to, and such as nobody knows the type of.
     let hidden =
         [b"cmy.code\nrebuild\n", &old_storage("FloatStorage", "7", b"N")[..], b"\x85R"].concat();

@@ -1,5 +1,5 @@
-/* The first and only program of the guest that Bochs boots: runs /program with the arguments and the environment
- * that /words holds, reports how it ended on the serial line, and switches the machine off. */
+/* The first and only program of the guest that Bochs boots: runs /program with the arguments and
+ * the environment in /words, reports its exit on the serial line, and switches the machine off. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/io.h>

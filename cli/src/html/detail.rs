@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use nonfinite_check::{ByKind, Finding, Map, TensorReport};
 
-use super::text::{Budget, count, escaped};
+use super::text::{Budget, escaped};
+use crate::report::count;
 
 /// The entry of a tensor, with the number `entry`. None if the budget has no room for it. Maps have
 /// a budget of their own.

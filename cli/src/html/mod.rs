@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::{Error, LookedAt, Report};
 
-use text::{Budget, count, escaped};
+use text::{Budget, escaped};
+
+use crate::report::count;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -158,9 +160,7 @@ impl Page {
             Ok(report) => {
                 let tensors = report.tensors.len();
                 let unreadable = report.tensors.iter();
-                let unreadable = unreadable
-                    .filter(|tensor| matches!(tensor.looked_at, LookedAt::Unreadable(_)))
-                    .count();
+                let unreadable = unreadable.filter(|tensor| tensor.looked_at.is_missing()).count();
                 let format = report.format.name();
                 let mut text = format!(
                     "<h2>{path}</h2>\n<p>{format}: {} of {} bad",
@@ -195,7 +195,7 @@ impl Page {
         let mut out = 0;
         for tensor in &report.tensors {
             let number = match &tensor.looked_at {
-                LookedAt::Unreadable(why) => {
+                LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
                     let name = escaped(tensor.name.as_deref().unwrap_or("(no name)"));
                     let line = format!("<p><b>{name}</b> was not looked at: {}\n", escaped(why));
                     if self.entries.take(&line, 0) {

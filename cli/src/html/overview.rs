@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use nonfinite_check::{LookedAt, TensorReport};
 
-use super::text::{Budget, count, escaped};
+use super::text::{Budget, escaped};
+use crate::report::count;
 
 /// The most columns. If there are more layers, several layers share a column.
 const COLUMNS: usize = 256;
@@ -85,7 +86,7 @@ impl Cell {
         self.tensors += 1;
         self.bad += usize::from(tensor.is_bad());
         match tensor.looked_at {
-            LookedAt::Unreadable(_) => self.unreadable += 1,
+            LookedAt::Unreadable(_) | LookedAt::Damaged(_) => self.unreadable += 1,
             LookedAt::Values | LookedAt::Scales { .. } => self.looked_at += 1,
             LookedAt::AlwaysFinite | LookedAt::NotFloat => {}
         }

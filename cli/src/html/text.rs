@@ -35,9 +35,3 @@ impl Budget {
         }
     }
 }
-
-/// A count with its noun: `1 tensor`, `2 tensors`.
-pub(super) fn count(number: usize, thing: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{s}")
-}

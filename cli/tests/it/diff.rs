@@ -120,7 +120,7 @@ fn tensors_of_one_side() {
     let expected = "\"clean\" F32 [1]: only in b.safetensors\n\
         \"bad\" F32 [2]: only in b.safetensors, NaN 0 -> 1 new, first at [1]\n\
         \"gone\" F32 [1]: only in a.safetensors\n\
-        compared 1 tensors, 1 only in a.safetensors, 2 only in b.safetensors: \
+        compared 1 tensor, 1 only in a.safetensors, 2 only in b.safetensors: \
         1 with new NaN or infinity\n";
     assert_eq!((run.status, run.out.as_str(), run.err.as_str()), (1, expected, ""));
 }

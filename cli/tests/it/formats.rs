@@ -5,7 +5,7 @@ use crate::{assert_results, check, file, npy, refused, safetensors};
 #[test]
 fn content_decides_before_the_name() {
     let checked =
-        "checked 1 tensors, 1 elements, 4 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 1 element, 4 bytes: 0 bad; skipped 0 without floats, 0 always finite";
     let array = npy("'<f4'", false, "(1,)", &[0; 4]);
     assert_results("array.safetensors", &array, 0, &[checked]);
     assert_results("array", &array, 0, &[checked]);
@@ -16,7 +16,7 @@ fn content_decides_before_the_name() {
 
 #[test]
 fn the_name_chooses_the_message() {
-    refused("text.txt", b"hello, world", "not a file of a known format (npy, ");
+    refused("text.txt", b"hello, world", "not a file of a known format: this is text");
     refused("text.npy", b"hello, world", "not a .npy file");
     refused("text.NPY", b"hello, world", "not a .npy file");
     refused("text.safetensors", b"hello, world", ".safetensors header");

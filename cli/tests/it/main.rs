@@ -24,6 +24,7 @@ mod sample;
 #[path = "../../../check/tests/common/server.rs"]
 mod server;
 mod services;
+mod skipped;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod usage;
@@ -60,6 +61,16 @@ fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
 
 fn check(path: &Path) -> Run {
     run([OsStr::new("check"), path.as_os_str()])
+}
+
+fn check_in(folder: &Path, arguments: &[&str]) -> Run {
+    command()
+        .arg("check")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+        .into()
 }
 
 /// A file for one test, in a folder of the build.
@@ -109,10 +120,11 @@ fn results(run: &Run, path: &Path) -> Vec<String> {
 
 /// Cuts time, speed and backend out of the summary.
 fn without_speed(line: &str) -> String {
-    let cut = line.split_once(" bytes in ").and_then(|(start, rest)| {
+    let summary = line.strip_prefix("checked ").and_then(|_| line.split_once(" in "));
+    let cut = summary.and_then(|(start, rest)| {
         let (speed, end) = rest.split_once(": ")?;
         assert!(speed.contains(" s, ") && speed.contains(" GB/s, backend "), "{speed}");
-        Some(format!("{start} bytes: {end}"))
+        Some(format!("{start}: {end}"))
     });
     cut.unwrap_or_else(|| line.to_owned())
 }

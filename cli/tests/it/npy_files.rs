@@ -26,7 +26,7 @@ fn big(values: &[u32]) -> Vec<u8> {
 fn layout() {
     // 3 by 4: place 6 is [1, 2] by rows, [0, 2] by columns.
     let data = little(&f32s(12, &[(6, NAN), (11, INF | 1 << 31)]));
-    let checked = "checked 1 tensors, 12 elements, 48 bytes: 1 bad; \
+    let checked = "checked 1 tensor, 12 elements, 48 bytes: 1 bad; \
                    skipped 0 without floats, 0 always finite";
     let line = "<f4 [3, 4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 2], -Inf at [2, 3]";
     assert_results("rows.npy", &npy("'<f4'", false, "(3, 4)", &data), 1, &[line, checked]);
@@ -39,7 +39,7 @@ fn three_dimensions_by_columns() {
     // Place i + 2 * j + 6 * k of shape [2, 3, 4].
     let data = little(&f32s(24, &[(1 + 2 * 2 + 6 * 3, INF)]));
     let line = "<f4 [2, 3, 4]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [1, 2, 3]";
-    let checked = "checked 1 tensors, 24 elements, 96 bytes: 1 bad; \
+    let checked = "checked 1 tensor, 24 elements, 96 bytes: 1 bad; \
                    skipped 0 without floats, 0 always finite";
     assert_results("columns3.npy", &npy("'<f4'", true, "(2, 3, 4)", &data), 1, &[line, checked]);
 }
@@ -58,7 +58,7 @@ fn big_endian_equals_little_endian() {
                 "{dtype} [10001]: 3 NaN, 1 +Inf, 1 -Inf, first NaN at [4096], +Inf at [4095], \
                  -Inf at [8192]; indices 4095-4096, 8192, 9000, 10000 only, in full"
             ),
-            "checked 1 tensors, 10001 elements, 40004 bytes: 1 bad; \
+            "checked 1 tensor, 10001 elements, 40004 bytes: 1 bad; \
              skipped 0 without floats, 0 always finite"
                 .into(),
         ]
@@ -78,14 +78,14 @@ fn big_endian_halves_and_doubles() {
         [0x3C00u16, 0x007C, 0xFC00, 0x7C01].iter().flat_map(|bits| bits.to_be_bytes()).collect();
     let line = ">f2 [4]: 1 NaN, 0 +Inf, 1 -Inf, first NaN at [3], -Inf at [2]";
     let checked =
-        "checked 1 tensors, 4 elements, 8 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 4 elements, 8 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("big2.npy", &npy("'>f2'", false, "(4,)", &halves), 1, &[line, checked]);
 
     let doubles: Vec<u8> =
         [1.0, f64::NAN, f64::INFINITY].iter().flat_map(|x| x.to_be_bytes()).collect();
     let line = ">f8 [3]: 1 NaN, 1 +Inf, 0 -Inf, first NaN at [1], +Inf at [2]";
     let checked =
-        "checked 1 tensors, 3 elements, 24 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 3 elements, 24 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("big8.npy", &npy("'>f8'", false, "(3,)", &doubles), 1, &[line, checked]);
 }
 
@@ -94,13 +94,13 @@ fn complex_is_two_floats() {
     let data = little(&f32s(12, &[(7, INF), (10, NAN), (11, NAN)]));
     let line = "<c8 [2, 3]: 2 NaN, 1 +Inf, 0 -Inf, first NaN at [1, 2], +Inf at [1, 0]";
     let checked =
-        "checked 1 tensors, 6 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 6 elements, 48 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("c8.npy", &npy("'<c8'", false, "(2, 3)", &data), 1, &[line, checked]);
 
     let data: Vec<u8> = [0.0, 1.0, 2.0, f64::NAN].iter().flat_map(|x| x.to_be_bytes()).collect();
     let line = ">c16 [2]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [1]";
     let checked =
-        "checked 1 tensors, 2 elements, 32 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 2 elements, 32 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("c16.npy", &npy("'>c16'", false, "(2,)", &data), 1, &[line, checked]);
 }
 
@@ -108,7 +108,7 @@ fn complex_is_two_floats() {
 fn scalars_and_empty_arrays() {
     let line = "<f4 []: 1 NaN, 0 +Inf, 0 -Inf, first NaN at []";
     let checked =
-        "checked 1 tensors, 1 elements, 4 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 1 element, 4 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results(
         "scalar.npy",
         &npy("'<f4'", false, "()", &NAN.to_le_bytes()),
@@ -116,7 +116,7 @@ fn scalars_and_empty_arrays() {
         &[line, checked],
     );
     let checked =
-        "checked 1 tensors, 0 elements, 0 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 0 elements, 0 bytes: 0 bad; skipped 0 without floats, 0 always finite";
     assert_results("none.npy", &npy("'<f4'", false, "(3, 0)", &[]), 0, &[checked]);
 }
 
@@ -165,7 +165,7 @@ fn fields_of_records() {
     let content = npy("[('a', '<f4'), ('b', '<i4')]", false, "(1,)", &data);
     let lines = [
         "\"a\" <f4 [1]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [0]",
-        "checked 1 tensors, 1 elements, 4 bytes: 1 bad; skipped 1 without floats, 0 always finite",
+        "checked 1 tensor, 1 element, 4 bytes: 1 bad; skipped 1 without floats, 0 always finite",
     ];
     assert_results("record.npy", &content, 1, &lines);
     // A long double may be a NaN that is not seen.
@@ -176,7 +176,7 @@ fn fields_of_records() {
 #[test]
 fn header_spellings() {
     let checked =
-        "checked 1 tensors, 3 elements, 12 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 3 elements, 12 bytes: 0 bad; skipped 0 without floats, 0 always finite";
     for text in [
         "{\"shape\": (3,), \"fortran_order\": True, \"descr\": \"<f4\"}",
         "{'descr':'<f4','fortran_order':False,'shape':(3,)}\n",
@@ -194,7 +194,7 @@ fn header_spellings() {
 fn versions_with_a_long_length() {
     let text = b"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n";
     let checked =
-        "checked 1 tensors, 3 elements, 12 bytes: 0 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 3 elements, 12 bytes: 0 bad; skipped 0 without floats, 0 always finite";
     for version in [2, 3] {
         let length = u32::try_from(text.len()).unwrap().to_le_bytes();
         let content = [b"\x93NUMPY", &[version, 0][..], &length, text, &[0; 12]].concat();

@@ -62,7 +62,7 @@ fn other_files_are_what_they_say() {
         1,
         &[
             "<f2 [3]: 2 NaN, 0 +Inf, 0 -Inf, first NaN at [1]",
-            "checked 1 tensors, 3 elements, 6 bytes: 1 bad; \
+            "checked 1 tensor, 3 elements, 6 bytes: 1 bad; \
              skipped 0 without floats, 0 always finite",
         ],
     );

@@ -56,7 +56,7 @@ fn every_float_dtype() {
         let line = format!(r#""x" {dtype} [{n}]: {found}"#);
         let bytes = data.len();
         let checked = format!(
-            "checked 1 tensors, {n} elements, {bytes} bytes: 1 bad; \
+            "checked 1 tensor, {n} elements, {bytes} bytes: 1 bad; \
              skipped 0 without floats, 0 always finite"
         );
         assert_results("dtype.safetensors", &one(dtype, n, data), 1, &[&line, &checked]);
@@ -69,7 +69,7 @@ fn complex_is_two_floats() {
         [0.0, 1.0, 2.0, f32::NAN].iter().flat_map(|x: &f32| x.to_le_bytes()).collect();
     let line = r#""x" C64 [2]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [1]"#;
     let checked =
-        "checked 1 tensors, 2 elements, 16 bytes: 1 bad; skipped 0 without floats, 0 always finite";
+        "checked 1 tensor, 2 elements, 16 bytes: 1 bad; skipped 0 without floats, 0 always finite";
     assert_results("c64.safetensors", &one("C64", 2, &data), 1, &[line, checked]);
 }
 
@@ -120,7 +120,7 @@ fn names_cannot_drive_the_terminal() {
     let header = r#"{"\u001b[2J\u202e\n\"x":{"dtype":"F8_E5M2","shape":[1],"data_offsets":[0,1]}}"#;
     let lines = [
         r#""\u{1b}[2J\u{202e}\n\"x" F8_E5M2 [1]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [0]"#,
-        "checked 1 tensors, 1 elements, 1 bytes: 1 bad; skipped 0 without floats, 0 always finite",
+        "checked 1 tensor, 1 element, 1 byte: 1 bad; skipped 0 without floats, 0 always finite",
     ];
     assert_results("escape.safetensors", &safetensors(header, &[0x7C]), 1, &lines);
 }

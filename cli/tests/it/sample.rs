@@ -43,7 +43,7 @@ fn sample() {
 
 #[test]
 fn clean() {
-    let expected = ["checked 1 tensors, 60 elements, 240 bytes: 0 bad; \
+    let expected = ["checked 1 tensor, 60 elements, 240 bytes: 0 bad; \
          skipped 0 without floats, 0 always finite"];
     let (status, lines) = check(&["clean.npy"]);
     assert_eq!(lines, expected);

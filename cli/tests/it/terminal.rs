@@ -52,7 +52,7 @@ fn sample(name: &str) -> PathBuf {
 fn no_line_wraps() {
     let path = sample("terminal-width.safetensors");
     for width in [20, 40, 80, 120, 200] {
-        for arguments in ["", "--stats", "--by-dtype", "--max-reports 1"] {
+        for arguments in ["", "--stats", "--by-dtype", "--max-reports 1", "--map"] {
             let shown = show(width, "", &format!("--color never {arguments}"), &path);
             for line in shown.lines() {
                 assert!(columns(line) <= width, "{width} {arguments}: {line}\n{shown}");

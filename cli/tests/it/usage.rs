@@ -24,7 +24,7 @@ fn help_and_version() {
         "--stats",
         "--max-reports",
         "--max-expansion",
-        "columns give way in this order",
+        "these steps are taken in order",
         "--bad-only",
         "--by-dtype",
     ] {

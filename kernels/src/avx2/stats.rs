@@ -7,7 +7,8 @@ use core::arch::x86_64::*;
 
 use super::{Avx2, V};
 use crate::registers::Registers;
-use crate::registers::stats::Compare;
+use crate::registers::stats::{Compare, Order};
+use crate::simd::op;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Compare for Avx2 {
@@ -33,44 +34,67 @@ impl Compare for Avx2 {
     }
 
     #[inline(always)]
-    fn min<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm256_min_epi8(a, b),
-                2 => _mm256_min_epi16(a, b),
-                4 => _mm256_min_epi32(a, b),
-                _ => self.choose::<8>(a, b, self.greater::<8>(a, b)),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm256_max_epi8(a, b),
-                2 => _mm256_max_epi16(a, b),
-                4 => _mm256_max_epi32(a, b),
-                _ => self.choose::<8>(b, a, self.greater::<8>(a, b)),
-            }
-        }
-    }
-
-    #[inline(always)]
     fn higher<const W: usize>(self, a: V, b: V) -> V {
         self.max_unsigned::<W>(a, b)
     }
 
     #[inline(always)]
-    fn choose<const W: usize>(self, a: V, b: V, hits: V) -> V {
-        self.choose_bytes(a, b, hits)
+    fn higher_signed<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm256_max_epi8(a, b),
+                2 => _mm256_max_epi16(a, b),
+                _ => _mm256_max_epi32(a, b),
+            }
+        }
     }
 
     #[inline(always)]
-    fn negate<const W: usize>(self, lanes: V, hits: V) -> V {
-        self.sub::<W>(self.xor(lanes, hits), hits)
+    fn lowest<const W: usize>(self, low: V, rank: V, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            let rank_or_ones = _mm256_or_si256(rank, hits);
+            match W {
+                1 => _mm256_min_epu8(low, rank_or_ones),
+                2 => _mm256_min_epu16(low, rank_or_ones),
+                4 => _mm256_min_epu32(low, rank_or_ones),
+                _ => {
+                    let lower = _mm256_andnot_si256(hits, self.greater::<8>(low, rank));
+                    self.choose_bytes(low, rank, lower)
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn highest<const W: usize>(self, high: V, rank: V, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                8 => {
+                    let higher = _mm256_andnot_si256(hits, self.greater::<8>(rank, high));
+                    self.choose_bytes(high, rank, higher)
+                }
+                _ => self.higher::<W>(high, _mm256_andnot_si256(hits, rank)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rank<const W: usize>(self, lanes: V, magnitude: V, order: Order<V>) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                // Zero has the rank of zero, whatever its sign is.
+                2 => self.xor(_mm256_sign_epi16(magnitude, lanes), order.flip),
+                4 => self.xor(_mm256_sign_epi32(magnitude, lanes), order.flip),
+                _ => {
+                    let minus = self.compare::<W, { op::EQUAL }>(lanes, order.sign, order.negative);
+                    self.sub::<W>(self.xor(self.xor(magnitude, order.flip), minus), minus)
+                }
+            }
+        }
     }
 
     #[inline(always)]

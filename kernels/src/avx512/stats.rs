@@ -6,7 +6,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::{Avx512, V};
-use crate::registers::stats::Compare;
+use crate::registers::stats::{Compare, Order};
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Compare for Avx512 {
@@ -32,20 +32,12 @@ impl Compare for Avx512 {
     }
 
     #[inline(always)]
-    fn min<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm512_min_epi8(a, b),
-                2 => _mm512_min_epi16(a, b),
-                4 => _mm512_min_epi32(a, b),
-                _ => _mm512_min_epi64(a, b),
-            }
-        }
+    fn higher<const W: usize>(self, a: V, b: V) -> V {
+        self.max_unsigned::<W>(a, b)
     }
 
     #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
+    fn higher_signed<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
@@ -58,33 +50,53 @@ impl Compare for Avx512 {
     }
 
     #[inline(always)]
-    fn higher<const W: usize>(self, a: V, b: V) -> V {
-        self.max_unsigned::<W>(a, b)
-    }
-
-    #[inline(always)]
-    fn choose<const W: usize>(self, a: V, b: V, hits: u64) -> V {
+    fn lowest<const W: usize>(self, low: V, rank: V, hits: u64) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
-                1 => _mm512_mask_blend_epi8(hits, a, b),
-                2 => _mm512_mask_blend_epi16(hits as u32, a, b),
-                4 => _mm512_mask_blend_epi32(hits as u16, a, b),
-                _ => _mm512_mask_blend_epi64(hits as u8, a, b),
+                1 => _mm512_mask_min_epu8(low, !hits, low, rank),
+                2 => _mm512_mask_min_epu16(low, !hits as u32, low, rank),
+                4 => _mm512_mask_min_epu32(low, !hits as u16, low, rank),
+                _ => _mm512_mask_min_epu64(low, !hits as u8, low, rank),
             }
         }
     }
 
     #[inline(always)]
-    fn negate<const W: usize>(self, lanes: V, hits: u64) -> V {
+    fn highest<const W: usize>(self, high: V, rank: V, hits: u64) -> V {
         // SAFETY: see above.
         unsafe {
-            let zero = _mm512_setzero_si512();
             match W {
-                1 => _mm512_mask_sub_epi8(lanes, hits, zero, lanes),
-                2 => _mm512_mask_sub_epi16(lanes, hits as u32, zero, lanes),
-                4 => _mm512_mask_sub_epi32(lanes, hits as u16, zero, lanes),
-                _ => _mm512_mask_sub_epi64(lanes, hits as u8, zero, lanes),
+                1 => _mm512_mask_max_epu8(high, !hits, high, rank),
+                2 => _mm512_mask_max_epu16(high, !hits as u32, high, rank),
+                4 => _mm512_mask_max_epu32(high, !hits as u16, high, rank),
+                _ => _mm512_mask_max_epu64(high, !hits as u8, high, rank),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rank<const W: usize>(self, lanes: V, magnitude: V, order: Order<V>) -> V {
+        let (flip, positive) = (order.flip, self.xor(magnitude, order.flip));
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => {
+                    let minus = _mm512_test_epi8_mask(lanes, order.sign);
+                    _mm512_mask_sub_epi8(positive, minus, flip, magnitude)
+                }
+                2 => {
+                    let minus = _mm512_movepi16_mask(lanes);
+                    _mm512_mask_sub_epi16(positive, minus, flip, magnitude)
+                }
+                4 => {
+                    let minus = _mm512_movepi32_mask(lanes);
+                    _mm512_mask_sub_epi32(positive, minus, flip, magnitude)
+                }
+                _ => {
+                    let minus = _mm512_movepi64_mask(lanes);
+                    _mm512_mask_sub_epi64(positive, minus, flip, magnitude)
+                }
             }
         }
     }

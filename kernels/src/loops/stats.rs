@@ -90,6 +90,34 @@ impl<const W: usize> Loop for Order<W> {
     }
 }
 
+/// Counts zeros and subnormal numbers where no key is new.
+struct CountSmall<const W: usize>;
+
+impl<const W: usize> Loop for CountSmall<W> {
+    type Out<'o> = (&'o Numbers, &'o mut Tally);
+    type Output = usize;
+
+    /// Adds elements of `x` to a tally, as long as they change no key and all are finite. Returns
+    /// how many bytes that are.
+    #[inline(always)]
+    fn vector<I: Simd>(
+        isa: I,
+        x: &[u8],
+        non_finite: &Comparison,
+        (numbers, tally): Self::Out<'_>,
+    ) -> usize {
+        let Some(codes) = numbers.around_zero(tally.keys) else { return 0 };
+        let mut done = 0;
+        for part in lines(x).0.as_chunks::<2>().0.chunks(COUNTED / 128) {
+            let counts = isa.count_within::<W>(part, codes, numbers.smallest(), non_finite);
+            let Some([zeros, small]) = counts else { return done };
+            (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
+            done += 128 * part.len();
+        }
+        done
+    }
+}
+
 /// The bytes of whole groups whose elements are in the range.
 #[inline(always)]
 fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], range: Option<Range>) -> usize {
@@ -122,6 +150,8 @@ impl<const W: usize> Loop for Statistics<W> {
         tally.from = [first; 2];
         // First what stands before the first line of the cache.
         let (mut done, mut run) = (0, until_line::<W>(x));
+        // Whether the run before was finite and had no new key.
+        let mut same = false;
         loop {
             if run == 0 || done != 0 {
                 let range = finite.and_then(|_| numbers.range(tally.keys));
@@ -135,13 +165,22 @@ impl<const W: usize> Loop for Statistics<W> {
             if done == end {
                 return tally;
             }
+            if same {
+                let part = &x[done..end];
+                let counted = isa.run::<CountSmall<W>>(part, non_finite, (numbers, &mut tally));
+                done += counted;
+                // What is behind is looked at in full.
+                same = counted != 0;
+                if same {
+                    run = (run * 4).clamp(GROUP, LONGEST);
+                    continue;
+                }
+            }
             let before = tally.keys;
             let part = &x[done..end];
             let special = isa.run::<Order<W>>(part, non_finite, (numbers, &mut tally, filling));
-            for (from, changed) in
-                tally.from.iter_mut().zip([before[0] != tally.keys[0], before[1] != tally.keys[1]])
-            {
-                *from = if changed { done / W } else { *from };
+            for ((from, old), new) in tally.from.iter_mut().zip(before).zip(tally.keys) {
+                *from = if old == new { *from } else { done / W };
             }
             if special != 0 {
                 let nan = numbers.nan();
@@ -158,6 +197,7 @@ impl<const W: usize> Loop for Statistics<W> {
                     tally.classes.three[class] += more;
                 }
             }
+            same = special == 0 && before == tally.keys;
             run = (run * 4).clamp(GROUP, LONGEST);
             done = end;
         }

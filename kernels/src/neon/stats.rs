@@ -4,7 +4,8 @@ use core::arch::aarch64::*;
 
 use super::{Neon, V};
 use crate::registers::Registers;
-use crate::registers::stats::Compare;
+use crate::registers::stats::{Compare, Order};
+use crate::simd::op;
 
 // SAFETY of all blocks below: `self` proves NEON, which is all that the intrinsics ask for.
 impl Compare for Neon {
@@ -20,16 +21,6 @@ impl Compare for Neon {
     fn sub<const W: usize>(self, a: V, b: V) -> V {
         // The difference that counts hits: a hit is -1.
         self.add::<W>(a, b, a)
-    }
-
-    #[inline(always)]
-    fn min<const W: usize>(self, a: V, b: V) -> V {
-        self.choose::<W>(a, b, self.greater::<W>(a, b))
-    }
-
-    #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
-        self.choose::<W>(b, a, self.greater::<W>(a, b))
     }
 
     #[inline(always)]
@@ -51,14 +42,47 @@ impl Compare for Neon {
     }
 
     #[inline(always)]
-    fn choose<const W: usize>(self, a: V, b: V, hits: V) -> V {
+    fn higher_signed<const W: usize>(self, a: V, b: V) -> V {
+        let hits = self.greater::<W>(a, b);
         // SAFETY: see above.
-        unsafe { vbslq_u8(hits, b, a) }
+        unsafe { vbslq_u8(hits, a, b) }
     }
 
     #[inline(always)]
-    fn negate<const W: usize>(self, lanes: V, hits: V) -> V {
-        self.sub::<W>(self.xor(lanes, hits), hits)
+    fn lowest<const W: usize>(self, low: V, rank: V, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            let rank_or_ones = vorrq_u8(rank, hits);
+            match W {
+                1 => vminq_u8(low, rank_or_ones),
+                2 => vreinterpretq_u8_u16(vminq_u16(
+                    vreinterpretq_u16_u8(low),
+                    vreinterpretq_u16_u8(rank_or_ones),
+                )),
+                4 => vreinterpretq_u8_u32(vminq_u32(
+                    vreinterpretq_u32_u8(low),
+                    vreinterpretq_u32_u8(rank_or_ones),
+                )),
+                _ => vbslq_u8(vbicq_u8(self.greater::<8>(low, rank), hits), rank, low),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn highest<const W: usize>(self, high: V, rank: V, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                8 => vbslq_u8(vbicq_u8(self.greater::<8>(rank, high), hits), rank, high),
+                _ => self.higher::<W>(high, vbicq_u8(rank, hits)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rank<const W: usize>(self, lanes: V, magnitude: V, order: Order<V>) -> V {
+        let minus = self.compare::<W, { op::EQUAL }>(lanes, order.sign, order.negative);
+        self.sub::<W>(self.xor(self.xor(magnitude, order.flip), minus), minus)
     }
 
     #[inline(always)]

@@ -1,9 +1,10 @@
 //! Order of numbers, element by element.
 
 use super::{Portable, elements};
+use crate::rule::Comparison;
 use crate::scalar::read;
 use crate::simd::{Line, Ordering};
-use crate::stats::{Numbers, Range};
+use crate::stats::{AroundZero, Numbers, Range};
 
 impl Ordering for Portable {
     type Bounds = Option<Range>;
@@ -19,6 +20,24 @@ impl Ordering for Portable {
         let up = 64 - 8 * W as u32;
         let outside = |element| (read::<W>(element) & mask).wrapping_sub(low) << up >> up > width;
         !elements::<W>(pairs.as_flattened()).iter().fold(false, |seen, x| seen | outside(x))
+    }
+
+    #[inline(always)]
+    fn count_within<const W: usize>(
+        self,
+        pairs: &[[Line; 2]],
+        codes: AroundZero,
+        least: u64,
+        _: &Comparison,
+    ) -> Option<[usize; 2]> {
+        let (mut outside, mut counts) = (false, [0; 2]);
+        for element in elements::<W>(pairs.as_flattened()) {
+            let bits = read(element) & codes.magnitude;
+            outside |= bits > codes.nearest;
+            counts[0] += usize::from(bits == 0);
+            counts[1] += usize::from(bits < least);
+        }
+        (!outside).then_some(counts)
     }
 
     #[inline(always)]

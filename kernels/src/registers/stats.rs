@@ -1,13 +1,22 @@
 //! Order of numbers, register by register.
+//!
+//! ```text
+//! rank = magnitude + 2^(bits - 1), or 2^(bits - 1) - magnitude where the sign is set
+//! ```
+//!
+//! Ranks are unsigned integers of the order of values: all ones is above every rank, and 0 below.
+//! AVX2 and NEON compare 64 bits only as signed integers. There, ranks are keys: magnitude or
+//! -magnitude.
 
+use crate::rule::Comparison;
 use crate::simd::{Line, Ordering, op};
-use crate::stats::{Numbers, Range};
+use crate::stats::{AroundZero, Numbers, Range};
 
 /// The instructions that order lanes.
 ///
 /// All methods are `#[inline(always)]`.
 pub(crate) trait Compare: super::Write {
-    /// Whether lanes of 64 bits have an unsigned maximum.
+    /// Whether lanes of 64 bits have an unsigned minimum and maximum.
     const WIDE: bool;
 
     /// The bits that are set in one of both.
@@ -16,23 +25,44 @@ pub(crate) trait Compare: super::Write {
     /// The differences of lanes.
     fn sub<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// The lower lanes, signed.
-    fn min<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
-
-    /// The higher lanes, signed.
-    fn max<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
-
     /// The higher lanes, unsigned. Without `WIDE` not for lanes of 64 bits.
     fn higher<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// The lanes of `b` that are hits, and those of `a` that are none.
-    fn choose<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
+    /// The higher lanes, signed. Without `WIDE` not for lanes of 64 bits.
+    fn higher_signed<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// The lanes, negated where they are hits.
-    fn negate<const W: usize>(self, lanes: Self::V, hits: Self::Hits) -> Self::V;
+    /// The lower of two ranks, except where there is a hit: there `low`.
+    fn lowest<const W: usize>(self, low: Self::V, rank: Self::V, hits: Self::Hits) -> Self::V;
+
+    /// The higher of two ranks, except where there is a hit: there `high`.
+    fn highest<const W: usize>(self, high: Self::V, rank: Self::V, hits: Self::Hits) -> Self::V;
+
+    /// The ranks of elements.
+    fn rank<const W: usize>(
+        self,
+        lanes: Self::V,
+        magnitude: Self::V,
+        order: Order<Self::V>,
+    ) -> Self::V;
 
     /// Whether all bits are the same.
     fn same(self, a: Self::V, b: Self::V) -> bool;
+}
+
+/// What ranks are made with, in registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Order<V> {
+    /// The top bit, or 0 for formats without a sign and for keys.
+    pub(crate) flip: V,
+    /// The sign.
+    pub(crate) sign: V,
+    /// The sign, or 1 for formats without a sign: no element has that sign.
+    pub(crate) negative: V,
+}
+
+/// The top bit of an element.
+const fn top<const W: usize>() -> u64 {
+    1 << (8 * W - 1)
 }
 
 /// Mask, low end and width of a range, in registers.
@@ -72,49 +102,103 @@ impl<R: Compare> Ordering for R {
     }
 
     #[inline(always)]
+    fn count_within<const W: usize>(
+        self,
+        pairs: &[[Line; 2]],
+        codes: AroundZero,
+        least: u64,
+        any: &Comparison,
+    ) -> Option<[usize; 2]> {
+        let halves = W == 8 && !R::WIDE;
+        let [magnitude, unsigned, signed, nearest, least] =
+            [codes.magnitude, codes.unsigned, codes.signed, codes.nearest, least]
+                .map(|bits| self.splat::<W>(bits));
+        let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(any) & 1));
+        let [mut above, mut zeros, mut small] = [self.no_counts(); 3];
+        // The highest codes, as unsigned and as signed integers.
+        let (mut highest, mut highest_signed) = (zero, signed);
+        for pair in pairs {
+            for part in 0..128 / R::BYTES {
+                let (lanes, i) =
+                    (self.load(pair.as_flattened(), part * R::BYTES), counter::<R>(part));
+                let magnitude = self.and(lanes, magnitude);
+                if halves {
+                    let hits = self.greater::<W>(magnitude, nearest);
+                    above[i] = self.add::<W>(above[i], hits, one);
+                } else {
+                    highest = self.higher::<W>(highest, lanes);
+                    highest_signed = self.higher_signed::<W>(highest_signed, lanes);
+                }
+                zeros[i] = self.add::<W>(zeros[i], self.equal::<W>(magnitude, zero), one);
+                small[i] = self.add::<W>(small[i], self.greater::<W>(least, magnitude), one);
+            }
+        }
+        let inside = if halves {
+            self.same(above[0], zero) && self.same(above[1], zero)
+        } else {
+            self.same(self.higher::<W>(highest, unsigned), unsigned)
+                && self.same(highest_signed, signed)
+        };
+        inside.then(|| [self.sum(zeros), self.sum(small)])
+    }
+
+    #[inline(always)]
     fn order<const W: usize>(
         self,
         pairs: &[[Line; 2]],
         numbers: &Numbers,
         keys: &mut [i64; 2],
     ) -> [usize; 3] {
+        let signed = W == 8 && !R::WIDE;
+        let flip = if signed { 0 } else { top::<W>() };
+        let order = Order {
+            flip: self.splat::<W>(flip ^ numbers.flip()),
+            sign: self.splat::<W>(numbers.sign()),
+            negative: self.splat::<W>(numbers.sign().max(1)),
+        };
         let special = numbers.non_finite();
-        let [special_mask, special] =
-            [special.mask(), special.bound()].map(|bits| self.splat::<W>(bits));
-        let [magnitude, flip, least] =
-            [numbers.magnitude(), numbers.flip(), numbers.least_normal()]
-                .map(|bits| self.splat::<W>(bits));
-        let sign = self.splat::<W>(numbers.sign());
-        // Without a sign, 0 is compared with 1: nothing is negative.
-        let negative = self.splat::<W>(numbers.sign().max(1));
-        let [known_low, known_high] = keys.map(|key| self.splat::<W>(key.cast_unsigned()));
-        let (mut low, mut high) = ([known_low; 2], [known_high; 2]);
-        let one = self.splat::<W>(super::ones(numbers.nan()) & 1);
-        let [mut zeros, mut small, mut infinite] = [self.no_counts(); 3];
+        let (special_mask, code) = (special.mask(), special.bound());
+        let [special_mask, special, largest] =
+            [special_mask, code, code.wrapping_sub(1)].map(|bits| self.splat::<W>(bits));
+        let [magnitude, least] =
+            [numbers.magnitude(), numbers.smallest()].map(|bits| self.splat::<W>(bits));
+        let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(numbers.nan()) & 1));
+        let [known_low, known_high] = keys.map(|key| self.splat::<W>(key.cast_unsigned() ^ flip));
+        let (mut low, mut high) = (known_low, known_high);
+        let [mut zeros, mut small, mut specials] = [self.no_counts(); 3];
         for pair in pairs {
             for part in 0..128 / R::BYTES {
-                let (lanes, i) = (self.load(pair.as_flattened(), part * R::BYTES), part % 2);
-                let not_finite = self.compare::<W, { op::EQUAL }>(lanes, special_mask, special);
-                let minus = self.compare::<W, { op::EQUAL }>(lanes, sign, negative);
-                let magnitude = self.xor(self.and(lanes, magnitude), flip);
-                let key =
-                    self.choose::<W>(self.negate::<W>(magnitude, minus), known_low, not_finite);
-                low[i] = self.min::<W>(low[i], key);
-                high[i] = self.max::<W>(high[i], key);
-                zeros[i] = self.add::<W>(zeros[i], self.equal::<W>(magnitude, flip), one);
+                let (lanes, i) =
+                    (self.load(pair.as_flattened(), part * R::BYTES), counter::<R>(part));
+                let magnitude = self.and(lanes, magnitude);
+                // Wider elements are of IEEE formats.
+                let hits = match W {
+                    1 => self.compare::<W, { op::EQUAL }>(lanes, special_mask, special),
+                    _ => self.greater::<W>(magnitude, largest),
+                };
+                let rank = self.rank::<W>(lanes, magnitude, order);
+                low = self.lowest::<W>(low, rank, hits);
+                high = self.highest::<W>(high, rank, hits);
+                zeros[i] = self.add::<W>(zeros[i], self.equal::<W>(magnitude, zero), one);
                 small[i] = self.add::<W>(small[i], self.greater::<W>(least, magnitude), one);
-                infinite[i] = self.add::<W>(infinite[i], not_finite, one);
+                specials[i] = self.add::<W>(specials[i], hits, one);
             }
         }
-        let (low, high) = (self.min::<W>(low[0], low[1]), self.max::<W>(high[0], high[1]));
         if !self.same(low, known_low) {
-            keys[0] = lanes::<R, W>(self, low).fold(keys[0], Ord::min);
+            keys[0] = lanes::<R, W>(self, low, flip).fold(keys[0], Ord::min);
         }
         if !self.same(high, known_high) {
-            keys[1] = lanes::<R, W>(self, high).fold(keys[1], Ord::max);
+            keys[1] = lanes::<R, W>(self, high, flip).fold(keys[1], Ord::max);
         }
-        [self.sum(zeros), self.sum(small), self.sum(infinite)]
+        [self.sum(zeros), self.sum(small), self.sum(specials)]
     }
+}
+
+/// Which of two counters a part of a pair of lines is counted in. A counter of wide registers
+/// reaches 128 by itself, and AVX2 has too few registers for two.
+#[inline(always)]
+fn counter<R: Compare>(part: usize) -> usize {
+    if R::BYTES == 16 { part % 2 } else { 0 }
 }
 
 #[inline(always)]
@@ -135,14 +219,14 @@ fn within<R: Compare, const W: usize>(
     some && isa.same(isa.higher::<W>(highest, width), width)
 }
 
-/// The lanes of a register as signed integers.
+/// The keys of ranks.
 #[inline(always)]
-fn lanes<R: Compare, const W: usize>(isa: R, v: R::V) -> impl Iterator<Item = i64> {
+fn lanes<R: Compare, const W: usize>(isa: R, v: R::V, flip: u64) -> impl Iterator<Item = i64> {
     let mut bytes = [0; 64];
     isa.write(v, &mut bytes, 0);
     let up = 64 - 8 * W as u32;
     (0..R::BYTES / W).map(move |i| {
         let element: &[u8; W] = bytes[i * W..].first_chunk().unwrap();
-        (crate::scalar::read(element) << up).cast_signed() >> up
+        ((crate::scalar::read(element) ^ flip) << up).cast_signed() >> up
     })
 }

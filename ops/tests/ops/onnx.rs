@@ -246,7 +246,8 @@ fn fused_is_finite() {
 fn data_types() {
     let names = "UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE \
                  UINT32 UINT64 COMPLEX64 COMPLEX128 BFLOAT16 FLOAT8E4M3FN FLOAT8E4M3FNUZ \
-                 FLOAT8E5M2 FLOAT8E5M2FNUZ UINT4 INT4 FLOAT4E2M1 FLOAT8E8M0 UINT2 INT2 FLOAT6E2M3 FLOAT6E3M2";
+                 FLOAT8E5M2 FLOAT8E5M2FNUZ UINT4 INT4 FLOAT4E2M1 FLOAT8E8M0 UINT2 INT2 FLOAT6E2M3 \
+                 FLOAT6E3M2";
     assert_eq!(
         DataType::ALL.iter().map(|data_type| data_type.name()).collect::<Vec<_>>().join(" "),
         names

@@ -9,6 +9,7 @@ use arrow_ipc as fb;
 use super::compression::Codec;
 use super::error::Error;
 use super::schema::{Buffers, Fields, Step};
+use super::unused;
 
 /// A batch of rows of a table or of a dictionary.
 pub(super) struct Batch {
@@ -20,6 +21,8 @@ pub(super) struct Batch {
     pub(super) nodes: Vec<NodeData>,
     /// The range of each buffer in the file.
     buffers: Vec<Range<usize>>,
+    /// The parts of the body that lie in no buffer of a node, and behind the numbers of one.
+    pub(super) unused: Vec<Range<usize>>,
     /// The dictionaries that the rows refer to: the batches of each, by its id.
     pub(super) dictionaries: Arc<Versions>,
 }
@@ -56,7 +59,7 @@ impl Batch {
                 fb::CompressionType(other) => return Err(Error::Codec(other)),
             }),
         };
-        let buffers = buffers(batch, body)?;
+        let buffers = buffers(batch, body.clone())?;
         let mut views = batch.variadicBufferCounts().into_iter().flatten();
         let mut data = batch.nodes().into_iter().flatten();
         let (mut nodes, mut used) = (Vec::new(), 0usize);
@@ -92,7 +95,34 @@ impl Batch {
         if used > buffers.len() {
             return Err(Error::Missing("buffers"));
         }
-        Ok(Self { first, rows, codec, nodes, buffers, dictionaries: Arc::default() })
+        let dictionaries = Arc::default();
+        let unused = Vec::new();
+        let mut batch = Self { first, rows, codec, nodes, buffers, unused, dictionaries };
+        batch.unused = batch.find_unused(body, fields, used);
+        Ok(batch)
+    }
+
+    /// [`Batch::unused`], where the nodes have so many buffers.
+    fn find_unused(
+        &self,
+        body: Range<usize>,
+        fields: &Fields,
+        buffers: usize,
+    ) -> Vec<Range<usize>> {
+        let mut used = self.buffers[..buffers].to_vec();
+        if self.codec.is_none() {
+            let columns = fields.columns.iter().filter(|column| column.dictionary.is_none());
+            let floats =
+                columns.filter_map(|column| Some((column.format()?, *column.chain.last()?)));
+            // Those of a dictionary of plain floats are its only node.
+            for (format, node) in floats.chain(fields.entries.map(|format| (format, 0))) {
+                let length = self.nodes[node].length.saturating_mul(format.size_in_bytes());
+                let numbers = &mut used[self.nodes[node].buffer + 1];
+                numbers.end = numbers.end.min(numbers.start.saturating_add(length));
+            }
+        }
+        used.retain(|range| !range.is_empty());
+        unused::between(body, &used)
     }
 
     /// The number of the row behind the last.

@@ -32,6 +32,7 @@ mod message;
 mod numbers;
 mod schema;
 mod stream;
+mod unused;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -57,9 +58,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::ARROW,
     endings: &[".arrow", ".arrows", ".feather", ".ipc"],
     begins: signatures::is_arrow,
-    tensors,
+    contents: |input| Ok(tensors(input)?.into()),
     stream: Some(Stream::InParts(stream::tensors)),
-    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -73,7 +73,7 @@ const END: &[u8] = b"ARROW1";
 /// [`Error`] if the file or stream is not whole or not valid, and [`model::Error::Trailing`].
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
     let bytes = input.bytes;
-    let mut batches = Batches::default();
+    let mut batches = Batches { bytes, ..Batches::default() };
     if bytes.starts_with(ARROW_FILE) {
         batches.file(bytes)?;
     } else if bytes.starts_with(ARROW_MESSAGE) {
@@ -86,7 +86,8 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
 
 /// The parts of a file that have been read so far.
 #[derive(Default)]
-struct Batches {
+struct Batches<'a> {
+    bytes: &'a [u8],
     schema: Schema,
     batches: Vec<Batch>,
     /// The batches of dictionaries, by the id of the dictionary.
@@ -97,9 +98,11 @@ struct Batches {
     used: Vec<Range<usize>>,
     /// The total length of these ranges.
     total: usize,
+    /// Parts of the bytes that nothing refers to.
+    unused: Vec<Range<usize>>,
 }
 
-impl Batches {
+impl Batches<'_> {
     fn file(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let rest = bytes.strip_suffix(END).ok_or(Error::Truncated("footer"))?;
         let (rest, length) = rest.split_last_chunk().ok_or(Error::Truncated("footer"))?;
@@ -111,6 +114,7 @@ impl Batches {
         let footer = arrow_ipc::root_as_footer_with_opts(&verifier(length), &footer)?;
         let schema = footer.schema().ok_or(Error::Message("a footer without a schema"))?;
         self.schema = Schema::read(schema, length)?;
+        self.schema.unread.extend(unused::metadata(footer.custom_metadata()));
         let blocks =
             [footer.dictionaries(), footer.recordBatches()].into_iter().flatten().flatten();
         for block in blocks {
@@ -124,6 +128,7 @@ impl Batches {
         if self.used.windows(2).any(|pair| pair[0].end > pair[1].start) {
             return Err(Error::Overlap);
         }
+        self.between(start);
         // The batches of a file may stand in any order: all refer to the same dictionaries, which
         // are never replaced.
         if self.versions.values().any(|batches| batches.start > 0) {
@@ -134,6 +139,25 @@ impl Batches {
             batch.dictionaries = Arc::clone(&self.versions);
         }
         Ok(())
+    }
+
+    /// Finds what lies between the messages of a file, whose footer begins here.
+    fn between(&mut self, footer: usize) {
+        // A file begins as a stream does, and the end of the stream may be marked.
+        let mut used = vec![0..ARROW_FILE.len()];
+        if let Ok(Some(framed)) = Framed::read(&self.bytes[..footer], ARROW_FILE.len())
+            && let Ok(message) = framed.message()
+            && framed.schema(&message).is_ok()
+        {
+            used.push(ARROW_FILE.len()..framed.body);
+        }
+        used.extend(self.used.iter().cloned());
+        let end = used.iter().map(|range| range.end).max().unwrap_or_default();
+        let mark = [ARROW_MESSAGE, &[0; 4]].concat();
+        if self.bytes[end..footer].starts_with(&mark) {
+            used.push(end..end + mark.len());
+        }
+        self.unused.extend(unused::between(0..footer, &used));
     }
 
     fn stream(&mut self, bytes: &[u8]) -> Result<(), model::Error> {
@@ -182,6 +206,8 @@ impl Batches {
         let first = batches.last().map_or(0, Batch::end);
         let mut batch = Batch::read(batch, body, first, fields, old)?;
         batch.dictionaries = Arc::clone(&self.versions);
+        self.unused.append(&mut batch.unused);
+        self.schema.unread.extend(unused::metadata(message.custom_metadata()));
         batches.push(batch);
         if let Some(OfDictionary { id, is_delta }) = dictionary {
             let version = Arc::make_mut(&mut self.versions).entry(id).or_default();
@@ -213,6 +239,10 @@ impl Batches {
                 tensors.push(column::of_table(&table, column)?);
             }
         }
+        tensors.append(&mut self.schema.unread);
+        self.unused.retain(|range| self.bytes[range.clone()].iter().any(|&byte| byte != 0));
+        self.unused.sort_unstable_by_key(|range| range.start);
+        tensors.extend(self.unused.into_iter().map(unused::bytes));
         Ok(tensors)
     }
 }

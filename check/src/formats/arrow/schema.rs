@@ -7,7 +7,8 @@ use nonfinite::Format;
 
 use super::dictionary::Indices;
 use super::error::Error;
-use crate::model::ByteOrder;
+use super::unused;
+use crate::model::{ByteOrder, Tensor};
 
 /// The fields of a table, and the fields of the dictionaries that they refer to.
 pub(super) struct Schema {
@@ -15,11 +16,14 @@ pub(super) struct Schema {
     /// The type of the values of each dictionary, by its id.
     pub(super) dictionaries: BTreeMap<i64, Fields>,
     pub(super) order: ByteOrder,
+    /// Metadata that is not text.
+    pub(super) unread: Vec<Tensor>,
 }
 
 impl Default for Schema {
     fn default() -> Self {
-        Self { fields: Fields::default(), dictionaries: BTreeMap::new(), order: ByteOrder::Little }
+        let (fields, dictionaries, unread) = Default::default();
+        Self { fields, dictionaries, order: ByteOrder::Little, unread }
     }
 }
 
@@ -109,11 +113,13 @@ impl Schema {
             fields: Fields::default(),
             dictionaries: BTreeMap::new(),
             left: length.saturating_mul(64).saturating_add(1 << 16),
+            unread: unused::metadata(schema.custom_metadata()).collect(),
         };
         for field in schema.fields().into_iter().flatten() {
             builder.field(field, None, &Place::default(), false)?;
         }
-        Ok(Self { fields: builder.fields, dictionaries: builder.dictionaries, order })
+        let Builder { fields, dictionaries, unread, .. } = builder;
+        Ok(Self { fields, dictionaries, order, unread })
     }
 }
 
@@ -135,6 +141,7 @@ struct Builder {
     dictionaries: BTreeMap<i64, Fields>,
     /// Bytes that further names, types and chains may take.
     left: usize,
+    unread: Vec<Tensor>,
 }
 
 impl Builder {
@@ -147,6 +154,7 @@ impl Builder {
         place: &Place,
         values: bool,
     ) -> Result<(), Error> {
+        self.unread.extend(unused::metadata(field.custom_metadata()).filter(|_| !values));
         let mut place = place.clone();
         let name = field.name().unwrap_or_default();
         let listed = parent.is_some_and(|parent| {

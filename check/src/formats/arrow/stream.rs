@@ -15,6 +15,7 @@ use super::error::Error;
 use super::levels::Levels;
 use super::message::{Framed, NO_COLUMN, NO_SCHEMA, OfDictionary, batch};
 use super::schema::{Fields, Schema};
+use super::unused;
 use crate::formats::signatures::{ARROW_FILE, ARROW_MESSAGE};
 use crate::model::reader::Columns;
 use crate::model::{self, ByteOrder, Content, FileFormat, Run, See, ShowError, Tensor};
@@ -34,7 +35,7 @@ pub(super) fn tensors(
     stream: &mut dyn Read,
     look: &mut dyn Columns,
 ) -> Result<Vec<Tensor>, model::Error> {
-    let mut source = Source { stream, at: 0 };
+    let mut source = Source { stream, at: 0, unused: Vec::new(), found: Vec::new() };
     let first = match source.message(true)? {
         Next::File => {
             let hint = Some(NO_STREAM);
@@ -46,7 +47,7 @@ pub(super) fn tensors(
     let message = first.message()?;
     let schema = first.schema(&message)?;
     source.skip_to(first.body(&message)?.end, &mut || look.proceed())?;
-    let Schema { fields, dictionaries, order } = schema;
+    let Schema { fields, dictionaries, order, mut unread } = schema;
     let mut columns = fields.columns.len();
     let mut rows = Table::new(fields, 0);
     let mut dictionaries: BTreeMap<_, _> = dictionaries
@@ -69,7 +70,9 @@ pub(super) fn tensors(
         };
         let old = message.version() == MetadataVersion::V4;
         let end = body.end;
-        let batch = Batch::read(batch, body, table.rows, &table.fields, old)?;
+        let mut batch = Batch::read(batch, body, table.rows, &table.fields, old)?;
+        unread.extend(unused::metadata(message.custom_metadata()));
+        source.unused = std::mem::take(&mut batch.unused);
         table.rows = batch.end();
         // This check counts the length that the message claims. `scan` repeats it for each column
         // with the bytes that have arrived.
@@ -81,7 +84,11 @@ pub(super) fn tensors(
         source.skip_to(end, &mut || look.proceed())?;
     }
     let tables = [rows].into_iter().chain(dictionaries.into_values());
-    Ok(tables.flat_map(|table| table.finish(order)).collect::<Result<_, Error>>()?)
+    let tensors: Result<Vec<_>, Error> = tables.flat_map(|table| table.finish(order)).collect();
+    let mut tensors = tensors?;
+    tensors.append(&mut unread);
+    tensors.extend(source.found.into_iter().map(unused::bytes));
+    Ok(tensors)
 }
 
 /// The dictionaries of floats so far, by their ids. Their entries are in memory.
@@ -132,6 +139,10 @@ type Proceed<'a> = dyn FnMut() -> Result<(), model::Error> + 'a;
 struct Source<'a> {
     stream: &'a mut dyn Read,
     at: usize,
+    /// The parts of the body of a batch that nothing refers to, and those of all batches that are
+    /// not zeros.
+    unused: Vec<Range<usize>>,
+    found: Vec<Range<usize>>,
 }
 
 impl Read for Source<'_> {
@@ -241,16 +252,28 @@ impl Source<'_> {
         Ok(open_stream(self.take(range.len() as u64), range.len(), batch.codec)?)
     }
 
+    /// Notices what nothing refers to among the bytes from `start` on.
+    fn notice(&mut self, start: usize, bytes: &[u8]) {
+        let end = start + bytes.len();
+        for unused in self.unused.iter().filter(|range| range.start < end && range.end > start) {
+            let part = unused.start.max(start) - start..unused.end.min(end) - start;
+            let is_new = self.found.last() != Some(unused);
+            if is_new && bytes[part].iter().any(|&byte| byte != 0) {
+                self.found.push(unused.clone());
+            }
+        }
+    }
+
     /// Skips the bytes before `end`.
     fn skip_to(&mut self, end: usize, proceed: &mut Proceed<'_>) -> Result<(), model::Error> {
         // Skips in steps, so that the check can stop.
         while self.at < end {
-            let step = (end - self.at).min(1 << 20);
-            let skipped =
-                io::copy(&mut self.take(step as u64), &mut io::sink()).map_err(model::Error::Io)?;
-            if skipped < step as u64 {
+            let start = self.at;
+            let step = self.bytes((end - start).min(1 << 20))?;
+            if step.is_empty() {
                 return Err(Error::Truncated("data").into());
             }
+            self.notice(start, &step);
             proceed()?;
         }
         Ok(())

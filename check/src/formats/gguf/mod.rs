@@ -28,9 +28,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::GGUF,
     endings: &[".gguf"],
     begins: |bytes| bytes.starts_with(MAGIC),
-    tensors: |input| Ok(tensors(input)?),
+    contents: |input| Ok(tensors(input)?.into()),
     stream: Some(Stream::Described(|stream, length| Ok(describe(stream, length)?))),
-    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -174,12 +173,12 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
             && !range.is_empty()
             && range.start.saturating_sub(before) as u64 > padding
         {
-            tensors.push(Tensor::of_nobody(before..range.start));
+            tensors.push(Tensor::of_nobody(before..range.start, Tensor::NO_TENSOR));
         }
         tensors.push(tensor);
     }
     if length.is_some_and(|length| length.saturating_sub(used) as u64 > padding) {
-        tensors.push(Tensor::of_nobody(used..file));
+        tensors.push(Tensor::of_nobody(used..file, Tensor::NO_TENSOR));
     }
     let end = End::Padded(padding as usize);
     Ok(Described { tensors, header: read as usize, end })

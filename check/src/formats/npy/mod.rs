@@ -31,9 +31,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::NPY,
     endings: &[".npy"],
     begins: |bytes| bytes.starts_with(MAGIC),
-    tensors: |input| Ok(tensors(input.bytes)?),
+    contents: |input| Ok(tensors(input.bytes)?.into()),
     stream: Some(Stream::Described(|stream, length| Ok(describe_stream(stream, length)?))),
-    checksums: None,
     shards: None,
     is_fixable: true,
 };
@@ -294,7 +293,8 @@ impl Records {
                     Content::Blocks { .. }
                     | Content::AlwaysFinite
                     | Content::NotFloat
-                    | Content::Unreadable(_) => field.size.max(1),
+                    | Content::Unreadable(_)
+                    | Content::Damaged(_) => field.size.max(1),
                 };
                 // Records of 0 bytes hold no numbers.
                 let is_empty = self.size == 0;

@@ -5,19 +5,24 @@
 //! The field numbers are those of onnx.proto (IR version 13).
 
 mod error;
+mod extent;
+mod fields;
 mod tensor;
 mod tensor_file;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 pub use self::error::{Error, Problem};
 use self::error::{MAX_DEPTH, MAX_NAMES, MAX_SHARING, MAX_TENSORS};
+use self::extent::Extent;
 pub(super) use self::tensor_file::READER as TENSOR;
 use crate::containers::protobuf::{Fields, Malformed, Value};
+use crate::formats::unread;
+use crate::formats::within::Place;
 use crate::model::reader::Reader;
-use crate::model::{self, FileFormat, Input, ReadAt, Source, Tensor, source};
+use crate::model::{self, Content, Data, FileFormat, Input, ReadAt, Source, Tensor, source};
 
 impl FileFormat {
     /// ONNX; see [`onnx`](crate::formats::onnx).
@@ -28,9 +33,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::ONNX,
     endings: &[".onnx"],
     begins,
-    tensors,
+    contents: |input| Ok(tensors(input)?.into()),
     stream: None,
-    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -47,7 +51,13 @@ fn begins(bytes: &[u8]) -> bool {
 /// [`Error`] if the model is not whole or not valid, and [`model::Error`] if its external data
 /// cannot be read.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
-    let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new(), names: 0 };
+    let mut walk = Walk {
+        input,
+        sources: HashMap::new(),
+        used: BTreeMap::new(),
+        tensors: Vec::new(),
+        names: 0,
+    };
     let mut has_graph = false;
     for field in Fields::new(input.bytes, 0..input.bytes.len()) {
         match field.map_err(Error::from)? {
@@ -63,6 +73,12 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
     if !has_graph {
         return Err(Error::NoGraph.into());
     }
+    walk.gaps()?;
+    for tensor in
+        fields::unknown(input.bytes, 0..input.bytes.len(), &fields::MODEL).map_err(Error::from)?
+    {
+        walk.add(tensor)?;
+    }
     let files = walk.sources.values().map(|source| source.length());
     let limit = files.fold(input.bytes.len(), usize::saturating_add).saturating_mul(MAX_SHARING);
     let lengths = walk.tensors.iter().map(|tensor| tensor.data.length());
@@ -76,6 +92,8 @@ struct Walk<'a> {
     input: Input<'a>,
     /// Files of external data, each opened once.
     sources: HashMap<String, Arc<Source>>,
+    /// The data of tensors in each of these files.
+    used: BTreeMap<String, Vec<Extent>>,
     tensors: Vec<Tensor>,
     /// Bytes of the names of the tensors.
     names: usize,
@@ -215,8 +233,22 @@ impl Walk<'_> {
         prefix: &str,
         label: Option<&str>,
     ) -> Result<(), model::Error> {
-        for (_, values) in self.parts(sparse)?.into_iter().filter(|(number, _)| *number == 1) {
-            self.tensor(values, prefix, label)?;
+        for (number, range) in self.parts(sparse)? {
+            match number {
+                1 => self.tensor(range, prefix, label)?,
+                2 => self.indices(range, prefix)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The indices of a sparse tensor, which are integers: they count only if they are not.
+    fn indices(&mut self, range: Range<usize>, prefix: &str) -> Result<(), model::Error> {
+        let count = self.tensors.len();
+        self.tensor(range, prefix, None)?;
+        if self.tensors.get(count).is_some_and(|tensor| tensor.content == Content::NotFloat) {
+            self.tensors.remove(count);
         }
         Ok(())
     }
@@ -233,15 +265,46 @@ impl Walk<'_> {
             Some(label) => label.to_owned(),
             None => format!("{prefix}{}", proto.name),
         };
-        let tensor = proto.tensor(&mut |name: &str| {
-            if let Some(source) = self.sources.get(name) {
-                return Ok(Arc::clone(source));
+        let unused = proto.unused();
+        if let Some((file, extent)) = proto.extent() {
+            self.used.entry(file).or_default().push(extent);
+        }
+        let tensor = proto.tensor(&mut |name: &str| self.open(name))?;
+        let name = tensor.label();
+        self.add(tensor)?;
+        for (field, size) in unused {
+            let why = "a field that is not read, since its data is elsewhere".to_owned();
+            let name = format!("{name} ({field})");
+            self.add(unread::tensor(name, size, why, Data::Owned(Vec::new())))?;
+        }
+        Ok(())
+    }
+
+    /// Opens a file of external data.
+    fn open(&mut self, name: &str) -> Result<Arc<Source>, model::Error> {
+        if let Some(source) = self.sources.get(name) {
+            return Ok(Arc::clone(source));
+        }
+        let source = self.input.open_beside(name, FileFormat::ONNX)?;
+        self.sources.insert(name.to_owned(), Arc::clone(&source));
+        Ok(source)
+    }
+
+    /// Adds the bytes of external files that no tensor refers to.
+    fn gaps(&mut self) -> Result<(), model::Error> {
+        for (name, extents) in std::mem::take(&mut self.used) {
+            // A file of integers alone may be missing.
+            let Ok(source) = self.open(&name) else { continue };
+            let bytes = source.bytes()?;
+            let used = extents.iter().map(|extent| extent.within(bytes.len())).collect();
+            let place = Place::Other(source.clone(), 0..bytes.len());
+            for gap in model::gaps(bytes, used) {
+                let file = Some(source.path().to_owned());
+                let gap = Tensor { file, ..Tensor::of_nobody(gap, Tensor::NO_TENSOR) };
+                self.add(place.moved(gap))?;
             }
-            let source = self.input.open_beside(name, FileFormat::ONNX)?;
-            self.sources.insert(name.to_owned(), Arc::clone(&source));
-            Ok(source)
-        })?;
-        self.add(tensor)
+        }
+        Ok(())
     }
 
     fn add(&mut self, tensor: Tensor) -> Result<(), model::Error> {

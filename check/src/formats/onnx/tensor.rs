@@ -6,6 +6,7 @@ use std::sync::Arc;
 use nonfinite::Format;
 
 use super::error::{Error, Problem};
+use super::extent::Extent;
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::{self, ByteOrder, Content, Data, Layout, ReadAt, Source, Tensor, source};
 
@@ -69,8 +70,8 @@ fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
     }
 }
 
-/// The numbers of a repeated field: in place if they are packed in one piece, as writers do, and
-/// copied otherwise.
+/// Numbers of a repeated field: packed in one piece of the file, as writers have them, or put
+/// together.
 #[derive(Default)]
 pub(super) struct Numbers {
     pieces: usize,
@@ -146,6 +147,8 @@ pub(super) struct Proto<'a> {
     dims: Vec<i64>,
     data_type: u64,
     raw: Option<Range<usize>>,
+    /// Bytes of the field `raw_data` where it stands before the last time: the last counts.
+    other_raw: usize,
     float: Numbers,
     double: Numbers,
     /// Kept encoded, since their width depends on the type, which may come later in the message.
@@ -164,6 +167,7 @@ impl<'a> Proto<'a> {
             dims: Vec::new(),
             data_type: 0,
             raw: None,
+            other_raw: 0,
             float: Numbers::default(),
             double: Numbers::default(),
             int32: Vec::new(),
@@ -186,7 +190,10 @@ impl<'a> Proto<'a> {
                 (4, value) => proto.float.push(file, value),
                 (5, value) => proto.int32.push(value),
                 (8, Value::Bytes(range)) => proto.name = text(range),
-                (9, Value::Bytes(range)) => proto.raw = Some(range),
+                (9, Value::Bytes(range)) => {
+                    let before = proto.raw.replace(range);
+                    proto.other_raw += before.map_or(0, |range| range.len());
+                }
                 (10, value) => proto.double.push(file, value),
                 (13, Value::Bytes(entry)) => {
                     let mut pair = (String::new(), String::new());
@@ -214,12 +221,50 @@ impl<'a> Proto<'a> {
             !self.double.is_empty(),
             !self.int32.is_empty(),
         ];
-        !self.segment && !self.external && fields.into_iter().filter(|used| *used).count() <= 1
+        !self.segment
+            && !self.external
+            && self.other_raw == 0
+            && fields.into_iter().filter(|used| *used).count() <= 1
     }
 
     /// Bytes of the field `raw_data`.
     pub(super) fn raw_length(&self) -> Option<usize> {
         self.raw.as_ref().map(Range::len)
+    }
+
+    /// The fields that hold numbers and are not read, since the data is in another field or file,
+    /// with their lengths.
+    pub(super) fn unused(&self) -> Vec<(&'static str, usize)> {
+        // All of what is not known is unreadable.
+        let Some((_, _, field)) = data_type(self.data_type).filter(|_| !self.segment) else {
+            return Vec::new();
+        };
+        let read = if self.external || self.raw.is_some() { Field::Other } else { field };
+        let raw = self.raw.as_ref().filter(|_| self.external).map_or(0, Range::len);
+        let fields = [
+            ("raw_data", raw.saturating_add(self.other_raw)),
+            ("float_data", if read == Field::Float { 0 } else { self.float.len() }),
+            ("double_data", if read == Field::Double { 0 } else { self.double.len() }),
+            // Bits of floats only in tensors of such floats.
+            (
+                "int32_data",
+                if field == Field::Int32 && read != field { self.int32.len() } else { 0 },
+            ),
+        ];
+        fields.into_iter().filter(|(_, length)| *length > 0).collect()
+    }
+
+    /// The file of external data, and where in the file the data lies.
+    pub(super) fn extent(&self) -> Option<(String, Extent)> {
+        let location = self.entry("location").filter(|_| self.external)?;
+        let number = |key| self.entry(key).and_then(|value| value.parse().ok());
+        let extent = Extent::new(number("offset"), number("length"), self.data_type, &self.dims);
+        Some((location.to_owned(), extent))
+    }
+
+    fn entry(&self, wanted: &str) -> Option<&str> {
+        let (_, value) = self.entries.iter().find(|(key, _)| key == wanted)?;
+        Some(value)
     }
 
     /// The tensor. `open` maps a file of external data.
@@ -275,7 +320,8 @@ impl<'a> Proto<'a> {
             Content::Blocks { .. }
             | Content::AlwaysFinite
             | Content::NotFloat
-            | Content::Unreadable(_) => Data::Owned(Vec::new()),
+            | Content::Unreadable(_)
+            | Content::Damaged(_) => Data::Owned(Vec::new()),
         };
         Ok(Tensor {
             name: Some(name),
@@ -315,14 +361,11 @@ impl<'a> Proto<'a> {
         open: &mut dyn FnMut(&str) -> Result<Arc<Source>, model::Error>,
     ) -> Result<Data, model::Error> {
         let bad = |problem| model::Error::from(Error::Tensor { name: self.name.clone(), problem });
-        let entry = |wanted: &str| {
-            self.entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value)
-        };
-        let number = |key: &'static str| match entry(key) {
+        let number = |key: &'static str| match self.entry(key) {
             Some(value) => value.parse::<u64>().map(Some).map_err(|_| bad(Problem::External(key))),
             None => Ok(None),
         };
-        let location = entry("location").ok_or_else(|| bad(Problem::External("location")))?;
+        let location = self.entry("location").ok_or_else(|| bad(Problem::External("location")))?;
         let offset = number("offset")?.unwrap_or(0);
         let length = number("length")?.unwrap_or(wants as u64);
         let source = open(location)?;

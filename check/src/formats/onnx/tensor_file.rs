@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::fields::{TENSOR, unknown};
 use super::tensor::Proto;
 use crate::containers::protobuf::{Fields, Value};
 use crate::model::reader::Reader;
@@ -17,9 +18,8 @@ pub(in crate::formats) static READER: Reader = Reader {
     // Graphs of TensorFlow also end in `.pb`, so only the bytes tell the format.
     endings: &[],
     begins: |bytes| tensor(bytes).is_some(),
-    tensors: |input| Ok(tensors(input)?),
+    contents: |input| Ok(tensors(input)?.into()),
     stream: None,
-    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -40,6 +40,9 @@ fn tensor(bytes: &[u8]) -> Option<Tensor> {
         }
         (number, _) => FIELDS.contains(&number).then_some(()),
     })?;
+    // Nobody looks at what stands in other fields.
+    let unknown = unknown(bytes, 0..bytes.len(), &TENSOR).ok()?;
+    unknown.is_empty().then_some(())?;
     let proto =
         Proto::read(bytes, 0..bytes.len()).ok().filter(|proto| typed && proto.is_plain())?;
     let raw = proto.raw_length();
@@ -53,7 +56,10 @@ fn tensor(bytes: &[u8]) -> Option<Tensor> {
             let fits = |size| tensor.elements().checked_mul(size) == raw;
             [1, 2, 4, 8].into_iter().any(fits).then_some(tensor)
         }
-        Content::Blocks { .. } | Content::AlwaysFinite | Content::Unreadable(_) => None,
+        Content::Blocks { .. }
+        | Content::AlwaysFinite
+        | Content::Unreadable(_)
+        | Content::Damaged(_) => None,
     }
 }
 

@@ -20,6 +20,7 @@ mod error;
 mod pages;
 mod schema;
 mod thrift;
+mod unused;
 
 use std::sync::Arc;
 
@@ -44,9 +45,8 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::PARQUET,
     endings: &[".parquet"],
     begins: signatures::is_parquet,
-    tensors: |input| Ok(tensors(input)?),
+    contents: |input| Ok(tensors(input)?.into()),
     stream: None,
-    checksums: None,
     shards: None,
     is_fixable: false,
 };
@@ -78,9 +78,11 @@ pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
 
     let mut used = 0usize;
     let columns = metadata.file_metadata().schema_descr().columns().iter().enumerate();
-    columns
-        .map(|(index, column)| tensor(&metadata, index, column, input.bytes.len(), &mut used))
-        .collect()
+    let tensors = columns
+        .map(|(index, column)| tensor(&metadata, index, column, input.bytes.len(), &mut used));
+    let mut tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+    tensors.extend(unused::tensors(input.bytes, &metadata, MAGIC.len() + start));
+    Ok(tensors)
 }
 
 fn tensor(

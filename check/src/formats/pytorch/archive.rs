@@ -8,7 +8,7 @@ use super::parts::{Parts, Place, Source};
 use super::{All, Error, calls, pickle};
 use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, unread};
-use crate::model::{ByteOrder, Data, is_text};
+use crate::model::{ByteOrder, Content, Tensor, is_text};
 
 /// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source.
 /// In other pickles a few deflated bytes could inflate to very many objects.
@@ -22,23 +22,20 @@ const MAX_INFLATION: usize = 1032;
 
 /// Whether this is a zip archive with a `data.pkl` in a folder.
 pub(super) fn begins(bytes: &[u8]) -> bool {
-    bytes.starts_with(npz::MAGIC)
-        && zip::members(bytes)
-            .is_ok_and(|members| members.iter().any(|member| root_of(member).is_some()))
+    bytes.starts_with(npz::MAGIC) && zip::has_member(bytes, |name| root_of(name).is_some())
 }
 
-/// The folder of the archive: the folder of its `data.pkl`.
-fn root_of(member: &Member) -> Option<&str> {
-    member
-        .name
-        .strip_suffix("data.pkl")
+/// The folder of an archive, by its `data.pkl`.
+fn root_of(name: &str) -> Option<&str> {
+    name.strip_suffix("data.pkl")
         .filter(|root| root.ends_with('/') && !root[..root.len() - 1].contains('/'))
 }
 
 /// Reads an archive. `root` is the name of the object in its `data.pkl`.
 pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
-    let all = zip::members(bytes).map_err(Error::Zip)?;
-    let folder = all.iter().find_map(root_of).ok_or(Error::NoPickle)?.to_owned();
+    let zip::Archive { members: all, gaps } = zip::read(bytes).map_err(Error::Zip)?;
+    let folder =
+        all.iter().find_map(|member| root_of(&member.name)).ok_or(Error::NoPickle)?.to_owned();
     let members: BTreeMap<&str, &Member> = all
         .iter()
         .filter_map(|member| Some((member.name.strip_prefix(&folder)?, member)))
@@ -54,28 +51,29 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
     for member in all.iter().filter(|member| member.size > 0 && !used.contains(&member.name)) {
         let name = member.name.strip_prefix(&folder).unwrap_or(&member.name);
         let is_storage = STORAGES.iter().any(|folder| name.starts_with(folder));
-        let why = if is_storage {
-            Some(member.unreadable().unwrap_or_else(|| {
+        let content = if is_storage {
+            Content::Unreadable(member.unreadable().unwrap_or_else(|| {
                 "no tensor that this version knows refers to this storage".to_owned()
             }))
         } else {
-            unread::why(member, bytes, "a member that is no pickle and no storage")
+            unread::content(member, bytes, "a member that is no pickle and no storage")
         };
-        if let Some(why) = why {
-            parts.tensors.push(unread::member(name, member, why));
+        if content != Content::NotFloat {
+            parts.tensors.push(unread::member(name, member, content));
         }
     }
-    let gaps: Vec<_> = unread::gaps(bytes).map_err(Error::Zip)?.collect();
-    let surrounded = gaps.iter().any(|gap| match &gap.data {
-        Data::Input(range) => range.start == 0 || range.end == bytes.len(),
-        Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => false,
-    });
+    let surrounded = gaps.iter().any(|gap| gap.start == 0 || gap.end == bytes.len());
+    let gaps = gaps.into_iter().map(|gap| Tensor::of_nobody(gap, unread::NO_MEMBER));
     parts.tensors.extend(gaps);
+    // PyTorch never verifies the checksums, and writes 0 instead of them after
+    // `torch.serialization.set_crc32_options(False)`.
+    let mut checksums = zip::checksums(&all);
+    checksums.retain(|checksum| checksum.crc != 0);
     let deflated = all.iter().filter(|member| member.method == Method::Deflated);
     let inflated =
         deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
     let inflated = inflated.fold(0, usize::saturating_add).saturating_mul(MAX_INFLATED_SHARING);
-    Ok(All { parts, inflated, surrounded })
+    Ok(All { parts, checksums, inflated, surrounded })
 }
 
 /// The folders of the storages of `data.pkl` and of `constants.pkl`.

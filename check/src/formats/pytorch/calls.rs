@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::pickle::{Id, Object};
+use super::pickle::{Id, Object, Pickle};
 
 /// A storage that a pickle refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,12 +113,12 @@ const MAX_WRAPPERS: usize = 8;
 
 /// Reads the calls among these objects.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a>(pub(super) &'a [Object]);
+pub(super) struct Reader<'a>(pub(super) &'a Pickle);
 
 impl<'a> Reader<'a> {
     /// A key, written as part of a name.
     pub(super) fn key(self, id: Id) -> String {
-        match &self.0[id] {
+        match &self.0.objects[id] {
             Object::Text(text) => text.clone(),
             Object::Int(number) => number.to_string(),
             _ => "?".to_owned(),
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn sequence(self, id: Id) -> Option<&'a [Id]> {
-        match &self.0[id] {
+        match &self.0.objects[id] {
             Object::Sequence(items) => Some(items),
             _ => None,
         }
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn integer(self, id: Id) -> Option<i64> {
-        match &self.0[id] {
+        match &self.0.objects[id] {
             Object::Int(number) => Some(*number),
             _ => None,
         }
@@ -150,14 +150,14 @@ impl<'a> Reader<'a> {
     }
 
     fn global(self, id: Id) -> Option<&'a str> {
-        match &self.0[id] {
+        match &self.0.objects[id] {
             Object::Global(name) => Some(name),
             _ => None,
         }
     }
 
     pub(super) fn text(self, id: Id) -> Option<&'a str> {
-        match &self.0[id] {
+        match &self.0.objects[id] {
             Object::Text(text) => Some(text),
             _ => None,
         }
@@ -165,14 +165,22 @@ impl<'a> Reader<'a> {
 
     /// The name of the function of a call, its arguments, and the state that it is given.
     pub(super) fn call(self, id: Id) -> Option<(&'a str, &'a [Id], Option<Id>)> {
-        let Object::Call { function, arguments, state, .. } = &self.0[id] else { return None };
+        let Object::Call { function, arguments, state, .. } = &self.0.objects[id] else {
+            return None;
+        };
         Some((self.global(*function)?, self.sequence(*arguments)?, *state))
     }
 
     /// The storage of a reference `("storage", type, key, device, elements, view)`. A view is
     /// `(key, first element, elements)`.
     pub(super) fn storage(self, id: Id) -> Option<Storage> {
-        let Object::Persistent(reference) = &self.0[id] else { return None };
+        let (key, dtype, unit, start) = self.storage_parts(id)?;
+        Some(Storage { dtype, unit, key: key.to_owned(), start })
+    }
+
+    /// The name of a storage, its dtype, the bytes of an element, and its first element.
+    pub(super) fn storage_parts(self, id: Id) -> Option<(&'a str, &'static str, usize, i64)> {
+        let Object::Persistent(reference) = &self.0.objects[id] else { return None };
         let [_, class, key, rest @ ..] = self.sequence(*reference)? else { return None };
         let class = self.global(*class)?.rsplit(' ').next()?;
         let (_, dtype, unit) = STORAGES.iter().find(|(known, ..)| *known == class)?;
@@ -182,7 +190,7 @@ impl<'a> Reader<'a> {
             Some(_) => return None,
             None => 0,
         };
-        Some(Storage { dtype, unit: *unit, key: self.text(*key)?.to_owned(), start })
+        Some((self.text(*key)?, *dtype, *unit, start))
     }
 
     /// The tensor that a call would make, without a name. Looks into wrappers.
@@ -273,7 +281,7 @@ impl<'a> Reader<'a> {
         let mut objects = Vec::new();
         for _ in 0..MAX_WRAPPERS {
             objects.push(id);
-            if let Object::Bytes(range) = &self.0[id] {
+            if let Object::Bytes(range) = &self.0.objects[id] {
                 return Some((Bytes::Here(range.clone()), objects));
             }
             match self.call(id)? {
@@ -297,11 +305,9 @@ impl<'a> Reader<'a> {
 
     /// The characters of a text as bytes. None if a character is beyond U+00FF.
     fn characters(self, object: Id) -> Option<Bytes> {
-        let text = self.text(object)?;
-        let length = text.chars().try_fold(0, |length, character| {
-            u8::try_from(u32::from(character)).ok().map(|_| length + 1)
-        });
-        Some(Bytes::Text { object, length: length? })
+        // Many calls can refer to one text. Its length counts for each of them, so the walk ends.
+        let text = self.text(object).filter(|_| !self.0.wide.contains(&object))?;
+        Some(Bytes::Text { object, length: text.chars().count() })
     }
 
     /// The array or scalar that a call would make, without a name, and the objects with its bytes.
@@ -312,7 +318,8 @@ impl<'a> Reader<'a> {
         let (bytes, dtype, shape, fortran_order) = match (function, arguments) {
             ("multiarray _reconstruct", _) => {
                 let [_, shape, dtype, fortran, bytes] = self.sequence(state?)? else { return None };
-                let fortran = matches!(self.0[*fortran], Object::Bool(true) | Object::Int(1));
+                let fortran =
+                    matches!(self.0.objects[*fortran], Object::Bool(true) | Object::Int(1));
                 (*bytes, *dtype, self.shape(*shape)?, fortran)
             }
             ("multiarray scalar", [dtype, bytes]) => (*bytes, *dtype, Vec::new(), false),
@@ -341,7 +348,8 @@ impl<'a> Reader<'a> {
         let ("numpy dtype", [kind, ..], Some(state)) = self.call(id)? else { return None };
         // (version, byte order, subarray, names, fields, ..)
         let [_, order, subarray, names, fields, ..] = self.sequence(state)? else { return None };
-        let plain = [subarray, names, fields].iter().all(|&&id| self.0[id] == Object::Other);
+        let plain =
+            [subarray, names, fields].iter().all(|&&id| self.0.objects[id] == Object::Other);
         plain.then_some(())?;
         let order = match self.text(*order)? {
             "=" => "<",

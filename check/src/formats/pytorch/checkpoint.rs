@@ -10,8 +10,8 @@ use super::pickle::{self, Id, Object, Pickle};
 use super::{Error, read, walk};
 use crate::formats::within::Place;
 use crate::formats::{npz, unread};
-use crate::model::reader::Reader;
-use crate::model::{self, Data, FileFormat, Input, ReadAt, Tensor, is_text};
+use crate::model::reader::{Contents, Reader};
+use crate::model::{self, Data, FileFormat, Input, ReadAt, Tensor, gaps};
 
 impl FileFormat {
     /// The `.metadata` of `torch.distributed.checkpoint`, which stands for the files beside it.
@@ -23,9 +23,8 @@ pub(in crate::formats) static READER: Reader = Reader {
     // The whole name must be `.metadata`. Names of other files end in `.metadata` too.
     endings: &[],
     begins,
-    tensors,
+    contents,
     stream: None,
-    checksums: None,
     shards: Some(|bytes| Ok(parts(&metadata(bytes)?)?.into_keys().collect())),
     is_fixable: false,
 };
@@ -58,7 +57,7 @@ fn metadata(bytes: &[u8]) -> Result<Pickle, Error> {
 
 /// The parts of each file, in the order of their bytes.
 fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
-    let calls = Calls(&pickle.objects);
+    let calls = Calls(pickle);
     let mut files = BTreeMap::<String, Vec<Part>>::new();
     let mut room = walk::room(pickle);
     // Each pair of an index and a part is an item of a dict. Take each dict once, although several
@@ -84,11 +83,12 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
         let range = range.ok_or_else(|| bad("its offset or length is missing or invalid"))?;
         let transforms = state.get("transform_descriptors");
         let transformed = transforms.is_some_and(|&id| pickle.objects[id] != Object::Other);
+        // Many parts can refer to one long name, empty parts too.
+        let left = room.checked_sub(name.len() + file.len());
+        room = left.ok_or_else(|| Error::Names(NAME.to_owned()))?;
         if range.is_empty() {
             continue;
         }
-        let left = room.checked_sub(name.len() + file.len());
-        room = left.ok_or_else(|| Error::Names(NAME.to_owned()))?;
         files.entry(file.to_owned()).or_default().push(Part { name, range, transformed });
     }
     for parts in files.values_mut() {
@@ -104,7 +104,7 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Error> {
 
 /// The name of a tensor by its index. Parts behind the first also get their place in the name.
 fn name(pickle: &Pickle, index: Id) -> Option<String> {
-    let calls = Calls(&pickle.objects);
+    let calls = Calls(pickle);
     let (INDEX, _, Some(state)) = calls.call(index)? else { return None };
     let fields = fields(pickle, state);
     let name = calls.text(*fields.get("fqn")?)?.to_owned();
@@ -122,7 +122,7 @@ const MAX_FIELDS: usize = 16;
 
 /// The fields of an object, by their names.
 fn fields(pickle: &Pickle, state: Id) -> HashMap<&str, Id> {
-    let calls = Calls(&pickle.objects);
+    let calls = Calls(pickle);
     match &pickle.objects[state] {
         Object::Dict(items) if items.len() <= MAX_FIELDS => {
             items.iter().filter_map(|&(key, value)| Some((calls.text(key)?, value))).collect()
@@ -131,62 +131,74 @@ fn fields(pickle: &Pickle, state: Id) -> HashMap<&str, Id> {
     }
 }
 
-fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, model::Error> {
+fn contents(input: Input<'_>) -> Result<Contents, model::Error> {
     let files = parts(&metadata(input.bytes)?)?;
     if files.is_empty() {
         return Err(Error::NoParts.into());
     }
-    let mut all = Vec::new();
+    let mut all = Contents::default();
+    // The first error, as long as no part was read.
+    let (mut failed, mut is_any_read) = (None, false);
     for (file, parts) in files {
-        let source = input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT)?;
+        let source = match input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT) {
+            Ok(source) => source,
+            // Bytes alone have no files, and good metadata names no file outside.
+            Err(error @ (model::Error::NoFolder(_) | model::Error::Outside(_))) => {
+                return Err(error);
+            }
+            Err(error) => {
+                all.tensors.push(unread::damaged(file, error.to_string()));
+                failed.get_or_insert(error);
+                continue;
+            }
+        };
         let bytes = source.bytes()?;
         let other = |error: Error| model::Error::Other {
             path: source.path().to_owned(),
             error: Box::new(error.into()),
         };
-        let mut add = |tensors: Vec<Tensor>, range: Range<usize>| {
-            let place = Place::Other(source.clone(), range);
-            let file = Some(source.path().to_owned());
-            let moved = |tensor| place.moved(Tensor { file: file.clone(), ..tensor });
-            all.extend(tensors.into_iter().map(moved));
+        let mut add = |contents: Contents, range: Range<usize>| {
+            let mut moved = Place::Other(source.clone(), range).moved_contents(contents);
+            moved.tensors.iter_mut().for_each(|tensor| tensor.file = Some(source.path().into()));
+            all.add(moved);
         };
-        let unreadable = |name: String, range: &Range<usize>, why: &str| {
-            vec![unread::tensor(name, range.len(), why.to_owned(), Data::Owned(Vec::new()))]
-        };
-        let mut at = 0;
+        let used = parts.iter().map(|part| part.range.clone());
+        let used = used.filter(|range| range.end <= bytes.len()).collect();
         for Part { name, range, transformed } in parts {
             let Some(part) = bytes.get(range.clone()) else {
                 let why = "it ends behind its file".to_owned();
-                return Err(other(Error::Tensor { name, why }));
+                add(vec![unread::damaged(name.clone(), why.clone())].into(), 0..bytes.len());
+                failed.get_or_insert(other(Error::Tensor { name, why }));
+                continue;
             };
-            gap(bytes, at..range.start, &mut |gap| {
-                add(unreadable(name_of(&gap), &gap, "no tensor has these bytes"), gap);
-            });
-            at = range.end;
-            let tensors = if transformed {
-                unreadable(name, &range, "compressed or encrypted by an extension of PyTorch")
+            let unreadable = |name, why: &str| {
+                let nothing = Data::Owned(Vec::new());
+                vec![unread::tensor(name, range.len(), why.to_owned(), nothing)].into()
+            };
+            let contents = if transformed {
+                unreadable(name, "compressed or encrypted by an extension of PyTorch")
             } else if part.starts_with(npz::MAGIC) {
-                read(part, &name).map_err(other)?
+                match read(part, &name) {
+                    Ok(contents) => contents,
+                    Err(error) => {
+                        let why = error.to_string();
+                        add(vec![unread::damaged(name, why)].into(), 0..bytes.len());
+                        failed.get_or_insert(other(error));
+                        continue;
+                    }
+                }
             } else {
-                unreadable(name, &range, "not an archive of PyTorch")
+                unreadable(name, "not an archive of PyTorch")
             };
-            add(tensors, range);
+            is_any_read = true;
+            add(contents, range);
         }
-        gap(bytes, at..bytes.len(), &mut |gap| {
-            add(unreadable(name_of(&gap), &gap, "no tensor has these bytes"), gap);
-        });
+        let gaps = gaps(bytes, used).into_iter();
+        let gaps = gaps.map(|gap| Tensor::of_nobody(gap, Tensor::NO_TENSOR));
+        add(gaps.collect::<Vec<_>>().into(), 0..bytes.len());
     }
-    Ok(all)
-}
-
-fn name_of(bytes: &Range<usize>) -> String {
-    format!("bytes {} to {}", bytes.start, bytes.end)
-}
-
-/// Reports bytes outside of all parts, unless they are text or zeros.
-fn gap(bytes: &[u8], range: Range<usize>, see: &mut dyn FnMut(Range<usize>)) {
-    let gap = &bytes[range.clone()];
-    if !is_text(gap) && gap.iter().any(|&byte| byte != 0) {
-        see(range);
+    match failed {
+        Some(error) if !is_any_read => Err(error),
+        Some(_) | None => Ok(all),
     }
 }

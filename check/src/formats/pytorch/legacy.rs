@@ -11,7 +11,7 @@ use super::calls::Reader;
 use super::parts::{Parts, Place, Source};
 use super::pickle::{self, Pickle};
 use super::{All, Error, Malformed};
-use crate::model::{ByteOrder, is_text};
+use crate::model::{ByteOrder, Tensor, may_hold_numbers};
 
 /// The magic number as a pickle: the opcode, the number, and the end.
 const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
@@ -69,11 +69,11 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
         let why = "no tensor that this version knows refers to this storage";
         parts.unreadable(format!("storage {key}"), place.len(), why);
     }
-    if !is_text(&bytes[end..]) {
-        let why = "bytes that belong to no storage that this version knows";
-        parts.unreadable(format!("from byte {end} on"), bytes.len() - end, why);
+    if may_hold_numbers(&bytes[end..]) {
+        let why = "no storage that this version knows holds these bytes";
+        parts.tensors.push(Tensor::of_nobody(end..bytes.len(), why));
     }
-    Ok(All { parts, inflated: 0, surrounded: false })
+    Ok(All { parts, checksums: Vec::new(), inflated: 0, surrounded: false })
 }
 
 type Part = (Pickle, usize, String);
@@ -88,10 +88,10 @@ fn storages(
     let mut found = BTreeMap::new();
     let [.., (object, ..), (list, ..)] = pickles else { return (found, at) };
     // Bytes of an element, by the name of a storage.
-    let reader = Reader(&object.objects);
-    let known = (0..object.objects.len()).filter_map(|id| reader.storage(id));
-    let units: HashMap<String, usize> = known.map(|storage| (storage.key, storage.unit)).collect();
-    let names = Reader(&list.objects);
+    let reader = Reader(object);
+    let known = (0..object.objects.len()).filter_map(|id| reader.storage_parts(id));
+    let units: HashMap<&str, usize> = known.map(|(key, _, unit, _)| (key, unit)).collect();
+    let names = Reader(list);
     for &key in names.sequence(list.root).unwrap_or_default() {
         let part = || {
             let key = names.text(key)?;

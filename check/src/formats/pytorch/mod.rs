@@ -26,7 +26,7 @@ pub(super) use self::checkpoint::{NAME as METADATA, READER as CHECKPOINT};
 pub(super) use self::parts::STORAGE;
 pub use self::pickle::Malformed;
 use crate::containers::zip;
-use crate::model::reader::Reader;
+use crate::model::reader::{Contents, Reader};
 use crate::model::{self, Checksum, FileFormat, Input, Tensor};
 
 impl FileFormat {
@@ -38,24 +38,11 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::PYTORCH,
     endings: &[".pt", ".pth", ".ckpt", ".jit", ".ptl", ".pth.tar", "pytorch_model.bin"],
     begins: |bytes| legacy::begins(bytes) || archive::begins(bytes) || several::begins(bytes),
-    tensors: |input| Ok(tensors(input)?),
+    contents: |input| Ok(read(input.bytes, "")?),
     stream: None,
-    checksums: Some(checksums),
     shards: None,
     is_fixable: false,
 };
-
-/// The checksums of the storages and pickles. PyTorch never verifies them, and writes 0 instead of
-/// them after `torch.serialization.set_crc32_options(False)`: such members have none. Files of
-/// several archives and files before version 1.6 are not verified.
-fn checksums(bytes: &[u8]) -> Result<Vec<Checksum>, model::Error> {
-    if !archive::begins(bytes) {
-        return Ok(Vec::new());
-    }
-    let mut checksums = zip::checksums(bytes).map_err(Error::Zip)?;
-    checksums.retain(|checksum| checksum.crc != 0);
-    Ok(checksums)
-}
 
 /// The most bytes of all tensors together, for each byte of the file. More means that many tensors
 /// share one storage, and the check would take hours.
@@ -143,29 +130,34 @@ impl From<Error> for model::Error {
 /// # Errors
 /// [`enum@Error`] if the file is not whole or not valid.
 pub fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Error> {
-    read(input.bytes, "")
+    Ok(read(input.bytes, "")?.tensors)
 }
 
-/// The tensors of a file. `root` is the name of the object in it.
-fn read(bytes: &[u8], root: &str) -> Result<Vec<Tensor>, Error> {
+/// The contents of a file. `root` is the name of the object in it.
+fn read(bytes: &[u8], root: &str) -> Result<Contents, Error> {
     let all = if legacy::begins(bytes) {
         legacy::read(bytes, root)?
     } else {
         match archive::read(bytes, root) {
             Ok(all) if !all.surrounded => all,
-            _ if several::begins(bytes) => return several::tensors(bytes),
+            _ if several::begins(bytes) => return several::contents(bytes),
             all => all?,
         }
     };
     let limit = bytes.len().saturating_mul(MAX_SHARING).saturating_add(all.inflated);
     let lengths = all.parts.tensors.iter().map(|tensor| tensor.data.length());
     let total = lengths.fold(all.parts.skipped, usize::saturating_add);
-    if total > limit { Err(Error::Sharing) } else { Ok(all.parts.tensors) }
+    if total > limit {
+        return Err(Error::Sharing);
+    }
+    Ok(Contents { tensors: all.parts.tensors, checksums: all.checksums })
 }
 
 /// The content of a file.
 struct All {
     parts: parts::Parts,
+    /// The checksums of the storages and pickles. None before version 1.6.
+    checksums: Vec<Checksum>,
     /// Bytes that tensors may take beyond the bytes of the file, because of deflated storages.
     inflated: usize,
     /// Whether bytes lie before or behind the archive. They may be further archives.

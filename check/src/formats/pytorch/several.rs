@@ -1,9 +1,9 @@
 //! Several archives one behind the other, as in a `.distcp` of `torch.distributed.checkpoint`.
 
 use super::{Error, archive, read};
-use crate::formats::unread;
 use crate::formats::within::Place;
-use crate::model::{Data, Tensor, is_text};
+use crate::model::reader::Contents;
+use crate::model::{Tensor, may_hold_numbers};
 
 /// The signature of the record at the end of a zip archive.
 const END: &[u8] = b"PK\x05\x06";
@@ -29,21 +29,18 @@ fn first(bytes: &[u8]) -> Option<usize> {
     ends.take(MAX_ENDS).find(|&end| archive::begins(&bytes[..end]))
 }
 
-/// The tensors of all archives. Bytes behind the last archive are unreadable.
-pub(super) fn tensors(bytes: &[u8]) -> Result<Vec<Tensor>, Error> {
-    let (mut all, mut at, mut count) = (Vec::new(), 0, 0);
+/// The contents of all archives. Bytes behind the last archive are unreadable.
+pub(super) fn contents(bytes: &[u8]) -> Result<Contents, Error> {
+    let (mut all, mut at, mut count) = (Contents::default(), 0, 0);
     while let Some(length) = first(&bytes[at..]) {
         let place = Place::Input(at..at + length);
-        let tensors = read(&bytes[at..at + length], &format!("archive {count}"))?;
-        all.extend(tensors.into_iter().map(|tensor| place.moved(tensor)));
+        let contents = read(&bytes[at..at + length], &format!("archive {count}"))?;
+        all.add(place.moved_contents(contents));
         at += length;
         count += 1;
     }
-    if !is_text(&bytes[at..]) {
-        let why = "no archive of PyTorch".to_owned();
-        let data = Data::Owned(Vec::new());
-        let name = format!("from byte {at} on");
-        all.push(unread::tensor(name, bytes.len() - at, why, data));
+    if may_hold_numbers(&bytes[at..]) {
+        all.tensors.push(Tensor::of_nobody(at..bytes.len(), "no archive of PyTorch"));
     }
     Ok(all)
 }

@@ -42,7 +42,7 @@ pub(super) fn room(pickle: &Pickle) -> usize {
 /// the pickle. `bytes` begins with the pickle, and `name` is the name of its top object.
 pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item>> {
     let mut walk = Walk {
-        reader: Reader(&pickle.objects),
+        reader: Reader(pickle),
         bytes,
         room: room(pickle),
         seen: HashSet::new(),
@@ -84,7 +84,7 @@ impl Walk<'_> {
 
     /// Adds an object to the list to visit. Only objects that can hold numbers get a name.
     fn add(&mut self, id: Id, name: &str, key: impl FnOnce() -> Option<String>) -> Option<()> {
-        let holds = match &self.reader.0[id] {
+        let holds = match &self.reader.0.objects[id] {
             Object::Sequence(_) | Object::Dict(_) | Object::Call { .. } | Object::Bytes(_) => true,
             Object::Float(number) => !number.is_finite(),
             Object::Other
@@ -130,7 +130,7 @@ impl Walk<'_> {
             self.seen.extend(objects);
             return self.unknown(&bytes, Some(name));
         }
-        match &reader.0[id] {
+        match &reader.0.objects[id] {
             Object::Float(number) => self.numbers(name, Vec::new(), vec![*number])?,
             Object::Sequence(items) => {
                 if let Some(numbers) = self.list(items) {
@@ -172,7 +172,7 @@ impl Walk<'_> {
 
     /// The numbers of a list of floats only, if at least one is NaN or infinite.
     fn list(&self, items: &[Id]) -> Option<Vec<f64>> {
-        let float = |&id: &Id| match self.reader.0[id] {
+        let float = |&id: &Id| match self.reader.0.objects[id] {
             Object::Float(number) => Some(number),
             _ => None,
         };
@@ -191,7 +191,7 @@ impl Walk<'_> {
         self.take(bytes.length())?;
         let text = match bytes {
             Bytes::Here(range) => is_text(&self.bytes[range.clone()]),
-            Bytes::Text { object, .. } => match &self.reader.0[*object] {
+            Bytes::Text { object, .. } => match &self.reader.0.objects[*object] {
                 Object::Text(text) => is_text(text.as_bytes()) && text.is_ascii(),
                 _ => false,
             },
@@ -209,7 +209,7 @@ impl Walk<'_> {
     /// Adds the remaining floats and bytes: the finite floats, and objects that no key leads to.
     fn rest(&mut self) -> Option<()> {
         let mut numbers = Vec::new();
-        for (id, object) in self.reader.0.iter().enumerate() {
+        for (id, object) in self.reader.0.objects.iter().enumerate() {
             if self.seen.contains(&id) {
                 continue;
             }

@@ -5,7 +5,7 @@
 
 mod opcodes;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 
@@ -46,9 +46,21 @@ pub(super) enum Object {
 #[derive(Debug)]
 pub(super) struct Pickle {
     pub(super) objects: Vec<Object>,
+    /// The texts with a character that is not a byte.
+    pub(super) wide: HashSet<Id>,
     pub(super) root: Id,
     /// The length of the pickle. Other bytes may follow it.
     pub(super) length: usize,
+}
+
+/// The texts with a character that is not a byte.
+fn wide(objects: &[Object]) -> HashSet<Id> {
+    let is_wide = |object: &Object| match object {
+        Object::Text(text) => text.chars().any(|character| u32::from(character) > 0xFF),
+        _ => false,
+    };
+    let objects = objects.iter().enumerate();
+    objects.filter(|(_, object)| is_wide(object)).map(|(id, _)| id).collect()
 }
 
 /// Why bytes are no pickle.
@@ -87,7 +99,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
             }
             Ok(None) => {}
             Ok(Some(root)) => {
-                return Ok(Pickle { objects: machine.objects, root, length: machine.at });
+                let (objects, length) = (machine.objects, machine.at);
+                return Ok(Pickle { wide: wide(&objects), objects, root, length });
             }
             Err(why) => return Err(Malformed { at, why }),
         }

@@ -1,0 +1,48 @@
+//! Where the data of a tensor lies in a file beside the model.
+
+use std::ops::Range;
+
+/// Where data lies in a file. Without a length: up to the end of the file.
+pub(super) struct Extent {
+    start: u64,
+    length: Option<u64>,
+}
+
+impl Extent {
+    /// The extent by what the model says of it. Without a length, the data is that of the shape.
+    pub(super) fn new(
+        offset: Option<u64>,
+        length: Option<u64>,
+        data_type: u64,
+        dims: &[i64],
+    ) -> Self {
+        let bits = bits_of(data_type).and_then(|bits| {
+            dims.iter().try_fold(bits, |bits, &dim| bits.checked_mul(u64::try_from(dim).ok()?))
+        });
+        let length = length.or(bits.map(|bits| bits.div_ceil(8)));
+        Self { start: offset.unwrap_or(0), length }
+    }
+
+    /// The bytes of a file of so many bytes.
+    pub(super) fn within(&self, file: usize) -> Range<usize> {
+        let end = self.length.map_or(u64::MAX, |length| self.start.saturating_add(length));
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file);
+        place(self.start)..place(end)
+    }
+}
+
+/// Bits of an element in external data. None for a type that is not known, and for text.
+fn bits_of(code: u64) -> Option<u64> {
+    match code {
+        25 | 26 => Some(2),
+        21..=23 => Some(4),
+        // FP6: how they are packed is not specified.
+        27 | 28 => None,
+        2 | 3 | 9 | 17..=20 | 24 => Some(8),
+        4 | 5 | 10 | 16 => Some(16),
+        1 | 6 | 12 => Some(32),
+        7 | 11 | 13 | 14 => Some(64),
+        15 => Some(128),
+        _ => None,
+    }
+}

@@ -1,0 +1,65 @@
+//! Bytes of a file that belong to no part of it, and metadata that is not text.
+
+use std::ops::Range;
+
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+
+use super::MAGIC;
+use super::thrift::{Thrift, Value};
+use crate::formats::unread;
+use crate::model::{Data, Tensor, gaps, is_text};
+
+/// What nobody looks at in a file whose footer begins at this byte.
+pub(super) fn tensors(file: &[u8], metadata: &ParquetMetaData, footer: usize) -> Vec<Tensor> {
+    let mut used = vec![0..MAGIC.len(), footer..file.len()];
+    for chunk in metadata.row_groups().iter().flat_map(|group| group.columns()) {
+        let ranges = [
+            // Writers say anything of where no values are.
+            super::range(chunk, file.len()).filter(|_| chunk.num_values() > 0),
+            place(chunk.column_index_offset(), chunk.column_index_length(), file.len()),
+            place(chunk.offset_index_offset(), chunk.offset_index_length(), file.len()),
+            bloom_filter(chunk, file),
+        ];
+        // What is in another file is not looked at as a whole.
+        used.extend(ranges.into_iter().flatten().filter(|_| chunk.file_path().is_none()));
+    }
+    let why = "no column refers to these bytes";
+    let gaps = gaps(file, used).into_iter().map(|gap| Tensor::of_nobody(gap, why));
+    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    let pairs = pairs.filter_map(|pair| {
+        let value = pair.value.as_deref().unwrap_or_default();
+        if is_text(pair.key.as_bytes()) && is_text(value.as_bytes()) {
+            return None;
+        }
+        let (name, size) = (format!("metadata {}", pair.key), pair.key.len() + value.len());
+        let why = "metadata that is not text".to_owned();
+        Some(unread::tensor(name, size, why, Data::Owned(Vec::new())))
+    });
+    pairs.chain(gaps).collect()
+}
+
+fn place(offset: Option<i64>, length: Option<i32>, file: usize) -> Option<Range<usize>> {
+    let start = usize::try_from(offset?).ok()?;
+    let end = start.checked_add(usize::try_from(length?).ok()?)?;
+    (end <= file).then_some(start..end)
+}
+
+/// Where the Bloom filter of a chunk lies. Older writers do not say how long it is, except in its
+/// header.
+fn bloom_filter(chunk: &ColumnChunkMetaData, file: &[u8]) -> Option<Range<usize>> {
+    let offset = chunk.bloom_filter_offset();
+    if let Some(range) = place(offset, chunk.bloom_filter_length(), file.len()) {
+        return Some(range);
+    }
+    let start = usize::try_from(offset?).ok()?;
+    let mut thrift = Thrift { rest: file.get(start..)? };
+    let mut length = None;
+    thrift.fields(&mut |_, number, _, value| {
+        if let (1, Value::Number(bytes)) = (number, value) {
+            length = usize::try_from(bytes).ok();
+        }
+        Some(false)
+    })?;
+    let end = (file.len() - thrift.rest.len()).checked_add(length?)?;
+    (end <= file.len()).then_some(start..end)
+}

@@ -1,0 +1,16 @@
+//! Sets of bits in words of 64, the lowest bit first.
+
+/// The first bit with this value, from bit `from` on, among `bits` bits.
+pub(super) fn next(words: &[u64], from: usize, bits: usize, value: bool) -> Option<usize> {
+    let flip = if value { 0 } else { u64::MAX };
+    let mut kept = u64::MAX << (from % 64);
+    for (at, word) in words.iter().enumerate().take(bits.div_ceil(64)).skip(from / 64) {
+        let word = (word ^ flip) & kept;
+        kept = u64::MAX;
+        if word != 0 {
+            let next = at * 64 + word.trailing_zeros() as usize;
+            return (next < bits).then_some(next);
+        }
+    }
+    None
+}
