@@ -1,6 +1,6 @@
 //! Our functions into the containers that the adopters return, and under validity bitmaps.
 
-use nonfinite::{Element, Predicate, TensorView, bits, bits_at, mask_uninit};
+use nonfinite::{Element, Predicate, TensorView, bits, mask_uninit};
 
 /// A byte for each element, in new memory, as they allocate theirs.
 pub fn mask<T: Element>(x: &[T], predicate: Predicate) -> Box<[bool]> {
@@ -17,13 +17,6 @@ pub fn words<T: Element>(x: &[T], predicate: Predicate) -> Vec<u64> {
     out
 }
 
-/// [`words`], as bytes.
-pub fn bytes<T: Element>(x: &[T], predicate: Predicate) -> Vec<u8> {
-    let mut out = vec![0; x.len().div_ceil(8)];
-    bits_at(x, predicate, &mut out, 0);
-    out
-}
-
 /// How many valid elements are NaN: of a slice without a bitmap, all elements.
 pub fn count_nan<T: Element>(x: &[T], bitmap: Option<&[u8]>) -> usize {
     match bitmap {
@@ -31,17 +24,6 @@ pub fn count_nan<T: Element>(x: &[T], bitmap: Option<&[u8]>) -> usize {
         Some(bitmap) => {
             let column = TensorView::from(x).with_validity(bitmap, 0).expect("a bit an element");
             column.count(Predicate::Nan)
-        }
-    }
-}
-
-/// Whether a valid element is NaN.
-pub fn any_nan<T: Element>(x: &[T], bitmap: Option<&[u8]>) -> bool {
-    match bitmap {
-        None => nonfinite::any_nan(x),
-        Some(bitmap) => {
-            let column = TensorView::from(x).with_validity(bitmap, 0).expect("a bit an element");
-            column.any(Predicate::Nan)
         }
     }
 }

@@ -5,24 +5,14 @@ use crate::task::Pair;
 
 #[cfg(feature = "arrow")]
 mod arrow;
-#[cfg(feature = "burn")]
-mod burn;
 #[cfg(feature = "candle")]
 mod candle;
 #[cfg(feature = "datafusion")]
 mod datafusion;
-#[cfg(feature = "iceberg")]
-mod iceberg;
-#[cfg(feature = "lance")]
-mod lance;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "polars")]
-mod polars;
 #[cfg(feature = "rten")]
 mod rten;
-#[cfg(feature = "tract")]
-mod tract;
 #[cfg(feature = "vortex")]
 mod vortex;
 
@@ -49,20 +39,10 @@ pub const ALL: &[&Adopter] = &[
     &parquet::ADOPTER,
     #[cfg(feature = "datafusion")]
     &datafusion::ADOPTER,
-    #[cfg(feature = "iceberg")]
-    &iceberg::ADOPTER,
     #[cfg(feature = "vortex")]
     &vortex::ADOPTER,
-    #[cfg(feature = "lance")]
-    &lance::ADOPTER,
-    #[cfg(feature = "polars")]
-    &polars::ADOPTER,
     #[cfg(feature = "candle")]
     &candle::ADOPTER,
-    #[cfg(feature = "burn")]
-    &burn::ADOPTER,
-    #[cfg(feature = "tract")]
-    &tract::ADOPTER,
     #[cfg(feature = "rten")]
     &rten::ADOPTER,
 ];

@@ -42,7 +42,6 @@ fn pair(
 ) -> Pair {
     let options = ModelOptions::with_ops(OpRegistry::with_ops(&[kind]));
     let model: Model = options.load(model(operator)).expect("a model of one node");
-    let tensor = NdTensor::from_data([x.len()], x.to_vec());
     let ours = x.to_vec();
     let model = Rc::new(model);
     let run = |x: &[f32]| {
