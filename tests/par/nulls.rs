@@ -36,6 +36,9 @@ fn check(tensor: &Tensor, valid: &[bool], offset: usize, pools: &[ThreadPool]) {
         Occurrences::new(at().count(), at().next())
     };
     let census = Census::new(class(Kind::Nan), class(Kind::PosInf), class(Kind::NegInf));
+    let size = tensor.format.size_in_bytes();
+    let elements: Vec<u64> = tensor.bytes.chunks_exact(size).map(oracle::read).collect();
+    let summary = oracle::summary_of_valid(tensor.format, &elements, valid);
     // The same elements as a dense view, and as two rows whose columns are backwards.
     let columns = kinds.len() / 2;
     let (sizes, strides) = ([2, columns], [columns as isize, -1]);
@@ -59,6 +62,7 @@ fn check(tensor: &Tensor, valid: &[bool], offset: usize, pools: &[ThreadPool]) {
                     assert_eq!(view.any(predicate), !hits.is_empty(), "{at}");
                     assert_eq!(view.all(predicate), all, "{at}");
                     assert_eq!(view.census(), census, "{at}");
+                    assert_eq!(oracle::Summary::from(view.stats()), summary, "{at}");
                     let mut out = vec![0xA5; want.len()];
                     let end = out.len() - 1;
                     view.bits(predicate, &mut out[..end], 5).unwrap();
@@ -72,6 +76,7 @@ fn check(tensor: &Tensor, valid: &[bool], offset: usize, pools: &[ThreadPool]) {
                     assert_eq!(many.position(predicate), one.position(predicate), "{at}");
                     assert_eq!(many.all(predicate), one.all(predicate), "{at}");
                     assert_eq!(many.census(), one.census(), "{at}");
+                    assert_eq!(many.stats(), one.stats(), "{at}");
                     let mut outs = [vec![0; want.len()], vec![0; want.len()]];
                     one.bits(predicate, &mut outs[0], 3).unwrap();
                     many.bits(predicate, &mut outs[1], 3).unwrap();
