@@ -14,21 +14,22 @@ type Visit<'a> = &'a mut dyn FnMut(Format, &[u8], &[bool], usize);
 
 fn check(format: Format, bytes: &[u8], valid: &[bool], offset: usize) {
     for backend in backends() {
-        check_stats(backend, format, bytes, valid, offset);
+        check_stats(backend, format, bytes, valid, offset)
+            .unwrap_or_else(|wrong| panic!("{wrong}"));
         check_subject(&backend, format, bytes, valid, offset)
             .unwrap_or_else(|wrong| panic!("{wrong}"));
     }
 }
 
-/// Compares the statistics with those of the valid elements alone, whose places are known.
-fn check_stats(backend: Backend, format: Format, bytes: &[u8], valid: &[bool], offset: usize) {
-    let bitmap = bitmap(valid, offset);
-    let view = TensorView::from_bytes(bytes, format).unwrap().on(backend);
-    let got: oracle::Summary = view.with_validity(&bitmap, offset).unwrap().stats().into();
-    let elements: Vec<u64> =
-        bytes.chunks_exact(format.size_in_bytes()).map(oracle::read).collect();
-    let want = oracle::summary_of_valid(format, &elements, valid);
-    assert_eq!(got, want, "stats {} {format} of {} elements", backend.name(), valid.len());
+fn check_stats(
+    backend: Backend,
+    format: Format,
+    bytes: &[u8],
+    valid: &[bool],
+    offset: usize,
+) -> Result<(), String> {
+    let (elements, bitmap) = (Elements::from_bytes(bytes, format).unwrap(), bitmap(valid, offset));
+    oracle::check_null_stats(backend, Nullable { elements, bitmap: &bitmap, offset }, valid)
 }
 
 fn check_subject(
