@@ -144,7 +144,8 @@ impl Batches<'_> {
     /// Finds what lies between the messages of a file, whose footer begins here.
     fn between(&mut self, footer: usize) {
         // A file begins as a stream does, and the end of the stream may be marked.
-        let mut used = vec![0..ARROW_FILE.len()];
+        let mut used = Vec::new();
+        used.push(0..ARROW_FILE.len());
         let first = self.used.first().map_or(footer, |range| range.start);
         if first > ARROW_FILE.len() {
             used.extend(unused::schema(self.bytes, ARROW_FILE.len()..first));
