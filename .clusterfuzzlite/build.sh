@@ -12,6 +12,6 @@ for source in fuzz/fuzz_targets/*.rs; do
   target=$(basename "$source" .rs)
   cp "fuzz/target/x86_64-unknown-linux-gnu/release/$target" "$OUT/"
   cp fuzz/dictionary "$OUT/$target.dict"
-  # fuzz/corpus also holds what earlier runs on this machine found; only the seeds are packed.
+  # fuzz/corpus also holds findings of earlier runs on this machine. Only the seeds are packed.
   python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" "fuzz/corpus/$target"/seed-*
 done

@@ -1,4 +1,4 @@
-//! Packed bits: `bits/FORMAT/PREDICATE/SIZE/DATA`. Loops of others ask the number (`std`) or its
+//! Packed bits: `bits/FORMAT/PREDICATE/SIZE/DATA`. The other loops test the number (`std`) or its
 //! bits (`bits`).
 
 use std::hint::black_box;

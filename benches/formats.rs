@@ -1,4 +1,5 @@
-//! Every format, the small ones too, which no other crate has: `format/SINK/FORMAT/PREDICATE/SIZE`.
+//! Every format, including the small ones that no other crate has:
+//! `format/SINK/FORMAT/PREDICATE/SIZE`.
 
 use std::hint::black_box;
 

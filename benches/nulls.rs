@@ -18,7 +18,7 @@ const NULLS: [(&str, IsNull); 4] = [
     ("all but one in 1000 null", |random| !random.is_multiple_of(1000)),
 ];
 
-/// A bitmap for so many elements. It begins at bit 3.
+/// A bitmap for this number of elements. It begins at bit 3.
 fn bitmap(elements: usize, is_null: IsNull) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let mut bitmap = vec![0xFF; (3 + elements).div_ceil(8)];

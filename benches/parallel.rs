@@ -1,4 +1,4 @@
-//! Two threads beside one, and what two threads that only read or write reach:
+//! One and two threads, and the limit of two threads that only read or write:
 //! `parallel/SINK/FORMAT/PREDICATE/SIZE`.
 
 use std::hint::black_box;
@@ -14,7 +14,7 @@ const THREADS: usize = 2;
 
 type Run = fn(Backend, Elements<'_>, &mut [u8]);
 
-/// A sink, what it is asked, and it on one thread and on several.
+/// A sink, its predicate, and its function on one thread and on several.
 const SINKS: [(&str, &str, Run, Run); 7] = [
     (
         "mask",
@@ -80,7 +80,7 @@ const SINKS: [(&str, &str, Run, Run); 7] = [
     ),
 ];
 
-/// Inputs that caches hold and that they do not.
+/// Inputs that fit into the caches, and inputs that do not.
 fn sizes() -> Vec<usize> {
     nonfinite_benches::sizes_or(&[8 << 20, 256 << 20])
 }
@@ -97,7 +97,7 @@ fn floor_by(pool: &ThreadPool, floor: Floor, x: &[u8], out: &mut [bool]) {
     pool.join(|| floor(first, out_first), || floor(second, out_second));
 }
 
-/// What the machine allows one thread and two.
+/// The limits of the machine for one thread and for two.
 fn limits<T: Sample>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     pool: &ThreadPool,

@@ -18,10 +18,10 @@ fn time<T: Sample, R>(
     group.bench_function(name, |b| b.iter(|| run(black_box(x))));
 }
 
-/// A loop of somebody else.
+/// A loop for comparison.
 type Other<'a, T> = (&'a str, &'a dyn Fn(&[T]));
 
-/// One operation: every backend, the limits, and what others have.
+/// One operation: every backend, the limits, and the other loops.
 fn operation<T: Sample, R>(
     c: &mut Criterion,
     name: String,
@@ -110,10 +110,39 @@ fn format<T: Sample>(c: &mut Criterion) {
             );
         }
         hit_in_first_block::<T>(c, bytes);
+        statistics::<T>(c, bytes);
     }
 }
 
-/// What a search costs that ends where it begins.
+/// Statistics of tensors of several makes.
+fn statistics<T: Sample>(c: &mut Criterion, bytes: usize) {
+    let clean: Vec<T> = Data::Clean.make(bytes);
+    let mut sorted = clean.clone();
+    sorted.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
+    let half_zeros =
+        clean.iter().map(|&x| if x < T::default() { T::default() } else { x }).collect();
+    let dirty = Data::Dirty(1000).make(bytes);
+    for (data, x) in
+        [("clean", clean), ("dirty", dirty), ("halfzeros", half_zeros), ("sorted", sorted)]
+    {
+        operation(
+            c,
+            format!("stats/{}/all/{}/{data}", T::NAME, nonfinite_benches::name(bytes)),
+            &x,
+            |backend, x| TensorView::from(x).on(backend).stats(),
+            &[
+                ("std min max finite", &|x| {
+                    black_box(loops::min_max_finite::<T>(x));
+                }),
+                ("std min max finite multiversion", &|x| {
+                    black_box(loops::min_max_finite_avx2::<T>(x));
+                }),
+            ],
+        );
+    }
+}
+
+/// The time of a search that ends at its first element.
 fn hit_in_first_block<T: Sample>(c: &mut Criterion, bytes: usize) {
     let mut x: Vec<T> = Data::Clean.make(bytes);
     x[0] = T::NAN;

@@ -1,5 +1,5 @@
 //! Replacing non-finite elements, and unscaling: `replace/FORMAT/SIZE/DATA`, `copying/...`,
-//! `unscale/...`. The limit is a copy (memcpy), for what is done in place also loading alone.
+//! `unscale/...`. The limit is a copy (memcpy), and for operations in place also a pure read.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use nonfinite::scale::{Scalable, unscale_and_check};
 use nonfinite::{Backend, Replacement, replace_non_finite, replace_non_finite_into};
 use nonfinite_benches::{Data, Sample, bytes_of};
 
-/// As a user would write it.
+/// The loop that a user would write.
 #[inline(never)]
 fn std_replace<T: Sample>(x: &mut [T], with: Replacement<T>) {
     for x in x {
@@ -43,7 +43,7 @@ fn format<T: Sample + Scalable>(c: &mut Criterion) {
             };
 
             let mut group = nonfinite_benches::group(c, name("replace"), bytes);
-            // What is replaced has to be put back, outside the clock.
+            // Restores the replaced elements, outside of the clock.
             each_backend(|backend| {
                 group.bench_function(format!("nonfinite {}", backend.name()), |b| {
                     b.iter_batched_ref(
@@ -79,7 +79,7 @@ fn format<T: Sample + Scalable>(c: &mut Criterion) {
             group.finish();
         }
 
-        // Products stay normal: the factor is one.
+        // The factor is one, so that products stay normal.
         let mut x: Vec<T> = Data::Clean.make(bytes);
         let mut out = x.clone();
         let name = format!("unscale/{}/{}/clean", T::NAME, nonfinite_benches::name(bytes));

@@ -1,25 +1,13 @@
-//! Short inputs, where the call itself counts, and what dispatch adds:
-//! `short/FORMAT/finite/ELEMENTS`.
+//! Short inputs, for the time of the call itself and of dispatch: `short/FORMAT/finite/ELEMENTS`.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use nonfinite::{Backend, Predicate, TensorView};
 use nonfinite_benches::loops::{self, Finite};
-use nonfinite_benches::{Data, Sample};
+use nonfinite_benches::{Data, Sample, all_finite, is_finite};
 
 const LENGTHS: [usize; 12] = [1, 3, 7, 15, 31, 48, 63, 64, 100, 128, 200, 300];
-
-/// As a caller of the crate has it: a function of its own around the call.
-#[inline(never)]
-fn is_finite<T: Sample>(x: &[T], out: &mut [bool]) {
-    nonfinite::is_finite(x, out);
-}
-
-#[inline(never)]
-fn all_finite<T: Sample>(x: &[T]) -> bool {
-    nonfinite::all(x, Predicate::Finite)
-}
 
 fn format<T: Sample>(c: &mut Criterion) {
     for n in LENGTHS {

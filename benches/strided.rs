@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView, ArrayView2, ArrayViewMut, IxDyn, ShapeBuilder, 
 use nonfinite::{Backend, Predicate, TensorView};
 use nonfinite_benches::{Data, Sample};
 
-/// A layout of about so many elements.
+/// A layout of about `elements` elements.
 struct Case {
     name: String,
     sizes: Vec<usize>,
@@ -105,7 +105,7 @@ fn view_of<'x, T>(x: &'x [T], case: &Case) -> ArrayView<'x, T, IxDyn> {
     view
 }
 
-/// What one writes by hand for one or two dimensions.
+/// The loop that a user would write for one or two dimensions.
 fn nested<T: Sample>(x: &[T], offset: usize, case: &Case, out: &mut [bool]) {
     let (rows, columns) = match case.sizes[..] {
         [columns] => (1, columns),

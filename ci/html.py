@@ -102,7 +102,7 @@ class Browser:
         pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self):
-        """What the browser logged, and what it loaded besides the page."""
+        """The log of the browser, and the resources that it loaded besides the page."""
         self.evaluate("new Promise(resolve => setTimeout(resolve, 50))")
         complaints = ("Log.entryAdded", "Runtime.exceptionThrown")
         logged = [e["params"] for e in self.events if e["method"] in complaints]

@@ -47,7 +47,7 @@ LINE = re.compile(r"(rule|opposite) (\w+) (\w+) (Comparison|Either)\(\w+ \{(.*)\
 class Rule:
     def __init__(self, match):
         self.kind, self.format, self.predicate, variant, fields = match.groups()
-        # Two comparisons, of which each is proved as the rule of another predicate.
+        # Two comparisons. Each is proved as the rule of another predicate.
         self.either = variant == "Either"
         fields = dict(re.findall(r"(\w+): (\w+)", fields))
         self.width = 8 * int(fields["width"])
@@ -57,7 +57,7 @@ class Rule:
         self.negate = fields["negate"] == "true"
         # As `Comparison::is_ieee` has it.
         self.ieee = fields["ieee"] == "true" and not self.negate
-        # To hide, by shifting, what a kernel does not look at.
+        # Shifts out the bits that a kernel does not read.
         self.below_top = max(self.width - 16, 0)
 
     def positive(self, bits):
@@ -74,7 +74,7 @@ class Rule:
         return z3.Not(self.positive(bits)) if self.negate else self.positive(bits)
 
     def screens(self, bits):
-        """The screen, and what kernels make of it: name, and what holds where a hit may be."""
+        """The screen and its forms in kernels: a name, and the condition for a possible hit."""
         # As `Comparison::screen` makes them.
         if self.screened == "Flipped":
             assert self.width == 8
@@ -137,11 +137,11 @@ def main():
             continue
         for screen, may_hit in rule.screens(bits):
             claims.prove(z3.Implies(rule.positive(bits), may_hit), f"{name}: {screen}", bits)
-        # What registers hold: bytes of the answers.
+        # The bytes of answers in registers.
         right = {"usual": 0x01010101 * rule.negate, "other": 0x01010101 * (not rule.negate)}
         claims.prove(z3.BoolVal(rule.registers == right), f"{name}: registers", bits)
         if rule.operation == "Ones":
-            # Compared as what the top lacks, in lanes of 16 bits that saturate from bit 15 on.
+            # Compares the bits that the top lacks, in 16-bit lanes that saturate from bit 15 on.
             top = rule.mask >> rule.below_top
             lacks = ~z3.Extract(rule.width - 1, rule.below_top, bits) & top
             claims.prove(rule.positive(bits) == (lacks == 0), f"{name}: top 16 bits", bits)

@@ -300,7 +300,7 @@ def onnx_files():
     for code, form in types.items():
         _, size, values = FORMATS[form]
         raw = tensor(b"raw", code, len(values), message(9, elements(size, values)))
-        # Fields of f32, of f64, and of int32 for what is narrower.
+        # Fields of f32, f64, and int32 for narrower types.
         field = {4: 4, 8: 10}.get(size)
         packed = (
             message(field, elements(size, values)) if field else message(5, *map(varint, values))

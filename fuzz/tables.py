@@ -13,7 +13,7 @@ F32 = [1.0, None, float("nan"), float("inf"), -2.5, None, float("-inf"), 0.0, 3.
 
 
 def columns():
-    """One column each, of a kind of its own."""
+    """Yields columns, each of a different kind."""
     f32 = pa.array(F32, pa.float32())
     offsets = pa.array([0, 2, None, 2, 5, 11], pa.int32())
     yield pa.array([value if value is not None else 0.5 for value in F32], pa.float32())

@@ -332,7 +332,8 @@ impl Format {
 /// The rules of one format, by predicate.
 pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 
-/// All rules, by format and predicate. A constant would have a copy in each unit of code that uses it.
+/// All rules, by format and predicate. A constant would have a copy in each unit of code that uses
+/// it.
 static RULES: [Rules; TABLE.len()] = all_rules(false);
 static OPPOSITES: [Rules; TABLE.len()] = all_rules(true);
 

@@ -39,9 +39,9 @@
 //! | where are all? | | [`positions`](TensorView::positions) |
 //! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`][view-census] |
 //! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
-//! | smallest, largest, zeros, subnormals | [`stats`] | [`stats`](TensorView::stats) |
-//! | magnitudes above a threshold | | [`exceeds`](TensorView::exceeds) |
-//! | any of these, if some elements are null | | [`with_validity`](TensorView::with_validity) |
+//! | smallest, largest, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
+//! | magnitudes above a threshold | | `TensorView::exceeds` (feature `stats`) |
+//! | the same, if some elements are null | | `TensorView::with_validity` (feature `validity`) |
 //! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |
 //! | replace NaN and infinity in a copy | [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |

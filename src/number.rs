@@ -9,9 +9,9 @@ use crate::{Format, Predicate};
 const INFINITY: u64 = f64::INFINITY.to_bits();
 
 impl Format {
-    /// The number that a code stands for, exactly. Bits above those of the format are ignored. Every
-    /// NaN gives [`f64::NAN`]. No floating-point instruction touches the number, so flush-to-zero
-    /// modes change nothing.
+    /// The number that a code stands for, exactly. Bits above those of the format are ignored.
+    /// Every NaN gives [`f64::NAN`]. No floating-point instruction touches the number, so
+    /// flush-to-zero modes change nothing.
     ///
     /// Sources: IEEE 754-2019 section 3.4, OCP OFP8 1.0, OCP MX 1.0, and ml_dtypes for the formats
     /// that no standard has.
@@ -91,8 +91,8 @@ impl Format {
         Numbers::new(nan, non_finite, self.sign(), self.magnitude(), self.least_normal())
     }
 
-    /// The rule for elements whose magnitude is above `threshold`, which is not negative and finite,
-    /// and for NaN. `None` for the format without a sign.
+    /// The rule for elements whose magnitude is above `threshold`, which is not negative and
+    /// finite, and for NaN. `None` for the format without a sign.
     pub(crate) fn exceeds(self, threshold: f64) -> Option<Rule> {
         if self.sign() == 0 {
             return None;

@@ -1,6 +1,6 @@
-//! A backend that was activated is the one that is used; before that it is the one that the
-//! environment names, or the best. The choice is that of all threads, so one test activates, and
-//! the other asks processes of their own.
+//! An activated backend is used. Without activation, the backend in the environment is used, or the
+//! best one. All threads share the choice, so one test activates backends, and the other one starts
+//! separate processes.
 
 use std::process::Command;
 

@@ -67,6 +67,9 @@ fn check(x: ArrayViewD<'_, f32>, name: &str) {
         x.iter().position(|x| x.is_nan()),
     );
     assert_eq!(view.census().nan, nan, "{name}");
+    let max = x.iter().copied().filter(|x| x.is_finite()).reduce(f32::max).map(f64::from);
+    assert_eq!(view.stats().max.map(|max| max.value), max, "{name}");
+    assert_eq!(view.stats().census, view.census(), "{name}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! What refusals say, each from an operation that refuses, and what views and elements tell about
-//! themselves.
+//! The messages of refusals, each from an operation that refuses, and the debug output of views and
+//! elements.
 
 use nonfinite::{
     Elements, ElementsMut, Error, F8E4M3, Format, MaskView, Predicate, Replacement, TensorView,
     UnknownName,
 };
 
-/// Text of an error that nothing lies behind.
+/// The text of an error without a source.
 fn text(error: &dyn std::error::Error) -> String {
     assert!(error.source().is_none());
     error.to_string()

@@ -1,9 +1,9 @@
-//! What the machine allows: reading everything, reading everything and writing a byte an element
-//! (`false`), copying.
+//! The limits of the machine: reading all input, reading it and writing a byte (`false`) for each
+//! element, and copying.
 //!
-//! In assembly on x86-64, so that no compiler leaves anything out; elsewhere there is only `copy`.
-//! The loops begin at a cache line, which is fastest, and leave out the fewer than 64 bytes or
-//! elements before that line.
+//! Written in assembly on x86-64, so that no compiler removes loads. Other machines have only
+//! `copy`. The loops begin at a cache line, which is fastest, and leave out the bytes or elements
+//! (fewer than 64) before it.
 #![allow(unsafe_code, reason = "loops in assembly on x86-64")]
 
 /// Copies the input.
@@ -11,7 +11,7 @@ pub fn copy(x: &[u8], out: &mut [u8]) {
     out.copy_from_slice(x);
 }
 
-/// One loop that reads and writes, by `$move`, with `$end` behind it.
+/// A loop that reads and writes with the instruction `$move`, and ends with `$end`.
 #[cfg(target_arch = "x86_64")]
 macro_rules! floor {
     (
@@ -130,8 +130,8 @@ macro_rules! limits {
             $floor $feature $register $bytes $move $or $xor ""
         }
         floor! {
-            /// As the limit of masks, past the caches: from the first cache line of `out` on. What
-            /// is behind the last whole block is left out.
+            /// Like the limit of masks, but past the caches: from the first cache line of `out` on.
+            /// Elements behind the last whole block are left out.
             ///
             /// # Panics
             /// Likewise.
@@ -148,11 +148,11 @@ limits! {
 
 /// Reads all of the input.
 pub type Load = fn(&[u8]);
-/// Reads all of the input and writes a byte an element.
+/// Reads all of the input and writes a byte for each element.
 pub type Floor = fn(&[u8], &mut [bool]);
 
-/// The limits that can be measured here, for elements of `SIZE` bytes: a name for the width of the
-/// registers, and both.
+/// The limits that can be measured on this CPU, for elements of `SIZE` bytes: the name of the
+/// register width, and both loops.
 pub fn limits<const SIZE: usize>() -> Vec<(&'static str, Load, Floor)> {
     #[allow(unused_mut, reason = "not filled on other machines")]
     let mut limits: Vec<(&'static str, Load, Floor)> = Vec::new();
@@ -168,7 +168,7 @@ pub fn limits<const SIZE: usize>() -> Vec<(&'static str, Load, Floor)> {
     limits
 }
 
-/// As the floors of [`limits`], past the caches: into outputs at a multiple of 64 bytes.
+/// Like the floors of [`limits`], but past the caches, into outputs at a multiple of 64 bytes.
 pub fn past<const SIZE: usize>() -> Vec<(&'static str, Floor)> {
     #[allow(unused_mut, reason = "not filled on other machines")]
     let mut floors: Vec<(&'static str, Floor)> = Vec::new();

@@ -1,5 +1,5 @@
-//! What a user would write: the loop of the standard library, the bit trick, and both where the
-//! compiler may use wide vectors (`multiversion`, `pulp`).
+//! The loops that a user would write: with the standard library, with integer comparisons of the
+//! bits, and both compiled for wide vectors (`multiversion`, `pulp`).
 
 use std::marker::PhantomData;
 
@@ -72,7 +72,7 @@ loops! {
         x.iter().position(|x| A::ask(*x));
 }
 
-/// Loops where pulp lets the compiler use what it detects.
+/// Loops that pulp compiles for the detected CPU.
 macro_rules! pulped {
     ($($name:ident ($x:ident $(, $out:ident: $o:ty)?) -> $r:ty, $body:expr;)*) => { $(
         pub fn $name<T: Sample, A: Ask>(arch: pulp::Arch, $x: &[T] $(, $out: &mut [$o])?) -> $r {
@@ -102,7 +102,7 @@ pulped! {
 
 #[inline(always)]
 fn mask_body<T: Sample, A: Ask>(x: &[T], out: &mut [bool]) {
-    // As nonfinite does: lengths that differ are refused.
+    // Refuses different lengths, like nonfinite.
     assert_eq!(x.len(), out.len());
     for (x, out) in x.iter().zip(out) {
         *out = A::ask(*x);
@@ -116,7 +116,7 @@ fn bits_body<T: Sample, A: Ask>(x: &[T], out: &mut [u64]) {
     }
 }
 
-/// Without a branch at each element: what a compiler can make vectors of.
+/// Without a branch for each element, so that the compiler can vectorise it.
 #[inline(always)]
 fn all_chunks_body<T: Sample, A: Ask>(x: &[T]) -> bool {
     x.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, x| all & A::ask(*x)))
@@ -125,4 +125,24 @@ fn all_chunks_body<T: Sample, A: Ask>(x: &[T]) -> bool {
 #[inline(always)]
 fn count_body<T: Sample, A: Ask>(x: &[T]) -> usize {
     x.iter().filter(|x| A::ask(**x)).count()
+}
+
+/// As numpy does it: the least, the greatest, and whether all are finite, in three passes. NaN
+/// stays out of the first two, which numpy would need `nanmin` for.
+macro_rules! min_max_finite {
+    ($x:ident) => {{
+        let least = $x.iter().fold(T::INF, |least, &x| if x < least { x } else { least });
+        let greatest = $x.iter().fold(T::NEG_INF, |most, &x| if x > most { x } else { most });
+        (least, greatest, $x.iter().fold(true, |all, x| all & x.finite()))
+    }};
+}
+
+#[inline(never)]
+pub fn min_max_finite<T: Sample>(x: &[T]) -> (T, T, bool) {
+    min_max_finite!(x)
+}
+
+#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt", "aarch64+neon"))]
+pub fn min_max_finite_avx2<T: Sample>(x: &[T]) -> (T, T, bool) {
+    min_max_finite!(x)
 }

@@ -1,4 +1,4 @@
-//! What all benchmarks share: sizes, data, and the loops to compare with.
+//! The sizes, the data and the comparison loops of all benchmarks.
 
 pub mod limits;
 pub mod loops;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
-use nonfinite::{Backend, Element, Elements};
+use nonfinite::{Backend, Element, Elements, Predicate};
 
 /// Input sizes in bytes: short, in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks
 /// others.
@@ -25,7 +25,19 @@ pub fn sizes_or(sizes: &[usize]) -> Vec<usize> {
     }
 }
 
-/// A size as it stands in the name of a group.
+/// [`nonfinite::is_finite`] in a function of its own, so that short inputs pay for a call.
+#[inline(never)]
+pub fn is_finite<T: Sample>(x: &[T], out: &mut [bool]) {
+    nonfinite::is_finite(x, out);
+}
+
+/// Whether all elements are finite, in a function of its own.
+#[inline(never)]
+pub fn all_finite<T: Sample>(x: &[T]) -> bool {
+    nonfinite::all(x, Predicate::Finite)
+}
+
+/// A size as part of the name of a group.
 pub fn name(bytes: usize) -> String {
     match bytes {
         ..1024 => format!("{bytes}B"),
@@ -64,7 +76,7 @@ pub fn past_for<T>() -> Vec<(&'static str, limits::Floor)> {
     }
 }
 
-/// Room for results, and where its first multiple of 64 bytes is.
+/// A buffer for results, and the offset of its first multiple of 64 bytes.
 pub fn aligned_slots(results: usize) -> (Vec<bool>, usize) {
     let slots = vec![false; results + 63];
     let begin = slots.as_ptr().align_offset(64);
@@ -74,12 +86,12 @@ pub fn aligned_slots(results: usize) -> (Vec<bool>, usize) {
 /// From this size of input on, masks may be written past the caches.
 pub const BEYOND_CACHES: usize = 64 << 20;
 
-/// Whether the CPU has what `multiversion` asks of a target with AVX-512.
+/// Whether the CPU has the features of the AVX-512 target of `multiversion`.
 pub fn has_avx512() -> bool {
     Backend::by_name("avx512").is_some()
 }
 
-/// Short runs: there are hundreds of cells.
+/// Short runs, since there are hundreds of cells.
 pub fn criterion() -> Criterion {
     Criterion::default()
         .warm_up_time(Duration::from_millis(100))
@@ -94,7 +106,7 @@ pub fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkG
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Bytes(bytes as u64));
     if bytes >= BEYOND_CACHES {
-        // Each sample as short as the others: a few passes over memory.
+        // Flat sampling: each sample has the same number of passes over memory.
         group
             .sampling_mode(SamplingMode::Flat)
             .sample_size(10)
@@ -103,11 +115,11 @@ pub fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkG
     group
 }
 
-/// What the tensor holds besides finite elements.
+/// The NaN and infinities in the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Data {
     Clean,
-    /// One element in so many is not finite, at random places.
+    /// One of this number of elements is NaN or infinite, at random places.
     Dirty(u64),
     AllNan,
 }
@@ -118,7 +130,7 @@ impl Data {
     const DENSE: [(Self, &'static str); 3] =
         [(Self::Dirty(3), "dirty3"), (Self::Dirty(16), "dirty16"), (Self::Dirty(100), "dirty100")];
 
-    /// Data with more that is not finite, for inputs of some sizes: a run would take hours
+    /// Data with more NaN and infinities, only for some sizes, since a run would take hours
     /// otherwise.
     pub fn dense(bytes: usize) -> &'static [(Self, &'static str)] {
         match bytes >> 10 {
@@ -152,9 +164,9 @@ pub fn bytes_of<T: Element>(x: &[T]) -> &[u8] {
     Elements::from(x).as_bytes()
 }
 
-/// Elements that data is made of, and how the standard library (or `half`) asks the three
-/// questions.
-pub trait Sample: Element + PartialEq {
+/// An element type of benchmark data, with the three predicates of the standard library (or
+/// `half`).
+pub trait Sample: Element + PartialOrd + Default {
     const NAME: &'static str;
     const FINITE: [Self; 4];
     const NAN: Self;
@@ -163,9 +175,9 @@ pub trait Sample: Element + PartialEq {
     fn nan(self) -> bool;
     fn infinite(self) -> bool;
     fn finite(self) -> bool;
-    /// Not all ones in the exponent, by the bits.
+    /// Whether the exponent is not all ones.
     fn finite_bits(self) -> bool;
-    /// Above infinity, by the bits but the sign.
+    /// Whether the bits without the sign are above infinity.
     fn nan_bits(self) -> bool;
 }
 

@@ -116,7 +116,7 @@ def main():
                     print(f"{name} is not measured: {error}", flush=True)
                     continue
                 if wrong:
-                    # It is measured all the same where it is right about the data that is timed.
+                    # Measured anyway if its answers are right for the data that is timed.
                     out = "; it is left out" if wrong.endswith("clean") else ""
                     print(f"WRONG: {name}, {ask} of {fmt}, {wrong}{out}", flush=True)
                     name += " (wrong)"

@@ -19,7 +19,7 @@ import numpy as np
 
 
 def cases(elements):
-    """Name, and a view of f32 of about so many elements."""
+    """Yields names, and views of f32 with about `elements` elements."""
     rng = np.random.default_rng(1)
 
     def data(*shape):

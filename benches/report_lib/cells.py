@@ -1,4 +1,4 @@
-"""Reads what criterion has measured."""
+"""Reads the results of criterion."""
 
 import json
 import os
@@ -16,7 +16,7 @@ UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
 FORMAT_ORDER = ("f32", "f64", "f16", "bf16")
 PREDICATE_ORDER = ("finite", "nan", "inf", "posinf", "neginf", "all")
-# Finite elements only, or one in 1000, 100, 16, 3 that is not, or NaN alone.
+# Finite elements only; or one in 1000, 100, 16, 3 is NaN or infinite; or NaN only.
 DATA_ORDER = ("clean", "dirty", "dirty100", "dirty16", "dirty3", "allnan")
 SINK_ORDER = ("mask", "bits", "all", "position", "count", "census", "any")
 
@@ -107,7 +107,7 @@ def rank(order, name):
 
 
 def order(cell):
-    """Sorts cells named SINK/FORMAT/PREDICATE/SIZE, whatever is around it."""
+    """Sorts cells by the SINK/FORMAT/PREDICATE/SIZE in their names."""
     sink, fmt, predicate, size, *_ = cell.parts[cell.sink in ("format", "parallel") :]
     return (
         rank(SINK_ORDER, sink),

@@ -36,7 +36,7 @@ def output(root, *command):
 
 
 def commit(root):
-    """The commit, and whether code that is measured differs from it."""
+    """The commit, and whether the measured code differs from it."""
     changed = output(
         root,
         "git",

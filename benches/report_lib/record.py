@@ -142,7 +142,7 @@ def offsets(found):
 
 
 def parallel(found):
-    """Two threads, and the share of what two threads that only read or write reach."""
+    """Two threads, and their share of the limit: two threads that only read or write."""
 
     def place(cell):
         sink, fmt, predicate, size = cell.parts[1:5]

@@ -23,7 +23,7 @@ void check(nf_status status) {
   }
 }
 
-// A strided tensor that owns nothing but its shape.
+// A strided tensor. Owns only its shape.
 template <class T, std::size_t Rank> class Tensor {
 public:
   Tensor(const T *data, std::array<std::size_t, Rank> sizes,
@@ -78,7 +78,7 @@ private:
 };
 
 constexpr std::size_t images = 4, height = 24, width = 31, channels = 3;
-// Rows start at multiples of 32 pixels; what stands in between is not ours to judge.
+// Rows start at multiples of 32 pixels. The padding between them does not count.
 constexpr std::size_t row = 32 * channels;
 
 std::size_t place(std::size_t image, std::size_t y, std::size_t x, std::size_t channel) {

@@ -79,6 +79,35 @@ typedef struct nf_backend_info {
   bool active;
 } nf_backend_info;
 
+// A number: the smallest or the largest, or the largest magnitude.
+typedef struct nf_extreme {
+  // The number, exactly; 0 if there is none.
+  double value;
+  // Its bits in the format of the elements; 0 if there is none.
+  uint64_t bits;
+  // The index of the first element with this value, or `NF_NONE` if there is none. In a view:
+  // the row-major index of its coordinate. Here -0 equals +0.
+  uint64_t index;
+} nf_extreme;
+
+// What the elements are. Each is one of the census, or zero, subnormal or normal.
+typedef struct nf_stats {
+  // NaN, +Inf and -Inf.
+  struct nf_census census;
+  // The smallest finite number.
+  struct nf_extreme min;
+  // The largest finite number.
+  struct nf_extreme max;
+  // The largest magnitude of a finite number, without its sign.
+  struct nf_extreme max_abs;
+  // How many elements are zero, of either sign.
+  uint64_t zeros;
+  // How many elements are subnormal numbers.
+  uint64_t subnormals;
+  // How many elements are normal numbers.
+  uint64_t normals;
+} nf_stats;
+
 // A strided tensor: the element at coordinate `c` is `data[offset + c[0] * strides[0] + ... +
 // c[rank - 1] * strides[rank - 1]]`. Offset and strides are in elements, as in DLPack and
 // DirectML. (numpy has strides in bytes.)
@@ -379,6 +408,32 @@ nf_status nf_backend_at(size_t index, struct nf_backend_info *result);
 // # Safety
 // Unless null, `name` leads to text that ends with a NUL or has 64 bytes.
 nf_status nf_backend_activate(const char *name);
+
+// Finds the smallest and the largest finite number and the largest magnitude, counts zeros,
+// subnormal and normal numbers, and takes the census: in one pass.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to an
+// nf_stats.
+nf_status nf_take_stats(const void *data,
+                        nf_format format,
+                        size_t count,
+                        struct nf_stats *result);
+
+// `nf_take_stats` of a strided tensor. An element that is broadcast counts as often as coordinates
+// name it.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to an
+// nf_stats.
+nf_status nf_view_stats(const struct nf_view *x,
+                        struct nf_stats *result);
 
 // The meaning of a status, in English. Also has a text for unknown numbers.
 const char *nf_status_message(nf_status status);

@@ -248,7 +248,7 @@ fn question(
 /// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to memory
 /// for a `T`.
 #[inline]
-unsafe fn reduce<T>(
+pub(crate) unsafe fn reduce<T>(
     data: *const c_void,
     format: FormatCode,
     count: usize,

@@ -216,7 +216,7 @@ pub unsafe extern "C" fn nf_view_coordinate(
 /// Unless refused, `x` leads to a `View`, its pointers to what it describes, and `result` to memory
 /// for a `T`.
 #[inline]
-unsafe fn reduce<T>(
+pub(crate) unsafe fn reduce<T>(
     x: *const View,
     result: *mut T,
     answer: impl FnOnce(&TensorView<'_>) -> Result<T, Status>,

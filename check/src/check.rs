@@ -58,6 +58,7 @@ pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Resul
 /// [`Error::NoStream`] for formats that do not describe the data before it comes; otherwise as
 /// [`check_file`].
 pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, Error> {
+    options.check_max_abs()?;
     let mut beginning = Vec::new();
     stream.by_ref().take(BEGINNING as u64).read_to_end(&mut beginning).map_err(Error::Io)?;
     if beginning.is_empty() {
@@ -75,12 +76,13 @@ pub fn check_stream(mut stream: impl Read, options: &Options) -> Result<Report, 
 /// Prepares the contents of a file for the scan: applies the options that change formats.
 ///
 /// # Errors
-/// [`Error`] if the file claims too much.
+/// [`Error`] if the file claims too much, or if an option is wrong.
 pub(crate) fn prepared(
     source: &dyn ReadAt,
     mut contents: Contents,
     options: &Options,
 ) -> Result<Contents, Error> {
+    options.check_max_abs()?;
     let tensors = &mut contents.tensors;
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
     let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::diff::Pair;
-use crate::model::{ByKind, Error, Finding, First, Kinds};
+use crate::model::{ByKind, Error, Extreme, Finding, First, Kinds, Large, Stats};
 use crate::places::{AxisPlaces, Map, Places, Steps};
 use crate::report::{LookedAt, Report, TensorReport};
 use crate::totals::Totals;
@@ -51,7 +51,7 @@ pub fn document(files: &[(PathBuf, Result<Report, Error>)], listed: Listed) -> S
 }
 
 /// The comparison of two sides as one document. It lists the pairs with a NaN or an infinity, and
-/// the tensors that only one side has.
+/// the tensors that only one side has. With statistics, it lists all tensors that were looked at.
 ///
 /// `complete` is whether all files of both sides were looked at.
 #[must_use]
@@ -59,10 +59,13 @@ pub fn comparison(pairs: &[Pair<'_>], complete: bool) -> String {
     let compared = pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some()).count();
     let found =
         |tensor: Option<&TensorReport>| tensor.is_none_or(|tensor| tensor.first().is_some());
+    let has_stats =
+        |tensor: Option<&TensorReport>| tensor.is_some_and(|tensor| tensor.stats.is_some());
     let shape = |tensor: Option<&TensorReport>| tensor.map(|tensor| tensor.shape.clone());
-    let listed = pairs
-        .iter()
-        .filter(|pair| found(pair.a) || found(pair.b) || shape(pair.a) != shape(pair.b));
+    let listed = pairs.iter().filter(|pair| {
+        let either = [pair.a, pair.b].into_iter().any(|side| found(side) || has_stats(side));
+        either || shape(pair.a) != shape(pair.b)
+    });
     let tensors = listed.map(|pair| Compared {
         name: pair.name(),
         path: pair.file.to_string_lossy().into_owned(),
@@ -225,13 +228,50 @@ struct Tensor<'a> {
     scales: Option<Scales<'a>>,
     #[serde(flatten)]
     found: ByKind<Count<'a>>,
+    #[serde(flatten)]
+    stats: Option<Measured<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    large: Option<Above<'a>>,
+    bad: Vec<&'static str>,
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    places: Option<Where<'a>>,
+}
+
+/// The finite numbers of a tensor.
+#[derive(Serialize)]
+struct Measured<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     min: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<f64>,
-    bad: Vec<&'static str>,
-    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
-    places: Option<Where<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_abs: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_at: Option<Place<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_at: Option<Place<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_abs_at: Option<Place<'a>>,
+    zeros: u64,
+    subnormals: u64,
+    normals: u64,
+}
+
+/// The place of a number.
+#[derive(Serialize)]
+struct Place<'a> {
+    coordinate: &'a [usize],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'static str>,
+}
+
+/// The finite numbers above the bound on magnitudes.
+#[derive(Serialize)]
+struct Above<'a> {
+    count: u64,
+    bound: f64,
+    max_abs: f64,
+    max_abs_at: Place<'a>,
 }
 
 #[derive(Serialize)]
@@ -316,13 +356,47 @@ impl<'a> Tensor<'a> {
             reason,
             scales,
             found: tensor.found.as_ref().map(count),
-            min: tensor.range.map(|range| range.min),
-            max: tensor.range.map(|range| range.max),
-            bad: names(tensor.bad),
+            stats: tensor.stats.as_ref().map(Measured::new),
+            large: tensor.large.as_ref().map(Above::new),
+            bad: bad(tensor),
             places: tensor
                 .places
                 .as_ref()
                 .map(|places| Where::new(places, tensor.name.as_deref().unwrap_or_default())),
+        }
+    }
+}
+
+impl<'a> Measured<'a> {
+    fn new(stats: &'a Stats) -> Self {
+        let value = |extreme: &Option<Extreme>| extreme.as_ref().map(|extreme| extreme.value);
+        Self {
+            min: value(&stats.min),
+            max: value(&stats.max),
+            max_abs: value(&stats.max_abs),
+            min_at: stats.min.as_ref().map(Place::new),
+            max_at: stats.max.as_ref().map(Place::new),
+            max_abs_at: stats.max_abs.as_ref().map(Place::new),
+            zeros: stats.zeros,
+            subnormals: stats.subnormals,
+            normals: stats.normals,
+        }
+    }
+}
+
+impl<'a> Place<'a> {
+    fn new(extreme: &'a Extreme) -> Self {
+        Self { coordinate: &extreme.coordinate, part: extreme.part }
+    }
+}
+
+impl<'a> Above<'a> {
+    fn new(large: &'a Large) -> Self {
+        Self {
+            count: large.count,
+            bound: large.bound,
+            max_abs: large.largest.value,
+            max_abs_at: Place::new(&large.largest),
         }
     }
 }
@@ -364,6 +438,15 @@ impl<'a> Element<'a> {
             part: first.part,
         }
     }
+}
+
+/// What makes a tensor bad.
+fn bad(tensor: &TensorReport) -> Vec<&'static str> {
+    let mut bad = names(tensor.bad);
+    if tensor.large.as_ref().is_some_and(|large| !large.is_allowed) {
+        bad.push("large");
+    }
+    bad
 }
 
 fn names(kinds: Kinds) -> Vec<&'static str> {

@@ -32,12 +32,12 @@ mod totals;
 pub mod work;
 
 pub use check::{check_bytes, check_file, check_source, check_stream};
-pub use model::{ByKind, Error, FileFormat, Finding, First, Kinds, Range};
+pub use model::{ByKind, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Stats};
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;
 pub use raw::{RawDtype, RawDtypeError, TakenAs};
 pub use remote::is_url;
 pub use report::{LookedAt, Report, TensorReport};
-pub use totals::Totals;
+pub use totals::{TotalStats, Totals};
 pub use work::check_url;

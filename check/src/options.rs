@@ -6,6 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::{Error, Kinds};
 use crate::policy::{self, Allow};
 use crate::raw::{RawDtype, TakenAs};
@@ -13,8 +15,14 @@ use crate::raw::{RawDtype, TakenAs};
 /// How to check.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whether to find the least and the greatest finite number of each tensor, too.
+    /// Whether to measure the finite numbers of each tensor, too:
+    /// [`TensorReport::stats`](crate::TensorReport::stats).
     pub stats: bool,
+    /// The largest magnitude that is not bad: a tensor with a larger finite number is bad
+    /// ([`TensorReport::large`](crate::TensorReport::large)). 65504 finds tensors that do not fit
+    /// into f16. Must be finite and not negative. None means no bound. NaN and infinities are bad
+    /// by [`Options::fail_on`] only.
+    pub max_abs: Option<f64>,
     /// The kinds that make a tensor bad.
     pub fail_on: Kinds,
     /// Numbers that are meant to be there: they are counted, and make no tensor bad.
@@ -63,6 +71,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             stats: false,
+            max_abs: None,
             fail_on: Kinds::ALL,
             allow: Vec::new(),
             raw: Vec::new(),
@@ -106,9 +115,30 @@ impl Options {
         self.threads.map_or_else(|| *AVAILABLE, NonZeroUsize::get)
     }
 
+    /// What the options ask about finite numbers.
+    pub(crate) fn asked(&self) -> Asked {
+        Asked { stats: self.stats, max_abs: self.max_abs.map(f64::to_bits) }
+    }
+
+    /// Checks that the bound on magnitudes is one.
+    ///
+    /// # Errors
+    /// [`Error::MaxAbs`].
+    pub(crate) fn check_max_abs(&self) -> Result<(), Error> {
+        match self.max_abs {
+            Some(bound) if !bound.is_finite() || bound < 0.0 => Err(Error::MaxAbs(bound)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// The kinds among `found` that make a tensor of this name bad.
     pub(crate) fn bad(&self, name: &str, found: Kinds) -> Kinds {
         found.and(self.fail_on).without(policy::allowed(&self.allow, name))
+    }
+
+    /// Whether numbers above [`Options::max_abs`] make no tensor of this name bad.
+    pub(crate) fn allows_large(&self, name: &str) -> bool {
+        policy::allows_large(&self.allow, name)
     }
 
     pub(crate) fn advance(&self, bytes: usize) -> Result<(), Error> {
@@ -116,6 +146,27 @@ impl Options {
             Some(ControlFlow::Break(())) => Err(Error::Stopped),
             Some(ControlFlow::Continue(())) | None => Ok(()),
         }
+    }
+}
+
+/// What a check asks about finite numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    /// [`Options::stats`].
+    pub(crate) stats: bool,
+    /// The bits of [`Options::max_abs`], since some serialised forms change floating-point numbers.
+    max_abs: Option<u64>,
+}
+
+impl Asked {
+    /// Whether anything is asked.
+    pub(crate) fn is_any(self) -> bool {
+        self.stats || self.max_abs.is_some()
+    }
+
+    /// [`Options::max_abs`].
+    pub(crate) fn max_abs(self) -> Option<f64> {
+        self.max_abs.map(f64::from_bits)
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Allow {
     pub pattern: Pattern,
     /// The kinds that they may hold.
     pub kinds: Kinds,
+    /// Whether they may hold numbers above [`Options::max_abs`](crate::Options::max_abs).
+    pub large: bool,
 }
 
 /// The kinds that are meant to be in a tensor of this name.
@@ -43,16 +45,28 @@ pub(crate) fn allowed(allow: &[Allow], name: &str) -> Kinds {
     allowed.fold(Kinds::default(), |kinds, allow| kinds.or(allow.kinds))
 }
 
-/// `PATTERN:KINDS`, such as `*.attn_mask:-inf`. The last colon separates the two.
+/// Whether numbers above the bound on magnitudes are meant to be in a tensor of this name.
+pub(crate) fn allows_large(allow: &[Allow], name: &str) -> bool {
+    allow.iter().any(|allow| allow.large && allow.pattern.matches(name))
+}
+
+/// `PATTERN:KINDS`, such as `*.attn_mask:-inf`. The last colon separates the two. The kinds are
+/// those of [`Kinds`] and `large`. `all` includes `large`.
 impl FromStr for Allow {
     type Err = PolicyError;
 
     fn from_str(text: &str) -> Result<Self, PolicyError> {
         let (pattern, kinds) = text.rsplit_once(':').ok_or(PolicyError::NoColon)?;
-        Ok(Self {
-            pattern: Pattern::new(pattern).map_err(PolicyError::Pattern)?,
-            kinds: kinds.parse()?,
-        })
+        let pattern = Pattern::new(pattern).map_err(PolicyError::Pattern)?;
+        let mut allow = Self { pattern, kinds: Kinds::default(), large: false };
+        for word in kinds.split(',') {
+            let is = |kind: &str| word.trim().eq_ignore_ascii_case(kind);
+            allow.large |= is("large") || is("all");
+            if !is("large") {
+                allow.kinds = allow.kinds.or(word.parse()?);
+            }
+        }
+        Ok(allow)
     }
 }
 

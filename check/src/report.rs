@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use nonfinite::Format;
 
-use crate::model::{ByKind, Content, Description, FileFormat, Finding, First, Kinds, Range};
+use crate::model::{
+    ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Stats,
+};
 use crate::options::Options;
 use crate::places::Places;
-use crate::scan::{Found, Tally};
+use crate::scan::{Finite, Found, Peak, Tally};
 
 /// The result of the check of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +24,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether a tensor is bad, by [`Options::fail_on`] and [`Options::allow`].
+    /// Whether a tensor is bad, by [`Options::fail_on`], [`Options::max_abs`] and
+    /// [`Options::allow`].
     #[must_use]
     pub fn is_bad(&self) -> bool {
         self.tensors.iter().any(TensorReport::is_bad)
@@ -74,13 +77,15 @@ pub struct TensorReport {
     pub bytes: usize,
     /// The count of NaN, +Inf and -Inf, and the place of the first of each kind.
     pub found: ByKind<Finding>,
-    /// The least and the greatest finite number that was looked at, if [`Options::stats`] asks for
-    /// them. None without a finite number.
-    pub range: Option<Range>,
+    /// The finite numbers that were looked at, if [`Options::stats`] asks for them. None for a
+    /// tensor that was not looked at.
+    pub stats: Option<Stats>,
+    /// The finite numbers of a larger magnitude than [`Options::max_abs`]. None if there are none.
+    pub large: Option<Large>,
     /// The kinds in the tensor that are not allowed. They make the tensor bad.
     pub bad: Kinds,
-    /// The places of the bad numbers, if [`Options::places`] or [`Options::draw`] asks for them.
-    /// None for tensors that are not bad and tensors of streams. [`Places`] lists further cases.
+    /// The places of the bad NaN and infinities, if [`Options::places`] or [`Options::draw`] asks for them.
+    /// None for tensors without them and for tensors of streams. [`Places`] lists further cases.
     pub places: Option<Places>,
 }
 
@@ -123,19 +128,23 @@ impl TensorReport {
         places: Option<Places>,
         options: &Options,
     ) -> Self {
-        let Tally { found, range } = *tally;
+        let Tally { found, finite } = *tally;
+        let name = tensor.name.as_deref().unwrap_or_default();
+        let looked_at = looked_at(&tensor.content);
+        let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
         let found = found.map(|Found { count, first }| Finding {
             count,
             first: first.map(|(place, bits)| first_of(&tensor, place, bits)),
         });
         let kinds = found.as_ref().map(|finding| finding.count > 0);
         Self {
-            bad: options.bad(tensor.name.as_deref().unwrap_or_default(), kinds),
+            bad: options.bad(name, kinds),
+            stats: (options.stats && is_scanned).then(|| stats_of(&tensor, &finite)),
+            large: large_of(&tensor, &finite, options),
             elements: tensor.elements,
             bytes: tensor.bytes,
-            looked_at: looked_at(&tensor.content),
+            looked_at,
             found,
-            range,
             places,
             name: tensor.name,
             file: tensor.file,
@@ -147,7 +156,16 @@ impl TensorReport {
     /// Whether the tensor holds a number that is not allowed.
     #[must_use]
     pub fn is_bad(&self) -> bool {
-        !self.bad.is_empty()
+        !self.bad.is_empty() || self.large.as_ref().is_some_and(|large| !large.is_allowed)
+    }
+
+    /// Whether all numbers that were looked at are zeros, and there is one. False unless
+    /// [`Options::stats`] asks for them.
+    #[must_use]
+    pub fn is_all_zeros(&self) -> bool {
+        let others = self.found.as_ref().into_array().iter().any(|finding| finding.count > 0);
+        let zeros = |stats: &Stats| stats.zeros > 0 && stats.subnormals + stats.normals == 0;
+        !others && self.stats.as_ref().is_some_and(zeros)
     }
 
     /// The common pattern of the places of the bad numbers: [`Places::statement`]. For scales, also
@@ -167,11 +185,11 @@ impl TensorReport {
         })
     }
 
-    /// The first NaN or infinity, and its kind: `NaN`, `+Inf` or `-Inf`. For a bad tensor, the
-    /// first number that makes it bad.
+    /// The first NaN or infinity, and its kind: `NaN`, `+Inf` or `-Inf`. If some of them are bad,
+    /// the first bad one.
     #[must_use]
     pub fn first(&self) -> Option<(&'static str, &First)> {
-        let kinds = if self.is_bad() { self.bad } else { Kinds::ALL };
+        let kinds = if self.bad.is_empty() { Kinds::ALL } else { self.bad };
         let findings = kinds.zip(ByKind::NAMES.zip(self.found.as_ref())).into_array();
         let counted = findings.into_iter().filter(|(counts, _)| *counts);
         counted
@@ -180,8 +198,39 @@ impl TensorReport {
     }
 }
 
+/// Of quantised tensors, all counts are of scales.
+fn stats_of(tensor: &Description, finite: &Finite) -> Stats {
+    Stats {
+        min: finite.min.map(|peak| extreme_of(tensor, peak)),
+        max: finite.max.map(|peak| extreme_of(tensor, peak)),
+        max_abs: finite.max_abs.map(|peak| extreme_of(tensor, peak)),
+        zeros: finite.zeros,
+        subnormals: finite.subnormals,
+        normals: finite.normals,
+    }
+}
+
+fn large_of(tensor: &Description, finite: &Finite, options: &Options) -> Option<Large> {
+    let (bound, largest) = (options.max_abs?, finite.max_abs?);
+    let name = tensor.name.as_deref().unwrap_or_default();
+    let large =
+        || Large::new(finite.large, bound, extreme_of(tensor, largest), options.allows_large(name));
+    (finite.large > 0).then(large)
+}
+
+fn extreme_of(tensor: &Description, peak: Peak) -> Extreme {
+    let (_, element, part) = element_of(tensor, peak.place);
+    Extreme::new(peak.value, tensor.coordinate(element), part)
+}
+
 fn first_of(tensor: &Description, place: usize, bits: u64) -> First {
-    let (format, element, part) = match tensor.content {
+    let (format, element, part) = element_of(tensor, place);
+    First::new(place, tensor.coordinate(element), bits, format, part)
+}
+
+/// The format of the number at a place, the index of its element, and its part of the element.
+fn element_of(tensor: &Description, place: usize) -> (Format, usize, Option<&'static str>) {
+    match tensor.content {
         Content::Floats { format, parts: 2, .. } => {
             (format, place / 2, Some(["real", "imaginary"][place % 2]))
         }
@@ -198,8 +247,7 @@ fn first_of(tensor: &Description, place: usize, bits: u64) -> First {
         | Content::Damaged(_) => {
             unreachable!("nothing is found where nothing is looked at")
         }
-    };
-    First::new(place, tensor.coordinate(element), bits, format, part)
+    }
 }
 
 fn looked_at(content: &Content) -> LookedAt {

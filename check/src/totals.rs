@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::model::ByKind;
+use crate::model::{ByKind, Extreme, Stats};
 use crate::report::{LookedAt, Report, TensorReport};
 
 /// The number of tensors, and the findings in them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// Tensors that were looked at.
@@ -20,6 +20,9 @@ pub struct Totals {
     /// The count of NaN, +Inf and -Inf in them, including allowed ones.
     #[serde(flatten)]
     pub found: ByKind<u64>,
+    /// Their finite numbers. None without [`Options::stats`](crate::Options::stats).
+    #[serde(flatten)]
+    pub stats: Option<TotalStats>,
     /// The number of bad tensors.
     pub bad: usize,
     /// Tensors of integers, booleans, text or times. They are not looked at.
@@ -28,6 +31,42 @@ pub struct Totals {
     pub always_finite: usize,
     /// Tensors that may hold a NaN and could not be looked at.
     pub unreadable: usize,
+}
+
+/// The finite numbers of several tensors. Of quantised tensors, the scales.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TotalStats {
+    /// The smallest finite number.
+    pub min: Option<f64>,
+    /// The largest finite number.
+    pub max: Option<f64>,
+    /// The largest magnitude of a finite number.
+    pub max_abs: Option<f64>,
+    /// The count of zeros.
+    pub zeros: u64,
+    /// The count of subnormal numbers.
+    pub subnormals: u64,
+    /// The count of normal numbers.
+    pub normals: u64,
+    /// Tensors in which all numbers are zeros.
+    pub all_zeros: usize,
+}
+
+impl TotalStats {
+    fn add(&mut self, stats: &Stats, all_zeros: bool) {
+        let join = |sum: Option<f64>, more: &Option<Extreme>, of: fn(f64, f64) -> f64| {
+            let more = more.as_ref().map(|extreme| extreme.value);
+            sum.zip(more).map(|(a, b)| of(a, b)).or(sum).or(more)
+        };
+        self.min = join(self.min, &stats.min, f64::min);
+        self.max = join(self.max, &stats.max, f64::max);
+        self.max_abs = join(self.max_abs, &stats.max_abs, f64::max);
+        self.zeros = self.zeros.saturating_add(stats.zeros);
+        self.subnormals = self.subnormals.saturating_add(stats.subnormals);
+        self.normals = self.normals.saturating_add(stats.normals);
+        self.all_zeros += usize::from(all_zeros);
+    }
 }
 
 impl Totals {
@@ -68,6 +107,10 @@ impl Totals {
                 let both = self.found.zip(tensor.found.as_ref());
                 self.found = both.map(|(sum, finding)| sum.saturating_add(finding.count));
                 self.bad += usize::from(tensor.is_bad());
+                if let Some(stats) = &tensor.stats {
+                    let all = self.stats.get_or_insert_default();
+                    all.add(stats, tensor.is_all_zeros());
+                }
             }
         }
     }

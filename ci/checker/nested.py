@@ -13,7 +13,7 @@ KINDS = {
 
 
 def column(rows, depth, rng):
-    """An array of so many rows, and for each row the numbers in it that count."""
+    """An array with this number of rows, and for each row the numbers that count."""
     kind = rng.choice(["struct", "list", "large_list", "fixed"]) if depth else "leaf"
     share = rng.choice([0, 0, 0.1, 0.5, 0.9])
     null = np.array([rng.random() < share for _ in range(rows)], bool)

@@ -123,7 +123,7 @@ def checksums(folder, program):
 
 
 def expansion(folder, program):
-    """Zeros that are deflated to a hundredth and less: refused only where that is asked for."""
+    """Zeros that deflate to a hundredth or less: refused only with a low --max-expansion."""
     path = os.path.join(folder, "zeros.npz")
     np.savez_compressed(path, x=np.zeros(1 << 20, np.float32))
     for most, status in (("10", 2), ("10000", 0), ("0", 0)):
@@ -261,7 +261,7 @@ def taken_as(folder, program):
 
 
 def raw(folder, program):
-    """What numpy saves as raw bytes, and what it is called."""
+    """Types that numpy saves as raw bytes, with the dtype in the file."""
     for dtype, option in (
         (ml_dtypes.bfloat16, "V2=bf16"),
         (ml_dtypes.float8_e4m3fn, "V1=f8e4m3fn"),

@@ -1,4 +1,4 @@
-"""What the parts of the oracle share: arrays of random bits, and what differs from numpy."""
+"""Shared by the parts of the oracle: arrays of random bits, and comparisons with numpy."""
 
 import ml_dtypes
 import numpy as np

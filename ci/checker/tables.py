@@ -10,7 +10,7 @@ import pyarrow.parquet
 
 import nested
 import shared
-from expected import of_array, of_report, run
+from expected import STATS, of_array, of_report, run
 from shared import FLOATS, RNG, check, failures, random
 
 
@@ -26,7 +26,8 @@ def table(rows):
         mask = RNG.random(rows) < 0.3
         nulls = array.copy()
         nulls[mask] = np.nan
-        # Under the nulls lie NaN. Where numpy is asked, zeros; but not for the minimum and maximum.
+        # The places of nulls hold NaN. For numpy they hold zeros, except for the minimum and
+        # maximum.
         columns[name] = pa.array(array)
         columns[f"{name}_nulls"] = pa.array(nulls, mask=mask)
         columns[f"{name}_struct"] = pa.StructArray.from_arrays(
@@ -52,13 +53,17 @@ def table(rows):
 
 
 def check_rows(what, report, values, rows):
-    """Numbers with a row as coordinate: `rows` has the row of each number that is not null."""
+    """Checks numbers whose coordinate is a row. `rows` has the row of each non-null number."""
     if len(rows) != len(values):
         values = values[rows]
     found = of_array(values)
     for kind in ("nan", "pos_inf", "neg_inf"):
         count, first = found[kind]
         found[kind] = (count, first and ([int(rows[first[0][0]])], first[1]))
+    for bound in ("min", "max", "max_abs"):
+        if bound in found:
+            value, at = found[bound]
+            found[bound] = (value, [int(rows[at[0]])])
     shared.compared += 1
     if found != of_report(report):
         failures.append(f"{what}: ours {of_report(report)}, numpy {found}")
@@ -72,7 +77,7 @@ def check_table(
     without = lambda report, *keys: {
         name: {k: v for k, v in tensor.items() if k not in keys} for name, tensor in report.items()
     }
-    if without(report, "min", "max") != run(program, path, stats=False):
+    if without(report, *STATS) != run(program, path, stats=False):
         failures.append(f"{what}: not the same without --stats")
     # A stream is read once, so it has no places.
     if stream and without(report, "where") != run(program, "-", stdin=path):
@@ -93,19 +98,23 @@ def check_table(
             check(f"{what} {name}", tensor, array)
 
 
+def check_arrow(what, path, program, rows, expected):
+    """Writes a table as a file and as a stream, with every compression, and checks each."""
+    for compression in (None, "lz4", "zstd"):
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        for new in (pa.ipc.new_file, pa.ipc.new_stream):
+            with new(path, rows.schema, options=options) as writer:
+                writer.write_table(rows, max_chunksize=7000)
+            stream = new is pa.ipc.new_stream
+            check_table(
+                f"{what} {new.__name__} {compression}", path, program, expected, stream=stream
+            )
+
+
 def arrow(folder, program):
     table_of_rows, expected = table(20_001)
     path = os.path.join(folder, "x.arrow")
-    for compression in (None, "lz4", "zstd"):
-        for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(
-                path, table_of_rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
-            ) as writer:
-                writer.write_table(table_of_rows, max_chunksize=7000)
-            stream = new is pa.ipc.new_stream
-            check_table(
-                f"arrow {new.__name__} {compression}", path, program, expected, stream=stream
-            )
+    check_arrow("arrow", path, program, table_of_rows, expected)
     pa.feather.write_feather(table_of_rows, path)
     check_table("feather", path, program, expected)
 
@@ -157,7 +166,7 @@ def parquet(folder, program):
 
 
 def dictionaries(folder, program):
-    """Columns that refer to dictionaries of floats: numpy is asked for the rows."""
+    """Columns that refer to dictionaries of floats. numpy computes the rows."""
     rows = 20_001
     columns, expected = {}, {}
     for dtype in FLOATS:
@@ -179,15 +188,7 @@ def dictionaries(folder, program):
     }
     batch = pa.table(columns)
     path = os.path.join(folder, "dictionaries.arrow")
-    for compression in (None, "lz4", "zstd"):
-        for new in (pa.ipc.new_file, pa.ipc.new_stream):
-            with new(
-                path, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
-            ) as writer:
-                writer.write_table(batch, max_chunksize=7000)
-            stream = new is pa.ipc.new_stream
-            what = f"dictionaries {new.__name__} {compression}"
-            check_table(what, path, program, expected, stream=stream)
+    check_arrow("dictionaries", path, program, batch, expected)
     # Entries that are added, and, in a stream, replaced.
     for new, delta in (
         (pa.ipc.new_file, True),
@@ -205,7 +206,7 @@ def dictionaries(folder, program):
                 writer.write_batch(pa.record_batch([array], schema=schema))
                 parts.append(entries[indices])
         check(f"deltas {new.__name__} {delta}", run(program, path)["d"], np.concatenate(parts))
-    # Parquet makes dictionaries of its own.
+    # Parquet makes its own dictionaries.
     plain = pa.table(
         {
             name: column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column

@@ -28,7 +28,7 @@ def counts(numbers):
 
 
 def found(program, path, complete=True):
-    """What the command finds, by name: only what is not finite."""
+    """The NaN and infinities that the command finds, by tensor name."""
     result = subprocess.run([program, "check", "--json", path], capture_output=True, text=True)
     if result.returncode == 2 and complete:
         sys.exit(f"{path}: exit status 2\n{result.stderr}")

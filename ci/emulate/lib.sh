@@ -29,12 +29,12 @@ begin() {
   fi
 }
 
-# Tests besides those of backends: guard pages.
+# Further tests besides the backend tests: guard pages.
 GUARD=(--test guard --test guard_views)
 
-# backend_tests BACKENDS ARGS...: what `cargo test` gets when the user gave nothing: ARGS, and the
-# backend tests, which must run on BACKENDS (with commas between them) and no others. `known_bad`
-# tests the tests, and is left out.
+# backend_tests BACKENDS ARGS...: sets the arguments of `cargo test` if the user gave none: ARGS,
+# and the backend tests, which must run on BACKENDS (with commas between them) and no others.
+# `known_bad` tests the tests, and is left out.
 backend_tests() {
   export NONFINITE_REQUIRE=$1 NONFINITE_ONLY=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
   ARGS=(test "${@:2}" --test backends -- --show-output --skip known_bad)

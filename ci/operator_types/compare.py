@@ -1,5 +1,7 @@
-"""Compares what `cargo run -p nonfinite-ops --example operator_types` prints with the packages onnx
-and openvino: every fact of ours with one of theirs, and every one of theirs must be there.
+"""Compares our facts on operators with the packages onnx and openvino.
+
+Our facts are the output of `cargo run -p nonfinite-ops --example operator_types`. Both sides must
+have the same facts.
 """
 
 import sys
@@ -31,7 +33,7 @@ IR = """<?xml version="1.0"?><net name="m" version="11"><layers>
 
 
 def of_onnx():
-    """The facts of onnx, in our fields, but without formats: those are ours."""
+    """The facts of onnx, in our fields, without formats, which onnx does not have."""
     for name, code in onnx.TensorProto.DataType.items():
         yield ("onnx", "type", str(code), name, "undefined" if code == 0 else type_string(code))
     for op in ("IsNaN", "IsInf"):
@@ -99,7 +101,7 @@ def boolean(text):
 
 
 def special_codes(name):
-    """NaN and infinite codes of an 8-bit type, by what openvino converts each code to."""
+    """NaN and infinite codes of an 8-bit type, by openvino's conversion of each code."""
     data = np.arange(256, dtype=np.uint8)
     constant = ov.op.Constant(ov.Tensor(data, [256], getattr(ov.Type, name)))
     model = ov.Model([opset10.convert(constant, "f32")], [])

@@ -136,7 +136,7 @@ def main():
             print(f"{name}: the same report, {app.sent} bytes of {(folder / name).stat().st_size}")
             if size is not None:
                 assert size <= app.sent <= size + SLACK, f"{app.sent} bytes for {size} of floats"
-            # The same by a presigned URL, which no credentials belong to.
+            # The same with a presigned URL, which needs no credentials.
             url = client.generate_presigned_url(
                 "get_object", Params={"Bucket": "models", "Key": f"a b/{name}"}
             )

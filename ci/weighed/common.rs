@@ -1,4 +1,4 @@
-//! What most programs ask, about three types.
+//! The questions of most programs, for three types.
 use std::hint::black_box;
 
 use nonfinite::{Element, Predicate, census, count, is_finite, is_inf, is_nan};

@@ -1,2 +1,2 @@
-//! What every program has.
+//! The code that every program has.
 fn main() {}

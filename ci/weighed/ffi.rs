@@ -1,4 +1,5 @@
-//! A library that can panic and catches it: what any such library carries of std.
+//! A library that can panic and catches the panic: the part of std that every such library
+//! contains.
 use std::panic::catch_unwind;
 
 #[unsafe(no_mangle)]

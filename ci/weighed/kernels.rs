@@ -1,4 +1,4 @@
-//! Every function of the kernels, with rules and backends that only show at run time.
+//! Every function of the kernels, with rules and backends that are known only at run time.
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
@@ -50,7 +50,7 @@ fn strides(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8]) {
 }
 
 fn main() {
-    // Of lengths that do not show, so that no call is known to panic.
+    // With lengths that are known only at run time, so that the compiler cannot prove a panic.
     let (mut x, mut out) = (vec![0; black_box(400)], vec![0; black_box(400)]);
     let name = std::env::args().next().unwrap_or_default();
     let backend = black_box(Backend::by_name(&name));

@@ -3,7 +3,7 @@
 
     make.py [FOLDER]    default: the folder of this script
 
-Needs nothing but the standard library. The bytes are always the same.
+Needs only the standard library. The bytes are always the same.
 """
 
 import json

@@ -90,7 +90,7 @@ Examples:
   nonfinite diff --fail-on inf before/ after/";
 
 const CHECK_HELP: &str = "\
-Prints for each tensor with a NaN or an infinity: name, dtype, shape, the count of each kind, and \
+Prints for each bad tensor: name, dtype, shape, the count of each kind, and \
 the coordinate of the first of each kind in the order of the file. A summary follows. The real and \
 the imaginary part of a complex number count as two numbers. In quantised tensors (GGUF) the \
 scales are looked at. Integers, text, times, nulls in tables, and formats that have neither NaN \
@@ -107,12 +107,13 @@ Text, pictures, PDF documents and folders of version control (.git) are ignored,
 no tensors of their own; the summary counts them. All other data that may hold a number and was \
 not looked at is named, with the reason.
 
-Exit status: 0 if all is finite, 1 if not, 2 if something was not looked at or could not be \
+Exit status: 0 if all is finite, 1 if a tensor is bad, 2 if something was not looked at or could not be \
 checked (see --skip-unknown) or the usage is wrong, 130 if interrupted.
 
 Examples:
   nonfinite check model.safetensors
   nonfinite check --stats checkpoints/
+  nonfinite check --max-abs 65504 --allow '*.scale:large' model.safetensors
   nonfinite check --allow '*.attn_mask:-inf' --jsonl 'shards/*.safetensors'
   nonfinite check --format sarif checkpoints/ > results.sarif
   curl -s https://example.org/x.npy | nonfinite check -
@@ -139,9 +140,15 @@ pub struct Check {
     /// No results, only the exit status, and errors
     #[arg(short, long)]
     pub quiet: bool,
-    /// Least and greatest finite number of each tensor, the clean ones too
+    /// Measure the finite numbers of each tensor, the clean ones too: the smallest and the largest,
+    /// where the largest magnitude is, how many zeros and subnormal numbers there are, and whether
+    /// all are zeros
     #[arg(long)]
     pub stats: bool,
+    /// A tensor with a finite number of a larger magnitude than NUMBER is bad. 65504 finds tensors
+    /// that do not fit into f16. Of quantised tensors, the scales count
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = bound)]
+    pub max_abs: Option<f64>,
     /// Draw where the bad numbers of each tensor are, in blocks. In JSON: how many are in each cell
     #[arg(long)]
     pub map: bool,
@@ -171,8 +178,8 @@ pub struct Check {
 #[derive(Debug, Args)]
 pub struct How {
     /// Allow KINDS in tensors whose name matches PATTERN (*, ?, [..]): they make no tensor bad.
-    /// KINDS are nan, +inf, -inf, inf (both signs) and all, separated by commas. May be given
-    /// several times
+    /// KINDS are nan, +inf, -inf, inf (both signs), large (see --max-abs of check) and all,
+    /// separated by commas. May be given several times
     #[arg(long, value_name = "PATTERN:KINDS", allow_hyphen_values = true)]
     pub allow: Vec<Allow>,
     /// The kinds of numbers that make a tensor bad
@@ -215,6 +222,14 @@ pub struct How {
     pub no_progress: bool,
 }
 
+/// A bound on magnitudes.
+fn bound(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(bound) if bound.is_finite() && bound >= 0.0 => Ok(bound),
+        Ok(_) | Err(_) => Err("not a finite number from 0 on".to_owned()),
+    }
+}
+
 /// The name of a file for a page.
 fn page(text: &str) -> Result<PathBuf, String> {
     match text {
@@ -238,6 +253,10 @@ pub struct Diff {
     /// No results, only the exit status, and errors
     #[arg(short, long)]
     pub quiet: bool,
+    /// How the largest magnitude of each tensor has changed, of all tensors. The exit status does
+    /// not depend on it
+    #[arg(long)]
+    pub stats: bool,
     /// What is bad, and how to read.
     #[command(flatten)]
     pub how: How,
@@ -281,6 +300,7 @@ impl How {
     pub fn options(&self, stats: bool, observer: Arc<dyn Observer>) -> Options {
         Options {
             stats,
+            max_abs: None,
             fail_on: self.fail_on,
             allow: self.allow.clone(),
             threads: self.threads,

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-/// What stands for the middle that was left out.
+/// The sign for the middle that was left out.
 const LEFT_OUT: &str = "…";
 
 /// The columns that a text takes. It has no control characters, as [`visible`] returns it.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nonfinite_check::diff::{Pair, diff};
-use nonfinite_check::{ByKind, Options, Report, TensorReport, json};
+use nonfinite_check::{ByKind, Options, Report, Stats, TensorReport, json};
 
 use crate::args::Diff;
 use crate::inputs::Inputs;
@@ -21,7 +21,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     let progress: Option<Arc<Progress>> =
         (!arguments.how.no_progress && has_bar()).then(Arc::default);
     interrupt::watch(false, progress.clone());
-    let options = arguments.how.options(false, Arc::new(Watch(progress.clone())));
+    let options = arguments.how.options(arguments.stats, Arc::new(Watch(progress.clone())));
     let mut patterns = Patterns::new(&arguments.how);
     let sides = [&arguments.a, &arguments.b];
     let [a, b] = sides.map(|side| Side::read(side, &options, &mut patterns));
@@ -42,7 +42,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
             return FAILED;
         }
     };
-    // A comparison of sides that were not read as a whole cannot say that nothing is new.
+    // If a side was not read as a whole, the comparison cannot report that nothing is new.
     let is_failed = |side: &Side| {
         !side.failed.is_empty() || !arguments.how.skip_unknown && !side.unknown.is_empty()
     };
@@ -69,11 +69,11 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     finish(written, status)
 }
 
-/// The reports of a side, with the paths in its folder, and what went wrong.
+/// The reports of a side, with the paths in its folder, and its errors.
 #[derive(Default)]
 struct Side {
     reports: Vec<(PathBuf, Report)>,
-    /// What was not looked at, since no reader knows it.
+    /// The number of files and tensors without a reader.
     unknown: Vec<String>,
     failed: Vec<String>,
 }
@@ -89,8 +89,7 @@ impl Side {
                     list.extend(not_looked_at(path, &report));
                     let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
                     names.for_each(|name| patterns.see(name.unwrap_or_default()));
-                    // Empty for a side of one file. Files of a pattern are told apart by their
-                    // paths.
+                    // Empty for a side with one file. Files of a pattern have different paths.
                     let inside = path.strip_prefix(side).unwrap_or(path);
                     read.reports.push((inside.to_owned(), report));
                 }
@@ -121,12 +120,14 @@ fn print(
         match [pair.a, pair.b] {
             [Some(old), Some(new)] => {
                 compared += 1;
-                if pair.is_changed() || old.shape != new.shape {
+                let magnitude = magnitude([old, new]);
+                if pair.is_changed() || old.shape != new.shape || magnitude.is_some() {
+                    let changes = [changes(pair, new), magnitude.unwrap_or_default()];
+                    let changes: Vec<_> = changes.into_iter().filter(|it| !it.is_empty()).collect();
                     let dtype = change(&old.dtype, &new.dtype);
                     let shape = change(&format!("{:?}", old.shape), &format!("{:?}", new.shape));
-                    let changes = changes(pair, new);
                     let colon = if changes.is_empty() { "" } else { ": " };
-                    writeln!(out, "{label}{dtype} {shape}{colon}{changes}")?;
+                    writeln!(out, "{label}{dtype} {shape}{colon}{}", changes.join("; "))?;
                 }
             }
             [Some(old), None] => {
@@ -158,8 +159,8 @@ fn print(
     }
 }
 
-/// The name of a tensor, or the path of its file on its side. Empty if neither says anything: for a
-/// single file without names.
+/// The name of a tensor, or the path of its file on its side. Empty for a single file without
+/// names.
 fn label(pair: &Pair<'_>) -> String {
     match pair.name() {
         Some(name) => format!("{name:?} "),
@@ -171,6 +172,15 @@ fn label(pair: &Pair<'_>) -> String {
 fn change(old: &str, new: &str) -> String {
     let [old, new] = [old, new].map(OneLine);
     if old.0 == new.0 { old.to_string() } else { format!("{old} -> {new}") }
+}
+
+/// The largest magnitudes of both sides, if statistics were asked for and a side has one.
+fn magnitude(sides: [&TensorReport; 2]) -> Option<String> {
+    let largest = |stats: &Stats| stats.max_abs.as_ref().map(|extreme| extreme.value);
+    let [old, new] = sides.map(|tensor| tensor.stats.as_ref().and_then(largest));
+    old.or(new)?;
+    let text = |value: Option<f64>| value.map_or("none".to_owned(), |value| format!("{value:e}"));
+    Some(format!("max |x| {} -> {}", text(old), text(new)))
 }
 
 /// The counts of each kind that one of the sides holds.

@@ -43,7 +43,9 @@ impl Counts {
                 Outcome::Passed => {}
                 Outcome::Skipped => counts.skipped += 1,
                 Outcome::Problem(Problem { is_expected: true, .. }) => counts.skipped += 1,
-                Outcome::Problem(Problem { rule: Rule::NonFinite, .. }) => counts.failures += 1,
+                Outcome::Problem(Problem { rule: Rule::NonFinite | Rule::Large, .. }) => {
+                    counts.failures += 1;
+                }
                 Outcome::Problem(Problem { rule: Rule::NotChecked, .. }) => counts.errors += 1,
             }
         }
@@ -156,7 +158,7 @@ fn suite<W: Write>(writer: &mut Writer<W>, path: &str, cases: &[Case<'_>]) -> io
 fn failure<W: Write>(writer: &mut Writer<W>, problem: &Problem<'_>) -> io::Result<()> {
     let element = match problem.rule {
         _ if problem.is_expected => "skipped",
-        Rule::NonFinite => "failure",
+        Rule::NonFinite | Rule::Large => "failure",
         Rule::NotChecked => "error",
     };
     let element = writer.create_element(element);

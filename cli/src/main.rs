@@ -100,8 +100,7 @@ fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
     }
 }
 
-/// Checks that the backend in NONFINITE_BACKEND is available: the library ignores a backend that is
-/// not.
+/// Checks that the backend in NONFINITE_BACKEND is available. The library would panic if it is not.
 fn backend_exists() -> bool {
     let Some(name) = env::var_os("NONFINITE_BACKEND").filter(|name| !name.is_empty()) else {
         return true;

@@ -13,15 +13,17 @@ pub type Checked = (PathBuf, Result<Report, Error>);
 /// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// A tensor is bad.
+    /// A tensor holds NaN or infinity that is not allowed.
     NonFinite,
     /// A file or a tensor could not be checked.
     NotChecked,
+    /// A tensor holds too large a number, and no NaN or infinity that is bad.
+    Large,
 }
 
 impl Rule {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::NonFinite, Self::NotChecked];
+    pub const ALL: [Self; 3] = [Self::NonFinite, Self::NotChecked, Self::Large];
 
     /// The name for programs.
     #[must_use]
@@ -29,6 +31,7 @@ impl Rule {
         match self {
             Self::NonFinite => "non-finite",
             Self::NotChecked => "not-checked",
+            Self::Large => "large",
         }
     }
 
@@ -38,6 +41,7 @@ impl Rule {
         match self {
             Self::NonFinite => "A tensor holds NaN or infinity.",
             Self::NotChecked => "A file or a tensor could not be checked.",
+            Self::Large => "A tensor holds a number of a larger magnitude than --max-abs.",
         }
     }
 }
@@ -91,9 +95,14 @@ impl<'a> Problem<'a> {
                     return None;
                 }
                 let kinds = tensor.bad.zip(ByKind::NAMES).into_array().into_iter();
-                let kinds: Vec<_> = kinds.filter(|(bad, _)| *bad).map(|(_, name)| name).collect();
+                let mut kinds: Vec<_> =
+                    kinds.filter(|(bad, _)| *bad).map(|(_, name)| name.to_owned()).collect();
+                let rule = if kinds.is_empty() { Rule::Large } else { Rule::NonFinite };
+                if let Some(large) = tensor.large.as_ref().filter(|large| !large.is_allowed) {
+                    kinds.push(format!("numbers above {}", large.bound));
+                }
                 let title = format!("{}{of_name}", kinds.join(", "));
-                (Rule::NonFinite, title, visible(&Facts(tensor).to_string()))
+                (rule, title, visible(&Facts(tensor).to_string()))
             }
         };
         let path = tensor.file.as_deref().unwrap_or(path);

@@ -5,7 +5,9 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport, Totals};
+use nonfinite_check::{
+    ByKind, Error, Extreme, Large, LookedAt, Report, Stats, TensorReport, TotalStats, Totals,
+};
 
 use crate::grid::{Column, Grid};
 
@@ -105,10 +107,49 @@ impl fmt::Display for Facts<'_> {
         if let Some(statement) = tensor.statement() {
             write!(f, "; {statement}")?;
         }
-        match tensor.range {
-            Some(range) => write!(f, "; finite from {:e} to {:e}", range.min, range.max),
+        if let Some(large) = &tensor.large {
+            write!(f, "; {}", above(large))?;
+        }
+        match measured(tensor) {
+            Some(measured) => write!(f, "; {measured}"),
             None => Ok(()),
         }
+    }
+}
+
+/// The numbers above the bound on magnitudes: `3 above 65504, max |x| 7e4 at [2, 5]`.
+#[must_use]
+pub fn above(large: &Large) -> String {
+    let Large { count, bound, largest, .. } = large;
+    format!("{count} above {bound}, max |x| {:e} at {}", largest.value, place(largest))
+}
+
+/// The finite numbers of a tensor, if [`Options::stats`](nonfinite_check::Options::stats) asked for
+/// them and there are any: `all zeros`, or `finite from -2e0 to 1.5e0, max |x| 2e0 at [2]` and the
+/// counts of zeros and subnormal numbers.
+#[must_use]
+pub fn measured(tensor: &TensorReport) -> Option<String> {
+    let Stats { min, max, max_abs, zeros, subnormals, .. } = tensor.stats.as_ref()?;
+    if tensor.is_all_zeros() {
+        return Some("all zeros".to_owned());
+    }
+    let [min, max, max_abs] = [min.as_ref()?, max.as_ref()?, max_abs.as_ref()?];
+    let mut text =
+        format!("finite from {:e} to {:e}, max |x| at {}", min.value, max.value, place(max_abs));
+    for (count, what) in [(zeros, "zeros"), (subnormals, "subnormal")] {
+        if *count > 0 {
+            text.push_str(&format!(", {count} {what}"));
+        }
+    }
+    Some(text)
+}
+
+/// The coordinate of a number, and its part of the element.
+#[must_use]
+pub fn place(extreme: &Extreme) -> String {
+    match extreme.part {
+        Some(part) => format!("{:?} {part}", extreme.coordinate),
+        None => format!("{:?}", extreme.coordinate),
     }
 }
 
@@ -160,7 +201,7 @@ fn is_pipe(_: &Path) -> bool {
 }
 
 /// Counts over all files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// The sums over all tensors.
     pub totals: Totals,
@@ -168,7 +209,8 @@ pub struct Summary {
     pub by_dtype: BTreeMap<String, Totals>,
     /// Tensors whose scales were looked at.
     pub scales: usize,
-    /// Tensors that hold NaN or infinities, all of them allowed.
+    /// Tensors that hold NaN, infinities or numbers above the bound on magnitudes, all of them
+    /// allowed.
     pub allowed: usize,
     /// Files that could not be checked, because they are damaged or cannot be read.
     pub failed: usize,
@@ -191,7 +233,8 @@ impl Summary {
             None => self.by_dtype.entry(tensor.dtype.clone()).or_default().add(tensor),
         }
         self.scales += usize::from(matches!(tensor.looked_at, LookedAt::Scales { .. }));
-        self.allowed += usize::from(!tensor.is_bad() && tensor.first().is_some());
+        let has_some = tensor.first().is_some() || tensor.large.is_some();
+        self.allowed += usize::from(!tensor.is_bad() && has_some);
     }
 
     /// Counts a file without a report.
@@ -223,6 +266,7 @@ impl Summary {
         };
         say("scales only", self.scales);
         say("allowed", self.allowed);
+        say("all zeros", self.totals.stats.map_or(0, |stats| stats.all_zeros));
         say("text files", self.text);
         say("pictures and documents", self.pictures);
         say("folders of version control", self.version_control);
@@ -239,15 +283,42 @@ impl Summary {
             let ByKind { nan, pos_inf, neg_inf } = totals.found;
             format!(
                 "{}: {}, {}, {}, {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf: {bad} bad; \
-                 skipped {}\n",
+                 skipped {}{}\n",
                 visible(dtype),
                 count(*tensors, "tensor"),
                 count(*elements, "element"),
                 count(*bytes, "byte"),
-                skipped(totals)
+                skipped(totals),
+                totals.stats.as_ref().map(sums).unwrap_or_default()
             )
         };
         self.by_dtype.iter().map(line).collect()
+    }
+
+    /// The columns of finite numbers. None without statistics.
+    fn dtype_stats(&self) -> Vec<Column> {
+        if self.totals.stats.is_none() {
+            return Vec::new();
+        }
+        let column = |head, words, of: &dyn Fn(&TotalStats) -> Option<String>| Column {
+            right: true,
+            words,
+            ..Column::new(
+                head,
+                self.by_dtype
+                    .values()
+                    .map(|totals| totals.stats.as_ref().and_then(of).unwrap_or_default()),
+            )
+        };
+        let number = |number: Option<f64>| number.map(|number| format!("{number:.4e}"));
+        vec![
+            column("min", ["min ", ""], &|stats| number(stats.min)),
+            column("max", ["max ", ""], &|stats| number(stats.max)),
+            column("max |x|", ["max |x| ", ""], &|stats| number(stats.max_abs)),
+            column("zeros", ["", " zeros"], &|stats| Some(stats.zeros.to_string())),
+            column("subnormal", ["", " subnormal"], &|stats| Some(stats.subnormals.to_string())),
+            column("all zeros", ["", " all zeros"], &|stats| Some(stats.all_zeros.to_string())),
+        ]
     }
 
     /// A table of the dtypes. No line is wider than the terminal.
@@ -258,7 +329,7 @@ impl Summary {
             words: ["", behind],
             ..Column::new(head, self.by_dtype.values().map(|totals| of(totals).to_string()))
         };
-        let columns = vec![
+        let mut columns = vec![
             Column::new("dtype", self.by_dtype.keys().map(|dtype| visible(dtype))),
             column("tensors", " tensors", &|totals| totals.tensors as u64),
             column("elements", " elements", &|totals| totals.elements as u64),
@@ -270,8 +341,22 @@ impl Summary {
             column("skipped", " skipped", &|totals| skipped(totals) as u64),
         ];
         let red = self.by_dtype.values().map(|totals| totals.bad > 0).collect();
+        columns.extend(self.dtype_stats());
         Grid { columns, facts: 1, red, colors, width }.text()
     }
+}
+
+/// The finite numbers of the tensors of a dtype, behind a semicolon.
+fn sums(stats: &TotalStats) -> String {
+    let TotalStats { min, max, max_abs, zeros, subnormals, all_zeros, .. } = stats;
+    let range = match (min, max, max_abs) {
+        (Some(min), Some(max), Some(max_abs)) => {
+            format!("finite from {min:e} to {max:e}, max |x| {max_abs:e}, ")
+        }
+        _ => String::new(),
+    };
+    let tensors = count(*all_zeros, "tensor");
+    format!("; {range}{zeros} zeros, {subnormals} subnormal, {tensors} all zeros")
 }
 
 /// Tensors that were not looked at.

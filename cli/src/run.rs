@@ -51,6 +51,7 @@ impl<'a> Run<'a> {
         let progress = (!check.how.no_progress && has_bar()).then(Arc::default);
         interrupt::watch(false, progress.clone());
         let mut options = check.how.options(check.stats, Arc::new(Watch(progress.clone())));
+        options.max_abs = check.max_abs;
         options.places = !check.quiet;
         options.draw = check.map && !check.quiet || check.html.is_some();
         Self {
@@ -221,7 +222,9 @@ impl<'a> Run<'a> {
     /// The tensors to print.
     fn select<'r>(&mut self, report: &'r Report) -> Vec<&'r TensorReport> {
         let clean_too = !self.check.bad_only;
-        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && tensor.range.is_some();
+        let has_finite =
+            |tensor: &TensorReport| tensor.stats.as_ref().is_some_and(|stats| stats.min.is_some());
+        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && has_finite(tensor);
         self.take(report.tensors.iter().filter(shown).collect())
     }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use nonfinite_check::{ByKind, Finding, First, LookedAt, TensorReport};
+use nonfinite_check::{ByKind, Extreme, Finding, First, LookedAt, Stats, TensorReport};
 
 use crate::grid::{Column, Grid, ZERO};
-use crate::report::visible;
+use crate::report::{above, place, visible};
 
 /// A dtype or a shape in a row is shortened to this width.
 const CELL: usize = 24;
@@ -69,18 +69,40 @@ impl<'a> Table<'a> {
         if self.tensors.iter().any(|tensor| tensor.statement().is_some()) {
             columns.push(column("where", &|tensor| tensor.statement().unwrap_or_default()));
         }
+        if self.tensors.iter().any(|tensor| tensor.large.is_some()) {
+            let large = |tensor: &TensorReport| tensor.large.as_ref().map(above);
+            columns.push(column("large", &|tensor| large(tensor).unwrap_or_default()));
+        }
         if self.stats {
-            let number = |number: Option<f64>| number.map(|n| format!("{n:.4e}"));
-            let min = |tensor: &TensorReport| number(tensor.range.map(|range| range.min));
-            let max = |tensor: &TensorReport| number(tensor.range.map(|range| range.max));
-            let right = |head, before, of: &dyn Fn(&TensorReport) -> Option<String>| Column {
-                right: true,
-                words: [before, ""],
-                ..column(head, &|tensor| of(tensor).unwrap_or_default())
-            };
-            columns.extend([right("min", "min ", &min), right("max", "max ", &max)]);
+            columns.extend(self.stats());
         }
         columns
+    }
+
+    /// The columns of finite numbers.
+    fn stats(&self) -> [Column; 5] {
+        let column = |head, words, of: &dyn Fn(&Stats) -> Option<String>| Column {
+            right: true,
+            words,
+            ..Column::new(
+                head,
+                self.tensors
+                    .iter()
+                    .map(|tensor| tensor.stats.as_ref().and_then(of).unwrap_or_default()),
+            )
+        };
+        let number = |number: &Option<Extreme>| Some(format!("{:.4e}", number.as_ref()?.value));
+        let count = |count: u64| match count {
+            0 => ZERO.to_owned(),
+            count => count.to_string(),
+        };
+        [
+            column("min", ["min ", ""], &|stats| number(&stats.min)),
+            column("max", ["max ", ""], &|stats| number(&stats.max)),
+            column("max |x| at", ["max |x| at ", ""], &|stats| stats.max_abs.as_ref().map(place)),
+            column("zeros", ["", " zeros"], &|stats| Some(count(stats.zeros))),
+            column("subnormal", ["", " subnormal"], &|stats| Some(count(stats.subnormals))),
+        ]
     }
 }
 

@@ -1,6 +1,6 @@
-//! Types, attributes, opsets, dimensions and shapes of ONNX, OpenVINO, WebNN and StableHLO as text
-//! and numbers of any content: parsed as an independent reading of the standard has them, or
-//! refused; then run.
+//! Arbitrary text and numbers as types, attributes, opsets, dimensions and shapes of ONNX,
+//! OpenVINO, WebNN and StableHLO. They are parsed as in an independent reading of the standard, or
+//! refused. Then operators run with them.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -56,7 +56,7 @@ fuzz_target!(|input: Input<'_>| {
     dimensions(&input.dimensions, &shape);
 });
 
-/// What a name is parsed to is of that name.
+/// The parsed value has the name that was parsed.
 fn names(name: &str) {
     if let Ok(data_type) = name.parse::<onnx::DataType>() {
         assert!([data_type.name(), data_type.type_string()].contains(&name));
@@ -132,7 +132,7 @@ fn openvino_layer(input: &Input<'_>, shape: &[usize]) {
     }
 }
 
-/// An operator gives an error and writes nothing, or gives the right answers.
+/// An operator either returns an error and writes nothing, or gives the right answers.
 fn run(
     op: &dyn Operator,
     element_type: impl Into<StandardType>,
@@ -146,7 +146,7 @@ fn run(
     }
     let element_type = element_type.into();
     let taken = op.infer(element_type);
-    // As many bytes as the elements take, or those that there are, for the check of lengths.
+    // The number of bytes of the elements, or all bytes of the input, to test the check of lengths.
     let size = format.map_or(1, Format::size_in_bytes);
     let mut input: Vec<u8> = bytes.iter().copied().cycle().take(size * elements).collect();
     input.resize(size * elements, 0);

@@ -1,4 +1,5 @@
-//! Packed bits of every backend, from any bit on; the bits and bytes around them must stay.
+//! Packed bits of every backend, from any bit on. The bits and bytes around them must keep their
+//! values.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

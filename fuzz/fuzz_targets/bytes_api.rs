@@ -1,4 +1,4 @@
-//! Views of bytes: wrong lengths give an error and write nothing; others give the right answer.
+//! Views of bytes. Wrong lengths give an error and write nothing; all others give the right answer.
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -6,12 +6,12 @@ use libfuzzer_sys::fuzz_target;
 use nonfinite::{Error, Format, Predicate, TensorView};
 use nonfinite_oracle::{Kind, holds, kinds};
 
-/// Bytes that need not be whole elements, and an output that need not fit.
+/// Bytes that may end inside an element, and an output that may have a wrong length.
 #[derive(Debug)]
 struct Call {
     format: Format,
     predicate: Predicate,
-    /// How much longer than right the output is, for results a byte each and packed.
+    /// The excess length of the output, for bytes and for packed bits.
     excess: isize,
     offset: usize,
     bytes: Vec<u8>,
@@ -34,7 +34,7 @@ impl<'a> Arbitrary<'a> for Call {
 
 /// Neither 0 nor 1.
 const CANARY: u8 = 0xA5;
-/// An output that reaches further would be too long to make: it gets a short one, and an error.
+/// A longer output cannot be allocated. Such an offset gets a short output, and an error.
 const FAR: usize = 1 << 17;
 
 fuzz_target!(|call: Call| {

@@ -41,9 +41,9 @@ impl<'a> Arbitrary<'a> for Call {
 }
 
 impl Call {
-    /// What the header promises.
+    /// The status by the header.
     fn promise(&mut self) -> std::result::Result<Effect, Status> {
-        // A census asks for no predicate.
+        // A census has no predicate.
         let asked = if self.function == 6 { NF_IS_NEVER } else { self.predicate };
         let (format, predicate) = (c::format(self.format)?, c::predicate(asked)?);
         let size = format.size_in_bytes();
@@ -86,7 +86,7 @@ impl Call {
     }
 
     /// # Safety
-    /// It must be refused, or all that it names must be in the memory.
+    /// The call must be refused, or all of its pointers must lead into the memory.
     unsafe fn make(&mut self) -> Status {
         let (format, n, predicate) = (self.format, self.count, self.predicate);
         let x = self.memory.pointer::<std::ffi::c_void>(self.data).cast_const();

@@ -11,7 +11,7 @@ use nonfinite_fuzz::c::{
 };
 use nonfinite_fuzz::{Kind, holds, kind_of};
 
-/// More elements than the memory can hold are named only by broadcast dimensions; those are slow to
+/// Only broadcast dimensions can name more elements than the memory holds. Such layouts are slow to
 /// list.
 const MOST: u128 = 1 << 13;
 
@@ -33,8 +33,8 @@ struct Call {
     memory: Memory,
 }
 
-/// Half the time those of a dense tensor whose dimensions were permuted, reversed and padded; else
-/// any.
+/// Half of the time strides of a dense tensor with permuted, reversed and padded dimensions,
+/// otherwise any strides.
 fn strides(u: &mut Unstructured<'_>, sizes: &[usize]) -> Result<Vec<isize>> {
     if u.arbitrary()? {
         return sizes.iter().map(|_| number(u, -40..41)).collect();
@@ -139,7 +139,7 @@ impl Call {
         Ok((self.memory.span(Place::Address(address), (last - first + 1) as u128, item)?, first))
     }
 
-    /// What the header promises. Some output strides may be taken or refused: then the status is
+    /// The status by the header. Some output strides may be accepted or refused; then the status is
     /// left open.
     fn promise(&mut self) -> std::result::Result<(Effect, bool), Status> {
         let slot = match self.function {
@@ -228,7 +228,7 @@ impl Call {
     }
 
     /// # Safety
-    /// It must be refused, or all that it names must be in the memory.
+    /// The call must be refused, or all of its pointers must lead into the memory.
     unsafe fn make(&mut self) -> Status {
         let pointer = |strides: &Option<Vec<isize>>| {
             strides.as_ref().map_or(std::ptr::null(), |s| s.as_ptr())

@@ -12,16 +12,16 @@ use nonfinite_ops::directml::{
 };
 
 const CANARY: u8 = 0xA5;
-/// No buffer is larger, so descriptors of more are only created.
+/// The largest buffer. Larger descriptors are created, but not run.
 const LARGEST: u64 = 1 << 14;
 
-/// A description whose parts are right more often than chance would have them.
+/// A description that is valid more often than a random one.
 #[derive(Debug)]
 struct Desc {
     data_type: TensorDataType,
     flags: u32,
     strides: Option<Vec<u32>>,
-    /// What TotalTensorSizeInBytes is more than the sizes imply.
+    /// TotalTensorSizeInBytes minus the size by sizes and strides.
     spare: i8,
     alignment: u32,
     offset: u64,

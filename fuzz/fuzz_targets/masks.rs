@@ -1,4 +1,4 @@
-//! Byte masks of every backend, at any address, in a frame that must stay.
+//! Byte masks of every backend, at any address. The bytes around them must keep their values.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

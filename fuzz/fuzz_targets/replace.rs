@@ -1,4 +1,4 @@
-//! Replacing what is not finite, on every backend, in place and into another slice, at any address.
+//! Replaces NaN and infinities, on every backend, in place and into another slice, at any address.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

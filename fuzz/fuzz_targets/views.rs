@@ -6,8 +6,7 @@ use nonfinite::{Census, Elements, Error, MaskView, Predicate, TensorView};
 use nonfinite_fuzz::{BACKENDS, Layout, Strided, expect};
 use nonfinite_oracle::{Above, Subject, Summary, check, kinds};
 
-/// A view as a subject of the checks: the elements it names, in row-major order, are what it must
-/// answer for.
+/// A view as a subject of the checks. It must answer for its elements in row-major order.
 struct Named<'a>(TensorView<'a>);
 
 impl Subject for Named<'_> {
@@ -49,7 +48,8 @@ fuzz_target!(|input: Strided| {
     let elements = Elements::from_bytes(memory, *format).expect("whole elements");
     let view = TensorView::strided(elements, from.offset, &from.sizes, &from.strides);
     let Some(named) = from.named() else {
-        // Too many to walk: the view is made or refused, and an output that is too short is.
+        // Too many elements for a loop: only checks that the view is made or refused, and that a
+        // short output is refused.
         if let Ok(view) = view {
             let length = Error::OutputLength { elements: view.len(), output: 1 };
             assert_eq!(view.mask(*predicate, &mut [0xA5u8][..]), Err(length));

@@ -1,4 +1,4 @@
-//! What the targets of the C interface share: memory, pointers into it, and the documented order of
+//! Shared by the targets of the C interface: memory, pointers into it, and the documented order of
 //! checks, in arithmetic that cannot overflow.
 
 use std::ffi::CString;
@@ -47,7 +47,7 @@ pub fn predicate(code: PredicateCode) -> std::result::Result<Predicate, Status> 
         .ok_or(NF_ERR_PREDICATE)
 }
 
-/// A number for a call: mostly one that is possible, else one at a limit or any.
+/// A number for a call: mostly a valid one, otherwise one at a limit or any number.
 ///
 /// # Errors
 /// Those of the input.
@@ -60,14 +60,14 @@ pub fn number(u: &mut Unstructured<'_>, likely: Range<isize>) -> Result<isize> {
     })
 }
 
-/// A pointer that a call gets.
+/// A pointer for a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// The null pointer.
     Null,
     /// This byte of the memory.
     At(usize),
-    /// Any address, maybe that of nothing.
+    /// Any address, which may be invalid.
     Address(usize),
 }
 
@@ -82,7 +82,8 @@ impl<'a> Arbitrary<'a> for Place {
     }
 }
 
-/// The memory of one run: inputs and outputs are parts of it, and all else in it must stay.
+/// The memory of one run. Inputs and outputs are parts of it, and all other bytes must keep their
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory(Vec<u64>);
 
@@ -212,8 +213,8 @@ impl Span {
     }
 }
 
-/// What a call writes: bytes of the memory and their new content. None: it would touch memory that
-/// is not ours, so it must not be made.
+/// The writes of a call: bytes of the memory and their new content. None if the call would touch
+/// other memory, so that it must not be made.
 pub type Effect = Option<Vec<(usize, u8)>>;
 
 /// A result of more than one byte.
@@ -240,7 +241,7 @@ pub fn write_bits(memory: &[u8], at: usize, shift: usize, answers: &[bool]) -> V
     (at..end).map(|i| (i, bytes[i])).collect()
 }
 
-/// How many answers are yes, and the first.
+/// The number of true answers, and the first.
 #[must_use]
 pub fn class(answers: impl Iterator<Item = bool>) -> Occurrences {
     let mut class = Occurrences { count: 0, first: NF_NONE };

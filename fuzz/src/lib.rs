@@ -1,5 +1,5 @@
-//! What the fuzz targets share: the backends they run, and the inputs they are given. What is right
-//! is told by `nonfinite_oracle`, as in the tests.
+//! Shared by the fuzz targets: the backends, and the types of inputs. `nonfinite_oracle` gives the
+//! right answers, as in the tests.
 
 pub mod c;
 mod nulls;
@@ -24,16 +24,16 @@ pub static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
     backends
 });
 
-/// What an element is, given its bytes in the byte order of the machine.
+/// The kind of an element, by its bytes in the byte order of the machine.
 #[must_use]
 pub fn kind_of(format: Format, element: &[u8]) -> Kind {
     nonfinite_oracle::kind(format, nonfinite_oracle::read(element))
 }
 
-/// Ends the run with what was wrong.
+/// Ends the run with the error.
 ///
 /// # Panics
-/// If something was.
+/// If there is an error.
 #[track_caller]
 pub fn expect(result: Result<(), String>) {
     if let Err(wrong) = result {

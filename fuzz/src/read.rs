@@ -1,4 +1,5 @@
-//! The fuzz targets of the readers: any bytes are read or refused, and a report keeps its promises.
+//! The fuzz targets of the readers. Any bytes must be read or refused, and a report must be
+//! consistent.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -11,22 +12,23 @@ use nonfinite_check::containers::zip::{self, Method};
 use nonfinite_check::{Error, LookedAt, Observer, Options, Report, check_bytes, check_stream};
 pub use peak_alloc::PeakAlloc;
 
-/// Bytes of memory for a byte of the file. The shortest tensor of an ONNX model takes four bytes in
-/// the file, and in memory a description, a report and counts. In other formats the longest is a
-/// number of a shape: a digit and a comma.
+/// The most bytes of memory for each byte of the file. The shortest tensor of an ONNX model takes
+/// four bytes in the file, and a description, a report and counts in memory. In other formats, the
+/// worst case is an extent of a shape: a digit and a comma in the file.
 const FACTOR: usize = 416;
-/// Buffers that do not depend on the file: two pieces of data, and the state of the inflater.
+/// The size of buffers that do not depend on the file: two pieces of data, and the state of the
+/// inflater.
 const FIXED: usize = 512 << 10;
-/// Bytes that a deflated byte can become.
+/// The most bytes that a deflated byte can inflate to.
 const DEFLATE: usize = 1032;
 
 /// Further bytes for the places of bad numbers: a bit for each index, and the cells of a map.
 const PLACES: usize = (32 << 20) + (4 << 20);
-/// Further bytes for tables: windows of their decoders, and pages of 256 MiB that compress to
-/// almost nothing.
+/// Further bytes for tables: windows of decoders, and pages of 256 MiB that compress to almost
+/// nothing.
 const TABLES: usize = 1 << 30;
-/// Bytes of data after which a check stops: a few bytes of a table can stand for any number of
-/// equal values.
+/// A check stops after this many bytes of data, since a few bytes of a table can encode any number
+/// of equal values.
 const MOST: u64 = 32 << 20;
 
 /// Stops a check that takes too long.
@@ -40,7 +42,7 @@ impl Observer for Budget {
     }
 }
 
-/// The whole of a fuzz target that reads any bytes as files of a format, such as `NPY`.
+/// A whole fuzz target that reads any bytes as files of a format, such as `NPY`.
 #[macro_export]
 macro_rules! read_target {
     ($format:ident) => {
@@ -67,7 +69,7 @@ pub fn prepare(format: FileFormat) {
 /// memory. The target must allocate by [`PeakAlloc`].
 ///
 /// # Panics
-/// If anything is wrong.
+/// If a promise is broken.
 pub fn check(bytes: &[u8], format: FileFormat) {
     let tables = matches!(format, FileFormat::ARROW | FileFormat::PARQUET);
     let mut options = Options { stats: true, threads: NonZeroUsize::new(1), ..Options::default() };
@@ -103,7 +105,8 @@ pub fn check(bytes: &[u8], format: FileFormat) {
     }
 }
 
-/// The most that the deflated members of an archive can inflate to: headers may be as long.
+/// The most bytes that the deflated members of an archive can inflate to. Headers may have this
+/// length.
 fn inflated(bytes: &[u8]) -> usize {
     let members = zip::read(bytes).map(|archive| archive.members).unwrap_or_default();
     let deflated = members.iter().filter(|member| member.method == Method::Deflated);

@@ -1,24 +1,24 @@
-//! A strided tensor, and where its mask goes.
+//! A strided tensor, and the output of its mask.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use nonfinite::{Format, Predicate};
 
-/// A strided tensor, and where its mask goes.
+/// A strided tensor, and the output of its mask.
 #[derive(Debug)]
 pub struct Strided {
-    /// How the elements are read.
+    /// The format of the elements.
     pub format: Format,
-    /// What is asked of them.
+    /// The predicate.
     pub predicate: Predicate,
-    /// Which elements of `memory` are meant.
+    /// The layout of the elements in `memory`.
     pub input: Layout,
-    /// Where results go: mostly of the same sizes.
+    /// The layout of the results, mostly with the same sizes.
     pub output: Layout,
     /// Whole elements.
     pub memory: Vec<u8>,
 }
 
-/// Sizes and strides of any kind, most of them such that they name something.
+/// Sizes and strides of any kind. Most of them name elements.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The element of coordinate 0.
@@ -29,12 +29,12 @@ pub struct Layout {
     pub strides: Vec<isize>,
 }
 
-/// Elements that a nested loop walks soon enough.
+/// The most elements for a nested loop.
 const MOST: usize = 2000;
 
 impl Layout {
-    /// Which elements a nested loop over all coordinates names, in row-major order; none if they
-    /// are too many.
+    /// The elements of all coordinates in row-major order, by a nested loop. None if there are too
+    /// many.
     #[must_use]
     pub fn named(&self) -> Option<Vec<i128>> {
         let product = self.sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(size));

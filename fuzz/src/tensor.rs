@@ -7,23 +7,23 @@ use nonfinite_oracle::{Kind, holds, kinds};
 /// A question about a tensor at some address.
 ///
 /// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, predicate,
-/// start, bit (a byte each, as an index), repeats - 1 (a byte), where a byte is changed (two bytes,
-/// little-endian), to what (a byte), elements.
+/// start, bit (a byte each, as an index), repeats - 1 (a byte), the place of a changed byte (two
+/// bytes, little-endian), its new value (a byte), elements.
 #[derive(Debug)]
 pub struct Tensor {
-    /// How the elements are read.
+    /// The format of the elements.
     pub format: Format,
-    /// What is asked of them.
+    /// The predicate.
     pub predicate: Predicate,
     /// The bit of the output that the first result goes to.
     pub bit: usize,
     /// Bytes before the first element in `memory`.
     start: usize,
-    /// `start` bytes, whole elements, and nothing behind them.
+    /// `start` bytes, then whole elements up to the end.
     memory: Vec<u8>,
 }
 
-/// More elements than a group of every backend takes, and few enough for many runs a second.
+/// Longer than a group of any backend, and short enough for many runs in a second.
 const MOST: usize = 5000;
 
 impl<'a> Arbitrary<'a> for Tensor {
@@ -31,8 +31,8 @@ impl<'a> Arbitrary<'a> for Tensor {
         let (format, predicate) = (*u.choose(Format::ALL)?, *u.choose(Predicate::ALL)?);
         let (start, bit) = (u.int_in_range(0..=127)?, u.int_in_range(0..=127)?);
         let repeats = usize::from(u.arbitrary::<u8>()?) + 1;
-        // Repeated, since finding long inputs byte by byte would take a fuzzer ages; changed at one
-        // place after that, so that not all blocks are alike.
+        // The elements are repeated, since a fuzzer would take ages to find long inputs byte by
+        // byte. Then one byte is changed, so that not all blocks are equal.
         let (at, value) = (usize::from(u.arbitrary::<u16>()?), u.arbitrary::<u8>()?);
         let mut elements = u.bytes(u.len())?.repeat(repeats);
         let size = format.size_in_bytes();
@@ -70,7 +70,7 @@ impl Tensor {
         Elements::from_bytes(self.bytes(), self.format).expect("whole elements")
     }
 
-    /// What each element is.
+    /// The kind of each element.
     #[must_use]
     pub fn kinds(&self) -> Vec<Kind> {
         kinds(self.format, self.bytes())

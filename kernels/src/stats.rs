@@ -27,10 +27,10 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The numbers of a format: the rules for NaN and for NaN or infinity, the bit of the sign (0 if
-    /// there is none), the bits of the magnitude, and the magnitude of the least normal number (0 if
-    /// the format has neither zero nor subnormal numbers). A format without a sign has no zero
-    /// either.
+    /// The numbers of a format: the rules for NaN and for NaN or infinity, the bit of the sign (0
+    /// if there is none), the bits of the magnitude, and the magnitude of the least normal number
+    /// (0 if the format has neither zero nor subnormal numbers). A format without a sign has no
+    /// zero either.
     ///
     /// # Panics
     /// If the rules are of different widths, or are negated, constant and true, or of two
@@ -260,7 +260,7 @@ impl Tally {
         }
     }
 
-    /// Of as many elements, each of them so many times.
+    /// The statistics with each element counted this many times.
     #[cfg(feature = "views")]
     pub(crate) fn times(self, repeats: usize) -> Self {
         let three = self.classes.three.map(|count| count * repeats);

@@ -1,28 +1,29 @@
-//! The comparison of a subject with the oracle, sink by sink. What is wrong comes back as text, so
-//! that a caller may expect it.
+//! Compares a subject with the oracle, sink by sink. Returns mistakes as text, so that a caller can
+//! expect them.
 
 use nonfinite::{Backend, Census, Elements, Format, Predicate, TensorView};
 
 use crate::kind::{Kind, holds, kind, read};
 use crate::stats::{Above, Summary, check_above, check_stats, thresholds};
 
-/// What answers as a backend does.
+/// An implementation of all sinks, such as a backend.
 pub trait Subject {
-    /// For messages.
+    /// The name, for messages.
     fn name(&self) -> &str;
     /// 0 or 1 for each element.
     fn mask(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8]);
-    /// One bit for each element, least significant first, from bit `offset` on; the others stay.
+    /// One bit for each element, least significant first, from bit `offset` on. Other bits keep
+    /// their values.
     fn bits(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize);
-    /// Whether the predicate holds for an element.
+    /// Whether the predicate holds for any element.
     fn any(&self, x: Elements<'_>, predicate: Predicate) -> bool;
-    /// Whether it holds for all.
+    /// Whether the predicate holds for all elements.
     fn all(&self, x: Elements<'_>, predicate: Predicate) -> bool;
-    /// For how many it holds.
+    /// The number of elements for which the predicate holds.
     fn count(&self, x: Elements<'_>, predicate: Predicate) -> usize;
-    /// The index of the first for which it holds.
+    /// The index of the first element for which the predicate holds.
     fn position(&self, x: Elements<'_>, predicate: Predicate) -> Option<usize>;
-    /// NaN, +Inf and -Inf: how many, and the first.
+    /// The number and the first of NaN, +Inf and -Inf.
     fn census(&self, x: Elements<'_>) -> Census;
     /// The census, the extreme numbers, and zeros, subnormal and normal numbers.
     fn stats(&self, x: Elements<'_>) -> Summary;
@@ -63,9 +64,8 @@ impl Subject for Backend {
     }
 }
 
-/// The backends to test: all that this CPU can run; of these, if there is the environment variable
-/// `NONFINITE_ONLY`, those that it names, with commas. For emulators, which are there for one
-/// backend and slow.
+/// The backends to test: all that this CPU can run. The environment variable `NONFINITE_ONLY`, a
+/// list with commas, restricts them. This is for emulators, which are slow and test one backend.
 ///
 /// # Panics
 /// If none is left.
@@ -83,11 +83,11 @@ pub fn backends() -> Vec<Backend> {
     backends
 }
 
-/// Checks that the backends named in the environment variable `NONFINITE_REQUIRE`, with commas, are
-/// among those that run: else a test would pass on a machine, or in an emulator, that lacks them.
+/// Checks that all backends in the environment variable `NONFINITE_REQUIRE`, a list with commas,
+/// can run. Otherwise a test would pass on a machine or in an emulator without them.
 ///
 /// # Panics
-/// If one is not.
+/// If one cannot.
 pub fn require(backends: &[Backend]) {
     let names: Vec<_> = backends.iter().map(|backend| backend.name()).collect();
     let required = std::env::var("NONFINITE_REQUIRE").unwrap_or_default();
@@ -96,13 +96,13 @@ pub fn require(backends: &[Backend]) {
     }
 }
 
-/// What each element of `bytes` is.
+/// The kind of each element of `bytes`.
 #[must_use]
 pub fn kinds(format: Format, bytes: &[u8]) -> Vec<Kind> {
     bytes.chunks_exact(format.size_in_bytes()).map(|raw| kind(format, read(raw))).collect()
 }
 
-/// Compares every sink with what the elements of `bytes` are, for every predicate.
+/// Compares every sink with the oracle for the elements of `bytes`, for every predicate.
 ///
 /// # Errors
 /// What was wrong.
@@ -129,17 +129,17 @@ pub fn check(
     thresholds(x).into_iter().try_for_each(|threshold| check_above(subject, x, threshold))
 }
 
-/// What outputs hold before: neither a result nor a likely mistake.
+/// The value of outputs before a call: neither a result nor a likely mistake.
 pub const CANARY: u8 = 0xA5;
 /// Canaries before and behind an output.
 const FRAME: usize = 64;
 
-/// What was asked of whom.
+/// The subject and the question, for messages.
 fn question(sink: &str, subject: &dyn Subject, x: Elements<'_>, predicate: Predicate) -> String {
     format!("{sink} {} {} {predicate:?} of {} elements", subject.name(), x.format(), x.len())
 }
 
-/// Compares a byte mask, and what is around it.
+/// Compares a byte mask, and the bytes around it.
 ///
 /// # Errors
 /// What was wrong.
@@ -167,7 +167,7 @@ pub fn check_mask(
     Ok(())
 }
 
-/// Compares packed bits from bit `offset` on, and what is around them.
+/// Compares packed bits from bit `offset` on, and the bits around them.
 ///
 /// # Errors
 /// What was wrong.

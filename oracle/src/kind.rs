@@ -1,11 +1,12 @@
-//! What the elements are, told by others: the standard library, `half`, and literal lists of codes.
+//! The kinds of elements, by independent sources: the standard library, `half`, and literal lists
+//! of codes.
 
 use nonfinite::{Format, Predicate};
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// None of the others: zero, subnormal or normal.
+    /// A finite number: zero, subnormal or normal.
     Finite,
     /// `+Inf`.
     PosInf,
@@ -39,7 +40,7 @@ pub fn write(format: Format, bits: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// What the element with these bits is.
+/// The kind of the element with these bits.
 #[must_use]
 pub fn kind(format: Format, bits: u64) -> Kind {
     let of = |nan: bool, infinite: bool, negative: bool| match (nan, infinite, negative) {
@@ -69,7 +70,7 @@ pub fn kind(format: Format, bits: u64) -> Kind {
     }
 }
 
-/// The special codes of the formats in one byte, as ml_dtypes has them.
+/// The special codes of the formats in one byte, from ml_dtypes.
 fn small(format: Format, code: u8) -> Kind {
     let (nan, pos_inf, neg_inf): (&[u8], _, _) = match format {
         Format::F8E4M3Fn => (&[0x7F, 0xFF], None, None),
@@ -107,7 +108,7 @@ fn small(format: Format, code: u8) -> Kind {
 /// Whether a predicate holds for an element of this kind.
 ///
 /// # Panics
-/// For a predicate that is not known here.
+/// For an unknown predicate.
 #[must_use]
 pub fn holds(predicate: Predicate, kind: Kind) -> bool {
     match predicate {

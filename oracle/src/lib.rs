@@ -1,10 +1,11 @@
-//! What tests, fuzz targets and sweeps hold the answers of `nonfinite` against, in one place.
+//! The oracle that tests, fuzz targets and sweeps compare the answers of `nonfinite` with.
 //!
-//! [`kind()`] tells what an element is: it asks the standard library for `f32` and `f64`, the crate
-//! `half` for `f16` and `bf16`, and literal lists of codes for the formats of a byte (the tables of
-//! ml_dtypes). No mask, bound or table of the crate under test is in it. [`check()`] compares all
-//! sinks of a [`Subject`] with it: of a backend, or of an implementation that is known to be wrong,
-//! which it must then refuse. [`check_nulls()`] does the same for elements of which some are null.
+//! [`kind()`] returns the kind of an element: from the standard library for `f32` and `f64`, from
+//! the crate `half` for `f16` and `bf16`, and from literal lists of codes for the formats of a byte
+//! (the tables of ml_dtypes). It uses no mask, bound or table of the crate under test. [`check()`]
+//! compares all sinks of a [`Subject`] with these kinds. A subject is a backend, or an
+//! implementation that is known to be wrong and must be refused. [`check_nulls()`] does the same
+//! for elements of which some are null.
 #![forbid(unsafe_code)]
 
 mod check;

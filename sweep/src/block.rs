@@ -1,5 +1,5 @@
-//! Some patterns at a time: what the standard library says of them, and whether every sink of a
-//! backend says so too.
+//! A block of patterns: the answers of the standard library, and the comparison with every sink of
+//! a backend.
 
 use nonfinite::{Backend, Census, Occurrences, Predicate, TensorView};
 
@@ -8,7 +8,7 @@ use crate::patterns::{Number, Patterns};
 /// Patterns that are checked at a time: their bytes and all answers stay in the second cache.
 pub const LEN: usize = 1 << 13;
 
-/// The predicates that are swept: all that look at the elements.
+/// The predicates of a sweep: all that depend on the elements.
 const PREDICATES: [Predicate; 7] = [
     Predicate::Nan,
     Predicate::Inf,
@@ -19,7 +19,11 @@ const PREDICATES: [Predicate; 7] = [
     Predicate::NanOrPositiveInf,
 ];
 
-/// What is right for one predicate.
+/// The thresholds that are swept: the largest numbers of f16, bf16 and E4M3, a subnormal number,
+/// and numbers that f32 does not have.
+const THRESHOLDS: [f64; 7] = [0.0, 1e-40, 0.1, 448.0, 65504.0, 3.389_531_389_251_535_5e38, 1e300];
+
+/// The right answers for one predicate.
 struct Answers {
     predicate: Predicate,
     mask: Vec<u8>,
@@ -27,10 +31,12 @@ struct Answers {
     class: Occurrences,
 }
 
-/// Patterns with consecutive numbers, and what is right for them.
+/// Patterns with consecutive numbers, and the right answers for them.
 pub struct Block<N> {
     x: Vec<N>,
     answers: Vec<Answers>,
+    /// The mask of each threshold.
+    above: Vec<(f64, Vec<u8>)>,
     out: Vec<u8>,
 }
 
@@ -46,6 +52,7 @@ impl<N: Number> Default for Block<N> {
                     class: Occurrences::default(),
                 })
                 .into(),
+            above: THRESHOLDS.map(|threshold| (threshold, vec![0; LEN])).into(),
             out: vec![0; LEN],
         }
     }
@@ -55,8 +62,8 @@ impl<N: Number> Block<N>
 where
     for<'a> &'a [N]: Into<nonfinite::Elements<'a>>,
 {
-    /// Takes the patterns from number `first` on, each `step` numbers apart, the last and first of
-    /// all being neighbours.
+    /// Takes the patterns from number `first` on, `step` numbers apart. The first pattern follows
+    /// the last.
     pub fn load(&mut self, patterns: impl Patterns<Number = N>, first: u64, step: u64) {
         let len = patterns.len();
         for (i, x) in (0..).zip(&mut self.x) {
@@ -64,6 +71,9 @@ where
             *x = patterns.get(if index < len { index } else { index % len });
         }
         let x = &self.x;
+        for (threshold, mask) in &mut self.above {
+            judge(x, mask, |x| x.exceeds(*threshold));
+        }
         for answers in &mut self.answers {
             let mask = &mut answers.mask;
             // Written out so that each oracle is inlined into a loop of its own.
@@ -86,8 +96,27 @@ where
         }
     }
 
-    /// Puts another number in the place of one, and leaves what is right as it was: for a test of
-    /// the test.
+    /// Asks a backend about the thresholds.
+    fn check_thresholds(&mut self, backend: Backend) -> Result<(), String> {
+        for (threshold, mask) in &self.above {
+            let view = TensorView::from(&self.x[..]).on(backend);
+            let question = view.exceeds(*threshold).map_err(|error| error.to_string())?;
+            question.mask(&mut self.out[..]).map_err(|error| error.to_string())?;
+            let count: usize = mask.iter().map(|&hit| usize::from(hit)).sum();
+            let first = mask.iter().position(|&hit| hit == 1);
+            let wrong = match () {
+                () if self.out != *mask => "mask",
+                () if question.count() != count => "count",
+                () if question.position() != first => "position",
+                () if question.any() != first.is_some() => "any",
+                () => continue,
+            };
+            return Err(format!("{} above {threshold:e}: {wrong}", backend.name()));
+        }
+        Ok(())
+    }
+
+    /// Replaces one number and keeps the right answers, to test the test.
     pub fn replace(&mut self, index: usize, number: N) {
         self.x[index] = number;
     }
@@ -109,7 +138,7 @@ where
             wrong(&self.x, answers, backend, &mut self.out)
                 .map_err(|sink| format!("{} {:?}: {sink}", backend.name(), answers.predicate))?;
         }
-        Ok(())
+        self.check_thresholds(backend)
     }
 }
 
@@ -139,8 +168,9 @@ where
     expect(TensorView::from(x).on(backend).any(*predicate) == (class.count != 0), "any")?;
     expect(TensorView::from(x).on(backend).all(*predicate) == (class.count == x.len()), "all")?;
     expect(TensorView::from(x).on(backend).position(*predicate) == class.first, "position")?;
-    // A search ends with the first hit: go on behind it, so that each is found for itself. 61 apart
-    // where that would take too long: among finite ones, and where many are mixed with others.
+    // A search ends at the first hit. Continue behind it, so that each hit is found by itself. Skip
+    // 61 elements where this would take too long: among finite elements, and where many hits are
+    // mixed with others.
     let (many, mixed) = (class.count > x.len() / 64, class.count < x.len());
     let step = if many && (mixed || *predicate == Predicate::Finite) { 61 } else { 1 };
     let mut start = class.first.map_or(x.len(), |first| first + step);

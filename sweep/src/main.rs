@@ -151,7 +151,7 @@ fn run(options: Options) -> Result<ExitCode, Error> {
     })
 }
 
-/// What became of one kind of patterns.
+/// The result for one kind of patterns.
 struct Outcome {
     /// Swept in this run.
     patterns: u64,
@@ -211,9 +211,9 @@ impl<'a> Bar<'a> {
         Self { name, first, all, begin, next: begin + pause, pause }
     }
 
-    /// Whether it is time to say how far it has come; says so then.
+    /// Prints the progress if it is time. Returns whether it was.
     fn is_due(&mut self, done: u64) -> bool {
-        // The clock costs something in emulators.
+        // Reading the clock is slow in emulators.
         let due = done.is_multiple_of(16) && Instant::now() >= self.next;
         if due {
             self.next = Instant::now() + self.pause;
@@ -235,7 +235,7 @@ impl<'a> Bar<'a> {
             done as f64 * 100.0 / self.all.max(1) as f64,
             rate * LEN as f64 / 1e6,
         );
-        // Progress that cannot be shown is no reason to stop.
+        // Errors of the progress output are ignored.
         let _ = std::io::stdout().flush();
     }
 

@@ -10,6 +10,8 @@ pub trait Number: Element + Copy + PartialEq + Default {
     fn is_infinite(self) -> bool;
     /// The method of this name.
     fn is_finite(self) -> bool;
+    /// Whether this is NaN, or its absolute value is above a number.
+    fn exceeds(self, threshold: f64) -> bool;
     /// The constant of this name.
     const INFINITY: Self;
     /// The constant of this name.
@@ -30,6 +32,10 @@ macro_rules! number {
             #[inline(always)]
             fn is_finite(self) -> bool {
                 self.is_finite()
+            }
+            #[inline(always)]
+            fn exceeds(self, threshold: f64) -> bool {
+                self.is_nan() || f64::from(self.abs()) > threshold
             }
             const INFINITY: Self = $float::INFINITY;
             const NEG_INFINITY: Self = $float::NEG_INFINITY;

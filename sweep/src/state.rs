@@ -1,4 +1,4 @@
-//! The state file: how far each kind of patterns has come.
+//! The state file: the progress for each kind of patterns.
 
 use std::collections::BTreeMap;
 use std::fs;

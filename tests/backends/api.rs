@@ -1,4 +1,4 @@
-//! The public functions: what they add to the backends.
+//! The public functions, as far as they differ from the backends.
 
 use std::mem::MaybeUninit;
 
@@ -53,7 +53,7 @@ fn predicate_names() {
     assert_eq!(error.to_string(), "no predicate has the name \"infinity\"");
 }
 
-/// What masked logits may hold: -Inf, and nothing else that is not finite.
+/// Masked logits may hold -Inf, and no NaN or +Inf.
 #[test]
 fn masked_logits() {
     let wrong = Predicate::NanOrPositiveInf;

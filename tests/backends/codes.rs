@@ -39,8 +39,7 @@ fn one_special_element() {
     lone_specials(&mut check);
 }
 
-/// One special element among zeros: searches must find it where it is, whatever the rest of the
-/// block.
+/// One special element among zeros. Searches must find it at every place of a block.
 pub(crate) fn lone_specials(visit: Visit<'_>) {
     for format in Format::ALL.iter().copied() {
         let edges = oracle::edges(format);
@@ -64,7 +63,7 @@ fn one_finite_element() {
     lone_finites(&mut check);
 }
 
-/// One finite element among special ones, all of one kind: what asks for the opposite must find it.
+/// One finite element among special ones of the same kind. Searches for the opposite must find it.
 pub(crate) fn lone_finites(visit: Visit<'_>) {
     for format in Format::ALL.iter().copied() {
         let edges = oracle::edges(format);
@@ -97,7 +96,7 @@ fn one_finite_element_of_a_group() {
         let elements = 3 * 1024 / format.size_in_bytes();
         let step = if reduced() { 512 } else { 64 };
         for at in (0..elements).step_by(step).flat_map(|block| [block, block + 62, block + 63]) {
-            // Zero, and what lacks few bits.
+            // Zero, and elements that lack few bits.
             for one in [format.min_bits(), 0, format.max_bits()].into_iter().step_by(if reduced() {
                 2
             } else {

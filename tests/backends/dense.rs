@@ -1,4 +1,4 @@
-//! Where hits are many, counts go over to whole runs in counters of a byte a lane, and back.
+//! With many hits, counts switch to whole runs with byte counters, and back.
 
 use nonfinite::Format;
 
@@ -20,7 +20,7 @@ fn tensor(format: Format, elements: usize, bits: impl Fn(usize) -> u64) -> Vec<u
     bytes
 }
 
-/// More hits of one kind than any counter of a byte holds, were it used for too long.
+/// More hits of one kind than a byte counter can hold, in case it is used for too long.
 #[test]
 fn nothing_but_hits() {
     for format in Format::ALL.iter().copied() {
@@ -52,8 +52,8 @@ fn one_among_many() {
     }
 }
 
-/// Nothing but one kind, long enough to be taken for granted, and then one element of each code at
-/// the edges: a NaN has all bits of the infinity, and more.
+/// A long run of one kind, which changes the path of a loop, and then one element of each code at
+/// the edges. (A NaN has all bits of infinity, and more.)
 #[test]
 fn one_of_another_code() {
     for format in Format::ALL.iter().copied() {

@@ -1,13 +1,12 @@
-//! The floating-point environment: nothing that a kernel does shows in it, and nothing in it
-//! changes an answer.
+//! The floating-point environment: kernels do not change it, and it does not change answers.
 #![allow(unsafe_code, reason = "control registers of x86-64 and AArch64 are written")]
 
 use nonfinite::{Backend, Census, Elements, Format, Predicate, TensorView};
 
 use crate::{backends, oracle, reduced};
 
-/// Signalling NaNs, subnormals, infinities: what a floating-point comparison would flag, flush or
-/// trap on. Long enough for groups of every backend, and a rest.
+/// Signalling NaNs, subnormals, infinities: elements on which a floating-point comparison would set
+/// a flag, flush or trap. Long enough for groups of every backend, and a rest.
 fn tensor(format: Format) -> Vec<u8> {
     let signalling = match format {
         Format::F16 => vec![0x7C01, 0x0001, 0x7C00, 0xFDFF, 0x83FF],
@@ -48,7 +47,7 @@ impl Answers {
         }
     }
 
-    /// Asks a backend. Nothing but the kernels runs in here: no allocation, no panic.
+    /// Calls all sinks of a backend. Runs only kernels: no allocation, no panic.
     fn ask(&mut self, backend: Backend, x: Elements<'_>, predicate: Predicate) {
         TensorView::from(x).on(backend).mask(predicate, &mut self.mask[..]).unwrap();
         TensorView::from(x).on(backend).bits(predicate, &mut self.bits, 0).unwrap();
@@ -62,9 +61,9 @@ impl Answers {
     }
 }
 
-/// In every environment: the same answers as in the usual one (which the other tests hold against
-/// the oracle, and which are held against the scalar backend here), no flag raised, no trap, and
-/// the environment as it was.
+/// In every environment: the same answers as in the default one, no flag raised, no trap, and the
+/// environment unchanged. (The answers in the default environment are compared with the scalar
+/// backend here, and with the oracle in other tests.)
 #[test]
 fn environments_make_no_difference() {
     let scalar = Backend::by_name("scalar").unwrap();
@@ -89,7 +88,7 @@ fn environments_make_no_difference() {
     println!("environments: {:x?}", register::environments());
 }
 
-/// The register that is compared does show what floating-point code does.
+/// Tests the test: floating-point code does change the register that is compared.
 #[test]
 fn the_register_shows_an_invalid_operation() {
     use std::hint::black_box;
@@ -100,8 +99,8 @@ fn the_register_shows_an_invalid_operation() {
     assert!(after != control || control == register::NONE, "the flag is not seen");
 }
 
-/// The environments that trap do trap: a child process that subtracts infinities in one of them is
-/// ended by the signal.
+/// Tests the test: in a trapping environment, a signal ends a child process that subtracts
+/// infinities.
 #[cfg(all(unix, target_arch = "x86_64"))]
 #[test]
 fn unmasked_exceptions_trap() {

@@ -1,5 +1,5 @@
-//! Implementations that are known to be wrong, each in a library that people use or as an idiom:
-//! the checks of the suite, on the tensors of the suite, must refuse them all.
+//! Implementations that are known to be wrong, from libraries in use and from common idioms. The
+//! checks of the suite, on the tensors of the suite, must refuse all of them.
 
 use half::f16;
 use nonfinite::{Census, Elements, Format, Occurrences, Predicate};
@@ -7,19 +7,19 @@ use nonfinite::{Census, Elements, Format, Occurrences, Predicate};
 use crate::oracle::{self, Above, Kind, Subject, Summary};
 use crate::{Visit, codes, lengths, patterns};
 
-/// One element at a time; `judge` is what is wrong, unless `sinks` is.
+/// A wrong implementation, one element at a time. The mistake is in `judge` or in `sinks`.
 struct Implementation {
     name: &'static str,
-    /// The formats it is wrong for.
+    /// The formats with wrong answers.
     formats: &'static [Format],
     judge: fn(Format, Predicate, u64) -> bool,
     sinks: Sinks,
 }
 
-/// How sinks come from the judgements.
+/// How sinks are computed from the judgements.
 #[derive(Clone, Copy, PartialEq)]
 enum Sinks {
-    /// As they should.
+    /// Correctly.
     Right,
     /// `any` NaN by a sum in eight lanes.
     SumForAny,
@@ -29,9 +29,9 @@ enum Sinks {
     Silent,
     /// 255 for true.
     AllOnes,
-    /// The bits of the last byte that are not results become 0.
+    /// Bits of the last byte that are not results are set to 0.
     ClearsRest,
-    /// The last hit for the first.
+    /// The last hit instead of the first.
     Last,
     /// Counts are kept in a byte.
     NarrowCount,
@@ -49,7 +49,7 @@ fn right(format: Format, predicate: Predicate, bits: u64) -> bool {
     oracle::holds(predicate, oracle::kind(format, bits))
 }
 
-/// Of NaN, infinity and sign as another implementation sees them.
+/// The judgement of an implementation, from its NaN, infinity and sign.
 fn seen(predicate: Predicate, nan: bool, infinite: bool, negative: bool) -> bool {
     let kind = match (nan, infinite, negative) {
         (true, ..) => Kind::Nan,
@@ -377,7 +377,7 @@ fn known_bad_implementations_are_refused() {
     }
 }
 
-/// An implementation of the same make that is right passes: it is the wrong judgement that is
+/// A right implementation of the same construction passes, so it is the wrong judgement that is
 /// refused.
 #[test]
 fn the_right_one_is_not_refused() {

@@ -3,7 +3,7 @@
 
 use nonfinite::{Backend, Elements, Error, Format, MaskView, Predicate, TensorView};
 
-use crate::oracle::{Kind, holds};
+use crate::oracle::{Above, Kind, Summary, holds};
 use crate::{CANARY, backends, expected, oracle, reduced};
 
 /// Sizes, strides and an offset, and how long the memory under them must be.
@@ -66,8 +66,9 @@ impl Layout {
 pub(crate) fn check(format: Format, bytes: &[u8], from: &Layout, to: &Layout) {
     let kinds = expected(format, bytes);
     let kinds: Vec<Kind> = from.places().into_iter().map(|place| kinds[place]).collect();
+    let numbers = Numbers::right(format, bytes, &from.sizes, &from.places());
     for backend in backends() {
-        check_backend(backend, format, bytes, from, to, &kinds);
+        check_backend(backend, format, bytes, from, to, &kinds, &numbers);
     }
 }
 
@@ -78,6 +79,7 @@ fn check_backend(
     from: &Layout,
     to: &Layout,
     kinds: &[Kind],
+    numbers: &Numbers,
 ) {
     let elements = Elements::from_bytes(bytes, format).unwrap();
     let view =
@@ -134,7 +136,7 @@ fn check_backend(
         assert!(out == want, "bits {predicate:?} {}", at());
     }
     check_census_rows(&view, kinds, &at);
-    check_stats(&view, bytes, &from.places(), &at);
+    numbers.check(&view, &at);
     let census = view.census();
     for (class, kind) in
         [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
@@ -206,31 +208,49 @@ fn check_census_rows(view: &TensorView<'_>, kinds: &[Kind], at: &dyn Fn() -> Str
     }
 }
 
-/// The statistics of a view and of its rows, and a threshold.
-fn check_stats(view: &TensorView<'_>, bytes: &[u8], places: &[usize], at: &dyn Fn() -> String) {
-    let (format, sizes) = (view.format(), view.sizes());
-    let size = format.size_in_bytes();
-    let element = |place: usize| oracle::read(&bytes[place * size..][..size]);
-    let elements = places.iter().map(|&place| element(place));
-    let want = oracle::summary(format, elements);
-    assert_eq!(oracle::Summary::from(view.stats()), want, "stats {}", at());
-    let gathered: Vec<u8> =
-        places.iter().flat_map(|&place| &bytes[place * size..][..size]).copied().collect();
-    let gathered = Elements::from_bytes(&gathered, format).unwrap();
-    for threshold in oracle::thresholds(gathered) {
-        let want = oracle::Above::right(gathered, threshold);
-        assert_eq!(oracle::Above::of(*view, threshold), want, "above {threshold} {}", at());
+/// The statistics of a tensor and of its rows along each axis, and which elements exceed
+/// thresholds.
+struct Numbers {
+    whole: Summary,
+    rows: Vec<Vec<Summary>>,
+    above: Vec<(f64, Above)>,
+}
+
+impl Numbers {
+    /// What is right for the elements at these places.
+    fn right(format: Format, bytes: &[u8], sizes: &[usize], places: &[usize]) -> Self {
+        let size = format.size_in_bytes();
+        let raw = |place: usize| &bytes[place * size..][..size];
+        let element = |i: usize| oracle::read(raw(places[i]));
+        let rows = |axis: usize| {
+            let (columns, inner) = (sizes[axis], sizes[axis + 1..].iter().product::<usize>());
+            let row = move |r: usize| {
+                (0..columns).map(move |i| (r / inner * columns + i) * inner + r % inner)
+            };
+            let count = sizes[..axis].iter().product::<usize>() * inner;
+            (0..count).map(|r| oracle::summary(format, row(r).map(element))).collect()
+        };
+        let gathered: Vec<u8> = places.iter().flat_map(|&place| raw(place)).copied().collect();
+        let gathered = Elements::from_bytes(&gathered, format).unwrap();
+        let thresholds = oracle::thresholds(gathered).into_iter().take(2);
+        Self {
+            whole: oracle::summary(format, (0..places.len()).map(element)),
+            rows: (0..sizes.len()).map(rows).collect(),
+            above: thresholds.map(|t| (t, Above::right(gathered, t))).collect(),
+        }
     }
-    for (axis, &columns) in sizes.iter().enumerate() {
-        let inner: usize = sizes.iter().skip(axis + 1).product();
-        let rows: usize = sizes.iter().take(axis).product::<usize>() * inner;
-        let mut out = vec![nonfinite::stats(&[1.0f32]); rows];
-        view.rows(axis).unwrap().stats(&mut out).unwrap();
-        for (r, stats) in out.into_iter().enumerate() {
-            let row = (0..columns)
-                .map(|i| element(places[(r / inner * columns + i) * inner + r % inner]));
-            let want = oracle::summary(format, row);
-            assert_eq!(oracle::Summary::from(stats), want, "stats, axis {axis} {}", at());
+
+    fn check(&self, view: &TensorView<'_>, at: &dyn Fn() -> String) {
+        assert_eq!(Summary::from(view.stats()), self.whole, "stats {}", at());
+        for (threshold, above) in &self.above {
+            assert_eq!(Above::of(*view, *threshold), *above, "above {threshold} {}", at());
+        }
+        for (axis, rows) in self.rows.iter().enumerate() {
+            let mut out = vec![nonfinite::stats(&[1.0f32]); rows.len()];
+            view.rows(axis).unwrap().stats(&mut out).unwrap();
+            for (stats, row) in out.into_iter().zip(rows) {
+                assert_eq!(Summary::from(stats), *row, "stats, axis {axis} {}", at());
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Every backend against oracles that know nothing of its rule. One binary, so that an emulator
+//! Every backend against oracles that are independent of its rule. One binary, so that an emulator
 //! boots once.
 //!
 //! `NONFINITE_REQUIRE=avx2,scalar` makes `required_backends` fail unless those backends can run.
-//! For emulators `NONFINITE_REDUCED=1` cuts the input, and `NONFINITE_ONLY=avx512` leaves the other
-//! backends out, which are tested elsewhere.
+//! For emulators `NONFINITE_REDUCED=1` cuts the input, and `NONFINITE_ONLY=avx512` leaves out the
+//! other backends, which are tested elsewhere.
 
 mod api;
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -72,6 +72,6 @@ fn check_backend(backend: Backend, format: Format, bytes: &[u8], kinds: &[oracle
     oracle::check(&backend, format, bytes, kinds).unwrap_or_else(|wrong| panic!("{wrong}"));
 }
 
-/// What a test does with each of its tensors. The tests hand them to [`check`], and `known_bad` to
-/// implementations that it must refuse.
+/// A function for each tensor of a test. The tests pass [`check`]; `known_bad` passes a check of
+/// wrong implementations.
 type Visit<'a> = &'a mut dyn FnMut(Format, &[u8]);

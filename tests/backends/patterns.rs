@@ -1,4 +1,4 @@
-//! The formats of 32 and 64 bits: their edges, and what only looks like an edge.
+//! The formats of 32 and 64 bits: their edges, and patterns that resemble edges.
 
 use nonfinite::Format;
 

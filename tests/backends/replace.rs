@@ -7,7 +7,7 @@ use crate::oracle::{self, Kind, kind};
 use crate::properties::Tensor;
 use crate::{CANARY, backends, reduced};
 
-/// What must come out, and how many elements are replaced.
+/// The expected output, and the expected number of replaced elements.
 fn expected(format: Format, input: &[u8], with: Replacement<u64>) -> (Vec<u8>, usize) {
     let (mut out, mut found) = (Vec::new(), 0);
     for raw in input.chunks_exact(format.size_in_bytes()) {
@@ -106,7 +106,8 @@ fn every_code() {
     }
 }
 
-/// Clean but for one element: groups, blocks and the rest are each left, and each found.
+/// One special element among finite ones, so that groups, blocks and the rest are each skipped and
+/// each found.
 #[test]
 fn one_among_clean() {
     for format in Format::ALL.iter().copied() {
@@ -125,7 +126,7 @@ fn one_among_clean() {
     }
 }
 
-/// Nothing but one special code, in whole groups: where all are replaced, none is not.
+/// Whole groups of one special code. All of them must be replaced.
 #[test]
 fn nothing_finite() {
     for format in Format::ALL.iter().copied() {
@@ -191,7 +192,8 @@ fn random_tensors() {
     quickcheck::QuickCheck::new().tests(tests).quickcheck(agrees as fn(Case));
 }
 
-/// Replaced by finite numbers nothing is left to replace, and what was finite has kept its code.
+/// After a replacement by finite numbers, nothing is left to replace, and finite elements have kept
+/// their codes.
 #[test]
 fn twice_is_once() {
     fn agrees(tensor: Tensor) -> bool {

@@ -5,8 +5,8 @@ use nonfinite::{Elements, Format, Predicate, TensorView};
 use crate::layouts::{Layout, check, mixed};
 use crate::reduced;
 
-/// Rows of every length from 1 to 200: padded, which is one pass over all of them, and with gaps
-/// between their elements.
+/// Rows of every length from 1 to 200: with padding, which is one pass over all rows, and with gaps
+/// between elements.
 #[test]
 fn rows_of_every_length() {
     for format in [Format::F32, Format::F16, Format::F64, Format::F8E4M3] {

@@ -1,4 +1,4 @@
-//! Multiplying with a look at what was there, on every backend. The oracles are the conversions of
+//! Multiplying with a check of the inputs, on every backend. The oracles are the conversions of
 //! `half` and the multiplication of the standard library.
 
 use half::{bf16, f16};
@@ -33,7 +33,7 @@ const FACTORS: [f64; 14] = [
     f32::MIN_POSITIVE as f64,
 ];
 
-/// The product as others have it.
+/// The product by an independent implementation.
 fn product(format: Format, bits: u64, factor: f64) -> u64 {
     let single = factor as f32;
     match format {
@@ -48,8 +48,7 @@ fn product(format: Format, bits: u64, factor: f64) -> u64 {
     }
 }
 
-/// Whether an element with these bits may be told for the other: equal, or both NaN that a
-/// multiplication has made.
+/// Whether one result may replace the other: equal bits, or two NaN that a multiplication has made.
 fn same(format: Format, input: u64, got: u64, want: u64) -> bool {
     let made = kind(format, input) != Kind::Nan && kind(format, want) == Kind::Nan;
     got == want || made && kind(format, got) == Kind::Nan

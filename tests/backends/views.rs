@@ -85,7 +85,7 @@ impl Arbitrary for Case {
             }
             _ => {}
         }
-        // The stride of one coordinate means nothing.
+        // The stride of a dimension of size 1 has no meaning.
         for (stride, &size) in from.strides.iter_mut().zip(&sizes) {
             if size == 1 {
                 *stride = isize::arbitrary(g);
@@ -180,7 +180,7 @@ fn edges_of_layouts() {
     let mut at = [9; 3];
     huge.coordinate(most + some + 5, &mut at).unwrap();
     assert_eq!(at, [some / 2, 1, 5]);
-    // Strides of `usize`: what no signed one can be, where it means nothing and where it does.
+    // Strides of type `usize` that no signed stride can be, with and without a meaning.
     let unsigned = |sizes: &[usize], strides: &[usize]| {
         TensorView::strided_unsigned(&x, 0, sizes, strides).map(|view| view.count(Predicate::Nan))
     };
@@ -324,7 +324,7 @@ fn what_views_refuse() {
     }
 }
 
-/// Rows of nothing but hits, asked across memory: sums in bytes must not overflow.
+/// Rows of hits only, answered across memory: sums in bytes must not overflow.
 #[test]
 fn rows_of_hits_across_memory() {
     for rows in [1usize, 3, 64, 128] {

@@ -1,4 +1,4 @@
-//! What must end a process is done in a child.
+//! Runs code that must end a process in a child process.
 #![expect(unsafe_code, reason = "`fork` of the C library")]
 
 /// Runs in a child process and tells the signal that ended it, or none if it came to its end.
@@ -6,8 +6,8 @@
 /// `run` may neither allocate nor print: of the threads of this process only one goes on in the
 /// child.
 pub(crate) fn signal_of(run: impl FnOnce()) -> Option<i32> {
-    // SAFETY: the child does nothing but `run`, which takes no lock, and ends at once without
-    // running anything else.
+    // SAFETY: the child only calls `run`, which takes no lock, and ends at once without running
+    // anything else.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "no child process: {}", std::io::Error::last_os_error());
     if child == 0 {

@@ -1,5 +1,5 @@
-//! Input and output between pages that must not be touched: a read or write outside of input and
-//! output ends the process.
+//! Input and output between guard pages: a read or write outside of input and output ends the
+//! process.
 //!
 //! Every length from 0 to 1100 elements, for every format, predicate, sink and backend, at both
 //! ends of the memory and as many bytes away from them as an element has. `NONFINITE_REDUCED=1`
@@ -35,7 +35,7 @@ fn predicates() -> &'static [Predicate] {
     }
 }
 
-/// A tensor and what is right for its first `n` elements.
+/// A tensor, and the right answers for its first `n` elements.
 struct Tensor {
     format: Format,
     bytes: Vec<u8>,
@@ -131,6 +131,7 @@ impl Place {
                 "census {}",
                 backend.name()
             );
+            oracle::check_stats(backend, x).unwrap();
         }
     }
 }

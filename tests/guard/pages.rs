@@ -1,4 +1,4 @@
-//! Memory between two pages that must not be touched.
+//! Memory between two guard pages.
 #![expect(unsafe_code, reason = "`mmap` and `mprotect` of the C library")]
 
 use std::ptr;

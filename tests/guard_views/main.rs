@@ -1,5 +1,5 @@
-//! Strided tensors at both ends of memory whose neighbours must not be touched: a read or write
-//! outside of the memory ends the process. Padding of outputs stays as it was.
+//! Strided tensors at both ends of memory between guard pages: a read or write outside of the
+//! memory ends the process. Padding of outputs must keep its values.
 #![cfg(unix)]
 
 #[path = "../guard/pages.rs"]
@@ -8,7 +8,7 @@ mod pages;
 use nonfinite::{Backend, Elements, Format, MaskView, Predicate, TensorView};
 use pages::Guarded;
 
-/// Sizes and strides of a few engines' layouts for so many channels and pixels.
+/// Sizes and strides of the layouts of a few engines, for these numbers of channels and pixels.
 fn layouts(c: usize, p: usize) -> Vec<[(usize, isize); 2]> {
     let (channels, pixels) = (c as isize, p as isize);
     vec![
@@ -127,6 +127,12 @@ fn check<const SIZE: usize>(
     assert_eq!(view.position(Predicate::Nan), hits.iter().position(|&hit| hit), "{}", at());
     assert!(!view.any(Predicate::Inf), "{}", at());
     assert_eq!(view.census().nan.first, hits.iter().position(|&hit| hit), "{}", at());
+    let stats = view.stats();
+    assert_eq!(stats.census, view.census(), "{}", at());
+    assert_eq!(stats.zeros, hits.iter().filter(|&&hit| !hit).count(), "{}", at());
+    let mut along = vec![stats; sizes[0]];
+    view.rows(1).unwrap().stats(&mut along).unwrap();
+    assert_eq!(along.iter().map(|row| row.zeros).sum::<usize>(), stats.zeros, "{}", at());
     let mut rows = vec![false; sizes[0]];
     view.rows(1).unwrap().any(Predicate::Nan, &mut rows).unwrap();
     let mut counts = vec![0; sizes[0]];

@@ -110,6 +110,8 @@ impl Tensor {
         );
         assert_eq!(TensorView::from(x).on(backend).par().count(predicate), count, "count {at}");
         assert_eq!(TensorView::from(x).on(backend).par().census(), self.census, "census {at}");
+        let stats = TensorView::from(x).on(backend).stats();
+        assert_eq!(TensorView::from(x).on(backend).par().stats(), stats, "stats {at}");
     }
 
     fn check_mask(&self, backend: Backend, predicate: Predicate, hits: &[bool], at: &str) {

@@ -1,8 +1,8 @@
-//! Views that are not dense, masks past the caches, and what is refused.
+//! Views that are not dense, masks past the caches, and refusals.
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use nonfinite::Backend;
-use nonfinite::{Elements, Error, Format, Occurrences, Predicate, TensorView};
+use nonfinite::{Elements, Error, Format, Occurrences, Predicate, Stats, TensorView};
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use nonfinite_oracle::{Kind, kind};
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -63,6 +63,14 @@ fn strided_views() {
                     }
                 }
                 assert_eq!(shared.census(), alone.census(), "census {at}");
+                assert_eq!(shared.stats(), alone.stats(), "stats {at}");
+                for (axis, size) in sizes.iter().enumerate() {
+                    let rows = alone.len() / size;
+                    let mut stats = [vec![shared.stats(); rows], vec![Stats::default(); rows]];
+                    shared.rows(axis).unwrap().stats(&mut stats[0]).unwrap();
+                    alone.rows(axis).unwrap().stats(&mut stats[1]).unwrap();
+                    assert_eq!(stats[0], stats[1], "rows along {axis} {at}");
+                }
             });
         }
     }

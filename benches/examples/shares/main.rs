@@ -1,10 +1,10 @@
-//! A quick look at where the kernels stand: every cell in turns with its limit and with the
-//! compiler's loops, in a second or so each dozen, where criterion takes minutes. For work on a
-//! kernel; records are criterion's.
+//! A quick measurement of the kernels: every cell in turns with its limit and with the compiler's
+//! loops. A dozen cells take about a second, where criterion takes minutes. For work on a kernel;
+//! records are made with criterion.
 //!
 //!     cargo run --profile bench -p nonfinite-benches --example shares -- mask/f32 avx512
 //!
-//! shows the cells whose names have all these parts in them. `NONFINITE_BENCH_KIB=16,256` picks the
+//! shows the cells whose names contain all these parts. `NONFINITE_BENCH_KIB=16,256` picks the
 //! sizes. `share` is the time of the limit by ours, the median of rounds that take turns; `best` is
 //! the fastest other loop, and its time by ours.
 
@@ -15,12 +15,14 @@ use std::hint::black_box;
 
 use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
 use nonfinite_benches::loops::{self, Ask, Finite, Inf, Nan, PositiveInf};
-use nonfinite_benches::{Data, Sample, backends, bytes_of, has_avx512, limits_of, sizes};
+use nonfinite_benches::{
+    Data, Sample, all_finite, backends, bytes_of, has_avx512, is_finite, limits_of, sizes,
+};
 use nonfinite_kernels::bytes_mut;
 use turns::{Filter, Loop, of};
 
-/// At the place in its page where large allocations begin, for all alike. Those that take turns
-/// write to the same output: which pages of memory it was given matters by a tenth.
+/// At the same place in a page for all, where large allocations begin. Loops that take turns write
+/// to the same output, since the choice of pages changes times by a tenth.
 fn placed<T: Clone + 'static>(n: usize, value: T) -> &'static mut [T] {
     let room = vec![value; n + 8192 / size_of::<T>()].leak();
     let at = room.as_ptr().align_offset(4096) + 16 / size_of::<T>();
@@ -240,14 +242,6 @@ impl Filter {
     }
 
     fn short<T: Sample>(&self) {
-        #[inline(never)]
-        fn is_finite<T: Sample>(x: &[T], out: &mut [bool]) {
-            nonfinite::is_finite(x, out);
-        }
-        #[inline(never)]
-        fn all_finite<T: Sample>(x: &[T]) -> bool {
-            nonfinite::all(x, Predicate::Finite)
-        }
         for n in [
             1, 2, 3, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 40, 48, 63, 64, 65, 80, 100, 127, 128,
             150, 200, 250, 300,
@@ -278,8 +272,8 @@ impl Filter {
                         loops::mask_avx2::<T, Finite>(black_box(x), black_box(&mut b))
                     }),
                 ];
-                // The plain loop takes the limit's place below a block, the compiler's AVX2 loop
-                // from there on.
+                // The bar is the plain loop for less than a block, and the compiler's AVX2 loop for
+                // more.
                 let (mut c, mut d) = (vec![false; n], vec![false; n]);
                 let bar = if n < 64 {
                     of("std", move || loops::mask::<T, Finite>(black_box(x), black_box(&mut c)))

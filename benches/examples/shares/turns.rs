@@ -1,8 +1,8 @@
-//! Loops that take turns, and the line that is printed of each.
+//! Runs loops in turns, and prints a line for each.
 
 use std::time::{Duration, Instant};
 
-/// How long a loop runs before the next has its turn.
+/// The time of a loop in each turn.
 const TURN: Duration = Duration::from_micros(25);
 const ROUNDS: usize = 161;
 
@@ -28,7 +28,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// The parts of names that are asked for.
+/// The parts that names must contain.
 pub(crate) struct Filter(pub(crate) Vec<String>);
 
 impl Filter {
@@ -36,7 +36,7 @@ impl Filter {
         self.0.iter().all(|part| name.contains(part.as_str()))
     }
 
-    /// Ours by backend, each against the limit of its width and the others.
+    /// Prints our loops by backend, each with the limit for its width and the other loops.
     pub(crate) fn cell<'a>(
         &self,
         name: &str,
@@ -77,7 +77,7 @@ impl Filter {
             } else {
                 "-".into()
             };
-            // AVX-512 is no yardstick for AVX2.
+            // An AVX-512 loop is no fair comparison for AVX2.
             let fair =
                 |other: &usize| backend.contains("avx512") || !all[*other].name.contains("avx512");
             let best = (first_other..all.len())

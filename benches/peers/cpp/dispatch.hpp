@@ -18,8 +18,8 @@ enum Question : uint32_t { kFinite, kNan, kInf };
 using Loop = size_t (*)(const void* x, size_t n, void* out);
 
 // `Loops` has some of `mask`, `bits`, `none`, `count`, `first`, `census` for one question and
-// elements `T`. `none` and `first` are about hits: what is not finite for `kFinite`, else what the
-// question names. Null for what a library does not offer.
+// elements `T`. `none` and `first` search for hits: NaN and infinities for `kFinite`, and otherwise
+// the elements of the question. Null if a library has no such loop.
 template <class Loops, class T>
 Loop pick(Op op) {
     switch (op) {
@@ -101,7 +101,7 @@ struct ByBits {
 using F32Bits = ByBits<uint32_t, 0x7F800000>;
 using F64Bits = ByBits<uint64_t, 0x7FF0000000000000>;
 
-// By the bits, for what a loop leaves over.
+// For the rest of a loop, by the bits.
 template <Question Q>
 inline bool ask(float x) {
     uint32_t bits;

@@ -1,5 +1,5 @@
-// The loops that one writes first, and nothing else: each compiler makes of them what it can. This
-// file is built by gcc and by clang, each for AVX2 and for AVX-512; NAME is the entry's name.
+// The plain loops that one writes first. Each compiler optimises them as well as it can. This file
+// is built by gcc and by clang, each for AVX2 and for AVX-512; NAME is the entry's name.
 #include <cmath>
 #include <limits>
 #include <type_traits>

@@ -1,4 +1,4 @@
-//! Memory and what is in it.
+//! Memory, and its contents.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,8 +7,7 @@ use nonfinite::{F8E4M3Fn, F8E5M2};
 
 use crate::task::{Answer, Ask, Input, Question};
 
-/// Memory from a multiple of 64 bytes on, so that nobody has better or worse luck with the
-/// allocator than others.
+/// Memory at a multiple of 64 bytes, so that the allocator favours nobody.
 pub struct Buffer<T> {
     memory: Vec<T>,
     start: usize,
@@ -22,7 +21,7 @@ impl<T: Copy + Default> Buffer<T> {
         let start = memory.as_ptr().align_offset(64);
         assert!(start <= spare);
         let mut buffer = Self { memory, start, len };
-        // Zeroed memory may not be there before it is written.
+        // Zeroed memory may have no pages before it is written.
         buffer.fill(T::default());
         buffer
     }
@@ -41,13 +40,13 @@ impl<T> DerefMut for Buffer<T> {
     }
 }
 
-/// What the tensor holds besides finite elements.
+/// The NaN and infinities in the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Data {
     Clean,
-    /// One element in so many is special, at random places.
+    /// One of this number of elements is special, at random places.
     Dirty(u64),
-    /// Runs of 1 to 200 special elements, an eighth of the data or so; shorter ones in short data.
+    /// Runs of 1 to 200 special elements, about an eighth of the data. Shorter runs in short data.
     Runs,
     /// All patterns of bits alike: signalling NaN, subnormals, both signs.
     Random,
@@ -55,7 +54,7 @@ pub enum Data {
 }
 
 impl Data {
-    /// What is measured, by its name in a cell. `dirty` is as in `benches/common`.
+    /// Data by its name in a cell. `dirty` means the same as in `benches/common`.
     pub const NAMED: [(&str, Self); 6] = [
         ("clean", Self::Clean),
         ("dirty3", Self::Dirty(3)),
@@ -220,7 +219,7 @@ byte! {
     F8E5M2, "f8e5m2", 0x7C, true, E5m2;
 }
 
-/// The answer by the standard library's (or `half`'s) functions, an element at a time.
+/// The answer of the standard library (or `half`) for each element.
 pub fn expected<T: Element>(ask: Ask, x: &[T]) -> Answer {
     let finite = |x: &T| x.holds(Question::Finite);
     let nan = |x: &T| x.holds(Question::Nan);

@@ -1,4 +1,4 @@
-//! `nonfinite` and others that answer its questions, measured in one run; see README.md.
+//! Measures `nonfinite` and other libraries with the same questions, in one run; see README.md.
 
 mod data;
 mod measure;
@@ -69,9 +69,9 @@ impl Options {
     fn wants(&self, ask: Ask, bytes: usize, data: Data, cell: &str) -> bool {
         let usual = match (&self.sizes, data) {
             (Some(sizes), _) => sizes.contains(&bytes),
-            // In memory, a search of clean data reads all, as a count does.
+            // In memory, a search of clean data reads everything, like a count.
             (None, Data::Clean) => bytes < 64 << 20 || !ask.is_search(),
-            // A search ends at the first hit: the size does not matter.
+            // A search ends at the first hit, so the size does not matter.
             (None, _) => bytes == 1 << 10 || bytes < 1 << 20 && !ask.is_search(),
         };
         usual && self.filter.iter().any(|text| cell.contains(text.as_str()))
@@ -89,7 +89,7 @@ fn tasks<'a, T: Element>(ask: Ask, x: &'a [T]) -> Vec<Task<'a>> {
     peers::ALL.iter().flat_map(|tasks| tasks(ask, T::input(x))).collect()
 }
 
-/// Who answers wrongly, on data of several kinds and of lengths that no block divides.
+/// The peers with wrong answers, on several kinds of data and lengths that no block divides.
 fn wrong<T: Element>(ask: Ask) -> BTreeSet<&'static str> {
     let mut wrong = BTreeSet::new();
     for data in [Data::Clean, Data::Dirty(100), Data::Runs, Data::Random, Data::AllNan] {

@@ -4,18 +4,17 @@ use std::time::{Duration, Instant};
 
 use crate::task::Task;
 
-/// How long one sample takes at least, if a call takes less.
+/// The least time of a sample, if a call takes less.
 const SAMPLE: Duration = Duration::from_micros(300);
 
-/// Seconds a call: the median of `rounds` samples of each task. The tasks take turns, so that
-/// whatever else the machine does befalls all of them.
+/// Seconds of a call: the median of `rounds` samples of each task. The tasks take turns, so that
+/// other load affects all of them.
 pub fn seconds(tasks: &mut [Task<'_>], rounds: usize) -> Vec<f64> {
     let calls: Vec<u32> = tasks.iter_mut().map(calls).collect();
     let mut samples = vec![Vec::with_capacity(rounds); tasks.len()];
     for _ in 0..rounds {
         for ((task, calls), samples) in tasks.iter_mut().zip(&calls).zip(&mut samples) {
-            // The data is in this task's caches, not the one's before. One call is as good as
-            // another where the data does not fit.
+            // Warms the caches up for this task, unless the data does not fit anyway.
             if *calls > 1 {
                 task.run();
             }
@@ -33,7 +32,7 @@ fn time(task: &mut Task<'_>, calls: u32) -> Duration {
     start.elapsed()
 }
 
-/// How many calls make a sample.
+/// The number of calls in a sample.
 fn calls(task: &mut Task<'_>) -> u32 {
     // The first call pays for pages and caches.
     task.run();

@@ -1,5 +1,4 @@
-//! Who is measured. Each has a function that hands in what it has for a question and a type, which
-//! may be nothing.
+//! The peers. Each has a function that returns its tasks for a question and a type, or none.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -43,7 +42,7 @@ pub const ALL: &[Peer] = &[
     burn::tasks,
 ];
 
-/// Whether loops built for AVX-512 run here: what Skylake-X has.
+/// Whether the CPU can run loops that are built for AVX-512, as on Skylake-X.
 fn has_avx512() -> bool {
     nonfinite::Backend::by_name("avx512").is_some()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// What was measured in one cell.
+/// The results of one cell.
 pub struct Cell {
     /// As `mask/f32/finite/16KiB/clean`.
     pub name: String,
@@ -11,10 +11,10 @@ pub struct Cell {
     pub rows: Vec<(&'static str, f64)>,
 }
 
-/// Ours on one backend beside the others that run on the same machine.
+/// Our result on one backend, and the results of others that need no better CPU.
 struct Standing {
     ours: f64,
-    /// The fastest other, if anybody else has this.
+    /// The fastest other peer, if there is one.
     other: Option<(&'static str, f64)>,
     /// Our share of the limit.
     share: Option<f64>,
@@ -47,7 +47,7 @@ impl Cell {
         Some(Standing { ours, other, share: limit.map(|limit| ours / limit) })
     }
 
-    /// What is asked, and of what: `mask/f32/finite` and `16KiB/clean`.
+    /// Splits the name of a cell into question and data: `mask/f32/finite` and `16KiB/clean`.
     fn split(&self) -> (&str, &str) {
         let at = self.name.match_indices('/').nth(2).map_or(self.name.len(), |(at, _)| at);
         (&self.name[..at], self.name.get(at + 1..).unwrap_or_default())

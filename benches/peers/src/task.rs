@@ -1,4 +1,4 @@
-//! What is asked of everybody, and what a peer hands in.
+//! The questions, and the tasks of a peer.
 
 use std::hint::black_box;
 
@@ -16,15 +16,15 @@ pub enum Question {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ask {
-    /// A byte an element.
+    /// A byte for each element.
     Mask(Question),
-    /// A bit an element.
+    /// A bit for each element.
     Bits(Question),
     AllFinite,
     AnyNan,
     CountNan,
     FirstNonFinite,
-    /// How many NaN, +Inf and -Inf.
+    /// The counts of NaN, +Inf and -Inf.
     Census,
 }
 
@@ -117,7 +117,7 @@ impl Input<'_> {
 /// An answer in one form for all, to compare.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
-    /// One of 0 and 1 an element, whether it came as bytes or as bits.
+    /// 0 or 1 for each element, from bytes or from bits.
     Each(Vec<u8>),
     Flag(bool),
     Count(usize),
@@ -159,7 +159,7 @@ impl From<[usize; 3]> for Answer {
     }
 }
 
-/// Something that can be done again and again, and whose last result can be looked at.
+/// A function that can be called repeatedly, and that keeps its last result.
 pub struct Task<'a> {
     pub name: &'static str,
     job: Box<dyn Job + 'a>,
@@ -222,7 +222,7 @@ impl<'a> Task<'a> {
         Self::new(name, None, move |value| *value = Some(f()), read)
     }
 
-    /// Allocates its result. Giving back the one before is part of the time, as it is for a user.
+    /// Allocates its result. The time includes freeing the last result, as for a user.
     pub fn owned<O: 'a>(
         name: &'static str,
         mut f: impl FnMut() -> O + 'a,

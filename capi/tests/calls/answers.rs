@@ -4,7 +4,8 @@
 use nonfinite_capi::*;
 
 use crate::common::{
-    CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_backend, text,
+    CANARY, PREDICATES, bitmaps, census, count, first, formats, memory, on_each_backend, stats,
+    text,
 };
 use crate::oracle::holds;
 
@@ -71,6 +72,10 @@ fn every_function_every_format_every_predicate() {
                 // SAFETY: `length` elements, and a slot.
                 assert_eq!(unsafe { nf_take_census(data, code, length, &mut taken) }, NF_OK);
                 assert_eq!(taken, census(&kinds), "{backend} {format} {length}");
+                let mut taken = Stats::default();
+                // SAFETY: `length` elements, and a slot.
+                assert_eq!(unsafe { nf_take_stats(data, code, length, &mut taken) }, NF_OK);
+                assert_eq!(taken, stats(format, &bytes[1..]), "{backend} {format} {length}");
             });
         }
     }

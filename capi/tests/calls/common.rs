@@ -90,6 +90,28 @@ pub(crate) fn census(kinds: &[Kind]) -> Census {
     Census { nan: class(Kind::Nan), pos_inf: class(Kind::PosInf), neg_inf: class(Kind::NegInf) }
 }
 
+/// The statistics of elements, by the oracle.
+pub(crate) fn stats(format: Format, bytes: &[u8]) -> Stats {
+    let elements = bytes.chunks_exact(format.size_in_bytes()).map(oracle::read);
+    let summary = oracle::summary(format, elements);
+    let class = |(count, first): (usize, Option<usize>)| Occurrences {
+        count: count as u64,
+        first: first.map_or(NF_NONE, |first| first as u64),
+    };
+    let number = |number: Option<oracle::Number>| {
+        number.map_or(Extreme::default(), |(bits, value, index)| Extreme {
+            value,
+            bits,
+            index: index as u64,
+        })
+    };
+    let [nan, pos_inf, neg_inf] = summary.classes.map(class);
+    let [zeros, subnormals, normals] = summary.counts.map(|count| count as u64);
+    let (min, max, max_abs) = (number(summary.min), number(summary.max), number(summary.max_abs));
+    let census = Census { nan, pos_inf, neg_inf };
+    Stats { census, min, max, max_abs, zeros, subnormals, normals }
+}
+
 /// A bitmap before and after the answers are written from bit `offset` on.
 pub(crate) fn bitmaps(answers: &[bool], offset: usize) -> (Vec<u8>, Vec<u8>) {
     let old = vec![CANARY; (offset + answers.len()).div_ceil(8) + 8];

@@ -15,10 +15,17 @@ enum Reduction {
     Count,
     First,
     Census,
+    Stats,
 }
 
-const REDUCTIONS: [Reduction; 5] =
-    [Reduction::Any, Reduction::All, Reduction::Count, Reduction::First, Reduction::Census];
+const REDUCTIONS: [Reduction; 6] = [
+    Reduction::Any,
+    Reduction::All,
+    Reduction::Count,
+    Reduction::First,
+    Reduction::Census,
+    Reduction::Stats,
+];
 
 impl Reduction {
     fn call(
@@ -29,9 +36,9 @@ impl Reduction {
         predicate: PredicateCode,
         result: *mut u64,
     ) -> Status {
-        let mut census = Census::default();
+        let mut stats = Stats::default();
         let large =
-            if result.is_null() || !result.is_aligned() { result.cast() } else { &raw mut census };
+            if result.is_null() || !result.is_aligned() { result.cast() } else { &raw mut stats };
         // SAFETY: the tests below pass what they say, and a result that is large enough where it is
         // not refused.
         unsafe {
@@ -42,10 +49,13 @@ impl Reduction {
                 Self::First => nf_first(x, format, n, predicate, result),
                 // A census has no predicate, so the status of the other functions is used for a bad
                 // one.
-                Self::Census if !PREDICATES.iter().any(|known| known.0 == predicate) => {
+                Self::Census | Self::Stats
+                    if !PREDICATES.iter().any(|known| known.0 == predicate) =>
+                {
                     NF_ERR_PREDICATE
                 }
-                Self::Census => nf_take_census(x, format, n, large),
+                Self::Census => nf_take_census(x, format, n, large.cast()),
+                Self::Stats => nf_take_stats(x, format, n, large),
             }
         }
     }

@@ -98,6 +98,13 @@ fn check(backend: &str, x: &View, sizes: &[usize], kinds: &[Kind]) {
     // SAFETY: as above, and a slot.
     assert_eq!(unsafe { nf_view_census(x, &mut taken) }, NF_OK);
     assert_eq!(taken, census(kinds), "{backend} {} {sizes:?}", x.format);
+    let mut stats = Stats::default();
+    // SAFETY: as above, and a slot.
+    assert_eq!(unsafe { nf_view_stats(x, &mut stats) }, NF_OK);
+    assert_eq!(stats.census, taken, "{backend} {} {sizes:?}", x.format);
+    let finite = stats.zeros + stats.subnormals + stats.normals;
+    let others = taken.nan.count + taken.pos_inf.count + taken.neg_inf.count;
+    assert_eq!(finite + others, kinds.len() as u64, "{backend} {} {sizes:?}", x.format);
 }
 
 #[test]
@@ -190,6 +197,7 @@ fn bad_views_are_refused() {
         let at = format!("{x:?} {status}");
         let mut out = [CANARY; 8];
         let (mut flag, mut word, mut census) = (true, 77, Census::default());
+        let mut stats = Stats::default();
         let mut coordinate = [9; 3];
         // SAFETY: refused.
         unsafe {
@@ -200,10 +208,12 @@ fn bad_views_are_refused() {
             assert_eq!(nf_view_count(x, NF_IS_NAN, &mut word), status, "{at}");
             assert_eq!(nf_view_first(x, NF_IS_NAN, &mut word), status, "{at}");
             assert_eq!(nf_view_census(x, &mut census), status, "{at}");
+            assert_eq!(nf_view_stats(x, &mut stats), status, "{at}");
             assert_eq!(nf_view_coordinate(x, 0, coordinate.as_mut_ptr()), status, "{at}");
         }
         assert_eq!((out, flag, word, coordinate), ([CANARY; 8], true, 77, [9; 3]), "{at}");
         assert_eq!(census, Census::default(), "{at}");
+        assert_eq!(stats, Stats::default(), "{at}");
     }
     // The same view with wrong arguments.
     let mut out = [CANARY; 8];
@@ -226,6 +236,7 @@ fn bad_views_are_refused() {
         assert_eq!(nf_view_count(&good, NF_IS_NAN, without_provenance_mut(4)), NF_ERR_MISALIGNED);
         assert_eq!(nf_view_first(&good, NF_IS_NAN, without_provenance_mut(4)), NF_ERR_MISALIGNED);
         assert_eq!(nf_view_census(&good, without_provenance_mut(4)), NF_ERR_MISALIGNED);
+        assert_eq!(nf_view_stats(&good, without_provenance_mut(4)), NF_ERR_MISALIGNED);
         assert_eq!(nf_view_bits(&good, NF_IS_NAN, out.as_mut_ptr(), 8, 57), NF_ERR_OUTPUT_LENGTH);
         assert_eq!(
             nf_view_bits(&good, NF_IS_NAN, out.as_mut_ptr(), 8, usize::MAX),

@@ -105,6 +105,8 @@ pub enum Error {
         /// one of 64 KiB.
         most: u64,
     },
+    /// [`Options::max_abs`](crate::Options::max_abs) is negative, infinite or NaN.
+    MaxAbs(f64),
     /// The file has changed since its header was read or its plan was made.
     Changed(String),
     /// The server of a URL cannot be reached, or refuses the request.
@@ -179,6 +181,7 @@ impl Error {
             | Self::Decode { .. }
             | Self::Checksum { .. }
             | Self::Expansion { .. }
+            | Self::MaxAbs(_)
             | Self::Changed(_)
             | Self::Remote { .. }
             | Self::Download { .. }
@@ -238,6 +241,12 @@ impl fmt::Display for Error {
                 "claims {decoded} bytes of numbers in {file} bytes, \
                  more than the {most} for each that are taken"
             ),
+            Self::MaxAbs(bound) => {
+                write!(
+                    f,
+                    "the bound on magnitudes is {bound}, and has to be finite and not negative"
+                )
+            }
             Self::Changed(file) => write!(f, "{file} changed while it was checked"),
             Self::Remote { error, .. } => error.fmt(f),
             Self::Download { length, most } => write!(
@@ -271,6 +280,7 @@ impl StdError for Error {
             | Self::Outside(_)
             | Self::Checksum { .. }
             | Self::Expansion { .. }
+            | Self::MaxAbs(_)
             | Self::Changed(_)
             | Self::Download { .. }
             | Self::Trailing(_) => None,

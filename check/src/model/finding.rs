@@ -56,19 +56,65 @@ impl First {
     }
 }
 
-/// The least and the greatest finite number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
-    /// The least. Of two zeros, the negative one is less.
-    pub min: f64,
-    /// The greatest.
-    pub max: f64,
+/// A finite number of a tensor: the smallest or the largest, or the one of the largest magnitude.
+/// Of several equal numbers, the first in the order of the file. -0 and +0 are equal.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Extreme {
+    /// The number, exactly.
+    pub value: f64,
+    /// The coordinate of the element. For a scale, the coordinate of the first element of its
+    /// block. In lists of varying length, the row.
+    pub coordinate: Vec<usize>,
+    /// The part of the element (of a complex number), or the name of the scale of the block.
+    pub part: Option<&'static str>,
 }
 
-impl Range {
-    /// The range that covers both.
-    pub(crate) fn union(self, other: Self) -> Self {
-        let less = |a: f64, b: f64| if b.total_cmp(&a).is_lt() { b } else { a };
-        Self { min: less(self.min, other.min), max: -less(-self.max, -other.max) }
+impl Extreme {
+    /// A number at a coordinate.
+    pub(crate) const fn new(
+        value: f64,
+        coordinate: Vec<usize>,
+        part: Option<&'static str>,
+    ) -> Self {
+        Self { value, coordinate, part }
+    }
+}
+
+/// The finite numbers of a tensor. Of quantised tensors, the scales.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// The smallest finite number. None without a finite number.
+    pub min: Option<Extreme>,
+    /// The largest finite number. None without a finite number.
+    pub max: Option<Extreme>,
+    /// The number of the largest magnitude, without its sign. None without a finite number.
+    pub max_abs: Option<Extreme>,
+    /// How many zeros there are, of either sign.
+    pub zeros: u64,
+    /// How many subnormal numbers there are: not zero, and nearer to it than every normal number.
+    pub subnormals: u64,
+    /// How many normal numbers there are.
+    pub normals: u64,
+}
+
+/// Finite numbers of a larger magnitude than [`Options::max_abs`](crate::Options::max_abs).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Large {
+    /// How many there are.
+    pub count: u64,
+    /// The bound.
+    pub bound: f64,
+    /// The number of the largest magnitude, without its sign.
+    pub largest: Extreme,
+    /// Whether they are allowed, and do not make the tensor bad.
+    pub is_allowed: bool,
+}
+
+impl Large {
+    /// This many numbers above a bound.
+    pub(crate) const fn new(count: u64, bound: f64, largest: Extreme, is_allowed: bool) -> Self {
+        Self { count, bound, largest, is_allowed }
     }
 }

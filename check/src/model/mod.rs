@@ -28,7 +28,7 @@ pub use error::Error;
 #[cfg(feature = "remote")]
 pub(crate) use error::HasChanged;
 pub use file_format::FileFormat;
-pub use finding::{Finding, First, Range};
+pub use finding::{Extreme, Finding, First, Large, Stats};
 pub(crate) use gaps::{gaps, may_hold_numbers};
 pub use source::{Input, Origin, ReadAt, Source};
 pub(crate) use tensor::Description;

@@ -4,9 +4,9 @@ use std::env;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{ClientConfigKey, ClientOptions, ObjectStore};
@@ -36,29 +36,23 @@ pub(super) fn find(url: &str) -> Result<Found, Failure> {
     match Location::parse(url)? {
         Location::S3(Bucket { url, key }) => {
             let builder = AmazonS3Builder::from_env().with_url(url);
-            let set = |builder: AmazonS3Builder, key: ClientConfigKey, value: &str| {
-                builder.with_config(object_store::aws::AmazonS3ConfigKey::Client(key), value)
-            };
-            let builder = set(builder, ClientConfigKey::Timeout, REQUEST);
-            let builder = set(builder, ClientConfigKey::ReadTimeout, SILENCE);
+            let builder = with_timeouts(builder, |builder, key, value| {
+                builder.with_config(AmazonS3ConfigKey::Client(key), value)
+            });
             Ok((Arc::new(builder.build()?), Path::parse(key)?))
         }
         Location::Google(Bucket { url, key }) => {
             let builder = GoogleCloudStorageBuilder::from_env().with_url(url);
-            let set = |builder: GoogleCloudStorageBuilder, key: ClientConfigKey, value: &str| {
-                builder.with_config(object_store::gcp::GoogleConfigKey::Client(key), value)
-            };
-            let builder = set(builder, ClientConfigKey::Timeout, REQUEST);
-            let builder = set(builder, ClientConfigKey::ReadTimeout, SILENCE);
+            let builder = with_timeouts(builder, |builder, key, value| {
+                builder.with_config(GoogleConfigKey::Client(key), value)
+            });
             Ok((Arc::new(builder.build()?), Path::parse(key)?))
         }
         Location::Azure(Bucket { url, key }) => {
             let builder = MicrosoftAzureBuilder::from_env().with_url(url);
-            let set = |builder: MicrosoftAzureBuilder, key: ClientConfigKey, value: &str| {
-                builder.with_config(object_store::azure::AzureConfigKey::Client(key), value)
-            };
-            let builder = set(builder, ClientConfigKey::Timeout, REQUEST);
-            let builder = set(builder, ClientConfigKey::ReadTimeout, SILENCE);
+            let builder = with_timeouts(builder, |builder, key, value| {
+                builder.with_config(AzureConfigKey::Client(key), value)
+            });
             Ok((Arc::new(builder.build()?), Path::parse(key)?))
         }
         Location::Http(url) => http(&url, HeaderMap::new()),
@@ -77,15 +71,21 @@ pub(super) fn find(url: &str) -> Result<Found, Failure> {
     }
 }
 
+/// Sets the timeouts of a client. `set` sets an option of the builder of a store. The other options
+/// of the builder stay, such as those from the environment.
+fn with_timeouts<B>(builder: B, set: impl Fn(B, ClientConfigKey, &str) -> B) -> B {
+    let builder = set(builder, ClientConfigKey::Timeout, REQUEST);
+    set(builder, ClientConfigKey::ReadTimeout, SILENCE)
+}
+
 /// A URL, including its query. Redirections are followed. The authorization header goes to the
 /// first host only.
 fn http(url: &str, headers: HeaderMap) -> Result<Found, Failure> {
-    let options = ClientOptions::new()
-        .with_config(ClientConfigKey::Timeout, REQUEST)
-        .with_config(ClientConfigKey::ReadTimeout, SILENCE)
-        .with_default_headers(headers)
-        // Unencrypted, since the user gave a URL with http://.
-        .with_allow_http(true);
+    let options =
+        with_timeouts(ClientOptions::new(), |options, key, value| options.with_config(key, value))
+            .with_default_headers(headers)
+            // Unencrypted, since the user gave a URL with http://.
+            .with_allow_http(true);
     let store = HttpBuilder::new().with_url(url).with_client_options(options).build()?;
     Ok((Arc::new(store), Path::default()))
 }

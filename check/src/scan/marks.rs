@@ -5,6 +5,7 @@ use nonfinite::{Format, Predicate, TensorView};
 
 use super::selection::Mask;
 use super::tally::Tally;
+use crate::options::Asked;
 use crate::places::Collector;
 
 /// Bytes for each call of a kernel. The masks of this many bytes stay in a near cache.
@@ -12,8 +13,8 @@ const CHUNK: usize = 64 << 10;
 
 /// What a scanner does with numbers.
 pub(super) enum Look {
-    /// Counts NaN and infinities in a tally.
-    Count,
+    /// Counts NaN and infinities in a tally, and measures finite numbers as it is asked.
+    Count(Asked),
     /// Marks the places of bad numbers.
     Mark(Box<Marks>),
 }
@@ -27,11 +28,18 @@ impl Look {
         numbers: &[u8],
         format: Format,
         place: &dyn Fn(usize) -> usize,
-        stats: bool,
     ) -> Result<(), nonfinite::Error> {
         match self {
-            Self::Count => tally.numbers(numbers, format, place, stats),
+            Self::Count(asked) => tally.numbers(numbers, format, place, *asked),
             Self::Mark(marks) => marks.numbers(numbers, format, place),
+        }
+    }
+
+    /// Whether finite numbers count too, so that none may be left out.
+    pub(super) fn needs_finite(&self) -> bool {
+        match self {
+            Self::Count(asked) => asked.is_any(),
+            Self::Mark(_) => false,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The scan: looks at tensors and adds up the findings.
 
+mod finite;
 mod marks;
 mod pieces;
 mod places;
-mod range;
 mod scanner;
 mod selection;
 mod split;
@@ -11,6 +11,7 @@ mod stream;
 mod tally;
 mod threads;
 
+pub(crate) use finite::{Finite, Peak};
 pub(crate) use pieces::{look, scan};
 pub(crate) use places::places;
 pub(crate) use scanner::Scanner;

@@ -51,7 +51,7 @@ pub(crate) fn scan(
     // For each part with a checksum: the checksums of its pieces, with the places of the pieces.
     let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
         checksums.iter().map(|_| Mutex::default()).collect();
-    let worker = || Scanner::new(options.stats);
+    let worker = || Scanner::new(options.asked());
     for_each(&pieces, options.threads(), worker, |scanner, piece| match piece.of {
         Of::Tensor(index) => {
             let tensor = &tensors[index];

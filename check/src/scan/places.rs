@@ -118,11 +118,11 @@ impl<'a> Bad<'a> {
             Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => false,
         };
         let marks = Marks::new(collector, self.predicates(), shared, has_gaps);
-        let mut scanner = Scanner::with(false, Look::Mark(Box::new(marks)));
+        let mut scanner = Scanner::with(Look::Mark(Box::new(marks)));
         scan_in_order(source, self.tensor, &mut scanner, options)?;
         match scanner.into_look() {
             Look::Mark(marks) => Ok(marks.collector.finish()),
-            Look::Count => Ok(None),
+            Look::Count(_) => Ok(None),
         }
     }
 

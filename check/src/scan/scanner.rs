@@ -12,10 +12,9 @@ use crate::model::source::Sequence;
 use crate::model::{
     Blocks, ByteOrder, Content, Error, ReadAt, Run, See, ShowError, Tensor, swap_bytes,
 };
-use crate::options::Options;
+use crate::options::{Asked, Options};
 
-/// Bytes that are prepared (decoded, swapped, gathered) or looked at twice at a time. This many
-/// stay in a near cache.
+/// Bytes that are prepared (decoded, swapped, gathered) at a time. This many stay in a near cache.
 const CHUNK: usize = 64 << 10;
 
 /// Bytes of a file that are read at a time. They fit into the second cache of a core. On an AMD
@@ -25,7 +24,6 @@ const BUFFER: usize = 1 << 20;
 
 /// The buffers of a thread.
 pub(crate) struct Scanner {
-    stats: bool,
     look: Look,
     /// Bytes of a stream.
     buffer: Vec<u8>,
@@ -35,14 +33,15 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    pub(crate) fn new(stats: bool) -> Self {
-        Self::with(stats, Look::Count)
+    /// A scanner that counts, and answers what is asked about finite numbers.
+    pub(crate) fn new(asked: Asked) -> Self {
+        Self::with(Look::Count(asked))
     }
 
     /// A scanner for this action.
-    pub(super) fn with(stats: bool, look: Look) -> Self {
+    pub(super) fn with(look: Look) -> Self {
         let (buffer, numbers, selection) = Default::default();
-        Self { stats, look, buffer, numbers, selection }
+        Self { look, buffer, numbers, selection }
     }
 
     /// The action, with its findings.
@@ -80,21 +79,16 @@ impl Scanner {
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
         let size = format.size_in_bytes();
-        let native = order == ByteOrder::NATIVE || size == 1;
-        if native && !self.stats {
-            return self.look.numbers(tally, bytes, format, place, false);
+        if order == ByteOrder::NATIVE || size == 1 {
+            return self.look.numbers(tally, bytes, format, place);
         }
         for (chunk, bytes) in bytes.chunks(CHUNK).enumerate() {
             let first = chunk * (CHUNK / size);
             let place = |index| place(first + index);
-            if native {
-                self.look.numbers(tally, bytes, format, &place, self.stats)?;
-            } else {
-                self.numbers.clear();
-                self.numbers.extend_from_slice(bytes);
-                swap_bytes(&mut self.numbers, size);
-                self.look.numbers(tally, &self.numbers, format, &place, self.stats)?;
-            }
+            self.numbers.clear();
+            self.numbers.extend_from_slice(bytes);
+            swap_bytes(&mut self.numbers, size);
+            self.look.numbers(tally, &self.numbers, format, &place)?;
         }
         Ok(())
     }
@@ -134,7 +128,7 @@ impl Scanner {
         };
         let size = format.size_in_bytes();
         let native = order == ByteOrder::NATIVE;
-        let screened = native && !self.stats;
+        let screened = native && !self.look.needs_finite();
         for (chunk, bytes) in numbers.chunks(CHUNK).enumerate() {
             if screened && !TensorView::from_bytes(bytes, format)?.any(Predicate::NonFinite) {
                 continue;
@@ -150,7 +144,7 @@ impl Scanner {
                 swap_bytes(&mut self.numbers, size);
             }
             let place = |index| place(first + self.selection.nth(index));
-            self.look.numbers(tally, &self.numbers, format, &place, self.stats)?;
+            self.look.numbers(tally, &self.numbers, format, &place)?;
         }
         Ok(())
     }
@@ -167,9 +161,10 @@ impl Scanner {
         let per_block = blocks.scales.len();
         let step = (CHUNK / blocks.bytes).max(1);
         self.numbers.resize(step * per_block * size, 0);
+        let may_skip = !self.look.needs_finite() && order == ByteOrder::NATIVE;
         for (chunk, bytes) in bytes.chunks(step * blocks.bytes).enumerate() {
             // Statistics need all scales, and the quick search needs the byte order of the machine.
-            if !self.stats && order == ByteOrder::NATIVE && !blocks.may_have_hit(bytes) {
+            if may_skip && !blocks.may_have_hit(bytes) {
                 continue;
             }
             let length = blocks.gather(bytes, &mut self.numbers);
@@ -178,7 +173,7 @@ impl Scanner {
                 swap_bytes(scales, size);
             }
             let first = (first + chunk * step) * per_block;
-            self.look.numbers(tally, scales, blocks.format, &|index| first + index, self.stats)?;
+            self.look.numbers(tally, scales, blocks.format, &|index| first + index)?;
         }
         Ok(())
     }
@@ -245,7 +240,7 @@ impl Scanner {
     }
 }
 
-/// Fills a chunk with the next bytes of data, of which so many are still to come.
+/// Fills a chunk with the next bytes of data. `left` is the number of bytes that are still to come.
 fn fill(stream: &mut dyn Read, chunk: &mut [u8], left: usize) -> io::Result<()> {
     let mut filled = 0;
     while filled < chunk.len() {
@@ -259,7 +254,7 @@ fn fill(stream: &mut dyn Read, chunk: &mut [u8], left: usize) -> io::Result<()> 
     Ok(())
 }
 
-/// The error of data that ends so many bytes too early.
+/// The error of data that ends this many bytes too early.
 pub(super) fn ends_early(missing: usize) -> io::Error {
     let bytes = if missing == 1 { "byte of it is" } else { "bytes of it are" };
     let why = format!("the data ends too early: {missing} {bytes} missing");

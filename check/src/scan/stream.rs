@@ -33,7 +33,7 @@ pub(crate) fn scan_stream(
 
 /// Reads a stream in a format whose reader passes on the numbers itself.
 fn in_parts(read: ReadParts, stream: &mut dyn Read, options: &Options) -> Result<Scanned, Error> {
-    let mut look = Look { options, scanner: Scanner::new(options.stats), tallies: Vec::new() };
+    let mut look = Look { options, scanner: Scanner::new(options.asked()), tallies: Vec::new() };
     let mut tensors = read(stream, &mut look)?;
     tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.raw, &options.taken_as));
     let mut tallies = look.tallies;
@@ -95,7 +95,7 @@ fn described(
         };
         observer.started(length as u64);
     }
-    let mut scanner = Scanner::new(options.stats);
+    let mut scanner = Scanner::new(options.asked());
     let (mut at, mut scanned) = (header, Vec::new());
     for mut tensor in tensors {
         raw::apply(&mut tensor, &options.raw, &options.taken_as);

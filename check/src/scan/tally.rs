@@ -3,8 +3,9 @@
 
 use nonfinite::{Format, Occurrences, TensorView};
 
-use super::range;
-use crate::model::{ByKind, ByteOrder, Range};
+use super::finite::Finite;
+use crate::model::{ByKind, ByteOrder};
+use crate::options::Asked;
 
 /// The count of the numbers of one kind, and the first of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,17 +32,15 @@ impl Found {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
     pub(crate) found: ByKind<Found>,
-    pub(crate) range: Option<Range>,
+    /// The finite numbers. Empty unless [`Asked`] asks about them.
+    pub(crate) finite: Finite,
 }
 
 impl Tally {
     pub(crate) fn merge(&mut self, other: Self) {
-        let Self { found, .. } = self;
+        let Self { found, finite } = self;
         *found = found.zip(other.found).map(|(a, b)| a.merged(b));
-        self.range = match (self.range, other.range) {
-            (Some(a), Some(b)) => Some(a.union(b)),
-            (a, b) => a.or(b),
-        };
+        *finite = finite.merged(other.finite);
     }
 
     /// Looks at numbers in the byte order of the machine. `place` returns the place in the tensor
@@ -51,16 +50,21 @@ impl Tally {
         numbers: &[u8],
         format: Format,
         place: &dyn Fn(usize) -> usize,
-        stats: bool,
+        asked: Asked,
     ) -> Result<(), nonfinite::Error> {
-        let census = TensorView::from_bytes(numbers, format)?.census();
+        let view = TensorView::from_bytes(numbers, format)?;
+        let (census, finite) = if asked.is_any() {
+            let stats = view.stats();
+            (stats.census, Finite::new(numbers, format, &stats, place, asked.max_abs())?)
+        } else {
+            (view.census(), Finite::default())
+        };
         let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };
         let found = census.map(|class: Occurrences| Found {
             count: class.count as u64,
             first: class.first.map(|index| (place(index), bits(numbers, format, index))),
         });
-        let range = if stats { range::of(numbers, format) } else { None };
-        self.merge(Self { found, range });
+        self.merge(Self { found, finite });
         Ok(())
     }
 }

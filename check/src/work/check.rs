@@ -140,7 +140,7 @@ fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Resul
     let mut tally = Tally::default();
     let crc = match content {
         Some(content) => {
-            let looked = Scanner::new(piece.stats).bytes(bytes, &content, at / unit, &mut tally);
+            let looked = Scanner::new(piece.asked).bytes(bytes, &content, at / unit, &mut tally);
             looked.map_err(crate::Error::Census)?;
             options.advance(bytes.len())?;
             None
@@ -185,7 +185,7 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
     let cut = cut.map(|(start, length)| scan::Piece { of: piece.of, start, length });
     let cut = cut.filter(|cut| fits(tensor, &content, cut, *is_part));
     let cut = cut.ok_or(Error::Invalid("a piece that does not fit its tensor"))?;
-    let mut scanner = Scanner::new(piece.stats);
+    let mut scanner = Scanner::new(piece.asked);
     let mut look = |tensor: &Tensor| scan::look(file.source(), &cut, tensor, &mut scanner, options);
     let tally = if tensor.content == content {
         look(tensor)

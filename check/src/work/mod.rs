@@ -80,8 +80,8 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// The stored members of an archive have checksums. Each member is cut into pieces for its
 /// checksum, so bytes of numbers in it are in two pieces.
 ///
-/// This uses the options `raw`, `taken_as`, `expansion`, `download` and `stats`. The others are
-/// used when the pieces are checked and merged, except `places` and `draw`, which are not used.
+/// This uses the options `raw`, `taken_as`, `expansion`, `download`, `stats` and `max_abs`. The
+/// others are used when the pieces are checked and merged, except `places` and `draw`, which are not used.
 ///
 /// # Errors
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.
@@ -188,6 +188,8 @@ pub fn merge(
     if plan.form != FORM {
         return Err(Error::Form(plan.form));
     }
+    let options =
+        &Options { stats: plan.asked.stats, max_abs: plan.asked.max_abs(), ..options.clone() };
     let mut all = Tallies::default();
     tallies.into_iter().try_for_each(|more| all.add(more))?;
     if !all.is_of(&plan.fingerprint()) {

@@ -11,11 +11,11 @@ use super::tallies::Part;
 use crate::check::other_files;
 use crate::model::reader::Contents;
 use crate::model::{self, Checksum, Data, Description, FileFormat, Origin, ReadAt, Tensor};
-use crate::options::Options;
+use crate::options::{Asked, Options};
 use crate::scan::{self, Of};
 
 /// The version of the serialised form of plans, pieces and tallies. Rises with each change.
-pub(super) const FORM: u32 = 1;
+pub(super) const FORM: u32 = 2;
 
 /// A file in pieces: its tensors and checksums, and the pieces to look at.
 ///
@@ -25,7 +25,7 @@ pub struct Plan {
     pub(super) form: u32,
     pub(super) file: Origin,
     pub(super) format: String,
-    pub(super) stats: bool,
+    pub(super) asked: Asked,
     pub(super) tensors: Vec<PlannedTensor>,
     pub(super) checksums: Vec<PlannedChecksum>,
     /// The paths of [`Report::other_files`](crate::Report::other_files).
@@ -83,7 +83,7 @@ pub struct Piece {
     pub(super) name: String,
     /// The kind of the elements. None for a checksum.
     pub(super) content: Option<Elements>,
-    pub(super) stats: bool,
+    pub(super) asked: Asked,
     pub(super) place: Place,
 }
 
@@ -132,7 +132,7 @@ impl Plan {
             form: FORM,
             file,
             format,
-            stats: options.stats,
+            asked: options.asked(),
             tensors,
             checksums: checksums.iter().map(PlannedChecksum::from).collect(),
             other_files,
@@ -146,7 +146,7 @@ impl Plan {
             of: cut.of,
             name,
             content,
-            stats: plan.stats,
+            asked: plan.asked,
             place,
         });
         let pieces = pieces.collect();
@@ -183,7 +183,7 @@ impl Plan {
     /// the length of the pieces.
     pub(super) fn fingerprint(&self) -> String {
         let read = (&self.tensors, &self.checksums, &self.other_files);
-        let all = (self.form, &self.file, &self.format, self.stats, read);
+        let all = (self.form, &self.file, &self.format, self.asked, read);
         // Numbers, texts and lists always have a form in JSON.
         let text = serde_json::to_vec(&all).unwrap_or_default();
         let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::plan::FORM;
-use crate::model::{ByKind, Range};
-use crate::scan::{Found, Of, Tally};
+use crate::model::ByKind;
+use crate::scan::{Finite, Found, Of, Peak, Tally};
 
 /// The findings in one piece or in several.
 ///
@@ -142,8 +142,7 @@ struct WrittenCovered {
     nan: WrittenFound,
     pos_inf: WrittenFound,
     neg_inf: WrittenFound,
-    /// Bits of the least and the greatest finite number.
-    range: Option<(String, String)>,
+    finite: WrittenFinite,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -153,18 +152,37 @@ struct WrittenFound {
     first: Option<(usize, String)>,
 }
 
+/// [`Finite`]. A number is its place, and its bits as f64.
+#[derive(Clone, Serialize, Deserialize)]
+struct WrittenFinite {
+    min: Option<(usize, String)>,
+    max: Option<(usize, String)>,
+    max_abs: Option<(usize, String)>,
+    zeros: u64,
+    subnormals: u64,
+    normals: u64,
+    large: u64,
+}
+
+impl From<Finite> for WrittenFinite {
+    fn from(finite: Finite) -> Self {
+        let Finite { min, max, max_abs, zeros, subnormals, normals, large } = finite;
+        let [min, max, max_abs] = [min, max, max_abs]
+            .map(|peak| peak.map(|Peak { value, place }| (place, hex(value.to_bits()))));
+        Self { min, max, max_abs, zeros, subnormals, normals, large }
+    }
+}
+
 impl From<Tallies> for Written {
     fn from(tallies: Tallies) -> Self {
-        let hex = |bits: u64| format!("{bits:x}");
         let found = |Found { count, first }: Found| WrittenFound {
             count,
             first: first.map(|(place, bits)| (place, hex(bits))),
         };
         let covered = |(of, Covered { parts, tally })| {
-            let Tally { found: by_kind, range } = tally;
+            let Tally { found: by_kind, finite } = tally;
             let ByKind { nan, pos_inf, neg_inf } = by_kind.map(found);
-            let range = range.map(|Range { min, max }| (hex(min.to_bits()), hex(max.to_bits())));
-            WrittenCovered { of, parts, nan, pos_inf, neg_inf, range }
+            WrittenCovered { of, parts, nan, pos_inf, neg_inf, finite: finite.into() }
         };
         let found = tallies.found.into_iter().map(covered).collect();
         Self { form: FORM, fingerprint: tallies.fingerprint, found }
@@ -180,7 +198,7 @@ impl TryFrom<Written> for Tallies {
         }
         let mut all = BTreeMap::new();
         for covered in written.found {
-            let WrittenCovered { of, parts: written, nan, pos_inf, neg_inf, range } = covered;
+            let WrittenCovered { of, parts: written, nan, pos_inf, neg_inf, finite } = covered;
             let is_checksum = matches!(of, Of::Checksum(_));
             let mut parts = Vec::new();
             for part in written {
@@ -193,12 +211,7 @@ impl TryFrom<Written> for Tallies {
             }
             let found =
                 ByKind { nan: nan.read()?, pos_inf: pos_inf.read()?, neg_inf: neg_inf.read()? };
-            let float = |text: &str| Ok::<_, Error>(f64::from_bits(bits(text)?));
-            let range = match range {
-                Some((min, max)) => Some(Range { min: float(&min)?, max: float(&max)? }),
-                None => None,
-            };
-            let tally = Tally { found, range };
+            let tally = Tally { found, finite: finite.read()? };
             if parts.is_empty() || is_checksum && tally != Tally::default() {
                 return Err(Error::Invalid("something found where nothing was looked at"));
             }
@@ -221,6 +234,31 @@ impl WrittenFound {
         }
         Ok(Found { count: self.count, first })
     }
+}
+
+impl WrittenFinite {
+    fn read(self) -> Result<Finite, Error> {
+        let Self { min, max, max_abs, zeros, subnormals, normals, large } = self;
+        let peak = |written: Option<(usize, String)>| {
+            let read = |(place, text): (usize, String)| {
+                Ok::<_, Error>(Peak { value: f64::from_bits(bits(&text)?), place })
+            };
+            written.map(read).transpose()
+        };
+        let [min, max, max_abs] = [peak(min)?, peak(max)?, peak(max_abs)?];
+        let count = zeros.saturating_add(subnormals).saturating_add(normals);
+        let peaks = [min, max, max_abs];
+        let fit = peaks.iter().flatten().all(|peak| peak.value.is_finite())
+            && peaks.iter().all(|peak| peak.is_some() == (count > 0));
+        if !fit || large > count {
+            return Err(Error::Invalid("statistics that do not fit their counts"));
+        }
+        Ok(Finite { min, max, max_abs, zeros, subnormals, normals, large })
+    }
+}
+
+fn hex(bits: u64) -> String {
+    format!("{bits:x}")
 }
 
 fn bits(text: &str) -> Result<u64, Error> {

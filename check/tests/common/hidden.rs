@@ -1,5 +1,4 @@
-//! A file with a NaN, wrapped into all that people wrap files into, and under all names. No check
-//! of it may come out as clean.
+//! A file with a NaN, in every usual container and under many names. No check may find it clean.
 
 use std::fs;
 use std::io::Write;
@@ -9,38 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use nonfinite_check::{Options, check_file};
 
+use crate::names::NAMES;
 use crate::zip::{Beside, deflated, field, zip, zip_beside};
-
-/// Names of files: known endings, unknown ones, and none.
-const NAMES: [&str; 27] = [
-    "x",
-    "x.npy",
-    "x.npz",
-    "x.safetensors",
-    "x.safetensors.index.json",
-    "x.gguf",
-    "x.onnx",
-    "x.pb",
-    "x.pt",
-    "x.pth",
-    "x.ckpt",
-    "x.jit",
-    "x.ptl",
-    "x.pt2",
-    "x.pth.tar",
-    "pytorch_model.bin",
-    "x.bin.index.json",
-    "x.distcp",
-    ".metadata",
-    "x.arrow",
-    "x.parquet",
-    "x.feather",
-    "x.h5",
-    "x.keras",
-    "x.txt",
-    "x.json",
-    "x.zip",
-];
 
 /// The headers of a tar archive, and the data behind it.
 fn tar(file: &[u8]) -> Vec<u8> {
@@ -70,7 +39,7 @@ fn torch(name: &str, member: &[u8]) -> Vec<u8> {
     zip(&[("m/data.pkl", b"\x80\x02}."), ("m/version", b"3\n"), (name, member)])
 }
 
-/// The file in each container, with words that say which.
+/// The file in each container, with the name of the container.
 fn wrapped(file: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let good = good_npy();
     let clean = zip(&[("good.npy", &good)]);
@@ -126,8 +95,8 @@ fn check_bytes_is_clean(bytes: &[u8]) -> bool {
     report.is_complete() && !report.is_bad() && !report.tensors.is_empty()
 }
 
-/// That a file with a NaN is found to be bad, and is never clean in any container, by any name.
-/// `kind` tells the calls of a process apart.
+/// Asserts that a file with a NaN is bad, and is not clean in any container under any name. `kind`
+/// makes the folders of several calls different.
 #[track_caller]
 pub(crate) fn never_clean(kind: &str, file: &[u8]) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hidden-{kind}"));

@@ -1,4 +1,4 @@
-//! A check in pieces, as a cluster does it: cut, carried, merged, all at random.
+//! A check in pieces, as on a cluster: pieces are cut, serialised and merged at random.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use nonfinite_check::{Error, FileFormat, Options, Report};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Numbers that differ from call to call and not from run to run (xorshift).
+/// Numbers that differ between calls and are the same in every run (xorshift).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -22,13 +22,13 @@ impl Random {
     }
 }
 
-/// What arrives of a value that was sent.
+/// Serialises and deserialises a value.
 pub(crate) fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).expect("there is a form of it");
     serde_json::from_str(&text).expect("what was written can be read")
 }
 
-/// Cuts pieces anew at random: about one in four, and again what is left of it.
+/// Splits pieces at random: about one in four, and then the rest of it again.
 pub(crate) fn cut(pieces: Vec<Piece>, random: &mut Random) -> Vec<Piece> {
     let mut cut = Vec::new();
     for piece in pieces {
@@ -66,7 +66,7 @@ pub(crate) fn report_of_pieces(
         work::Error::Check(error) => error,
         other => panic!("{other}"),
     };
-    // No more than some hundred pieces: each is a file that is opened.
+    // At most some hundred pieces, since each opens the file.
     let length = std::fs::metadata(path).map_or(0, |file| file.len()) as usize;
     let most = [64, 1 << 10, 1 << 14, 1 << 20][random.below(4)].max(length / 200);
     let most = NonZeroUsize::new(most).expect("not 0");
@@ -75,7 +75,7 @@ pub(crate) fn report_of_pieces(
     let mut left = if pieces.len() < 100 { cut(pieces, random) } else { pieces };
     let mut tallies = Vec::new();
     while !left.is_empty() {
-        // Some come alone, some in a row as they lie, some mixed.
+        // Some pieces are checked alone, some with their neighbours, some in random groups.
         let count = 1 + random.below(left.len().min(40));
         let start = random.below(left.len() - count + 1);
         let some: Vec<Piece> = left.drain(start..start + count).map(|piece| sent(&piece)).collect();

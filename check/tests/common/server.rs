@@ -6,32 +6,32 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
-/// What the server does, and what it has seen.
+/// The behaviour of the server, and a record of its requests.
 #[derive(Default)]
 pub(crate) struct State {
     /// Files by path, such as `/x.npy`.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     /// The entity tag of all files.
     pub(crate) tag: Option<String>,
-    /// Another tag after so many answers of 206.
+    /// Changes the tag after this number of answers with status 206.
     pub(crate) changes_after: Option<usize>,
     /// Whether `If-Match` is ignored.
     pub(crate) ignores_conditions: bool,
     /// Whether ranges are ignored.
     pub(crate) ignores_ranges: bool,
-    /// So many requests are answered by 503.
+    /// The number of requests to answer with status 503.
     pub(crate) busy: usize,
-    /// So many answers end in the middle of their body, and so does the connection.
+    /// The number of answers to cut in the middle of the body, together with the connection.
     pub(crate) cut: usize,
-    /// So many answers have fewer bytes than were asked for, and say so.
+    /// The number of answers with a shorter range than requested.
     pub(crate) short: usize,
-    /// Requests that are sent elsewhere: from one path to a URL.
+    /// Redirections, from a path to a URL.
     pub(crate) redirects: BTreeMap<String, String>,
     /// Request lines and headers.
     pub(crate) requests: Vec<String>,
-    /// Bytes of bodies that were sent.
+    /// The number of bytes in the bodies of answers.
     pub(crate) sent: usize,
-    /// Answers of 206.
+    /// The number of answers with status 206.
     pub(crate) answers: usize,
 }
 
@@ -50,7 +50,7 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let state = Arc::clone(&shared);
-                // Clients hang up when they like.
+                // Clients may close the connection at any time.
                 thread::spawn(move || while answer(&stream, &state).is_some() {});
             }
         });

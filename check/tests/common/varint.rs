@@ -1,6 +1,6 @@
-//! Numbers as Protocol Buffers and Thrift's compact protocol have them.
+//! Numbers of variable length, as in Protocol Buffers and Thrift's compact protocol.
 
-/// Seven bits a byte, the lowest first; the top bit tells that more follow.
+/// Seven bits in each byte, the lowest first. The top bit means that more bytes follow.
 pub(crate) fn varint(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value >= 0x80 {

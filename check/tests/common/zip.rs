@@ -7,7 +7,7 @@ pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     zip_with(members, false)
 }
 
-/// The same of deflated ones.
+/// A zip archive of deflated members.
 pub(crate) fn deflated(members: &[(&str, &[u8])]) -> Vec<u8> {
     zip_with(members, true)
 }

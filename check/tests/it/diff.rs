@@ -32,7 +32,7 @@ fn side(files: &[(&str, Report)]) -> Vec<(PathBuf, Report)> {
     files.iter().map(|(path, report)| (path.into(), report.clone())).collect()
 }
 
-/// Whether a NaN is new, and whether that is all.
+/// Whether a NaN is new, and whether the result is complete.
 #[track_caller]
 fn compare(a: Report, b: Report) -> (bool, bool) {
     let (a, b) = (side(&[("", a)]), side(&[("", b)]));
@@ -62,7 +62,7 @@ fn counts_and_first_places() {
     }
 }
 
-/// The place in a file by columns is not compared with that in a file by rows.
+/// Places in column-major and row-major files are not compared.
 #[test]
 fn orders() {
     let array = |fortran, place| {

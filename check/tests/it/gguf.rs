@@ -1,4 +1,4 @@
-//! GGUF files that are not as the others, and such that lie.
+//! Unusual GGUF files, and files with false claims.
 
 use nonfinite_check::{FileFormat, LookedAt};
 
@@ -167,7 +167,7 @@ fn tensors_that_lie() {
     refused(&[one(2, &[2, 33], &data)], "no whole number of blocks");
     refused(&[one(2, &[32, 3], &data)], "no whole number of blocks");
     refused(&[one(F32, &[1], &data), one(F32, &[1], &data)], r#"two tensors of the name "x""#);
-    // Lists longer data than it writes: the second tensor begins within the first.
+    // Claims longer data than it writes, so the second tensor begins within the first.
     let short = [
         one(F32, &[16], &data[..32]),
         Entry { name: "y", kind: F32, shape: &[8], data: &data[..32] },
@@ -237,7 +237,7 @@ fn damaged_anywhere() {
         for value in [0, 1, 0x7F, 0x80, 0xFF] {
             let mut bytes = good.clone();
             bytes[place] = value;
-            // Read or refused: what must not be is a panic.
+            // The bytes are read or refused, without a panic.
             let _ = nonfinite_check::check_bytes(&bytes, FileFormat::GGUF, &Default::default());
         }
     }

@@ -1,10 +1,12 @@
-//! The library as a loader uses it: files made here, with numbers that are not finite at known
+//! The library as a loader uses it, with files made here. They hold NaN and infinities at known
 //! places.
 
 mod diff;
 mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;
+#[path = "../common/names.rs"]
+mod names;
 mod npz;
 mod options;
 #[path = "../common/pieces.rs"]
@@ -14,6 +16,7 @@ mod planted;
 mod records;
 mod safetensors;
 mod sources;
+mod stats;
 mod taken_as;
 mod work;
 mod work_checksums;
@@ -31,7 +34,7 @@ fn report(bytes: &[u8], format: FileFormat) -> Report {
     report_with(bytes, format, &Options::default())
 }
 
-/// As [`report`], and the report is that of the same file in pieces.
+/// Like [`report`]. Also checks that the same file in pieces has the same report.
 #[track_caller]
 fn report_with(bytes: &[u8], format: FileFormat, options: &Options) -> Report {
     assert_eq!(FileFormat::detect(bytes, None), Some(format), "the bytes tell the format");

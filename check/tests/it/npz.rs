@@ -1,4 +1,4 @@
-//! Archives that are not as the others, and such that lie.
+//! Unusual archives, and archives with false claims.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
@@ -48,7 +48,7 @@ fn members_of_other_kinds() {
     assert!(!report.is_complete());
 }
 
-/// Every zip archive begins as a .npz file does. Members that nobody looks at are named.
+/// Every zip archive begins like a .npz file. Members that are not looked at are reported.
 #[test]
 fn members_that_are_not_looked_at() {
     let nested = one(&array(), false);
@@ -119,7 +119,7 @@ fn bytes_of_no_member() {
     check(&comment(&[0, 0, 0xC0, 0x7F]), Some(&name));
 }
 
-/// How far archives may be inflated is up to the caller; what is stored is not counted.
+/// The caller limits how far archives are inflated. Stored members do not count.
 #[test]
 fn inflation_is_bounded() {
     let file =
@@ -178,8 +178,8 @@ fn archives_that_lie() {
     refused(&bytes, "size");
 }
 
-/// A stored member with one wrong bit, in each of the pieces that threads take. The type of the
-/// member makes no difference, since that may be what is wrong.
+/// A stored member with one wrong bit, in each of the pieces. The type of the member makes no
+/// difference, since the type itself may be damaged.
 #[test]
 fn checksums_of_stored_members() {
     let zeros = vec![0; 9 << 20];
@@ -230,7 +230,7 @@ fn overlapping_members() {
     refused(&bytes, FileFormat::NPZ, "overlaps");
 }
 
-/// A shape of 4 GiB that a short stream does not have: neither memory nor time are spent on it.
+/// A shape of 4 GiB with a short stream, which must take neither memory nor time.
 #[test]
 fn claims_of_size() {
     let bytes = one(&npy("<f4", &[1 << 30], false, &[0; 4]), true);
@@ -255,7 +255,7 @@ fn damaged_anywhere() {
             for value in [0, 1, 0x7F, 0x80, 0xFF] {
                 let mut bytes = good.clone();
                 bytes[place] = value;
-                // Read or refused: what must not be is a panic.
+                // The bytes are read or refused, without a panic.
                 let _ = nonfinite_check::check_bytes(&bytes, FileFormat::NPZ, &Default::default());
             }
         }

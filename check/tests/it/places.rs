@@ -1,4 +1,4 @@
-//! Where bad numbers are: what their places have in common, and how densely they lie.
+//! The places of bad numbers: their common pattern, and their density.
 
 use std::num::NonZeroUsize;
 
@@ -38,7 +38,7 @@ fn coordinate(shape: &[usize], fortran: bool, element: usize) -> Vec<usize> {
 /// Extent, number of indices, and runs of them.
 type Axis = (usize, usize, Vec<(usize, usize)>);
 
-/// What is to be reported of the axes for bad elements at these coordinates, by sorting.
+/// The expected report on the axes for bad elements at these coordinates, by sorting.
 fn axes(shape: &[usize], bad: &[Vec<usize>]) -> Vec<Axis> {
     let axis = |(axis, &extent): (usize, &usize)| {
         let mut indices: Vec<_> = bad.iter().map(|coordinate| coordinate[axis]).collect();
@@ -52,7 +52,7 @@ fn axes(shape: &[usize], bad: &[Vec<usize>]) -> Vec<Axis> {
     shape.iter().enumerate().map(axis).collect()
 }
 
-/// What is to be lit, by counting.
+/// The expected lit cells, by counting.
 fn lit(shape: &[usize], bad: &[Vec<usize>], map: &Map) -> Vec<Lit> {
     let (rank, at) = (shape.len(), |coordinate: &[usize], from_end: usize| {
         coordinate.len().checked_sub(from_end).map_or(0, |axis| coordinate[axis])
@@ -69,7 +69,7 @@ fn lit(shape: &[usize], bad: &[Vec<usize>], map: &Map) -> Vec<Lit> {
     lit.map(|(cell, elements)| Lit { cell, elements }).collect()
 }
 
-/// Whether a statement is the whole truth, read word by word.
+/// Whether a statement is exact and complete, by parsing its words.
 fn check_statement(statement: &str, shape: &[usize], bad: &[Vec<usize>]) {
     let all: usize = shape.iter().product();
     let context = format!("{statement:?} of {bad:?} in {shape:?}");
@@ -223,7 +223,7 @@ fn statements() {
     assert_eq!(vector.statement(""), "spread over 5 of 1000 indices");
 }
 
-/// A bad scale stands for the elements of its block, or of its share of the block.
+/// A bad scale makes the elements of its block bad, or of its part of the block.
 #[test]
 fn scales() {
     let of = |kind: u32, shape: &[usize], block: usize, nan: &[(usize, &[u8])]| {
@@ -279,7 +279,7 @@ fn allowed_kinds() {
     assert_eq!(report_with(&bytes, FileFormat::NPY, &options).tensors[0].places, None);
 }
 
-/// Decoded and swapped data, any number of threads, and what was not asked for.
+/// Decoded and swapped data, any number of threads, and options that are off.
 #[test]
 fn ways_to_the_data() {
     let is_bad = |i: usize| i / 1000 == 7 || i == 2_000_000;

@@ -1,5 +1,5 @@
 //! For each format and each dtype: a NaN, a +Inf and a -Inf at the first, the last and a random
-//! element, and what is said about it.
+//! element, and the report about it.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ fn kinds(codes: &Codes) -> Vec<(&'static str, u64)> {
     [("NaN", codes.nan)].into_iter().chain(infinities.into_iter().flatten()).collect()
 }
 
-/// A number that differs from call to call and not from run to run (xorshift).
+/// A number that differs between calls and is the same in every run (xorshift).
 fn random(state: &mut u64, range: Range<usize>) -> usize {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -91,7 +91,7 @@ fn assert_one(tensor: &TensorReport, kind: &str, coordinate: &[usize], bits: u64
     assert!(tensor.is_bad());
 }
 
-/// Writes a file with one special number for each kind and place, and checks what is said.
+/// Writes a file with one special number for each kind and place, and checks the report.
 fn plant(codes: &Codes, big: bool, context: &str, check: impl Fn(&[u8]) -> TensorReport) {
     let mut state = 0x9E37_79B9_7F4A_7C15;
     for (kind, code) in kinds(codes) {
@@ -179,7 +179,7 @@ fn gguf_floats() {
     }
 }
 
-/// A quantised type: its number, elements and bytes of a block, and where its scales are.
+/// A quantised type: its number, the elements and bytes of a block, and the places of its scales.
 struct Quantised(u32, usize, usize, &'static [usize], Codes);
 
 /// By CONTRACTS.md, section 5a, which was read from ggml.

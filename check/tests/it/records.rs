@@ -25,8 +25,8 @@ fn tensor<'a>(tensors: &'a [TensorReport], name: &str) -> &'a TensorReport {
     tensors.iter().find(|tensor| tensor.name.as_deref() == Some(name)).expect(name)
 }
 
-/// A file, as such and as the member of archives, up to so many of these; names have a prefix
-/// there.
+/// A file, alone and as a member of archives, with the prefix that names have there. Returns the
+/// first `most` of these.
 fn forms(file: Vec<u8>, most: usize) -> impl Iterator<Item = (Vec<u8>, FileFormat, &'static str)> {
     (0..most).map(move |form| match form {
         0 => (file.clone(), FileFormat::NPY, ""),
@@ -37,7 +37,7 @@ fn forms(file: Vec<u8>, most: usize) -> impl Iterator<Item = (Vec<u8>, FileForma
     })
 }
 
-/// In few records in every form, and in so many that threads share them.
+/// Few records in every form, and enough records for several threads.
 #[test]
 fn planted_in_each_field() {
     let nan = f32::NAN;
@@ -125,8 +125,8 @@ fn complex_raw_and_unreadable_fields() {
     }
 }
 
-/// Arrays in fields that are longer than what is copied at a time, and records that are too long
-/// to be decoded.
+/// Arrays in fields that are longer than a copy buffer, and records that are too long to be
+/// decoded.
 #[test]
 fn long_fields() {
     for (elements, is_decoded) in [(40_000, true), (1 << 18, true), ((1 << 18) + 1, false)] {

@@ -1,4 +1,4 @@
-//! Safetensors files that are not as they should be.
+//! Invalid .safetensors files.
 
 use nonfinite_check::FileFormat;
 

@@ -1,4 +1,4 @@
-//! Where the bytes come from: files, memory, and sources that only answer by range.
+//! Sources of bytes: files, memory, and sources that only return ranges.
 
 use std::fs::{self, File};
 use std::io;
@@ -44,7 +44,7 @@ fn file(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// An object in a store: it answers by range, and breaks at a byte.
+/// An object in a store: it returns ranges, and fails at one byte.
 #[derive(Debug)]
 struct Object {
     bytes: Vec<u8>,
@@ -98,7 +98,7 @@ impl ReadAt for Object {
     }
 }
 
-/// A header and its data are read by ranges that fit into memory, whatever the file holds.
+/// A header and its data are read in ranges that fit into memory, for any file.
 #[test]
 fn by_range() {
     for (name, bytes, format) in files() {
@@ -107,14 +107,14 @@ fn by_range() {
         let object = Object::new(bytes);
         let report = check_source(&object, None, &Options::default()).expect(name);
         assert_eq!(report, expected, "{name}");
-        // A map that cannot be had changes nothing.
+        // A failed map changes nothing.
         let mapped = Options { map: true, ..Options::default() };
         assert_eq!(check_source(&object, None, &mapped).expect(name), expected, "{name}");
         assert!(object.longest.into_inner() <= 1 << 20, "{name}");
     }
 }
 
-/// Formats without a header at their beginning say that they need all bytes.
+/// Formats without a header at the beginning report that they need all bytes.
 #[test]
 fn not_by_range() {
     let array = npy("<f4", &[1], false, &[0; 4]);
@@ -123,7 +123,7 @@ fn not_by_range() {
     assert!(matches!(refused, Err(Error::Io(error)) if error.kind() == io::ErrorKind::Unsupported));
 }
 
-/// An error of the source is the error of its tensor, from whatever thread.
+/// An error of the source becomes the error of its tensor, on every thread.
 #[test]
 fn broken_sources() {
     for (name, bytes, _) in files() {
@@ -179,7 +179,8 @@ impl Observer for Cut {
     }
 }
 
-/// A file that another process cuts during the check is an error, and not the end of this process.
+/// A file that another process truncates during the check is an error, and does not end this
+/// process.
 #[test]
 fn cut_during_the_check() {
     for (name, bytes, _) in files() {

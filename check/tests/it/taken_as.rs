@@ -1,4 +1,4 @@
-//! Tensors of integers that are taken as floats, by their names.
+//! Tensors of integers that the options treat as floats, by their names.
 
 use nonfinite_check::{FileFormat, LookedAt, Options, check_bytes, check_stream};
 

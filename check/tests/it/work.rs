@@ -31,7 +31,7 @@ fn noise(length: usize, random: &mut Random) -> Vec<u8> {
     (0..length).map(|_| if random.below(3) == 0 { 0xFF } else { random.below(256) as u8 }).collect()
 }
 
-/// Tensors of several dtypes, some of which nobody looks at.
+/// Tensors of several dtypes. Some of them are not looked at.
 fn mixed(random: &mut Random) -> Vec<u8> {
     let kinds = [("F32", 4), ("U8", 1), ("BF16", 2), ("C64", 8), ("F8_E4M3", 1), ("F64", 8)];
     let tensors: Vec<_> = (0..1 + random.below(12))
@@ -69,7 +69,8 @@ fn pieces_at_random_give_the_report_of_one_machine() {
         };
         let (_folder, path) = file(name, &bytes);
         let stats = random.below(2) == 0;
-        let options = Options { stats, ..Options::default() };
+        let max_abs = [None, Some(0.0), Some(1e3)][random.below(3)];
+        let options = Options { stats, max_abs, ..Options::default() };
         let expected = check_file(path.as_ref(), &options).unwrap();
         let report = report_of_pieces(&path, &options, &mut random).unwrap();
         let text = |report| json::document(&[(PathBuf::from(&path), Ok(report))], Listed::All);
@@ -77,12 +78,12 @@ fn pieces_at_random_give_the_report_of_one_machine() {
     }
 }
 
-/// What is found is the same however tallies are grouped, and not only the report.
+/// Tallies are the same for all groupings, not only the report.
 #[test]
 fn tallies_are_associative() {
     let mut random = Random(0x1234_5678_9ABC_DEF1);
     let (_folder, path) = file("x.safetensors", &mixed(&mut random));
-    let options = Options { stats: true, ..Options::default() };
+    let options = Options { stats: true, max_abs: Some(1.0), ..Options::default() };
     let mut plan = plan(&path, NonZeroUsize::new(512).unwrap(), &options).unwrap();
     let pieces = plan.take_pieces();
     let all = check_pieces(&pieces, &options).unwrap();
@@ -99,7 +100,7 @@ fn tallies_are_associative() {
     assert_eq!(all.clone().merge(Tallies::default()).unwrap(), all);
 }
 
-/// A plan of one tensor in 10 pieces, and what is found in each.
+/// A plan of one tensor in 10 pieces, and the tallies of each.
 fn ten() -> (TempDir, String, Plan, Vec<Piece>, Vec<Tallies>) {
     let (folder, path) = file("x.npy", &npy("<f4", &[100], false, &[0; 400]));
     let mut plan = plan(&path, NonZeroUsize::new(40).unwrap(), &Options::default()).unwrap();
@@ -179,7 +180,7 @@ fn files_that_change_are_refused() {
     merge(&plan, found, &Options::default()).unwrap();
 }
 
-/// Two files with holes instead of data: nothing reads them to make plans.
+/// Two sparse files: making plans must not read their data.
 #[test]
 fn hundred_gigabytes_are_many_pieces() {
     let elements = 25_000_000_000usize;
@@ -305,7 +306,7 @@ fn change(value: &mut Value, random: &mut Random) {
     }
 }
 
-/// What comes from elsewhere may be anything: there is an error or a result, and no panic.
+/// Input from other machines may be anything. It gives an error or a result, and no panic.
 #[test]
 fn damaged_plans_pieces_and_tallies() {
     let mut random = Random(0xDEAD_BEEF);
@@ -318,7 +319,7 @@ fn damaged_plans_pieces_and_tallies() {
     let options = Options::default();
     for (name, bytes) in files {
         let (_folder, path) = file(name, &bytes);
-        let stats = Options { stats: true, ..Options::default() };
+        let stats = Options { stats: true, max_abs: Some(1.0), ..Options::default() };
         let good = plan(&path, NonZeroUsize::new(999).unwrap(), &stats).unwrap();
         let found = check_pieces(good.pieces(), &options).unwrap();
         let mut refused = 0;

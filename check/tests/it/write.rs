@@ -1,11 +1,11 @@
-//! Writers of small files, after the descriptions of the formats and not after the readers.
+//! Writers of small files, by the specifications of the formats, independent of the readers.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-/// A tensor to write: its type as the format has it, its shape as numpy has it, its bytes.
+/// A tensor to write: its type in the format, its shape in the order of numpy, its bytes.
 pub(crate) struct Entry<'a, Type> {
     pub(crate) name: &'a str,
     pub(crate) kind: Type,
@@ -34,7 +34,7 @@ pub(crate) fn safetensors(entries: &[Entry<'_, &str>]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &data].concat()
 }
 
-/// A .gguf file in one of the byte orders; data is written as it is given.
+/// A .gguf file in one of the byte orders. Data is written unchanged.
 pub(crate) fn gguf(entries: &[Entry<'_, u32>], big: bool, metadata: &[Vec<u8>]) -> Vec<u8> {
     gguf_aligned(entries, big, metadata, 32)
 }

@@ -18,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What `torch.save` writes for a tensor alone.
+/// The output of `torch.save` for a single tensor.
 fn saved(number: f32) -> Vec<u8> {
     let pickle = tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]);
     archive(&[b"\x80\x02", &pickle[..], b"."].concat(), &[&number.to_le_bytes()])
@@ -104,7 +104,7 @@ fn a_checkpoint() {
     shards.sort();
     assert_eq!(shards, [path.clone(), folder.join("__1_0.distcp")]);
 
-    // Bytes that no part takes: between the parts, and behind them.
+    // Bytes outside of all parts: between and behind them.
     write(metadata(&[part("w", 0, "__0_0.distcp", length)], &[]));
     let report = checked(&metadata_path).unwrap();
     let (end, all) = (2 * length, file.len());
@@ -113,7 +113,7 @@ fn a_checkpoint() {
         unread(&report),
         [(&*format!("bytes 0 to {length}"), why), (&*format!("bytes {end} to {all}"), why)]
     );
-    // A part that is compressed, and one that is no archive.
+    // A compressed part, and a part that is not an archive.
     write(metadata(&parts[3..], &[("transform_descriptors", b"]".to_vec())]));
     let report = checked(&metadata_path).unwrap();
     assert!(unread(&report)[0].1.starts_with("compressed or encrypted"));

@@ -1,10 +1,12 @@
-//! ONNX models and archives of PyTorch: planted faults, and files that lie. What real writers write
-//! is compared by `ci/model-oracle`.
+//! ONNX models and archives of PyTorch: planted NaN and infinities, and files with false claims.
+//! `ci/model-oracle` tests files of real writers.
 
 mod checkpoints;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod members;
+#[path = "../common/names.rs"]
+mod names;
 mod onnx;
 mod pickles;
 #[path = "../common/pieces.rs"]
@@ -87,7 +89,7 @@ fn error(bytes: &[u8], format: FileFormat) -> String {
     check_bytes(bytes, format, &Options::default()).unwrap_err().to_string()
 }
 
-/// That the tensor holds one special number, of this kind, there.
+/// Asserts that the tensor holds exactly one special number, of this kind, at this place.
 fn assert_found(tensor: &TensorReport, which: usize, coordinate: &[usize]) {
     for (i, finding) in tensor.found.as_ref().into_array().into_iter().enumerate() {
         assert_eq!(finding.count, u64::from(i == which), "{tensor:?}");

@@ -1,4 +1,5 @@
-//! What archives hold beside arrays and tensors: other files, in any depth, and bytes of no member.
+//! Other contents of archives than arrays and tensors: files at any depth, and bytes outside of
+//! members.
 
 use nonfinite_check::{FileFormat, LookedAt, Report};
 
@@ -13,7 +14,7 @@ fn torch() -> Vec<u8> {
     archive(&pickle, &[&f32::NAN.to_le_bytes()])
 }
 
-/// What was not looked at: names and reasons.
+/// The tensors that were not looked at: names and reasons.
 pub(super) fn unread(report: &Report) -> Vec<(&str, &str)> {
     let all = report.not_looked_at();
     all.map(|(tensor, why)| (tensor.name.as_deref().unwrap_or_default(), why)).collect()

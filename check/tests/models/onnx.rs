@@ -227,7 +227,7 @@ fn lies() {
     let many = bytes(5, &tensor("", 2, &[], &[])).repeat(2000);
     let long = node("If", &"y".repeat(10_000), &[[bytes(1, b"g"), bytes(6, &many)].concat()]);
     assert!(error(&model(&[long]), FileFormat::ONNX).contains("names of more than"));
-    // No cut of a good model is one, but for those that end with a field of the model.
+    // No prefix of a good model is valid, except those that end with a field of the model.
     let whole = model(&[bytes(5, &tensor("w", 1, &[1], &[bytes(9, &[0; 4])]))]);
     let good = |bytes: &[u8]| {
         nonfinite_check::check_bytes(bytes, FileFormat::ONNX, &Options::default()).is_ok()

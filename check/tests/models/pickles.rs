@@ -1,4 +1,4 @@
-//! Numbers in pickles of PyTorch that are no storages: arrays of numpy, floats, scales, bytes. And
+//! Numbers in pickles of PyTorch outside of storages: arrays of numpy, floats, scales, bytes. Also
 //! files before version 1.6.
 
 use nonfinite_check::{FileFormat, LookedAt, Report};
@@ -44,7 +44,7 @@ fn dtype(order: &str, kind: &str) -> Vec<u8> {
     [&call[..], b"(K\x03", &text(order), b"NNNJ\xFF\xFF\xFF\xFFJ\xFF\xFF\xFF\xFFK\x00tb"].concat()
 }
 
-/// What numpy pickles for an array.
+/// The pickle of numpy for an array.
 fn array(dtype: &[u8], shape: &[usize], fortran: bool, raw: &[u8]) -> Vec<u8> {
     let call = b"cnumpy._core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R";
     let order: &[u8] = if fortran { b"\x88" } else { b"\x89" };
@@ -113,7 +113,7 @@ fn scalars_and_others_of_numpy() {
     let report = one(&array(&dtype("|", "O8"), &[2], false, &objects));
     assert_eq!(report.tensors[0].name.as_deref(), Some("x"));
     assert_found(&report.tensors[0], 0, &[1]);
-    // Bytes that are not as many as they should be, and dtypes that nobody knows.
+    // Wrong numbers of bytes, and unknown dtypes.
     let report = one(&array(&dtype("<", "f4"), &[2], false, &bytes(&[0xFF; 4])));
     assert_eq!(unread(&report), [("x", "its length does not match dtype and shape")]);
     let report = one(&array(&dtype("<", "f16"), &[1], false, &bytes(&[0xFF; 16])));
@@ -369,7 +369,7 @@ fn lies_before_1_6() {
     let end = whole.len();
     let why = "no storage that this version knows holds these bytes";
     assert_eq!(unread(&behind), [(&*format!("bytes {end} to {}", end + 4), why)]);
-    // A storage that no tensor refers to, and such as nobody knows the type of.
+    // A storage that no tensor refers to, and storages of an unknown type.
     let hidden =
         [b"cmy.code\nrebuild\n", &old_storage("FloatStorage", "7", b"N")[..], b"\x85R"].concat();
     let report =

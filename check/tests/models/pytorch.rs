@@ -28,7 +28,7 @@ pub(super) fn storage(class: &str, key: &str, elements: usize) -> Vec<u8> {
     [b"(", &text("storage")[..], class.as_bytes(), &text(key), &text("cpu"), &count, b"tQ"].concat()
 }
 
-/// What `torch.save` writes for a tensor.
+/// The output of `torch.save` for a tensor.
 pub(super) fn tensor(storage: &[u8], offset: usize, shape: &[usize], strides: &[usize]) -> Vec<u8> {
     let offset = [b"J", &(offset as u32).to_le_bytes()[..]].concat();
     let hooks = b"\x89ccollections\nOrderedDict\n)RtR";
@@ -104,7 +104,7 @@ fn planted_in_untyped_storages() {
     }
 }
 
-/// Each layout of the same storage, and where its element 5 is then.
+/// Each layout of the same storage, and the coordinate of element 5 in it.
 #[test]
 fn strides() {
     let mut data: Vec<u8> = vec![0; 4 * 24];
@@ -300,7 +300,7 @@ fn lies() {
     assert!(pickle(b"\x80\x02h\x01.").contains("a reference to nothing"));
     assert!(pickle(b"\x80\x02X\xFF\xFF\xFF\xFFab.").contains("cut off"));
     assert!(pickle(b"\x80\x02\x82\x01.").contains("no such opcode"));
-    // References that go round in a circle, and such as double with each step.
+    // References that form a loop, and references that double with each step.
     assert!(!check(&archive(b"\x80\x02]q\x00h\x00a.", &[]), FileFormat::PYTORCH).is_bad());
     let mut maze = b"\x80\x04]\x94".to_vec();
     for i in 0..200 {

@@ -1,5 +1,5 @@
-//! Files by their URL, from a small server with ranges and faults. What real clients and servers do
-//! is compared by `ci/remote`.
+//! Files by their URL, from a small server with ranges and faults. `ci/remote` tests real clients
+//! and servers.
 
 #[path = "../common/pieces.rs"]
 mod pieces;
@@ -123,7 +123,7 @@ fn sharded_sets() {
     assert_eq!(found, [("a", 2), ("b", 2)]);
     let file = report.tensors[1].file.as_ref().unwrap();
     assert_eq!(file.to_str(), Some(&*format!("{}/m/2.safetensors", server.url)));
-    // What the options say of tensors counts for a set as for a file.
+    // Options for tensors apply to a set like to a file.
     let taken_as = vec!["s=f8e8m0fnu".parse().unwrap()];
     let taken = Options { taken_as, ..options() };
     let url = format!("{}/u8/model.safetensors.index.json", server.url);
@@ -134,7 +134,7 @@ fn sharded_sets() {
     assert!(matches!(outside, Error::Outside(_)), "{outside:?}");
 }
 
-/// What passes is tried again: a busy server, connections that are cut, answers that are short.
+/// Temporary failures are tried again: a busy server, cut connections, short answers.
 #[test]
 fn faults_that_pass() {
     for (path, format, bytes) in files() {

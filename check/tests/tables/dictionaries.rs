@@ -31,8 +31,7 @@ fn rows(indices: &[u64]) -> Message {
     Message::Batch(indices.len() as i64, vec![numbers(indices, 4, None)])
 }
 
-/// Rows are counted, and not entries: an entry of no row does not count, one of several rows counts
-/// as often.
+/// Rows are counted, not entries: an entry counts once for each row that refers to it.
 #[test]
 fn rows_of_entries() {
     for form in Form::all() {

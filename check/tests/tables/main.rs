@@ -1,11 +1,13 @@
-//! Tables: Arrow IPC and Parquet. Planted faults, nulls, and files that lie. What pyarrow writes is
-//! compared by `ci/checker-oracle`.
+//! Tables: Arrow IPC and Parquet. Planted NaN and infinities, nulls, and files with false claims.
+//! `ci/checker-oracle` tests files of pyarrow.
 
 mod arrow;
 mod clean;
 mod dictionaries;
 #[path = "../common/hidden.rs"]
 mod hidden;
+#[path = "../common/names.rs"]
+mod names;
 mod nulls;
 mod parquet;
 mod parquet_lies;
@@ -74,7 +76,7 @@ fn is_null(row: usize, planted: usize) -> bool {
     row % 7 == 3 && row != planted
 }
 
-/// One number of one kind, in this place, and no other.
+/// Asserts that there is exactly one number of one kind, at this place.
 #[track_caller]
 fn assert_one(tensor: &TensorReport, kind: usize, coordinate: &[usize], bits: u64, context: &str) {
     for (index, finding) in tensor.found.as_ref().into_array().into_iter().enumerate() {
@@ -113,7 +115,7 @@ fn report(bytes: &[u8], format: FileFormat) -> Report {
         }
     }
     let mut without_stats = all.tensors.clone();
-    without_stats.iter_mut().for_each(|tensor| tensor.range = None);
+    without_stats.iter_mut().for_each(|tensor| tensor.stats = None);
     assert_eq!(plain.tensors, without_stats);
     all
 }
@@ -133,7 +135,7 @@ impl Read for Slowly<'_> {
     }
 }
 
-/// Refused with this message, as a stream too, where the bytes are one.
+/// Asserts that the bytes are refused with this message, also as a stream if they are one.
 #[track_caller]
 fn refused(bytes: &[u8], format: FileFormat, message: &str) {
     // Whatever it claims.
@@ -156,7 +158,7 @@ fn refused(bytes: &[u8], format: FileFormat, message: &str) {
     }
 }
 
-/// Counts how often it is asked whether to go on, and says no after so many times.
+/// An observer that counts its calls, and stops the check after this number.
 #[derive(Debug)]
 struct Watch {
     started: AtomicU64,
@@ -198,8 +200,8 @@ impl Observer for Watch {
     }
 }
 
-/// Cuts the file at every length, and changes every byte of it: there is a report or an error, and
-/// whatever is found lies within its tensor.
+/// Cuts the file at every length, and changes every byte of it. There must be a report or an error,
+/// and all places must be within their tensors.
 fn damaged(bytes: &[u8], format: FileFormat) {
     let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
     let check = |bytes: &[u8]| -> Result<(), Error> {

@@ -223,7 +223,7 @@ fn rows_are_found_in_any_order() {
     }
 }
 
-/// A few bytes may stand for any number of nulls, so there must be a way out.
+/// A few bytes can encode any number of nulls, so the observer must be able to stop the check.
 #[test]
 #[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
 fn nulls_can_be_stopped() {
@@ -242,8 +242,8 @@ fn nulls_can_be_stopped() {
     assert_eq!(watch.asked(), 4);
 }
 
-/// A few hundred bytes that say they are nineteen billion nulls: refused by default, with what the
-/// file claims.
+/// A few hundred bytes that claim nineteen billion nulls: refused by default, with the claimed
+/// number.
 #[test]
 #[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
 fn claims_are_bounded() {

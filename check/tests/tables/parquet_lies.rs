@@ -1,4 +1,4 @@
-//! Parquet files that lie or are damaged.
+//! Damaged Parquet files, and files with false claims.
 
 use ::parquet::file::properties::WriterProperties;
 use nonfinite_check::FileFormat;
@@ -11,7 +11,7 @@ pub(super) fn zigzag(value: i32) -> Vec<u8> {
     varint(u64::from(((value << 1) ^ (value >> 31)) as u32))
 }
 
-/// A required element of a schema, of a name and so many members.
+/// A required element of a schema, with this name and this number of members.
 pub(super) fn group(name: &str, members: i32) -> Vec<u8> {
     let name = [&varint(name.len() as u64)[..], name.as_bytes()].concat();
     [b"\x35\0\x18", &name[..], b"\x15", &zigzag(members), b"\0"].concat()

@@ -1,4 +1,4 @@
-//! What the places of bad numbers in a column have in common.
+//! The common pattern of the places of bad numbers in a column.
 
 use arrow_ipc::Precision;
 use nonfinite_check::{FileFormat, Options, Places, check_bytes};
@@ -50,7 +50,7 @@ fn lists_of_fixed_size() {
     assert_eq!(places.statement("embedding"), "column 1 only, in full");
 }
 
-/// Nothing is said of these: their shape has no axis for the places in a list.
+/// These have no places: their shape has no axis for the index in a list.
 #[test]
 fn lists_of_varying_length() {
     let offsets = [0i32, 2, 2, 3].map(i32::to_le_bytes).concat();

@@ -1,4 +1,4 @@
-//! Streams of Arrow, and compressed buffers, which are read in another way there.
+//! Streams of Arrow, and compressed buffers, which streams read in another way.
 
 use std::io::{self, Read};
 use std::num::NonZeroU64;
@@ -26,7 +26,7 @@ fn compressed_forms() -> [Form; 2] {
     [true, false].map(|file| Form { codec: Some(CompressionType::LZ4_FRAME), ..Form::plain(file) })
 }
 
-/// A buffer that says how long it is, and holds so many bytes.
+/// A buffer that claims this length, and holds these bytes.
 fn buffer(claimed: i64, bytes: impl Read) -> Vec<u8> {
     let mut encoder = FrameEncoder::new(claimed.to_le_bytes().to_vec());
     io::copy(&mut { bytes }, &mut encoder).expect("a vector takes all");
@@ -65,7 +65,8 @@ fn files_are_no_streams() {
     assert!(error.to_string().contains("goes on behind byte"), "{error}");
 }
 
-/// What a stream claims is bounded by what has come of it, as what a file claims is.
+/// The claims of a stream are bounded by the bytes that have arrived, like the claims of a file by
+/// its length.
 #[test]
 fn claims_are_bounded() {
     let claimed = 1 << 40;
@@ -153,14 +154,15 @@ fn lists_that_are_shared_are_bounded() {
     }
 }
 
-/// What comes of a batch with this bound, of a file and of a stream.
+/// The results for a batch with this bound, as a file and as a stream.
 fn bounded(fields: &[Field], batch: &Message, most: u64) -> [Result<Report, Error>; 2] {
     let options = Options { expansion: NonZeroU64::new(most), ..Options::default() };
     let [file, stream] = [true, false].map(|file| arrow(fields, std::slice::from_ref(batch), file));
     [check_bytes(&file, FileFormat::ARROW, &options), check_stream(&stream[..], &options)]
 }
 
-/// Compressed nodes of every kind are what they are when they are not, as files and as streams.
+/// Compressed nodes of every kind give the same report as uncompressed ones, as files and as
+/// streams.
 #[test]
 fn compressed_buffers() {
     let fields = [list(f32s("item")), f32s("x")];
@@ -179,7 +181,7 @@ fn compressed_buffers() {
     }
 }
 
-/// What a buffer begins with says how long it is, or that it is not compressed.
+/// The prefix of a buffer is its length, or says that the buffer is not compressed.
 #[test]
 fn lengths_of_compressed_buffers() {
     let plain = numbers(&[ONE, NAN], 4, None).buffers.remove(1);

@@ -107,8 +107,8 @@ impl Form {
     }
 }
 
-/// A file of one batch, which its footer names so many times, and then one before the begin of the
-/// file.
+/// A file with one batch. The footer names this batch `times` times, and then a batch before the
+/// beginning of the file.
 pub(crate) fn repeating(fields: &[Field], message: Message, times: usize) -> Vec<u8> {
     let form = Form::plain(true);
     let (mut bytes, mut batches, _) = framed(form, fields, &[message]);

@@ -1,6 +1,7 @@
-//! Asks every backend whether it tells finite from non-finite elements, and ends with 0 if all do.
-//! A second panic handler in the dependencies, which std would be, is a compile error; so is a
-//! missing symbol, for nothing is linked but this. x86-64 Linux.
+//! Checks the answers of every backend for finite and non-finite elements, and ends with 0 if all
+//! are right. If std were among the dependencies, there would be a second panic handler, which is a
+//! compile error. If a symbol were missing, linking would fail, since nothing else is linked. For
+//! x86-64 Linux.
 #![no_std]
 #![no_main]
 
@@ -8,7 +9,7 @@ use core::arch::{asm, naked_asm};
 
 use half::f16;
 use nonfinite::{Backend, Predicate};
-// Linked, so that std among its dependencies would be noticed too.
+// Linked, so that std among the dependencies of this crate is noticed too.
 use nonfinite_ops as _;
 
 /// Odd, so that every backend meets its remainder too.
@@ -88,7 +89,7 @@ fn exit(code: i32) -> ! {
     unsafe { asm!("syscall", in("rax") 231, in("rdi") code, options(noreturn, nostack)) }
 }
 
-// What rustc expects of any environment, and what a bare-metal one brings along.
+// The functions that rustc expects in every environment.
 
 /// # Safety
 /// As C's.

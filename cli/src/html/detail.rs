@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use nonfinite_check::{ByKind, Finding, Map, TensorReport};
 
 use super::text::{Budget, escaped};
-use crate::report::count;
+use crate::report::{above, count, measured};
 
 /// The entry of a tensor, with the number `entry`. None if the budget has no room for it. Maps have
 /// a budget of their own.
@@ -17,11 +17,12 @@ pub(super) fn entry(
 ) -> Option<String> {
     let name = escaped(tensor.name.as_deref().unwrap_or("(no name)"));
     let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array();
-    let counts: Vec<_> = found
+    let mut counts: Vec<_> = found
         .iter()
         .filter(|(_, finding)| finding.count > 0)
         .map(|(kind, finding)| format!("{} {kind}", finding.count))
         .collect();
+    counts.extend(tensor.large.as_ref().map(above).map(escaped));
     let mut text = format!(
         "<details id=t{entry}><summary><b>{name}</b> <code>{} {}</code>: {}",
         escaped(&tensor.dtype),
@@ -37,6 +38,9 @@ pub(super) fn entry(
     }
     for (kind, finding) in found {
         text.push_str(&first(kind, finding));
+    }
+    if let Some(measured) = measured(tensor) {
+        let _ = write!(text, "{}<br>", escaped(measured));
     }
     let end = "</div></details>\n";
     if !budget.take(&text, NO_ROOM.len() + end.len()) {

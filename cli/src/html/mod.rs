@@ -6,6 +6,7 @@
 
 mod detail;
 mod overview;
+mod stats;
 mod text;
 
 use std::fs::{self, File};
@@ -21,7 +22,7 @@ use crate::report::count;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// SHA-256 of style and script in base64, as a content security policy has them.
-const STYLE_HASH: &str = "cx4pp8QU9h5L5soSJ3pIQgdXmF7IJPf23bln69rknWg=";
+const STYLE_HASH: &str = "oZ6dPyW9747zxVX0rMi/Z7C7YSKZvq9WisqxoPFnk+0=";
 const SCRIPT_HASH: &str = "3qx5gt6ueCMCnGKNEbtZufEL16OGJEejsk/ACTYzZbY=";
 
 /// The first line of a page.
@@ -62,6 +63,7 @@ pub fn document(files: &[Checked]) -> String {
         ));
     }
     let left_out = page.left_out();
+    let stats = stats::table(files, &mut page.rest());
     format!(
         "{DOCTYPE}<html lang=en><meta charset=utf-8>\
          <meta http-equiv=Content-Security-Policy content=\"default-src 'none'; \
@@ -69,7 +71,7 @@ pub fn document(files: &[Checked]) -> String {
          form-action 'none'\">\
          <meta name=viewport content=\"width=device-width\">\
          <title>nonfinite: {verdict}</title><style>{STYLE}</style>\n\
-         <h1>{verdict}</h1>\n{LEGEND}{sections}{left_out}<script>{SCRIPT}</script>\n"
+         <h1>{verdict}</h1>\n{LEGEND}{sections}{left_out}{stats}<script>{SCRIPT}</script>\n"
     )
 }
 
@@ -222,6 +224,16 @@ impl Page {
             text.push_str(&format!("<p>Not listed here, for want of room: {out}.\n"));
         }
         (text, numbers)
+    }
+
+    /// The room that the parts have left.
+    fn rest(&self) -> Budget {
+        Budget(
+            [&self.files, &self.overviews, &self.entries, &self.maps]
+                .map(|left| left.0)
+                .iter()
+                .sum(),
+        )
     }
 
     fn left_out(&self) -> String {

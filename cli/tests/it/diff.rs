@@ -1,4 +1,4 @@
-//! `nonfinite diff`: what the second side holds that is not finite, and the first does not.
+//! `nonfinite diff`: the NaN and infinities that only the second side has.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn new_infinities() {
     assert_eq!(tensor["b"]["pos_inf"]["first"]["coordinate"], serde_json::json!([0]));
 }
 
-/// Equal counts at other places. Behind the first place only counts are compared, as the help says.
+/// Equal counts at other places. Only the count and the first place are compared, as the help says.
 #[test]
 fn places() {
     let cases: [(&[f32], &[f32], i32); 9] = [

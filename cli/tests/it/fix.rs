@@ -1,4 +1,4 @@
-//! `nonfinite fix`: what it writes, and what it must not.
+//! `nonfinite fix`: its output, and its refusals.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -117,8 +117,8 @@ fn values() {
     assert_eq!(names(&folder), ["in.safetensors", "out.safetensors"]);
 }
 
-/// Of either byte order, more than one chunk, in Fortran order, complex, and versions of the header
-/// as they come.
+/// Both byte orders, several chunks, Fortran order, complex numbers, and each version of the
+/// header.
 #[test]
 fn npy_files() {
     let folder = folder("npy");
@@ -189,7 +189,7 @@ fn what_is_there_stays() {
         std::os::unix::fs::symlink(folder.join("nowhere"), &dangling).unwrap();
         refused(&fix(&input, &dangling, &[]), "exists already");
         fs::remove_file(&dangling).unwrap();
-        // What is no file is not replaced by one: for all programs it would be gone.
+        // A device is not replaced by a file: all programs would lose it.
         let socket = folder.join("socket.npy");
         let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         refused(&fix(&input, &socket, &["--force"]), "not a regular file");

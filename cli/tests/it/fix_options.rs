@@ -32,7 +32,7 @@ fn allow() {
     let again = ["--allow", "w:-inf", "--allow", "[hx]*:nan,+inf", "--allow", "q:all"];
     let arguments = ["check", output.to_str().unwrap()].into_iter().chain(again);
     assert_eq!(crate::run(arguments).status, 0);
-    // A value that is not needed may not fit: nothing but NaN is left to replace.
+    // Only NaN is left to replace, so the other values need not fit.
     let run = fix(&input, &output, &["--force", "--posinf", "1e9", "--allow", "*:inf"]);
     assert_eq!(run.status, 0, "{}", run.err);
     refused(&fix(&input, &output, &["--allow", "w"]), "no colon");

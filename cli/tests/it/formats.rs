@@ -1,4 +1,4 @@
-//! How a file is told to be of a format.
+//! How the format of a file is detected.
 
 use crate::{assert_results, check, file, npy, refused, safetensors};
 

@@ -1,36 +1,10 @@
-//! A file with a NaN is never clean for the command, whatever it is called and wrapped into.
+//! A file with a NaN is never clean for the command, in any container and under any name.
 
 use std::fs;
 use std::path::Path;
 
+use crate::names::NAMES;
 use crate::{command, safetensors};
-
-const NAMES: [&str; 24] = [
-    "x",
-    "x.npy",
-    "x.npz",
-    "x.safetensors",
-    "x.safetensors.index.json",
-    "x.gguf",
-    "x.onnx",
-    "x.pb",
-    "x.pt",
-    "x.pth",
-    "x.ckpt",
-    "x.pt2",
-    "x.pth.tar",
-    "pytorch_model.bin",
-    "x.bin.index.json",
-    "x.distcp",
-    ".metadata",
-    "x.arrow",
-    "x.parquet",
-    "x.h5",
-    "x.keras",
-    "x.txt",
-    "x.json",
-    "x.zip",
-];
 
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, &byte| {

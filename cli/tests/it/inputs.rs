@@ -1,4 +1,4 @@
-//! Which files the arguments mean.
+//! The files of the arguments.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ fn folders_drop_nothing() {
         serde_json::json!({"name": null, "reason": "not looked at: a pickle of Python"})
     );
 
-    // Nothing was looked at: that is no success, whatever is skipped.
+    // A run that has looked at nothing is not a success, even with `--skip-unknown`.
     let run = check_in(&top, &["--skip-unknown", "blob"]);
     assert_eq!(run.status, 2);
     assert!(run.err.ends_with("nonfinite: no tensor was looked at\n"), "{}", run.err);
@@ -290,7 +290,7 @@ fn sets_that_are_not_whole() {
     );
 }
 
-/// A file that comes through a pipe is told the same about as one that lies on a disk.
+/// A file through a pipe gives the same output as a file on a disk.
 #[test]
 fn standard_input() {
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
@@ -341,8 +341,8 @@ fn damaged_streams() {
     stream(&safetensors(&huge, &[]), "ends at byte 9223372036854775807");
 }
 
-/// A pipe that nobody writes to is waited for, and a signal ends that. Not SIGINT, which a shell
-/// has its background jobs ignore, and these tests may run in one.
+/// The command waits for a pipe without a writer, and a signal ends it. Not SIGINT: a shell makes
+/// background jobs ignore SIGINT, and these tests may run in one.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_check() {

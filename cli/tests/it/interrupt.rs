@@ -109,7 +109,7 @@ fn a_stream() {
     drop(stdin);
 }
 
-/// Waits until a fix has written so many more bytes.
+/// Waits until a fix has written this many more bytes.
 #[track_caller]
 fn written(child: &mut Child, more: u64) {
     let path = format!("/proc/{}/io", child.id());

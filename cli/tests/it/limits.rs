@@ -24,7 +24,7 @@ fn sparse_npy(name: &str, data: u64) -> PathBuf {
     sparse(name, &npy("'<f4'", false, &format!("({},)", data / 4), &[]), data)
 }
 
-/// GGUF with one tensor of f32, of so many bytes.
+/// A GGUF file with one tensor of f32, of this many bytes.
 fn gguf_header(data: u64) -> Vec<u8> {
     let name = b"x";
     let mut header = b"GGUF\x03\0\0\0".to_vec();
@@ -68,7 +68,7 @@ fn peak(process: u32) -> u64 {
     line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number of KiB")
 }
 
-/// What a check has looked at does not stay in the memory of the process, as the system counts it.
+/// Checked data does not stay in the memory of the process, as counted by the system.
 #[test]
 fn mapped_files_do_not_stay_in_memory() {
     let path = sparse_npy("mapped.npy", 64 * GIB);

@@ -11,6 +11,8 @@ mod inputs;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod limits;
+#[path = "../../../check/tests/common/names.rs"]
+mod names;
 mod npy_files;
 mod output;
 mod page;
@@ -40,7 +42,7 @@ fn command() -> Command {
     command
 }
 
-/// What a run left behind.
+/// The result of a run.
 struct Run {
     status: i32,
     out: String,

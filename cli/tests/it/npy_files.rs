@@ -145,7 +145,7 @@ fn other_dtypes_are_skipped() {
     }
 }
 
-/// What could hold a NaN that we cannot see is an error, not skipped.
+/// An unsupported dtype that could hold a NaN is an error, not skipped.
 #[test]
 fn unknown_dtypes_are_refused() {
     refused("v2.npy", &npy("'|V2'", false, "(2,)", &[0; 4]), "dtype '|V2' is raw bytes");

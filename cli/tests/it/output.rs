@@ -1,4 +1,4 @@
-//! What is printed, in each form, and what counts as bad.
+//! The output in each form, and the rules for bad tensors.
 
 use crate::{Run, command, file, npy, run, safetensors};
 
@@ -270,7 +270,7 @@ fn totals() {
     assert_eq!(run.out.lines().count(), 7, "{}", run.out);
 }
 
-/// What could not be looked at is listed among the bad ones.
+/// Tensors that could not be looked at are listed among the bad ones.
 #[test]
 fn bad_only_lists_what_could_not_be_looked_at() {
     let path = file("unreadable.npy", &npy("'|V2'", false, "(1,)", &[0; 2]));

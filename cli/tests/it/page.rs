@@ -1,5 +1,5 @@
-//! The page of `--html`: its bound, its policy, and names that try to be more than text. What a
-//! browser makes of it is checked by `ci/html`.
+//! The page of `--html`: its length, its policy, and names with HTML in them. `ci/html` tests the
+//! page in a browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -121,7 +121,7 @@ fn many_files() {
     );
     assert_eq!(sections + number_before(&page, " more files"), 20_000);
     assert!(page.contains("of which 0 not clean"));
-    // And with nothing but bad ones.
+    // Also with bad files only.
     let files: Vec<_> =
         (0..20_000).map(|i| (PathBuf::from(i.to_string()), Ok(bad.clone()))).collect();
     let page = html::document(&files);

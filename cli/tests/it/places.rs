@@ -1,4 +1,4 @@
-//! Where bad numbers are: statements, and maps in blocks.
+//! The places of bad numbers: statements, and maps.
 
 use std::path::{Path, PathBuf};
 

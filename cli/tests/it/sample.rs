@@ -1,5 +1,4 @@
-//! The sample files: what is said about them. That the script still writes them is checked by
-//! `ci/samples`.
+//! The report on the sample files. `ci/samples` checks that their script still writes them.
 
 use crate::{command, without_speed};
 

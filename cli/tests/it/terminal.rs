@@ -1,4 +1,4 @@
-//! What a terminal shows: `script` of util-linux runs the command in one.
+//! The output on a terminal. `script` of util-linux runs the command in one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::{file, interrupt, safetensors};
 
-/// Runs a check in a terminal of so many columns. Returns what it shows.
+/// Runs a check in a terminal with this number of columns. Returns the text on the terminal.
 fn show(columns: usize, variables: &str, arguments: &str, path: &Path) -> String {
     let program = env!("CARGO_BIN_EXE_nonfinite");
     let path = path.display();
@@ -14,7 +14,7 @@ fn show(columns: usize, variables: &str, arguments: &str, path: &Path) -> String
     in_terminal(columns, &line).replace('\r', "")
 }
 
-/// Runs a command in a terminal of so many columns.
+/// Runs a command in a terminal with this number of columns.
 fn in_terminal(columns: usize, command: &str) -> String {
     let line = format!("stty rows 50 cols {columns}; {command}");
     let output = Command::new("script").args(["-qc", &line, "/dev/null"]).output();

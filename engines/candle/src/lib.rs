@@ -1,4 +1,4 @@
-//! Is it NaN, infinite, finite? For tensors of candle on the CPU: candle has no such operation.
+//! Finds NaN and infinities in tensors of candle on the CPU. Candle has no such operations.
 //!
 //! ```
 //! use candle_core::{Device, Tensor};
@@ -11,7 +11,7 @@
 //! # Ok::<(), candle_core::Error>(())
 //! ```
 //!
-//! Tensors are read where they lie, whatever their strides. Integers are always finite.
+//! Tensors are read in place, with any strides. Integers are always finite.
 
 use candle_core::{CpuStorage, CustomOp1, DType, Error, Layout, Result, Shape, Storage, Tensor};
 use nonfinite::{Census, Element, Elements, F8E4M3Fn, Format, Predicate, TensorView};
@@ -24,7 +24,7 @@ pub fn mask(tensor: &Tensor, predicate: Predicate) -> Result<Tensor> {
     tensor.apply_op1_no_bwd(&Mask(predicate))
 }
 
-/// Whether `predicate` holds for an element.
+/// Whether `predicate` holds for any element.
 ///
 /// # Errors
 /// If the tensor is not on the CPU.
@@ -64,7 +64,7 @@ pub fn position(tensor: &Tensor, predicate: Predicate) -> Result<Option<Vec<usiz
     })
 }
 
-/// How many elements are NaN, +Inf and -Inf, and the row-major index of the first of each.
+/// The number of NaN, +Inf and -Inf, and the row-major index of the first of each.
 ///
 /// # Errors
 /// If the tensor is not on the CPU.
@@ -92,7 +92,7 @@ fn with_view<T>(
     view_of(storage, layout, floats).unwrap_or_else(|| Ok(integers()))
 }
 
-/// Calls `run` with a view of the elements that the layout names; none if they are integers.
+/// Calls `run` with a view of the elements of the layout. None if the elements are integers.
 fn view_of<T>(
     storage: &CpuStorage,
     layout: &Layout,
@@ -118,7 +118,7 @@ fn view_of<T>(
     Some(view.map_err(Error::wrap).and_then(|view| run(&view)))
 }
 
-/// [`mask`] as candle runs operations that it does not know.
+/// [`mask`] as a custom operation of candle.
 struct Mask(Predicate);
 
 impl CustomOp1 for Mask {
@@ -139,7 +139,7 @@ impl CustomOp1 for Mask {
     }
 }
 
-/// The format that goes with a type of candle; none for integers.
+/// The format of a type of candle. None for integers.
 #[must_use]
 pub fn format(dtype: DType) -> Option<Format> {
     match dtype {

@@ -1,4 +1,4 @@
-//! The functions of ONNX Runtime that we call, as safe as they can be made: statuses become
+//! Safe wrappers of the functions of ONNX Runtime that this library calls. Statuses become
 //! `Result`s.
 #![expect(unsafe_code, reason = "functions of ONNX Runtime")]
 
@@ -14,10 +14,10 @@ use ort_sys::{
 
 use crate::operator::Operator;
 
-/// A status that says what went wrong, to be handed to the runtime, which frees it.
+/// A status with an error. It is returned to the runtime, which frees it.
 pub(crate) struct Failure(OrtStatusPtr);
 
-/// The table of functions that the runtime handed over for our version of the interface.
+/// The table of functions of the runtime, for our version of the interface.
 #[derive(Clone, Copy)]
 pub(crate) struct Api(&'static OrtApi);
 
@@ -54,12 +54,12 @@ impl Api {
         REGISTERED.get_or_init(|| self);
     }
 
-    /// That of the runtime that has registered our operators, for callbacks that get none.
+    /// The table of the runtime that has registered our operators, for callbacks without one.
     pub(crate) fn registered() -> Option<Self> {
         REGISTERED.get().copied()
     }
 
-    /// Runs what may fail or panic, and gives the runtime its status.
+    /// Runs a function that may fail or panic, and converts the result to a status.
     pub(crate) fn guard(self, run: impl FnOnce() -> Result<(), Failure>) -> OrtStatusPtr {
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(())) => OrtStatusPtr::default(),
@@ -79,7 +79,7 @@ impl Api {
         Failure(unsafe { (self.0.CreateStatus)(code, message.as_ptr()) })
     }
 
-    /// A status for input that makes no sense.
+    /// A status for invalid input.
     pub(crate) fn invalid(self, message: &CStr) -> Failure {
         self.status(OrtErrorCode::ORT_INVALID_ARGUMENT, message)
     }

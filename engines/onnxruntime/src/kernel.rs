@@ -1,4 +1,4 @@
-//! An operator of a session: made once for a node, run for every tensor.
+//! A kernel of a session: made once for a node, and run for every tensor.
 #![expect(unsafe_code, reason = "ONNX Runtime calls these functions")]
 
 use std::ffi::c_void;
@@ -24,7 +24,7 @@ impl Kernel {
         let predicate = match operator.question {
             Question::Nan => Predicate::Nan,
             Question::Finite => Predicate::Finite,
-            // ONNX IsInf: any number but 0 is on.
+            // As in ONNX IsInf, any number except 0 is on.
             Question::Inf => Predicate::inf(
                 api.attribute(info, c"detect_negative", 1)? != 0,
                 api.attribute(info, c"detect_positive", 1)? != 0,
@@ -65,7 +65,7 @@ pub(crate) unsafe extern "system" fn infer(
     _: *const OrtCustomOp,
     context: *mut OrtShapeInferContext,
 ) -> OrtStatusPtr {
-    // Without it we were never registered, and nobody could call.
+    // Cannot be missing: this function is called only after registration.
     let Some(api) = Api::registered() else { return OrtStatusPtr::default() };
     api.guard(|| api.infer_same_shape(context))
 }

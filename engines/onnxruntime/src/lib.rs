@@ -36,11 +36,11 @@ unsafe impl Sync for Domain {}
 
 static FOUND: OnceLock<Domain> = OnceLock::new();
 
-/// What ONNX Runtime calls to have our operators in a session.
+/// Called by ONNX Runtime to add our operators to a session.
 ///
 /// Returns null, or the runtime's status: null pointers and a runtime older than 1.17 are refused.
-/// If the runtime cannot even make a status, null is all that can be returned, and the model then
-/// fails for the lack of our operators.
+/// If the runtime cannot make a status, the function returns null, and the model fails later
+/// because the operators are missing.
 ///
 /// # Safety
 /// As ONNX Runtime's custom operator interface says: `options` is a session's options, and `base`

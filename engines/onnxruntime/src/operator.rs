@@ -1,4 +1,4 @@
-//! The operators as the runtime sees them: one for each name and element type.
+//! The operators for the runtime: one for each name and element type.
 #![expect(unsafe_code, reason = "ONNX Runtime calls these functions")]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -12,7 +12,7 @@ use ort_sys::{
 
 use crate::{API_VERSION, kernel};
 
-/// Which question an operator asks.
+/// The question of an operator.
 #[derive(Clone, Copy)]
 pub(crate) enum Question {
     Nan,
@@ -35,7 +35,7 @@ const TYPES: [(ElementType, Format); 8] = [
     (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ, Format::F8E5M2FnUz),
 ];
 
-/// An operator: what the runtime knows of it, and what it gets back in every call.
+/// An operator: the description for the runtime, and our data, which each call gets back.
 #[repr(C)]
 pub(crate) struct Operator {
     /// First, so that a pointer to the operator is a pointer to this.

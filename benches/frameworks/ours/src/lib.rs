@@ -1,4 +1,4 @@
-//! Just what frameworks.py measures, to be loaded with ctypes: the questions by number, on bytes.
+//! The functions that frameworks.py measures, for ctypes: questions by number, on bytes.
 
 use nonfinite::{
     Backend, Elements, ElementsMut, Error, Format, Predicate, Replacement, TensorView,
@@ -20,7 +20,7 @@ fn run(
     }
 }
 
-/// Writes 1 or 0 for each element; returns 0, or -1 for numbers or lengths that fit nothing.
+/// Writes 1 or 0 for each element. Returns 0, or -1 for unknown numbers or wrong lengths.
 ///
 /// # Safety
 /// `x` points to `len` readable bytes and `out` to `out_len` writable ones that are not among them;
@@ -45,7 +45,8 @@ pub unsafe extern "C" fn peers_mask(
     )
 }
 
-/// Whether it holds for all elements: 1 or 0, or -1 for numbers or lengths that fit nothing.
+/// Whether the predicate holds for all elements: 1 or 0, or -1 for unknown numbers or wrong
+/// lengths.
 ///
 /// # Safety
 /// `x` points to `len` readable bytes and is not null.
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn peers_all(format: u32, predicate: u32, x: *const u8, le
     )
 }
 
-/// Whether it holds for an element: 1 or 0, or -1 for numbers or lengths that fit nothing.
+/// Whether the predicate holds for any element: 1 or 0, or -1 for unknown numbers or wrong lengths.
 ///
 /// # Safety
 /// `x` points to `len` readable bytes and is not null.
@@ -75,8 +76,7 @@ pub unsafe extern "C" fn peers_any(format: u32, predicate: u32, x: *const u8, le
     )
 }
 
-/// Whether the backend numbered so (0: avx2, 1: avx512, 2: neon) runs here; if so it is used from
-/// now on.
+/// Whether the backend with this number (0: avx2, 1: avx512, 2: neon) can run. If so, activates it.
 #[unsafe(no_mangle)]
 pub extern "C" fn peers_use_backend(backend: u32) -> i32 {
     let backend =
@@ -84,8 +84,8 @@ pub extern "C" fn peers_use_backend(backend: u32) -> i32 {
     backend.map(Backend::activate).is_some().into()
 }
 
-/// `nan_to_num` with its defaults, in place: how many elements were replaced, or -1 for numbers or
-/// lengths that fit nothing.
+/// `nan_to_num` with its defaults, in place. Returns the number of replaced elements, or -1 for
+/// unknown numbers or wrong lengths.
 ///
 /// # Safety
 /// `x` points to `len` readable and writable bytes and is not null.
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn peers_replace(format: u32, x: *mut u8, len: usize) -> i
     count(ElementsMut::from_bytes(x, format).and_then(|x| x.replace_non_finite(with)))
 }
 
-/// As [`peers_replace`], from one place to another.
+/// Like [`peers_replace`], into another buffer.
 ///
 /// # Safety
 /// `x` points to `len` readable bytes and `out` to `len` writable ones that are not among them;
@@ -120,8 +120,8 @@ pub unsafe extern "C" fn peers_replace_into(
     count(out.and_then(|out| out.copy_replacing(x?, with)))
 }
 
-/// The step of a gradient scaler: 1 if an element was not finite, else 0, or -1 for numbers or
-/// lengths that fit nothing.
+/// The step of a gradient scaler: 1 if an element was NaN or infinite, otherwise 0, or -1 for
+/// unknown numbers or wrong lengths.
 ///
 /// # Safety
 /// `x` points to `len` readable and writable bytes and is not null.
@@ -139,7 +139,7 @@ fn count(replaced: Result<usize, Error>) -> i64 {
 }
 
 /// Writes 1 or 0 for each element of a strided tensor, in row-major order; sizes, strides and
-/// offset are in elements. Returns 0, or -1 for numbers or lengths that fit nothing.
+/// offset are in elements. Returns 0, or -1 for unknown numbers or wrong lengths.
 ///
 /// # Safety
 /// `x` points to `len` readable bytes and `out` to `out_len` writable ones that are not among them;

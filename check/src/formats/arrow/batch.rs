@@ -102,7 +102,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// [`Batch::unused`], where the nodes have so many buffers.
+    /// [`Batch::unused`] if the nodes use `buffers` buffers.
     fn find_unused(
         &self,
         body: Range<usize>,

@@ -1,0 +1,143 @@
+//! The tests.
+
+use std::sync::Arc;
+
+use nonfinite_arrow::{Error, Predicate};
+use quickcheck::QuickCheck;
+
+use super::random::Random;
+use super::{Column, arrow_array, arrow_schema, oracle};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int32Array,
+    ListArray, RecordBatch, StringArray, StructArray,
+};
+use arrow_schema::{DataType, Field};
+
+/// Compares all answers with those of the values of each row. `valid` are the rows that are no
+/// nulls.
+fn check(column: &Column<'_>, rows: &[Vec<f64>], valid: &[bool], is_flat: bool) {
+    let values = || rows.iter().flatten().copied();
+    assert_eq!(column.len(), rows.len());
+    assert_eq!(column.valid_count(), values().count());
+    assert_eq!(column.census(), oracle::census(rows));
+    for &predicate in Predicate::ALL {
+        let holds = |&x: &f64| oracle::holds(predicate, x);
+        assert_eq!(column.count(predicate), values().filter(holds).count(), "{predicate}");
+        assert_eq!(column.any(predicate), values().any(|x| holds(&x)), "{predicate}");
+        assert_eq!(column.all(predicate), values().all(|x| holds(&x)), "{predicate}");
+        let first = rows.iter().position(|row| row.iter().any(holds));
+        assert_eq!(column.position(predicate), first, "{predicate}");
+        let answers = |answer: &dyn Fn(&Vec<f64>) -> bool| -> BooleanArray {
+            let row = |(row, &valid): (_, &bool)| valid.then(|| answer(row));
+            rows.iter().zip(valid).map(row).collect()
+        };
+        let any = answers(&|row| row.iter().any(holds));
+        assert_eq!(column.any_rows(predicate), any, "{predicate}");
+        assert_eq!(
+            column.all_rows(predicate),
+            answers(&|row| row.iter().all(holds)),
+            "{predicate}"
+        );
+        match is_flat {
+            true => assert_eq!(column.mask(predicate), Ok(any)),
+            false => assert!(matches!(column.mask(predicate), Err(Error::Nested { .. }))),
+        }
+    }
+}
+
+fn expected(array: &dyn Array) -> (Vec<Vec<f64>>, Vec<bool>) {
+    let values = |row| {
+        let mut values = Vec::new();
+        oracle::values(array, row, &mut values);
+        values
+    };
+    let rows = (0..array.len()).map(values).collect();
+    let nulls = array.logical_nulls();
+    let valid = |row| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+    (rows, (0..array.len()).map(valid).collect())
+}
+
+fn is_flat(array: &dyn Array) -> bool {
+    array.data_type().is_floating()
+        || matches!(array.data_type(), DataType::Dictionary(..) | DataType::RunEndEncoded(..))
+}
+
+#[test]
+fn random_arrays() {
+    fn agrees(Random(array): Random) {
+        let (rows, valid) = expected(&array);
+        check(&Column::new(&array).unwrap(), &rows, &valid, is_flat(&array));
+        let middle = array.len() / 3;
+        let chunks = [array.slice(0, middle), array.slice(middle, array.len() - middle)];
+        check(&Column::chunked(&chunks).unwrap(), &rows, &valid, is_flat(&array));
+    }
+    QuickCheck::new().tests(2000).quickcheck(agrees as fn(Random));
+}
+
+/// More rows than a window of the kernels, which look at the bitmap from the first hit on.
+#[test]
+fn long_arrays() {
+    let value = |i: usize| match i % 97 {
+        0 => None,
+        1 => Some(f64::NAN),
+        2 => Some(f64::NEG_INFINITY),
+        _ => Some(i as f64),
+    };
+    let array: Float64Array = (0..20_000).map(value).collect();
+    for (offset, len) in [(0, 20_000), (13, 19_000), (64, 4096)] {
+        let slice = array.slice(offset, len);
+        let (rows, valid) = expected(&slice);
+        check(&Column::new(&slice).unwrap(), &rows, &valid, true);
+    }
+}
+
+#[test]
+fn an_entry_counts_as_often_as_keys_refer_to_it() {
+    let entries = Arc::new(Float32Array::from(vec![Some(1.0), Some(f32::NAN), None]));
+    let keys = Int32Array::from(vec![Some(1), Some(0), None, Some(1), Some(2)]);
+    let array = DictionaryArray::<Int32Type>::new(keys, entries);
+    let column = Column::new(&array).unwrap();
+    assert_eq!((column.count(Predicate::Nan), column.valid_count()), (2, 3));
+    let mask = BooleanArray::from(vec![Some(true), Some(false), None, Some(true), None]);
+    assert_eq!(column.mask(Predicate::Nan).unwrap(), mask);
+}
+
+#[test]
+fn values_of_null_lists_count_as_nothing() {
+    let values = Arc::new(Float32Array::from(vec![f32::NAN, 1.0, f32::INFINITY]));
+    let field = Arc::new(Field::new("item", DataType::Float32, true));
+    let offsets = super::arrow_buffer::OffsetBuffer::from_lengths([1, 2]);
+    let array = ListArray::new(field, offsets, values, Some(vec![false, true].into()));
+    let column = Column::new(&array).unwrap();
+    assert_eq!((column.count(Predicate::Nan), column.position(Predicate::Inf)), (0, Some(1)));
+}
+
+#[test]
+fn other_types_are_refused() {
+    let integers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+    let strings: ArrayRef = Arc::new(StringArray::from(vec!["nan"]));
+    let floats: ArrayRef = Arc::new(Float32Array::from(vec![1.0]));
+    let refused = |array: &dyn Array| Column::new(array).unwrap_err();
+    let not_float = |data_type: &str| Error::NotFloat { data_type: data_type.into() };
+    assert_eq!(refused(&integers), not_float("Int32"));
+    assert_eq!(refused(&strings), not_float("Utf8"));
+    assert_eq!(
+        refused(&strings).to_string(),
+        "Utf8 holds values that are no floating-point numbers"
+    );
+    let keys = Int32Array::from(vec![0]);
+    assert!(matches!(
+        refused(&DictionaryArray::<Int32Type>::new(keys, Arc::clone(&strings))),
+        Error::NotFloat { .. }
+    ));
+    let batch = RecordBatch::try_from_iter([("x", Arc::clone(&floats)), ("n", integers)]).unwrap();
+    assert!(matches!(refused(&StructArray::from(batch)), Error::NotFloat { .. }));
+    let none = StructArray::new_empty_fields(3, None);
+    assert!(matches!(refused(&none), Error::NotFloat { .. }));
+    let doubles: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
+    let error = Column::chunked(&[floats, doubles]).unwrap_err();
+    assert_eq!(error.to_string(), "chunks of Float32 and of Float64 in one column");
+    let empty = Column::chunked(&[]).unwrap();
+    assert!(empty.is_empty() && empty.all(Predicate::Finite) && !empty.any(Predicate::Finite));
+}

@@ -1,0 +1,101 @@
+//! What is known of the finite numbers in a piece of a tensor, and the sum over pieces. Sums do not
+//! depend on the order of the pieces.
+
+use nonfinite::{Error, Format, TensorView};
+
+/// A finite number, and its place in the tensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Peak {
+    pub(crate) value: f64,
+    pub(crate) place: usize,
+}
+
+impl Peak {
+    /// The one with the larger key, or of equal ones the first. Of two numbers with the same place,
+    /// which are in the same list of a column, `a` is the first.
+    fn best(a: Option<Self>, b: Option<Self>, key: fn(f64) -> i64) -> Option<Self> {
+        let (Some(a), Some(b)) = (a, b) else { return a.or(b) };
+        let b_is_better = (key(b.value), a.place) > (key(a.value), b.place);
+        Some(if b_is_better { b } else { a })
+    }
+}
+
+/// An integer in the order of the numbers: -0 equals +0. A floating-point comparison would take
+/// subnormal numbers for zero in a flush-to-zero mode.
+fn key(value: f64) -> i64 {
+    let bits = value.to_bits().cast_signed();
+    let magnitude = bits & i64::MAX;
+    if bits < 0 { -magnitude } else { magnitude }
+}
+
+/// The finite numbers in a part of a tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Finite {
+    pub(crate) min: Option<Peak>,
+    pub(crate) max: Option<Peak>,
+    /// The largest magnitude: the value has no sign.
+    pub(crate) max_abs: Option<Peak>,
+    pub(crate) zeros: u64,
+    pub(crate) subnormals: u64,
+    pub(crate) normals: u64,
+    /// The numbers of a larger magnitude than the bound, if there is one.
+    pub(crate) large: u64,
+}
+
+impl Finite {
+    /// The finite numbers among `numbers`, by their statistics. `place` returns the place in the
+    /// tensor of the number at an index.
+    pub(super) fn new(
+        numbers: &[u8],
+        format: Format,
+        stats: &nonfinite::Stats,
+        place: &dyn Fn(usize) -> usize,
+        max_abs: Option<f64>,
+    ) -> Result<Self, Error> {
+        let peak = |extreme: nonfinite::Extreme| Peak {
+            value: extreme.value,
+            place: place(extreme.index),
+        };
+        let largest = stats.max_abs.map(|extreme| key(extreme.value));
+        let large = match max_abs {
+            Some(bound) if largest > Some(key(bound)) => {
+                let census = stats.census;
+                let others = census.nan.count + census.pos_inf.count + census.neg_inf.count;
+                above(numbers, format, bound)?.saturating_sub(others)
+            }
+            Some(_) | None => 0,
+        };
+        Ok(Self {
+            min: stats.min.map(peak),
+            max: stats.max.map(peak),
+            max_abs: stats.max_abs.map(peak),
+            zeros: stats.zeros as u64,
+            subnormals: stats.subnormals as u64,
+            normals: stats.normals as u64,
+            large: large as u64,
+        })
+    }
+
+    pub(super) fn merged(self, other: Self) -> Self {
+        // Tallies may come from another machine, so their counts are not trusted.
+        Self {
+            min: Peak::best(self.min, other.min, |value| -key(value)),
+            max: Peak::best(self.max, other.max, key),
+            max_abs: Peak::best(self.max_abs, other.max_abs, key),
+            zeros: self.zeros.saturating_add(other.zeros),
+            subnormals: self.subnormals.saturating_add(other.subnormals),
+            normals: self.normals.saturating_add(other.normals),
+            large: self.large.saturating_add(other.large),
+        }
+    }
+}
+
+/// How many numbers have a larger magnitude than the bound. NaN and infinities count.
+fn above(numbers: &[u8], format: Format, bound: f64) -> Result<usize, Error> {
+    if format == Format::F8E8M0Fnu {
+        // The library has no thresholds for this format, which has no sign and one byte.
+        let is_above = |code: &&u8| key(format.to_f64(u64::from(**code))) > key(bound);
+        return Ok(numbers.iter().filter(is_above).count());
+    }
+    Ok(TensorView::from_bytes(numbers, format)?.exceeds(bound)?.count())
+}

@@ -1,0 +1,32 @@
+//! Names for files, for tests of this crate and of the command.
+
+/// Names of files with known endings, with unknown ones, and without an ending.
+pub(crate) const NAMES: [&str; 27] = [
+    "x",
+    "x.npy",
+    "x.npz",
+    "x.safetensors",
+    "x.safetensors.index.json",
+    "x.gguf",
+    "x.onnx",
+    "x.pb",
+    "x.pt",
+    "x.pth",
+    "x.ckpt",
+    "x.jit",
+    "x.ptl",
+    "x.pt2",
+    "x.pth.tar",
+    "pytorch_model.bin",
+    "x.bin.index.json",
+    "x.distcp",
+    ".metadata",
+    "x.arrow",
+    "x.parquet",
+    "x.feather",
+    "x.h5",
+    "x.keras",
+    "x.txt",
+    "x.json",
+    "x.zip",
+];
