@@ -22,10 +22,10 @@
 //! |---|---|
 //! | `is_nan(x)`, `is_inf(x)`, `is_finite(x)` | a boolean; null where `x` is null |
 //! | `nan_count(x)` | how many values are NaN |
-//! | `float_stats(x)` | a struct of counts: `count`, `finite`, `nan`, `pos_inf`, `neg_inf` |
+//! | `float_stats(x)` | a struct: `count` (without nulls), `finite`, `nan`, `pos_inf`, `neg_inf` |
 //!
-//! Counts are of type BIGINT and never null. Nulls count as nothing, in `count` too. DataFusion's own
-//! `isnan` stays as it is; its name has no underscore.
+//! Counts are of type BIGINT and never null. Nulls count as nothing. DataFusion's own `isnan` stays
+//! as it is; its name has no underscore.
 //!
 //! Arguments are REAL, DOUBLE or 16-bit floats, and dictionaries and run-end encoded columns of
 //! these. Other types are an error of the plan: cast numbers, and unnest lists. `DISTINCT` is an
