@@ -84,8 +84,9 @@ pub struct TensorReport {
     pub large: Option<Large>,
     /// The kinds in the tensor that are not allowed. They make the tensor bad.
     pub bad: Kinds,
-    /// The places of the bad NaN and infinities, if [`Options::places`] or [`Options::draw`] asks for them.
-    /// None for tensors without them and for tensors of streams. [`Places`] lists further cases.
+    /// The places of the bad NaN and infinities, if [`Options::places`] or [`Options::draw`] asks
+    /// for them. None for tensors without them and for tensors of streams. [`Places`] lists further
+    /// cases.
     pub places: Option<Places>,
 }
 

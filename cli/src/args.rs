@@ -107,8 +107,8 @@ Text, pictures, PDF documents and folders of version control (.git) are ignored,
 no tensors of their own; the summary counts them. All other data that may hold a number and was \
 not looked at is named, with the reason.
 
-Exit status: 0 if all is finite, 1 if a tensor is bad, 2 if something was not looked at or could not be \
-checked (see --skip-unknown) or the usage is wrong, 130 if interrupted.
+Exit status: 0 if all is finite, 1 if a tensor is bad, 2 if something was not looked at or could \
+not be checked (see --skip-unknown) or the usage is wrong, 130 if interrupted.
 
 Examples:
   nonfinite check model.safetensors
