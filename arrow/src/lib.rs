@@ -22,10 +22,14 @@
 //! | array | values | row |
 //! |---|---|---|
 //! | `Float16Array`, `Float32Array`, `Float64Array` | its elements | the element |
-//! | `DictionaryArray` of such | one for each key: an entry counts as often as keys refer to it | the key |
-//! | `RunArray` of such | one for each row of a run | the row |
-//! | `ListArray`, `LargeListArray`, `FixedSizeListArray`, `ListViewArray`, `LargeListViewArray` of any array of this table | those of the lists that are no nulls | the list |
-//! | `StructArray` whose fields are all in this table | those of all fields, where the struct is no null | the struct |
+//! | `DictionaryArray` of these | one for each key | the key |
+//! | `RunArray` of these | one for each row of a run | the row |
+//! | `ListArray`, `FixedSizeListArray`, `ListViewArray` | those of the lists | the list |
+//! | `LargeListArray`, `LargeListViewArray` | those of the lists | the list |
+//! | `StructArray` | those of all fields | the struct |
+//!
+//! An entry of a dictionary counts once for each key that refers to it. Lists and structs hold any
+//! arrays of this table; values of a null list or a null struct do not count.
 //!
 //! Slices and chunks (`&[ArrayRef]`) are columns, too. Any other type is an [`Error::NotFloat`]:
 //! nothing is called clean that was not looked at. To check a table, make a column of each field.

@@ -127,8 +127,8 @@ fn count_body<T: Sample, A: Ask>(x: &[T]) -> usize {
     x.iter().filter(|x| A::ask(**x)).count()
 }
 
-/// As numpy does it: the least, the greatest, and whether all are finite, in three passes. NaN stays
-/// out of the first two, which numpy would need `nanmin` for.
+/// As numpy does it: the least, the greatest, and whether all are finite, in three passes. NaN
+/// stays out of the first two, which numpy would need `nanmin` for.
 macro_rules! min_max_finite {
     ($x:ident) => {{
         let least = $x.iter().fold(T::INF, |least, &x| if x < least { x } else { least });

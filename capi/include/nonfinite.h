@@ -85,8 +85,8 @@ typedef struct nf_extreme {
   double value;
   // Its bits in the format of the elements; 0 if there is none.
   uint64_t bits;
-  // The index of the first element with this value, or `NF_NONE` if there is none. In a view: the
-  // row-major index of its coordinate. Here -0 equals +0.
+  // The index of the first element with this value, or `NF_NONE` if there is none. In a view:
+  // the row-major index of its coordinate. Here -0 equals +0.
   uint64_t index;
 } nf_extreme;
 
@@ -419,7 +419,10 @@ nf_status nf_backend_activate(const char *name);
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to an
 // nf_stats.
-nf_status nf_take_stats(const void *data, nf_format format, size_t count, struct nf_stats *result);
+nf_status nf_take_stats(const void *data,
+                        nf_format format,
+                        size_t count,
+                        struct nf_stats *result);
 
 // `nf_take_stats` of a strided tensor. An element that is broadcast counts as often as coordinates
 // name it.
@@ -429,7 +432,8 @@ nf_status nf_take_stats(const void *data, nf_format format, size_t count, struct
 // # Safety
 // Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to an
 // nf_stats.
-nf_status nf_view_stats(const struct nf_view *x, struct nf_stats *result);
+nf_status nf_view_stats(const struct nf_view *x,
+                        struct nf_stats *result);
 
 // The meaning of a status, in English. Also has a text for unknown numbers.
 const char *nf_status_message(nf_status status);

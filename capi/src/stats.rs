@@ -17,8 +17,8 @@ pub struct Extreme {
     pub value: f64,
     /// Its bits in the format of the elements; 0 if there is none.
     pub bits: u64,
-    /// The index of the first element with this value, or `NF_NONE` if there is none. In a view: the
-    /// row-major index of its coordinate. Here -0 equals +0.
+    /// The index of the first element with this value, or `NF_NONE` if there is none. In a view:
+    /// the row-major index of its coordinate. Here -0 equals +0.
     pub index: u64,
 }
 

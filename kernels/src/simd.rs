@@ -217,9 +217,9 @@ pub(crate) trait Ordering {
     /// Whether all elements of some lines are in the range. It may say no if they are.
     fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Self::Bounds) -> bool;
 
-    /// In at most [`COUNTED`] bytes, if all elements are among the codes: how many are zero, and how
-    /// many have a magnitude below `least`. It may be `None` if they are. The comparison may be any:
-    /// its answers are 0 and 1.
+    /// In at most [`COUNTED`] bytes, if all elements are among the codes: how many are zero, and
+    /// how many have a magnitude below `least`. It may be `None` if they are. The comparison may be
+    /// any: its answers are 0 and 1.
     fn count_within<const W: usize>(
         self,
         pairs: &[[Line; 2]],

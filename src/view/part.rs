@@ -139,7 +139,7 @@ impl<'v, 'a> Part<'v, 'a> {
 
     /// The elements, if the view is dense.
     #[inline]
-    fn dense(&self) -> &'a [u8] {
+    pub(super) fn dense(&self) -> &'a [u8] {
         let (view, size) = (self.view, self.view.format.size_in_bytes());
         debug_assert!(view.layout.is_dense());
         match view.memory {

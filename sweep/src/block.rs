@@ -19,8 +19,8 @@ const PREDICATES: [Predicate; 7] = [
     Predicate::NanOrPositiveInf,
 ];
 
-/// The thresholds that are swept: the largest numbers of f16, bf16 and E4M3, a subnormal number, and
-/// numbers that f32 does not have.
+/// The thresholds that are swept: the largest numbers of f16, bf16 and E4M3, a subnormal number,
+/// and numbers that f32 does not have.
 const THRESHOLDS: [f64; 7] = [0.0, 1e-40, 0.1, 448.0, 65504.0, 3.389_531_389_251_535_5e38, 1e300];
 
 /// The right answers for one predicate.

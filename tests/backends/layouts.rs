@@ -208,7 +208,8 @@ fn check_census_rows(view: &TensorView<'_>, kinds: &[Kind], at: &dyn Fn() -> Str
     }
 }
 
-/// The statistics of a tensor and of its rows along each axis, and which elements exceed thresholds.
+/// The statistics of a tensor and of its rows along each axis, and which elements exceed
+/// thresholds.
 struct Numbers {
     whole: Summary,
     rows: Vec<Vec<Summary>>,

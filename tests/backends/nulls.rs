@@ -1,6 +1,6 @@
 //! Answers under a validity bitmap, against the oracle element by element.
 
-use nonfinite::{Census, Elements, Error, Format, Predicate, TensorView};
+use nonfinite::{Backend, Census, Elements, Error, Format, Predicate, TensorView};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
 use crate::layouts::Layout;
@@ -14,9 +14,28 @@ type Visit<'a> = &'a mut dyn FnMut(Format, &[u8], &[bool], usize);
 
 fn check(format: Format, bytes: &[u8], valid: &[bool], offset: usize) {
     for backend in backends() {
+        check_stats(backend, format, bytes, valid, offset);
         check_subject(&backend, format, bytes, valid, offset)
             .unwrap_or_else(|wrong| panic!("{wrong}"));
     }
+}
+
+/// Compares the statistics with those of the valid elements alone, whose places are known.
+fn check_stats(backend: Backend, format: Format, bytes: &[u8], valid: &[bool], offset: usize) {
+    let bitmap = bitmap(valid, offset);
+    let view = TensorView::from_bytes(bytes, format).unwrap().on(backend);
+    let got: oracle::Summary = view.with_validity(&bitmap, offset).unwrap().stats().into();
+    let places: Vec<usize> = (0..valid.len()).filter(|&i| valid[i]).collect();
+    let size = format.size_in_bytes();
+    let alone = places.iter().map(|i| oracle::read(&bytes[i * size..][..size]));
+    let mut want = oracle::summary(format, alone);
+    for (_, first) in &mut want.classes {
+        *first = first.map(|i| places[i]);
+    }
+    for (_, _, i) in [&mut want.min, &mut want.max, &mut want.max_abs].into_iter().flatten() {
+        *i = places[*i];
+    }
+    assert_eq!(got, want, "stats {} {format} of {} elements", backend.name(), valid.len());
 }
 
 fn check_subject(
@@ -90,6 +109,10 @@ fn long_inputs() {
 fn long(visit: Visit<'_>) {
     let lengths: &[usize] = if reduced() { &[4097] } else { &[4095, 4096, 4097, 17_001] };
     for &format in if reduced() { &[Format::F32][..] } else { Format::ALL } {
+        // The longest for each width.
+        let widths = [Format::F32, Format::F64, Format::Bf16, Format::F8E4M3Fn];
+        let lengths =
+            if widths.contains(&format) { lengths } else { &lengths[lengths.len() / 2..][..1] };
         for &n in lengths {
             let size = format.size_in_bytes();
             let dirty = mixed(format, n);
@@ -198,6 +221,9 @@ fn strided_view(format: Format, bytes: &[u8], layout: &Layout, valid: Pattern, o
             view.bits(predicate, &mut out, 3).unwrap();
             assert_eq!(out, want);
         }
+        let stats = view.stats();
+        assert_eq!(stats.census, view.census());
+        assert_eq!(stats.finite(), view.count(Predicate::Finite));
         let census = view.census();
         let class = |wanted| {
             let at = || (0..n).filter(|&i| valid[i] && kinds[i] == wanted);

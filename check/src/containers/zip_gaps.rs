@@ -63,7 +63,7 @@ impl<'a> Used<'a> {
         self.directory = self.directory.max(at + ENTRY + length + extra + comment);
     }
 
-    /// The extra fields at this place, so many bytes of them.
+    /// The extra fields at this place, with this length in bytes.
     fn fields(&mut self, mut at: usize, length: usize) {
         let end = at + length;
         while at + 4 <= end {

@@ -150,10 +150,8 @@ pub(crate) fn gather(
         });
         let (path, source, Contents { tensors, checksums }) = match read {
             Ok(read) => read,
-            // Bytes alone have no shards at all, and the index of a good set names no file outside.
-            Err(error @ (model::Error::NoFolder(_) | model::Error::Outside(_))) => {
-                return Err(error);
-            }
+            // Bytes alone have no shards at all.
+            Err(error @ model::Error::NoFolder(_)) => return Err(error),
             Err(error) => {
                 all.tensors.push(unread::damaged(shard.to_owned(), error.to_string()));
                 failed.get_or_insert(error);

@@ -240,7 +240,7 @@ impl Scanner {
     }
 }
 
-/// Fills a chunk with the next bytes of data, of which so many are still to come.
+/// Fills a chunk with the next bytes of data. `left` is the number of bytes that are still to come.
 fn fill(stream: &mut dyn Read, chunk: &mut [u8], left: usize) -> io::Result<()> {
     let mut filled = 0;
     while filled < chunk.len() {
@@ -254,7 +254,7 @@ fn fill(stream: &mut dyn Read, chunk: &mut [u8], left: usize) -> io::Result<()> 
     Ok(())
 }
 
-/// The error of data that ends so many bytes too early.
+/// The error of data that ends this many bytes too early.
 pub(super) fn ends_early(missing: usize) -> io::Error {
     let bytes = if missing == 1 { "byte of it is" } else { "bytes of it are" };
     let why = format!("the data ends too early: {missing} {bytes} missing");

@@ -102,7 +102,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// [`Batch::unused`], where the nodes have so many buffers.
+    /// [`Batch::unused`] if the nodes use `buffers` buffers.
     fn find_unused(
         &self,
         body: Range<usize>,
@@ -122,7 +122,9 @@ impl Batch {
             }
         }
         used.retain(|range| !range.is_empty());
-        unused::between(body, &used)
+        let mut unused = unused::between(body.clone(), &used);
+        unused.retain(|gap| !unused::is_padding(&body, gap));
+        unused
     }
 
     /// The number of the row behind the last.

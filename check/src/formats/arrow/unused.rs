@@ -5,6 +5,7 @@ use std::ops::Range;
 use arrow_ipc::KeyValue;
 use flatbuffers::{ForwardsUOffset, Vector};
 
+use super::message::{Framed, verifier};
 use crate::formats::unread;
 use crate::model::{Data, Tensor, is_text};
 
@@ -31,7 +32,31 @@ pub(super) fn metadata<'a>(
     })
 }
 
-/// The parts of a body from `start` to `end` that lie in none of these ranges, which are in order.
+/// The alignments of buffers in a body.
+const ALIGNMENTS: [usize; 2] = [8, 64];
+
+/// Whether a gap of a body is the padding behind a buffer. Writers of slices fill it with the bytes
+/// that follow in memory.
+pub(super) fn is_padding(body: &Range<usize>, gap: &Range<usize>) -> bool {
+    let is_aligned = |alignment: usize| (gap.end - body.start).is_multiple_of(alignment);
+    ALIGNMENTS.into_iter().any(|alignment| gap.len() < alignment && is_aligned(alignment))
+}
+
+/// The schema that a file begins with, if this range does. Polars writes it without the length of a
+/// message.
+pub(super) fn schema(bytes: &[u8], range: Range<usize>) -> Option<Range<usize>> {
+    if let Ok(Some(framed)) = Framed::read(&bytes[..range.end], range.start)
+        && framed.message().is_ok_and(|message| message.header_as_schema().is_some())
+    {
+        return Some(range.start..framed.body);
+    }
+    // A copy, since another process may write to the map after the verifier.
+    let metadata = bytes[range.clone()].to_vec();
+    let message = arrow_ipc::root_as_message_with_opts(&verifier(metadata.len()), &metadata);
+    message.is_ok_and(|message| message.header_as_schema().is_some()).then_some(range)
+}
+
+/// The parts of a body that lie in none of these ranges, which are in order.
 pub(super) fn between(body: Range<usize>, used: &[Range<usize>]) -> Vec<Range<usize>> {
     let (mut gaps, mut at) = (Vec::new(), body.start);
     for range in used.iter().chain([&(body.end..body.end)]) {

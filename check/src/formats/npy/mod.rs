@@ -90,7 +90,7 @@ pub enum Error {
     Objects,
     /// A dtype that is not known, such as long double.
     Dtype(String),
-    /// The header is longer than [`MAX_HEADER`].
+    /// The header is longer than the check accepts.
     HeaderTooLong(usize),
     /// The stream failed, for example in a decoder.
     Stream(io::ErrorKind),

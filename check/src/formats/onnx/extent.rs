@@ -23,7 +23,7 @@ impl Extent {
         Self { start: offset.unwrap_or(0), length }
     }
 
-    /// The bytes of a file of so many bytes.
+    /// The range of the data in a file of this length.
     pub(super) fn within(&self, file: usize) -> Range<usize> {
         let end = self.length.map_or(u64::MAX, |length| self.start.saturating_add(length));
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file);

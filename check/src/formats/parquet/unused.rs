@@ -14,8 +14,8 @@ pub(super) fn tensors(file: &[u8], metadata: &ParquetMetaData, footer: usize) ->
     let mut used = vec![0..MAGIC.len(), footer..file.len()];
     for chunk in metadata.row_groups().iter().flat_map(|group| group.columns()) {
         let ranges = [
-            // Writers say anything of where no values are.
-            super::range(chunk, file.len()).filter(|_| chunk.num_values() > 0),
+            pages(chunk, file.len()),
+            description(chunk, file),
             place(chunk.column_index_offset(), chunk.column_index_length(), file.len()),
             place(chunk.offset_index_offset(), chunk.offset_index_length(), file.len()),
             bloom_filter(chunk, file),
@@ -36,6 +36,37 @@ pub(super) fn tensors(file: &[u8], metadata: &ParquetMetaData, footer: usize) ->
         Some(unread::tensor(name, size, why, Data::Owned(Vec::new())))
     });
     pairs.chain(gaps).collect()
+}
+
+/// The pages of a chunk. Of a chunk without values, some writers say only where the dictionary is.
+fn pages(chunk: &ColumnChunkMetaData, file: usize) -> Option<Range<usize>> {
+    if chunk.num_values() > 0 || chunk.data_page_offset() > 0 {
+        return super::range(chunk, file);
+    }
+    let start = usize::try_from(chunk.dictionary_page_offset()?).ok().filter(|&start| start > 0)?;
+    let end = start.checked_add(usize::try_from(chunk.compressed_size()).ok()?)?;
+    (end <= file).then_some(start..end)
+}
+
+/// The description of a chunk, which Polars repeats behind the pages. The footer names a place that
+/// is wrong for a chunk with a dictionary.
+fn description(chunk: &ColumnChunkMetaData, file: &[u8]) -> Option<Range<usize>> {
+    const COMPRESSED_SIZE: i64 = 7;
+    const DATA_PAGE_OFFSET: i64 = 9;
+    let start = pages(chunk, file.len())?.end;
+    let mut thrift = Thrift { rest: file.get(start..)? };
+    let (mut size, mut offset) = (None, None);
+    thrift.fields(&mut |_, number, _, value| {
+        match (number, value) {
+            (COMPRESSED_SIZE, Value::Number(number)) => size = Some(number),
+            (DATA_PAGE_OFFSET, Value::Number(number)) => offset = Some(number),
+            _ => {}
+        }
+        Some(false)
+    })?;
+    let is_of_chunk =
+        size == Some(chunk.compressed_size()) && offset == Some(chunk.data_page_offset());
+    is_of_chunk.then_some(start..file.len() - thrift.rest.len())
 }
 
 fn place(offset: Option<i64>, length: Option<i32>, file: usize) -> Option<Range<usize>> {

@@ -142,10 +142,8 @@ fn contents(input: Input<'_>) -> Result<Contents, model::Error> {
     for (file, parts) in files {
         let source = match input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT) {
             Ok(source) => source,
-            // Bytes alone have no files, and good metadata names no file outside.
-            Err(error @ (model::Error::NoFolder(_) | model::Error::Outside(_))) => {
-                return Err(error);
-            }
+            // Bytes alone have no files at all.
+            Err(error @ model::Error::NoFolder(_)) => return Err(error),
             Err(error) => {
                 all.tensors.push(unread::damaged(file, error.to_string()));
                 failed.get_or_insert(error);

@@ -1,0 +1,29 @@
+//! Our functions into the containers that the adopters return, and under validity bitmaps.
+
+use nonfinite::{Element, Predicate, TensorView, bits, mask_uninit};
+
+/// A byte for each element, in new memory, as they allocate theirs.
+pub fn mask<T: Element>(x: &[T], predicate: Predicate) -> Box<[bool]> {
+    let mut out = Box::new_uninit_slice(x.len());
+    mask_uninit(x, predicate, &mut out);
+    // SAFETY: `mask_uninit` has written every element.
+    unsafe { out.assume_init() }
+}
+
+/// A bit for each element, the least significant first, in new memory.
+pub fn words<T: Element>(x: &[T], predicate: Predicate) -> Vec<u64> {
+    let mut out = vec![0; x.len().div_ceil(64)];
+    bits(x, predicate, &mut out);
+    out
+}
+
+/// How many valid elements are NaN: of a slice without a bitmap, all elements.
+pub fn count_nan<T: Element>(x: &[T], bitmap: Option<&[u8]>) -> usize {
+    match bitmap {
+        None => nonfinite::count(x, Predicate::Nan),
+        Some(bitmap) => {
+            let column = TensorView::from(x).with_validity(bitmap, 0).expect("a bit an element");
+            column.count(Predicate::Nan)
+        }
+    }
+}
