@@ -21,7 +21,8 @@ pub struct Options {
     /// The largest magnitude that is not bad: a tensor with a larger finite number is bad
     /// ([`TensorReport::large`](crate::TensorReport::large)). 65504 finds tensors that do not fit
     /// into f16. Must be finite and not negative. None means no bound. NaN and infinities are bad
-    /// by [`Options::fail_on`] only.
+    /// by [`Options::fail_on`] only. Magnitudes of formats without NaN and infinity (F4, F6: at
+    /// most 28) are not looked at, so with a bound below 28 such tensors are unreadable.
     pub max_abs: Option<f64>,
     /// The kinds that make a tensor bad.
     pub fail_on: Kinds,

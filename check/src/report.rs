@@ -131,7 +131,7 @@ impl TensorReport {
     ) -> Self {
         let Tally { found, finite } = *tally;
         let name = tensor.name.as_deref().unwrap_or_default();
-        let looked_at = looked_at(&tensor.content);
+        let looked_at = looked_at(&tensor.content, options);
         let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
         let found = found.map(|Found { count, first }| Finding {
             count,
@@ -165,7 +165,7 @@ impl TensorReport {
     #[must_use]
     pub fn is_all_zeros(&self) -> bool {
         let others = self.found.as_ref().into_array().iter().any(|finding| finding.count > 0);
-        let zeros = |stats: &Stats| stats.zeros > 0 && stats.subnormals + stats.normals == 0;
+        let zeros = |stats: &Stats| stats.zeros > 0 && stats.subnormals == 0 && stats.normals == 0;
         !others && self.stats.as_ref().is_some_and(zeros)
     }
 
@@ -251,8 +251,15 @@ fn element_of(tensor: &Description, place: usize) -> (Format, usize, Option<&'st
     }
 }
 
-fn looked_at(content: &Content) -> LookedAt {
+/// The largest magnitude in the formats without NaN and infinity: that of F6_E3M2.
+const ALWAYS_FINITE: f64 = 28.0;
+
+fn looked_at(content: &Content, options: &Options) -> LookedAt {
     match content {
+        Content::AlwaysFinite if options.max_abs.is_some_and(|bound| bound < ALWAYS_FINITE) => {
+            let why = "magnitudes of this format are not looked at; they can be up to 28";
+            LookedAt::Unreadable(why.to_owned())
+        }
         Content::Floats { .. } => LookedAt::Values,
         Content::Blocks { blocks, .. } => LookedAt::Scales {
             block: blocks.elements,

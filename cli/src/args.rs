@@ -76,10 +76,10 @@ Finds the NaN and infinities that a conversion has added. Prints for each tensor
 how many numbers of each kind A and B hold. A kind is new if B holds more of it, or holds the \
 first one at another place, in tensors of the same shape and order. Only the count and the first \
 place are compared; the summary says for how many tensors this is not enough to exclude new ones. \
-Changed shapes are listed. What was found is printed although a part of A or B was not looked at. \
-Dtypes may differ, and so may the number \
-of files: tensors are matched by name. In a tensor that only B has, every NaN and infinity is new. \
-A name that occurs in several files of one side is compared between files of the same path.
+Changed shapes are listed. Findings are printed even if a part of A or B was not looked at. \
+Dtypes may differ, and so may the number of files: tensors are matched by name. In a tensor \
+that only B has, every NaN and infinity is new. A name that occurs in several files of one side \
+is compared between files of the same path.
 
 Exit status: 0 if nothing is new, 1 if something is, 2 if a file or a tensor could not be checked, \
 if A and B have no tensor in common, or if the usage is wrong, 130 if interrupted.
@@ -225,7 +225,8 @@ pub struct How {
 /// A bound on magnitudes.
 fn bound(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(bound) if bound.is_finite() && bound >= 0.0 => Ok(bound),
+        // Without the sign of -0.
+        Ok(bound) if bound.is_finite() && bound >= 0.0 => Ok(bound.abs()),
         Ok(_) | Err(_) => Err("not a finite number from 0 on".to_owned()),
     }
 }

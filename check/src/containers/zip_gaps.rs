@@ -30,6 +30,8 @@ const FIELDS: [(u16, usize); 9] = [
 pub(super) struct Used<'a> {
     archive: &'a [u8],
     ranges: Vec<Range<usize>>,
+    /// The extra fields of the local headers.
+    extras: Vec<Range<usize>>,
     /// Where the entries of the directory end.
     directory: usize,
 }
@@ -38,7 +40,7 @@ impl<'a> Used<'a> {
     /// Of an archive whose directory begins here.
     pub(super) fn new(archive: &'a [u8], directory: u64) -> Self {
         let directory = place(directory, archive);
-        Self { archive, ranges: Vec::new(), directory }
+        Self { archive, ranges: Vec::new(), extras: Vec::new(), directory }
     }
 
     /// Adds a member, whose data lies at `data`.
@@ -51,7 +53,8 @@ impl<'a> Used<'a> {
         if same_name {
             self.add(local + LOCAL, length);
         }
-        self.fields(local + LOCAL + length, extra);
+        let extras = local + LOCAL + length;
+        self.extras.push(extras..extras + extra);
         self.add(data.start, data.len());
         self.descriptor(entry, data.end);
 
@@ -59,17 +62,20 @@ impl<'a> Used<'a> {
         let (length, extra) = (self.u16(at + 28), self.u16(at + 30));
         let comment = self.u16(at + 32);
         self.add(at, ENTRY + length);
-        self.fields(at + ENTRY + length, extra);
+        let extras = at + ENTRY + length;
+        self.fields(extras..extras + extra);
         self.directory = self.directory.max(at + ENTRY + length + extra + comment);
     }
 
-    /// The extra fields at this place, with this length in bytes.
-    fn fields(&mut self, mut at: usize, length: usize) {
-        let end = at + length;
+    /// Adds the known extra fields in this range. A field counts once: no writer repeats one.
+    fn fields(&mut self, extras: Range<usize>) {
+        let (mut at, end) = (extras.start, extras.end.min(self.archive.len()));
+        let mut fields = FIELDS;
         while at + 4 <= end {
             let (id, size) = (self.u16(at), self.u16(at + 2));
-            let known = FIELDS.iter().find(|(known, _)| usize::from(*known) == id);
-            self.add(at, 4 + known.map_or(0, |(_, most)| size.min(*most)));
+            let known = fields.iter_mut().find(|(known, _)| usize::from(*known) == id);
+            let most = known.map_or(0, |(_, most)| std::mem::take(most));
+            self.add(at, 4 + size.min(most).min(end - at - 4));
             at += 4 + size;
         }
     }
@@ -93,6 +99,18 @@ impl<'a> Used<'a> {
 
     /// The ranges, with the records at the end of the archive, the last of which is at `end`.
     pub(super) fn finish(mut self, end: u64) -> Vec<Range<usize>> {
+        // Many entries of a hostile directory may share one local header, so that time and memory
+        // would grow with the square of the length. Each byte is looked at once.
+        let mut extras = std::mem::take(&mut self.extras);
+        extras.sort_unstable_by_key(|range| (range.start, range.end));
+        let mut done = 0;
+        for extras in extras.into_iter().filter(|range| !range.is_empty()) {
+            if extras.start >= done {
+                done = extras.end;
+                self.fields(extras);
+            }
+        }
+
         let end = place(end, self.archive);
         self.add(end, END);
         let locator = end.saturating_sub(LOCATOR);

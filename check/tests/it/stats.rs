@@ -211,6 +211,17 @@ fn what_a_bound_makes_bad() {
     assert_eq!(of([0.0, 1e-45, -1.0], &[], Some(0.0)).large.unwrap().count, 2);
 }
 
+/// Formats without NaN are not looked at, so they must not count as clean below a low bound.
+#[test]
+fn formats_without_nan_are_not_below_a_low_bound() {
+    let file = safetensors(&[Entry { name: "w", kind: "F4", shape: &[2], data: &[0x77] }]);
+    for (max_abs, complete) in [(None, true), (Some(28.0), true), (Some(5.0), false)] {
+        let options = Options { max_abs, ..Options::default() };
+        let report = report_with(&file, FileFormat::SAFETENSORS, &options);
+        assert_eq!(report.is_complete(), complete, "{max_abs:?}");
+    }
+}
+
 #[test]
 fn bounds_that_are_none() {
     let file = safetensors(&[Entry { name: "w", kind: "F32", shape: &[1], data: &[0; 4] }]);
@@ -237,6 +248,11 @@ fn all_zeros() {
     for others in [&[][..], &[0.0, 1e-45], &[0.0, f32::NAN], &[0.0, f32::INFINITY], &[1.0]] {
         assert!(!of(others).is_all_zeros(), "{others:?}");
     }
+    // Counts of tallies from another machine can have any value.
+    let mut huge = of(&[0.0]);
+    let stats = huge.stats.as_mut().unwrap();
+    (stats.subnormals, stats.normals) = (u64::MAX, 1);
+    assert!(!huge.is_all_zeros());
     // Of equal numbers the first counts, and zeros are equal.
     let zeros = of(&[1.0, 0.0, -0.0, 1.0, 0.0]);
     let stats = zeros.stats.unwrap();

@@ -125,6 +125,30 @@ fn traced_inputs() {
     assert!(report.is_complete());
 }
 
+/// Many entries share a local header with many extra fields. Ranges for each entry would take
+/// gigabytes.
+#[test]
+fn entries_that_share_a_local_header() {
+    const ENTRIES: usize = 20_000;
+    let extras = field(0x9999, &[0xFF]).repeat(12_000);
+    let name = |index: usize| format!("{index:05}");
+    let lengths = |extras: usize| [5u16.to_le_bytes(), (extras as u16).to_le_bytes()].concat();
+    let header = [20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let local =
+        [b"PK\x03\x04", &header[..], &lengths(extras.len()), name(0).as_bytes(), &extras].concat();
+    let mut file = local.clone();
+    for index in 0..ENTRIES {
+        let entry = [b"PK\x01\x02\x14\0", &header[..], &lengths(0), &[0; 14]].concat();
+        file.extend([&entry[..], name(index).as_bytes()].concat());
+    }
+    let (count, size) = (ENTRIES as u16, (file.len() - local.len()) as u32);
+    let counts = [count.to_le_bytes(), count.to_le_bytes()].concat();
+    let places = [size.to_le_bytes(), (local.len() as u32).to_le_bytes()].concat();
+    file.extend([b"PK\x05\x06\0\0\0\0", &counts[..], &places, &[0, 0]].concat());
+    let report = check(&file, FileFormat::NPZ);
+    assert!(!report.is_complete());
+}
+
 #[test]
 fn bytes_of_no_member() {
     let clean = zip(&[("a.npy", &good_npy())]);
@@ -158,6 +182,13 @@ fn bytes_of_no_member() {
     let at = 30 + "a.npy".len() + 4 + 13;
     let local = Beside { local: &long, ..Beside::default() };
     assert_eq!(gap(&beside(&local)), [format!("bytes {at} to {}", at + 4)]);
+    // A field ends with the fields, and counts once.
+    let field_of_times = field(0x5455, &[&[0; 9], &nan[..]].concat());
+    let short = Beside { entry: &[0x55, 0x54, 13, 0], comment: &nan, ..Beside::default() };
+    assert_eq!(gap(&beside(&short)).len(), 1);
+    let twice = [&field_of_times[..], &field_of_times].concat();
+    let local = Beside { local: &twice, ..Beside::default() };
+    assert_eq!(gap(&beside(&local)).len(), 1);
     // A descriptor is one only if it has the sizes and the checksum.
     let mut crc = flate2::Crc::new();
     crc.update(&good_npy());

@@ -255,7 +255,9 @@ impl Source<'_> {
     /// Notices what nothing refers to among the bytes from `start` on.
     fn notice(&mut self, start: usize, bytes: &[u8]) {
         let end = start + bytes.len();
-        for unused in self.unused.iter().filter(|range| range.start < end && range.end > start) {
+        // They are in order, and a batch may have very many.
+        let first = self.unused.partition_point(|range| range.end <= start);
+        for unused in self.unused[first..].iter().take_while(|range| range.start < end) {
             let part = unused.start.max(start) - start..unused.end.min(end) - start;
             let is_new = self.found.last() != Some(unused);
             if is_new && bytes[part].iter().any(|&byte| byte != 0) {

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::error::MAX_TENSORS;
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::{Tensor, may_hold_numbers};
 
@@ -186,8 +187,9 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Adds a part, up to one more than a model may have: the caller refuses the model then.
     fn add(&mut self, range: Range<usize>, why: &str) {
-        if may_hold_numbers(&self.file[range.clone()]) {
+        if self.found.len() <= MAX_TENSORS && may_hold_numbers(&self.file[range.clone()]) {
             self.found.push(Tensor::of_nobody(range, why));
         }
     }
