@@ -89,8 +89,9 @@ def records(folder, program):
                 if written == "F":
                     values = values.transpose(*range(axes - 1, -1, -1), *range(axes, values.ndim))
                     first = report[name]
-                    for kind in ("nan", "pos_inf", "neg_inf"):
-                        place = first[kind]["first"]
+                    places = [first[kind]["first"] for kind in ("nan", "pos_inf", "neg_inf")]
+                    places += [first.get(f"{bound}_at") for bound in ("min", "max", "max_abs")]
+                    for place in places:
                         if place:
                             coordinate = place["coordinate"]
                             place["coordinate"] = coordinate[:axes][::-1] + coordinate[axes:]

@@ -125,7 +125,7 @@ pub fn above(large: &Large) -> String {
 }
 
 /// The finite numbers of a tensor, if [`Options::stats`](nonfinite_check::Options::stats) asked for
-/// them and there are any: `all zeros`, or `finite from -2e0 to 1.5e0, max |x| 2e0 at [2]` and the
+/// them and there are any: `all zeros`, or `finite from -2e0 to 1.5e0, max |x| at [2]` and the
 /// counts of zeros and subnormal numbers.
 #[must_use]
 pub fn measured(tensor: &TensorReport) -> Option<String> {
@@ -136,10 +136,13 @@ pub fn measured(tensor: &TensorReport) -> Option<String> {
     let [min, max, max_abs] = [min.as_ref()?, max.as_ref()?, max_abs.as_ref()?];
     let mut text =
         format!("finite from {:e} to {:e}, max |x| at {}", min.value, max.value, place(max_abs));
-    for (count, what) in [(zeros, "zeros"), (subnormals, "subnormal")] {
-        if *count > 0 {
-            text.push_str(&format!(", {count} {what}"));
-        }
+    match zeros {
+        0 => {}
+        1 => text.push_str(", 1 zero"),
+        zeros => text.push_str(&format!(", {zeros} zeros")),
+    }
+    if *subnormals > 0 {
+        text.push_str(&format!(", {subnormals} subnormal"));
     }
     Some(text)
 }

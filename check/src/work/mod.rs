@@ -81,7 +81,8 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// checksum, so bytes of numbers in it are in two pieces.
 ///
 /// This uses the options `raw`, `taken_as`, `expansion`, `download`, `stats` and `max_abs`. The
-/// others are used when the pieces are checked and merged, except `places` and `draw`, which are not used.
+/// others are used when the pieces are checked and merged, except `places` and `draw`, which are
+/// not used.
 ///
 /// # Errors
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.

@@ -69,6 +69,10 @@ fn first(kind: &str, finding: &Finding) -> String {
 /// The maps of a tensor: one for each group with a bad element.
 fn figures(tensor: &TensorReport) -> String {
     let map = tensor.places.as_ref().and_then(|places| Some((places, places.map.as_ref()?)));
+    if tensor.bad.is_empty() {
+        // Maps show NaN and infinities only.
+        return String::new();
+    }
     let Some((places, map)) = map else {
         return "No map: nothing is known of the places, or there are too many maps.".to_owned();
     };

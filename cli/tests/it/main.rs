@@ -11,6 +11,7 @@ mod inputs;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod limits;
+mod measures;
 #[path = "../../../check/tests/common/names.rs"]
 mod names;
 mod npy_files;

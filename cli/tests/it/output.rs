@@ -158,7 +158,8 @@ fn stats() {
     let path = file("stats.npy", &npy("'<f4'", false, "(4,)", &data));
     let run = run(["check".as_ref(), "--stats".as_ref(), path.as_os_str()]);
     assert!(
-        run.out.contains("first NaN at [1], +Inf at [3]; finite from -2e0 to 1.5e0\n"),
+        run.out
+            .contains("first NaN at [1], +Inf at [3]; finite from -2e0 to 1.5e0, max |x| at [2]\n"),
         "{}",
         run.out
     );

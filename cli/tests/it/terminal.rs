@@ -62,7 +62,7 @@ fn no_line_wraps() {
                     assert!(shown.contains(word), "{width} {arguments}: {word}\n{shown}");
                 }
             }
-            assert_eq!(shown.contains("1.0000e30"), arguments == "--stats", "{shown}");
+            assert_eq!(shown.contains("1.0000e30"), arguments.contains("--stats"), "{shown}");
         }
     }
 }

@@ -35,6 +35,7 @@ mod stream;
 mod unused;
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -144,12 +145,11 @@ impl Batches<'_> {
     /// Finds what lies between the messages of a file, whose footer begins here.
     fn between(&mut self, footer: usize) {
         // A file begins as a stream does, and the end of the stream may be marked.
-        let mut used = vec![0..ARROW_FILE.len()];
+        let magic = ARROW_FILE.len();
         let first = self.used.first().map_or(footer, |range| range.start);
-        if first > ARROW_FILE.len() {
-            used.extend(unused::schema(self.bytes, ARROW_FILE.len()..first));
-        }
-        used.extend(self.used.iter().cloned());
+        let schema = (first > magic).then(|| unused::schema(self.bytes, magic..first)).flatten();
+        let used = iter::once(0..magic).chain(schema).chain(self.used.iter().cloned());
+        let mut used: Vec<_> = used.collect();
         let end = used.iter().map(|range| range.end).max().unwrap_or_default();
         let mark = [ARROW_MESSAGE, &[0; 4]].concat();
         if self.bytes[end..footer].starts_with(&mark) {

@@ -1,13 +1,17 @@
 //! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
 
+mod finite;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use finite::{Above, Measured};
+
 use crate::diff::Pair;
-use crate::model::{ByKind, Error, Extreme, Finding, First, Kinds, Large, Stats};
+use crate::model::{ByKind, Error, Finding, First, Kinds};
 use crate::places::{AxisPlaces, Map, Places, Steps};
 use crate::report::{LookedAt, Report, TensorReport};
 use crate::totals::Totals;
@@ -237,43 +241,6 @@ struct Tensor<'a> {
     places: Option<Where<'a>>,
 }
 
-/// The finite numbers of a tensor.
-#[derive(Serialize)]
-struct Measured<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    min: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_abs: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    min_at: Option<Place<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_at: Option<Place<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_abs_at: Option<Place<'a>>,
-    zeros: u64,
-    subnormals: u64,
-    normals: u64,
-}
-
-/// The place of a number.
-#[derive(Serialize)]
-struct Place<'a> {
-    coordinate: &'a [usize],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<&'static str>,
-}
-
-/// The finite numbers above the bound on magnitudes.
-#[derive(Serialize)]
-struct Above<'a> {
-    count: u64,
-    bound: f64,
-    max_abs: f64,
-    max_abs_at: Place<'a>,
-}
-
 #[derive(Serialize)]
 struct Where<'a> {
     statement: String,
@@ -363,40 +330,6 @@ impl<'a> Tensor<'a> {
                 .places
                 .as_ref()
                 .map(|places| Where::new(places, tensor.name.as_deref().unwrap_or_default())),
-        }
-    }
-}
-
-impl<'a> Measured<'a> {
-    fn new(stats: &'a Stats) -> Self {
-        let value = |extreme: &Option<Extreme>| extreme.as_ref().map(|extreme| extreme.value);
-        Self {
-            min: value(&stats.min),
-            max: value(&stats.max),
-            max_abs: value(&stats.max_abs),
-            min_at: stats.min.as_ref().map(Place::new),
-            max_at: stats.max.as_ref().map(Place::new),
-            max_abs_at: stats.max_abs.as_ref().map(Place::new),
-            zeros: stats.zeros,
-            subnormals: stats.subnormals,
-            normals: stats.normals,
-        }
-    }
-}
-
-impl<'a> Place<'a> {
-    fn new(extreme: &'a Extreme) -> Self {
-        Self { coordinate: &extreme.coordinate, part: extreme.part }
-    }
-}
-
-impl<'a> Above<'a> {
-    fn new(large: &'a Large) -> Self {
-        Self {
-            count: large.count,
-            bound: large.bound,
-            max_abs: large.largest.value,
-            max_abs_at: Place::new(&large.largest),
         }
     }
 }
