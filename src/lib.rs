@@ -41,7 +41,7 @@
 //! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
 //! | smallest, largest, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
 //! | magnitudes above a threshold | | `TensorView::exceeds` (feature `stats`) |
-//! | the same, if some elements are null | | `TensorView::with_validity` (feature `validity`) |
+//! | some of these, if elements may be null | | `TensorView::with_validity` (feature `validity`) |
 //! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |
 //! | replace NaN and infinity in a copy | [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |

@@ -9,7 +9,7 @@ use crate::{Format, Predicate};
 const INFINITY: u64 = f64::INFINITY.to_bits();
 
 impl Format {
-    /// The number that a code stands for, exactly. Bits above those of the format are ignored.
+    /// The number that has this code, exactly. Bits above those of the format are ignored.
     /// Every NaN gives [`f64::NAN`]. No floating-point instruction touches the number, so
     /// flush-to-zero modes change nothing.
     ///

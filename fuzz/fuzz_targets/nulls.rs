@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use nonfinite_fuzz::{BACKENDS, Nulls, expect};
-use nonfinite_oracle::{Nullable, bitmap, check_null_census, check_nulls_of};
+use nonfinite_oracle::{Nullable, bitmap, check_null_census, check_null_stats, check_nulls_of};
 
 fuzz_target!(|nulls: Nulls| {
     let Nulls { valid, offset, tensor } = &nulls;
@@ -12,5 +12,6 @@ fuzz_target!(|nulls: Nulls| {
     for backend in &*BACKENDS {
         expect(check_nulls_of(backend, x, tensor.predicate, &kinds, valid));
         expect(check_null_census(backend, x, &kinds, valid));
+        expect(check_null_stats(*backend, x, valid));
     }
 });

@@ -18,5 +18,9 @@ pub use check::{
     require,
 };
 pub use kind::{Kind, edges, holds, kind, read, write};
-pub use nulls::{NullSubject, Nullable, bitmap, check_null_census, check_nulls, check_nulls_of};
-pub use stats::{Above, Number, Summary, check_above, check_stats, summary, thresholds, value};
+pub use nulls::{
+    NullSubject, Nullable, bitmap, check_null_census, check_null_stats, check_nulls, check_nulls_of,
+};
+pub use stats::{
+    Above, Number, Summary, check_above, check_stats, summary, summary_of_valid, thresholds, value,
+};

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use nonfinite::{Backend, Census, Elements, Predicate, TensorView, ValidView};
 
 use crate::check::CANARY;
-use crate::kind::{Kind, holds};
+use crate::kind::{Kind, holds, read};
+use crate::stats::{Summary, summary_of_valid};
 
 /// Elements of which some are null.
 #[derive(Clone, Copy)]
@@ -159,6 +160,18 @@ pub fn check_null_census(
     }
     let count = valid.iter().filter(|&&valid| valid).count();
     same(subject, x, "valid_count", "", subject.valid_count(x), count)
+}
+
+/// Compares the statistics of the valid elements.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_null_stats(backend: Backend, x: Nullable<'_>, valid: &[bool]) -> Result<(), String> {
+    let format = x.elements.format();
+    let elements = x.elements.as_bytes().chunks_exact(format.size_in_bytes());
+    let elements: Vec<u64> = elements.map(read).collect();
+    let (got, want) = (view(backend, x).stats().into(), summary_of_valid(format, &elements, valid));
+    same::<Summary>(&backend, x, "stats", "", got, want)
 }
 
 fn same<T: PartialEq + Debug>(

@@ -150,6 +150,21 @@ pub fn summary(format: Format, bits: impl Iterator<Item = u64>) -> Summary {
     summary
 }
 
+/// The statistics of the valid elements. Indices count all elements.
+#[must_use]
+pub fn summary_of_valid(format: Format, bits: &[u64], valid: &[bool]) -> Summary {
+    let places: Vec<usize> = (0..bits.len()).filter(|&i| valid[i]).collect();
+    let mut summary = summary(format, places.iter().map(|&i| bits[i]));
+    for (_, first) in &mut summary.classes {
+        *first = first.map(|i| places[i]);
+    }
+    let extremes = [&mut summary.min, &mut summary.max, &mut summary.max_abs];
+    for (_, _, index) in extremes.into_iter().flatten() {
+        *index = places[*index];
+    }
+    summary
+}
+
 /// Compares the statistics.
 ///
 /// # Errors

@@ -37,13 +37,13 @@ impl<'a> TensorView<'a> {
     /// [`Error::Threshold`] if the threshold is negative, infinite or NaN, or if the format is
     /// [`crate::Format::F8E8M0Fnu`], whose elements are scales without a sign.
     pub fn exceeds(self, threshold: f64) -> Result<Exceeds<'a>, Error> {
-        let error = Error::Threshold { bits: threshold.to_bits(), format: self.format };
-        // By the bits: -0 is zero, and other negative numbers are none.
-        let usable = threshold.is_finite()
-            && (threshold.to_bits() << 1 == 0 || threshold.is_sign_positive());
+        let bits = threshold.to_bits();
+        // By integers: a floating-point comparison of a subnormal or signalling threshold sets a
+        // flag. The bits of numbers without a sign are below those of infinity.
+        let usable = bits < f64::INFINITY.to_bits() || bits == (-0.0f64).to_bits();
         match self.format.exceeds(threshold) {
             Some(rule) if usable => Ok(Exceeds { view: self, rule }),
-            _ => Err(error),
+            _ => Err(Error::Threshold { bits, format: self.format }),
         }
     }
 }

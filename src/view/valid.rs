@@ -16,7 +16,7 @@
 //! hits of the window become packed bits, and the bits of nulls are cleared. The next window begins
 //! with packed bits as long as hits are many.
 //!
-//! Clean elements so cost what they cost without a bitmap. Runs are found by the search for a byte
+//! So clean elements cost what they cost without a bitmap. Runs are found by the search for a byte
 //! that is not 0xFF, or not 0, at the speed of the kernels.
 //!
 //! In a view that is not dense the order of memory is not that of indices. There the first search
@@ -43,12 +43,12 @@ const WINDOW: usize = 4096;
 /// The shortest run of nulls that is skipped.
 const NULLS: usize = WINDOW / 8;
 
-/// The longest run of valid elements that is looked for at once. A search that ends early so leaves
-/// most of the bitmap unread.
+/// The longest run of valid elements that is looked for at once. So a search that ends early reads
+/// little of the bitmap.
 const VALID: usize = 16 * WINDOW;
 
-/// So many hits of a window are looked up one by one. A search from one hit to the next costs about
-/// an eighth of the packed bits of a window.
+/// At most this many hits of a window are looked up one by one. A search from one hit to the next
+/// costs about an eighth of the packed bits of a window.
 const FEW: usize = 8;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the

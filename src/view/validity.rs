@@ -9,7 +9,7 @@ const NOT_ONES: Rule = Rule::equal(1, 0xFF, 0xFF).not();
 /// Bytes that are not all zeros.
 const NOT_ZEROS: Rule = Rule::equal(1, 0xFF, 0).not();
 
-/// So many bits at once are compared with the bitmap. Then follows a look for valid elements.
+/// At most this many bits are compared with the bitmap before the next search for a null.
 const PIECE: usize = 1 << 15;
 
 /// One bit for each element, least significant first: 1 for a valid element, 0 for a null.

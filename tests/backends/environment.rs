@@ -1,7 +1,7 @@
 //! The floating-point environment: kernels do not change it, and it does not change answers.
 #![allow(unsafe_code, reason = "control registers of x86-64 and AArch64 are written")]
 
-use nonfinite::{Backend, Census, Elements, Format, Predicate, TensorView};
+use nonfinite::{Backend, Census, Elements, Error, Format, Predicate, Stats, TensorView};
 
 use crate::{backends, oracle, reduced};
 
@@ -34,7 +34,12 @@ struct Answers {
     bits: Vec<u8>,
     searches: (bool, bool, usize, Option<usize>),
     census: Census,
+    stats: Stats,
+    above: [Result<usize, Error>; 3],
 }
+
+/// Thresholds: a number, a subnormal number, and a signalling NaN, which is refused.
+const THRESHOLDS: [u64; 3] = [0x3FF0_0000_0000_0000, 0x0000_0000_0000_0001, 0x7FF0_0000_0000_0001];
 
 impl Answers {
     fn room(elements: usize) -> Self {
@@ -44,6 +49,8 @@ impl Answers {
             bits,
             searches: (false, false, 0, None),
             census: Census::default(),
+            stats: Stats::default(),
+            above: [Ok(0); 3],
         }
     }
 
@@ -58,6 +65,11 @@ impl Answers {
             TensorView::from(x).on(backend).position(predicate),
         );
         self.census = TensorView::from(x).on(backend).census();
+        self.stats = TensorView::from(x).on(backend).stats();
+        for (answer, bits) in self.above.iter_mut().zip(THRESHOLDS) {
+            let question = TensorView::from(x).on(backend).exceeds(f64::from_bits(bits));
+            *answer = question.map(|question| question.count());
+        }
     }
 }
 

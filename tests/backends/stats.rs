@@ -44,7 +44,7 @@ fn codes_as_f64() {
     }
 }
 
-/// One code, and each code among others that do not outdo it.
+/// Each code alone and repeated, and all codes of a format.
 #[test]
 fn every_code_alone() {
     for format in small() {

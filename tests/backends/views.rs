@@ -157,6 +157,9 @@ fn edges_of_layouts() {
     view.rows(1).unwrap().count(Predicate::Nan, &mut counts).unwrap();
     view.rows(1).unwrap().any(Predicate::Nan, &mut any).unwrap();
     assert_eq!((counts, any), ([0, long], [false, true]));
+    let mut stats = [nonfinite::Stats::default(); 2];
+    view.rows(1).unwrap().stats(&mut stats).unwrap();
+    assert_eq!(stats.map(|row| (row.normals, row.census.nan.count)), [(long, 0), (0, long)]);
     let none = TensorView::strided(&x[..0], 77, &[3, 0, usize::MAX, usize::MAX], &[isize::MIN; 4])
         .unwrap();
     assert!(none.is_empty() && none.all(Predicate::Nan) && !none.any(Predicate::Never));
@@ -177,6 +180,13 @@ fn edges_of_layouts() {
     assert_eq!(huge.position(Predicate::Nan), Some(some));
     assert_eq!(huge.census().nan, nonfinite::Occurrences::new(most, Some(some)));
     assert!(!huge.any(Predicate::Inf) && !huge.all(Predicate::Finite));
+    let stats = huge.stats();
+    assert_eq!((stats.census, stats.normals, stats.max), (huge.census(), most, stats.min));
+    // Of two zeros the first is negative, and no other zero is looked for.
+    let zeros = [-0.0, 0.0];
+    let stats = TensorView::strided(&zeros[..], 0, &sizes, &[0, 1, 0]).unwrap().stats();
+    let number = |x: nonfinite::Extreme| (x.bits, x.index);
+    assert_eq!((stats.zeros, stats.min.map(number)), (2 * most, Some((1 << 63, 0))));
     let mut at = [9; 3];
     huge.coordinate(most + some + 5, &mut at).unwrap();
     assert_eq!(at, [some / 2, 1, 5]);

@@ -35,6 +35,7 @@ fn nothing_outside_a_bitmap_is_touched() {
                         let count = hits.iter().filter(|&&hit| hit).count();
                         assert_eq!(view.count(nan), count);
                         assert_eq!(view.census().nan.count, count);
+                        assert_eq!(view.stats().census, view.census());
                         assert_eq!(view.position(nan), hits.iter().position(|&hit| hit));
                         assert_eq!(view.valid_count(), valid.iter().filter(|&&v| v).count());
                         assert_eq!(view.all(Predicate::Never), valid.iter().all(|&v| !v));

@@ -22,15 +22,14 @@
 //! |---|---|
 //! | `is_nan(x)`, `is_inf(x)`, `is_finite(x)` | a boolean; null where `x` is null |
 //! | `nan_count(x)` | how many values are NaN |
-//! | `float_stats(x)` | a struct: `count` (without nulls), `finite`, `nan`, `pos_inf`, `neg_inf` |
+//! | `float_stats(x)` | a struct: `count`, `finite`, `nan`, `pos_inf`, `neg_inf` |
 //!
-//! Counts are of type BIGINT and never null. Nulls count as nothing. DataFusion's own `isnan` stays
-//! as it is; its name has no underscore.
+//! Counts are of type BIGINT and never null. Nulls count as nothing, also in `count`. DataFusion's
+//! own `isnan` stays as it is; its name has no underscore.
 //!
 //! Arguments are REAL, DOUBLE or 16-bit floats, and dictionaries and run-end encoded columns of
 //! these. Other types are an error of the plan: cast numbers, and unnest lists. `DISTINCT` is an
-//! error, except where DataFusion itself makes the values distinct before (one argument in a
-//! query).
+//! error, except where DataFusion itself removes repeated values before (one argument in a query).
 //!
 //! Both aggregates have partial states that can be merged, so they run with `GROUP BY`, `FILTER`,
 //! as window functions, in several partitions, and in engines that distribute DataFusion's plans.
