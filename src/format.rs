@@ -66,8 +66,10 @@ pub(crate) struct Row {
     /// The codes of the largest and of the least finite number.
     pub(crate) finite: [u64; 2],
     /// Bits of the mantissa; 0 for the format without a sign and without zero.
+    #[cfg_attr(not(feature = "stats"), expect(dead_code, reason = "read by `to_f64` only"))]
     pub(crate) mantissa: u32,
     /// The exponent field of numbers from 1 up to 2.
+    #[cfg_attr(not(feature = "stats"), expect(dead_code, reason = "read by `to_f64` only"))]
     pub(crate) bias: i32,
     /// All names, our own first.
     names: &'static [&'static str],

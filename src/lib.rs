@@ -56,7 +56,7 @@
 //! Slices, arrays, vectors, [`Elements`] and arrays of the crate `ndarray` convert into a view
 //! without a copy. For bytes whose format is known only at run time, see
 //! [`TensorView::from_bytes`]; for strides, [`TensorView::strided`]. [`TensorView::on`] picks a
-//! backend. [`TensorView::par`] (feature `rayon`) uses several threads.
+//! backend. `TensorView::par` (feature `rayon`) uses several threads.
 //!
 //! # Formats
 //!

@@ -15,7 +15,7 @@ pub use peak_alloc::PeakAlloc;
 /// The most bytes of memory for each byte of the file. The shortest tensor of an ONNX model takes
 /// four bytes in the file, and a description, a report and counts in memory. In other formats, the
 /// worst case is an extent of a shape: a digit and a comma in the file.
-const FACTOR: usize = 416;
+const FACTOR: usize = 512;
 /// The size of buffers that do not depend on the file: two pieces of data, and the state of the
 /// inflater.
 const FIXED: usize = 512 << 10;

@@ -8,7 +8,9 @@
 use crate::backend::Backend;
 use crate::census::Census;
 use crate::entry;
-use crate::lane::{Lane, Loops};
+use crate::lane::Lane;
+#[cfg(feature = "views")]
+use crate::lane::Loops;
 use crate::loops::census::ClassCounts;
 use crate::rule::{Comparison, Rule};
 

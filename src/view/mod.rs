@@ -49,8 +49,9 @@ use layout::Layout;
 /// Rank 0 is one element. A view is checked once, when it is made. Arrays of the crate `ndarray`
 /// convert too (feature `ndarray`).
 ///
-/// [`TensorView::on`] picks a backend. [`TensorView::par`] asks with several threads. Questions
-/// about order (positions, masks, packed bits) mean the row-major order of coordinates.
+/// [`TensorView::on`] picks a backend. `TensorView::par` (feature `rayon`) asks with several
+/// threads. Questions about order (positions, masks, packed bits) mean the row-major order of
+/// coordinates.
 ///
 /// ```
 /// use nonfinite::{Predicate, TensorView};

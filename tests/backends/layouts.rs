@@ -62,28 +62,30 @@ impl Layout {
     }
 }
 
-/// Compares every operation on every backend with the oracle.
-pub(crate) fn check(format: Format, bytes: &[u8], from: &Layout, to: &Layout) {
+/// Compares every operation on every backend with the oracle. Masks go into each of the outputs.
+pub(crate) fn check(format: Format, bytes: &[u8], from: &Layout, outputs: &[&Layout]) {
     let kinds = expected(format, bytes);
     let kinds: Vec<Kind> = from.places().into_iter().map(|place| kinds[place]).collect();
     let numbers = Numbers::right(format, bytes, &from.sizes, &from.places());
     for backend in backends() {
-        check_backend(backend, format, bytes, from, to, &kinds, &numbers);
+        let elements = Elements::from_bytes(bytes, format).unwrap();
+        let view = TensorView::strided(elements, from.offset, &from.sizes, &from.strides).unwrap();
+        let view = view.on(backend);
+        numbers.check(&view, &|| format!("{} {format} {from:?}", backend.name()));
+        for to in outputs {
+            check_backend(backend, &view, from, to, &kinds);
+        }
     }
 }
 
 fn check_backend(
     backend: Backend,
-    format: Format,
-    bytes: &[u8],
+    view: &TensorView<'_>,
     from: &Layout,
     to: &Layout,
     kinds: &[Kind],
-    numbers: &Numbers,
 ) {
-    let elements = Elements::from_bytes(bytes, format).unwrap();
-    let view =
-        TensorView::strided(elements, from.offset, &from.sizes, &from.strides).unwrap().on(backend);
+    let format = view.format();
     let at = || format!("{} {format} {from:?} to {to:?}", backend.name());
     assert_eq!(
         (view.len(), view.is_empty(), view.format()),
@@ -117,7 +119,7 @@ fn check_backend(
         view.mask_into(predicate, &mut out).unwrap();
         assert!(room == want, "mask_into {predicate:?} {}", at());
 
-        check_rows(&view, predicate, &hits, &at);
+        check_rows(view, predicate, &hits, &at);
         let indices = hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(i, _)| i);
         let most = if reduced() { 5 } else { 50 };
         assert!(
@@ -135,8 +137,7 @@ fn check_backend(
         view.bits(predicate, &mut out, offset).unwrap();
         assert!(out == want, "bits {predicate:?} {}", at());
     }
-    check_census_rows(&view, kinds, &at);
-    numbers.check(&view, &at);
+    check_census_rows(view, kinds, &at);
     let census = view.census();
     for (class, kind) in
         [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]

@@ -13,13 +13,13 @@ fn rows_of_every_length() {
         for n in (1..=200).step_by(if reduced() { 7 } else { 1 }) {
             let from = Layout::new(&[3, n], &[n as isize + 1, 1]);
             let to = Layout::new(&[3, n], &[n as isize + 2, 1]);
-            check(format, &mixed(format, from.memory, 5), &from, &to);
+            check(format, &mixed(format, from.memory, 5), &from, &[&to]);
             // Elements apart from each other, and one row of them.
             let apart = Layout::new(&[3, n], &[2 * n as isize + 1, 2]);
-            check(format, &mixed(format, apart.memory, 5), &apart, &to);
+            check(format, &mixed(format, apart.memory, 5), &apart, &[&to]);
             for stride in [2, -1] {
                 let (from, to) = (Layout::new(&[n], &[stride]), Layout::new(&[n], &[1]));
-                check(format, &mixed(format, from.memory, 5), &from, &to);
+                check(format, &mixed(format, from.memory, 5), &from, &[&to]);
             }
         }
     }
@@ -34,7 +34,7 @@ fn many_short_rows() {
             Format::F8E4M3,
             &mixed(Format::F8E4M3, from.memory, 3),
             &from,
-            &Layout::new(&[5000 / n, n], &[n as isize, 1]),
+            &[&Layout::new(&[5000 / n, n], &[n as isize, 1])],
         );
     }
 }
@@ -76,7 +76,7 @@ fn rows_of_one_element() {
             Format::F32,
             &mixed(Format::F32, 5, 2),
             &Layout::new(&[5, n], &[1, 0]),
-            &Layout::new(&[5, n], &[n as isize, 1]),
+            &[&Layout::new(&[5, n], &[n as isize, 1])],
         );
     }
 }

@@ -100,7 +100,7 @@ impl Arbitrary for Case {
 #[test]
 fn random_layouts() {
     fn agrees(case: Case) {
-        check(case.format, &case.bytes, &case.from, &case.to);
+        check(case.format, &case.bytes, &case.from, &[&case.to]);
     }
     let tests = if reduced() { 60 } else { 1500 };
     QuickCheck::new().tests(tests).quickcheck(agrees as fn(Case));
@@ -126,12 +126,12 @@ fn layouts_of_engines() {
             let inputs = [&nhwc, &padded, &rows, &steps, &backwards];
             let outputs = [&nchw, &nhwc, &rows, &steps, &backwards];
             for (i, from) in inputs.into_iter().enumerate() {
-                for (k, to) in outputs.into_iter().enumerate() {
-                    // With less input each pair for every third number of channels.
-                    if !reduced() || (i + k + turn) % 3 == 0 {
-                        check(format, &mixed(format, from.memory, 7), from, to);
-                    }
-                }
+                // With less input each pair for every third number of channels.
+                let outputs: Vec<&Layout> = (outputs.into_iter().enumerate())
+                    .filter(|(k, _)| !reduced() || (i + k + turn) % 3 == 0)
+                    .map(|(_, to)| to)
+                    .collect();
+                check(format, &mixed(format, from.memory, 7), from, &outputs);
             }
         }
     }

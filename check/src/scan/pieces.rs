@@ -77,7 +77,7 @@ pub(crate) fn scan(
         sums.iter().for_each(|(_, sum)| whole.combine(sum));
         checksum.verify(whole.finalize())?;
     }
-    Ok(tallies.iter().map(|tally| *lock(tally)).collect())
+    Ok(tallies.into_iter().map(|tally| *lock(&tally)).collect())
 }
 
 /// Looks at a tensor, piece after piece in order, with this scanner only.

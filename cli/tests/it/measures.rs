@@ -37,7 +37,8 @@ fn lines_of_statistics() {
     let path = model("measures-lines.safetensors");
     let out = check(&path, &["--stats", "--by-dtype"], 0);
     let expected = [
-        r#"x: "large" F32 [2, 2]: 0 NaN, 0 +Inf, 0 -Inf; finite from -8e4 to 7e4, max |x| at [1, 0], 1 zero"#,
+        "x: \"large\" F32 [2, 2]: 0 NaN, 0 +Inf, 0 -Inf; finite from -8e4 to 7e4, \
+         max |x| at [1, 0], 1 zero",
         r#"x: "zeros" F32 [2, 2]: 0 NaN, 0 +Inf, 0 -Inf; all zeros"#,
     ];
     let lines: Vec<_> = out.lines().collect();
