@@ -207,7 +207,7 @@ pub(crate) trait Scaling {
 
 /// Comparing numbers with each other, for a backend.
 #[cfg(feature = "stats")]
-pub(crate) trait Ordering {
+pub(crate) trait Ordering: Sized {
     /// The registers of a range.
     type Bounds: Copy;
 
@@ -216,6 +216,13 @@ pub(crate) trait Ordering {
 
     /// Whether all elements of some lines are in the range. It may say no if they are.
     fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Self::Bounds) -> bool;
+
+    /// The lowest and the highest key of at least one element, if all are normal numbers. It may be
+    /// `None` if they are.
+    #[inline(always)]
+    fn span<const W: usize>(self, _: &[[Line; 2]], _: &Numbers) -> Option<[i64; 2]> {
+        None
+    }
 
     /// In at most [`COUNTED`] bytes, if all elements are among the codes: how many are zero, and
     /// how many have a magnitude below `least`. It may be `None` if they are. The comparison may be

@@ -51,18 +51,28 @@ impl Compare for Avx2 {
     }
 
     #[inline(always)]
+    fn lower<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm256_min_epu8(a, b),
+                2 => _mm256_min_epu16(a, b),
+                _ => _mm256_min_epu32(a, b),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn lowest<const W: usize>(self, low: V, rank: V, hits: V) -> V {
         // SAFETY: see above.
         unsafe {
             let rank_or_ones = _mm256_or_si256(rank, hits);
             match W {
-                1 => _mm256_min_epu8(low, rank_or_ones),
-                2 => _mm256_min_epu16(low, rank_or_ones),
-                4 => _mm256_min_epu32(low, rank_or_ones),
-                _ => {
+                8 => {
                     let lower = _mm256_andnot_si256(hits, self.greater::<8>(low, rank));
                     self.choose_bytes(low, rank, lower)
                 }
+                _ => self.lower::<W>(low, rank_or_ones),
             }
         }
     }

@@ -50,6 +50,19 @@ impl Compare for Avx512 {
     }
 
     #[inline(always)]
+    fn lower<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm512_min_epu8(a, b),
+                2 => _mm512_min_epu16(a, b),
+                4 => _mm512_min_epu32(a, b),
+                _ => _mm512_min_epu64(a, b),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn lowest<const W: usize>(self, low: V, rank: V, hits: u64) -> V {
         // SAFETY: see above.
         unsafe {

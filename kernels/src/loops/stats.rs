@@ -8,7 +8,8 @@
 //!         range = codes that change nothing          stats.rs, `Numbers::range`
 //!         skip groups of 1 KiB whose elements are all in the range
 //!         if a group was skipped: run = 1 KiB
-//!         order(the next run bytes):                 in parts of 4 KiB
+//!         if the run before was normal and span(the next run bytes) is: the keys are known
+//!         else order(the next run bytes):            in parts of 4 KiB
 //!             for each register:
 //!                 key = magnitude, negated where the sign is set
 //!                 lowest = min(lowest, key)          NaN and infinities: the lowest so far instead
@@ -27,12 +28,14 @@
 //!
 //! In most tensors a new extreme is rare behind the first groups, and zeros are absent or many. So
 //! the exact look at a group has no branch, and its runs grow while groups do not pass the screen.
+//! A run of normal numbers takes one minimum and two maxima a register: `span` in
+//! `registers/stats.rs`.
 
 use super::census::Classify;
 use super::position::Find;
 use crate::rule::Comparison;
 use crate::scalar;
-use crate::simd::{COUNTED, Loop, Simd, lines, until_line};
+use crate::simd::{COUNTED, Line, Loop, Simd, lines, until_line};
 use crate::stats::{Numbers, Range, Tally};
 
 /// Bytes that are looked at before a branch.
@@ -68,13 +71,7 @@ impl<const W: usize> Loop for Order<W> {
         }
         let few = &x[pairs.len() * 128..];
         if !few.is_empty() {
-            let mut pair = [[0; 64]; 2];
-            let bytes = pair.as_flattened_mut();
-            for element in bytes.as_chunks_mut::<W>().0 {
-                scalar::write(element, filling);
-            }
-            bytes[..few.len()].copy_from_slice(few);
-            add(isa.order::<W>(&[pair], numbers, &mut tally.keys));
+            add(isa.order::<W>(&[filled::<W>(few, filling)], numbers, &mut tally.keys));
             let filled = (128 - few.len()) / W;
             for (count, one) in counts.iter_mut().zip(numbers.counts(filling)) {
                 *count -= usize::from(one) * filled;
@@ -87,6 +84,49 @@ impl<const W: usize> Loop for Order<W> {
         (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
         tally.non_finite += non_finite;
         non_finite
+    }
+}
+
+/// Two lines that begin with a few bytes. The rest is an element that was seen before.
+#[inline(always)]
+fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
+    let mut pair = [[0; 64]; 2];
+    let bytes = pair.as_flattened_mut();
+    for element in bytes.as_chunks_mut::<W>().0 {
+        scalar::write(element, filling);
+    }
+    bytes[..few.len()].copy_from_slice(few);
+    pair
+}
+
+/// The lowest and the highest key of normal numbers.
+struct Span<const W: usize>;
+
+impl<const W: usize> Loop for Span<W> {
+    type Out<'o> = (&'o Numbers, &'o mut [i64; 2], u64);
+    type Output = bool;
+
+    /// If all elements are normal numbers, extends the lowest and the highest key by them, and
+    /// returns true. It may return false if they are.
+    #[inline(always)]
+    fn vector<I: Simd>(
+        isa: I,
+        x: &[u8],
+        _: &Comparison,
+        (numbers, keys, filling): Self::Out<'_>,
+    ) -> bool {
+        let (pairs, _) = lines(x).0.as_chunks::<2>();
+        let few = &x[pairs.len() * 128..];
+        let mut all = *keys;
+        for part in [pairs, &[filled::<W>(few, filling)][..usize::from(!few.is_empty())]] {
+            if part.is_empty() {
+                continue;
+            }
+            let Some([low, high]) = isa.span::<W>(part, numbers) else { return false };
+            all = [all[0].min(low), all[1].max(high)];
+        }
+        *keys = all;
+        true
     }
 }
 
@@ -150,8 +190,8 @@ impl<const W: usize> Loop for Statistics<W> {
         tally.from = [first; 2];
         // First what stands before the first line of the cache.
         let (mut done, mut run) = (0, until_line::<W>(x));
-        // Whether the run before was finite and had no new key.
-        let mut same = false;
+        // Whether the run before was finite and had no new key, and whether all of it was normal.
+        let (mut same, mut normal) = (false, true);
         loop {
             if run == 0 || done != 0 {
                 let range = finite.and_then(|_| numbers.range(tally.keys));
@@ -165,7 +205,7 @@ impl<const W: usize> Loop for Statistics<W> {
             if done == end {
                 return tally;
             }
-            if same {
+            if same && !normal {
                 let part = &x[done..end];
                 let counted = isa.run::<CountSmall<W>>(part, non_finite, (numbers, &mut tally));
                 done += counted;
@@ -178,7 +218,16 @@ impl<const W: usize> Loop for Statistics<W> {
             }
             let before = tally.keys;
             let part = &x[done..end];
-            let special = isa.run::<Order<W>>(part, non_finite, (numbers, &mut tally, filling));
+            let keys = (numbers, &mut tally.keys, filling);
+            let special = if normal && isa.run::<Span<W>>(part, non_finite, keys) {
+                0
+            } else {
+                let small = tally.small;
+                let special = isa.run::<Order<W>>(part, non_finite, (numbers, &mut tally, filling));
+                // A group may be normal by chance.
+                normal = special == 0 && small == tally.small && part.len() > GROUP;
+                special
+            };
             for ((from, old), new) in tally.from.iter_mut().zip(before).zip(tally.keys) {
                 *from = if old == new { *from } else { done / W };
             }

@@ -49,21 +49,31 @@ impl Compare for Neon {
     }
 
     #[inline(always)]
+    fn lower<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => vminq_u8(a, b),
+                2 => vreinterpretq_u8_u16(vminq_u16(
+                    vreinterpretq_u16_u8(a),
+                    vreinterpretq_u16_u8(b),
+                )),
+                _ => vreinterpretq_u8_u32(vminq_u32(
+                    vreinterpretq_u32_u8(a),
+                    vreinterpretq_u32_u8(b),
+                )),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn lowest<const W: usize>(self, low: V, rank: V, hits: V) -> V {
         // SAFETY: see above.
         unsafe {
             let rank_or_ones = vorrq_u8(rank, hits);
             match W {
-                1 => vminq_u8(low, rank_or_ones),
-                2 => vreinterpretq_u8_u16(vminq_u16(
-                    vreinterpretq_u16_u8(low),
-                    vreinterpretq_u16_u8(rank_or_ones),
-                )),
-                4 => vreinterpretq_u8_u32(vminq_u32(
-                    vreinterpretq_u32_u8(low),
-                    vreinterpretq_u32_u8(rank_or_ones),
-                )),
-                _ => vbslq_u8(vbicq_u8(self.greater::<8>(low, rank), hits), rank, low),
+                8 => vbslq_u8(vbicq_u8(self.greater::<8>(low, rank), hits), rank, low),
+                _ => self.lower::<W>(low, rank_or_ones),
             }
         }
     }

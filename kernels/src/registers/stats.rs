@@ -31,6 +31,9 @@ pub(crate) trait Compare: super::Write {
     /// The higher lanes, signed. Without `WIDE` not for lanes of 64 bits.
     fn higher_signed<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
+    /// The lower lanes, unsigned. Without `WIDE` not for lanes of 64 bits.
+    fn lower<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
+
     /// The lower of two ranks, except where there is a hit: there `low`.
     fn lowest<const W: usize>(self, low: Self::V, rank: Self::V, hits: Self::Hits) -> Self::V;
 
@@ -99,6 +102,49 @@ impl<R: Compare> Ordering for R {
         } else {
             within::<R, W>(self, pairs, bounds)
         }
+    }
+
+    /// The codes as integers. Ends of a line that are extremes of both signs are marked:
+    ///
+    /// ```text
+    /// unsigned    0 .. least normal number .. largest    -0 .. -least .. -largest*
+    /// signed      -0 .. -least .. -largest               0 .. least .. largest*
+    /// ```
+    ///
+    /// Without a negative number, the lowest is the one of the smallest magnitude. Without a
+    /// positive number, the highest is that.
+    #[inline(always)]
+    fn span<const W: usize>(self, pairs: &[[Line; 2]], numbers: &Numbers) -> Option<[i64; 2]> {
+        let sign = top::<W>();
+        if numbers.sign() != sign || W == 8 && !R::WIDE {
+            return None;
+        }
+        let (least, largest) = (numbers.smallest(), numbers.non_finite().bound().wrapping_sub(1));
+        let [magnitude, least, largest, minus_largest, mut high_signed] =
+            [numbers.magnitude(), least, largest, sign | largest, sign | least]
+                .map(|bits| self.splat::<W>(bits));
+        // Like `high_signed`, these change no answer.
+        let (mut low, mut high) = (largest, least);
+        for pair in pairs {
+            for part in 0..128 / R::BYTES {
+                let lanes = self.load(pair.as_flattened(), part * R::BYTES);
+                low = self.lower::<W>(low, self.and(lanes, magnitude));
+                high = self.higher::<W>(high, lanes);
+                high_signed = self.higher_signed::<W>(high_signed, lanes);
+            }
+        }
+        let normal = self.same(self.lower::<W>(low, least), least)
+            && self.same(self.higher::<W>(high, minus_largest), minus_largest)
+            && self.same(self.higher_signed::<W>(high_signed, largest), largest);
+        normal.then(|| {
+            // The flipped sign makes a signed order of the unsigned one.
+            let max = |v, flip| lanes::<R, W>(self, v, flip).fold(i64::MIN, Ord::max);
+            let (high, high_signed) = (max(high, sign), max(high_signed, 0));
+            let nearest = || lanes::<R, W>(self, low, 0).fold(i64::MAX, Ord::min);
+            let lowest = if high < 0 { nearest() } else { -high };
+            let highest = if high_signed < 0 { -nearest() } else { high_signed };
+            [lowest, highest]
+        })
     }
 
     #[inline(always)]
