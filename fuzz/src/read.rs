@@ -159,8 +159,13 @@ fn verify(report: &Report, tables: bool) {
                 assert!(inside, "{:?} is outside {:?}", first.coordinate, tensor.shape);
             }
         }
-        if let Some(range) = tensor.range {
-            assert!(range.min <= range.max && range.min.is_finite() && range.max.is_finite());
+        if let Some(stats) = &tensor.stats {
+            let [min, max, largest] = [&stats.min, &stats.max, &stats.max_abs]
+                .map(|extreme| extreme.as_ref().map(|extreme| extreme.value));
+            assert_eq!([min.is_some(), largest.is_some()], [max.is_some(); 2]);
+            if let (Some(min), Some(max), Some(largest)) = (min, max, largest) {
+                assert!(min <= max && largest == min.abs().max(max.abs()) && largest.is_finite());
+            }
         }
     }
 }
