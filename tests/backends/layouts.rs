@@ -66,12 +66,16 @@ impl Layout {
 pub(crate) fn check(format: Format, bytes: &[u8], from: &Layout, outputs: &[&Layout]) {
     let kinds = expected(format, bytes);
     let kinds: Vec<Kind> = from.places().into_iter().map(|place| kinds[place]).collect();
-    let numbers = Numbers::right(format, bytes, &from.sizes, &from.places());
+    // The oracle of statistics is slow, and so are their rows in an emulator.
+    let has_numbers = !reduced() || kinds.len() < 1500;
+    let numbers = has_numbers.then(|| Numbers::right(format, bytes, &from.sizes, &from.places()));
     for backend in backends() {
         let elements = Elements::from_bytes(bytes, format).unwrap();
         let view = TensorView::strided(elements, from.offset, &from.sizes, &from.strides).unwrap();
         let view = view.on(backend);
-        numbers.check(&view, &|| format!("{} {format} {from:?}", backend.name()));
+        if let Some(numbers) = &numbers {
+            numbers.check(&view, &|| format!("{} {format} {from:?}", backend.name()));
+        }
         for to in outputs {
             check_backend(backend, &view, from, to, &kinds);
         }
