@@ -225,14 +225,12 @@ pub(crate) trait Ordering: Sized {
     }
 
     /// In at most [`COUNTED`] bytes, if all elements are among the codes: how many are zero, and
-    /// how many have a magnitude below `least`. It may be `None` if they are. The comparison may be
-    /// any: its answers are 0 and 1.
+    /// how many have a magnitude below the least normal number. It may be `None` if they are.
     fn count_within<const W: usize>(
         self,
         pairs: &[[Line; 2]],
         codes: AroundZero,
-        least: u64,
-        any: &Comparison,
+        numbers: &Numbers,
     ) -> Option<[usize; 2]>;
 
     /// In at most [`COUNTED`] bytes: extends the lowest and the highest key of finite elements, of

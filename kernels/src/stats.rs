@@ -88,7 +88,7 @@ impl Numbers {
 
     /// The magnitude of the least normal number.
     #[inline(always)]
-    pub(crate) fn smallest(&self) -> u64 {
+    pub(crate) fn least_normal(&self) -> u64 {
         self.least_normal
     }
 
@@ -171,7 +171,6 @@ impl Numbers {
         let (low, high) = (lowest.unsigned_abs(), highest.unsigned_abs());
         let signed = self.sign == 1 << (8 * self.size() - 1) && !self.nan_is_negative_zero();
         (signed && lowest <= 0 && highest >= 0).then(|| AroundZero {
-            magnitude: self.magnitude,
             unsigned: if lowest < 0 { self.sign | low } else { high },
             signed: high,
             nearest: low.min(high),
@@ -202,7 +201,6 @@ pub(crate) struct Range {
 /// Zero, and the codes on both sides of it up to two others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AroundZero {
-    pub(crate) magnitude: u64,
     /// The highest code, without a sign: that of the lowest number, or of the highest if no number
     /// is negative.
     pub(crate) unsigned: u64,

@@ -32,7 +32,7 @@
 //! without a screen grows as long as hits are frequent.
 
 use super::bits::Few;
-use super::skip::{GROUP, skip};
+use super::skip::{GROUP, longer, skip};
 use crate::rule::{Comparison, Operation};
 use crate::simd::{COUNTED, Loop, Simd, lines, op, until_line};
 
@@ -117,5 +117,5 @@ impl<const W: usize> Loop for Count<W> {
 /// for the reason.
 #[inline(always)]
 pub(super) fn next_run(hits: usize, bytes: usize) -> usize {
-    if hits * GROUP > bytes { (bytes * 4).clamp(GROUP, 16 * GROUP) } else { GROUP }
+    if hits * GROUP > bytes { longer(bytes) } else { GROUP }
 }

@@ -92,3 +92,9 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: 
 
 /// Bytes that are looked at before a branch.
 pub(super) const GROUP: usize = 1024;
+
+/// The bytes of the next run without a screen, if a run of `run` bytes had dense hits.
+#[inline(always)]
+pub(super) fn longer(run: usize) -> usize {
+    (run * 4).clamp(GROUP, 16 * GROUP)
+}

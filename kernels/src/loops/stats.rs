@@ -33,15 +33,11 @@
 
 use super::census::Classify;
 use super::position::Find;
+use super::skip::{GROUP, longer};
 use crate::rule::Comparison;
 use crate::scalar;
 use crate::simd::{COUNTED, Line, Loop, Simd, lines, until_line};
 use crate::stats::{Numbers, Range, Tally};
-
-/// Bytes that are looked at before a branch.
-const GROUP: usize = 1024;
-/// Bytes that are looked at without a screen.
-const LONGEST: usize = 16 * GROUP;
 
 /// Looks at every element.
 struct Order<const W: usize>;
@@ -140,16 +136,11 @@ impl<const W: usize> Loop for CountSmall<W> {
     /// Adds elements of `x` to a tally, as long as they change no key and all are finite. Returns
     /// how many bytes that are.
     #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        x: &[u8],
-        non_finite: &Comparison,
-        (numbers, tally): Self::Out<'_>,
-    ) -> usize {
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, tally): Self::Out<'_>) -> usize {
         let Some(codes) = numbers.around_zero(tally.keys) else { return 0 };
         let mut done = 0;
         for part in lines(x).0.as_chunks::<2>().0.chunks(COUNTED / 128) {
-            let counts = isa.count_within::<W>(part, codes, numbers.smallest(), non_finite);
+            let counts = isa.count_within::<W>(part, codes, numbers);
             let Some([zeros, small]) = counts else { return done };
             (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
             done += 128 * part.len();
@@ -212,7 +203,7 @@ impl<const W: usize> Loop for Statistics<W> {
                 // What is behind is looked at in full.
                 same = counted != 0;
                 if same {
-                    run = (run * 4).clamp(GROUP, LONGEST);
+                    run = longer(run);
                     continue;
                 }
             }
@@ -247,7 +238,7 @@ impl<const W: usize> Loop for Statistics<W> {
                 }
             }
             same = special == 0 && before == tally.keys;
-            run = (run * 4).clamp(GROUP, LONGEST);
+            run = longer(run);
             done = end;
         }
     }

@@ -1,7 +1,6 @@
 //! Order of numbers, element by element.
 
 use super::{Portable, elements};
-use crate::rule::Comparison;
 use crate::scalar::read;
 use crate::simd::{Line, Ordering};
 use crate::stats::{AroundZero, Numbers, Range};
@@ -27,15 +26,14 @@ impl Ordering for Portable {
         self,
         pairs: &[[Line; 2]],
         codes: AroundZero,
-        least: u64,
-        _: &Comparison,
+        numbers: &Numbers,
     ) -> Option<[usize; 2]> {
         let (mut outside, mut counts) = (false, [0; 2]);
         for element in elements::<W>(pairs.as_flattened()) {
-            let bits = read(element) & codes.magnitude;
+            let bits = read(element) & numbers.magnitude();
             outside |= bits > codes.nearest;
             counts[0] += usize::from(bits == 0);
-            counts[1] += usize::from(bits < least);
+            counts[1] += usize::from(bits < numbers.least_normal());
         }
         (!outside).then_some(counts)
     }

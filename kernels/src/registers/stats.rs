@@ -8,7 +8,6 @@
 //! AVX2 and NEON compare 64 bits only as signed integers. There, ranks are keys: magnitude or
 //! -magnitude.
 
-use crate::rule::Comparison;
 use crate::simd::{Line, Ordering, op};
 use crate::stats::{AroundZero, Numbers, Range};
 
@@ -119,7 +118,8 @@ impl<R: Compare> Ordering for R {
         if numbers.sign() != sign || W == 8 && !R::WIDE {
             return None;
         }
-        let (least, largest) = (numbers.smallest(), numbers.non_finite().bound().wrapping_sub(1));
+        let (least, largest) =
+            (numbers.least_normal(), numbers.non_finite().bound().wrapping_sub(1));
         let [magnitude, least, largest, minus_largest, mut high_signed] =
             [numbers.magnitude(), least, largest, sign | largest, sign | least]
                 .map(|bits| self.splat::<W>(bits));
@@ -152,14 +152,18 @@ impl<R: Compare> Ordering for R {
         self,
         pairs: &[[Line; 2]],
         codes: AroundZero,
-        least: u64,
-        any: &Comparison,
+        numbers: &Numbers,
     ) -> Option<[usize; 2]> {
         let halves = W == 8 && !R::WIDE;
-        let [magnitude, unsigned, signed, nearest, least] =
-            [codes.magnitude, codes.unsigned, codes.signed, codes.nearest, least]
-                .map(|bits| self.splat::<W>(bits));
-        let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(any) & 1));
+        let [magnitude, least, unsigned, signed, nearest] = [
+            numbers.magnitude(),
+            numbers.least_normal(),
+            codes.unsigned,
+            codes.signed,
+            codes.nearest,
+        ]
+        .map(|bits| self.splat::<W>(bits));
+        let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(numbers.nan()) & 1));
         let [mut above, mut zeros, mut small] = [self.no_counts(); 3];
         // The highest codes, as unsigned and as signed integers.
         let (mut highest, mut highest_signed) = (zero, signed);
@@ -207,7 +211,7 @@ impl<R: Compare> Ordering for R {
         let [special_mask, special, largest] =
             [special_mask, code, code.wrapping_sub(1)].map(|bits| self.splat::<W>(bits));
         let [magnitude, least] =
-            [numbers.magnitude(), numbers.smallest()].map(|bits| self.splat::<W>(bits));
+            [numbers.magnitude(), numbers.least_normal()].map(|bits| self.splat::<W>(bits));
         let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(numbers.nan()) & 1));
         let [known_low, known_high] = keys.map(|key| self.splat::<W>(key.cast_unsigned() ^ flip));
         let (mut low, mut high) = (known_low, known_high);
