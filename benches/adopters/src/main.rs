@@ -1,18 +1,10 @@
 //! The loops that published crates have today, beside `nonfinite`; see README.md.
 
-#![allow(dead_code, reason = "what is used depends on the adopters that are built in")]
-
-mod adopters;
-mod data;
-mod ours;
-mod report;
-mod task;
-
 use std::process::ExitCode;
 
-use adopters::ALL;
-use data::{Data, Type};
-use report::{Row, print};
+use nonfinite_adopters::adopters::{ALL, Adopter};
+use nonfinite_adopters::data::{Data, Type};
+use nonfinite_adopters::report::{self, Row, print};
 
 const USAGE: &str = "\
 --rounds N      samples of each loop (31)
@@ -49,7 +41,7 @@ impl Options {
 }
 
 /// Compares the answers on data of several kinds, in lengths that no block divides.
-fn assert_same(adopter: &adopters::Adopter) {
+fn assert_same(adopter: &Adopter) {
     for (element, name, _) in Type::ALL {
         for nulls in [false, true] {
             for (data, what) in [
@@ -69,7 +61,7 @@ fn assert_same(adopter: &adopters::Adopter) {
     }
 }
 
-fn measure(adopter: &adopters::Adopter, options: &Options) -> Vec<Row> {
+fn measure(adopter: &Adopter, options: &Options) -> Vec<Row> {
     let mut rows = Vec::new();
     for (element, name, bytes) in Type::ALL {
         for nulls in [false, true] {
@@ -99,11 +91,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // SAFETY: no other thread runs yet. The thread pools of the crates ask for these when they are
-    // first used: one thread for everybody.
-    unsafe {
-        for name in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "RTEN_NUM_THREADS"] {
-            std::env::set_var(name, "1");
+    for name in ["RAYON_NUM_THREADS", "RTEN_NUM_THREADS"] {
+        if std::env::var(name).as_deref() != Ok("1") {
+            eprintln!("{name} is not 1: start this program by cargo, in its folder");
+            return ExitCode::FAILURE;
         }
     }
     let load = report::load();

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// What a question was answered with, whatever the types of those who answered.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Count(usize),
@@ -29,7 +29,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Calls `run`; `answer` says what came out, in no time measured.
+    /// Times `run`. `answer` converts the result, and is not timed.
     pub fn new<R: 'static>(
         run: impl Fn() -> R + 'static,
         answer: impl Fn(R) -> Answer + 'static,
@@ -73,7 +73,7 @@ pub struct Pair {
     /// What is asked.
     pub question: &'static str,
     pub theirs: Task,
-    /// What of `theirs` is not the loop, where they let nobody call the loop alone.
+    /// The part of `theirs` that is not the loop. Its time is subtracted. For private loops only.
     pub around: Option<Task>,
     pub ours: Task,
 }
