@@ -39,7 +39,7 @@
 //! | where are all? | | [`positions`](TensorView::positions) |
 //! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`][view-census] |
 //! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
-//! | smallest, largest, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
+//! | minimum, maximum, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
 //! | magnitudes above a threshold | | `TensorView::exceeds` (feature `stats`) |
 //! | some of these, if elements may be null | | `TensorView::with_validity` (feature `validity`) |
 //! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |

@@ -190,8 +190,8 @@ pub fn census<T: Element>(x: &[T]) -> Census {
     typed::census::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan))
 }
 
-/// The smallest and the largest finite number, the largest magnitude, and how many elements are
-/// zero, subnormal, normal, NaN and infinite, in one pass: see [`crate::TensorView::stats`].
+/// Minimum, maximum and maximum magnitude of the finite elements, and how many elements are zero,
+/// subnormal, normal, NaN and infinite, in one pass: see [`crate::TensorView::stats`].
 ///
 /// ```
 /// let stats = nonfinite::stats(&[1.0f32, f32::NAN, -3.0, 0.0]);

@@ -4,7 +4,7 @@ use nonfinite_kernels as kernels;
 
 use crate::{Census, Format};
 
-/// A number of a tensor: the smallest or the largest, or the largest magnitude.
+/// The minimum, the maximum, or the maximum magnitude of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Extreme {
@@ -46,12 +46,12 @@ impl Extreme {
 pub struct Stats {
     /// NaN, +Inf and -Inf.
     pub census: Census,
-    /// The smallest finite number. `None` if no element is finite.
+    /// The minimum of the finite elements. `None` if no element is finite.
     pub min: Option<Extreme>,
-    /// The largest finite number. `None` if no element is finite.
+    /// The maximum of the finite elements. `None` if no element is finite.
     pub max: Option<Extreme>,
-    /// The largest magnitude of a finite number: bits and value are without the sign, the index is
-    /// that of the first element with this magnitude. `None` if no element is finite.
+    /// The maximum magnitude (absolute value) of the finite elements, with the index of the first
+    /// element of this magnitude. Bits and value have no sign. `None` if no element is finite.
     pub max_abs: Option<Extreme>,
     /// How many elements are zero, of either sign.
     pub zeros: usize,

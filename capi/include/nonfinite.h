@@ -79,7 +79,7 @@ typedef struct nf_backend_info {
   bool active;
 } nf_backend_info;
 
-// A number: the smallest or the largest, or the largest magnitude.
+// The minimum, the maximum, or the maximum magnitude.
 typedef struct nf_extreme {
   // The number, exactly; 0 if there is none.
   double value;
@@ -94,11 +94,11 @@ typedef struct nf_extreme {
 typedef struct nf_stats {
   // NaN, +Inf and -Inf.
   struct nf_census census;
-  // The smallest finite number.
+  // The minimum of the finite elements.
   struct nf_extreme min;
-  // The largest finite number.
+  // The maximum of the finite elements.
   struct nf_extreme max;
-  // The largest magnitude of a finite number, without its sign.
+  // The maximum magnitude (absolute value) of the finite elements.
   struct nf_extreme max_abs;
   // How many elements are zero, of either sign.
   uint64_t zeros;
@@ -409,8 +409,8 @@ nf_status nf_backend_at(size_t index, struct nf_backend_info *result);
 // Unless null, `name` leads to text that ends with a NUL or has 64 bytes.
 nf_status nf_backend_activate(const char *name);
 
-// Finds the smallest and the largest finite number and the largest magnitude, counts zeros,
-// subnormal and normal numbers, and takes the census: in one pass.
+// Finds minimum, maximum and maximum magnitude of the finite elements, counts zeros, subnormal and
+// normal numbers, and takes the census. Reads the elements once.
 //
 // `data` may be null if `count` is 0; `result` never.
 //

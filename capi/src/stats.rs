@@ -9,7 +9,7 @@ use crate::status::Status;
 use crate::tensor::View;
 use crate::view;
 
-/// A number: the smallest or the largest, or the largest magnitude.
+/// The minimum, the maximum, or the maximum magnitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Extreme {
@@ -35,11 +35,11 @@ impl Default for Extreme {
 pub struct Stats {
     /// NaN, +Inf and -Inf.
     pub census: Census,
-    /// The smallest finite number.
+    /// The minimum of the finite elements.
     pub min: Extreme,
-    /// The largest finite number.
+    /// The maximum of the finite elements.
     pub max: Extreme,
-    /// The largest magnitude of a finite number, without its sign.
+    /// The maximum magnitude (absolute value) of the finite elements.
     pub max_abs: Extreme,
     /// How many elements are zero, of either sign.
     pub zeros: u64,
@@ -73,8 +73,8 @@ impl From<nonfinite::Stats> for Stats {
     }
 }
 
-/// Finds the smallest and the largest finite number and the largest magnitude, counts zeros,
-/// subnormal and normal numbers, and takes the census: in one pass.
+/// Finds minimum, maximum and maximum magnitude of the finite elements, counts zeros, subnormal and
+/// normal numbers, and takes the census. Reads the elements once.
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///

@@ -37,11 +37,11 @@ pub struct Totals {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TotalStats {
-    /// The smallest finite number.
+    /// The minimum.
     pub min: Option<f64>,
-    /// The largest finite number.
+    /// The maximum.
     pub max: Option<f64>,
-    /// The largest magnitude of a finite number.
+    /// The maximum magnitude (absolute value).
     pub max_abs: Option<f64>,
     /// The count of zeros.
     pub zeros: u64,

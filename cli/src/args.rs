@@ -140,9 +140,9 @@ pub struct Check {
     /// No results, only the exit status, and errors
     #[arg(short, long)]
     pub quiet: bool,
-    /// Measure the finite numbers of each tensor, the clean ones too: the smallest and the largest,
-    /// where the largest magnitude is, how many zeros and subnormal numbers there are, and whether
-    /// all are zeros
+    /// Measure the finite numbers of each tensor, the clean ones too: minimum, maximum, the place
+    /// of the maximum magnitude, how many zeros and subnormal numbers there are, and whether all are
+    /// zeros
     #[arg(long)]
     pub stats: bool,
     /// A tensor with a finite number of a larger magnitude than NUMBER is bad. 65504 finds tensors
@@ -254,7 +254,7 @@ pub struct Diff {
     /// No results, only the exit status, and errors
     #[arg(short, long)]
     pub quiet: bool,
-    /// How the largest magnitude of each tensor has changed, of all tensors. The exit status does
+    /// How the maximum magnitude of each tensor has changed, of all tensors. The exit status does
     /// not depend on it
     #[arg(long)]
     pub stats: bool,

@@ -174,7 +174,7 @@ fn change(old: &str, new: &str) -> String {
     if old.0 == new.0 { old.to_string() } else { format!("{old} -> {new}") }
 }
 
-/// The largest magnitudes of both sides, if statistics were asked for and a side has one.
+/// The maximum magnitudes of both sides, if statistics were asked for and a side has one.
 fn magnitude(sides: [&TensorReport; 2]) -> Option<String> {
     let largest = |stats: &Stats| stats.max_abs.as_ref().map(|extreme| extreme.value);
     let [old, new] = sides.map(|tensor| tensor.stats.as_ref().and_then(largest));

@@ -280,9 +280,9 @@ impl Tally {
 pub struct Stats {
     /// NaN, +Inf and -Inf.
     pub census: Census,
-    /// The code and the index of the first element with the smallest value.
+    /// The code and the index of the first element with the minimum.
     pub lowest: Option<(u64, usize)>,
-    /// The same with the largest value.
+    /// The same with the maximum.
     pub highest: Option<(u64, usize)>,
     /// Elements that are zero, of either sign.
     pub zeros: usize,

@@ -75,11 +75,11 @@ pub struct Summary {
     pub classes: [(usize, Option<usize>); 3],
     /// Zeros, subnormal and normal numbers.
     pub counts: [usize; 3],
-    /// The smallest number.
+    /// The minimum.
     pub min: Option<Number>,
-    /// The largest number.
+    /// The maximum.
     pub max: Option<Number>,
-    /// The largest magnitude.
+    /// The maximum magnitude.
     pub max_abs: Option<Number>,
 }
 

@@ -166,13 +166,13 @@ impl<'a> TensorView<'a> {
         Part::whole(self).census()
     }
 
-    /// The smallest and the largest finite number, the largest magnitude, and how many elements are
-    /// zero, subnormal, normal, NaN and infinite: in one pass, and in a strided view a search for
-    /// each index.
+    /// Minimum, maximum and maximum magnitude of the finite elements, and how many elements are
+    /// zero, subnormal, normal, NaN and infinite. Reads the elements once. A strided view is
+    /// searched again for each index.
     ///
-    /// -0 equals +0 here, and an index is that of the first element with the value. If no element
-    /// is finite, there is no smallest nor largest number. Elements of
-    /// [`crate::Format::F8E8M0Fnu`] are all normal. Only integer instructions touch the data.
+    /// -0 equals +0 here. An index is the index of the first element with the value. If no element
+    /// is finite, minimum and maximum are `None`. Elements of [`crate::Format::F8E8M0Fnu`] are all
+    /// normal. Only integer instructions touch the data.
     ///
     /// ```
     /// use nonfinite::TensorView;

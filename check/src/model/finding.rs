@@ -56,8 +56,8 @@ impl First {
     }
 }
 
-/// A finite number of a tensor: the smallest or the largest, or the one of the largest magnitude.
-/// Of several equal numbers, the first in the order of the file. -0 and +0 are equal.
+/// The minimum, the maximum, or the maximum magnitude of a tensor. Of several equal numbers, the
+/// first in the order of the file. -0 and +0 are equal.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Extreme {
@@ -84,11 +84,11 @@ impl Extreme {
 /// The finite numbers of a tensor. Of quantised tensors, the scales.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// The smallest finite number. None without a finite number.
+    /// The minimum. None without a finite number.
     pub min: Option<Extreme>,
-    /// The largest finite number. None without a finite number.
+    /// The maximum. None without a finite number.
     pub max: Option<Extreme>,
-    /// The number of the largest magnitude, without its sign. None without a finite number.
+    /// The maximum magnitude (absolute value). None without a finite number.
     pub max_abs: Option<Extreme>,
     /// How many zeros there are, of either sign.
     pub zeros: u64,
@@ -106,7 +106,7 @@ pub struct Large {
     pub count: u64,
     /// The bound.
     pub bound: f64,
-    /// The number of the largest magnitude, without its sign.
+    /// The maximum magnitude, without its sign.
     pub largest: Extreme,
     /// Whether they are allowed, and do not make the tensor bad.
     pub is_allowed: bool,

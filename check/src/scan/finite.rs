@@ -33,7 +33,7 @@ fn key(value: f64) -> i64 {
 pub(crate) struct Finite {
     pub(crate) min: Option<Peak>,
     pub(crate) max: Option<Peak>,
-    /// The largest magnitude: the value has no sign.
+    /// The maximum magnitude: the value has no sign.
     pub(crate) max_abs: Option<Peak>,
     pub(crate) zeros: u64,
     pub(crate) subnormals: u64,

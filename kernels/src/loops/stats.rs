@@ -1,4 +1,4 @@
-//! The smallest and the largest number, and how many are zero, subnormal, NaN or infinite.
+//! Minimum and maximum, and how many are zero, subnormal, NaN or infinite.
 //!
 //! ```text
 //! stats(x):
