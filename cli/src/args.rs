@@ -141,8 +141,8 @@ pub struct Check {
     #[arg(short, long)]
     pub quiet: bool,
     /// Measure the finite numbers of each tensor, the clean ones too: minimum, maximum, the place
-    /// of the maximum magnitude, how many zeros and subnormal numbers there are, and whether all are
-    /// zeros
+    /// of the maximum magnitude, how many zeros and subnormal numbers there are, and whether all
+    /// are zeros
     #[arg(long)]
     pub stats: bool,
     /// A tensor with a finite number of a larger magnitude than NUMBER is bad. 65504 finds tensors
