@@ -34,7 +34,7 @@ pub(crate) struct Domain {
 pub(crate) struct Declared {
     pub(crate) question: Question,
     pub(crate) name: &'static CStr,
-    /// The first version of the domain with this operator.
+    /// The first version of the domain in which nodes may use this operator.
     pub(crate) since: c_int,
 }
 
