@@ -3,6 +3,7 @@
 import ml_dtypes
 import nonfinite_onnxruntime
 import numpy as np
+import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper
 
@@ -84,3 +85,13 @@ def patterns(name):
     bits[::4] |= exponent
     bits[::8] &= exponent | unsigned(1 << (width - 1))
     return bits
+
+
+def checked(model, **options):
+    """`onnx.checker` on the model, which must have shapes for that: one dimension of any size."""
+    shaped = onnx.ModelProto()
+    shaped.CopyFrom(model)
+    for value in (*shaped.graph.input, *shaped.graph.output):
+        if not value.type.tensor_type.HasField("shape"):
+            value.type.tensor_type.shape.dim.add()
+    onnx.checker.check_model(shaped, **options)

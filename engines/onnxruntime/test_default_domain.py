@@ -13,7 +13,9 @@ import onnx
 from onnx import TensorProto, helper
 from onnx.backend.test.case.node import collect_testcases
 
-from models import DEFAULT_DOMAIN, LIBRARY, OURS, TYPES, model_of, oracle, patterns, run, session
+from models import (
+    DEFAULT_DOMAIN, LIBRARY, OURS, TYPES, checked, model_of, oracle, patterns, run, session,
+)  # fmt: skip
 
 OPSETS = range(9, 24)
 # IsInf exists from opset 10 on.
@@ -219,8 +221,9 @@ class Refusals(unittest.TestCase):
             default(model)
             with self.assertRaises(Exception):
                 session(model, [])
-            with self.assertRaises(Exception):
-                onnx.checker.check_model(model, full_check=True)
+            with self.assertRaises((onnx.checker.ValidationError, onnx.shape_inference.InferenceError)):
+                checked(model, full_check=True)
+        checked(plain("IsInf", TensorProto.FLOAT16, 20, detect_negative=0), full_check=True)
 
 
 if __name__ == "__main__":

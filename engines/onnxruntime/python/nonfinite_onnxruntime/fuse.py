@@ -63,8 +63,8 @@ def _fuse(nodes, outputs):
         inf = [found for name in names if (found := maker("IsInf", name))]
         if len(nan) != 1 or len(inf) != 1 or nan[0].input[0] != inf[0].input[0]:
             continue
-        # Both signs are on by default. In a function, a sign may come from the caller.
-        if any(sign.ref_attr_name or sign.i == 0 for sign in inf[0].attribute):
+        # Both signs are on by default. A sign that a function takes from its caller has 0 here.
+        if any(sign.i == 0 for sign in inf[0].attribute):
             continue
         position = list(nodes).index(node)
         made = helper.make_node("IsFinite", nan[0].input, node.output, node.name, domain=OURS)
