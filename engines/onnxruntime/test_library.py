@@ -1,7 +1,11 @@
-"""Tests of the libraries as such: memory, functions of a model, float8e8m0."""
+"""Tests of the libraries as such: memory, the wheel, functions of a model, float8e8m0."""
 
+import base64
 import ctypes
 import gc
+import hashlib
+import importlib.metadata
+import os
 import unittest
 
 import ml_dtypes
@@ -50,6 +54,19 @@ class Memory(unittest.TestCase):
         for library, domain in ((LIBRARY, OURS), (DEFAULT_DOMAIN, "")):
             # Without `-z nodelete`: 5 KiB.
             self.assertLess(each([library], domain), theirs + 500)
+
+
+class Wheel(unittest.TestCase):
+    def test_record(self):
+        """The wheel lists each of its files, with the right checksum."""
+        files = importlib.metadata.files("nonfinite-onnxruntime")
+        named = {file.name for file in files}
+        self.assertLessEqual({"fuse.py", "LICENSE-MIT", os.path.basename(LIBRARY)}, named)
+        for file in files:
+            if file.hash and "__pycache__" not in file.parts:
+                digest = hashlib.sha256(file.read_binary()).digest()
+                digest = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+                self.assertEqual((file.hash.mode, file.hash.value), ("sha256", digest), file)
 
 
 class Functions(unittest.TestCase):

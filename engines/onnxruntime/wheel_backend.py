@@ -22,7 +22,7 @@ CRATES = ("nonfinite-onnxruntime", "nonfinite-onnxruntime-default-domain")
 
 def libraries():
     """Builds both. Returns the version and the paths."""
-    command = ["cargo", "build", "--release", "--locked", "--message-format=json"]
+    command = ["cargo", "build", "--profile=shipped", "--locked", "--message-format=json"]
     command += [f"-p={crate}" for crate in CRATES]
     built = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]
