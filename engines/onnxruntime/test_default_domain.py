@@ -221,7 +221,8 @@ class Refusals(unittest.TestCase):
             default(model)
             with self.assertRaises(Exception):
                 session(model, [])
-            with self.assertRaises((onnx.checker.ValidationError, onnx.shape_inference.InferenceError)):
+            errors = (onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
+            with self.assertRaises(errors):
                 checked(model, full_check=True)
         checked(plain("IsInf", TensorProto.FLOAT16, 20, detect_negative=0), full_check=True)
 

@@ -96,6 +96,27 @@ class Fuse(Checked):
     def test_different_inputs(self):
         self.check(of([node("Neg", ["x"], ["z"]), *not_or(inf_of="z")]), 0)
 
+    def test_cast_to_double_before_is_inf(self):
+        """What `torch.onnx` makes of isfinite, from its opset 10 on."""
+        cast = node("Cast", ["x"], ["wide"], to=TensorProto.DOUBLE)
+        nodes = [cast, *not_or(inf_of="wide")]
+        self.assertEqual(self.check(of(nodes), 1), ["IsFinite"])
+        consumer = node("ReduceMax", ["wide"], ["max"])
+        kept = node("Cast", ["max"], ["z"], to=TensorProto.BOOL)
+        found = self.check(of([*nodes, consumer, kept], outputs=("y", "z")), 1)
+        self.assertEqual(found, ["Cast", "IsFinite", "ReduceMax", "Cast"])
+
+    def test_other_casts_before_is_inf(self):
+        """A cast to f16 makes infinities of large numbers."""
+        cast = node("Cast", ["x"], ["narrow"], to=TensorProto.FLOAT16)
+        self.check(of([cast, *not_or(inf_of="narrow")]), 0)
+        of_another = [
+            node("Neg", ["x"], ["z"]),
+            node("Cast", ["z"], ["wide"], to=TensorProto.DOUBLE),
+            *not_or(inf_of="wide"),
+        ]
+        self.check(of(of_another), 0)
+
     def test_one_sign(self):
         for attributes in ({"detect_positive": 0}, {"detect_negative": 0}):
             self.check(of(not_or(**attributes)), 0)

@@ -1,8 +1,8 @@
 """Builds the wheel `nonfinite_onnxruntime`: `pip install ./engines/onnxruntime` calls this.
 
-A wheel of data: the package with the two libraries, which cargo builds. Python's version does not
-matter to the libraries, the platform does, so the tag is py3-none-PLATFORM. (PyPI takes a wheel for
-Linux with a manylinux tag only: build in a container with an old glibc, and set NONFINITE_PLATFORM.)
+The wheel holds the Python package and the two libraries, which cargo builds. The libraries depend
+on the platform and not on the version of Python, so the tag is py3-none-PLATFORM. PyPI accepts only
+manylinux tags for Linux: build in a container with an old glibc and set NONFINITE_PLATFORM.
 """
 
 import base64

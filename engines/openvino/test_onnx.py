@@ -103,7 +103,11 @@ class OnnxFiles(unittest.TestCase):
             "Or": ([mask, second, node("Or", ["mask", "second"], ["y"])], BOOL, finite | nan),
             "And": ([mask, second, node("And", ["mask", "second"], ["y"])], BOOL, finite & nan),
             "Xor": ([mask, second, node("Xor", ["mask", "second"], ["y"])], BOOL, finite ^ nan),
-            "Equal": ([mask, second, node("Equal", ["mask", "second"], ["y"])], BOOL, nan == finite),
+            "Equal": (
+                [mask, second, node("Equal", ["mask", "second"], ["y"])],
+                BOOL,
+                finite == nan,
+            ),
             "Where": (
                 [mask, zero, node("Where", ["mask", "x", "zero"], ["y"])],
                 FLOAT,

@@ -12,10 +12,12 @@ mod register;
 use crate::operator::{Declared, Domain, Question};
 pub use crate::register::RegisterCustomOps;
 
-/// What this library registers. ONNX added IsNaN in opset 9 and IsInf in opset 10. The numbers here
-/// are one less: where the runtime looks beyond custom operators (to fold constants, or to ask other
-/// execution providers), its own kernels must not match our nodes by version. They name their types
-/// in another way, and the runtime would refuse the model.
+/// What this library registers.
+///
+/// ONNX added IsNaN in opset 9 and IsInf in opset 10. The versions here are one less, so that no
+/// kernel of the runtime matches our nodes by version. When the runtime folds constants, it looks
+/// at its own kernels only. A kernel that matched by version, with other names for its types, would
+/// make the runtime refuse the model.
 const DOMAIN: Domain = Domain {
     name: c"",
     operators: &[

@@ -1,22 +1,25 @@
-"""Puts one IsFinite of the domain `nonfinite` for each IsFinite that a model spells with more nodes.
+"""Replaces the nodes with which a model computes "is finite" by IsFinite of the domain `nonfinite`.
 
     python fuse.py model.onnx fused.onnx
 
 The two patterns, with IsNaN and IsInf of the same tensor in any order:
 
-    Not(Or(IsNaN(x), IsInf(x)))            ONNX has no IsFinite; torch's older exporter
-    And(Not(IsNaN(x)), Not(IsInf(x)))      torch's newer exporter
+    Not(Or(IsNaN(x), IsInf(x)))
+    And(Not(IsNaN(x)), Not(IsInf(x)))
 
-Nothing is fused if IsInf looks at one sign only, or if a tensor between is an output of its graph or
-has another consumer. Needs the package onnx. Tensors in files of their own stay where they are, so
-the new model belongs into the same folder.
+IsInf may look at x cast to double, as in models of `torch.onnx`: this cast changes no NaN, infinity
+or finite number into another of the three.
+
+Nothing is fused if IsInf looks at one sign only, or if an intermediate tensor is an output of its
+graph or has another consumer. Needs the package onnx. External data files are not copied: the new
+model belongs into the folder of the old one.
 """
 
 import sys
 from collections import Counter
 
 import onnx
-from onnx import helper
+from onnx import TensorProto, helper
 
 OURS = "nonfinite"
 
@@ -61,22 +64,34 @@ def _fuse(nodes, outputs):
             continue
         nan = [found for name in names if (found := maker("IsNaN", name))]
         inf = [found for name in names if (found := maker("IsInf", name))]
-        if len(nan) != 1 or len(inf) != 1 or nan[0].input[0] != inf[0].input[0]:
+        if len(nan) != 1 or len(inf) != 1:
             continue
+        x = nan[0].input[0]
+        gone = [node, *between, nan[0], inf[0]]
+        if inf[0].input[0] != x:
+            cast = makers.get(inf[0].input[0])
+            if not _is(cast, "Cast") or cast.input[0] != x or not _to_double(cast):
+                continue
+            if uses[cast.output[0]] == 1:
+                gone.append(cast)
         # Both signs are on by default. A sign that a function takes from its caller has 0 here.
         if any(sign.i == 0 for sign in inf[0].attribute):
             continue
         position = list(nodes).index(node)
-        made = helper.make_node("IsFinite", nan[0].input, node.output, node.name, domain=OURS)
+        made = helper.make_node("IsFinite", [x], node.output, node.name, domain=OURS)
         nodes.insert(position, made)
-        for gone in (node, *between, nan[0], inf[0]):
-            nodes.remove(gone)
+        for each in gone:
+            nodes.remove(each)
         fused += 1
     return fused
 
 
 def _is(node, kind):
     return node is not None and node.op_type == kind and node.domain in ("", "ai.onnx")
+
+
+def _to_double(cast):
+    return any(each.name == "to" and each.i == TensorProto.DOUBLE for each in cast.attribute)
 
 
 def _inside(node):
@@ -87,7 +102,7 @@ def _inside(node):
 
 
 def _count(nodes, uses):
-    """Counts the consumers of each tensor, also in the graphs inside, which see the names outside."""
+    """Counts the consumers of each tensor. Graphs inside see the names outside, so they count."""
     for node in nodes:
         uses.update(node.input)
         for graph in _inside(node):
