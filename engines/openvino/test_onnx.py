@@ -198,6 +198,26 @@ class Parts(unittest.TestCase):
                     request.infer()
                     np.testing.assert_array_equal(request.get_output_tensor(0).data, want)
 
+    def test_part_from_another_operator(self):
+        """The parts that Split makes may lie in the memory of the whole."""
+        whole = np.resize(codes("f32")[::7], (20, 72))
+        split = node("Split", ["whole"], ["a", "x", "b"], axis=1, num_outputs=3)
+        add = node("Add", ["x_in", "x_in"], ["whole"])
+        graph = helper.make_graph(
+            [add, split, ours("IsNaN", "mask"), node("Not", ["mask"], ["y"])],
+            "graph",
+            [helper.make_tensor_value_info("x_in", FLOAT, [20, 72])],
+            [
+                helper.make_tensor_value_info("y", BOOL, [20, 24]),
+                *(helper.make_tensor_value_info(name, FLOAT, [20, 24]) for name in "ab"),
+            ],
+        )
+        opsets = [helper.make_opsetid("", 20), helper.make_opsetid(OURS, 1)]
+        made = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+        model = CORE.read_model(made.SerializeToString())
+        got = infer(CORE.compile_model(model, "CPU", EXACT), tensor(whole, "f32"))
+        np.testing.assert_array_equal(got, ~right("IsNaN", None, whole[:, 24:48]))
+
 
 assert set(ONNX_TYPES) < set(DTYPES)
 
