@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
 
 use ort_sys::{
-    OrtApi, OrtApiBase, OrtCustomOpDomain, OrtErrorCode, OrtKernelContext, OrtKernelInfo,
-    OrtSessionOptions, OrtShapeInferContext, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
+    ONNXTensorElementDataType as ElementType, OrtApi, OrtApiBase, OrtCustomOpDomain, OrtErrorCode,
+    OrtKernelContext, OrtKernelInfo, OrtSessionOptions, OrtShapeInferContext, OrtStatusPtr,
+    OrtTensorTypeAndShapeInfo, OrtValue,
 };
 
 use crate::operator::Operator;
@@ -35,11 +36,10 @@ pub(crate) struct Api {
     minor: u32,
 }
 
-/// `OrtApi::GetTensorElementTypeAndShapeDataReference`. Its element type is declared as a number,
-/// because the enum of `ort_sys` lacks newer types.
+/// `OrtApi::GetTensorElementTypeAndShapeDataReference`.
 type ShapeFn = unsafe extern "system" fn(
     *const OrtValue,
-    *mut c_int,
+    *mut ElementType,
     *mut *const i64,
     *mut usize,
 ) -> OrtStatusPtr;
@@ -83,22 +83,18 @@ impl Api {
             return None;
         }
         // The runtime prints an error when it is asked for a version that it does not have.
-        // SAFETY: as above.
-        let newer = if minor < SHAPE_VERSION {
-            ptr::null()
-        } else {
-            unsafe { (base.GetApi)(SHAPE_VERSION) }
-        };
-        let shape = (!newer.is_null()).then(|| {
-            // SAFETY: the table is for the version that added this function. The function writes
-            // the C enum, which has the size of `c_int`.
-            unsafe {
-                std::mem::transmute::<_, ShapeFn>(
-                    (*newer).GetTensorElementTypeAndShapeDataReference,
-                )
-            }
-        });
+        let shape = if minor < SHAPE_VERSION { None } else { Self::shape_function(base) };
         Some(Self { table, shape, minor })
+    }
+
+    fn shape_function(base: &OrtApiBase) -> Option<ShapeFn> {
+        // SAFETY: `GetApi` returns null for a version that the runtime does not have.
+        let table = unsafe { (base.GetApi)(SHAPE_VERSION) };
+        if table.is_null() {
+            return None;
+        }
+        // SAFETY: the table is of the version that added this function.
+        Some(unsafe { (*table).GetTensorElementTypeAndShapeDataReference })
     }
 
     /// The Y of the runtime's version 1.Y.Z.
@@ -198,14 +194,14 @@ impl Api {
 
     /// The data and the shape of input 0 of the node being computed. Both live as long as the call
     /// that `context` was given for.
-    pub(crate) fn input<'a>(
+    pub(crate) fn input(
         self,
-        context: *mut OrtKernelContext,
-    ) -> Result<(*const c_void, Cow<'a, [i64]>), Failure> {
+        context: &*mut OrtKernelContext,
+    ) -> Result<(*const c_void, Cow<'_, [i64]>), Failure> {
         let mut value: *const OrtValue = ptr::null();
         // SAFETY: the runtime gave the context for the call that we are in; `value` takes a
         // pointer.
-        checked(unsafe { ((*self.table).KernelContext_GetInput)(context, 0, &mut value) })?;
+        checked(unsafe { ((*self.table).KernelContext_GetInput)(*context, 0, &mut value) })?;
         if value.is_null() {
             return Err(self.invalid(c"nonfinite: input 0 is missing"));
         }
@@ -227,9 +223,13 @@ impl Api {
         function: ShapeFn,
         value: *const OrtValue,
     ) -> Result<Cow<'a, [i64]>, Failure> {
-        let (mut element, mut sizes, mut rank) = (0, ptr::null(), 0);
-        // SAFETY: `value` is a tensor; the other three take what the function writes.
-        checked(unsafe { function(value, &mut element, &mut sizes, &mut rank) })?;
+        // A number, because the enum of `ort_sys` lacks newer types.
+        let mut element: c_int = 0;
+        let (mut sizes, mut rank) = (ptr::null(), 0);
+        let type_ = (&raw mut element).cast::<ElementType>();
+        // SAFETY: `value` is a tensor; the other three take what the function writes. A C enum has
+        // the size of `c_int`.
+        checked(unsafe { function(value, type_, &mut sizes, &mut rank) })?;
         if rank == 0 {
             return Ok(Cow::Borrowed(&[]));
         }
