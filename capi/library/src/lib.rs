@@ -1,6 +1,7 @@
 //! `libnonfinite`: the functions of the crate `nonfinite-capi` as a library for C, without std.
 
 #![no_std]
+#![expect(unsafe_code, reason = "functions of C")]
 
 use core::ffi::{c_int, c_void};
 use core::fmt::{self, Write};
@@ -12,7 +13,7 @@ use nonfinite_capi as _;
 // std would name the C library to the linker.
 #[cfg_attr(target_os = "macos", link(name = "System"))]
 #[cfg_attr(all(unix, not(target_os = "macos")), link(name = "c"))]
-#[cfg_attr(target_env = "msvc", link(name = "msvcrt"))]
+#[cfg_attr(windows, link(name = "msvcrt"))]
 unsafe extern "C" {
     fn abort() -> !;
     #[cfg_attr(windows, link_name = "_write")]
