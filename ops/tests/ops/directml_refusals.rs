@@ -135,8 +135,8 @@ fn flags() {
     assert_eq!(is_infinity(owned, output, FL3), expected);
 }
 
-/// learn.microsoft.com, DML_TENSOR_FLAGS: a tensor with the flag "must be bound to the binding table
-/// during operator initialization, and not during execution", and the opposite without it.
+/// learn.microsoft.com, DML_TENSOR_FLAGS: a tensor with the flag "must be bound to the binding
+/// table during operator initialization, and not during execution", and the opposite without it.
 #[test]
 fn owned_inputs_are_bound_by_the_initializer() {
     let sizes = [2, 3];
