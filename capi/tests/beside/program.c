@@ -1,4 +1,4 @@
-/* Links the static archive of the library beside another one of Rust: see beside.rs. */
+/* Links the static archive of the library beside another one of Rust: see archive.rs. */
 #include <nonfinite.h>
 #include <stdio.h>
 #include <stdlib.h>
