@@ -115,12 +115,12 @@ impl Side {
         list.push(Complaint { path, error }.to_string());
     }
 
-    /// Whether nothing on this side was looked at. Then the side has a complaint, except if it holds
-    /// no tensors.
+    /// Whether nothing on this side could be looked at, for a reason that is a complaint. A side
+    /// without tensors has none.
     fn is_unread(&self) -> bool {
         let tensors = self.reports.iter().flat_map(|(_, report)| &report.tensors);
-        let is_any_read = tensors.into_iter().any(|tensor| !tensor.looked_at.is_missing());
-        !is_any_read && !(self.failed.is_empty() && self.unknown.is_empty())
+        let has_complaint = !self.failed.is_empty() || !self.unknown.is_empty();
+        has_complaint && tensors.into_iter().all(|tensor| tensor.looked_at.is_missing())
     }
 }
 

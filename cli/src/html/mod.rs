@@ -199,10 +199,8 @@ impl Page {
             let number = match &tensor.looked_at {
                 LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
                     let name = escaped(tensor.name.as_deref().unwrap_or("(no name)"));
-                    let line = format!(
-                        "<p><b>{name}</b> was not looked at: {}\n",
-                        escaped(&by_flags(why))
-                    );
+                    let line =
+                        format!("<p><b>{name}</b> was not looked at: {}\n", escaped(by_flags(why)));
                     if self.entries.take(&line, 0) {
                         text.push_str(&line);
                     }
