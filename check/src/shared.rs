@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::model::FileFormat;
 use crate::report::{Report, TensorReport};
 
 /// The bytes of shared files that no model refers to.
@@ -36,9 +37,9 @@ pub struct SharedFiles {
 }
 
 impl SharedFiles {
-    /// Adds the files of a model.
+    /// Adds the files of a model. Reports on files of other formats than ONNX change nothing.
     pub fn add(&mut self, report: &Report) {
-        for file in &report.other_files {
+        for file in files(report) {
             let unused = unused_of(report, file);
             let all = self.unused.entry(real(file)).or_insert_with(|| unused.clone());
             *all = common(all, &unused);
@@ -48,7 +49,7 @@ impl SharedFiles {
     /// Whether a report names bytes that another model could refer to.
     #[must_use]
     pub fn concerns(report: &Report) -> bool {
-        report.other_files.iter().any(|file| !unused_of(report, file).is_empty())
+        files(report).iter().any(|file| !unused_of(report, file).is_empty())
     }
 
     /// Removes from a report the bytes of [`Report::other_files`] that a model refers to. Keeps the
@@ -69,6 +70,11 @@ impl SharedFiles {
         let left = common(unused, &[bytes]).into_iter();
         left.map(|part| TensorReport::bytes_of_nobody(part, &tensor)).collect()
     }
+}
+
+/// The files of external data. Reports on other formats do not name all bytes that are not used.
+fn files(report: &Report) -> &[PathBuf] {
+    if report.format == FileFormat::ONNX { &report.other_files } else { &[] }
 }
 
 /// The ranges of a file that the model does not refer to, in rising order.
