@@ -1,5 +1,7 @@
-"""Seeds of read_onnx and read_onnx_tensor: messages of ONNX by hand. Each field is a number and kind,
-and a value or a length and bytes."""
+"""Seeds of read_onnx and read_onnx_tensor: messages of ONNX by hand.
+
+Each field is a number and kind, and a value or a length and bytes.
+"""
 
 from parts import F32, F32_COUNT, FORMATS, elements
 
@@ -56,7 +58,8 @@ def onnx_tensor_files():
     yield tensor(b"uint8", 2, 3, message(9, b"abc"))
     yield number(2, 1) + message(4, F32[-4:])
     # Extents that are packed, and text.
-    yield message(1, varint(2), varint(3)) + number(2, 1) + message(9, bytes(24)) + message(12, b"t")
+    extents = message(1, varint(2), varint(3))
+    yield extents + number(2, 1) + message(9, bytes(24)) + message(12, b"t")
 
 
 def onnx_files():

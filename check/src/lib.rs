@@ -10,8 +10,8 @@
 //! 4. [`policy`], `raw` and [`Options`]: which findings are bad, the formats of raw elements, and
 //!    how to check;
 //! 5. [`Places`], and the scan, which looks at the tensors with several threads;
-//! 6. [`Report`], [`SharedFiles`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people and
-//!    for programs;
+//! 6. [`Report`], [`SharedFiles`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people
+//!    and for programs;
 //! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`];
 //! 8. [`work`]: the same check in pieces, for a cluster.
 

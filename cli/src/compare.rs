@@ -100,8 +100,8 @@ impl Side {
         read
     }
 
-    /// Adds the report of a file. `inside` is the path in the folder of the side, which is empty for
-    /// a side with one file. Files of a pattern have different paths.
+    /// Adds the report of a file. `inside` is the path in the folder of the side. It is empty for a
+    /// side with one file. Files of a pattern have different paths.
     fn add(&mut self, inside: &Path, path: &Path, report: Report, patterns: &mut Patterns) {
         let list = if report.is_damaged() { &mut self.failed } else { &mut self.unknown };
         list.extend(not_looked_at(path, &report));
