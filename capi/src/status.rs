@@ -49,7 +49,7 @@ const MESSAGES: [&CStr; 13] = [
     c"this CPU cannot run this backend",
     c"there is nothing at this index",
     c"the output strides send two results to one byte",
-    c"a mistake in nonfinite; please report it",
+    c"NONFINITE_BACKEND names no backend that is here, or this is a mistake in nonfinite",
 ];
 
 /// The meaning of a status, in English. Also has a text for unknown numbers.
