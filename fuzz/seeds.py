@@ -7,7 +7,6 @@ fuzz/corpora/TARGET.hex (see minimise). To add a target, write a generator of it
 below. It may yield any bytes that the target can decode.
 """
 
-import io
 import itertools
 import json
 import struct
@@ -15,78 +14,11 @@ import sys
 import zipfile
 from pathlib import Path
 
+from onnx_seeds import onnx_files, onnx_tensor_files
+from parts import F32, F32_COUNT, FORMATS, METHODS, PREDICATES, archive, elements
+from sets import checkpoint_files, index_files
+
 HERE = Path(__file__).parent
-
-# In the order of nonfinite::Format::ALL: name, bytes, and the codes of special elements by
-# ml_dtypes and IEEE 754: zero, one, the least subnormal, the largest number, NaN and infinities,
-# and their neighbours.
-FORMATS = [
-    (
-        "f16",
-        2,
-        [0x0000, 0x3C00, 0x0001, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7C01, 0xFC01, 0x7E00, 0xFFFF],
-    ),
-    (
-        "bf16",
-        2,
-        [0x0000, 0x3F80, 0x0001, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7F81, 0xFF81, 0x7FC0, 0xFFFF],
-    ),
-    (
-        "f32",
-        4,
-        [
-            0x00000000,
-            0x3F800000,
-            0x00000001,
-            0x7F7FFFFF,
-            0xFF7FFFFF,
-            0x7F800000,
-            0xFF800000,
-            0x7F800001,
-            0xFF800001,
-            0x7FC00000,
-            0x7FFFFFFF,
-            0xFFFFFFFF,
-        ],
-    ),
-    (
-        "f64",
-        8,
-        [
-            0x0000000000000000,
-            0x3FF0000000000000,
-            0x0000000000000001,
-            0x7FEFFFFFFFFFFFFF,
-            0xFFEFFFFFFFFFFFFF,
-            0x7FF0000000000000,
-            0xFFF0000000000000,
-            0x7FF0000000000001,
-            0x7FF0000080000000,
-            0x7FF00000FFFFFFFF,
-            0xFFF0000000000001,
-            0x7FF0000100000000,
-            0x7FF8000000000000,
-            0xFFFFFFFFFFFFFFFF,
-        ],
-    ),
-    ("f8e4m3fn", 1, [0x00, 0x38, 0x01, 0x7E, 0xFE, 0x7F, 0xFF, 0x78, 0xF8]),
-    ("f8e4m3fnuz", 1, [0x00, 0x40, 0x01, 0x7F, 0xFF, 0x80, 0x81]),
-    ("f8e5m2", 1, [0x00, 0x3C, 0x01, 0x7B, 0xFB, 0x7C, 0xFC, 0x7D, 0x7E, 0x7F, 0xFD, 0xFF]),
-    ("f8e5m2fnuz", 1, [0x00, 0x40, 0x01, 0x7F, 0xFF, 0x80, 0x81]),
-    ("f8e4m3", 1, [0x00, 0x38, 0x01, 0x77, 0xF7, 0x78, 0xF8, 0x79, 0x7F, 0xF9, 0xFF]),
-    ("f8e3m4", 1, [0x00, 0x30, 0x01, 0x6F, 0xEF, 0x70, 0xF0, 0x71, 0x7F, 0xF1, 0xFF]),
-    ("f8e4m3b11fnuz", 1, [0x00, 0x58, 0x01, 0x7F, 0xFF, 0x80, 0x81]),
-    ("f8e8m0fnu", 1, [0x00, 0x7F, 0xFE, 0xFF]),
-    ("f4e2m1fn", 1, [0x00, 0x02, 0x07, 0x0F, 0xFF]),
-    ("f6e2m3fn", 1, [0x00, 0x08, 0x1F, 0x3F, 0xFF]),
-    ("f6e3m2fn", 1, [0x00, 0x0C, 0x1F, 0x3F, 0xFF]),
-]
-PREDICATES = 8
-
-
-def elements(size, values):
-    return b"".join(value.to_bytes(size, sys.byteorder) for value in values)
-
 
 def tensor(form, predicate, data, start=0, bit=0, repeats=1, at=0xFFFF, value=0):
     """A Tensor of src/tensor.rs."""
@@ -197,22 +129,6 @@ def safetensors_files():
     yield struct.pack("<Q", 99_999_999) + b"{}"
 
 
-def archive(members, method=zipfile.ZIP_STORED):
-    """A zip archive, the same bytes every time."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as out:
-        for name, data in members.items():
-            info = zipfile.ZipInfo(name)
-            info.compress_type = method
-            out.writestr(info, data)
-    return file.getvalue()
-
-
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-F32 = elements(4, FORMATS[2][2])
-F32_COUNT = len(FORMATS[2][2])
-
-
 def npz_files():
     arrays = {
         "a.npy": npy("<f4", f"({F32_COUNT},)", F32),
@@ -268,68 +184,6 @@ def gguf_files():
             data += content + bytes(-len(content) % 32)
         head = b"GGUF" + number(3) + long(len(infos), len(metadata)) + b"".join(metadata + infos)
         yield head + bytes(-len(head) % 32) + data
-
-
-def onnx_files():
-    """ModelProto by hand: each field is a number and kind, and a value or a length and bytes."""
-
-    def varint(value):
-        parts = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
-        return bytes([part | 0x80 for part in parts[:-1]] + parts[-1:])
-
-    def number(field, value):
-        return varint(field << 3) + varint(value)
-
-    def message(field, *parts):
-        return varint(field << 3 | 2) + varint(sum(map(len, parts))) + b"".join(parts)
-
-    def model(*graph):
-        return number(1, 9) + message(7, *graph) + message(8, number(2, 20))
-
-    def tensor(name, code, count, *content):
-        return number(1, count) + number(2, code) + b"".join(content) + message(8, name)
-
-    def attribute(name, *content):
-        return message(5, message(1, name), *content)
-
-    def node(operator, *attributes):
-        return message(1, message(2, b"y"), message(4, operator), *attributes)
-
-    whole = []
-    types = {10: 0, 16: 1, 1: 2, 11: 3, 17: 4, 18: 5, 19: 6, 20: 7, 24: 11}
-    for code, form in types.items():
-        _, size, values = FORMATS[form]
-        raw = tensor(b"raw", code, len(values), message(9, elements(size, values)))
-        # Fields of f32, f64, and int32 for narrower types.
-        field = {4: 4, 8: 10}.get(size)
-        packed = (
-            message(field, elements(size, values)) if field else message(5, *map(varint, values))
-        )
-        whole += [message(5, raw), message(5, tensor(b"packed", code, len(values), packed))]
-        yield model(*whole[-2:])
-    inner = message(5, tensor(b"inner", 1, 1, message(9, F32[-4:])))
-    whole += [
-        node(
-            b"Constant", attribute(b"value", message(5, tensor(b"", 1, F32_COUNT, message(9, F32))))
-        ),
-        node(b"Constant", attribute(b"value_float", varint(2 << 3 | 5), F32[-4:])),
-        node(b"Constant", attribute(b"value_floats", message(7, F32))),
-        node(
-            b"If",
-            attribute(b"then_branch", message(6, inner)),
-            attribute(b"else_branch", message(6, inner)),
-        ),
-        message(15, message(1, tensor(b"sparse", 1, F32_COUNT, message(9, F32)))),
-    ]
-    yield model(*whole)
-    function = message(
-        25,
-        message(1, b"f"),
-        message(7, node(b"Constant", attribute(b"value_floats", message(7, F32)))[2:]),
-    )
-    yield model(inner) + message(20, message(1, inner), message(2, inner)) + function
-    external = [message(13, message(1, b"location"), message(2, b"weights")), number(14, 1)]
-    yield model(message(5, tensor(b"external", 1, 1, *external)))
 
 
 def pytorch_files():
@@ -466,10 +320,13 @@ SEEDS = {
     "masks": tensors,
     "nulls": nulls,
     "read_arrow": arrow_files,
+    "read_checkpoint": checkpoint_files,
     "read_gguf": gguf_files,
+    "read_index": index_files,
     "read_npy": npy_files,
     "read_npz": npz_files,
     "read_onnx": onnx_files,
+    "read_onnx_tensor": onnx_tensor_files,
     "read_parquet": parquet_files,
     "read_pytorch": pytorch_files,
     "read_safetensors": safetensors_files,

@@ -117,11 +117,13 @@ fn check(
             scanned.fold(0u64, |total, tensor| total.saturating_add(tensor.data.length() as u64));
         observer.started(total);
     }
-    let tallies = scan(source, &tensors, &checksums, options)?;
+    let (tallies, damaged) = scan(source, &tensors, &checksums, options)?;
     let mut places = places(source, &tensors, &tallies, options)?;
     let reports = tensors.into_iter().zip(&tallies).enumerate();
     let report = |(index, (tensor, tally))| {
         TensorReport::new(Tensor::into(tensor), tally, places.remove(&index), options)
     };
-    Ok(Report { format, tensors: reports.map(report).collect(), other_files })
+    let mut tensors: Vec<_> = reports.map(report).collect();
+    tensors.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options)));
+    Ok(Report { format, tensors, other_files })
 }

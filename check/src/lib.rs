@@ -10,7 +10,8 @@
 //! 4. [`policy`], `raw` and [`Options`]: which findings are bad, the formats of raw elements, and
 //!    how to check;
 //! 5. [`Places`], and the scan, which looks at the tensors with several threads;
-//! 6. [`Report`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people and for programs;
+//! 6. [`Report`], [`SharedFiles`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people
+//!    and for programs;
 //! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`];
 //! 8. [`work`]: the same check in pieces, for a cluster.
 
@@ -28,6 +29,7 @@ mod raw;
 mod remote;
 mod report;
 mod scan;
+mod shared;
 mod totals;
 pub mod work;
 
@@ -37,7 +39,8 @@ pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;
 pub use raw::{RawDtype, RawDtypeError, TakenAs};
-pub use remote::is_url;
+pub use remote::{is_url, list_url};
 pub use report::{LookedAt, Report, TensorReport};
+pub use shared::SharedFiles;
 pub use totals::{TotalStats, Totals};
 pub use work::check_url;

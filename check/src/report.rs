@@ -1,11 +1,12 @@
 //! The report of a check.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use nonfinite::Format;
 
 use crate::model::{
-    ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Stats,
+    ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Stats, Tensor,
 };
 use crate::options::Options;
 use crate::places::Places;
@@ -152,6 +153,29 @@ impl TensorReport {
             dtype: tensor.dtype,
             shape: tensor.shape,
         }
+    }
+
+    /// The bytes of the file, if this stands for bytes that no tensor refers to.
+    pub(crate) fn of_nobody(&self) -> Option<Range<usize>> {
+        let is_of_nobody = matches!(&self.looked_at,
+            LookedAt::Unreadable(why) if why == Tensor::NO_TENSOR);
+        Tensor::bytes_of_name(self.name.as_deref().filter(|_| is_of_nobody)?)
+    }
+
+    /// A part of the bytes that `whole` stands for.
+    pub(crate) fn bytes_of_nobody(bytes: Range<usize>, whole: &Self) -> Self {
+        Self {
+            name: Some(Tensor::name_of_bytes(&bytes)),
+            shape: vec![bytes.len()],
+            elements: bytes.len(),
+            bytes: bytes.len(),
+            ..whole.clone()
+        }
+    }
+
+    /// A part of a file that was not looked at.
+    pub(crate) fn unseen(part: Description, options: &Options) -> Self {
+        Self::new(part, &Tally::default(), None, options)
     }
 
     /// Whether the tensor holds a number that is not allowed.

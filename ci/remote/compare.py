@@ -1,4 +1,4 @@
-"""Checks files of an S3 server by their URL, and compares with the same files on disk."""
+"""Checks files of stores by their URL, and compares with the same files on disk."""
 
 import json
 import logging
@@ -7,36 +7,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
-import boto3
 import numpy as np
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+import stores
 from safetensors.numpy import save_file
-from werkzeug.serving import make_server
 
-KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
 SLACK = 192 << 10  # bytes for headers and gaps
 RUNS = 9
-
-
-class Counted:
-    """moto's S3, and the bytes of ranges that it sent."""
-
-    def __init__(self):
-        self.app = DomainDispatcherApplication(create_backend_app)
-        self.sent = 0
-        self.lock = threading.Lock()
-
-    def __call__(self, environ, start_response):
-        is_range = "HTTP_RANGE" in environ
-        for chunk in self.app(environ, start_response):
-            if is_range:
-                with self.lock:
-                    self.sent += len(chunk)
-            yield chunk
 
 
 def files(folder):
@@ -106,56 +85,66 @@ def compare_speed(program, fetch, url, length, env):
         sys.exit("the check is slower than 0.9 of the link")
 
 
-def main():
-    program = str(Path(sys.argv[1]).resolve())
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    app = Counted()
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    endpoint = f"http://127.0.0.1:{server.server_port}"
-    env = os.environ | KEYS | {"AWS_ENDPOINT": endpoint, "AWS_ALLOW_HTTP": "true"}
-    client = boto3.client(
-        "s3",
-        endpoint_url=endpoint,
-        aws_access_key_id="key",
-        aws_secret_access_key="secret",
-        region_name="us-east-1",
+def compare_store(program, store, folder, floats):
+    """The files of a store have the reports of the files on disk."""
+    env = os.environ | store.env
+    for path in folder.iterdir():
+        store.upload(path, f"a b/{path.name}")
+    for name, size in floats.items():
+        local = check(program, str(folder / name), env)
+        before = store.counted.sent if store.counted else 0
+        url = f"{store.url}/a b/{name}"
+        remote = check(program, url, env)
+        assert local == remote, f"{url}:\n{local}\n{remote}"
+        assert remote[0] == 1, remote
+        if store.counted:
+            sent = store.counted.sent - before
+            print(f"{url}: the same report, {sent} bytes of {(folder / name).stat().st_size}")
+            if size is not None:
+                assert size <= sent <= size + SLACK, f"{sent} bytes for {size} of floats"
+        else:
+            print(f"{url}: the same report")
+        # The same with a presigned URL, which needs no credentials.
+        if store.presigned and not name.endswith(".json"):
+            url = store.presigned(f"a b/{name}")
+            presigned = check(program, url, {**os.environ})
+            presigned[1]["files"][0]["path"] = name
+            assert presigned == local, f"{url}:\n{presigned}"
+    refused = subprocess.run(
+        [program, "check", f"{store.url}/missing.npy"],
+        env=env,
+        capture_output=True,
+        check=False,
+        text=True,
     )
-    client.create_bucket(Bucket="models")
-    with tempfile.TemporaryDirectory() as name:
+    assert refused.returncode == 2, refused
+    assert f"{store.url}/missing.npy: " in refused.stderr, refused
+
+
+def main():
+    program, azurite = (str(Path(path).resolve()) for path in sys.argv[1:3])
+    for logger in ("werkzeug", "azure"):
+        logging.getLogger(logger).setLevel(logging.ERROR)
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as data:
         folder = Path(name)
         floats = files(folder)
-        for path in folder.iterdir():
-            client.upload_file(str(path), "models", f"a b/{path.name}")
-        for name, size in floats.items():
-            local = check(program, str(folder / name), env)
-            app.sent = 0
-            remote = check(program, f"s3://models/a b/{name}", env)
-            assert local == remote, f"{name}:\n{local}\n{remote}"
-            assert remote[0] == 1, remote
-            print(f"{name}: the same report, {app.sent} bytes of {(folder / name).stat().st_size}")
-            if size is not None:
-                assert size <= app.sent <= size + SLACK, f"{app.sent} bytes for {size} of floats"
-            # The same with a presigned URL, which needs no credentials.
-            url = client.generate_presigned_url(
-                "get_object", Params={"Bucket": "models", "Key": f"a b/{name}"}
-            )
-            if not name.endswith(".json"):
-                presigned = check(program, url, {**os.environ})
-                presigned[1]["files"][0]["path"] = name
-                assert presigned == local, f"{url}:\n{presigned}"
-        if len(sys.argv) > 2:
-            big = folder / "big.npy"
-            np.save(big, np.zeros(200_000_000, dtype=np.float16))
-            client.upload_file(str(big), "models", "big.npy")
-            compare_speed(
-                program,
-                str(Path(sys.argv[2]).resolve()),
-                "s3://models/big.npy",
-                big.stat().st_size,
-                env,
-            )
-    server.shutdown()
+        with stores.google() as store:
+            compare_store(program, store, folder, floats)
+        with stores.azure(azurite, data) as store:
+            compare_store(program, store, folder, floats)
+        with stores.s3() as store:
+            compare_store(program, store, folder, floats)
+            if len(sys.argv) > 3:
+                big = folder / "big.npy"
+                np.save(big, np.zeros(200_000_000, dtype=np.float16))
+                store.upload(big, "big.npy")
+                compare_speed(
+                    program,
+                    str(Path(sys.argv[3]).resolve()),
+                    f"{store.url}/big.npy",
+                    big.stat().st_size,
+                    os.environ | store.env,
+                )
 
 
 main()

@@ -125,7 +125,8 @@ pub struct Check {
     /// Files, folders (every file in them, whatever its name), patterns (*, ?, [..], **),
     /// model.safetensors.index.json for a sharded set, or - for standard input (.npy, .safetensors,
     /// .gguf; streams of Arrow if built with them). If built with the feature remote, also URLs:
-    /// s3://, gs://, az://, https://, hf://OWNER/MODEL/PATH
+    /// s3://, gs://, az://, https://, hf://OWNER/MODEL/PATH, and hf://OWNER/MODEL for all files of
+    /// a model
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// How results are printed; `auto` is a table on a terminal and lines elsewhere

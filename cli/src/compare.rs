@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nonfinite_check::diff::{Pair, diff};
-use nonfinite_check::{ByKind, Options, Report, Stats, TensorReport, json};
+use nonfinite_check::{ByKind, Error, Options, Report, Stats, TensorReport, json};
 
 use crate::args::Diff;
 use crate::inputs::Inputs;
@@ -50,7 +50,10 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     let complete = [&a, &b].iter().all(|side| side.failed.is_empty() && side.unknown.is_empty());
     // A renamed prefix would make every comparison a success.
     if !pairs.is_empty() && pairs.iter().all(|pair| pair.a.is_none() || pair.b.is_none()) {
-        complain(format_args!("A and B have no tensor in common"));
+        // A side that could not be read has its own message.
+        if !a.is_unread() && !b.is_unread() {
+            complain(format_args!("A and B have no tensor in common"));
+        }
         return FAILED;
     }
     let status = match pairs.iter().any(|pair| !pair.new.is_empty()) {
@@ -81,29 +84,43 @@ struct Side {
 impl Side {
     fn read(side: &Path, options: &Options, patterns: &mut Patterns) -> Self {
         let mut read = Self::default();
-        let taken = Inputs::default().check(side, options, |path, result| {
+        let mut take = |path: &Path, result| {
             match result {
                 Ok(report) => {
-                    let list =
-                        if report.is_damaged() { &mut read.failed } else { &mut read.unknown };
-                    list.extend(not_looked_at(path, &report));
-                    let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
-                    names.for_each(|name| patterns.see(name.unwrap_or_default()));
-                    // Empty for a side with one file. Files of a pattern have different paths.
-                    let inside = path.strip_prefix(side).unwrap_or(path);
-                    read.reports.push((inside.to_owned(), report));
+                    read.add(path.strip_prefix(side).unwrap_or(path), path, report, patterns)
                 }
-                Err(error) => {
-                    let list =
-                        if error.is_unknown() { &mut read.unknown } else { &mut read.failed };
-                    list.push(Complaint { path, error: &error }.to_string());
-                }
+                Err(error) => read.fail(path, &error),
             }
             Ok(())
-        });
+        };
+        let mut inputs = Inputs::default();
+        let taken = inputs.check(side, options, &mut take).and_then(|()| inputs.finish(&mut take));
         // The closure returns no error.
         debug_assert!(taken.is_ok());
         read
+    }
+
+    /// Adds the report of a file. `inside` is the path in the folder of the side. It is empty for a
+    /// side with one file. Files of a pattern have different paths.
+    fn add(&mut self, inside: &Path, path: &Path, report: Report, patterns: &mut Patterns) {
+        let list = if report.is_damaged() { &mut self.failed } else { &mut self.unknown };
+        list.extend(not_looked_at(path, &report));
+        let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
+        names.for_each(|name| patterns.see(name.unwrap_or_default()));
+        self.reports.push((inside.to_owned(), report));
+    }
+
+    fn fail(&mut self, path: &Path, error: &Error) {
+        let list = if error.is_unknown() { &mut self.unknown } else { &mut self.failed };
+        list.push(Complaint { path, error }.to_string());
+    }
+
+    /// Whether nothing on this side could be looked at, for a reason that is a complaint. A side
+    /// without tensors has none.
+    fn is_unread(&self) -> bool {
+        let tensors = self.reports.iter().flat_map(|(_, report)| &report.tensors);
+        let has_complaint = !self.failed.is_empty() || !self.unknown.is_empty();
+        has_complaint && tensors.into_iter().all(|tensor| tensor.looked_at.is_missing())
     }
 }
 

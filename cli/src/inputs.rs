@@ -5,7 +5,7 @@ use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nonfinite_check::{Error, FileFormat, Options, Report, formats, is_url};
+use nonfinite_check::{Error, FileFormat, Options, Report, SharedFiles, formats, is_url, list_url};
 
 use crate::interrupt::interrupted;
 use crate::recursive;
@@ -49,12 +49,18 @@ pub struct Inputs {
     pub pictures: usize,
     /// Folders of version control in folders. They are not searched.
     pub version_control: usize,
+    /// Files that hold the data of several models.
+    shared: SharedFiles,
+    /// Reports of models that refer to a part of such a file. The other parts may belong to a model
+    /// that was not checked yet.
+    waiting: Vec<(PathBuf, Report)>,
 }
 
 impl Inputs {
     /// Checks the files of an argument, and passes the path and the result of each to `take`. Ends
     /// early if the run is interrupted. Files of unknown formats come last, since another file may
-    /// name them as its data.
+    /// name them as its data. Models that refer to a part of their data file come in
+    /// [`Inputs::finish`].
     ///
     /// # Errors
     /// The errors of `take`. Errors of files are results.
@@ -64,9 +70,9 @@ impl Inputs {
         options: &Options,
         mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let files = match files(argument, &mut self.version_control) {
+        let files = match files(argument, options, &mut self.version_control) {
             Ok(files) => files,
-            Err(error) => return take(argument, Err(Error::Io(error))),
+            Err(error) => return take(argument, Err(error)),
         };
         let (mut unknown, mut is_empty) = (Vec::new(), true);
         for mut found in files {
@@ -78,12 +84,19 @@ impl Inputs {
                 Err(error) if found.searched && error.is_unknown() => {
                     unknown.push((found.path, error));
                 }
-                result => {
+                Ok(report) => {
                     is_empty = false;
-                    if let Ok(report) = &result {
-                        self.used.extend(report.other_files.iter().filter_map(real));
+                    self.used.extend(report.other_files.iter().filter_map(real));
+                    self.shared.add(&report);
+                    if SharedFiles::concerns(&report) {
+                        self.waiting.push((found.path, report));
+                    } else {
+                        take(&found.path, Ok(report))?;
                     }
-                    take(&found.path, result)?;
+                }
+                Err(error) => {
+                    is_empty = false;
+                    take(&found.path, Err(error))?;
                 }
             }
         }
@@ -92,6 +105,20 @@ impl Inputs {
         }
         unknown.retain(|(path, _)| !real(path).is_some_and(|path| self.used.contains(&path)));
         unknown.into_iter().try_for_each(|(path, error)| take(&path, Err(error)))
+    }
+
+    /// Passes the reports of models that share their data files, after all arguments.
+    ///
+    /// # Errors
+    /// The errors of `take`.
+    pub fn finish(
+        &mut self,
+        mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        std::mem::take(&mut self.waiting).into_iter().try_for_each(|(path, mut report)| {
+            self.shared.apply(&mut report);
+            take(&path, Ok(report))
+        })
     }
 }
 
@@ -114,18 +141,33 @@ fn real(path: impl AsRef<Path>) -> Option<PathBuf> {
 /// The files of an argument, sorted.
 ///
 /// # Errors
+/// [`Error::Remote`] if a model on a server cannot be listed, and the errors of [`local`].
+fn files(
+    argument: &Path,
+    options: &Options,
+    version_control: &mut usize,
+) -> Result<Vec<Found>, Error> {
+    // Characters of a pattern are ordinary characters in a URL.
+    let Some(url) = argument.to_str().filter(|text| is_url(text) && !argument.is_dir()) else {
+        return local(argument, version_control).map_err(Error::Io);
+    };
+    Ok(match list_url(url, options)? {
+        Some(files) => files.into_iter().map(|url| Found::searched(url.into(), None)).collect(),
+        None => vec![Found::named(argument.to_owned())],
+    })
+}
+
+/// The files of a path or a pattern, sorted.
+///
+/// # Errors
 /// [`io::ErrorKind::NotFound`] if a folder or a pattern yields no file, and an error of the system
 /// if a folder on the way of a pattern cannot be read.
-fn files(argument: &Path, version_control: &mut usize) -> io::Result<Vec<Found>> {
+fn local(argument: &Path, version_control: &mut usize) -> io::Result<Vec<Found>> {
     if argument.is_dir() {
         return some(folder(argument, version_control));
     }
     let text = argument.to_string_lossy();
     let itself = || Ok(vec![Found::named(argument.to_owned())]);
-    // Characters of a pattern are ordinary characters in a URL.
-    if is_url(&text) {
-        return itself();
-    }
     // A file may have a name that looks like a pattern.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return itself();

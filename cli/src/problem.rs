@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport};
 
-use crate::report::{Facts, visible};
+use crate::report::{Facts, by_flags, visible};
 
 /// A path as it was given or found, and its report or its error.
 pub type Checked = (PathBuf, Result<Report, Error>);
@@ -85,7 +85,7 @@ impl<'a> Problem<'a> {
         let of_name = name.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
         let (rule, title, message) = match &tensor.looked_at {
             LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
-                (Rule::NotChecked, format!("not checked{of_name}"), visible(why))
+                (Rule::NotChecked, format!("not checked{of_name}"), visible(&by_flags(why)))
             }
             LookedAt::Values
             | LookedAt::Scales { .. }

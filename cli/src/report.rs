@@ -163,8 +163,15 @@ pub fn not_looked_at(path: &Path, report: &Report) -> impl Iterator<Item = Strin
         let kind = if tensor.dtype == "bytes" { "" } else { "tensor " };
         let name = tensor.name.as_ref().map(|name| format!("{kind}{name:?}: "));
         let name = name.unwrap_or_default();
-        format!("{}: {name}{}", OneLine(path.display()), OneLine(why))
+        let path = tensor.file.as_deref().unwrap_or(path);
+        format!("{}: {name}{}", OneLine(path.display()), OneLine(by_flags(why)))
     })
+}
+
+/// A reason or an error of the library, with the flag of the command in the place of the option.
+#[must_use]
+pub fn by_flags(why: &str) -> String {
+    why.replace("Options::raw, such as", "--raw-dtype")
 }
 
 /// A file that could not be checked, with the reason and advice.
@@ -318,7 +325,7 @@ impl Summary {
             column("min", ["min ", ""], &|stats| number(stats.min)),
             column("max", ["max ", ""], &|stats| number(stats.max)),
             column("max |x|", ["max |x| ", ""], &|stats| number(stats.max_abs)),
-            column("zeros", ["", " zeros"], &|stats| Some(stats.zeros.to_string())),
+            column("zeros", ["zeros ", ""], &|stats| Some(stats.zeros.to_string())),
             column("subnormal", ["", " subnormal"], &|stats| Some(stats.subnormals.to_string())),
             column("all zeros", ["", " all zeros"], &|stats| Some(stats.all_zeros.to_string())),
         ]
@@ -327,21 +334,22 @@ impl Summary {
     /// A table of the dtypes. No line is wider than the terminal.
     #[must_use]
     pub fn dtype_table(&self, colors: bool, width: usize) -> String {
-        let column = |head, behind, of: &dyn Fn(&Totals) -> u64| Column {
+        let column = |head, words, of: &dyn Fn(&Totals) -> u64| Column {
             right: true,
-            words: ["", behind],
+            words,
             ..Column::new(head, self.by_dtype.values().map(|totals| of(totals).to_string()))
         };
+        // Nouns stand before a number, which may be one.
         let mut columns = vec![
             Column::new("dtype", self.by_dtype.keys().map(|dtype| visible(dtype))),
-            column("tensors", " tensors", &|totals| totals.tensors as u64),
-            column("elements", " elements", &|totals| totals.elements as u64),
-            column("bytes", " bytes", &|totals| totals.bytes as u64),
-            column("NaN", " NaN", &|totals| totals.found.nan),
-            column("+Inf", " +Inf", &|totals| totals.found.pos_inf),
-            column("-Inf", " -Inf", &|totals| totals.found.neg_inf),
-            column("bad", " bad", &|totals| totals.bad as u64),
-            column("skipped", " skipped", &|totals| skipped(totals) as u64),
+            column("tensors", ["tensors ", ""], &|totals| totals.tensors as u64),
+            column("elements", ["elements ", ""], &|totals| totals.elements as u64),
+            column("bytes", ["bytes ", ""], &|totals| totals.bytes as u64),
+            column("NaN", ["", " NaN"], &|totals| totals.found.nan),
+            column("+Inf", ["", " +Inf"], &|totals| totals.found.pos_inf),
+            column("-Inf", ["", " -Inf"], &|totals| totals.found.neg_inf),
+            column("bad", ["", " bad"], &|totals| totals.bad as u64),
+            column("skipped", ["", " skipped"], &|totals| skipped(totals) as u64),
         ];
         let red = self.by_dtype.values().map(|totals| totals.bad > 0).collect();
         columns.extend(self.dtype_stats());
@@ -359,7 +367,8 @@ fn sums(stats: &TotalStats) -> String {
         _ => String::new(),
     };
     let tensors = count(*all_zeros, "tensor");
-    format!("; {range}{zeros} zeros, {subnormals} subnormal, {tensors} all zeros")
+    let zeros = if *zeros == 1 { "1 zero".to_owned() } else { format!("{zeros} zeros") };
+    format!("; {range}{zeros}, {subnormals} subnormal, {tensors} all zeros")
 }
 
 /// Tensors that were not looked at.

@@ -157,6 +157,7 @@ impl<'a> Run<'a> {
         for argument in &self.check.files {
             inputs.check(argument, &options, |path, result| self.result(path, result, out))?;
         }
+        inputs.finish(|path, result| self.result(path, result, out))?;
         self.summary.text = inputs.text;
         self.summary.pictures = inputs.pictures;
         self.summary.version_control = inputs.version_control;

@@ -100,7 +100,7 @@ impl<'a> Table<'a> {
             column("min", ["min ", ""], &|stats| number(&stats.min)),
             column("max", ["max ", ""], &|stats| number(&stats.max)),
             column("max |x| at", ["max |x| at ", ""], &|stats| stats.max_abs.as_ref().map(place)),
-            column("zeros", ["", " zeros"], &|stats| Some(count(stats.zeros))),
+            column("zeros", ["zeros ", ""], &|stats| Some(count(stats.zeros))),
             column("subnormal", ["", " subnormal"], &|stats| Some(count(stats.subnormals))),
         ]
     }

@@ -1,6 +1,7 @@
 //! Shared by the fuzz targets: the backends, and the types of inputs. `nonfinite_oracle` gives the
 //! right answers, as in the tests.
 
+pub mod beside;
 pub mod c;
 mod nulls;
 pub mod read;

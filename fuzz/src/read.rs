@@ -15,10 +15,10 @@ pub use peak_alloc::PeakAlloc;
 /// The most bytes of memory for each byte of the file. The shortest tensor of an ONNX model takes
 /// four bytes in the file, and a description, a report and counts in memory. In other formats, the
 /// worst case is an extent of a shape: a digit and a comma in the file.
-const FACTOR: usize = 512;
+pub(crate) const FACTOR: usize = 512;
 /// The size of buffers that do not depend on the file: two pieces of data, and the state of the
 /// inflater.
-const FIXED: usize = 512 << 10;
+pub(crate) const FIXED: usize = 512 << 10;
 /// The most bytes that a deflated byte can inflate to.
 const DEFLATE: usize = 1032;
 
@@ -72,37 +72,47 @@ pub fn prepare(format: FileFormat) {
 /// If a promise is broken.
 pub fn check(bytes: &[u8], format: FileFormat) {
     let tables = matches!(format, FileFormat::ARROW | FileFormat::PARQUET);
-    let mut options = Options { stats: true, threads: NonZeroUsize::new(1), ..Options::default() };
-    if tables {
-        options.observer = Some(Arc::<Budget>::default());
-    }
     let limit = FACTOR * (bytes.len() + inflated(bytes)) + if tables { TABLES } else { FIXED };
-    let whole = within(limit, || check_bytes(bytes, format, &options));
-    match &whole {
-        Ok(report) => verify(report, tables),
-        Err(error) => assert!(!error.to_string().is_empty(), "an error without a message"),
-    }
-    if whole.as_ref().is_ok_and(Report::is_bad) {
-        if tables {
-            options.observer = Some(Arc::<Budget>::default());
-        }
-        let drawn = Options { draw: true, ..options.clone() };
-        match within(limit + PLACES, || check_bytes(bytes, format, &drawn)) {
-            Ok(report) => verify_places(&report),
-            Err(error) => assert!(matches!(error, Error::Stopped), "with places: {error}"),
-        }
-    }
+    let whole = check_by(limit, tables, &|options| check_bytes(bytes, format, options));
     // The format of a stream is detected by its first bytes.
     if FileFormat::detect(bytes.get(..16).unwrap_or(bytes), None) == Some(format) {
-        if tables {
-            options.observer = Some(Arc::<Budget>::default());
-        }
-        match (within(limit, || check_stream(bytes, &options)), whole) {
+        match (within(limit, || check_stream(bytes, &options(tables))), whole) {
             (Ok(stream), Ok(whole)) => assert_eq!(stream, whole),
             (Err(Error::NoStream { .. }), _) | (Err(_), Err(_)) => {}
             (stream, whole) => panic!("stream {stream:?}, whole {whole:?}"),
         }
     }
+}
+
+/// Runs a check twice: the second time with places, if a number is bad. Checks the reports and the
+/// memory, of which a check takes `limit` bytes at most. Returns the first result.
+///
+/// # Panics
+/// If a promise is broken.
+pub fn check_by(
+    limit: usize,
+    tables: bool,
+    check: &dyn Fn(&Options) -> Result<Report, Error>,
+) -> Result<Report, Error> {
+    let whole = within(limit, || check(&options(tables)));
+    match &whole {
+        Ok(report) => verify(report, tables),
+        Err(error) => assert!(!error.to_string().is_empty(), "an error without a message"),
+    }
+    if whole.as_ref().is_ok_and(Report::is_bad) {
+        let drawn = Options { draw: true, ..options(tables) };
+        match within(limit + PLACES, || check(&drawn)) {
+            Ok(report) => verify_places(&report),
+            Err(error) => assert!(matches!(error, Error::Stopped), "with places: {error}"),
+        }
+    }
+    whole
+}
+
+fn options(tables: bool) -> Options {
+    let observer = tables.then(|| Arc::<Budget>::default() as Arc<dyn Observer>);
+    let threads = NonZeroUsize::new(1);
+    Options { stats: true, threads, observer, ..Options::default() }
 }
 
 /// The most bytes that the deflated members of an archive can inflate to. Headers may have this

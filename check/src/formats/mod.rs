@@ -25,6 +25,7 @@ mod within;
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::formats::within::Place;
 use crate::model::reader::{Contents, Reader, Stream};
@@ -254,14 +255,31 @@ fn unpacked(
 /// empty for an index that cannot be read: its check reports the reason.
 #[must_use]
 pub fn shards(index: &Path) -> Vec<PathBuf> {
+    let is_metadata = index.file_name().is_some_and(|name| name == pytorch::METADATA);
+    let format =
+        if is_metadata { Some(FileFormat::PYTORCH_CHECKPOINT) } else { FileFormat::by_path(index) };
+    let names =
+        format.map(|format| shards_in(format, || Some(Arc::new(Source::open(index).ok()?))));
+    names.into_iter().flatten().map(|name| index.with_file_name(name)).collect()
+}
+
+/// As [`shards`], for the index of this name on a server: the names of the shards. `open` opens the
+/// index, and is called only if the name is that of an index whose shards a server has, too.
+pub(crate) fn remote_shards(
+    name: &str,
+    open: impl FnOnce() -> Option<Arc<dyn ReadAt>>,
+) -> Vec<String> {
+    let format = FileFormat::by_path(Path::new(name));
+    let format = format.filter(|&format| index::of_shards(format).is_some());
+    format.map(|format| shards_in(format, open)).unwrap_or_default()
+}
+
+fn shards_in(format: FileFormat, open: impl FnOnce() -> Option<Arc<dyn ReadAt>>) -> Vec<String> {
     let names = || {
-        let is_metadata = index.file_name().is_some_and(|name| name == pytorch::METADATA);
-        let format =
-            if is_metadata { FileFormat::PYTORCH_CHECKPOINT } else { FileFormat::by_path(index)? };
         let shards = format.reader().ok()?.shards?;
-        shards(Source::open(index).ok()?.bytes().ok()?).ok()
+        shards(open()?.bytes().ok()?).ok()
     };
-    names().into_iter().flatten().map(|name| index.with_file_name(name)).collect()
+    names().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Checksums of parts of a file.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::Error;
 use super::source::ReadAt;
+use super::tensor::Description;
 
 /// A part of a file, with the checksum that the file gives for it. The scan verifies the checksum.
 #[derive(Debug)]
@@ -26,16 +27,39 @@ impl Checksum {
         Self { name, other: None, range, crc }
     }
 
-    /// The path of the file with the part. None for the input, and for a file without a path.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        self.other.as_deref().and_then(ReadAt::file)
+    /// The path or URL of the file with the part. None for the input.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        let other = self.other.as_deref()?;
+        let path = other.file().map(Path::to_owned);
+        // Only bytes in memory have neither. They are no file beside the input.
+        path.or_else(|| Some(other.origin()?.location.into()))
     }
 
-    /// Compares the checksum with the checksum of the actual bytes.
+    /// Compares the checksum with the checksum of the actual bytes; see [`verified`].
     ///
     /// # Errors
-    /// [`Error::Checksum`] if they differ, in [`Error::Other`] for a part of another file.
-    pub(crate) fn verify(&self, crc: u32) -> Result<(), Error> {
-        if crc == self.crc { Ok(()) } else { Err(Error::checksum(&self.name, self.file())) }
+    /// As [`verified`].
+    pub(crate) fn verify(&self, crc: u32) -> Result<Option<Description>, Error> {
+        verified(&self.name, self.file(), crc == self.crc)
+    }
+}
+
+/// The result of the comparison of a checksum: None if it is right. A part of another file, such as
+/// a shard, is damaged if it is wrong, and the rest of the set stays checked.
+///
+/// # Errors
+/// [`Error::Checksum`] if the checksum of a part of the input is wrong.
+pub(crate) fn verified(
+    name: &str,
+    file: Option<PathBuf>,
+    is_right: bool,
+) -> Result<Option<Description>, Error> {
+    match file {
+        _ if is_right => Ok(None),
+        Some(file) => {
+            let why = "the checksum is wrong".to_owned();
+            Ok(Some(Description::damaged(name.to_owned(), file, why)))
+        }
+        None => Err(Error::Checksum { name: name.to_owned() }),
     }
 }

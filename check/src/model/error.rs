@@ -1,7 +1,7 @@
 //! Why a file could not be checked.
 
 use std::error::Error as StdError;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{fmt, io};
 
 use super::file_format::FileFormat;
@@ -88,7 +88,8 @@ pub enum Error {
         error: io::Error,
     },
     /// A part of the file, such as a stored member of an archive, does not have the checksum that
-    /// the file gives: the part is damaged.
+    /// the file gives: the part is damaged. For a part of another file, such as a shard, there is
+    /// [`LookedAt::Damaged`](crate::LookedAt::Damaged) instead.
     Checksum {
         /// The name of the part.
         name: String,
@@ -137,16 +138,6 @@ impl Error {
         error: impl Into<Box<dyn StdError + Send + Sync>>,
     ) -> Self {
         Self::Refused { format, error: error.into() }
-    }
-
-    /// A part of this name does not have its checksum. `file` is the file that the part is in, if
-    /// that is not the input.
-    pub(crate) fn checksum(name: &str, file: Option<&Path>) -> Self {
-        let error = Self::Checksum { name: name.to_owned() };
-        match file {
-            Some(file) => Self::Other { path: file.to_owned(), error: Box::new(error) },
-            None => error,
-        }
     }
 
     /// The data of a tensor of this name cannot be read.

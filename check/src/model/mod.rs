@@ -22,7 +22,7 @@ pub use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
 pub use byte_order::ByteOrder;
 pub(crate) use byte_order::swap_bytes;
-pub(crate) use checksum::Checksum;
+pub(crate) use checksum::{Checksum, verified};
 pub use data::{Column, Data, Decode, Run, See, ShowError, Valid};
 pub use error::Error;
 #[cfg(feature = "remote")]

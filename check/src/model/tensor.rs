@@ -92,10 +92,21 @@ impl Tensor {
     /// The reason for bytes outside of all parts of a file.
     pub(crate) const NO_TENSOR: &'static str = "no tensor refers to these bytes";
 
+    /// The name of bytes that no part of a file refers to.
+    pub(crate) fn name_of_bytes(bytes: &Range<usize>) -> String {
+        format!("bytes {} to {}", bytes.start, bytes.end)
+    }
+
+    /// The bytes of a name by [`Tensor::name_of_bytes`].
+    pub(crate) fn bytes_of_name(name: &str) -> Option<Range<usize>> {
+        let (start, end) = name.strip_prefix("bytes ")?.split_once(" to ")?;
+        Some(start.parse().ok()?..end.parse().ok()?)
+    }
+
     /// Bytes of the input that are not looked at, for this reason.
     pub(crate) fn of_nobody(bytes: Range<usize>, why: &str) -> Self {
         Self {
-            name: Some(format!("bytes {} to {}", bytes.start, bytes.end)),
+            name: Some(Self::name_of_bytes(&bytes)),
             file: None,
             dtype: Self::BYTES.to_owned(),
             shape: vec![bytes.len()],
@@ -176,6 +187,20 @@ impl Description {
     /// The coordinate of an element, counted in the order of the file.
     pub(crate) fn coordinate(&self, element: usize) -> Vec<usize> {
         coordinate(&self.shape, &self.layout, element)
+    }
+
+    /// A damaged part of another file: why.
+    pub(crate) fn damaged(name: String, file: PathBuf, why: String) -> Self {
+        Self {
+            name: Some(name),
+            file: Some(file),
+            dtype: Tensor::BYTES.to_owned(),
+            shape: vec![0],
+            layout: Layout::RowMajor,
+            content: Content::Damaged(why),
+            elements: 0,
+            bytes: 0,
+        }
     }
 }
 

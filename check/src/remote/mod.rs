@@ -4,16 +4,20 @@
 //! at the beginning is downloaded to a temporary file.
 
 #[cfg(feature = "remote")]
+mod hub;
+#[cfg(feature = "remote")]
 mod object;
 #[cfg(feature = "remote")]
 mod store;
 mod url;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use url::is_url;
 pub(crate) use url::{beside, name};
 
+use crate::formats;
 use crate::model::{Error, ReadAt};
 use crate::options::Options;
 
@@ -45,6 +49,47 @@ pub(crate) fn planned(
         Some(object) => Some(Arc::new(object)),
         None => None,
     })
+}
+
+/// The files of a model on the Hub of Hugging Face, as URLs for [`check_url`](crate::check_url):
+/// those of `hf://OWNER/MODEL` or `hf://OWNER/MODEL@REVISION`, sorted. Leaves out the shards of a
+/// set, since its index is checked. None for every other URL: it is that of one file.
+///
+/// Reads the environment as `check_url` does: `HF_TOKEN`, `HF_ENDPOINT`. Needs the feature
+/// `remote`.
+///
+/// # Errors
+/// [`Error::Remote`] if the Hub cannot be reached, refuses the request, or answers with something
+/// else than a list of files. [`Error::NotBuilt`] without the feature.
+pub fn list_url(url: &str, options: &Options) -> Result<Option<Vec<String>>, Error> {
+    let Some((model, revision)) = url::model(url) else { return Ok(None) };
+    let folder = url.trim_end_matches('/');
+    let names = names(url, &model, revision)?;
+    let mut files: Vec<String> = names.iter().map(|name| format!("{folder}/{name}")).collect();
+    files.sort_unstable();
+    let shards = files.iter().flat_map(|file| {
+        let open = || open(file, options).ok();
+        formats::remote_shards(name(file), open).into_iter().map(|shard| beside(file, &shard))
+    });
+    let shards: BTreeSet<String> = shards.collect();
+    files.retain(|file| !shards.contains(file));
+    Ok(Some(files))
+}
+
+/// The paths of the files of a model.
+#[cfg(feature = "remote")]
+fn names(url: &str, model: &str, revision: &str) -> Result<Vec<String>, Error> {
+    let failed = |error| Error::Remote { url: url.to_owned(), error };
+    hub::files(model, revision).map_err(failed)
+}
+
+/// Refuses every URL.
+///
+/// # Errors
+/// [`Error::NotBuilt`].
+#[cfg(not(feature = "remote"))]
+fn names(_: &str, _: &str, _: &str) -> Result<Vec<String>, Error> {
+    Err(Error::NotBuilt("remote"))
 }
 
 /// Refuses every URL.

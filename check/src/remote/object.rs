@@ -291,7 +291,7 @@ async fn collect(result: GetResult) -> Result<Vec<u8>, Failure> {
 }
 
 /// Waits for a result. Works in threads of other runtimes, too.
-fn wait<T: Send + 'static>(
+pub(super) fn wait<T: Send + 'static>(
     future: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
     let (sender, receiver) = mpsc::sync_channel(1);

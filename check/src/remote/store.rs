@@ -1,8 +1,8 @@
 //! Stores, with the credentials in the environment.
 
-use std::env;
 use std::io;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -10,17 +10,18 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{ClientConfigKey, ClientOptions, ObjectStore};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::HeaderMap;
 use tokio::runtime::{Builder, Runtime};
 
-use super::url::{Bucket, Location, encode};
+use super::hub;
+use super::url::{Bucket, Location};
 
 /// The longest time of a request. Long enough for many requests on a slow link. A connection
 /// without any traffic ends much earlier.
-const REQUEST: &str = "10 minutes";
+pub(super) const REQUEST: Duration = Duration::from_secs(600);
 
-/// Seconds without traffic after which a request is tried again.
-const SILENCE: &str = "30 seconds";
+/// The time without traffic after which a request is tried again.
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
 
 /// An object: its store, and its path there.
 pub(super) type Found = (Arc<dyn ObjectStore>, Path);
@@ -30,9 +31,7 @@ pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The store of a URL.
 pub(super) fn find(url: &str) -> Result<Found, Failure> {
-    // The client panics without a provider. Fails if the program has installed another one, which
-    // is fine.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    install_tls();
     match Location::parse(url)? {
         Location::S3(Bucket { url, key }) => {
             let builder = AmazonS3Builder::from_env().with_url(url);
@@ -57,25 +56,24 @@ pub(super) fn find(url: &str) -> Result<Found, Failure> {
         }
         Location::Http(url) => http(&url, HeaderMap::new()),
         Location::HuggingFace(model, revision, path) => {
-            let endpoint = env::var("HF_ENDPOINT").ok().filter(|endpoint| !endpoint.is_empty());
-            let endpoint = endpoint.unwrap_or_else(|| "https://huggingface.co".to_owned());
-            let mut headers = HeaderMap::new();
-            if let Some(token) = env::var("HF_TOKEN").ok().filter(|token| !token.is_empty()) {
-                let mut token = HeaderValue::try_from(format!("Bearer {token}"))?;
-                token.set_sensitive(true);
-                headers.insert(AUTHORIZATION, token);
-            }
-            let (endpoint, path) = (endpoint.trim_end_matches('/'), encode(&path));
-            http(&format!("{endpoint}/{model}/resolve/{revision}/{path}"), headers)
+            let (url, headers) = hub::file(&model, &revision, &path)?;
+            http(&url, headers)
         }
     }
+}
+
+/// Chooses the TLS implementation. The client panics without one.
+pub(super) fn install_tls() {
+    // Fails if the program has installed another one, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Sets the timeouts of a client. `set` sets an option of the builder of a store. The other options
 /// of the builder stay, such as those from the environment.
 fn with_timeouts<B>(builder: B, set: impl Fn(B, ClientConfigKey, &str) -> B) -> B {
-    let builder = set(builder, ClientConfigKey::Timeout, REQUEST);
-    set(builder, ClientConfigKey::ReadTimeout, SILENCE)
+    let seconds = |time: Duration| format!("{} seconds", time.as_secs());
+    let builder = set(builder, ClientConfigKey::Timeout, &seconds(REQUEST));
+    set(builder, ClientConfigKey::ReadTimeout, &seconds(SILENCE))
 }
 
 /// A URL, including its query. Redirections are followed. The authorization header goes to the

@@ -43,6 +43,23 @@ pub(crate) fn encode(path: &str) -> String {
     path.replace('%', "%25").replace('?', "%3F").replace('#', "%23")
 }
 
+/// The model and the revision of `hf://OWNER/MODEL` or `hf://OWNER/MODEL@REVISION`. None for all
+/// other URLs, also for that of a file of a model.
+pub(super) fn model(url: &str) -> Option<(String, &str)> {
+    let ("hf", rest) = split(url)? else { return None };
+    let (owner, model) = rest.strip_suffix('/').unwrap_or(rest).split_once('/')?;
+    let (model, revision) = revision(model);
+    let is_model = [owner, model, revision].iter().all(|part| !part.is_empty());
+    (is_model && !model.contains('/') && !revision.contains('/'))
+        .then(|| (format!("{owner}/{model}"), revision))
+}
+
+/// The name of a model and its revision, from `MODEL` or `MODEL@REVISION`. Slashes of a revision
+/// are written as %2F, as in URLs of the Hub.
+fn revision(model: &str) -> (&str, &str) {
+    model.split_once('@').unwrap_or((model, "main"))
+}
+
 /// The target of a URL.
 #[cfg(feature = "remote")]
 #[derive(Debug, PartialEq, Eq)]
@@ -98,8 +115,7 @@ impl Location {
             return Err("not hf://OWNER/MODEL/PATH, where MODEL may be MODEL@REVISION");
         }
         let [owner, model, path] = parts;
-        let (model, revision) = model.split_once('@').unwrap_or((model, "main"));
-        // Slashes of a revision are written as %2F, as in URLs of the hub.
+        let (model, revision) = revision(model);
         Ok(Self::HuggingFace(format!("{owner}/{model}"), revision.to_owned(), path.to_owned()))
     }
 }
@@ -125,6 +141,18 @@ mod tests {
         assert_eq!(beside("https://host/a/i.json?s=/", "x.npy"), "https://host/a/x.npy");
         assert_eq!(beside("https://host/i.json", "x#1 100%"), "https://host/x%231 100%25");
         assert_eq!(beside("hf://o/m@r/a/i.json", "x#.npy"), "hf://o/m@r/a/x#.npy");
+    }
+
+    #[test]
+    fn models() {
+        let main = Some(("o/m".to_owned(), "main"));
+        assert_eq!([model("hf://o/m"), model("hf://o/m/")], [main.clone(), main]);
+        assert_eq!(model("hf://o/m@refs%2Fpr%2F1"), Some(("o/m".to_owned(), "refs%2Fpr%2F1")));
+        for other in
+            ["hf://o", "hf://o/", "hf:///m", "hf://o/m/x", "hf://o/m@", "hf://o/@v", "s3://o/m"]
+        {
+            assert_eq!(model(other), None, "{other}");
+        }
     }
 
     #[cfg(feature = "remote")]

@@ -12,7 +12,7 @@ use super::scanner::Scanner;
 use super::split::{Of, Piece, split};
 use super::tally::Tally;
 use super::threads::{for_each, lock};
-use crate::model::{Checksum, Column, Content, Data, Error, ReadAt, Tensor};
+use crate::model::{Checksum, Column, Content, Data, Description, Error, ReadAt, Tensor};
 use crate::options::Options;
 
 /// The most bytes of a piece. Large enough to make the cost of taking a piece negligible, small
@@ -23,16 +23,18 @@ const PIECE: usize = 4 << 20;
 /// back walks over the whole map, and other threads then have to read their pages again.
 const RELEASE: usize = 256 << 20;
 
-/// Looks at all tensors, and returns a tally for each. Verifies the checksums.
+/// Looks at all tensors, and returns a tally for each. Verifies the checksums, and returns the
+/// damaged parts of other files.
 ///
 /// # Errors
-/// [`Error`] if data cannot be decoded, if a checksum is wrong, or if the observer asked to stop.
+/// [`Error`] if data cannot be decoded, if a checksum of the input is wrong, or if the observer
+/// asked to stop.
 pub(crate) fn scan(
     source: &dyn ReadAt,
     tensors: &[Tensor],
     checksums: &[Checksum],
     options: &Options,
-) -> Result<Vec<Tally>, Error> {
+) -> Result<(Vec<Tally>, Vec<Description>), Error> {
     let mut pieces = split(tensors, checksums, PIECE);
     // Decoders of tensors with 0 bytes are run too: their data may be longer than the shape says.
     let is_empty = |tensor: &Tensor| {
@@ -70,14 +72,15 @@ pub(crate) fn scan(
             options.advance(0)
         }
     })?;
+    let mut damaged = Vec::new();
     for (checksum, sums) in checksums.iter().zip(&sums) {
         let mut sums = std::mem::take(&mut *lock(sums));
         sums.sort_unstable_by_key(|(start, _)| *start);
         let mut whole = Hasher::new();
         sums.iter().for_each(|(_, sum)| whole.combine(sum));
-        checksum.verify(whole.finalize())?;
+        damaged.extend(checksum.verify(whole.finalize())?);
     }
-    Ok(tallies.into_iter().map(|tally| *lock(&tally)).collect())
+    Ok((tallies.into_iter().map(|tally| *lock(&tally)).collect(), damaged))
 }
 
 /// Looks at a tensor, piece after piece in order, with this scanner only.

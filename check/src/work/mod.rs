@@ -115,6 +115,7 @@ fn read(
 /// | `hf://OWNER/MODEL[@REVISION]/PATH` | `HF_TOKEN`, `HF_ENDPOINT` |
 ///
 /// Public buckets of S3 need `AWS_SKIP_SIGNATURE=true`. Slashes of a revision are written as `%2F`.
+/// [`list_url`](crate::list_url) lists the files of `hf://OWNER/MODEL`.
 ///
 /// The server has to answer requests for ranges. Of npy, safetensors (sharded sets as well) and
 /// GGUF files, only the header and the tensors that are looked at are fetched, with 16 requests of
@@ -179,7 +180,7 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
 ///
 /// # Errors
 /// [`Error::Missing`] and [`Error::Repeated`] unless every part of every tensor and checksum is
-/// there once, [`Error::Check`] if a checksum is wrong, [`Error::OtherPlan`], and
+/// there once, [`Error::Check`] if a checksum of the file is wrong, [`Error::OtherPlan`], and
 /// [`Error::Invalid`] for input that this crate did not write.
 pub fn merge(
     plan: &Plan,
@@ -221,7 +222,8 @@ pub fn merge(
         let of = Of::Checksum(index);
         let parts = found.remove(&of).unwrap_or_default().parts;
         find_gap(of, &parts, planned.length)?;
-        planned.verify(parts.first())?;
+        let damaged = planned.verify(parts.first())?;
+        tensors.extend(damaged.map(|part| TensorReport::unseen(part, options)));
     }
     if !found.is_empty() {
         return Err(Error::Invalid("tallies of a tensor or checksum that the plan does not have"));

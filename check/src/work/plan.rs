@@ -1,7 +1,6 @@
 //! The plan: a file in pieces.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +9,7 @@ use super::error::Error;
 use super::tallies::Part;
 use crate::check::other_files;
 use crate::model::reader::Contents;
-use crate::model::{self, Checksum, Data, Description, FileFormat, Origin, ReadAt, Tensor};
+use crate::model::{Checksum, Data, Description, FileFormat, Origin, ReadAt, Tensor, verified};
 use crate::options::{Asked, Options};
 use crate::scan::{self, Of};
 
@@ -45,17 +44,16 @@ pub(super) struct PlannedChecksum {
 }
 
 impl PlannedChecksum {
-    /// Compares the checksum with that of all bytes. `None` means that there are no bytes.
+    /// Compares the checksum with that of all bytes, as [`verified`] does. `None` means that there
+    /// are no bytes.
     ///
     /// # Errors
-    /// [`Error::Check`] if they differ.
-    pub(super) fn verify(&self, whole: Option<&Part>) -> Result<(), Error> {
+    /// [`Error::Check`] if they differ in the file of the plan.
+    pub(super) fn verify(&self, whole: Option<&Part>) -> Result<Option<Description>, Error> {
         // The CRC-32 of nothing is 0.
         let crc = whole.map_or(Some(0), |part| part.crc);
-        if crc == Some(self.crc) {
-            return Ok(());
-        }
-        Err(model::Error::checksum(&self.name, self.other.as_deref().map(Path::new)).into())
+        let file = self.other.as_ref().map(Into::into);
+        Ok(verified(&self.name, file, crc == Some(self.crc))?)
     }
 }
 

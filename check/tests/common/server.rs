@@ -25,6 +25,8 @@ pub(crate) struct State {
     pub(crate) cut: usize,
     /// The number of answers with a shorter range than requested.
     pub(crate) short: usize,
+    /// Pages by path and query: the body and the `Link` header.
+    pub(crate) pages: BTreeMap<String, (String, Option<String>)>,
     /// Redirections, from a path to a URL.
     pub(crate) redirects: BTreeMap<String, String>,
     /// Request lines and headers.
@@ -92,6 +94,10 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
     if state.busy > 0 {
         state.busy -= 1;
         return send("503 Slow Down", "", b"", 0);
+    }
+    if let Some((body, link)) = state.pages.get(&target) {
+        let link = link.as_ref().map(|link| format!("Link: {link}\r\n")).unwrap_or_default();
+        return send("200 OK", &link, body.as_bytes(), body.len());
     }
     let Some(bytes) = state.files.get(&path).cloned() else {
         return send("404 Not Found", "", b"", 0);

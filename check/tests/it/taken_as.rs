@@ -72,3 +72,13 @@ fn words_that_say_nothing() {
         assert!(error.contains(message), "{text}: {error}");
     }
 }
+
+/// The message names what a caller of the library can set, and no flag of the command.
+#[test]
+fn raw_bytes_without_a_format() {
+    let file = npy("|V1", &[1], false, &[0]);
+    let report = check_bytes(&file, FileFormat::NPY, &Options::default()).unwrap();
+    let (_, why) = report.not_looked_at().next().unwrap();
+    let expected = "say what they are by Options::raw, such as V1=f8e4m3fn";
+    assert!(why.contains(expected) && !why.contains("--"), "{why}");
+}

@@ -281,6 +281,23 @@ fn tallies_of_nothing() {
     merge(&plan, [], &Options::default()).unwrap();
 }
 
+/// Bits of no bound on magnitudes: NaN, infinity, and a negative number.
+#[test]
+fn bounds_that_are_none() {
+    let (_folder, path) = file("x.npy", &npy("<f4", &[1], false, &[0; 4]));
+    let options = Options { max_abs: Some(1.0), ..Options::default() };
+    let plan = plan(&path, work::PIECE, &options).unwrap();
+    for bound in [f64::NAN, f64::INFINITY, -1.0] {
+        let mut document = serde_json::to_value(&plan).unwrap();
+        document["asked"]["max_abs"] = bound.to_bits().into();
+        let refused = serde_json::from_value::<Plan>(document).unwrap_err().to_string();
+        assert!(refused.contains("has to be finite and not negative"), "{refused}");
+        let mut document = serde_json::to_value(&plan.pieces()[0]).unwrap();
+        document["asked"]["max_abs"] = bound.to_bits().into();
+        assert!(serde_json::from_value::<Piece>(document).is_err(), "{bound}");
+    }
+}
+
 /// A part behind the end of a tensor.
 #[test]
 fn tallies_of_more_than_there_is() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nonfinite_check::{Error, FileFormat, Options, Report, check_file, formats, work};
+use nonfinite_check::{Error, FileFormat, LookedAt, Options, Report, check_file, formats};
 
 use crate::members::unread;
 use crate::pieces::{Random, report_of_pieces};
@@ -242,7 +242,7 @@ fn shards_of_pytorch() {
 }
 
 /// Damaged storages are found wherever the archive lies: in a shard, in a checkpoint, in another
-/// archive. The stored numbers stay finite.
+/// archive. The stored numbers stay finite. The other shards are checked.
 #[test]
 fn checksums_of_inner_archives() {
     let folder = folder("inner-checksums");
@@ -255,23 +255,35 @@ fn checksums_of_inner_archives() {
     let good = saved(1.0);
     let why = "member \"model/data/0\": the checksum is wrong";
     let index = folder.join("pytorch_model.bin.index.json");
-    fs::write(&index, r#"{"weight_map": {"": "a.bin"}}"#).unwrap();
+    fs::write(&index, r#"{"weight_map": {"": "a.bin", "w": "b.bin"}}"#).unwrap();
     let shard = folder.join("a.bin");
-    let part = Part { name: "w", place: 0, file: "a.bin", offset: 0, length: good.len() };
+    let pickle = tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]);
+    let bad = archive(&state_dict(&[("w", pickle)]), &[&f32::NAN.to_le_bytes()]);
+    fs::write(folder.join("b.bin"), &bad).unwrap();
+    let part = |name, file, length| Part { name, place: 0, file, offset: 0, length };
+    let parts = [part("v", "a.bin", good.len()), part("w", "b.bin", bad.len())];
     let metadata_path = folder.join(".metadata");
-    fs::write(&metadata_path, metadata(&[part], &[])).unwrap();
+    fs::write(&metadata_path, metadata(&parts, &[])).unwrap();
     for path in [&index, &metadata_path] {
         fs::write(&shard, &good).unwrap();
-        checked(path).unwrap();
+        assert!(checked(path).unwrap().is_complete());
         fs::write(&shard, damaged(&good)).unwrap();
-        let error = check_file(path, &Options::default()).unwrap_err();
-        assert_eq!(error.to_string(), format!("{}: {why}", shard.display()));
-        let options = Options::default();
-        let mut plan = work::plan(path.to_str().unwrap(), work::PIECE, &options).unwrap();
-        let found = work::check_pieces(&plan.take_pieces(), &options).unwrap();
-        let in_pieces = work::merge(&plan, [found], &options).unwrap_err();
-        assert_eq!(in_pieces.to_string(), error.to_string());
+        let report = checked(path).unwrap();
+        assert_eq!(unread(&report), [("model/data/0", "the checksum is wrong")]);
+        assert!(report.is_damaged() && report.is_bad());
+        let last = report.tensors.last().unwrap();
+        assert!(matches!(last.looked_at, LookedAt::Damaged(_)));
+        assert_eq!(last.file.as_deref(), Some(&*shard));
+        // A wrong checksum in both.
+        let at = bad.windows(4).position(|bytes| bytes == f32::NAN.to_le_bytes()).unwrap();
+        let mut both = bad.clone();
+        both[at] ^= 1;
+        fs::write(folder.join("b.bin"), &both).unwrap();
+        assert_eq!(unread(&checked(path).unwrap()).len(), 2);
+        fs::write(folder.join("b.bin"), &bad).unwrap();
     }
+    #[cfg(feature = "remote")]
+    damaged_on_server(&folder);
 
     let several = [&good[..], &damaged(&good), &good].concat();
     assert_eq!(error(&several, FileFormat::PYTORCH), why);
@@ -281,20 +293,37 @@ fn checksums_of_inner_archives() {
     assert_eq!(error(&nested, FileFormat::NPZ), why);
 }
 
-/// The set of a folder has this report by its URL, too, except for the paths.
+/// The damaged shard of a set is named by its URL.
 #[cfg(feature = "remote")]
-fn from_server(folder: &Path, expected: &Report) {
-    use crate::server::Server;
+fn damaged_on_server(folder: &Path) {
+    let server = on_server(folder);
+    let url = format!("{}/m/pytorch_model.bin.index.json", server.url);
+    let report = nonfinite_check::check_url(&url, &Options::default()).unwrap();
+    assert_eq!(unread(&report), [("model/data/0", "the checksum is wrong")]);
+    let shard = format!("{}/m/a.bin", server.url);
+    assert_eq!(report.tensors.last().unwrap().file.as_deref(), Some(Path::new(&shard)));
+}
 
+/// A server of a set of two shards.
+#[cfg(feature = "remote")]
+fn on_server(folder: &Path) -> crate::server::Server {
     let names = ["pytorch_model.bin.index.json", "a.bin", "b.bin"];
     let [index, a, b] =
         names.map(|name| (format!("/m/{name}"), fs::read(folder.join(name)).unwrap()));
-    let server = Server::of(&index.0, &index.1);
+    let server = crate::server::Server::of(&index.0, &index.1);
     server.state().files.extend([a, b]);
-    let url = format!("{}{}", server.url, index.0);
+    server
+}
+
+/// The set of a folder has this report by its URL, too, except for the paths.
+#[cfg(feature = "remote")]
+fn from_server(folder: &Path, expected: &Report) {
+    let server = on_server(folder);
+    let url = format!("{}/m/pytorch_model.bin.index.json", server.url);
     let report = nonfinite_check::check_url(&url, &Options::default()).unwrap();
     // Each file is opened and then downloaded, and the check reads what was downloaded.
-    assert_eq!(server.state().requests.len(), 2 * names.len());
+    let files = server.state().files.len();
+    assert_eq!(server.state().requests.len(), 2 * files);
     let found = |report: &Report| -> Vec<_> {
         report.tensors.iter().map(|tensor| (tensor.name.clone(), tensor.found.clone())).collect()
     };

@@ -8,6 +8,7 @@ mod members;
 #[path = "../common/names.rs"]
 mod names;
 mod onnx;
+mod onnx_shared;
 mod pickles;
 #[path = "../common/pieces.rs"]
 mod pieces;

@@ -6,22 +6,22 @@ use crate::varint::varint;
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
 
 /// A field that is a number.
-fn number(field: u64, value: u64) -> Vec<u8> {
+pub(super) fn number(field: u64, value: u64) -> Vec<u8> {
     [varint(field << 3), varint(value)].concat()
 }
 
 /// A field that is a message, text or packed numbers.
-fn bytes(field: u64, value: &[u8]) -> Vec<u8> {
+pub(super) fn bytes(field: u64, value: &[u8]) -> Vec<u8> {
     [&varint(field << 3 | 2), &varint(value.len() as u64), value].concat()
 }
 
-fn model(graph: &[Vec<u8>]) -> Vec<u8> {
+pub(super) fn model(graph: &[Vec<u8>]) -> Vec<u8> {
     let opset = bytes(8, &number(2, 20));
     [number(1, 9), bytes(7, &graph.concat()), opset].concat()
 }
 
 /// A TensorProto.
-fn tensor(name: &str, data_type: u64, shape: &[usize], rest: &[Vec<u8>]) -> Vec<u8> {
+pub(super) fn tensor(name: &str, data_type: u64, shape: &[usize], rest: &[Vec<u8>]) -> Vec<u8> {
     let dims: Vec<u8> = shape.iter().flat_map(|&extent| number(1, extent as u64)).collect();
     [dims, number(2, data_type), rest.concat(), bytes(8, name.as_bytes())].concat()
 }

@@ -331,6 +331,13 @@ fn lies() {
         error(&archive(&state_dict(&tensors), &[&again]), FileFormat::PYTORCH)
             .contains("more than 64 times")
     );
+    // Many calls that would make bytes of one text, whose last character is no byte. In quadratic
+    // time, this would take hours.
+    let wide = [&text(&("y".repeat(8 << 20) + "\u{100}"))[..], b"q\x00", &text("latin1")].concat();
+    let encode = b"c_codecs\nencode\nq\x02h\x00h\x01\x86R0";
+    let calls = b"h\x02h\x00h\x01\x86R0".repeat(500_000);
+    let calls = [b"\x80\x02", &wide[..], b"q\x01", encode, &calls, b"."].concat();
+    assert!(check(&archive(&calls, &[]), FileFormat::PYTORCH).tensors.is_empty());
     // A long name before each of many others; a list within a list within a list; more objects than
     // anybody needs.
     let lists =

@@ -10,7 +10,7 @@ mod write;
 
 use std::num::NonZeroU64;
 
-use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes, check_url};
+use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes, check_url, list_url};
 
 use crate::pieces::{Random, assert_same_in_pieces, report_of_pieces};
 use crate::server::{Server, State};
@@ -241,5 +241,13 @@ fn downloads_are_bounded() {
             }
             other => assert!(format != FileFormat::NPZ && other.is_ok(), "{other:?}"),
         }
+    }
+}
+
+/// The URL of a file is no list of files. `cli/tests` lists models, by settings of the environment.
+#[test]
+fn urls_of_files() {
+    for url in ["hf://owner/model/x.npy", "s3://bucket/key", "https://host/x.npy", "x.npy"] {
+        assert!(list_url(url, &options()).unwrap().is_none(), "{url}");
     }
 }

@@ -74,13 +74,23 @@ fn bytes_of_no_arrow_column() {
         let integers = write(&|nodes| nodes[0].buffers[1].extend(nan));
         assert_eq!(named(&integers, FileFormat::ARROW), Vec::<String>::new());
     }
-    // Padding may be anything: pyarrow takes what follows a slice in memory.
+    // pyarrow lengthens the buffer of a slice to eight bytes, by what follows in memory. Other
+    // padding holds zeros.
     for is_file in [true, false] {
-        let nodes = [&[1][..], &[ONE]].map(|values| numbers(values, 4, None));
-        let mut bytes = arrow(&fields, &[Message::Batch(1, nodes.to_vec())], is_file);
-        let at = place_of(&bytes, &(ONE as u32).to_le_bytes()) + 4;
-        bytes[at..at + 4].copy_from_slice(&nan[..4]);
-        assert_eq!(named(&bytes, FileFormat::ARROW), Vec::<String>::new());
+        let mut nodes = [&[1][..], &[ONE]].map(|values| numbers(values, 4, None));
+        let write = |nodes: &[Node]| arrow(&fields, &[Message::Batch(1, nodes.to_vec())], is_file);
+        let mut padded = write(&nodes);
+        let at = place_of(&padded, &(ONE as u32).to_le_bytes()) + 4;
+        padded[at..at + 4].copy_from_slice(&nan[..4]);
+        assert_eq!(named(&padded, FileFormat::ARROW), bytes_at(at, 4));
+        nodes[1].buffers[1].extend(&nan[..4]);
+        let slice = write(&nodes);
+        assert_eq!(named(&slice, FileFormat::ARROW), Vec::<String>::new());
+        // The ninth byte, and its padding.
+        nodes[1].buffers[1].push(0x7F);
+        let longer = write(&nodes);
+        let at = place_of(&longer, &nan[..4]) + 4;
+        assert_eq!(named(&longer, FileFormat::ARROW), bytes_at(at, 8));
     }
     // Polars writes the schema without the length of a message.
     let mut polars = arrow(&fields, &nodes(&|_| ()), true);

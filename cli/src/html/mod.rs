@@ -17,7 +17,7 @@ use nonfinite_check::{Error, LookedAt, Report};
 
 use text::{Budget, escaped};
 
-use crate::report::count;
+use crate::report::{by_flags, count};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -199,7 +199,8 @@ impl Page {
             let number = match &tensor.looked_at {
                 LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
                     let name = escaped(tensor.name.as_deref().unwrap_or("(no name)"));
-                    let line = format!("<p><b>{name}</b> was not looked at: {}\n", escaped(why));
+                    let line =
+                        format!("<p><b>{name}</b> was not looked at: {}\n", escaped(by_flags(why)));
                     if self.entries.take(&line, 0) {
                         text.push_str(&line);
                     }

@@ -192,6 +192,8 @@ fn sides_that_cannot_be_checked() {
             let run = diff(&folder, &arguments);
             assert_eq!((run.status, run.out.as_str()), (2, ""), "{arguments:?}");
             assert!(run.err.starts_with(&format!("nonfinite: {other}: ")), "{}", run.err);
+            // Nothing more: the tensors are not known to differ.
+            assert_eq!(run.err.lines().count(), 1, "{}", run.err);
         }
     }
     assert_eq!(diff(&folder, &["good.safetensors"]).status, 2);
@@ -205,4 +207,43 @@ fn sides_without_a_common_tensor() {
     let run = diff(&folder("diff-nothing", &files), &["a.safetensors", "b.safetensors"]);
     let message = "nonfinite: A and B have no tensor in common\n";
     assert_eq!((run.status, run.err.as_str()), (2, message));
+}
+
+/// If a part of a side was not looked at, the other parts are compared, and the output says so.
+#[test]
+fn incomplete_comparisons() {
+    let x = r#""x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}"#;
+    let y = r#""y":{"dtype":"F99","shape":[1],"data_offsets":[4,5]}"#;
+    let part = safetensors(format!("{{{x},{y}}}"), &[0, 0, 0xC0, 0x7F, 1]);
+    let whole = f32s(&[("x", &[0.0]), ("y", &[0.0])]);
+    let files = [("a.safetensors", whole), ("b.safetensors", part)];
+    let folder = folder("diff-incomplete", &files);
+    let expected = "\"x\" F32 [1]: NaN 0 -> 1 new, first at [0]\n\
+        compared 2 tensors, 0 only in a.safetensors, 0 only in b.safetensors: \
+        1 with new NaN or infinity; not all of A and B was looked at\n";
+    let why = "b.safetensors: tensor \"y\": dtype \"F99\" is not known to this version\n";
+    let why = format!("nonfinite: {why}");
+    for (arguments, status) in [(&[][..], 2), (&["--skip-unknown"], 1)] {
+        let sides = ["a.safetensors", "b.safetensors"];
+        let run = diff(&folder, &[arguments, &sides].concat());
+        assert_eq!((run.status, run.out.as_str(), run.err.as_str()), (status, expected, &*why));
+    }
+    let json = diff(&folder, &["--json", "a.safetensors", "b.safetensors"]);
+    let document: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!((json.status, &document["complete"]), (2, &false.into()));
+}
+
+/// A changed shape is printed, also if no number is new.
+#[test]
+fn changed_shapes() {
+    let files = [
+        ("a.safetensors", f32s(&[("x", &[0.0, 1.0]), ("y", &[0.0]), ("z", &[NAN])])),
+        ("b.safetensors", f32s(&[("x", &[0.0]), ("y", &[0.0]), ("z", &[NAN, NAN])])),
+    ];
+    let run = diff(&folder("diff-shapes", &files), &["a.safetensors", "b.safetensors"]);
+    let expected = "\"x\" F32 [2] -> [1]\n\
+        \"z\" F32 [1] -> [2]: NaN 1 -> 2 new, first at [0]\n\
+        compared 3 tensors, 0 only in a.safetensors, 0 only in b.safetensors: \
+        1 with new NaN or infinity\n";
+    assert_eq!((run.status, run.out.as_str(), run.err.as_str()), (1, expected, ""));
 }

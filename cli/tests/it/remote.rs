@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::server::{Server, State};
-use crate::{command, npy};
+use crate::{Run, command, npy, safetensors};
 
 /// The server of a model of one file, by way of a redirection to another host, as Hugging Face has.
 fn hugging_face() -> (Server, Server) {
@@ -34,4 +34,100 @@ fn models_of_hugging_face() {
     assert!(asked.contains("authorization: bearer hf_secret"), "{asked}");
     let asked = store.state().requests.join("\n").to_ascii_lowercase();
     assert!(asked.contains("signature=1") && !asked.contains("secret"), "{asked}");
+}
+
+const TREE: &str = "/api/models/owner/model/tree/main?recursive=true";
+
+/// A model of several files, whose list comes in two pages, as the Hub's does.
+fn model() -> Server {
+    let header =
+        |name: &str| format!(r#"{{"{name}":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}"#);
+    let shard = |name: &str, value: f32| safetensors(header(name), &value.to_le_bytes());
+    let index = r#"{"weight_map":{"x":"model-1.safetensors","y":"model-2.safetensors"}}"#;
+    let at = |path: &str| format!("/owner/model/resolve/main/{path}");
+    let files = [
+        (at("model.safetensors.index.json"), index.into()),
+        (at("model-1.safetensors"), shard("x", 1.0)),
+        (at("model-2.safetensors"), shard("y", f32::INFINITY)),
+        (at("a b/more #1.npy"), npy("'<f4'", false, "(1,)", &f32::NAN.to_le_bytes())),
+        (at("README.md"), b"# A model".to_vec()),
+        (at("empty"), Vec::new()),
+    ];
+    // The test server knows paths as they are sent.
+    let sent =
+        |(path, bytes): (String, Vec<u8>)| (path.replace(' ', "%20").replace('#', "%23"), bytes);
+    let file = |path: &str| format!(r#"{{"type":"file","oid":"1","size":1,"path":"{path}"}}"#);
+    let first = [
+        r#"{"type":"directory","oid":"2","size":0,"path":"a b"}"#.to_owned(),
+        file("README.md"),
+        file("a b/more #1.npy"),
+        file("empty"),
+        file("model.safetensors.index.json"),
+    ];
+    let second = ["model-1.safetensors", "model-2.safetensors"].map(file);
+    let list = |entries: &[String]| format!("[{}]", entries.join(","));
+    // The host of the link is not asked: an endpoint may be a mirror.
+    let next = "<http://127.0.0.1:1/api/models/owner/model/tree/main?recursive=true&cursor=x%3D>";
+    let pages = [
+        (TREE.to_owned(), (list(&first), Some(format!("{next}; rel=\"next\"")))),
+        (format!("{TREE}&cursor=x%3D"), (list(&second), None)),
+    ];
+    let files = files.map(sent).into_iter().collect();
+    let (pages, tag) = (pages.into_iter().collect(), Some("\"one\"".to_owned()));
+    Server::new(State { files, pages, tag, ..State::default() })
+}
+
+fn check(hub: &Server, arguments: &[&str]) -> Run {
+    let mut command = command();
+    command.env("HF_ENDPOINT", &hub.url).env("HF_TOKEN", "hf_secret");
+    command.args(arguments).output().expect("the command starts").into()
+}
+
+/// `hf://owner/model` is all files of the model. The shards of a set come with its index.
+#[test]
+fn all_files_of_a_model() {
+    let hub = model();
+    // The Hub is busy at first.
+    hub.state().busy = 1;
+    for url in ["hf://owner/model", "hf://owner/model@main/"] {
+        let run = check(&hub, &["check", url]);
+        assert_eq!((run.status, run.err.as_str()), (1, ""), "{url}");
+        let lines: Vec<_> = run.out.lines().collect();
+        let [array, set, summary] = lines[..] else { panic!("{}", run.out) };
+        let folder = url.trim_end_matches('/');
+        assert!(array.starts_with(&format!("{folder}/a b/more #1.npy: <f4 [1]: 1 NaN")), "{array}");
+        let shard = format!("{folder}/model-2.safetensors: \"y\" F32 [1]: 0 NaN, 1 +Inf");
+        assert!(set.starts_with(&shard), "{set}");
+        assert!(summary.starts_with("checked 3 tensors, 3 elements, "), "{summary}");
+        // README.md, and the empty file.
+        assert!(summary.ends_with("; text files: 2"), "{summary}");
+    }
+    let asked = hub.state().requests.join("\n").to_ascii_lowercase();
+    assert!(asked.contains("authorization: bearer hf_secret"), "{asked}");
+    let asked = |name: &str| hub.state().requests.iter().filter(|it| it.contains(name)).count();
+    assert!(asked("recursive=true&cursor=") == 2 && asked("more%20%231.npy") > 0);
+    let same = check(&hub, &["diff", "hf://owner/model", "hf://owner/model@main"]);
+    assert_eq!((same.status, same.err.as_str()), (0, ""));
+    assert!(same.out.starts_with("compared 3 tensors, 0 only in "), "{}", same.out);
+}
+
+#[test]
+fn models_that_cannot_be_listed() {
+    let hub = model();
+    let failed = |url: &str, message: &str| {
+        let run = check(&hub, &["check", url]);
+        assert_eq!(run.status, 2);
+        assert!(run.err.starts_with(&format!("nonfinite: {url}: ")), "{}", run.err);
+        assert!(run.err.contains(message) && !run.err.contains("secret"), "{}", run.err);
+        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    };
+    failed("hf://owner/none", "404");
+    hub.state().pages.insert(TREE.to_owned(), ("{}".to_owned(), None));
+    failed("hf://owner/model", "not a list of files of the Hub");
+    hub.state().pages.insert(TREE.to_owned(), ("[]".to_owned(), None));
+    failed("hf://owner/model", "no file of a known format is there");
+    // A list without an end.
+    let link = Some(format!("<{TREE}>; rel=next"));
+    hub.state().pages.insert(TREE.to_owned(), ("[]".to_owned(), link));
+    failed("hf://owner/model", "more than 1000 answers");
 }

@@ -169,3 +169,48 @@ fn data_that_ends_early() {
         assert_eq!((run.status, run.err.as_str()), (2, message));
     }
 }
+
+/// An ONNX model with one tensor of this type, whose data is in the file `data`.
+fn external(code: u8, elements: u8, offset: u8) -> Vec<u8> {
+    let field = |number: u8, value: &[u8]| {
+        let length = u8::try_from(value.len()).expect("a short message");
+        [&[number << 3 | 2, length], value].concat()
+    };
+    let entry = |key: &[u8], value: &[u8]| field(13, &[field(1, key), field(2, value)].concat());
+    let place = [entry(b"location", b"data"), entry(b"offset", offset.to_string().as_bytes())];
+    let dtype = [0x08, elements, 0x10, code, 0x70, 0x01];
+    let tensor = [&dtype[..], &field(8, b"w"), &place.concat()].concat();
+    [&[0x08, 9][..], &field(7, &field(5, &tensor)), &field(8, &[0x10, 20])].concat()
+}
+
+/// Models that share a file of data are complete together: in a folder, and as arguments.
+#[test]
+fn models_that_share_their_data() {
+    let top = folder("skip-shared");
+    fs::write(top.join("data"), [1f32, 2.0, f32::NAN, 4.0].map(f32::to_le_bytes).concat()).unwrap();
+    fs::write(top.join("encoder.onnx"), external(1, 2, 0)).unwrap();
+    fs::write(top.join("decoder.onnx"), external(1, 2, 8)).unwrap();
+    for arguments in [&["."][..], &["encoder.onnx", "decoder.onnx"], &["*.onnx"]] {
+        let run = check_in(&top, arguments);
+        assert_eq!((run.status, run.err.as_str()), (1, ""), "{arguments:?}");
+        assert!(run.out.contains("decoder.onnx: \"w\" float [2]: 1 NaN"), "{}", run.out);
+        assert!(run.out.contains("checked 2 tensors, 4 elements, 16 bytes"), "{}", run.out);
+    }
+    // Alone, a model leaves bytes that could be another's.
+    let run = check_in(&top, &["encoder.onnx"]);
+    let why = "nonfinite: data: \"bytes 8 to 16\": no tensor refers to these bytes\n";
+    assert_eq!((run.status, run.err.as_str()), (2, why));
+    fs::remove_file(top.join("decoder.onnx")).unwrap();
+    let run = check_in(&top, &["."]);
+    assert_eq!((run.status, run.err), (2, why.replace("data", "./data")));
+}
+
+/// The file of a model's integers is no file of an unknown format.
+#[test]
+fn external_integers_in_a_folder() {
+    let top = folder("skip-integers");
+    fs::write(top.join("data"), [0xFF; 16]).unwrap();
+    fs::write(top.join("a.onnx"), external(7, 2, 0)).unwrap();
+    let run = check_in(&top, &["."]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""), "{}", run.out);
+}

@@ -67,6 +67,19 @@ fn no_line_wraps() {
     }
 }
 
+/// Below a row, no noun in the plural stands behind a number that may be one.
+#[test]
+fn counts_of_one() {
+    let content = safetensors(r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#, &[0; 4]);
+    let path = file("terminal-one.safetensors", &content);
+    let shown = show(40, "", "--color never --by-dtype --stats", &path);
+    assert!(shown.contains("tensors 1") && shown.contains("elements 1"), "{shown}");
+    assert!(shown.contains("zeros 1"), "{shown}");
+    for plural in ["1 tensors", "1 elements", "1 bytes", "1 zeros"] {
+        assert!(!shown.contains(plural), "{plural}\n{shown}");
+    }
+}
+
 /// Columns give way in this order: the first places, then all but the name.
 #[test]
 fn the_order_in_which_columns_give_way() {

@@ -118,13 +118,11 @@ impl Batch {
             for (format, node) in floats.chain(fields.entries.map(|format| (format, 0))) {
                 let length = self.nodes[node].length.saturating_mul(format.size_in_bytes());
                 let numbers = &mut used[self.nodes[node].buffer + 1];
-                numbers.end = numbers.end.min(numbers.start.saturating_add(length));
+                *numbers = unused::with_padding(numbers.clone(), length);
             }
         }
         used.retain(|range| !range.is_empty());
-        let mut unused = unused::between(body.clone(), &used);
-        unused.retain(|gap| !unused::is_padding(&body, gap));
-        unused
+        unused::between(body, &used)
     }
 
     /// The number of the row behind the last.

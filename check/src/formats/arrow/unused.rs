@@ -32,14 +32,15 @@ pub(super) fn metadata<'a>(
     })
 }
 
-/// The alignments of buffers in a body.
-const ALIGNMENTS: [usize; 2] = [8, 64];
+/// The alignment of buffers in a body.
+const ALIGNMENT: usize = 8;
 
-/// Whether a gap of a body is the padding behind a buffer. Writers of slices fill it with the bytes
-/// that follow in memory.
-pub(super) fn is_padding(body: &Range<usize>, gap: &Range<usize>) -> bool {
-    let is_aligned = |alignment: usize| (gap.end - body.start).is_multiple_of(alignment);
-    ALIGNMENTS.into_iter().any(|alignment| gap.len() < alignment && is_aligned(alignment))
+/// The bytes of a buffer that hold its numbers, which take `length` bytes. pyarrow lengthens the
+/// buffer of a slice to the alignment, by the bytes that follow the slice in memory. These belong
+/// to the buffer.
+pub(super) fn with_padding(buffer: Range<usize>, length: usize) -> Range<usize> {
+    let length = length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX);
+    buffer.start..buffer.end.min(buffer.start.saturating_add(length))
 }
 
 /// The schema that a file begins with, if this range does. Polars writes it without the length of a

@@ -166,7 +166,7 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
             };
             let why = format!(
                 "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are \
-                 in Options::raw (in the command: --raw-dtype {example})"
+                 by Options::raw, such as {example}"
             );
             Ok((size, Content::Unreadable(why)))
         }

@@ -321,7 +321,7 @@ impl<'a> Proto<'a> {
             | Content::AlwaysFinite
             | Content::NotFloat
             | Content::Unreadable(_)
-            | Content::Damaged(_) => Data::Owned(Vec::new()),
+            | Content::Damaged(_) => self.not_needed(open),
         };
         Ok(Tensor {
             name: Some(name),
@@ -332,6 +332,16 @@ impl<'a> Proto<'a> {
             content,
             data,
         })
+    }
+
+    /// No bytes, since no one looks at the data. In the file of external data, so that the file
+    /// counts as one of the model. The file may be missing.
+    fn not_needed(&self, open: &mut dyn FnMut(&str) -> Result<Arc<Source>, model::Error>) -> Data {
+        let location = self.entry("location").filter(|_| self.external);
+        match location.map(open) {
+            Some(Ok(source)) => Data::Other { source, range: 0..0 },
+            Some(Err(_)) | None => Data::Owned(Vec::new()),
+        }
     }
 
     /// The data, from the model itself.

@@ -1,0 +1,155 @@
+//! The Hub of Hugging Face: the place of a file of a model, and the list of all its files.
+
+use std::env;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LINK};
+use reqwest::{Client, StatusCode};
+use serde::Deserialize;
+
+use super::object::wait;
+use super::store::{self, Failure};
+use super::url::encode;
+
+/// The most answers that a list of files may take. The Hub puts 1000 entries into each.
+const PAGES: usize = 1000;
+
+/// The most bytes of an answer.
+const PAGE: usize = 16 << 20;
+
+/// How often a request is sent if the Hub is busy or the connection fails.
+const TRIES: u32 = 4;
+
+/// The time before the second attempt. Doubles with each further attempt.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// An entry of a list of files. <https://huggingface.co/docs/hub/api>
+#[derive(Deserialize)]
+struct Entry {
+    /// `file` or `directory`.
+    #[serde(rename = "type")]
+    kind: String,
+    path: String,
+}
+
+/// The URL of a file, and the headers of its requests.
+pub(super) fn file(
+    model: &str,
+    revision: &str,
+    path: &str,
+) -> Result<(String, HeaderMap), Failure> {
+    let (endpoint, headers) = settings()?;
+    Ok((format!("{endpoint}/{model}/resolve/{revision}/{}", encode(path)), headers))
+}
+
+/// The paths of all files of a model, in the order of the Hub.
+pub(super) fn files(model: &str, revision: &str) -> Result<Vec<String>, Failure> {
+    store::install_tls();
+    let (endpoint, headers) = settings()?;
+    let tree = format!("{endpoint}/api/models/{model}/tree/{revision}");
+    wait(async move {
+        let client = Client::builder()
+            .default_headers(headers)
+            .timeout(store::REQUEST)
+            .read_timeout(store::SILENCE)
+            .build()?;
+        let (mut files, mut query) = (Vec::new(), Some("recursive=true".to_owned()));
+        for _ in 0..PAGES {
+            let Some(asked) = query else { return Ok(files) };
+            let (body, link) = page(&client, &format!("{tree}?{asked}")).await?;
+            let entries: Vec<Entry> = serde_json::from_slice(&body)
+                .map_err(|error| format!("not a list of files of the Hub: {error}"))?;
+            let entries = entries.into_iter().filter(|entry| entry.kind == "file");
+            files.extend(entries.map(|entry| entry.path));
+            // Only the query: so the next request goes to the same host, which may be a mirror, and
+            // the token goes to no other.
+            query = link.as_deref().and_then(next).map(str::to_owned);
+        }
+        Err(format!("a list of files in more than {PAGES} answers").into())
+    })
+}
+
+/// The endpoint and the headers, by the environment.
+fn settings() -> Result<(String, HeaderMap), Failure> {
+    let variable = |name| env::var(name).ok().filter(|text| !text.is_empty());
+    let endpoint = variable("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned());
+    let mut headers = HeaderMap::new();
+    if let Some(token) = variable("HF_TOKEN") {
+        let mut token = HeaderValue::try_from(format!("Bearer {token}"))?;
+        token.set_sensitive(true);
+        headers.insert(AUTHORIZATION, token);
+    }
+    Ok((endpoint.trim_end_matches('/').to_owned(), headers))
+}
+
+/// Requests a page: its body and its `Link` header. Requests again if the Hub is busy.
+async fn page(client: &Client, url: &str) -> Result<(Vec<u8>, Option<String>), Failure> {
+    let mut tries = 1;
+    loop {
+        match try_page(client, url).await {
+            Ok(page) => return Ok(page),
+            Err(error) if tries == TRIES || is_final(&*error) => return Err(error),
+            Err(_) => tokio::time::sleep(PAUSE * 2u32.pow(tries - 1)).await,
+        }
+        tries += 1;
+    }
+}
+
+async fn try_page(client: &Client, url: &str) -> Result<(Vec<u8>, Option<String>), Failure> {
+    let mut answer = client.get(url).send().await?.error_for_status()?;
+    let link = answer.headers().get(LINK).and_then(|link| link.to_str().ok()).map(str::to_owned);
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await? {
+        if body.len() + chunk.len() > PAGE {
+            return Err(format!("a list of files of more than {PAGE} bytes").into());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok((body, link))
+}
+
+/// Whether another attempt would fail in the same way.
+fn is_final(failure: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    let Some(error) = failure.downcast_ref::<reqwest::Error>() else { return true };
+    error.is_builder()
+        || error.is_redirect()
+        || error
+            .status()
+            .is_some_and(|code| !code.is_server_error() && code != StatusCode::TOO_MANY_REQUESTS)
+}
+
+/// The query of the next page in a `Link` header (RFC 8288), such as
+/// `<https://host/path?cursor=x>; rel="next"`.
+fn next(link: &str) -> Option<&str> {
+    // The part before the first `<` is empty.
+    link.split('<').skip(1).find_map(|entry| {
+        let (target, parameters) = entry.split_once('>')?;
+        let is_next = parameters
+            .split([';', ','])
+            .any(|parameter| matches!(parameter.trim(), r#"rel="next""# | "rel=next"));
+        let (_, query) = target.split_once('?').filter(|_| is_next)?;
+        Some(query)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links() {
+        for (link, query) in [
+            (r#"<https://h/api?cursor=x%3D&limit=2>; rel="next""#, Some("cursor=x%3D&limit=2")),
+            ("</api?cursor=x>;rel=next", Some("cursor=x")),
+            (r#"<http://h/?a=1>; rel="prev", <http://h/?a=3>; rel="next""#, Some("a=3")),
+            (r#"<http://h/?a=1>; rel="next"; title="x", <http://h/?a=3>; rel="last""#, Some("a=1")),
+            (r#"<http://h/?a=1>; rel="last""#, None),
+            (r#"<http://h/>; rel="next""#, None),
+            ("", None),
+            ("<", None),
+            (r#"rel="next""#, None),
+        ] {
+            assert_eq!(next(link), query, "{link}");
+        }
+    }
+}

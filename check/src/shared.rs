@@ -1,0 +1,131 @@
+//! Files that hold the data of several models, such as the encoder and the decoder of an ONNX
+//! export. No model refers to all bytes of such a file, and together they may.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::model::FileFormat;
+use crate::report::{Report, TensorReport};
+
+/// The bytes of shared files that no model refers to.
+///
+/// The report of a single model names all bytes of its data file that this model does not refer to.
+/// [`SharedFiles::add`] the reports of all models, and then [`SharedFiles::apply`] removes from a
+/// report the bytes that another model refers to.
+///
+/// ```no_run
+/// use nonfinite_check::{Options, SharedFiles, check_file};
+///
+/// # fn main() -> Result<(), nonfinite_check::Error> {
+/// let paths = ["encoder_model.onnx", "decoder_model.onnx"];
+/// let mut reports = Vec::new();
+/// let mut shared = SharedFiles::default();
+/// for path in paths {
+///     let report = check_file(path.as_ref(), &Options::default())?;
+///     shared.add(&report);
+///     reports.push(report);
+/// }
+/// reports.iter_mut().for_each(|report| shared.apply(report));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct SharedFiles {
+    /// For each file: the ranges that no model so far refers to, in rising order.
+    unused: BTreeMap<PathBuf, Vec<Range<usize>>>,
+}
+
+impl SharedFiles {
+    /// Adds the files of a model. Reports on files of other formats than ONNX change nothing.
+    pub fn add(&mut self, report: &Report) {
+        for file in files(report) {
+            let unused = unused_of(report, file);
+            let all = self.unused.entry(real(file)).or_insert_with(|| unused.clone());
+            *all = common(all, &unused);
+        }
+    }
+
+    /// Whether a report names bytes that another model could refer to.
+    #[must_use]
+    pub fn concerns(report: &Report) -> bool {
+        files(report).iter().any(|file| !unused_of(report, file).is_empty())
+    }
+
+    /// Removes from a report the bytes of [`Report::other_files`] that a model refers to. Keeps the
+    /// parts that none refers to.
+    pub fn apply(&self, report: &mut Report) {
+        let tensors = std::mem::take(&mut report.tensors);
+        report.tensors = tensors.into_iter().flat_map(|tensor| self.left(tensor)).collect();
+    }
+
+    /// What is left of a tensor: itself, unless it stands for bytes that a model refers to.
+    fn left(&self, tensor: TensorReport) -> Vec<TensorReport> {
+        let bytes = tensor.of_nobody().zip(tensor.file.as_deref());
+        let Some((bytes, unused)) =
+            bytes.and_then(|(bytes, file)| Some((bytes, self.unused.get(&real(file))?)))
+        else {
+            return vec![tensor];
+        };
+        let left = common(unused, &[bytes]).into_iter();
+        left.map(|part| TensorReport::bytes_of_nobody(part, &tensor)).collect()
+    }
+}
+
+/// The files of external data. Reports on other formats do not name all bytes that are not used.
+fn files(report: &Report) -> &[PathBuf] {
+    if report.format == FileFormat::ONNX { &report.other_files } else { &[] }
+}
+
+/// The ranges of a file that the model does not refer to, in rising order.
+fn unused_of(report: &Report, file: &Path) -> Vec<Range<usize>> {
+    let of_file = report.tensors.iter().filter(|tensor| tensor.file.as_deref() == Some(file));
+    let mut unused: Vec<_> = of_file.filter_map(TensorReport::of_nobody).collect();
+    unused.sort_unstable_by_key(|range| range.start);
+    unused
+}
+
+/// The path with links resolved, so that two models name a file in the same way.
+fn real(file: &Path) -> PathBuf {
+    file.canonicalize().unwrap_or_else(|_| file.to_owned())
+}
+
+/// The bytes in both lists of ranges. Each list is in rising order, without overlaps.
+fn common(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usize>> {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let mut common = Vec::new();
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        let both = x.start.max(y.start)..x.end.min(y.end);
+        // The range that ends first has nothing in common with the ranges that follow.
+        if x.end < y.end {
+            a.next()
+        } else {
+            b.next()
+        };
+        if !both.is_empty() {
+            common.push(both);
+        }
+    }
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::common;
+
+    #[test]
+    fn ranges_in_both() {
+        let ranges = |pairs: &[(usize, usize)]| -> Vec<_> {
+            pairs.iter().map(|&(start, end)| start..end).collect()
+        };
+        for (a, b, both) in [
+            (&[(0, 10)][..], &[(2, 3), (5, 12)][..], &[(2, 3), (5, 10)][..]),
+            (&[(0, 4), (8, 10)], &[(4, 8)], &[]),
+            (&[(0, 4), (8, 10)], &[(0, 4), (8, 10)], &[(0, 4), (8, 10)]),
+            (&[], &[(0, 1)], &[]),
+        ] {
+            assert_eq!(common(&ranges(a), &ranges(b)), ranges(both));
+            assert_eq!(common(&ranges(b), &ranges(a)), ranges(both));
+        }
+    }
+}

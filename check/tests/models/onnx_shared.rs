@@ -1,0 +1,78 @@
+//! Files of external data that several ONNX models share, or that hold integers only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nonfinite_check::{Options, Report, SharedFiles, check_file};
+
+use crate::onnx::{bytes, model, number, tensor};
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A model with one tensor of this type, whose data is elsewhere.
+fn external(code: u64, elements: usize, offset: usize) -> Vec<u8> {
+    let entry = |key: &str, value: &str| {
+        bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
+    };
+    let place = [entry("location", "data"), entry("offset", &offset.to_string()), number(14, 1)];
+    model(&[bytes(5, &tensor("w", code, &[elements], &place))])
+}
+
+fn named(report: &Report) -> Vec<&str> {
+    report.not_looked_at().filter_map(|(tensor, _)| tensor.name.as_deref()).collect()
+}
+
+/// Each model alone leaves a part of the file. Only a part that no model refers to is left then.
+#[test]
+fn models_of_one_file() {
+    let folder = folder("onnx-shared");
+    let ones = 1f32.to_le_bytes();
+    fs::write(folder.join("data"), ones.repeat(10)).unwrap();
+    for (name, offset, elements) in [("encoder", 0, 4), ("decoder", 12, 4), ("all", 0, 10)] {
+        fs::write(folder.join(name), external(1, elements, offset)).unwrap();
+    }
+    let check = |name: &str| check_file(&folder.join(name), &Options::default()).unwrap();
+    let together = |names: &[&str]| -> Vec<Report> {
+        let mut reports: Vec<_> = names.iter().map(|name| check(name)).collect();
+        let mut shared = SharedFiles::default();
+        reports.iter().for_each(|report| shared.add(report));
+        reports.iter_mut().for_each(|report| shared.apply(report));
+        reports
+    };
+    assert_eq!(named(&check("encoder")), ["bytes 16 to 40"]);
+    assert_eq!(named(&check("decoder")), ["bytes 0 to 12", "bytes 28 to 40"]);
+    for reports in [together(&["encoder", "decoder"]), together(&["decoder", "encoder"])] {
+        for report in reports {
+            assert_eq!(named(&report), ["bytes 28 to 40"]);
+            let (rest, _) = report.not_looked_at().next().unwrap();
+            assert_eq!((rest.bytes, rest.elements, &rest.shape[..]), (12, 12, &[12][..]));
+            assert_eq!(report.tensors.len(), 2);
+        }
+    }
+    assert!(together(&["encoder", "all", "decoder"]).iter().all(Report::is_complete));
+    assert!(SharedFiles::concerns(&check("encoder")) && !SharedFiles::concerns(&check("all")));
+    assert_eq!(together(&["encoder"]), [check("encoder")]);
+}
+
+/// A file of integers only belongs to its model, too. The check does not need the file.
+#[test]
+fn files_of_integers() {
+    let folder = folder("onnx-integers");
+    let path = folder.join("model.onnx");
+    for code in [7, 22, 23] {
+        fs::write(&path, external(code, 2, 0)).unwrap();
+        let _ = fs::remove_file(folder.join("data"));
+        let report = check_file(&path, &Options::default()).unwrap();
+        assert!(report.is_complete() && report.other_files.is_empty(), "{code}");
+        let length = if code == 7 { 16 } else { 1 };
+        fs::write(folder.join("data"), vec![0xFF; length]).unwrap();
+        let report = check_file(&path, &Options::default()).unwrap();
+        assert_eq!(report.other_files, [folder.join("data")], "{code}");
+        assert!(report.is_complete() && report.tensors.len() == 1, "{code}: {report:?}");
+    }
+}
