@@ -31,30 +31,37 @@
 //! A run of normal numbers takes one minimum and two maxima a register: `span` in
 //! `registers/stats.rs`.
 
-use super::census::Classify;
+use super::census::{ClassCounts, Classify};
 use super::position::Find;
-use super::skip::{GROUP, longer};
+use super::skip::longer;
 use crate::rule::Comparison;
 use crate::scalar;
-use crate::simd::{COUNTED, Line, Loop, Simd, lines, until_line};
-use crate::stats::{Numbers, Range, Tally};
+use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, expect, lines, until_line};
+use crate::stats::{Found, Numbers, Range, SCANNED, Tally};
+
+/// Bytes that are looked at first, from the first line of the cache on.
+const FIRST: usize = 256;
+
+/// From here on groups are screened. Of random numbers, group `n` has a new extreme with a
+/// probability of `2 / n`, and what a group costs that does not pass is saved by ten that do.
+const SCREENED: usize = SCANNED;
 
 /// Looks at every element.
 struct Order<const W: usize>;
 
 impl<const W: usize> Loop for Order<W> {
-    type Out<'o> = (&'o Numbers, &'o mut Tally, u64);
-    type Output = usize;
+    type Out<'o> = (&'o Numbers, &'o mut [i64; 2], u64);
+    type Output = Found;
 
-    /// Adds the elements of `x` to a tally. One element that has been seen before is given as
-    /// filling. Returns how many elements are not finite.
+    /// Extends the keys by the elements of `x`. One element that has been seen before is given as
+    /// filling.
     #[inline(always)]
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
         _: &Comparison,
-        (numbers, tally, filling): Self::Out<'_>,
-    ) -> usize {
+        (numbers, keys, filling): Self::Out<'_>,
+    ) -> Found {
         let (pairs, _) = lines(x).0.as_chunks::<2>();
         let mut counts = [0; 3];
         let mut add = |more: [usize; 3]| {
@@ -63,23 +70,20 @@ impl<const W: usize> Loop for Order<W> {
             }
         };
         for part in pairs.chunks(COUNTED / 128) {
-            add(isa.order::<W>(part, numbers, &mut tally.keys));
+            add(isa.order::<W>(part, numbers, keys));
         }
         let few = &x[pairs.len() * 128..];
         if !few.is_empty() {
-            add(isa.order::<W>(&[filled::<W>(few, filling)], numbers, &mut tally.keys));
+            add(isa.order::<W>(&[filled::<W>(few, filling)], numbers, keys));
             let filled = (128 - few.len()) / W;
             for (count, one) in counts.iter_mut().zip(numbers.counts(filling)) {
                 *count -= usize::from(one) * filled;
             }
         }
-        let [mut zeros, mut small, non_finite] = counts;
         if numbers.nan_is_negative_zero() {
-            (zeros, small) = (zeros - non_finite, small - non_finite);
+            (counts[0], counts[1]) = (counts[0] - counts[2], counts[1] - counts[2]);
         }
-        (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
-        tally.non_finite += non_finite;
-        non_finite
+        Found { bytes: x.len(), counts, groups: [0; 2] }
     }
 }
 
@@ -95,57 +99,21 @@ fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
     pair
 }
 
-/// The lowest and the highest key of normal numbers.
-struct Span<const W: usize>;
+/// Looks at elements as long as they are as expected.
+struct Scan<const W: usize, const EXPECT: u8>;
 
-impl<const W: usize> Loop for Span<W> {
-    type Out<'o> = (&'o Numbers, &'o mut [i64; 2], u64);
-    type Output = bool;
+impl<const W: usize, const EXPECT: u8> Loop for Scan<W, EXPECT> {
+    type Out<'o> = (&'o Numbers, &'o mut [i64; 2]);
+    type Output = Found;
 
-    /// If all elements are normal numbers, extends the lowest and the highest key by them, and
-    /// returns true. It may return false if they are.
     #[inline(always)]
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
         _: &Comparison,
-        (numbers, keys, filling): Self::Out<'_>,
-    ) -> bool {
-        let (pairs, _) = lines(x).0.as_chunks::<2>();
-        let few = &x[pairs.len() * 128..];
-        let mut all = *keys;
-        for part in [pairs, &[filled::<W>(few, filling)][..usize::from(!few.is_empty())]] {
-            if part.is_empty() {
-                continue;
-            }
-            let Some([low, high]) = isa.span::<W>(part, numbers) else { return false };
-            all = [all[0].min(low), all[1].max(high)];
-        }
-        *keys = all;
-        true
-    }
-}
-
-/// Counts zeros and subnormal numbers where no key is new.
-struct CountSmall<const W: usize>;
-
-impl<const W: usize> Loop for CountSmall<W> {
-    type Out<'o> = (&'o Numbers, &'o mut Tally);
-    type Output = usize;
-
-    /// Adds elements of `x` to a tally, as long as they change no key and all are finite. Returns
-    /// how many bytes that are.
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, tally): Self::Out<'_>) -> usize {
-        let Some(codes) = numbers.around_zero(tally.keys) else { return 0 };
-        let mut done = 0;
-        for part in lines(x).0.as_chunks::<2>().0.chunks(COUNTED / 128) {
-            let counts = isa.count_within::<W>(part, codes, numbers);
-            let Some([zeros, small]) = counts else { return done };
-            (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
-            done += 128 * part.len();
-        }
-        done
+        (numbers, keys): Self::Out<'_>,
+    ) -> Found {
+        isa.scan::<W, EXPECT>(lines(x).0.as_chunks().0, numbers, keys)
     }
 }
 
@@ -173,73 +141,109 @@ impl<const W: usize> Loop for Statistics<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], non_finite: &Comparison, numbers: &Numbers) -> Tally {
         let mut tally = Tally::new();
-        let finite = isa.run::<Find<W>>(x, &non_finite.not(), ());
+        let elements = x.as_chunks::<W>().0;
+        let mut finite = Some(0);
+        if non_finite.holds(scalar::read(&elements[0])) {
+            finite = isa.run::<Find<W>>(x, &non_finite.not(), ());
+        }
         // If none is finite, any element does: no key counts.
         let first = finite.unwrap_or(0);
-        let filling = scalar::read(&x.as_chunks::<W>().0[first]);
+        let filling = scalar::read(&elements[first]);
         tally.keys = [numbers.key(filling); 2];
         tally.from = [first; 2];
-        // First what stands before the first line of the cache.
-        let (mut done, mut run) = (0, until_line::<W>(x));
-        // Whether the run before was finite and had no new key, and whether all of it was normal.
-        let (mut same, mut normal) = (false, true);
+        let scans = finite.is_some() && numbers.is_sign_magnitude();
+        // First what stands before the first line of the cache, and four lines.
+        let (mut done, mut run) = (0, until_line::<W>(x) + FIRST);
+        let mut expect = expect::NORMAL;
         loop {
-            if run == 0 || done != 0 {
+            if done >= SCREENED {
                 let range = finite.and_then(|_| numbers.range(tally.keys));
                 let clean = if range.is_none() { 0 } else { skip::<I, W>(isa, &x[done..], range) };
                 done += clean;
-                if run == 0 || clean != 0 {
+                if clean != 0 {
                     run = GROUP;
                 }
             }
-            let end = (done + run).min(x.len());
-            if done == end {
+            let mut part = &x[done..(done + run).min(x.len())];
+            if part.is_empty() {
                 return tally;
             }
-            if same && !normal {
-                let part = &x[done..end];
-                let counted = isa.run::<CountSmall<W>>(part, non_finite, (numbers, &mut tally));
-                done += counted;
-                // What is behind is looked at in full.
-                same = counted != 0;
-                if same {
-                    run = longer(run);
+            let before = tally.keys;
+            let around_zero = before[0] <= 0 && before[1] >= 0;
+            let mut found = Found::default();
+            if scans && done != 0 && part.len() >= 128 {
+                let out = (numbers, &mut tally.keys);
+                found = match expect {
+                    expect::NORMAL if !around_zero => {
+                        isa.run::<Scan<W, { expect::ONE_SIGN }>>(part, non_finite, out)
+                    }
+                    _ if !around_zero => found,
+                    expect::NORMAL => {
+                        isa.run::<Scan<W, { expect::NORMAL }>>(part, non_finite, out)
+                    }
+                    expect::FINITE => {
+                        isa.run::<Scan<W, { expect::FINITE }>>(part, non_finite, out)
+                    }
+                    _ => isa.run::<Scan<W, { expect::ANYTHING }>>(part, non_finite, out),
+                };
+                if found.bytes == 0 && around_zero && expect < expect::ANYTHING && I::SCANS {
+                    expect += 1;
                     continue;
                 }
             }
-            let before = tally.keys;
-            let part = &x[done..end];
-            let keys = (numbers, &mut tally.keys, filling);
-            let special = if normal && isa.run::<Span<W>>(part, non_finite, keys) {
-                0
-            } else {
-                let small = tally.small;
-                let special = isa.run::<Order<W>>(part, non_finite, (numbers, &mut tally, filling));
-                // A group may be normal by chance.
-                normal = special == 0 && small == tally.small && part.len() > GROUP;
-                special
-            };
-            for ((from, old), new) in tally.from.iter_mut().zip(before).zip(tally.keys) {
-                *from = if old == new { *from } else { done / W };
+            let scanned = found.bytes != 0;
+            if !scanned {
+                if expect == expect::NORMAL && done >= FIRST {
+                    part = &part[..part.len().min(GROUP)];
+                }
+                let out = (numbers, &mut tally.keys, filling);
+                found = isa.run::<Order<W>>(part, non_finite, out);
             }
-            if special != 0 {
-                let nan = numbers.nan();
-                let three = match nan.is_ieee() {
-                    true => isa.run::<Classify<W>>(part, nan, ()),
-                    false => [special, 0, 0],
-                };
-                for (class, more) in three.into_iter().enumerate() {
-                    if more != 0 && tally.classes.three[class] == 0 {
-                        let find = if class == 0 { *nan } else { nan.class(class) };
-                        let at = isa.run::<Find<W>>(part, &find, ()).unwrap_or(0);
-                        tally.classes.first[class] = done / W + at;
-                    }
-                    tally.classes.three[class] += more;
+            part = &part[..found.bytes];
+            for (which, old) in before.into_iter().enumerate() {
+                if old != tally.keys[which] {
+                    tally.from[which] = (done + found.groups[which]) / W;
                 }
             }
-            same = special == 0 && before == tally.keys;
-            run = longer(run);
-            done = end;
+            let [zeros, small, special] = found.counts;
+            (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
+            tally.non_finite += special;
+            if special != 0 {
+                classify::<I, W>(isa, part, numbers, special, done / W, &mut tally.classes);
+            }
+            let seen = match (small, special) {
+                (0, 0) => expect::NORMAL,
+                (_, 0) => expect::FINITE,
+                _ => expect::ANYTHING,
+            };
+            // A group may be normal by chance.
+            expect = if part.len() > GROUP { seen } else { expect.max(seen) };
+            done += part.len();
+            run = if done < SCREENED { SCANNED } else { longer(run) };
         }
+    }
+}
+
+/// Adds the classes of some elements that are not finite to those before element `from`.
+#[inline(always)]
+fn classify<I: Simd, const W: usize>(
+    isa: I,
+    x: &[u8],
+    numbers: &Numbers,
+    special: usize,
+    from: usize,
+    classes: &mut ClassCounts,
+) {
+    let nan = numbers.nan();
+    let three = match nan.is_ieee() {
+        true => isa.run::<Classify<W>>(x, nan, ()),
+        false => [special, 0, 0],
+    };
+    for (class, more) in three.into_iter().enumerate() {
+        if more != 0 && classes.three[class] == 0 {
+            let find = if class == 0 { *nan } else { nan.class(class) };
+            classes.first[class] = from + isa.run::<Find<W>>(x, &find, ()).unwrap_or(0);
+        }
+        classes.three[class] += more;
     }
 }
