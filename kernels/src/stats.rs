@@ -238,6 +238,23 @@ impl Tally {
         Self { keys: [0; 2], from: [0; 2], zeros: 0, small: 0, non_finite: 0, classes }
     }
 
+    /// Adds counts (zeros, zeros and subnormal numbers, what is not finite), and takes new keys with
+    /// their places.
+    #[inline(always)]
+    pub(crate) fn extend(&mut self, keys: [i64; 2], from: [usize; 2], counts: [usize; 3]) {
+        for ((to, old), (from, new)) in
+            self.from.iter_mut().zip(&mut self.keys).zip(from.into_iter().zip(keys))
+        {
+            if *old != new {
+                (*to, *old) = (from, new);
+            }
+        }
+        let [zeros, small, non_finite] = counts;
+        self.zeros += zeros;
+        self.small += small;
+        self.non_finite += non_finite;
+    }
+
     /// Adds what is found in `elements` other elements. Indices mean nothing afterwards.
     #[cfg(feature = "views")]
     pub(crate) fn add(&mut self, other: Self, elements: usize, before: usize) {

@@ -88,6 +88,11 @@ impl Compare for Avx2 {
     }
 
     #[inline(always)]
+    fn both(self, a: V, b: V) -> V {
+        self.and(a, b)
+    }
+
+    #[inline(always)]
     fn is_all<const W: usize>(self, hits: V) -> bool {
         self.same(hits, self.all::<W>())
     }

@@ -81,6 +81,11 @@ impl Compare for Avx512 {
     }
 
     #[inline(always)]
+    fn both(self, a: u64, b: u64) -> u64 {
+        a & b
+    }
+
+    #[inline(always)]
     fn is_all<const W: usize>(self, hits: u64) -> bool {
         hits == self.all::<W>()
     }

@@ -91,7 +91,6 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: 
     groups.len() * GROUP
 }
 
-
 /// The bytes of the next run without a screen, if a run of `run` bytes had dense hits.
 #[inline(always)]
 pub(super) fn longer(run: usize) -> usize {

@@ -2,23 +2,35 @@
 //!
 //! ```text
 //! stats(x):
-//!     lowest = highest = the first finite element
-//!     run = the bytes before a cache line, else 1 KiB
+//!     keys = [key of the first finite element; 2]
+//!     expect = normal numbers
+//!     part = the bytes before a cache line, and 256
 //!     until x is at its end:
-//!         range = codes that change nothing          stats.rs, `Numbers::range`
-//!         skip groups of 1 KiB whose elements are all in the range
-//!         if a group was skipped: run = 1 KiB
-//!         if the run before was normal and span(the next run bytes) is: the keys are known
-//!         else order(the next run bytes):            in parts of 4 KiB
-//!             for each register:
-//!                 key = magnitude, negated where the sign is set
-//!                 lowest = min(lowest, key)          NaN and infinities: the lowest so far instead
-//!                 highest = max(highest, key)
-//!                 add zeros, magnitudes below the least normal number, and what is not finite
+//!         from 16 KiB on: skip groups of 1 KiB that change nothing       `Numbers::range`
+//!         if a group was skipped: part = 1 KiB
+//!         taken = scan(expect, part), or else order(part)
+//!         add the counts of what was taken to the tally
+//!         where a key is new: note the group that has it first, or the beginning of the part
 //!         if one was not finite: count NaN, +Inf and -Inf as census.rs does
-//!         if the lowest or the highest key is new: note where the run begins
-//!         run = 4 * run, at most 16 KiB
+//!         expect = what was in the part
+//!         part = 16 KiB at first, later 1 KiB, 4 KiB, then 16 KiB
 //!     the caller searches the first element of the lowest key, and of the highest
+//!
+//! scan(expect, part):                            registers/stats.rs; formats with sign and magnitude
+//!     for each chunk of 4 KiB:
+//!         of each group of 1 KiB: the highest code as unsigned integer, and as signed one
+//!         normal numbers:                        has every exponent a bit?
+//!         zeros and subnormal numbers too:       count both
+//!         anything:                              count three, take +0 for what is not finite
+//!         if an element was not as expected: return the bytes before the chunk
+//!     for each key that is new: the first group that has it
+//!
+//! order(part):                                   any format, any elements
+//!     for each register:
+//!         key = magnitude, negated where the sign is set
+//!         lowest = min(lowest, key)              NaN and infinities: the lowest so far instead
+//!         highest = max(highest, key)
+//!         count zeros, magnitudes below the least normal number, and what is not finite
 //! ```
 //!
 //! ```text
@@ -26,10 +38,13 @@
 //! the screen         |<----- skipped ---->|                  one subtraction and one maximum
 //! ```
 //!
+//! A scan needs that the numbers so far are on both sides of zero, or zero. Of numbers of one sign
+//! it takes the highest and the lowest code instead, and a zero or another sign ends it.
+//!
 //! In most tensors a new extreme is rare behind the first groups, and zeros are absent or many. So
-//! the exact look at a group has no branch, and its runs grow while groups do not pass the screen.
-//! A run of normal numbers takes one minimum and two maxima a register: `span` in
-//! `registers/stats.rs`.
+//! the first 16 KiB are not screened, and parts grow while groups do not pass the screen. Registers
+//! of 64 bytes have one maximum a cycle on the CPUs measured: a scan of normal numbers takes two
+//! cycles a line, a screen one and a half.
 
 use super::census::{ClassCounts, Classify};
 use super::position::Find;
@@ -37,7 +52,7 @@ use super::skip::longer;
 use crate::rule::Comparison;
 use crate::scalar;
 use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, expect, lines, until_line};
-use crate::stats::{Found, Numbers, Range, SCANNED, Tally};
+use crate::stats::{Numbers, Range, SCANNED, Tally};
 
 /// Bytes that are looked at first, from the first line of the cache on.
 const FIRST: usize = 256;
@@ -50,31 +65,31 @@ const SCREENED: usize = SCANNED;
 struct Order<const W: usize>;
 
 impl<const W: usize> Loop for Order<W> {
-    type Out<'o> = (&'o Numbers, &'o mut [i64; 2], u64);
-    type Output = Found;
+    type Out<'o> = (&'o Numbers, &'o mut Tally, usize, u64);
+    type Output = ();
 
-    /// Extends the keys by the elements of `x`. One element that has been seen before is given as
-    /// filling.
+    /// Adds the elements of `x`, of which the first has this index, to a tally without classes. One
+    /// element that has been seen before is given as filling.
     #[inline(always)]
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
         _: &Comparison,
-        (numbers, keys, filling): Self::Out<'_>,
-    ) -> Found {
+        (numbers, tally, index, filling): Self::Out<'_>,
+    ) {
         let (pairs, _) = lines(x).0.as_chunks::<2>();
-        let mut counts = [0; 3];
+        let (mut keys, mut counts) = (tally.keys, [0; 3]);
         let mut add = |more: [usize; 3]| {
             for (count, more) in counts.iter_mut().zip(more) {
                 *count += more;
             }
         };
         for part in pairs.chunks(COUNTED / 128) {
-            add(isa.order::<W>(part, numbers, keys));
+            add(isa.order::<W>(part, numbers, &mut keys));
         }
         let few = &x[pairs.len() * 128..];
         if !few.is_empty() {
-            add(isa.order::<W>(&[filled::<W>(few, filling)], numbers, keys));
+            add(isa.order::<W>(&[filled::<W>(few, filling)], numbers, &mut keys));
             let filled = (128 - few.len()) / W;
             for (count, one) in counts.iter_mut().zip(numbers.counts(filling)) {
                 *count -= usize::from(one) * filled;
@@ -83,7 +98,7 @@ impl<const W: usize> Loop for Order<W> {
         if numbers.nan_is_negative_zero() {
             (counts[0], counts[1]) = (counts[0] - counts[2], counts[1] - counts[2]);
         }
-        Found { bytes: x.len(), counts, groups: [0; 2] }
+        tally.extend(keys, [index; 2], counts);
     }
 }
 
@@ -103,17 +118,22 @@ fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
 struct Scan<const W: usize, const EXPECT: u8>;
 
 impl<const W: usize, const EXPECT: u8> Loop for Scan<W, EXPECT> {
-    type Out<'o> = (&'o Numbers, &'o mut [i64; 2]);
-    type Output = Found;
+    type Out<'o> = (&'o Numbers, &'o mut Tally, usize);
+    type Output = usize;
 
+    /// Adds elements of `x`, of which the first has this index, to a tally without classes. Returns
+    /// how many bytes that are.
     #[inline(always)]
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
         _: &Comparison,
-        (numbers, keys): Self::Out<'_>,
-    ) -> Found {
-        isa.scan::<W, EXPECT>(lines(x).0.as_chunks().0, numbers, keys)
+        (numbers, tally, index): Self::Out<'_>,
+    ) -> usize {
+        let mut keys = tally.keys;
+        let found = isa.scan::<W, EXPECT>(lines(x).0.as_chunks().0, numbers, &mut keys);
+        tally.extend(keys, found.groups.map(|bytes| index + bytes / W), found.counts);
+        found.bytes
     }
 }
 
@@ -139,19 +159,19 @@ impl<const W: usize> Loop for Statistics<W> {
     type Output = Tally;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], non_finite: &Comparison, numbers: &Numbers) -> Tally {
+    fn vector<I: Simd>(isa: I, x: &[u8], rule: &Comparison, numbers: &Numbers) -> Tally {
         let mut tally = Tally::new();
         let elements = x.as_chunks::<W>().0;
         let mut finite = Some(0);
-        if non_finite.holds(scalar::read(&elements[0])) {
-            finite = isa.run::<Find<W>>(x, &non_finite.not(), ());
+        if rule.holds(scalar::read(&elements[0])) {
+            finite = isa.run::<Find<W>>(x, &rule.not(), ());
         }
         // If none is finite, any element does: no key counts.
         let first = finite.unwrap_or(0);
         let filling = scalar::read(&elements[first]);
         tally.keys = [numbers.key(filling); 2];
         tally.from = [first; 2];
-        let scans = finite.is_some() && numbers.is_sign_magnitude();
+        let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
         // First what stands before the first line of the cache, and four lines.
         let (mut done, mut run) = (0, until_line::<W>(x) + FIRST);
         let mut expect = expect::NORMAL;
@@ -168,48 +188,38 @@ impl<const W: usize> Loop for Statistics<W> {
             if part.is_empty() {
                 return tally;
             }
-            let before = tally.keys;
-            let around_zero = before[0] <= 0 && before[1] >= 0;
-            let mut found = Found::default();
+            let [low, high] = tally.keys;
+            let around_zero = low <= 0 && high >= 0;
+            let (small, non_finite, index) = (tally.small, tally.non_finite, done / W);
+            let mut scanned = 0;
             if scans && done != 0 && part.len() >= 128 {
-                let out = (numbers, &mut tally.keys);
-                found = match expect {
+                let out = (numbers, &mut tally, index);
+                scanned = match expect {
                     expect::NORMAL if !around_zero => {
-                        isa.run::<Scan<W, { expect::ONE_SIGN }>>(part, non_finite, out)
+                        isa.run::<Scan<W, { expect::ONE_SIGN }>>(part, rule, out)
                     }
-                    _ if !around_zero => found,
-                    expect::NORMAL => {
-                        isa.run::<Scan<W, { expect::NORMAL }>>(part, non_finite, out)
-                    }
-                    expect::FINITE => {
-                        isa.run::<Scan<W, { expect::FINITE }>>(part, non_finite, out)
-                    }
-                    _ => isa.run::<Scan<W, { expect::ANYTHING }>>(part, non_finite, out),
+                    _ if !around_zero => 0,
+                    expect::NORMAL => isa.run::<Scan<W, { expect::NORMAL }>>(part, rule, out),
+                    expect::FINITE => isa.run::<Scan<W, { expect::FINITE }>>(part, rule, out),
+                    _ => isa.run::<Scan<W, { expect::ANYTHING }>>(part, rule, out),
                 };
-                if found.bytes == 0 && around_zero && expect < expect::ANYTHING && I::SCANS {
+                if scanned == 0 && around_zero {
                     expect += 1;
                     continue;
                 }
             }
-            let scanned = found.bytes != 0;
-            if !scanned {
-                if expect == expect::NORMAL && done >= FIRST {
-                    part = &part[..part.len().min(GROUP)];
+            if scanned != 0 {
+                part = &part[..scanned];
+            } else {
+                if expect == expect::NORMAL && done != 0 {
+                    part = &part[..part.len().min(COUNTED)];
                 }
-                let out = (numbers, &mut tally.keys, filling);
-                found = isa.run::<Order<W>>(part, non_finite, out);
+                let out = (numbers, &mut tally, index, filling);
+                isa.run::<Order<W>>(part, rule, out);
             }
-            part = &part[..found.bytes];
-            for (which, old) in before.into_iter().enumerate() {
-                if old != tally.keys[which] {
-                    tally.from[which] = (done + found.groups[which]) / W;
-                }
-            }
-            let [zeros, small, special] = found.counts;
-            (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
-            tally.non_finite += special;
+            let (small, special) = (tally.small - small, tally.non_finite - non_finite);
             if special != 0 {
-                classify::<I, W>(isa, part, numbers, special, done / W, &mut tally.classes);
+                classify::<I, W>(isa, part, numbers, special, index, &mut tally.classes);
             }
             let seen = match (small, special) {
                 (0, 0) => expect::NORMAL,

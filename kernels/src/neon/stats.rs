@@ -38,8 +38,7 @@ impl Compare for Neon {
                     vreinterpretq_u32_u8(b),
                 )),
                 _ => {
-                    let other =
-                        vcgtq_u64(vreinterpretq_u64_u8(b), vreinterpretq_u64_u8(a));
+                    let other = vcgtq_u64(vreinterpretq_u64_u8(b), vreinterpretq_u64_u8(a));
                     vbslq_u8(vreinterpretq_u8_u64(other), b, a)
                 }
             }
@@ -68,8 +67,7 @@ impl Compare for Neon {
                     vreinterpretq_u32_u8(b),
                 )),
                 _ => {
-                    let other =
-                        vcgtq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
+                    let other = vcgtq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
                     vbslq_u8(vreinterpretq_u8_u64(other), b, a)
                 }
             }
@@ -85,6 +83,11 @@ impl Compare for Neon {
     #[inline(always)]
     fn all<const W: usize>(self) -> V {
         self.splat::<8>(u64::MAX)
+    }
+
+    #[inline(always)]
+    fn both(self, a: V, b: V) -> V {
+        self.and(a, b)
     }
 
     #[inline(always)]

@@ -43,6 +43,9 @@ pub(crate) trait Compare: super::Write {
     /// A hit in every lane.
     fn all<const W: usize>(self) -> Self::Hits;
 
+    /// The hits of both.
+    fn both(self, a: Self::Hits, b: Self::Hits) -> Self::Hits;
+
     /// Whether there is a hit in every lane.
     fn is_all<const W: usize>(self, hits: Self::Hits) -> bool;
 
@@ -180,12 +183,13 @@ impl<R: Compare> Ordering for R {
             let groups = chunk.chunks(GROUP / 128).zip(a_groups.iter_mut().zip(b_groups));
             for (group, (a_group, b_group)) in groups {
                 let (mut a, mut b) = (a_known, b_known);
+                let mut some = [self.all::<W>(); 2];
                 for pair in group {
                     for part in 0..128 / R::BYTES {
                         let (mut lanes, i) =
                             (self.load(pair.as_flattened(), part * R::BYTES), counter::<R>(part));
                         if EXPECT == expect::NORMAL {
-                            normal = self.still_some::<W>(normal, lanes, exponent);
+                            some[part % 2] = self.still_some::<W>(some[part % 2], lanes, exponent);
                         }
                         if EXPECT >= expect::FINITE {
                             let magnitude = self.and(lanes, magnitude);
@@ -212,6 +216,7 @@ impl<R: Compare> Ordering for R {
                         b = outer::<R, W>(self, b_side, b, lanes);
                     }
                 }
+                normal = self.both(normal, self.both(some[0], some[1]));
                 a_group.write(a);
                 b_group.write(b);
                 a_chunk = outer::<R, W>(self, a_side, a_chunk, a);
@@ -232,10 +237,9 @@ impl<R: Compare> Ordering for R {
         let groups = found.bytes.div_ceil(GROUP);
         // The keys that `A` and `B` are.
         let [a_key, b_key] = if one_sign && keys[0] > 0 { [1, 0] } else { [0, 1] };
-        for (which, side, known, all, written) in [
-            (a_key, a_side, a_known, a_all, &a_groups),
-            (b_key, b_side, b_known, b_all, &b_groups),
-        ] {
+        for (which, side, known, all, written) in
+            [(a_key, a_side, a_known, a_all, &a_groups), (b_key, b_side, b_known, b_all, &b_groups)]
+        {
             if !self.same(all, known) {
                 // SAFETY: the loop has written to one of `written` for each group of `found.bytes`.
                 let groups = unsafe { slice::from_raw_parts(written.as_ptr().cast(), groups) };
