@@ -6,18 +6,22 @@
 //! which would be a mistake in this crate, is caught and becomes [`NF_ERR_INTERNAL`].
 
 mod codes;
+mod exceeds;
 mod ffi;
 mod flat;
 mod query;
 mod stats;
 mod status;
 mod tensor;
+mod validity;
 mod view;
 
 pub use codes::*;
+pub use exceeds::*;
 pub use flat::*;
 pub use query::*;
 pub use stats::*;
 pub use status::*;
 pub use tensor::View;
+pub use validity::*;
 pub use view::*;

@@ -220,6 +220,39 @@ fn every_threshold() {
     }
 }
 
+/// Thresholds under nulls: of the elements that are above one, those that are valid.
+#[test]
+fn thresholds_under_nulls() {
+    fn agrees(Mixed { format, bytes }: Mixed, valid: Vec<bool>, offset: u8) {
+        if format == Format::F8E8M0Fnu || valid.is_empty() {
+            return;
+        }
+        let x = Elements::from_bytes(&bytes, format).unwrap();
+        let valid: Vec<bool> = valid.iter().copied().cycle().take(x.len()).collect();
+        let offset = usize::from(offset % 64);
+        let bitmap = oracle::bitmap(&valid, offset);
+        for threshold in oracle::thresholds(x) {
+            let above = oracle::Above::right(x, threshold).mask;
+            let want: Vec<usize> = (0..x.len()).filter(|&i| valid[i] && above[i]).collect();
+            for backend in backends() {
+                let view = TensorView::from(x).on(backend).with_validity(&bitmap, offset).unwrap();
+                let got = view.exceeds(threshold).unwrap();
+                let at = format!("{backend:?} {format} {threshold}");
+                assert_eq!((got.any(), got.count()), (!want.is_empty(), want.len()), "{at}");
+                assert_eq!(got.position(), want.first().copied(), "{at}");
+                let mut out = vec![0xA5; (3 + x.len()).div_ceil(8) + 1];
+                let mut bits = out.clone();
+                (3..3 + x.len()).for_each(|bit| bits[bit / 8] &= !(1 << (bit % 8)));
+                want.iter().for_each(|i| bits[(3 + i) / 8] |= 1 << ((3 + i) % 8));
+                got.bits(&mut out, 3).unwrap();
+                assert!(out == bits, "bits {at}");
+            }
+        }
+    }
+    let tests = if reduced() { 5 } else { 60 };
+    QuickCheck::new().tests(tests).quickcheck(agrees as fn(Mixed, Vec<bool>, u8));
+}
+
 #[test]
 fn thresholds_that_are_refused() {
     let x = [1.0f32, -2.0];
