@@ -16,7 +16,7 @@
 //!         part = 16 KiB at first, later 1 KiB, 4 KiB, then 16 KiB
 //!     the caller searches the first element of the lowest key, and of the highest
 //!
-//! scan(expect, part):                            registers/stats.rs; formats with sign and magnitude
+//! scan(expect, part):                            registers/stats.rs; signed formats
 //!     for each chunk of 4 KiB:
 //!         of each group of 1 KiB: the highest code as unsigned integer, and as signed one
 //!         normal numbers:                        has every exponent a bit?
