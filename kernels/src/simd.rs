@@ -220,6 +220,11 @@ pub(crate) trait Ordering: Sized {
     /// Whether there are scans.
     const SCANS: bool = false;
 
+    /// The bytes from which on groups are screened, and the most that are looked at before.
+    fn screened_from<const W: usize>(self) -> usize {
+        GROUP
+    }
+
     /// Looks at lines as long as all elements are what the constant of [`expect`] says, and extends
     /// the keys by them. The format must be [`Numbers::is_sign_magnitude`]. At most
     /// [`crate::stats::SCANNED`] bytes.

@@ -7,6 +7,7 @@
 //!     part = the bytes before a cache line, and 256
 //!     until x is at its end:
 //!         from 16 KiB on: skip groups of 1 KiB that change nothing       `Numbers::range`
+//!             from 1 KiB on where scans are slow: AVX2 and NEON of 64 bits, and portable
 //!         if a group was skipped: part = 1 KiB
 //!         taken = scan(expect, part), or else order(part)
 //!         add the counts of what was taken to the tally
@@ -52,14 +53,10 @@ use super::skip::longer;
 use crate::rule::Comparison;
 use crate::scalar;
 use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, expect, lines, until_line};
-use crate::stats::{Numbers, Range, SCANNED, Tally};
+use crate::stats::{Numbers, Range, Tally};
 
 /// Bytes that are looked at first, from the first line of the cache on.
 const FIRST: usize = 256;
-
-/// From here on groups are screened. Of random numbers, group `n` has a new extreme with a
-/// probability of `2 / n`, and what a group costs that does not pass is saved by ten that do.
-const SCREENED: usize = SCANNED;
 
 /// Looks at every element.
 struct Order<const W: usize>;
@@ -174,9 +171,9 @@ impl<const W: usize> Loop for Statistics<W> {
         let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
         // First what stands before the first line of the cache, and four lines.
         let (mut done, mut run) = (0, until_line::<W>(x) + FIRST);
-        let mut expect = expect::NORMAL;
+        let (mut expect, screened) = (expect::NORMAL, isa.screened_from::<W>());
         loop {
-            if done >= SCREENED {
+            if done >= screened {
                 let range = finite.and_then(|_| numbers.range(tally.keys));
                 let clean = if range.is_none() { 0 } else { skip::<I, W>(isa, &x[done..], range) };
                 done += clean;
@@ -229,7 +226,7 @@ impl<const W: usize> Loop for Statistics<W> {
             // A group may be normal by chance.
             expect = if part.len() > GROUP { seen } else { expect.max(seen) };
             done += part.len();
-            run = if done < SCREENED { SCANNED } else { longer(run) };
+            run = if done < screened { screened } else { longer(run) };
         }
     }
 }
