@@ -4,17 +4,23 @@
  *
  * Made by cbindgen from the Rust sources; see the crate nonfinite-capi.
  *
+ * Needs C99, C++11, or a later standard.
+ *
  * Rules of all functions:
- * - Floating-point numbers are passed by pointer and compared as integers. No compiler option and
+ * - Elements are passed by pointer and compared as integers. No compiler option and
  *   no mode of the CPU changes an answer, and no floating-point exception is raised.
  * - Input may start at any address. It is read in the byte order of the machine, and never written.
  * - All arguments are checked before anything is written. If the status is not NF_OK, nothing was
  *   written.
  * - Two things cannot be checked, and are up to you: each pointer must lead to the number of bytes
  *   that the other arguments imply, and no other thread may write to these bytes during the call.
- * - Every function may be called from any thread. No function throws, aborts or calls exit.
- *   Functions that take elements allocate nothing and take no lock.
+ * - Every function may be called from any thread. No function allocates memory, takes a lock,
+ *   throws or calls exit. None is known to abort: if a check inside the library finds a mistake of
+ *   the library, it writes a message to stderr and calls abort.
  * - Strings that are returned are static: never free them.
+ * - Structs never grow: their size and members stay the same in all libraries with the same soname.
+ *   That is one minor version below 1.0, and one major version from then on. More members come in a
+ *   new struct with a new function.
  */
 
 #ifndef NONFINITE_H
@@ -475,12 +481,15 @@ nf_status nf_format_from_name(const char *name, nf_format *result);
 // NONFINITE_BACKEND names, or else the best backend. Null if NONFINITE_BACKEND is set and names no
 // backend that this build and CPU have; then all functions that need a backend fail with
 // `NF_ERR_INTERNAL`.
+//
+// The first function that needs a backend reads the variable with getenv. No other thread may
+// change the environment during that call.
 const char *nf_backend_name(void);
 
 // The backend at this index of the table of all backends that this build knows, best first.
 //
-// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with
-// `NF_ERR_INDEX`.
+// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, at the end of the table with `NF_ERR_INDEX`,
+// and with `NF_ERR_INTERNAL` if `nf_backend_name` returns null.
 //
 // # Safety
 // Unless refused, `result` leads to an nf_backend_info.

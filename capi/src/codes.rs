@@ -1,5 +1,7 @@
 //! Formats and predicates as fixed numbers, independent of the enums of Rust.
 
+use core::ffi::CStr;
+
 use nonfinite::{Format, Predicate};
 
 use crate::status::{NF_ERR_FORMAT, NF_ERR_PREDICATE, Status};
@@ -58,6 +60,25 @@ const FORMATS: [(FormatCode, Format); 15] = [
     (NF_FORMAT_F6E3M2FN, Format::F6E3M2Fn),
 ];
 
+/// The names of the formats as strings of C, in the order of [`FORMATS`].
+static FORMAT_NAMES: [&CStr; FORMATS.len()] = [
+    c"f16",
+    c"bf16",
+    c"f32",
+    c"f64",
+    c"f8e4m3fn",
+    c"f8e4m3fnuz",
+    c"f8e5m2",
+    c"f8e5m2fnuz",
+    c"f8e4m3",
+    c"f8e3m4",
+    c"f8e4m3b11fnuz",
+    c"f8e8m0fnu",
+    c"f4e2m1fn",
+    c"f6e2m3fn",
+    c"f6e3m2fn",
+];
+
 /// A predicate for an element, one of the `NF_IS_...`. The type is an integer, so any value may be
 /// passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
 pub type PredicateCode = u32;
@@ -105,6 +126,11 @@ pub(crate) fn predicate(code: PredicateCode) -> Result<Predicate, Status> {
     entry(&PREDICATES, code).ok_or(NF_ERR_PREDICATE)
 }
 
+/// The name of the format with this number.
+pub(crate) fn name(code: FormatCode) -> Option<&'static CStr> {
+    FORMAT_NAMES.get((code as usize).checked_sub(1)?).copied()
+}
+
 /// The number of a format. None for a format that is not in this table.
 pub(crate) fn code(format: Format) -> Option<FormatCode> {
     FORMATS.iter().find(|(_, known)| *known == format).map(|&(code, _)| code)
@@ -130,6 +156,8 @@ mod tests {
         assert!(PREDICATES.iter().zip(1..).all(|(entry, number)| entry.0 == number));
         for known in Format::ALL.iter().copied() {
             assert_eq!(code(known).map(format), Some(Ok(known)));
+            let name = code(known).and_then(name).map(CStr::to_bytes);
+            assert_eq!(name, Some(known.name().as_bytes()));
         }
         for known in Predicate::ALL.iter().copied() {
             let code = PREDICATES.iter().find(|entry| entry.1 == known).expect("in the table").0;

@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 
 use nonfinite::{Exceeds, TensorView};
 
+use crate::backend;
 use crate::codes::{FormatCode, NF_IS_NEVER};
 use crate::ffi::{Slot, Span, border};
 use crate::flat::{index, question};
@@ -37,6 +38,7 @@ pub unsafe extern "C" fn nf_exceeds_mask(
         let (x, format, _) = question(data, format, count, NF_IS_NEVER)?;
         let out = Span::new(out.cast(), count, 1)?;
         x.apart_from(&out)?;
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let x = unsafe { x.elements(format)? };
         let above = TensorView::from(x).exceeds(threshold).map_err(|_| NF_ERR_THRESHOLD)?;
@@ -132,6 +134,7 @@ unsafe fn reduce<T>(
         let (x, format, _) = question(data, format, count, NF_IS_NEVER)?;
         // SAFETY: it leads to memory for a `T`, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches; nothing is written before the
         // answer is there.
         let x = unsafe { x.elements(format)? };

@@ -1,34 +1,45 @@
 //! Converts pointers of C to slices of Rust, with all checks that are possible.
 #![expect(unsafe_code, reason = "C's pointers become slices")]
 
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 use core::ops::Range;
 use core::slice;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nonfinite::{Elements, Format};
 
 use crate::status::{
-    NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH,
-    NF_ERR_OVERLAP, NF_OK, Status,
+    NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_MISALIGNED, NF_ERR_NAME, NF_ERR_NULL,
+    NF_ERR_OUTPUT_LENGTH, NF_ERR_OVERLAP, NF_OK, Status,
 };
 
-/// Runs the body of an exported function. Returns its status, and lets no panic out.
-///
-/// No code here is meant to panic. If panics abort, this is the only protection; otherwise a panic
-/// is caught here.
+/// Runs the body of an exported function and returns its status.
 #[inline]
 pub(crate) fn border(body: impl FnOnce() -> Result<(), Status>) -> Status {
-    // The body only changes results in memory of C, which C must not read after an error.
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => NF_OK,
-        Ok(Err(status)) => status,
-        Err(payload) => {
-            // Dropping the payload could panic again.
-            core::mem::forget(payload);
-            NF_ERR_INTERNAL
-        }
+    match body() {
+        Ok(()) => NF_OK,
+        Err(status) => status,
     }
+}
+
+/// Longer than any name of a format or a backend. At most this many bytes of a name are read.
+pub(crate) const LONGEST_NAME: usize = 64;
+
+/// The text at `name`.
+///
+/// # Safety
+/// Unless null, `name` leads to a NUL or to `LONGEST_NAME` bytes, which nothing writes to during
+/// `'a`.
+pub(crate) unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Status> {
+    if name.is_null() {
+        return Err(NF_ERR_NULL);
+    }
+    // SAFETY: not null; all bytes before the NUL were looked at and are no NUL, so this one is
+    // there (the caller).
+    let length =
+        (0..LONGEST_NAME).find(|&i| unsafe { name.add(i).read() } == 0).ok_or(NF_ERR_NAME)?;
+    // SAFETY: these bytes were just read, and stay as they are (the caller).
+    let bytes = unsafe { slice::from_raw_parts(name.cast(), length) };
+    core::str::from_utf8(bytes).map_err(|_| NF_ERR_NAME)
 }
 
 /// A run of bytes from C, with the checks that are possible: the pointer is not null, and the bytes
@@ -189,25 +200,5 @@ impl<T> Slot<T> {
         // SAFETY: not null, aligned and writable: `new` has checked the former two, and its caller
         // vouches for the latter.
         unsafe { self.0.write(value) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_ends_at_the_border() {
-        // A panic in the drop of the payload does not get out either.
-        struct Bomb;
-        impl Drop for Bomb {
-            fn drop(&mut self) {
-                panic!("dropped");
-            }
-        }
-        assert_eq!(border(|| panic!("on purpose")), NF_ERR_INTERNAL);
-        assert_eq!(border(|| std::panic::panic_any(Bomb)), NF_ERR_INTERNAL);
-        assert_eq!(border(|| Err(NF_ERR_NULL)), NF_ERR_NULL);
-        assert_eq!(border(|| Ok(())), NF_OK);
     }
 }

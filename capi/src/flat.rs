@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 
 use nonfinite::{Format, Predicate, TensorView};
 
+use crate::backend;
 use crate::codes::{self, FormatCode, NF_IS_NEVER, PredicateCode};
 use crate::ffi::{self, Slot, Span, border};
 use crate::status::{NF_ERR_INTERNAL, Status};
@@ -77,6 +78,7 @@ pub unsafe extern "C" fn nf_mask(
         let (x, format, predicate) = question(data, format, count, predicate)?;
         let out = Span::new(out.cast(), count, 1)?;
         x.apart_from(&out)?;
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let x = unsafe { x.elements(format)? };
         // SAFETY: writable and ours alone, as the caller vouches, and not the input; any byte is a
@@ -114,6 +116,7 @@ pub unsafe extern "C" fn nf_bits(
         let (x, format, predicate) = question(data, format, count, predicate)?;
         let (bitmap, shift) = ffi::bitmap(bitmap, bitmap_bytes, bit_offset, count)?;
         x.apart_from(&bitmap)?;
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let x = unsafe { x.elements(format)? };
         // SAFETY: writable, initialised and ours alone, as the caller vouches, and not the input.
@@ -260,6 +263,7 @@ pub(crate) unsafe fn reduce<T>(
         let (x, format, predicate) = question(data, format, count, predicate)?;
         // SAFETY: it leads to memory for a `T`, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches; nothing is written before the
         // answer is there.
         let x = unsafe { x.elements(format)? };

@@ -2,9 +2,18 @@
 //! is generated from this crate, so the documentation here is that of the header. Rust programs use
 //! the crate `nonfinite`.
 //!
-//! Every pointer gets all possible checks before it is used. Errors are a [`Status`]. A panic,
-//! which would be a mistake in this crate, is caught and becomes [`NF_ERR_INTERNAL`].
+//! Every pointer gets all possible checks before it is used. Errors are a [`Status`]. No function
+//! allocates memory, so the crate needs neither `std` nor `alloc`. It needs `getenv` of the C
+//! library.
+//!
+//! The crate `library/` beside this one makes the shared library and the static archive.
 
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+mod backend;
 mod codes;
 mod exceeds;
 mod ffi;

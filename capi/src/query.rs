@@ -3,14 +3,13 @@
 
 use core::ffi::{CStr, c_char};
 use core::str::FromStr;
-use std::ffi::CString;
-use std::sync::LazyLock;
 
 use nonfinite::{Backend, Format, backends};
 
+use crate::backend;
 use crate::codes::{self, FormatCode};
-use crate::ffi::{Slot, border};
-use crate::status::{NF_ERR_INDEX, NF_ERR_NAME, NF_ERR_NULL, NF_ERR_UNAVAILABLE, Status};
+use crate::ffi::{self, Slot, border};
+use crate::status::{NF_ERR_INDEX, NF_ERR_NAME, Status};
 
 /// Major version of this header. The library must have the same major version.
 pub const NF_VERSION_MAJOR: u32 = 0;
@@ -32,43 +31,6 @@ pub extern "C" fn nf_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Longer than any name of a format or a backend. At most this many bytes of a name are read.
-const LONGEST_NAME: usize = 64;
-
-/// The text at `name`.
-///
-/// # Safety
-/// Unless null, `name` leads to a NUL or to `LONGEST_NAME` bytes, which nothing writes to during
-/// `'a`.
-unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Status> {
-    if name.is_null() {
-        return Err(NF_ERR_NULL);
-    }
-    // SAFETY: not null; all bytes before the NUL were looked at and are no NUL, so this one is
-    // there (the caller).
-    let length =
-        (0..LONGEST_NAME).find(|&i| unsafe { name.add(i).read() } == 0).ok_or(NF_ERR_NAME)?;
-    // SAFETY: these bytes were just read, and stay as they are (the caller).
-    let bytes = unsafe { core::slice::from_raw_parts(name.cast(), length) };
-    core::str::from_utf8(bytes).map_err(|_| NF_ERR_NAME)
-}
-
-/// Names for C, made once, since names in Rust do not end with a NUL.
-struct Names {
-    formats: Vec<CString>,
-    backends: Vec<CString>,
-}
-
-static NAMES: LazyLock<Names> = LazyLock::new(|| Names {
-    formats: Format::ALL.iter().map(|format| name(format.name())).collect(),
-    backends: backends().map(|backend| name(backend.name)).collect(),
-});
-
-/// No name contains a NUL. If one did, it would become an empty name.
-fn name(name: &str) -> CString {
-    CString::new(name).unwrap_or_default()
-}
-
 /// Bytes of an element: 8, 4, 2 or 1. 0 if no format has this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_format_size(format: FormatCode) -> usize {
@@ -78,9 +40,7 @@ pub extern "C" fn nf_format_size(format: FormatCode) -> usize {
 /// The name, such as "f32", "bf16" or "f8e4m3fn". Null if no format has this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_format_name(format: FormatCode) -> *const c_char {
-    let format = codes::format(format).ok();
-    let position = format.and_then(|format| Format::ALL.iter().position(|&known| known == format));
-    position.and_then(|i| NAMES.formats.get(i)).map_or(core::ptr::null(), |name| name.as_ptr())
+    codes::name(format).map_or(core::ptr::null(), CStr::as_ptr)
 }
 
 /// The format of this name, in any case. Accepts the names of this library and the spellings of
@@ -101,7 +61,7 @@ pub unsafe extern "C" fn nf_format_from_name(
         // SAFETY: it leads to memory for one, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
         // SAFETY: it ends or is long enough, as the caller vouches.
-        let format = Format::from_str(unsafe { text(name)? }).map_err(|_| NF_ERR_NAME)?;
+        let format = Format::from_str(unsafe { ffi::text(name)? }).map_err(|_| NF_ERR_NAME)?;
         result.set(codes::code(format).ok_or(NF_ERR_NAME)?);
         Ok(())
     })
@@ -124,13 +84,15 @@ pub struct BackendInfo {
 /// NONFINITE_BACKEND names, or else the best backend. Null if NONFINITE_BACKEND is set and names no
 /// backend that this build and CPU have; then all functions that need a backend fail with
 /// `NF_ERR_INTERNAL`.
+///
+/// The first function that needs a backend reads the variable with getenv. No other thread may
+/// change the environment during that call.
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_backend_name() -> *const c_char {
     let mut name = core::ptr::null();
     border(|| {
-        let active = Backend::active().name();
-        let position = backends().position(|backend| backend.name == active);
-        name = position.and_then(|i| NAMES.backends.get(i)).map_or(name, |name| name.as_ptr());
+        backend::choose()?;
+        name = backend::name(Backend::active().name());
         Ok(())
     });
     name
@@ -138,8 +100,8 @@ pub extern "C" fn nf_backend_name() -> *const c_char {
 
 /// The backend at this index of the table of all backends that this build knows, best first.
 ///
-/// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, and at the end of the table with
-/// `NF_ERR_INDEX`.
+/// Refused with `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, at the end of the table with `NF_ERR_INDEX`,
+/// and with `NF_ERR_INTERNAL` if `nf_backend_name` returns null.
 ///
 /// # Safety
 /// Unless refused, `result` leads to an nf_backend_info.
@@ -148,11 +110,12 @@ pub unsafe extern "C" fn nf_backend_at(index: usize, result: *mut BackendInfo) -
     border(|| {
         // SAFETY: it leads to memory for one, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
-        let (backend, name) = backends().zip(&NAMES.backends).nth(index).ok_or(NF_ERR_INDEX)?;
+        backend::choose()?;
+        let info = backends().nth(index).ok_or(NF_ERR_INDEX)?;
         result.set(BackendInfo {
-            name: name.as_ptr(),
-            available: backend.available,
-            active: backend.active,
+            name: backend::name(info.name),
+            available: info.available,
+            active: info.active,
         });
         Ok(())
     })
@@ -168,17 +131,15 @@ pub unsafe extern "C" fn nf_backend_at(index: usize, result: *mut BackendInfo) -
 pub unsafe extern "C" fn nf_backend_activate(name: *const c_char) -> Status {
     border(|| {
         // SAFETY: it ends or is long enough, as the caller vouches.
-        let name = unsafe { text(name)? };
-        if !backends().any(|backend| backend.name == name) {
-            return Err(NF_ERR_NAME);
-        }
-        Backend::by_name(name).ok_or(NF_ERR_UNAVAILABLE)?.activate();
-        Ok(())
+        let name = unsafe { ffi::text(name)? };
+        backend::activate(name)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::format;
+
     use super::*;
 
     #[test]
@@ -191,9 +152,6 @@ mod tests {
     fn names_fit() {
         let longest =
             Format::ALL.iter().flat_map(|format| format.names()).map(|name| name.len()).max();
-        assert!(longest.is_some_and(|longest| longest < LONGEST_NAME));
-        assert!(
-            NAMES.backends.iter().all(|name| !name.is_empty() && name.count_bytes() < LONGEST_NAME)
-        );
+        assert!(longest.is_some_and(|longest| longest < ffi::LONGEST_NAME));
     }
 }

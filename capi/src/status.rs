@@ -51,7 +51,7 @@ const MESSAGES: [&CStr; 14] = [
     c"this CPU cannot run this backend",
     c"there is nothing at this index",
     c"the output strides send two results to one byte",
-    c"a mistake in nonfinite; please report it",
+    c"NONFINITE_BACKEND names no backend that is here, or this is a mistake in nonfinite",
     c"the threshold is negative, infinite or NaN, or the format has none",
 ];
 

@@ -5,11 +5,12 @@ use core::ffi::c_void;
 
 use nonfinite::{Predicate, TensorView, ValidView};
 
+use crate::backend;
 use crate::codes::{FormatCode, NF_IS_NEVER, PredicateCode};
 use crate::ffi::{self, Slot, border};
 use crate::flat::{Census, index, question};
 use crate::stats::Stats;
-use crate::status::{NF_ERR_OUTPUT_LENGTH, Status};
+use crate::status::{NF_ERR_INTERNAL, NF_ERR_OUTPUT_LENGTH, Status};
 
 /// Which elements are valid, in the order of Apache Arrow: bit `(offset + i) % 8` of
 /// `bitmap[(offset + i) / 8]` is 1 if element `i` is valid, and 0 if it is null. What the memory of
@@ -193,9 +194,10 @@ unsafe fn reduce<T>(
         let result = unsafe { Slot::new(result)? };
         // SAFETY: one `Validity` that nothing writes to, as the caller vouches.
         let (validity, _) = unsafe { ffi::array(validity, 1)? };
-        let Validity { bitmap, bytes, offset } = validity[0];
+        let &[Validity { bitmap, bytes, offset }] = validity else { return Err(NF_ERR_INTERNAL) };
         // SAFETY: that many bytes that nothing writes to, as the caller vouches.
         let (bitmap, _) = unsafe { ffi::array(bitmap, bytes)? };
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches; nothing is written before the
         // answer is there.
         let x = unsafe { x.elements(format)? };

@@ -5,6 +5,7 @@ use core::mem::MaybeUninit;
 
 use nonfinite::{MaskView, TensorView};
 
+use crate::backend;
 use crate::codes::{self, PredicateCode};
 use crate::ffi::{self, Slot, border};
 use crate::flat::{Census, index};
@@ -46,6 +47,7 @@ pub unsafe extern "C" fn nf_view_mask(
         if let Some((_, strides)) = strides {
             strides.apart_from(&span)?;
         }
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let view = unsafe { x.view()? };
         // SAFETY: writable and ours alone, as the caller vouches, and not the input; any byte is a
@@ -84,6 +86,7 @@ pub unsafe extern "C" fn nf_view_bits(
         let predicate = codes::predicate(predicate)?;
         let (bitmap, shift) = ffi::bitmap(bitmap, bitmap_bytes, bit_offset, x.len)?;
         x.apart_from(&bitmap)?;
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
         let view = unsafe { x.view()? };
         // SAFETY: writable, initialised and ours alone, as the caller vouches, and not the input.
@@ -226,6 +229,7 @@ pub(crate) unsafe fn reduce<T>(
         let result = unsafe { Slot::new(result)? };
         // SAFETY: as the caller vouches.
         let x = unsafe { Tensor::new(x)? };
+        backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches; nothing is written before the
         // answer is there.
         let view = unsafe { x.view()? };

@@ -1,11 +1,9 @@
-"""Tests of the custom operators in ONNX Runtime.
+"""Tests of the custom operators of the domain `nonfinite` in ONNX Runtime.
 
-NONFINITE_LIBRARY is the path of the library. `./test` sets everything up.
+`./test` sets everything up.
 """
 
 import itertools
-import os
-import time
 import unittest
 import warnings
 
@@ -16,87 +14,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper
 from onnx.backend.test.case.node import collect_testcases
 
-LIBRARY = os.environ["NONFINITE_LIBRARY"]
-OURS = "nonfinite"
-
-# ONNX's type, the type that numpy knows it by, and the unsigned type of the same width.
-TYPES = {
-    "f32": (TensorProto.FLOAT, np.float32, np.uint32),
-    "f64": (TensorProto.DOUBLE, np.float64, np.uint64),
-    "f16": (TensorProto.FLOAT16, np.float16, np.uint16),
-    "bf16": (TensorProto.BFLOAT16, ml_dtypes.bfloat16, np.uint16),
-    "f8e4m3fn": (TensorProto.FLOAT8E4M3FN, ml_dtypes.float8_e4m3fn, np.uint8),
-    "f8e4m3fnuz": (TensorProto.FLOAT8E4M3FNUZ, ml_dtypes.float8_e4m3fnuz, np.uint8),
-    "f8e5m2": (TensorProto.FLOAT8E5M2, ml_dtypes.float8_e5m2, np.uint8),
-    "f8e5m2fnuz": (TensorProto.FLOAT8E5M2FNUZ, ml_dtypes.float8_e5m2fnuz, np.uint8),
-}
-
-
-def options():
-    made = ort.SessionOptions()
-    made.log_severity_level = 4
-    made.intra_op_num_threads = 1
-    made.register_custom_ops_library(LIBRARY)
-    return made
-
-
-def session(model):
-    return ort.InferenceSession(
-        model.SerializeToString(), options(), providers=["CPUExecutionProvider"]
-    )
-
-
-def model_of(nodes, type_, shape=None, opset=20, outputs=("y",)):
-    graph = helper.make_graph(
-        nodes,
-        "graph",
-        [helper.make_tensor_value_info("x", type_, shape)],
-        [helper.make_tensor_value_info(name, TensorProto.BOOL, None) for name in outputs],
-    )
-    opsets = [helper.make_opsetid("", opset), helper.make_opsetid(OURS, 1)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=9)
-
-
-def one_node(operator, type_, domain=OURS, opset=20, **attributes):
-    return model_of(
-        [helper.make_node(operator, ["x"], ["y"], domain=domain, **attributes)], type_, opset=opset
-    )
-
-
-def run(made, bits, type_):
-    """Feeds bits as they are: numpy has no names for most of these types."""
-    value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(bits), type_)
-    return made.run_with_ort_values(["y"], {"x": value})[0].numpy()
-
-
-def oracle(operator, values, detect_negative=1, detect_positive=1):
-    """The answers of numpy, with ml_dtypes.
-
-    Computed in f64, to avoid their special code for single types. The conversion is exact.
-    """
-    with np.errstate(all="ignore"):
-        wide = values.astype(np.float64)
-    if operator == "IsNaN":
-        return np.isnan(wide)
-    if operator == "IsFinite":
-        return np.isfinite(wide)
-    negative, positive = bool(detect_negative), bool(detect_positive)
-    return (np.isposinf(wide) & positive) | (np.isneginf(wide) & negative)
-
-
-def patterns(name):
-    """All codes of types up to 16 bits. Random bits of wider types, a quarter NaN or Inf."""
-    _, _, unsigned = TYPES[name]
-    width = 8 * np.dtype(unsigned).itemsize
-    if width <= 16:
-        return np.arange(2**width, dtype=unsigned)
-    random = np.random.default_rng(1)
-    bits = random.integers(0, 2**width, 200_003, dtype=unsigned, endpoint=False)
-    exponent = unsigned(0x7F80_0000 if width == 32 else 0x7FF0_0000_0000_0000)
-    bits[::4] |= exponent
-    bits[::8] &= exponent | unsigned(1 << (width - 1))
-    return bits
-
+from models import OURS, TYPES, model_of, one_node, oracle, patterns, run, session
 
 class NodeTests(unittest.TestCase):
     """ONNX's own node tests, through our operators."""
@@ -266,41 +184,5 @@ class Refusals(unittest.TestCase):
             self.assertIn("detect_negative", str(refused.exception))
 
 
-def times():
-    """Median milliseconds of session.run for 1 Mi elements: ours and the runtime's, in turns."""
-    print(
-        f"onnxruntime {ort.__version__}, 1 Mi elements, one thread, "
-        "median of 101 runs in turns, microseconds"
-    )
-    print(f"{'':12} {'IsNaN':>16} {'IsInf':>16} {'IsFinite':>16}   ours / theirs")
-    composed = [
-        helper.make_node("IsNaN", ["x"], ["nan"]),
-        helper.make_node("IsInf", ["x"], ["inf"]),
-        helper.make_node("Or", ["nan", "inf"], ["either"]),
-        helper.make_node("Not", ["either"], ["y"]),
-    ]
-    for name, (type_, _, unsigned) in TYPES.items():
-        value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.zeros(1 << 20, unsigned), type_)
-        cells = []
-        for operator in ("IsNaN", "IsInf", "IsFinite"):
-            theirs = (
-                model_of(composed, type_)
-                if operator == "IsFinite"
-                else one_node(operator, type_, domain="")
-            )
-            pair = [session(one_node(operator, type_)), session(theirs)]
-            taken = [[], []]
-            for _ in range(101):
-                for made, into in zip(pair, taken):
-                    begin = time.perf_counter()
-                    made.run_with_ort_values(["y"], {"x": value})
-                    into.append(time.perf_counter() - begin)
-            cells.append(" / ".join(f"{1e6 * np.median(into):.0f}" for into in taken))
-        print(f"{name:12} " + " ".join(f"{cell:>16}" for cell in cells))
-
-
 if __name__ == "__main__":
-    result = unittest.main(exit=False, verbosity=1).result
-    if not result.wasSuccessful():
-        raise SystemExit(1)
-    times()
+    unittest.main()

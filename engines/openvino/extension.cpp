@@ -5,6 +5,8 @@
 #include <memory>
 #include <openvino/core/extension.hpp>
 #include <openvino/core/op_extension.hpp>
+#include <openvino/frontend/onnx/extension/conversion.hpp>
+#include <openvino/op/convert.hpp>
 #include <openvino/op/op.hpp>
 #include <vector>
 
@@ -34,18 +36,32 @@ nf_format format_of(const ov::element::Type &type) {
   }
 }
 
-// What the three have in common: one input of any shape, one boolean output of that shape.
+// What the three have in common: one input of any shape, and one output of that shape, boolean or
+// u8. Both are a byte, 0 or 1.
 class Classification : public ov::op::Op {
 public:
   OPENVINO_OP("Classification", "nonfinite");
 
+  bool visit_attributes(ov::AttributeVisitor &visitor) override {
+    visitor.on_attribute("output_type", output_type_);
+    return true;
+  }
+
+  void set_output_element_type(const ov::element::Type &type) {
+    output_type_ = type;
+    validate_and_infer_types();
+  }
+
   void validate_and_infer_types() override {
     const auto &type = get_input_element_type(0);
+    NODE_VALIDATION_CHECK(this,
+                          output_type_ == ov::element::boolean || output_type_ == ov::element::u8,
+                          "The output type must be boolean or u8 (got ", output_type_, ").");
     NODE_VALIDATION_CHECK(this, type.is_dynamic() || format_of(type) != 0,
                           "The element type of the input tensor must be a floating point number or "
                           "dynamic (got ",
                           type, ").");
-    set_output_type(0, ov::element::boolean, get_input_partial_shape(0));
+    set_output_type(0, output_type_, get_input_partial_shape(0));
   }
 
   bool has_evaluate() const override {
@@ -53,28 +69,23 @@ public:
     return type.is_dynamic() || format_of(type) != 0;
   }
 
+  // For packed tensors. The CPU plugin calls this overload, with its own memory. Constant folding
+  // calls it too. Asking a tensor for its strides would take 0.2 us, which is as long as the answer
+  // for thousands of elements.
   bool evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs) const override {
     const ov::Tensor &x = inputs.at(0);
-    ov::Tensor &out = outputs.at(0);
-    if (out.get_shape() != x.get_shape()) {
-      out.set_shape(x.get_shape());
-    }
-    const nf_status status =
-        x.is_continuous() && out.is_continuous()
-            ? nf_mask(x.data(), format_of(x.get_element_type()), x.get_size(), predicate(),
-                      static_cast<uint8_t *>(out.data()))
-            : strided(x, out);
-    OPENVINO_ASSERT(status == NF_OK, get_type_name(), ": ", nf_status_message(status));
+    ov::Tensor &out = sized(outputs, x);
+    check(nf_mask(x.data(), format_of(x.get_element_type()), x.get_size(), predicate(),
+                  static_cast<uint8_t *>(out.data())));
     return true;
   }
 
-protected:
-  using ov::op::Op::Op;
-  virtual nf_predicate predicate() const = 0;
-
-private:
-  // Parts of a larger tensor.
-  nf_status strided(const ov::Tensor &x, ov::Tensor &out) const {
+  // For tensors with any strides, such as parts of larger ones. `Model::evaluate` calls this
+  // overload.
+  bool evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs,
+                const ov::EvaluationContext &) const override {
+    const ov::Tensor &x = inputs.at(0);
+    ov::Tensor &out = sized(outputs, x);
     const ov::Shape sizes = x.get_shape();
     const auto steps = [](const ov::Tensor &tensor) {
       std::vector<ptrdiff_t> strides;
@@ -86,8 +97,35 @@ private:
     const auto from = steps(x), to = steps(out);
     const nf_view view = {x.data(),     format_of(x.get_element_type()), sizes.size(),
                           sizes.data(), from.data(),                     0};
-    return nf_view_mask(&view, predicate(), static_cast<uint8_t *>(out.data()), 0, to.data());
+    check(nf_view_mask(&view, predicate(), static_cast<uint8_t *>(out.data()), 0, to.data()));
+    return true;
   }
+
+protected:
+  using ov::op::Op::Op;
+  virtual nf_predicate predicate() const = 0;
+
+  // The copy of an operator has the same type of output.
+  std::shared_ptr<ov::Node> typed(const std::shared_ptr<Classification> &copy) const {
+    copy->set_output_element_type(output_type_);
+    return copy;
+  }
+
+private:
+  // The output, with the shape of the input.
+  static ov::Tensor &sized(ov::TensorVector &outputs, const ov::Tensor &x) {
+    ov::Tensor &out = outputs.at(0);
+    if (out.get_shape() != x.get_shape()) {
+      out.set_shape(x.get_shape());
+    }
+    return out;
+  }
+
+  void check(nf_status status) const {
+    OPENVINO_ASSERT(status == NF_OK, get_type_name(), ": ", nf_status_message(status));
+  }
+
+  ov::element::Type output_type_ = ov::element::boolean;
 };
 
 class IsFinite : public Classification {
@@ -101,9 +139,8 @@ public:
 
   std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector &inputs) const override {
     check_new_args_count(this, inputs);
-    return std::make_shared<IsFinite>(inputs.at(0));
+    return typed(std::make_shared<IsFinite>(inputs.at(0)));
   }
-  bool visit_attributes(ov::AttributeVisitor &) override { return true; }
 
 protected:
   nf_predicate predicate() const override { return NF_IS_FINITE; }
@@ -120,9 +157,8 @@ public:
 
   std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector &inputs) const override {
     check_new_args_count(this, inputs);
-    return std::make_shared<IsNaN>(inputs.at(0));
+    return typed(std::make_shared<IsNaN>(inputs.at(0)));
   }
-  bool visit_attributes(ov::AttributeVisitor &) override { return true; }
 
 protected:
   nf_predicate predicate() const override { return NF_IS_NAN; }
@@ -140,12 +176,12 @@ public:
 
   std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector &inputs) const override {
     check_new_args_count(this, inputs);
-    return std::make_shared<IsInf>(inputs.at(0), detect_negative_, detect_positive_);
+    return typed(std::make_shared<IsInf>(inputs.at(0), detect_negative_, detect_positive_));
   }
   bool visit_attributes(ov::AttributeVisitor &visitor) override {
     visitor.on_attribute("detect_negative", detect_negative_);
     visitor.on_attribute("detect_positive", detect_positive_);
-    return true;
+    return Classification::visit_attributes(visitor);
   }
 
 protected:
@@ -155,10 +191,36 @@ private:
   bool detect_negative_ = true, detect_positive_ = true;
 };
 
+// What a node of an ONNX file becomes: the operator with a u8 output, and a Convert to boolean. The
+// CPU plugin computes booleans as u8, and its operators cannot read the booleans of an extension.
+ov::OutputVector onnx_outputs(const std::shared_ptr<Classification> &op) {
+  op->set_output_element_type(ov::element::u8);
+  return std::make_shared<ov::op::v0::Convert>(op, ov::element::boolean)->outputs();
+}
+
+template <typename Operator> ov::OutputVector from_onnx(const ov::frontend::NodeContext &node) {
+  return onnx_outputs(std::make_shared<Operator>(node.get_input(0)));
+}
+
+// In ONNX the attributes are integers: any number except 0 is on.
+template <> ov::OutputVector from_onnx<IsInf>(const ov::frontend::NodeContext &node) {
+  const auto on = [&node](const char *name) { return node.get_attribute<int64_t>(name, 1) != 0; };
+  return onnx_outputs(std::make_shared<IsInf>(node.get_input(0), on("detect_negative"),
+                                              on("detect_positive")));
+}
+
+template <typename Operator> ov::Extension::Ptr onnx_extension() {
+  return std::make_shared<ov::frontend::onnx::ConversionExtension>(
+      Operator::get_type_info_static().name, "nonfinite", from_onnx<Operator>);
+}
+
 } // namespace
 
 OPENVINO_CREATE_EXTENSIONS(std::vector<ov::Extension::Ptr>({
     std::make_shared<ov::OpExtension<IsFinite>>(),
     std::make_shared<ov::OpExtension<IsNaN>>(),
     std::make_shared<ov::OpExtension<IsInf>>(),
+    onnx_extension<IsFinite>(),
+    onnx_extension<IsNaN>(),
+    onnx_extension<IsInf>(),
 }));

@@ -48,10 +48,16 @@ fn number(u: &mut Unstructured<'_>) -> Result<u32> {
 }
 
 impl Desc {
-    fn new(u: &mut Unstructured<'_>, rank: usize, likely: &[TensorDataType]) -> Result<Self> {
+    fn new(
+        u: &mut Unstructured<'_>,
+        rank: usize,
+        likely: &[TensorDataType],
+        likely_flags: u32,
+    ) -> Result<Self> {
         let data_type =
             if u.ratio(15, 16)? { *u.choose(likely)? } else { *u.choose(TensorDataType::ALL)? };
-        let flags = if u.ratio(15, 16)? { u.int_in_range(0..=1)? } else { u.arbitrary()? };
+        let flags =
+            if u.ratio(15, 16)? { u.int_in_range(0..=1)? & likely_flags } else { u.arbitrary()? };
         let rank = if u.ratio(31, 32)? { rank } else { u.int_in_range(0..=9)? };
         let strides = if u.arbitrary()? {
             Some((0..rank).map(|_| number(u)).collect::<Result<_>>()?)
@@ -92,8 +98,9 @@ impl<'a> Arbitrary<'a> for Input {
         if u.ratio(1, 16)? {
             output_sizes = (0..u.int_in_range(0..=9)?).map(|_| number(u)).collect::<Result<_>>()?;
         }
-        let input = Desc::new(u, rank, &[Float16, Float32])?;
-        let output = Desc::new(u, rank, if mode.is_none() { &[Uint8, Uint32] } else { &[Uint8] })?;
+        let input = Desc::new(u, rank, &[Float16, Float32], BufferTensorDesc::OWNED_BY_DML)?;
+        let outputs: &[_] = if mode.is_none() { &[Uint8, Uint32] } else { &[Uint8] };
+        let output = Desc::new(u, rank, outputs, 0)?;
         Ok(Self {
             level,
             mode,
@@ -165,6 +172,7 @@ fn run(
     let mut x: Vec<u8> =
         input.bytes.iter().copied().cycle().take((offset_in + total_in) as usize).collect();
     x.resize((offset_in + total_in) as usize, 0);
+    let owned = from.flags == BufferTensorDesc::OWNED_BY_DML;
     let aligned = [(offset_in, from), (offset_out, to)].iter().all(|(offset, desc)| {
         offset % u64::from(desc.guaranteed_base_offset_alignment.max(16)) == 0
     });
@@ -179,15 +187,15 @@ fn run(
         let input = BufferBinding { buffer: &x, offset: offset_in, size_in_bytes: total_in };
         let output =
             BufferBindingMut { buffer: &mut out, offset: offset_out, size_in_bytes: total_out };
-        assert_eq!(
-            operator.dispatch_on(backend, input, output).is_ok(),
-            aligned,
-            "{}",
-            backend.name()
-        );
+        let result = if owned {
+            operator.initialize(input).and_then(|bound| bound.dispatch_on(backend, output))
+        } else {
+            operator.dispatch_on(backend, input, output)
+        };
+        assert_eq!(result.is_ok(), aligned, "{}", backend.name());
         assert_eq!(out, expected, "{}", backend.name());
     }
-    // A range that is too short by a byte.
+    // A range that is too short by a byte, or an input that must not be bound here.
     let mut out = unchanged.clone();
     let output =
         BufferBindingMut { buffer: &mut out, offset: offset_out, size_in_bytes: total_out - 1 };

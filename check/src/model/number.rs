@@ -193,6 +193,18 @@ mod tests {
         }
     }
 
+    /// E8M0 has neither zero nor negative numbers (OCP MX 1.0, section 5.4.1): its least value is
+    /// 2^-127. What is half a step or more below it has no code.
+    #[test]
+    fn below_the_least_value() {
+        let code = |number| code(number, Format::F8E8M0Fnu);
+        let least = power_of_two(-127);
+        assert_eq!([code(least), code((least / 2.0).next_up())], [Some(0); 2]);
+        for number in [least / 2.0, least / 3.0, 0.0, -0.0, -least, -1.0] {
+            assert_eq!(code(number), None, "{number:e}");
+        }
+    }
+
     /// Oracle: the standard library.
     #[test]
     fn rounding_to_f32() {

@@ -103,3 +103,15 @@ fn sums() {
     assert_eq!(by_dtype.keys().copied().collect::<Vec<_>>(), ["F32", "U8"]);
     assert_eq!((by_dtype["F32"].tensors, by_dtype["U8"].not_float), (2, 1));
 }
+
+#[test]
+fn names_of_pairs() {
+    let array = |number| report(&npy("<f4", &[1], false, &bytes(&[number])), FileFormat::NPY);
+    let of = |a: Report, b: Report| {
+        let (a, b) = (side(&[("1", a)]), side(&[("1", b)]));
+        let pairs = diff(&a, &b).expect("one tensor on each side");
+        pairs.iter().map(|pair| pair.name().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    assert_eq!(of(vectors(&[("x", &[0.0])]), vectors(&[("x", &[NAN])])), [Some("x".to_owned())]);
+    assert_eq!(of(array(0.0), array(NAN)), [None]);
+}

@@ -242,3 +242,17 @@ fn damaged_anywhere() {
         }
     }
 }
+
+/// Scales whose bits are spread over several words are read in little-endian files only.
+#[test]
+fn split_scales_in_big_endian_files() {
+    const IQ1_M: u32 = 29;
+    let data = [0; 56];
+    let looked_at = |big| {
+        let report = report(&gguf(&[one(IQ1_M, &[256], &data)], big, &[]), FileFormat::GGUF);
+        report.tensors[0].looked_at.clone()
+    };
+    assert!(matches!(looked_at(false), LookedAt::Scales { .. }));
+    let why = "this ggml type cannot be looked at".to_owned();
+    assert_eq!(looked_at(true), LookedAt::Unreadable(why));
+}

@@ -281,6 +281,24 @@ fn tallies_of_nothing() {
     merge(&plan, [], &Options::default()).unwrap();
 }
 
+/// A part behind the end of a tensor.
+#[test]
+fn tallies_of_more_than_there_is() {
+    let (_folder, _, plan, _, found) = ten();
+    let options = Options::default();
+    let all = found.into_iter().reduce(|all, more| all.merge(more).unwrap()).unwrap();
+    let mut document = serde_json::to_value(&all).unwrap();
+    assert_eq!(document["found"][0]["parts"][0]["end"], 400);
+    let reread = |document: &Value| serde_json::from_value::<Tallies>(document.clone()).unwrap();
+    merge(&plan, [reread(&document)], &options).unwrap();
+    document["found"][0]["parts"][0]["end"] = 404.into();
+    let merged = merge(&plan, [reread(&document)], &options);
+    assert!(
+        matches!(merged, Err(work::Error::Invalid("tallies of more than there is"))),
+        "{merged:?}"
+    );
+}
+
 /// Changes one value of a document at random.
 fn change(value: &mut Value, random: &mut Random) {
     match value {

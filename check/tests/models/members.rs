@@ -198,6 +198,12 @@ fn bytes_of_no_member() {
     assert_eq!(gap(&beside(&described)), Vec::<String>::new());
     let descriptor = [&descriptor[..], &nan].concat();
     assert_eq!(gap(&beside(&Beside { descriptor: &descriptor, ..described })).len(), 1);
+    // A name may hold any bytes if both headers have the same name.
+    let named = |local_name| {
+        zip_beside("\u{1}\u{2}.npy", &good_npy(), &Beside { local_name, ..Beside::default() })
+    };
+    assert_eq!(gap(&named(None)), Vec::<String>::new());
+    assert_eq!(gap(&named(Some(b"\x01\x03.npy"))).len(), 1);
     // Padding, and text.
     assert_eq!(gap(&[&clean[..], &[0; 9], b"hello"].concat()).len(), 1);
     assert_eq!(gap(&[&clean[..], b"hello"].concat()), Vec::<String>::new());

@@ -341,3 +341,28 @@ fn gaps_of_external_data() {
     assert_eq!(of(32, f32::NAN), (false, vec!["bytes 32 to 40".to_owned()]));
     assert_eq!(of(60, f32::NAN), (false, vec!["bytes 42 to 64".to_owned()]));
 }
+
+/// The two graphs of a TrainingInfoProto (onnx.proto, ModelProto.training_info).
+#[test]
+fn graphs_of_training() {
+    let graph = |name| bytes(5, &tensor(name, 1, &[1], &[bytes(9, &f32::NAN.to_le_bytes())]));
+    let training = [bytes(1, &graph("a")), bytes(2, &graph("b"))].concat();
+    let report = check(&[model(&[]), bytes(20, &training)].concat(), FileFormat::ONNX);
+    let names: Vec<_> = report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
+    assert_eq!(names, ["training.initialization/a", "training.algorithm/b"]);
+    assert!(report.tensors.iter().all(|tensor| tensor.found.nan.count == 1));
+}
+
+/// A number of variable length has at most ten bytes.
+#[test]
+fn numbers_without_an_end() {
+    let error_of = |number: &[u8]| error(&[&model(&[])[..], number].concat(), FileFormat::ONNX);
+    for length in 1..10 {
+        let why = error_of(&vec![0x80; length]);
+        assert!(why.contains("a number is cut off"), "{length}: {why}");
+    }
+    for length in [10, 11, 100] {
+        let why = error_of(&vec![0x80; length]);
+        assert!(why.contains("a number is too long"), "{length}: {why}");
+    }
+}

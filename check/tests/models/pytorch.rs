@@ -349,3 +349,20 @@ fn lies() {
         assert!(cut.is_err());
     }
 }
+
+/// Archives one behind the other, and bytes behind the last.
+#[test]
+fn several_archives() {
+    let one = |name, number: f32| {
+        let tensor = tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]);
+        archive(&state_dict(&[(name, tensor)]), &[&number.to_le_bytes()])
+    };
+    let report = check(&[one("a", f32::NAN), one("b", 0.0)].concat(), FileFormat::PYTORCH);
+    let names: Vec<_> = report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
+    assert_eq!(names, ["archive 0.a", "archive 1.b"]);
+    let counts: Vec<_> = report.tensors.iter().map(|tensor| tensor.found.nan.count).collect();
+    assert_eq!(counts, [1, 0]);
+    let more = [&one("a", 0.0)[..], &f32::NAN.to_le_bytes()].concat();
+    let report = check(&more, FileFormat::PYTORCH);
+    assert_eq!(report.not_looked_at().count(), 1);
+}

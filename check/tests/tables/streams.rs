@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use arrow_ipc::{CompressionType, Precision};
 use lz4_flex::frame::FrameEncoder;
 use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes, check_stream};
+use ruzstd::encoding::CompressionLevel;
 
 use crate::write::{Field, Form, Kind, Message, Node, arrow, field, numbers};
 use crate::{Slowly, Watch, assert_one, damaged, refused, report};
@@ -178,6 +179,35 @@ fn compressed_buffers() {
         let report = report(&bytes, FileFormat::ARROW);
         assert_one(&report.tensors[0], 0, &[2], NAN, "list");
         assert_one(&report.tensors[1], 0, &[1], NAN, "numbers");
+    }
+}
+
+/// A frame of several blocks, and several frames (RFC 8878, section 3: a decoder treats them as
+/// one).
+#[test]
+fn large_frames_of_zstd() {
+    let mut state = 1u32;
+    let mut random = || {
+        state = state.wrapping_mul(0x0019_660D).wrapping_add(0x3C6E_F35F);
+        // Neither NaN nor infinity.
+        u64::from(state & 0xBFFF_FFFF)
+    };
+    let mut numbers_of_column: Vec<_> = (0..100_000).map(|_| random()).collect();
+    numbers_of_column[99_999] = NAN;
+    let plain = numbers(&numbers_of_column, 4, None).buffers.remove(1);
+    let frame = |bytes| ruzstd::encoding::compress_to_vec(bytes, CompressionLevel::Fastest);
+    let length = (plain.len() as i64).to_le_bytes();
+    let (head, tail) = plain.split_at(150_000);
+    let one = [&length[..], &frame(&plain[..])].concat();
+    let two = [&length[..], &frame(head), &frame(tail)].concat();
+    for (data, file) in
+        [one, two].into_iter().flat_map(|data| [(data.clone(), true), (data, false)])
+    {
+        let form = Form { codec: Some(CompressionType::ZSTD), ..Form::plain(file) };
+        let node = Node { length: 100_000, nulls: 0, buffers: vec![vec![], data] };
+        let bytes = form.arrow(&[f32s("x")], &[Message::Batch(100_000, vec![node])]);
+        let report = report(&bytes, FileFormat::ARROW);
+        assert_one(&report.tensors[0], 0, &[99_999], NAN, "x");
     }
 }
 

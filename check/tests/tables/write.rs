@@ -107,13 +107,18 @@ impl Form {
     }
 }
 
-/// A file with one batch. The footer names this batch `times` times, and then a batch before the
-/// beginning of the file.
-pub(crate) fn repeating(fields: &[Field], message: Message, times: usize) -> Vec<u8> {
+/// A file with one batch. The footer names this batch `times` times, and then a batch at the offset
+/// `last`.
+pub(crate) fn repeating(
+    fields: &[Field],
+    message: Message,
+    times: usize,
+    last: Option<i64>,
+) -> Vec<u8> {
     let form = Form::plain(true);
     let (mut bytes, mut batches, _) = framed(form, fields, &[message]);
     batches.resize(times, batches[0]);
-    batches.push(fb::Block::new(-1, 0, 0));
+    batches.extend(last.map(|at| fb::Block::new(at, 0, 0)));
     close(&mut bytes, form, fields, &batches, &[]);
     bytes
 }

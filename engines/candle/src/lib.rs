@@ -14,7 +14,7 @@
 //! Tensors are read in place, with any strides. Integers are always finite.
 
 use candle_core::{CpuStorage, CustomOp1, DType, Error, Layout, Result, Shape, Storage, Tensor};
-use nonfinite::{Census, Element, Elements, F8E4M3Fn, Format, Predicate, TensorView};
+use nonfinite::{Census, Element, Elements, Format, Predicate, TensorView};
 
 /// A tensor of type U8 and of the same shape: 1 where `predicate` holds, else 0.
 ///
@@ -98,18 +98,13 @@ fn view_of<T>(
     layout: &Layout,
     run: impl FnOnce(&TensorView<'_>) -> Result<T>,
 ) -> Option<Result<T>> {
-    // Bytes of formats that never hold NaN or infinity, and of E8M0 scales.
     let codes = |bytes, format| Elements::from_bytes(bytes, format).ok();
-    let fp8: Vec<F8E4M3Fn>;
     let elements = match storage {
         CpuStorage::F32(x) => Elements::from(x.as_slice()),
         CpuStorage::F64(x) => Elements::from(x.as_slice()),
         CpuStorage::F16(x) => Elements::from(x.as_slice()),
         CpuStorage::BF16(x) => Elements::from(x.as_slice()),
-        CpuStorage::F8E4M3(x) => {
-            fp8 = x.iter().map(|x| F8E4M3Fn::from_bits(x.to_bits())).collect();
-            Elements::from(fp8.as_slice())
-        }
+        CpuStorage::F8E4M3(x) => codes(bytemuck::cast_slice(x), Format::F8E4M3Fn)?,
         CpuStorage::F8E8M0(x) => codes(x, Format::F8E8M0Fnu)?,
         _ => return None,
     };

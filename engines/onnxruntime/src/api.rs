@@ -2,24 +2,47 @@
 //! `Result`s.
 #![expect(unsafe_code, reason = "functions of ONNX Runtime")]
 
-use std::ffi::{CStr, CString, c_void};
+use std::borrow::Cow;
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
-use std::sync::OnceLock;
+use std::{ptr, slice};
 
 use ort_sys::{
-    OrtApi, OrtCustomOpDomain, OrtErrorCode, OrtKernelContext, OrtKernelInfo, OrtSessionOptions,
-    OrtShapeInferContext, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
+    ONNXTensorElementDataType as ElementType, OrtApi, OrtApiBase, OrtCustomOpDomain, OrtErrorCode,
+    OrtKernelContext, OrtKernelInfo, OrtSessionOptions, OrtShapeInferContext, OrtStatusPtr,
+    OrtTensorTypeAndShapeInfo, OrtValue,
 };
 
 use crate::operator::Operator;
 
+/// Version of the interface that this library asks the runtime for: the first of ONNX Runtime 1.17.
+pub(crate) const API_VERSION: u32 = 17;
+
+/// The first version of the interface with `GetTensorElementTypeAndShapeDataReference`.
+const SHAPE_VERSION: u32 = 24;
+
 /// A status with an error. It is returned to the runtime, which frees it.
 pub(crate) struct Failure(OrtStatusPtr);
 
-/// The table of functions of the runtime, for our version of the interface.
+/// The functions of the runtime.
 #[derive(Clone, Copy)]
-pub(crate) struct Api(&'static OrtApi);
+pub(crate) struct Api {
+    /// The table for `API_VERSION`. `OrtApi` also declares functions of later versions, which the
+    /// table of an old runtime ends before. So this is a pointer, and never a reference.
+    table: *const OrtApi,
+    /// The function for the shape of a tensor that allocates nothing, where the runtime has it.
+    shape: Option<ShapeFn>,
+    /// The Y of the runtime's version 1.Y.Z.
+    minor: u32,
+}
+
+/// `OrtApi::GetTensorElementTypeAndShapeDataReference`.
+type ShapeFn = unsafe extern "system" fn(
+    *const OrtValue,
+    *mut ElementType,
+    *mut *const i64,
+    *mut usize,
+) -> OrtStatusPtr;
 
 /// Type and shape of a tensor, released on drop.
 struct Info {
@@ -30,33 +53,53 @@ struct Info {
 impl Drop for Info {
     fn drop(&mut self) {
         // SAFETY: the runtime gave `info` to us to release, and nobody else has it.
-        unsafe { (self.api.0.ReleaseTensorTypeAndShapeInfo)(self.info) }
+        unsafe { ((*self.api.table).ReleaseTensorTypeAndShapeInfo)(self.info) }
     }
 }
-
-static REGISTERED: OnceLock<Api> = OnceLock::new();
 
 fn checked(status: OrtStatusPtr) -> Result<(), Failure> {
     if status.0.is_null() { Ok(()) } else { Err(Failure(status)) }
 }
 
 impl Api {
+    /// `None` if `base` is null or the runtime is older than 1.17.
+    ///
     /// # Safety
-    /// `raw` is not null, was returned by `OrtApiBase::GetApi` for our version, and lives as long
+    /// `base` is null or what `OrtGetApiBase` returns, and the functions behind `base` live as long
     /// as this library.
-    pub(crate) unsafe fn new(raw: *const OrtApi) -> Self {
-        // SAFETY: as the caller promises.
-        Self(unsafe { &*raw })
+    pub(crate) unsafe fn new(base: *const OrtApiBase) -> Option<Self> {
+        if base.is_null() {
+            return None;
+        }
+        // SAFETY: not null, so as the caller promises.
+        let base = unsafe { &*base };
+        // SAFETY: the function takes nothing and returns a static string.
+        let version = unsafe { CStr::from_ptr((base.GetVersionString)()) };
+        let version = version.to_str().unwrap_or_default();
+        let minor = version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0);
+        // SAFETY: `GetApi` returns null for a version that the runtime does not have.
+        let table = unsafe { (base.GetApi)(API_VERSION) };
+        if table.is_null() {
+            return None;
+        }
+        // The runtime prints an error when it is asked for a version that it does not have.
+        let shape = if minor < SHAPE_VERSION { None } else { Self::shape_function(base) };
+        Some(Self { table, shape, minor })
     }
 
-    /// Keeps it for [`Api::registered`].
-    pub(crate) fn register(self) {
-        REGISTERED.get_or_init(|| self);
+    fn shape_function(base: &OrtApiBase) -> Option<ShapeFn> {
+        // SAFETY: `GetApi` returns null for a version that the runtime does not have.
+        let table = unsafe { (base.GetApi)(SHAPE_VERSION) };
+        if table.is_null() {
+            return None;
+        }
+        // SAFETY: the table is of the version that added this function.
+        Some(unsafe { (*table).GetTensorElementTypeAndShapeDataReference })
     }
 
-    /// The table of the runtime that has registered our operators, for callbacks without one.
-    pub(crate) fn registered() -> Option<Self> {
-        REGISTERED.get().copied()
+    /// The Y of the runtime's version 1.Y.Z.
+    pub(crate) fn minor(self) -> u32 {
+        self.minor
     }
 
     /// Runs a function that may fail or panic, and converts the result to a status.
@@ -76,7 +119,7 @@ impl Api {
 
     fn status(self, code: OrtErrorCode, message: &CStr) -> Failure {
         // SAFETY: the message ends with a null byte and is copied.
-        Failure(unsafe { (self.0.CreateStatus)(code, message.as_ptr()) })
+        Failure(unsafe { ((*self.table).CreateStatus)(code, message.as_ptr()) })
     }
 
     /// A status for invalid input.
@@ -87,7 +130,7 @@ impl Api {
     pub(crate) fn create_domain(self, name: &CStr) -> Result<*mut OrtCustomOpDomain, Failure> {
         let mut domain = ptr::null_mut();
         // SAFETY: the name ends with a null byte and is copied; `domain` takes a pointer.
-        checked(unsafe { (self.0.CreateCustomOpDomain)(name.as_ptr(), &mut domain) })?;
+        checked(unsafe { ((*self.table).CreateCustomOpDomain)(name.as_ptr(), &mut domain) })?;
         Ok(domain)
     }
 
@@ -98,7 +141,7 @@ impl Api {
         operator: &'static Operator,
     ) -> Result<(), Failure> {
         // SAFETY: the domain exists, as nobody releases it; the operator lives forever.
-        checked(unsafe { (self.0.CustomOpDomain_Add)(domain, operator.as_custom_op()) })
+        checked(unsafe { ((*self.table).CustomOpDomain_Add)(domain, operator.as_custom_op()) })
     }
 
     /// `options` are those that the runtime gave, `domain` is one that [`Api::create_domain`] made.
@@ -109,7 +152,7 @@ impl Api {
     ) -> Result<(), Failure> {
         // SAFETY: both exist: the options during the call of `RegisterCustomOps`, the domain
         // forever.
-        checked(unsafe { (self.0.AddCustomOpDomain)(options, domain) })
+        checked(unsafe { ((*self.table).AddCustomOpDomain)(options, domain) })
     }
 
     /// An integer attribute of a node, or `default` if the node has none of that name. One of
@@ -123,8 +166,9 @@ impl Api {
         let mut value = default;
         // SAFETY: the runtime gave `info` for the call that we are in; the name ends with a null
         // byte.
-        let status =
-            unsafe { (self.0.KernelInfoGetAttribute_int64)(info, name.as_ptr(), &mut value) };
+        let status = unsafe {
+            ((*self.table).KernelInfoGetAttribute_int64)(info, name.as_ptr(), &mut value)
+        };
         let Err(failure) = checked(status) else { return Ok(value) };
         let message = self.take_message(failure);
         // The runtime has no code of its own for an attribute that is not there.
@@ -140,46 +184,72 @@ impl Api {
     fn take_message(self, failure: Failure) -> String {
         // SAFETY: the status is not null; its message ends with a null byte and lives as long as
         // the status.
-        let message = unsafe { CStr::from_ptr((self.0.GetErrorMessage)(failure.0.0)) }
+        let message = unsafe { CStr::from_ptr(((*self.table).GetErrorMessage)(failure.0.0)) }
             .to_string_lossy()
             .into_owned();
         // SAFETY: the status is ours, and is not used again.
-        unsafe { (self.0.ReleaseStatus)(failure.0.0) };
+        unsafe { ((*self.table).ReleaseStatus)(failure.0.0) };
         message
     }
 
-    /// The data and the shape of input 0 of the node being computed.
+    /// The data and the shape of input 0 of the node being computed. Both live as long as the call
+    /// that `context` was given for.
     pub(crate) fn input(
         self,
-        context: *mut OrtKernelContext,
-    ) -> Result<(*const c_void, Vec<i64>), Failure> {
+        context: &*mut OrtKernelContext,
+    ) -> Result<(*const c_void, Cow<'_, [i64]>), Failure> {
         let mut value: *const OrtValue = ptr::null();
         // SAFETY: the runtime gave the context for the call that we are in; `value` takes a
         // pointer.
-        checked(unsafe { (self.0.KernelContext_GetInput)(context, 0, &mut value) })?;
+        checked(unsafe { ((*self.table).KernelContext_GetInput)(*context, 0, &mut value) })?;
         if value.is_null() {
             return Err(self.invalid(c"nonfinite: input 0 is missing"));
         }
-        let mut info = ptr::null_mut();
-        // SAFETY: the value is a tensor, as the operator's declaration asks for; `info` takes a
-        // pointer.
-        checked(unsafe { (self.0.GetTensorTypeAndShape)(value, &mut info) })?;
-        let shape = self.shape(&Info { api: self, info })?;
+        let shape = match self.shape {
+            Some(function) => self.borrowed_shape(function, value)?,
+            None => self.copied_shape(value)?,
+        };
         let mut data = ptr::null_mut();
-        // SAFETY: as above. The pointer is only read through, though the runtime has no other
-        // function for it.
-        checked(unsafe { (self.0.GetTensorMutableData)(value.cast_mut(), &mut data) })?;
+        // SAFETY: the value is a tensor, as the operator's declaration asks for. The pointer is
+        // only read through, though old runtimes have no other function for it.
+        checked(unsafe { ((*self.table).GetTensorMutableData)(value.cast_mut(), &mut data) })?;
         Ok((data, shape))
     }
 
-    fn shape(self, info: &Info) -> Result<Vec<i64>, Failure> {
+    /// `value` is an input of the node being computed: a tensor, which the runtime keeps as it is
+    /// during the call.
+    fn borrowed_shape<'a>(
+        self,
+        function: ShapeFn,
+        value: *const OrtValue,
+    ) -> Result<Cow<'a, [i64]>, Failure> {
+        // A number, because the enum of `ort_sys` lacks newer types.
+        let mut element: c_int = 0;
+        let (mut sizes, mut rank) = (ptr::null(), 0);
+        let type_ = (&raw mut element).cast::<ElementType>();
+        // SAFETY: `value` is a tensor; the other three take what the function writes. A C enum has
+        // the size of `c_int`.
+        checked(unsafe { function(value, type_, &mut sizes, &mut rank) })?;
+        if rank == 0 {
+            return Ok(Cow::Borrowed(&[]));
+        }
+        // SAFETY: the tensor keeps that many sizes there as long as it lives.
+        Ok(Cow::Borrowed(unsafe { slice::from_raw_parts(sizes, rank) }))
+    }
+
+    /// As [`Api::borrowed_shape`], for runtimes without that function: three allocations.
+    fn copied_shape<'a>(self, value: *const OrtValue) -> Result<Cow<'a, [i64]>, Failure> {
+        let mut info = ptr::null_mut();
+        // SAFETY: `value` is a tensor; `info` takes a pointer.
+        checked(unsafe { ((*self.table).GetTensorTypeAndShape)(value, &mut info) })?;
+        let info = Info { api: self, info };
         let mut rank = 0;
         // SAFETY: `info` exists until it is dropped.
-        checked(unsafe { (self.0.GetDimensionsCount)(info.info, &mut rank) })?;
+        checked(unsafe { ((*self.table).GetDimensionsCount)(info.info, &mut rank) })?;
         let mut shape = vec![0; rank];
         // SAFETY: as above; `shape` takes `rank` numbers.
-        checked(unsafe { (self.0.GetDimensions)(info.info, shape.as_mut_ptr(), rank) })?;
-        Ok(shape)
+        checked(unsafe { ((*self.table).GetDimensions)(info.info, shape.as_mut_ptr(), rank) })?;
+        Ok(Cow::Owned(shape))
     }
 
     /// The data of output 0 of the node being computed, of this shape.
@@ -189,13 +259,14 @@ impl Api {
         shape: &[i64],
     ) -> Result<*mut c_void, Failure> {
         let mut value = ptr::null_mut();
+        let (sizes, rank) = (shape.as_ptr(), shape.len());
         // SAFETY: the runtime gave the context for the call that we are in; the shape is copied.
         checked(unsafe {
-            (self.0.KernelContext_GetOutput)(context, 0, shape.as_ptr(), shape.len(), &mut value)
+            ((*self.table).KernelContext_GetOutput)(context, 0, sizes, rank, &mut value)
         })?;
         let mut data = ptr::null_mut();
         // SAFETY: the runtime just made this tensor.
-        checked(unsafe { (self.0.GetTensorMutableData)(value, &mut data) })?;
+        checked(unsafe { ((*self.table).GetTensorMutableData)(value, &mut data) })?;
         Ok(data)
     }
 
@@ -207,8 +278,10 @@ impl Api {
         let mut info = ptr::null_mut();
         // SAFETY: the runtime gave the context for the call that we are in; it keeps `info`, which
         // is not ours.
-        checked(unsafe { (self.0.ShapeInferContext_GetInputTypeShape)(context, 0, &mut info) })?;
+        checked(unsafe {
+            ((*self.table).ShapeInferContext_GetInputTypeShape)(context, 0, &mut info)
+        })?;
         // SAFETY: as above; the shape is copied.
-        checked(unsafe { (self.0.ShapeInferContext_SetOutputTypeShape)(context, 0, info) })
+        checked(unsafe { ((*self.table).ShapeInferContext_SetOutputTypeShape)(context, 0, info) })
     }
 }

@@ -20,7 +20,8 @@ struct Kernel {
 }
 
 impl Kernel {
-    fn new(api: Api, operator: &Operator, info: *const OrtKernelInfo) -> Result<Self, Failure> {
+    fn new(operator: &Operator, info: *const OrtKernelInfo) -> Result<Self, Failure> {
+        let api = operator.api;
         let predicate = match operator.question {
             Question::Nan => Predicate::Nan,
             Question::Finite => Predicate::Finite,
@@ -35,7 +36,7 @@ impl Kernel {
 
     fn compute(&self, context: *mut OrtKernelContext) -> Result<(), Failure> {
         let api = self.api;
-        let (data, shape) = api.input(context)?;
+        let (data, shape) = api.input(&context)?;
         let out = api.output(context, &shape)?;
         // The runtime holds both tensors in memory, so that their sizes do not overflow.
         let elements = shape.iter().product::<i64>() as usize;
@@ -62,27 +63,25 @@ impl Kernel {
 
 /// `OrtCustomOp::InferOutputShapeFn`.
 pub(crate) unsafe extern "system" fn infer(
-    _: *const OrtCustomOp,
+    op: *const OrtCustomOp,
     context: *mut OrtShapeInferContext,
 ) -> OrtStatusPtr {
-    // Cannot be missing: this function is called only after registration.
-    let Some(api) = Api::registered() else { return OrtStatusPtr::default() };
+    // SAFETY: the runtime calls us with the operator that it was given.
+    let api = unsafe { Operator::of(op) }.api;
     api.guard(|| api.infer_same_shape(context))
 }
 
 /// `OrtCustomOp::CreateKernelV2`.
 pub(crate) unsafe extern "system" fn create(
     op: *const OrtCustomOp,
-    api: *const OrtApi,
+    _: *const OrtApi,
     info: *const OrtKernelInfo,
     kernel: *mut *mut c_void,
 ) -> OrtStatusPtr {
-    // SAFETY: the runtime calls us with its own table of functions, that of our version.
-    let api = unsafe { Api::new(api) };
-    // SAFETY: and with the operator that it was given.
+    // SAFETY: the runtime calls us with the operator that it was given.
     let operator = unsafe { Operator::of(op) };
-    api.guard(|| {
-        let made = Box::new(Kernel::new(api, operator, info)?);
+    operator.api.guard(|| {
+        let made = Box::new(Kernel::new(operator, info)?);
         // SAFETY: the runtime wants the kernel there.
         unsafe { kernel.write(Box::into_raw(made).cast()) };
         Ok(())

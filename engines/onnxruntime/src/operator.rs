@@ -2,7 +2,6 @@
 #![expect(unsafe_code, reason = "ONNX Runtime calls these functions")]
 
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::LazyLock;
 
 use nonfinite::Format;
 use ort_sys::{
@@ -10,30 +9,53 @@ use ort_sys::{
     OrtMemType,
 };
 
-use crate::{API_VERSION, kernel};
+use crate::api::{API_VERSION, Api};
+use crate::kernel;
 
 /// The question of an operator.
 #[derive(Clone, Copy)]
+#[allow(dead_code, reason = "the library for ONNX's own domain has no IsFinite")]
 pub(crate) enum Question {
     Nan,
     Inf,
     Finite,
 }
 
-const QUESTIONS: [(Question, &CStr); 3] =
-    [(Question::Nan, c"IsNaN"), (Question::Inf, c"IsInf"), (Question::Finite, c"IsFinite")];
+/// A domain of operators.
+pub(crate) struct Domain {
+    /// As nodes name the domain. Empty: ONNX's own.
+    pub(crate) name: &'static CStr,
+    pub(crate) operators: &'static [Declared],
+    /// Whether the operators take float8e8m0 where the runtime can.
+    pub(crate) e8m0: bool,
+}
 
-/// The element types that a runtime of our version of the interface can carry, and their formats.
-const TYPES: [(ElementType, Format); 8] = [
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, Format::F32),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, Format::F64),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16, Format::F16),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16, Format::Bf16),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FN, Format::F8E4M3Fn),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FNUZ, Format::F8E4M3FnUz),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2, Format::F8E5M2),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ, Format::F8E5M2FnUz),
+/// An operator of a domain, of any element type.
+pub(crate) struct Declared {
+    pub(crate) question: Question,
+    pub(crate) name: &'static CStr,
+    /// The first version of the domain in which nodes may use this operator.
+    pub(crate) since: c_int,
+}
+
+/// The element types of IsNaN-20 and IsInf-20 of ONNX, as the C interface numbers them.
+const TYPES: [(c_int, Format); 8] = [
+    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT as c_int, Format::F32),
+    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE as c_int, Format::F64),
+    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16 as c_int, Format::F16),
+    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 as c_int, Format::Bf16),
+    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FN as c_int, Format::F8E4M3Fn),
+    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FNUZ as c_int, Format::F8E4M3FnUz),
+    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2 as c_int, Format::F8E5M2),
+    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ as c_int, Format::F8E5M2FnUz),
 ];
+
+/// float8e8m0, which `ort_sys` does not know yet.
+const E8M0: (c_int, Format) = (26, Format::F8E8M0Fnu);
+
+/// The first minor version of the runtime whose custom operators can take float8e8m0. Older ones
+/// take the number 26 for int2, which has this number in ONNX.
+const E8M0_MINOR: u32 = 31;
 
 /// An operator: the description for the runtime, and our data, which each call gets back.
 #[repr(C)]
@@ -41,24 +63,29 @@ pub(crate) struct Operator {
     /// First, so that a pointer to the operator is a pointer to this.
     declared: OrtCustomOp,
     name: &'static CStr,
-    element: ElementType,
+    since: c_int,
+    element: c_int,
+    pub(crate) api: Api,
     pub(crate) question: Question,
     pub(crate) format: Format,
 }
 
 impl Operator {
-    /// All of them. They live forever.
-    pub(crate) fn all() -> &'static [Self] {
-        static ALL: LazyLock<Vec<Operator>> = LazyLock::new(|| {
-            let of = |(question, name)| {
-                TYPES.map(|(element, format)| Operator::new(question, name, element, format))
-            };
-            QUESTIONS.into_iter().flat_map(of).collect()
-        });
-        &ALL
+    /// All operators of a domain. They live forever.
+    pub(crate) fn all(domain: &Domain, api: Api) -> impl Iterator<Item = &'static Self> {
+        let e8m0 = (domain.e8m0 && api.minor() >= E8M0_MINOR).then_some(E8M0);
+        domain.operators.iter().flat_map(move |declared| {
+            TYPES.into_iter().chain(e8m0).map(move |(element, format)| {
+                &*Box::leak(Box::new(Self::new(declared, element, format, api)))
+            })
+        })
     }
 
-    fn new(question: Question, name: &'static CStr, element: ElementType, format: Format) -> Self {
+    fn new(operator: &Declared, element: c_int, format: Format, api: Api) -> Self {
+        // SAFETY: the C enum has the size of `c_int`, and only the runtime calls this function.
+        let get_input_type = unsafe {
+            std::mem::transmute::<InputTypeFn<c_int>, InputTypeFn<ElementType>>(get_input_type)
+        };
         let declared = OrtCustomOp {
             version: API_VERSION,
             CreateKernel: None,
@@ -82,8 +109,14 @@ impl Operator {
             InferOutputShapeFn: Some(kernel::infer),
             GetStartVersion: Some(first_version),
             GetEndVersion: Some(last_version),
+            // Later than `API_VERSION`.
+            GetMayInplace: None,
+            ReleaseMayInplace: None,
+            GetAliasMap: None,
+            ReleaseAliasMap: None,
         };
-        Self { declared, name, element, question, format }
+        let Declared { question, name, since } = *operator;
+        Self { declared, name, since, element, api, question, format }
     }
 
     pub(crate) fn as_custom_op(&'static self) -> *const OrtCustomOp {
@@ -98,6 +131,8 @@ impl Operator {
     }
 }
 
+type InputTypeFn<T> = unsafe extern "system" fn(*const OrtCustomOp, usize) -> T;
+
 unsafe extern "system" fn get_name(op: *const OrtCustomOp) -> *const c_char {
     // SAFETY: the runtime calls us with the operator that it was given.
     unsafe { Operator::of(op) }.name.as_ptr()
@@ -107,7 +142,7 @@ unsafe extern "system" fn get_execution_provider_type(_: *const OrtCustomOp) -> 
     c"CPUExecutionProvider".as_ptr()
 }
 
-unsafe extern "system" fn get_input_type(op: *const OrtCustomOp, _: usize) -> ElementType {
+unsafe extern "system" fn get_input_type(op: *const OrtCustomOp, _: usize) -> c_int {
     // SAFETY: the runtime calls us with the operator that it was given.
     unsafe { Operator::of(op) }.element
 }
@@ -135,8 +170,9 @@ unsafe extern "system" fn no(_: *const OrtCustomOp) -> c_int {
     0
 }
 
-unsafe extern "system" fn first_version(_: *const OrtCustomOp) -> c_int {
-    1
+unsafe extern "system" fn first_version(op: *const OrtCustomOp) -> c_int {
+    // SAFETY: the runtime calls us with the operator that it was given.
+    unsafe { Operator::of(op) }.since
 }
 
 unsafe extern "system" fn last_version(_: *const OrtCustomOp) -> c_int {

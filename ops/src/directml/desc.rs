@@ -7,7 +7,7 @@ use super::{Error, FeatureLevel, Property, Rule, Tensor, TensorDataType};
 pub struct BufferTensorDesc<'a> {
     /// The type of the elements.
     pub data_type: TensorDataType,
-    /// `DML_TENSOR_FLAGS`: 0, or [`BufferTensorDesc::OWNED_BY_DML`].
+    /// `DML_TENSOR_FLAGS`: 0, or for an input [`BufferTensorDesc::OWNED_BY_DML`].
     pub flags: u32,
     /// The size of each dimension, in elements; none may be zero.
     pub sizes: &'a [u32],
@@ -84,7 +84,11 @@ impl Place {
 }
 
 impl<'a> BufferTensorDesc<'a> {
-    /// `DML_TENSOR_FLAG_OWNED_BY_DML`: without a meaning on a CPU.
+    /// `DML_TENSOR_FLAG_OWNED_BY_DML`: the input is bound when the operator is initialized
+    /// ([`CompiledOperator::initialize`]) and not when it is dispatched. Only an input may have
+    /// this flag (learn.microsoft.com, "DML_TENSOR_FLAGS enumeration").
+    ///
+    /// [`CompiledOperator::initialize`]: super::CompiledOperator::initialize
     pub const OWNED_BY_DML: u32 = 1;
 
     /// A tensor without flags or alignment. Its size follows from sizes and strides. If it cannot
@@ -107,6 +111,11 @@ impl<'a> BufferTensorDesc<'a> {
         self.data_type.bits() / 8
     }
 
+    /// Whether the tensor has the flag [`BufferTensorDesc::OWNED_BY_DML`].
+    pub(super) fn owned(&self) -> bool {
+        self.flags & Self::OWNED_BY_DML != 0
+    }
+
     /// The rules that hold for a tensor by itself.
     pub(super) fn check(
         &self,
@@ -120,6 +129,9 @@ impl<'a> BufferTensorDesc<'a> {
         }
         if self.flags & !Self::OWNED_BY_DML != 0 {
             return Err(place.error(Property::Flags, None, self.flags.into(), Rule::Flags));
+        }
+        if self.owned() && place.tensor != Tensor::Input {
+            return Err(place.error(Property::Flags, None, self.flags.into(), Rule::InputsOnly));
         }
         let (least, most) =
             if level < FeatureLevel::Level3_0 { (4, 4) } else { (1, MOST_DIMENSIONS) };

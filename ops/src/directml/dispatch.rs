@@ -2,7 +2,7 @@
 
 use nonfinite::{Backend, Elements, MaskView, TensorView};
 
-use super::binding::{BufferBinding, BufferBindingMut};
+use super::binding::BufferBindingMut;
 use super::desc::{MOST_DIMENSIONS, Place};
 use super::{BufferTensorDesc, CompiledOperator, Error, Tensor, TensorDataType};
 
@@ -40,15 +40,15 @@ impl Shape {
     }
 }
 
+/// `from` are the bytes of the input.
 pub(super) fn dispatch(
     operator: &CompiledOperator<'_>,
     backend: Option<Backend>,
-    input: BufferBinding<'_>,
+    from: &[u8],
     output: BufferBindingMut<'_>,
 ) -> Result<(), Error> {
-    let place = |tensor| Place { operator: operator.operator, tensor };
-    let from = input.tensor(place(Tensor::Input), &operator.input)?;
-    let to = output.tensor(place(Tensor::Output), &operator.output)?;
+    let place = Place { operator: operator.operator, tensor: Tensor::Output };
+    let to = output.tensor(place, &operator.output)?;
     let (from_shape, to_shape) = (Shape::of(&operator.input), Shape::of(&operator.output));
     let x = Elements::from_bytes(from, operator.format).expect("whole DWORDs are whole elements");
     if operator.output.data_type == TensorDataType::Uint32 {

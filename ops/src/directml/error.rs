@@ -67,6 +67,14 @@ pub enum Rule {
     DataTypes(&'static [TensorDataType]),
     /// No flag except `DML_TENSOR_FLAG_OWNED_BY_DML` (1).
     Flags,
+    /// Only an input has the flag `DML_TENSOR_FLAG_OWNED_BY_DML`.
+    InputsOnly,
+    /// An input with the flag `DML_TENSOR_FLAG_OWNED_BY_DML` is bound when the operator is
+    /// initialized, not when it is dispatched.
+    BoundByInitializer,
+    /// An input without the flag `DML_TENSOR_FLAG_OWNED_BY_DML` is bound when the operator is
+    /// dispatched, not when it is initialized.
+    BoundByDispatch,
     /// The number of dimensions is in this range, which the operator accepts at this feature level.
     DimensionCounts(usize, usize),
     /// The number of strides equals the number of sizes, which is this.
@@ -143,6 +151,13 @@ impl fmt::Display for Rule {
                 Ok(())
             }
             Self::Flags => f.write_str("only the flag OWNED_BY_DML (1) is known"),
+            Self::InputsOnly => f.write_str("only an input may have the flag OWNED_BY_DML (1)"),
+            Self::BoundByInitializer => {
+                f.write_str("an input with OWNED_BY_DML (1) is bound by the initializer only")
+            }
+            Self::BoundByDispatch => {
+                f.write_str("an input without OWNED_BY_DML (1) is bound by the dispatch only")
+            }
             Self::DimensionCounts(least, most) if least == most => write!(f, "must be {least}"),
             Self::DimensionCounts(least, most) => write!(f, "must be from {least} to {most}"),
             Self::StrideCount(sizes) => {
@@ -190,6 +205,9 @@ mod tests {
         const TYPES: &[TensorDataType] = &[TensorDataType::Float32, TensorDataType::Float16];
         let rules = [
             (Flags, "only the flag OWNED_BY_DML (1) is known"),
+            (InputsOnly, "only an input may have the flag OWNED_BY_DML (1)"),
+            (BoundByInitializer, "an input with OWNED_BY_DML (1) is bound by the initializer only"),
+            (BoundByDispatch, "an input without OWNED_BY_DML (1) is bound by the dispatch only"),
             (DataTypes(TYPES), "must be FLOAT32 or FLOAT16"),
             (DimensionCounts(4, 4), "must be 4"),
             (DimensionCounts(1, 8), "must be from 1 to 8"),

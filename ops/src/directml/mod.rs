@@ -174,10 +174,27 @@ impl CompiledOperator<'_> {
         self.predicate
     }
 
+    /// Binds the input of an operator whose input has the flag [`BufferTensorDesc::OWNED_BY_DML`],
+    /// as executing an operator initializer does. DirectML copies such an input. Here the result
+    /// refers to it.
+    ///
+    /// # Errors
+    /// [`Error`] of [`Property::Flags`] if the input does not have the flag: then
+    /// [`CompiledOperator::dispatch`] binds the input. [`Error`] of [`Property::Offset`] or
+    /// [`Property::SizeInBytes`] as [`CompiledOperator::dispatch`].
+    pub fn initialize<'i>(
+        &self,
+        input: impl Into<BufferBinding<'i>>,
+    ) -> Result<InitializedOperator<'_, 'i>, Error> {
+        Ok(InitializedOperator { operator: self, input: self.bind(input.into(), true)? })
+    }
+
     /// Runs the operator on these buffers: byte slices, bound as a whole, or ranges of them.
     /// Elements are in the byte order of the machine; the slices may start at any address.
     ///
     /// # Errors
+    /// [`Error`] of [`Property::Flags`] if the input has the flag
+    /// [`BufferTensorDesc::OWNED_BY_DML`]: then [`CompiledOperator::initialize`] binds the input.
     /// [`Error`] of [`Property::Offset`] or [`Property::SizeInBytes`] if a range is outside its
     /// buffer, smaller than `TotalTensorSizeInBytes`, or not aligned. Nothing is written then.
     pub fn dispatch<'i, 'o>(
@@ -185,7 +202,7 @@ impl CompiledOperator<'_> {
         input: impl Into<BufferBinding<'i>>,
         output: impl Into<BufferBindingMut<'o>>,
     ) -> Result<(), Error> {
-        dispatch::dispatch(self, None, input.into(), output.into())
+        dispatch::dispatch(self, None, self.bind(input.into(), false)?, output.into())
     }
 
     /// Like [`CompiledOperator::dispatch`], on this backend.
@@ -198,6 +215,45 @@ impl CompiledOperator<'_> {
         input: impl Into<BufferBinding<'i>>,
         output: impl Into<BufferBindingMut<'o>>,
     ) -> Result<(), Error> {
-        dispatch::dispatch(self, Some(backend), input.into(), output.into())
+        dispatch::dispatch(self, Some(backend), self.bind(input.into(), false)?, output.into())
+    }
+
+    /// The bytes of the input, which is bound while the operator is initialized or dispatched.
+    fn bind<'i>(&self, input: BufferBinding<'i>, initializing: bool) -> Result<&'i [u8], Error> {
+        let place = Place { operator: self.operator, tensor: Tensor::Input };
+        if self.input.owned() != initializing {
+            let rule = if initializing { Rule::BoundByDispatch } else { Rule::BoundByInitializer };
+            return Err(place.error(Property::Flags, None, self.input.flags.into(), rule));
+        }
+        input.tensor(place, &self.input)
+    }
+}
+
+/// An operator whose input was bound by [`CompiledOperator::initialize`].
+#[derive(Clone, Copy, Debug)]
+pub struct InitializedOperator<'a, 'i> {
+    operator: &'a CompiledOperator<'a>,
+    input: &'i [u8],
+}
+
+impl InitializedOperator<'_, '_> {
+    /// Runs the operator on the bound input and this output, as [`CompiledOperator::dispatch`].
+    ///
+    /// # Errors
+    /// As [`CompiledOperator::dispatch`], of the output.
+    pub fn dispatch<'o>(&self, output: impl Into<BufferBindingMut<'o>>) -> Result<(), Error> {
+        dispatch::dispatch(self.operator, None, self.input, output.into())
+    }
+
+    /// Like [`InitializedOperator::dispatch`], on this backend.
+    ///
+    /// # Errors
+    /// As [`InitializedOperator::dispatch`].
+    pub fn dispatch_on<'o>(
+        &self,
+        backend: Backend,
+        output: impl Into<BufferBindingMut<'o>>,
+    ) -> Result<(), Error> {
+        dispatch::dispatch(self.operator, Some(backend), self.input, output.into())
     }
 }

@@ -1,6 +1,7 @@
 //! DirectML: every refusal names tensor, property, value and rule (CONTRACTS, section 3), and
 //! nothing is written.
 
+use nonfinite::Backend;
 use nonfinite_ops::directml::{
     BufferBinding, BufferBindingMut, BufferTensorDesc, ElementWiseIsInfinityDesc,
     ElementWiseIsNanDesc, Error, FeatureLevel, IsInfinityMode, Property, Rule, Tensor,
@@ -124,6 +125,52 @@ fn flags() {
         let expected = error(Tensor::Output, Property::Flags, None, flags.into(), Rule::Flags);
         assert_eq!(is_nan(owned, output, FL3), expected);
     }
+    // learn.microsoft.com, DML_TENSOR_FLAGS: "This flag can only be used on input tensors."
+    let output = BufferTensorDesc { flags: 1, ..u8s(&sizes, None) };
+    let expected = error(Tensor::Output, Property::Flags, None, 1, Rule::InputsOnly);
+    assert_eq!(is_nan(owned, output, FL3), expected);
+    assert_eq!(is_nan(f32s(&sizes, None), output, FL3), expected);
+    let expected =
+        Refusal("ELEMENT_WISE_IS_INFINITY", expected.1, expected.2, None, 1, Rule::InputsOnly);
+    assert_eq!(is_infinity(owned, output, FL3), expected);
+}
+
+/// learn.microsoft.com, DML_TENSOR_FLAGS: a tensor with the flag "must be bound to the binding
+/// table during operator initialization, and not during execution", and the opposite without it.
+#[test]
+fn owned_inputs_are_bound_by_the_initializer() {
+    let sizes = [2, 3];
+    let x: Vec<u8> = [0.0, f32::NAN, 1.0, f32::NAN, f32::INFINITY, -1.0]
+        .iter()
+        .flat_map(|x| x.to_ne_bytes())
+        .collect();
+    let create = |flags| {
+        let input_tensor = BufferTensorDesc { flags, ..f32s(&sizes, None) };
+        ElementWiseIsNanDesc { input_tensor, output_tensor: u8s(&sizes, None) }.create(FL3).unwrap()
+    };
+    let (owned, bound) = (create(1), create(0));
+    let mut out = [7; 8];
+    let refused = owned.dispatch(&x[..], &mut out[..]).err();
+    assert_eq!(refused, error(Tensor::Input, Property::Flags, None, 1, Rule::BoundByInitializer));
+    let refused = bound.initialize(&x[..]).err();
+    assert_eq!(refused, error(Tensor::Input, Property::Flags, None, 0, Rule::BoundByDispatch));
+    assert_eq!(out, [7; 8], "written before an error");
+
+    let refused = owned.initialize(&x[1..]).err();
+    assert_eq!(refused, error(Tensor::Input, Property::SizeInBytes, None, 23, Rule::RangeSize(24)));
+    let initialized = owned.initialize(&x[..]).unwrap();
+    let refused = initialized.dispatch(&mut out[..7]).err();
+    assert_eq!(refused, error(Tensor::Output, Property::SizeInBytes, None, 7, Rule::RangeSize(8)));
+    for backend in Backend::available() {
+        out = [7; 8];
+        assert!(owned.dispatch_on(backend, &x[..], &mut out[..]).is_err());
+        assert_eq!(out, [7; 8], "written before an error");
+        initialized.dispatch_on(backend, &mut out[..]).unwrap();
+        assert_eq!(out, [0, 1, 0, 1, 0, 0, 7, 7], "{}", backend.name());
+    }
+    out = [7; 8];
+    initialized.dispatch(&mut out[..]).unwrap();
+    assert_eq!(out, [0, 1, 0, 1, 0, 0, 7, 7]);
 }
 
 #[test]
