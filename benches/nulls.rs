@@ -66,6 +66,7 @@ fn format<T: Sample>(c: &mut Criterion) {
             let finite = Predicate::Finite;
             operation(c, name("all/finite"), &x, |x| x.all(finite), |x| x.all(finite));
             operation(c, name("census/all"), &x, |x| x.census(), |x| x.census());
+            operation(c, name("stats/all"), &x, |x| x.stats(), |x| x.stats());
             let room = || vec![0u8; x.len().div_ceil(8)];
             let (out, out_valid) = (RefCell::new(room()), RefCell::new(room()));
             operation(

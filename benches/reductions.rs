@@ -114,14 +114,16 @@ fn format<T: Sample>(c: &mut Criterion) {
     }
 }
 
-/// Statistics of tensors of several makes.
+/// Statistics of numbers of a normal distribution: as they are, one in 1000 NaN or infinite,
+/// negative ones as zeros, and in order.
 fn statistics<T: Sample>(c: &mut Criterion, bytes: usize) {
-    let clean: Vec<T> = Data::Clean.make(bytes);
+    let clean: Vec<T> = nonfinite_benches::normal(bytes);
     let mut sorted = clean.clone();
     sorted.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
     let half_zeros =
         clean.iter().map(|&x| if x < T::default() { T::default() } else { x }).collect();
-    let dirty = Data::Dirty(1000).make(bytes);
+    let special: Vec<T> = Data::Dirty(1000).make(bytes);
+    let dirty = clean.iter().zip(special).map(|(&x, y)| if y.finite() { x } else { y }).collect();
     for (data, x) in
         [("clean", clean), ("dirty", dirty), ("halfzeros", half_zeros), ("sorted", sorted)]
     {

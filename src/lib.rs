@@ -151,6 +151,8 @@ pub use slice::{any_rows, count_rows};
 pub use stats::{Extreme, Stats};
 #[cfg(feature = "stats")]
 pub use view::Exceeds;
+#[cfg(all(feature = "validity", feature = "stats"))]
+pub use view::ValidExceeds;
 #[cfg(feature = "validity")]
 pub use view::ValidView;
 #[cfg(feature = "views")]

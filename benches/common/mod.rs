@@ -159,6 +159,19 @@ impl Data {
     }
 }
 
+/// `bytes` of numbers of a normal distribution around 0 (Box and Muller).
+pub fn normal<T: Sample>(bytes: usize) -> Vec<T> {
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    };
+    let mut number = || (-2.0 * random().ln()).sqrt() * (std::f64::consts::TAU * random()).cos();
+    (0..bytes / size_of::<T>()).map(|_| T::from_f64(number())).collect()
+}
+
 /// The bytes of some elements.
 pub fn bytes_of<T: Element>(x: &[T]) -> &[u8] {
     Elements::from(x).as_bytes()
@@ -172,6 +185,8 @@ pub trait Sample: Element + PartialOrd + Default {
     const NAN: Self;
     const INF: Self;
     const NEG_INF: Self;
+    /// The nearest number.
+    fn from_f64(x: f64) -> Self;
     fn nan(self) -> bool;
     fn infinite(self) -> bool;
     fn finite(self) -> bool;
@@ -182,13 +197,16 @@ pub trait Sample: Element + PartialOrd + Default {
 }
 
 macro_rules! sample {
-    ($($t:ty, $name:literal, $bits:ty, $exponent:literal;)*) => { $(
+    ($($t:ty, $name:literal, $bits:ty, $exponent:literal, $from:expr;)*) => { $(
         impl Sample for $t {
             const NAME: &'static str = $name;
             const FINITE: [Self; 4] = [<$t>::MAX, <$t>::MIN, <$t>::MIN_POSITIVE, <$t>::EPSILON];
             const NAN: Self = <$t>::NAN;
             const INF: Self = <$t>::INFINITY;
             const NEG_INF: Self = <$t>::NEG_INFINITY;
+            fn from_f64(x: f64) -> Self {
+                ($from)(x)
+            }
             #[inline(always)]
             fn nan(self) -> bool {
                 self.is_nan()
@@ -213,8 +231,8 @@ macro_rules! sample {
     )* };
 }
 sample! {
-    f32, "f32", u32, 0x7F80_0000;
-    f64, "f64", u64, 0x7FF0_0000_0000_0000;
-    half::f16, "f16", u16, 0x7C00;
-    half::bf16, "bf16", u16, 0x7F80;
+    f32, "f32", u32, 0x7F80_0000, |x| x as f32;
+    f64, "f64", u64, 0x7FF0_0000_0000_0000, |x| x;
+    half::f16, "f16", u16, 0x7C00, Self::from_f64;
+    half::bf16, "bf16", u16, 0x7F80, Self::from_f64;
 }

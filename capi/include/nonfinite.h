@@ -7,7 +7,7 @@
  * Needs C99, C++11, or a later standard.
  *
  * Rules of all functions:
- * - Floating-point numbers are passed by pointer and compared as integers. No compiler option and
+ * - Elements are passed by pointer and compared as integers. No compiler option and
  *   no mode of the CPU changes an answer, and no floating-point exception is raised.
  * - Input may start at any address. It is read in the byte order of the machine, and never written.
  * - All arguments are checked before anything is written. If the status is not NF_OK, nothing was
@@ -139,6 +139,19 @@ typedef struct nf_view {
   ptrdiff_t offset;
 } nf_view;
 
+// Which elements are valid, in the order of Apache Arrow: bit `(offset + i) % 8` of
+// `bitmap[(offset + i) / 8]` is 1 if element `i` is valid, and 0 if it is null. What the memory of
+// a null holds makes no difference to any answer, and indices count nulls too. An array without a
+// bitmap has no nulls: `nf_any` and so on are the functions for it.
+typedef struct nf_validity {
+  // The bits. May be null if `bytes` is 0.
+  const uint8_t *bitmap;
+  // The size of the bitmap in bytes. Bits behind the last element are not looked at.
+  size_t bytes;
+  // The bit of the first element.
+  size_t offset;
+} nf_validity;
+
 // IEEE 754 binary16.
 #define NF_FORMAT_F16 1
 
@@ -249,6 +262,9 @@ typedef struct nf_view {
 // the library. Please report the latter.
 #define NF_ERR_INTERNAL 12
 
+// The threshold is negative, infinite or NaN, or the elements are scales without a sign.
+#define NF_ERR_THRESHOLD 13
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -257,6 +273,75 @@ extern "C" {
 // `detect_positive` of ONNX IsInf and OpenVINO IsInf-10. Any value except 0 is on. Returns
 // `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both off `NF_IS_NEVER`.
 nf_predicate nf_is_inf(int64_t detect_negative, int64_t detect_positive);
+
+// Sets `out[i]` to 1 if the magnitude (absolute value) of element `i` is above the threshold,
+// otherwise to 0. Infinity exceeds every threshold, and so does NaN: if no element exceeds a
+// threshold, all elements are numbers from `-threshold` to `threshold`.
+//
+// `data` and `out` may be null if `count` is 0.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_OVERLAP`, and with
+// `NF_ERR_THRESHOLD` if the threshold is negative, infinite or NaN, or if the format is
+// `NF_FORMAT_F8E8M0FNU`, whose elements are scales without a sign.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count`
+// bytes that nothing else uses.
+nf_status nf_exceeds_mask(const void *data,
+                          nf_format format,
+                          size_t count,
+                          double threshold,
+                          uint8_t *out);
+
+// Sets `*result` to whether a magnitude is above the threshold, as `nf_exceeds_mask` has it. Stops
+// soon after the first.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_THRESHOLD`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
+// bool.
+nf_status nf_exceeds_any(const void *data,
+                         nf_format format,
+                         size_t count,
+                         double threshold,
+                         bool *result);
+
+// Sets `*result` to the number of elements whose magnitude is above the threshold, as
+// `nf_exceeds_mask` has it.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_THRESHOLD`,
+// `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
+// uint64_t.
+nf_status nf_exceeds_count(const void *data,
+                           nf_format format,
+                           size_t count,
+                           double threshold,
+                           uint64_t *result);
+
+// Sets `*result` to the index of the first element whose magnitude is above the threshold, as
+// `nf_exceeds_mask` has it, or to `NF_NONE`.
+//
+// `data` may be null if `count` is 0; `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_THRESHOLD`,
+// `NF_ERR_MISALIGNED`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
+// uint64_t.
+nf_status nf_exceeds_first(const void *data,
+                           nf_format format,
+                           size_t count,
+                           double threshold,
+                           uint64_t *result);
 
 // Sets `out[i]` to 1 if `predicate` holds for element `i`, otherwise to 0.
 //
@@ -446,6 +531,113 @@ nf_status nf_view_stats(const struct nf_view *x,
 
 // The meaning of a status, in English. Also has a text for unknown numbers.
 const char *nf_status_message(nf_status status);
+
+// Sets `*result` to whether `predicate` holds for any valid element.
+//
+// `data` may be null if `count` is 0; `validity` and `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the bit of the
+// last element or before bit `offset`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements, `validity` to an nf_validity, and its bitmap
+// to that many bytes; nothing writes to all these. `result` leads to a bool.
+nf_status nf_valid_any(const void *data,
+                       nf_format format,
+                       size_t count,
+                       nf_predicate predicate,
+                       const struct nf_validity *validity,
+                       bool *result);
+
+// Sets `*result` to whether `predicate` holds for all valid elements: true if there are none.
+//
+// `data` may be null if `count` is 0; `validity` and `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the bit of the
+// last element or before bit `offset`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements, `validity` to an nf_validity, and its bitmap
+// to that many bytes; nothing writes to all these. `result` leads to a bool.
+nf_status nf_valid_all(const void *data,
+                       nf_format format,
+                       size_t count,
+                       nf_predicate predicate,
+                       const struct nf_validity *validity,
+                       bool *result);
+
+// Sets `*result` to the number of valid elements for which `predicate` holds.
+//
+// `data` may be null if `count` is 0; `validity` and `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the bit of the
+// last element or before bit `offset`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements, `validity` to an nf_validity, and its bitmap
+// to that many bytes; nothing writes to all these. `result` leads to a uint64_t.
+nf_status nf_valid_count(const void *data,
+                         nf_format format,
+                         size_t count,
+                         nf_predicate predicate,
+                         const struct nf_validity *validity,
+                         uint64_t *result);
+
+// Sets `*result` to the index of the first valid element for which `predicate` holds, or to
+// `NF_NONE`.
+//
+// `data` may be null if `count` is 0; `validity` and `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the bit of the
+// last element or before bit `offset`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements, `validity` to an nf_validity, and its bitmap
+// to that many bytes; nothing writes to all these. `result` leads to a uint64_t.
+nf_status nf_valid_first(const void *data,
+                         nf_format format,
+                         size_t count,
+                         nf_predicate predicate,
+                         const struct nf_validity *validity,
+                         uint64_t *result);
+
+// `nf_take_census` of the valid elements.
+//
+// `data` may be null if `count` is 0; `validity` and `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the bit of the
+// last element or before bit `offset`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements, `validity` to an nf_validity, and its bitmap
+// to that many bytes; nothing writes to all these. `result` leads to an nf_census.
+nf_status nf_valid_census(const void *data,
+                          nf_format format,
+                          size_t count,
+                          const struct nf_validity *validity,
+                          struct nf_census *result);
+
+// `nf_take_stats` of the valid elements.
+//
+// `data` may be null if `count` is 0; `validity` and `result` never.
+//
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
+// `NF_ERR_MISALIGNED`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the bit of the
+// last element or before bit `offset`.
+//
+// # Safety
+// Unless refused, `data` leads to `count` elements, `validity` to an nf_validity, and its bitmap
+// to that many bytes; nothing writes to all these. `result` leads to an nf_stats.
+nf_status nf_valid_stats(const void *data,
+                         nf_format format,
+                         size_t count,
+                         const struct nf_validity *validity,
+                         struct nf_stats *result);
 
 // For the element at each coordinate `c`, sets `out[out_offset + c[0] * out_strides[0] + ...]` to
 // 1 if `predicate` holds, otherwise to 0. Bytes between results keep their values. If

@@ -235,7 +235,7 @@ pub unsafe extern "C" fn nf_take_census(
 }
 
 /// The arguments that these functions share, after their checks.
-fn question(
+pub(crate) fn question(
     data: *const c_void,
     format: FormatCode,
     count: usize,

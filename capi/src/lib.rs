@@ -15,18 +15,22 @@ extern crate std;
 
 mod backend;
 mod codes;
+mod exceeds;
 mod ffi;
 mod flat;
 mod query;
 mod stats;
 mod status;
 mod tensor;
+mod validity;
 mod view;
 
 pub use codes::*;
+pub use exceeds::*;
 pub use flat::*;
 pub use query::*;
 pub use stats::*;
 pub use status::*;
 pub use tensor::View;
+pub use validity::*;
 pub use view::*;

@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use crate::codes::Codes;
 use crate::rule::{Comparison, Screen};
 #[cfg(feature = "stats")]
-use crate::stats::{AroundZero, Numbers, Range};
+use crate::stats::{Found, Numbers, Range};
 
 /// A cache line of input, at any address.
 pub(crate) type Line = [u8; 64];
@@ -217,21 +217,26 @@ pub(crate) trait Ordering: Sized {
     /// Whether all elements of some lines are in the range. It may say no if they are.
     fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Self::Bounds) -> bool;
 
-    /// The lowest and the highest key of at least one element, if all are normal numbers. It may be
-    /// `None` if they are.
-    #[inline(always)]
-    fn span<const W: usize>(self, _: &[[Line; 2]], _: &Numbers) -> Option<[i64; 2]> {
-        None
+    /// Whether there are scans.
+    const SCANS: bool = false;
+
+    /// The bytes from which on groups are screened, and the most that are looked at before.
+    fn screened_from<const W: usize>(self) -> usize {
+        GROUP
     }
 
-    /// In at most [`COUNTED`] bytes, if all elements are among the codes: how many are zero, and
-    /// how many have a magnitude below the least normal number. It may be `None` if they are.
-    fn count_within<const W: usize>(
+    /// Looks at lines as long as all elements are what the constant of [`expect`] says, and extends
+    /// the keys by them. The format must be [`Numbers::is_sign_magnitude`]. At most
+    /// [`crate::stats::SCANNED`] bytes.
+    #[inline(always)]
+    fn scan<const W: usize, const EXPECT: u8>(
         self,
-        pairs: &[[Line; 2]],
-        codes: AroundZero,
-        numbers: &Numbers,
-    ) -> Option<[usize; 2]>;
+        _: &[[Line; 2]],
+        _: &Numbers,
+        _: &mut [i64; 2],
+    ) -> Found {
+        Found::default()
+    }
 
     /// In at most [`COUNTED`] bytes: extends the lowest and the highest key of finite elements, of
     /// which there is one, and returns how many elements have a magnitude of
@@ -242,6 +247,19 @@ pub(crate) trait Ordering: Sized {
         numbers: &Numbers,
         keys: &mut [i64; 2],
     ) -> [usize; 3];
+}
+
+/// What all elements of a scan are, as a constant, so that each scan is compiled for one of them.
+#[cfg(feature = "stats")]
+pub(crate) mod expect {
+    /// Normal numbers of the sign that all numbers had so far.
+    pub(crate) const ONE_SIGN: u8 = 0;
+    /// Normal numbers, where the numbers so far are on both sides of zero, or zero.
+    pub(crate) const NORMAL: u8 = 1;
+    /// The same with zeros and subnormal numbers.
+    pub(crate) const FINITE: u8 = 2;
+    /// Anything, after the same numbers.
+    pub(crate) const ANYTHING: u8 = 3;
 }
 
 /// Nothing without the feature.
@@ -269,6 +287,9 @@ pub(crate) struct Aligned(pub(crate) Slots);
 /// Bytes that are counted at once. With two registers of 16 bytes, a counter of one byte reaches
 /// 128, and does not overflow.
 pub(crate) const COUNTED: usize = 4096;
+
+/// Bytes that are looked at before a branch.
+pub(crate) const GROUP: usize = 1024;
 
 /// The number of bytes before the first cache line of a long input with aligned elements. Loads
 /// that cross cache lines take twice the time.

@@ -165,16 +165,12 @@ impl Numbers {
         }
     }
 
-    /// The codes, zeros and subnormal numbers among them, that can change neither key. `None` if
-    /// zero can, or if the sign is not the top bit, or is NaN alone.
-    pub(crate) fn around_zero(&self, [lowest, highest]: [i64; 2]) -> Option<AroundZero> {
-        let (low, high) = (lowest.unsigned_abs(), highest.unsigned_abs());
-        let signed = self.sign == 1 << (8 * self.size() - 1) && !self.nan_is_negative_zero();
-        (signed && lowest <= 0 && highest >= 0).then(|| AroundZero {
-            unsigned: if lowest < 0 { self.sign | low } else { high },
-            signed: high,
-            nearest: low.min(high),
-        })
+    /// Whether the top bit of a code is a sign, and both codes without other bits are zeros. Then
+    /// codes as integers have the order of numbers: unsigned ones among numbers of one sign, and
+    /// signed ones among numbers that are not negative.
+    #[inline(always)]
+    pub(crate) fn is_sign_magnitude(&self) -> bool {
+        self.sign == 1 << (8 * self.size() - 1) && !self.nan_is_negative_zero()
     }
 }
 
@@ -198,16 +194,18 @@ pub(crate) struct Range {
     pub(crate) width: u64,
 }
 
-/// Zero, and the codes on both sides of it up to two others.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AroundZero {
-    /// The highest code, without a sign: that of the lowest number, or of the highest if no number
-    /// is negative.
-    pub(crate) unsigned: u64,
-    /// The highest code as a signed integer: that of the highest number.
-    pub(crate) signed: u64,
-    /// The smaller of both magnitudes.
-    pub(crate) nearest: u64,
+/// The most bytes of one scan.
+pub(crate) const SCANNED: usize = 16 * 1024;
+
+/// What a scan found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    /// Bytes that were looked at.
+    pub(crate) bytes: usize,
+    /// Elements that are zero, zero or subnormal, and not finite.
+    pub(crate) counts: [usize; 3],
+    /// For each key that is new, the bytes before the group that has it first.
+    pub(crate) groups: [usize; 2],
 }
 
 impl Range {
@@ -238,6 +236,23 @@ impl Tally {
     pub(crate) fn new() -> Self {
         let classes = ClassCounts::default();
         Self { keys: [0; 2], from: [0; 2], zeros: 0, small: 0, non_finite: 0, classes }
+    }
+
+    /// Adds counts (zeros, zeros and subnormal numbers, what is not finite), and takes new keys with
+    /// their places.
+    #[inline(always)]
+    pub(crate) fn extend(&mut self, keys: [i64; 2], from: [usize; 2], counts: [usize; 3]) {
+        for ((to, old), (from, new)) in
+            self.from.iter_mut().zip(&mut self.keys).zip(from.into_iter().zip(keys))
+        {
+            if *old != new {
+                (*to, *old) = (from, new);
+            }
+        }
+        let [zeros, small, non_finite] = counts;
+        self.zeros += zeros;
+        self.small += small;
+        self.non_finite += non_finite;
     }
 
     /// Adds what is found in `elements` other elements. Indices mean nothing afterwards.

@@ -3,6 +3,8 @@
 use nonfinite_kernels::{MaskOut, Rule};
 
 use super::TensorView;
+#[cfg(feature = "validity")]
+use super::ValidView;
 use super::part::Condition;
 use crate::Error;
 
@@ -82,5 +84,66 @@ impl Exceeds<'_> {
     #[must_use]
     pub fn position(&self) -> Option<usize> {
         self.view.position_where(Condition::new(&self.rule))
+    }
+}
+
+/// [`Exceeds`] of the valid elements of a view with a validity bitmap: see [`ValidView::exceeds`].
+#[cfg(feature = "validity")]
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct ValidExceeds<'a> {
+    view: ValidView<'a>,
+    rule: Rule,
+}
+
+#[cfg(feature = "validity")]
+impl<'a> ValidView<'a> {
+    /// [`TensorView::exceeds`] of the valid elements. Indices count all elements, nulls too.
+    ///
+    /// ```
+    /// use nonfinite::TensorView;
+    /// // The first element is the memory of a null.
+    /// let column = [f32::INFINITY, 1.0, -70000.0];
+    /// let column = TensorView::from(&column).with_validity(&[0b110], 0)?;
+    /// let too_large_for_f16 = column.exceeds(65504.0)?;
+    /// assert_eq!((too_large_for_f16.count(), too_large_for_f16.position()), (1, Some(2)));
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TensorView::exceeds`].
+    pub fn exceeds(self, threshold: f64) -> Result<ValidExceeds<'a>, Error> {
+        let Exceeds { rule, .. } = self.view().exceeds(threshold)?;
+        Ok(ValidExceeds { view: self, rule })
+    }
+}
+
+#[cfg(feature = "validity")]
+impl ValidExceeds<'_> {
+    /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether element `i` is valid and
+    /// its magnitude is above the threshold. All other bits stay as they are.
+    ///
+    /// # Errors
+    /// As [`TensorView::bits`].
+    pub fn bits(&self, out: &mut [u8], offset: usize) -> Result<(), Error> {
+        self.view.bits_where(Condition::new(&self.rule), out, offset)
+    }
+
+    /// Whether the magnitude of a valid element is above the threshold. Stops soon after the first.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.view.any_by(&self.rule)
+    }
+
+    /// How many valid elements have a magnitude above the threshold.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.view.count_by(&self.rule, false)
+    }
+
+    /// The row-major index of the first valid element whose magnitude is above the threshold.
+    #[must_use]
+    pub fn position(&self) -> Option<usize> {
+        self.view.position_by(&self.rule)
     }
 }

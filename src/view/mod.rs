@@ -8,6 +8,8 @@ mod layout;
 #[cfg(feature = "views")]
 mod mask_view;
 mod part;
+#[cfg(feature = "validity")]
+mod pieces;
 mod positions;
 mod questions;
 #[cfg(feature = "views")]
@@ -21,6 +23,8 @@ mod validity;
 
 #[cfg(feature = "stats")]
 pub use exceeds::Exceeds;
+#[cfg(all(feature = "validity", feature = "stats"))]
+pub use exceeds::ValidExceeds;
 #[cfg(feature = "views")]
 pub use mask_view::MaskView;
 pub use positions::Positions;

@@ -1,27 +1,6 @@
 //! The questions under a validity bitmap.
 //!
-//! There are no loops of their own. An element that is no hit needs no look at its validity, so a
-//! question first searches the elements for the next hit, whether null or not. From the hit on, the
-//! bitmap decides:
-//!
-//! ```text
-//! elements   . . . . . . . x . . x x . x . . . . x x . .      x: a hit
-//! bitmap                   1 1 1 1 1 1 1 ...                  a long run of ones: the question of
-//!                                                             TensorView, for the whole run
-//!                          0 0 0 0 0 0 0 ...                  a long run of zeros: skipped
-//!                          1 0 1 1 0 1 0 ...                  else a window of 4096 elements
-//! ```
-//!
-//! In a window, the validity of each of the first few hits is looked up. If there are more, the
-//! hits of the window become packed bits, and the bits of nulls are cleared. The next window begins
-//! with packed bits as long as hits are many.
-//!
-//! So clean elements cost what they cost without a bitmap. Runs are found by the search for a byte
-//! that is not 0xFF, or not 0, at the speed of the kernels.
-//!
-//! In a view that is not dense the order of memory is not that of indices. There the first search
-//! only answers whether there is a hit at all, and windows that are boxes of at most 4096 elements
-//! follow.
+//! There are no loops of their own: `pieces.rs` has the algorithm.
 
 use core::fmt;
 use core::ops::ControlFlow;
@@ -32,24 +11,11 @@ use super::TensorView;
 #[cfg(feature = "stats")]
 use super::gather;
 use super::part::{CLASSES, Condition, Part};
+use super::pieces::{Piece, WINDOW, next_hit, packed, pieces};
 use super::validity::{Validity, count_ones, first_one};
 #[cfg(feature = "stats")]
 use crate::Stats;
 use crate::{Census, Error, Occurrences, Predicate};
-
-/// Elements of a window.
-const WINDOW: usize = 4096;
-
-/// The shortest run of nulls that is skipped.
-const NULLS: usize = WINDOW / 8;
-
-/// The longest run of valid elements that is looked for at once. So a search that ends early reads
-/// little of the bitmap.
-const VALID: usize = 16 * WINDOW;
-
-/// At most this many hits of a window are looked up one by one. A search from one hit to the next
-/// costs about an eighth of the packed bits of a window.
-const FEW: usize = 8;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the
 /// valid elements. Indices count all elements, nulls too.
@@ -125,8 +91,16 @@ impl<'a> ValidView<'a> {
     /// # Errors
     /// As [`TensorView::bits`].
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
+        self.bits_where(Condition::of(self.view.format, predicate), out, offset)
+    }
+
+    pub(super) fn bits_where(
+        &self,
+        condition: Condition<'_>,
+        out: &mut [u8],
+        offset: usize,
+    ) -> Result<(), Error> {
         self.view.check_bits(out, offset)?;
-        let condition = Condition::of(self.view.format, predicate);
         let bits = |part: Part<'_, '_>, out: &mut [u8], offset| {
             part.bits(condition, out, offset);
             self.validity.clear_nulls(self.view.backend, part.first, part.len, out, offset);
@@ -153,7 +127,7 @@ impl<'a> ValidView<'a> {
         !self.any_by(self.view.format.opposite(predicate))
     }
 
-    fn any_by(&self, rule: &Rule) -> bool {
+    pub(super) fn any_by(&self, rule: &Rule) -> bool {
         let any = |part: Part<'_, '_>| self.position_in(part, rule).is_some();
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
@@ -169,6 +143,11 @@ impl<'a> ValidView<'a> {
         let complement = predicate == Predicate::Finite;
         let format = self.view.format;
         let rule = if complement { format.opposite(predicate) } else { format.rule(predicate) };
+        self.count_by(rule, complement)
+    }
+
+    /// How many valid elements the rule holds for, or does not.
+    pub(super) fn count_by(&self, rule: &Rule, complement: bool) -> usize {
         let count = |part: Part<'_, '_>| match self.count_in(part, rule) {
             count if complement => {
                 let (backend, end) = (self.view.backend, part.first + part.len);
@@ -186,7 +165,10 @@ impl<'a> ValidView<'a> {
     /// The row-major index of the first valid element for which `predicate` holds.
     #[must_use]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        let rule = self.view.format.rule(predicate);
+        self.position_by(self.view.format.rule(predicate))
+    }
+
+    pub(super) fn position_by(&self, rule: &Rule) -> Option<usize> {
         let position = |part: Part<'_, '_>| self.position_in(part, rule);
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
@@ -238,7 +220,7 @@ impl<'a> ValidView<'a> {
             rest = part.piece(hit, part.first + part.len - hit);
         }
         let mut first = None;
-        let _ = self.pieces(rest, rule, |piece| {
+        let _ = pieces(&self.validity, rest, rule, |piece| {
             first = match piece {
                 Piece::Hit(i) => Some(i),
                 Piece::Valid(run) => run.position(Condition::new(rule)).map(|i| run.first + i),
@@ -251,7 +233,7 @@ impl<'a> ValidView<'a> {
 
     fn count_in(&self, part: Part<'_, 'a>, rule: &Rule) -> usize {
         let mut count = 0;
-        let _ = self.pieces(part, rule, |piece| {
+        let _ = pieces(&self.validity, part, rule, |piece| {
             count += match piece {
                 Piece::Hit(_) => 1,
                 Piece::Valid(run) => run.count(Condition::new(rule)),
@@ -266,23 +248,24 @@ impl<'a> ValidView<'a> {
     fn census_in(&self, part: Part<'_, 'a>) -> Census {
         let [nan, pos_inf, _] = CLASSES.map(|class| self.view.format.rule(class));
         let mut census = Census::default();
-        let _ = self.pieces(part, self.view.format.rule(Predicate::NonFinite), |piece| {
-            let found = match piece {
-                Piece::Hit(i) => part.piece(i, 1).census().behind(i),
-                Piece::Valid(run) => run.census().behind(run.first),
-                Piece::Mixed(chunk, hits, ones) => {
-                    let mut found = Census::default();
-                    found.nan = take(chunk, nan, hits);
-                    if found.nan.count < ones {
-                        found.pos_inf = take(chunk, pos_inf, hits);
-                        found.neg_inf = Occurrences::new(count_ones(hits), first_one(hits));
+        let _ =
+            pieces(&self.validity, part, self.view.format.rule(Predicate::NonFinite), |piece| {
+                let found = match piece {
+                    Piece::Hit(i) => part.piece(i, 1).census().behind(i),
+                    Piece::Valid(run) => run.census().behind(run.first),
+                    Piece::Mixed(chunk, hits, ones) => {
+                        let mut found = Census::default();
+                        found.nan = take(chunk, nan, hits);
+                        if found.nan.count < ones {
+                            found.pos_inf = take(chunk, pos_inf, hits);
+                            found.neg_inf = Occurrences::new(count_ones(hits), first_one(hits));
+                        }
+                        found.behind(chunk.first)
                     }
-                    found.behind(chunk.first)
-                }
-            };
-            census = census.join(found);
-            ControlFlow::Continue(())
-        });
+                };
+                census = census.join(found);
+                ControlFlow::Continue(())
+            });
         census
     }
 
@@ -308,76 +291,6 @@ impl<'a> ValidView<'a> {
         }
         stats
     }
-
-    /// Calls `visit` with the pieces of the part that hold the valid elements that the rule holds
-    /// for, in order, until it breaks.
-    fn pieces<'v>(
-        &self,
-        part: Part<'v, 'a>,
-        rule: &Rule,
-        mut visit: impl FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let (mut at, end, backend) = (part.first, part.first + part.len, self.view.backend);
-        let dense = part.is_dense();
-        if !dense {
-            if part.len == 0 || next_hit(part, rule).is_none() {
-                return ControlFlow::Continue(());
-            }
-            if self.validity.run(backend, at, end, true) == part.len {
-                return visit(Piece::Valid(part));
-            }
-        }
-        // Whether the last window held more than a few hits. In a view that is not dense no hit can
-        // be searched for alone.
-        let mut crowded = !dense;
-        let mut room = [0; WINDOW / 8];
-        while at < end {
-            if dense {
-                let rest = part.piece(at, end - at);
-                let Some(hit) = next_hit(rest, rule) else { return ControlFlow::Continue(()) };
-                at += hit;
-                let valid = self.validity.run(backend, at, end.min(at + VALID), true);
-                if valid >= WINDOW {
-                    visit(Piece::Valid(part.piece(at, valid)))?;
-                    at += valid;
-                    continue;
-                }
-            }
-            let nulls = self.validity.run(backend, at, end, false);
-            if nulls >= NULLS {
-                at += nulls;
-                continue;
-            }
-            if crowded {
-                let chunk = part.chunk(at, WINDOW);
-                let hits = packed(chunk, rule, &mut room);
-                self.validity.clear_nulls(backend, at, chunk.len, hits, 0);
-                let ones = count_ones(hits);
-                if ones != 0 {
-                    visit(Piece::Mixed(chunk, hits, ones))?;
-                }
-                at += chunk.len;
-                crowded = !dense || ones > FEW;
-                continue;
-            }
-            let window = end.min(at + WINDOW);
-            for _ in 0..FEW {
-                if self.validity.is_valid(at) {
-                    visit(Piece::Hit(at))?;
-                }
-                at += 1;
-                let Some(hit) = next_hit(part.piece(at, end - at), rule) else {
-                    return ControlFlow::Continue(());
-                };
-                at += hit;
-                if at >= window {
-                    break;
-                }
-            }
-            crowded = at < window;
-        }
-        ControlFlow::Continue(())
-    }
 }
 
 /// Without the data, which may be large.
@@ -385,38 +298,6 @@ impl fmt::Debug for ValidView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ValidView").field("view", &self.view).finish_non_exhaustive()
     }
-}
-
-/// A piece of a part.
-enum Piece<'h, 'v, 'a> {
-    /// The index of a valid hit.
-    Hit(usize),
-    /// Elements of which none is null.
-    Valid(Part<'v, 'a>),
-    /// Elements that may be null; one bit for each, 1 for a valid hit; and the number of ones.
-    Mixed(Part<'v, 'a>, &'h mut [u8], usize),
-}
-
-/// The index within the part of the first element that the rule holds for, valid or null. In a
-/// part that is not dense: 0 if there is such an element.
-#[inline(never)]
-fn next_hit(part: Part<'_, '_>, rule: &Rule) -> Option<usize> {
-    if part.is_dense() {
-        part.position(Condition::new(rule))
-    } else {
-        part.any(Condition::new(rule)).then_some(0)
-    }
-}
-
-/// One bit for each element of the part, at most [`WINDOW`]: 1 if the rule holds for the element.
-#[inline(never)]
-fn packed<'o>(part: Part<'_, '_>, rule: &Rule, room: &'o mut [u8; WINDOW / 8]) -> &'o mut [u8] {
-    let out = &mut room[..part.len.div_ceil(8)];
-    if let Some(last) = out.last_mut() {
-        *last = 0;
-    }
-    part.bits(Condition::new(rule), out, 0);
-    out
 }
 
 /// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.

@@ -130,6 +130,55 @@ fn mixed_tensors() {
     QuickCheck::new().tests(tests).quickcheck(agrees as fn(Mixed));
 }
 
+/// One element among ordinary ones, beside borders of a group, a chunk and a scan.
+#[test]
+fn one_at_borders() {
+    for format in [Format::F32, Format::F64, Format::Bf16, Format::F8E4M3Fn] {
+        let size = format.size_in_bytes();
+        let (sign, one) = (1u64 << (8 * size - 1), ordinary(format));
+        // Behind the first 256 bytes come one scan of 16 KiB and then groups.
+        let borders = [256, 1280, 4352, 16640, 17664];
+        let elements = 18 * 1024 / size + 3;
+        // Both signs, one of them, and both with zeros.
+        let bases = [[one, sign | one], [one, one], [sign | one, sign | one], [0, sign | one]];
+        for base in bases {
+            let bytes = |place, edge| {
+                let bits = (0..elements).map(|i| if i == place { edge } else { base[i % 2] });
+                let mut bytes = Vec::new();
+                bits.for_each(|bits| oracle::write(format, bits, &mut bytes));
+                bytes
+            };
+            let edges = oracle::edges(format);
+            let step = edges.len() / if reduced() { 3 } else { 10 };
+            for edge in edges.into_iter().step_by(step) {
+                for border in borders {
+                    for place in [border / size - 1, border / size] {
+                        let bytes = bytes(place, edge);
+                        let x = Elements::from_bytes(&bytes, format).unwrap();
+                        let codes = bytes.chunks_exact(size).map(oracle::read);
+                        let want = oracle::summary(format, codes);
+                        for backend in backends() {
+                            let got = TensorView::from(x).on(backend).stats();
+                            let at = format!("{backend:?} {format} {base:x?} {edge:#x} at {place}");
+                            assert_eq!(oracle::Summary::from(got), want, "{at}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The code of a normal number.
+fn ordinary(format: Format) -> u64 {
+    match format {
+        Format::F32 => 1.5f32.to_bits().into(),
+        Format::F64 => 1.5f64.to_bits(),
+        Format::Bf16 => 0x3FC0,
+        _ => 0x3C,
+    }
+}
+
 /// Parts are joined in any grouping, and give what the whole gives.
 #[test]
 fn parts() {
@@ -169,6 +218,39 @@ fn every_threshold() {
             }
         }
     }
+}
+
+/// Thresholds under nulls: of the elements that are above one, those that are valid.
+#[test]
+fn thresholds_under_nulls() {
+    fn agrees(Mixed { format, bytes }: Mixed, valid: Vec<bool>, offset: u8) {
+        if format == Format::F8E8M0Fnu || valid.is_empty() {
+            return;
+        }
+        let x = Elements::from_bytes(&bytes, format).unwrap();
+        let valid: Vec<bool> = valid.iter().copied().cycle().take(x.len()).collect();
+        let offset = usize::from(offset % 64);
+        let bitmap = oracle::bitmap(&valid, offset);
+        for threshold in oracle::thresholds(x) {
+            let above = oracle::Above::right(x, threshold).mask;
+            let want: Vec<usize> = (0..x.len()).filter(|&i| valid[i] && above[i]).collect();
+            for backend in backends() {
+                let view = TensorView::from(x).on(backend).with_validity(&bitmap, offset).unwrap();
+                let got = view.exceeds(threshold).unwrap();
+                let at = format!("{backend:?} {format} {threshold}");
+                assert_eq!((got.any(), got.count()), (!want.is_empty(), want.len()), "{at}");
+                assert_eq!(got.position(), want.first().copied(), "{at}");
+                let mut out = vec![0xA5; (3 + x.len()).div_ceil(8) + 1];
+                let mut bits = out.clone();
+                (3..3 + x.len()).for_each(|bit| bits[bit / 8] &= !(1 << (bit % 8)));
+                want.iter().for_each(|i| bits[(3 + i) / 8] |= 1 << ((3 + i) % 8));
+                got.bits(&mut out, 3).unwrap();
+                assert!(out == bits, "bits {at}");
+            }
+        }
+    }
+    let tests = if reduced() { 5 } else { 60 };
+    QuickCheck::new().tests(tests).quickcheck(agrees as fn(Mixed, Vec<bool>, u8));
 }
 
 #[test]

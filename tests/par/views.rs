@@ -5,74 +5,77 @@ use nonfinite::Backend;
 use nonfinite::{Elements, Error, Format, Occurrences, Predicate, Stats, TensorView};
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use nonfinite_oracle::{Kind, kind};
+use rayon::ThreadPool;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use rayon::ThreadPoolBuilder;
 
 use crate::{ALONE, pools, random};
 
 /// Layouts whose parts are boxes: the answers of one thread, which `tests/backends` holds against
-/// nested loops.
+/// nested loops. Elements are wide, so that few of them are enough for several threads.
 #[test]
 fn strided_views() {
     let mut random = random();
-    let x: Vec<u16> = (0..3 << 20).map(|_| random() as u16).collect();
-    let codes: Vec<u8> = x.iter().flat_map(|x| x.to_ne_bytes()).collect();
-    let x = Elements::from_bytes(&codes, Format::F16).unwrap();
+    // The upper 16 bits hold all classes.
+    let codes: Vec<u8> = (0..3 << 18).flat_map(|_| (random() << 48).to_ne_bytes()).collect();
+    let x = Elements::from_bytes(&codes, Format::F64).unwrap();
     let layouts: [(&[usize], &[isize]); 7] = [
-        (&[1 << 20], &[3]),
-        (&[1 << 20, 3], &[1, 1 << 20]),
-        (&[3, 1 << 20], &[1, 3]),
-        (&[2, 1, 512, 1025], &[1 << 20, 5, 2048, 1]),
-        (&[1100, 1900], &[1950, 1]),
-        (&[5, 7, 40_000], &[1, 100_000, 2]),
-        (&[3, 1 << 20], &[0, 3]),
+        (&[1 << 18], &[3]),
+        (&[1 << 18, 3], &[1, 1 << 18]),
+        (&[3, 1 << 18], &[1, 3]),
+        (&[2, 1, 256, 513], &[1 << 18, 5, 1024, 1]),
+        (&[550, 950], &[975, 1]),
+        (&[5, 7, 10_000], &[1, 25_000, 2]),
+        (&[3, 1 << 18], &[0, 3]),
     ];
-    for pool in pools() {
-        for (sizes, strides) in layouts {
-            let alone = TensorView::strided(x, 0, sizes, strides).unwrap();
-            let shared = alone.par();
-            let at = format!("{sizes:?} {strides:?}, {} threads", pool.current_num_threads());
-            pool.install(|| {
-                for predicate in [
-                    Predicate::Nan,
-                    Predicate::Finite,
-                    Predicate::NegativeInf,
-                    Predicate::NanOrPositiveInf,
-                ] {
-                    assert_eq!(shared.any(predicate), alone.any(predicate), "any {at}");
-                    assert_eq!(shared.all(predicate), alone.all(predicate), "all {at}");
-                    assert_eq!(shared.count(predicate), alone.count(predicate), "count {at}");
-                    assert_eq!(shared.position(predicate), alone.position(predicate), "{at}");
-                    let mut masks = [vec![7u8; alone.len()], vec![9; alone.len()]];
-                    shared.mask(predicate, &mut masks[0]).unwrap();
-                    alone.mask(predicate, &mut masks[1]).unwrap();
-                    assert!(masks[0] == masks[1], "mask {predicate:?} {at}");
-                    for offset in [0, 3] {
-                        let room = (alone.len() + offset).div_ceil(8);
-                        let mut bits = [vec![0; room], vec![0; room]];
-                        shared.bits(predicate, &mut bits[0], offset).unwrap();
-                        alone.bits(predicate, &mut bits[1], offset).unwrap();
-                        assert!(bits[0] == bits[1], "bits {predicate:?} from {offset} {at}");
-                    }
-                    for (axis, size) in sizes.iter().enumerate() {
-                        let rows = alone.len() / size;
-                        let mut counts = [vec![1; rows], vec![2; rows]];
-                        shared.rows(axis).unwrap().count(predicate, &mut counts[0]).unwrap();
-                        alone.rows(axis).unwrap().count(predicate, &mut counts[1]).unwrap();
-                        assert!(counts[0] == counts[1], "rows along {axis} {predicate:?} {at}");
-                    }
-                }
-                assert_eq!(shared.census(), alone.census(), "census {at}");
-                assert_eq!(shared.stats(), alone.stats(), "stats {at}");
-                for (axis, size) in sizes.iter().enumerate() {
-                    let rows = alone.len() / size;
-                    let mut stats = [vec![shared.stats(); rows], vec![Stats::default(); rows]];
-                    shared.rows(axis).unwrap().stats(&mut stats[0]).unwrap();
-                    alone.rows(axis).unwrap().stats(&mut stats[1]).unwrap();
-                    assert_eq!(stats[0], stats[1], "rows along {axis} {at}");
-                }
+    let pools = pools();
+    for (sizes, strides) in layouts {
+        let alone = TensorView::strided(x, 0, sizes, strides).unwrap();
+        for predicate in
+            [Predicate::Nan, Predicate::Finite, Predicate::NegativeInf, Predicate::NanOrPositiveInf]
+        {
+            same(&pools, alone, &|x| {
+                let mut mask = vec![7u8; x.len()];
+                x.mask(predicate, &mut mask).unwrap();
+                let bits = [0, 3].map(|offset| {
+                    let mut bits = vec![0; (x.len() + offset).div_ceil(8)];
+                    x.bits(predicate, &mut bits, offset).unwrap();
+                    bits
+                });
+                let rows: Vec<_> = (0..sizes.len())
+                    .map(|axis| {
+                        let mut counts = vec![1; x.len() / sizes[axis]];
+                        x.rows(axis).unwrap().count(predicate, &mut counts).unwrap();
+                        counts
+                    })
+                    .collect();
+                let first = (x.any(predicate), x.all(predicate), x.position(predicate));
+                (first, x.count(predicate), mask, bits, rows)
             });
         }
+        same(&pools, alone, &|x| {
+            let rows: Vec<_> = (0..sizes.len())
+                .map(|axis| {
+                    let mut stats = vec![Stats::default(); x.len() / sizes[axis]];
+                    x.rows(axis).unwrap().stats(&mut stats).unwrap();
+                    stats
+                })
+                .collect();
+            (x.census(), x.stats(), rows)
+        });
+    }
+}
+
+/// Asks a view on this thread, and in every pool.
+fn same<R: PartialEq + Send>(
+    pools: &[ThreadPool],
+    view: TensorView<'_>,
+    ask: &(dyn Fn(TensorView<'_>) -> R + Sync),
+) {
+    let alone = ask(view);
+    for pool in pools {
+        let shared = pool.install(|| ask(view.par()));
+        assert!(shared == alone, "{view:?}, {} threads", pool.current_num_threads());
     }
 }
 

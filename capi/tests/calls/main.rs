@@ -4,6 +4,7 @@
 mod answers;
 mod common;
 mod errors;
+mod nulls;
 mod views;
 
 use nonfinite_oracle as oracle;

@@ -10,6 +10,15 @@ use crate::registers::Registers;
 use crate::registers::stats::{Compare, Order};
 use crate::simd::op;
 
+impl Avx2 {
+    /// Lanes of 64 bits in `a` that are greater than those of `b`, unsigned.
+    #[inline(always)]
+    fn greater_unsigned(self, a: V, b: V) -> V {
+        let top = self.splat::<8>(1 << 63);
+        self.greater::<8>(self.xor(a, top), self.xor(b, top))
+    }
+}
+
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Compare for Avx2 {
     const WIDE: bool = false;
@@ -35,7 +44,10 @@ impl Compare for Avx2 {
 
     #[inline(always)]
     fn higher<const W: usize>(self, a: V, b: V) -> V {
-        self.max_unsigned::<W>(a, b)
+        match W {
+            8 => self.choose_bytes(a, b, self.greater_unsigned(b, a)),
+            _ => self.max_unsigned::<W>(a, b),
+        }
     }
 
     #[inline(always)]
@@ -45,7 +57,8 @@ impl Compare for Avx2 {
             match W {
                 1 => _mm256_max_epi8(a, b),
                 2 => _mm256_max_epi16(a, b),
-                _ => _mm256_max_epi32(a, b),
+                4 => _mm256_max_epi32(a, b),
+                _ => self.choose_bytes(a, b, self.greater::<8>(b, a)),
             }
         }
     }
@@ -57,9 +70,36 @@ impl Compare for Avx2 {
             match W {
                 1 => _mm256_min_epu8(a, b),
                 2 => _mm256_min_epu16(a, b),
-                _ => _mm256_min_epu32(a, b),
+                4 => _mm256_min_epu32(a, b),
+                _ => self.choose_bytes(a, b, self.greater_unsigned(a, b)),
             }
         }
+    }
+
+    #[inline(always)]
+    fn clear<const W: usize>(self, lanes: V, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm256_andnot_si256(hits, lanes) }
+    }
+
+    #[inline(always)]
+    fn all<const W: usize>(self) -> V {
+        self.splat::<8>(u64::MAX)
+    }
+
+    #[inline(always)]
+    fn both(self, a: V, b: V) -> V {
+        self.and(a, b)
+    }
+
+    #[inline(always)]
+    fn is_all<const W: usize>(self, hits: V) -> bool {
+        self.same(hits, self.all::<W>())
+    }
+
+    #[inline(always)]
+    fn still_some<const W: usize>(self, hits: V, lanes: V, mask: V) -> V {
+        self.clear::<W>(hits, self.equal::<W>(self.and(lanes, mask), self.splat::<8>(0)))
     }
 
     #[inline(always)]

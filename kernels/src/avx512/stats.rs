@@ -63,6 +63,47 @@ impl Compare for Avx512 {
     }
 
     #[inline(always)]
+    fn clear<const W: usize>(self, lanes: V, hits: u64) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm512_maskz_mov_epi8(!hits, lanes),
+                2 => _mm512_maskz_mov_epi16(!hits as u32, lanes),
+                4 => _mm512_maskz_mov_epi32(!hits as u16, lanes),
+                _ => _mm512_maskz_mov_epi64(!hits as u8, lanes),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn all<const W: usize>(self) -> u64 {
+        u64::MAX >> (64 - 64 / W)
+    }
+
+    #[inline(always)]
+    fn both(self, a: u64, b: u64) -> u64 {
+        a & b
+    }
+
+    #[inline(always)]
+    fn is_all<const W: usize>(self, hits: u64) -> bool {
+        hits == self.all::<W>()
+    }
+
+    #[inline(always)]
+    fn still_some<const W: usize>(self, hits: u64, lanes: V, mask: V) -> u64 {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm512_mask_test_epi8_mask(hits, lanes, mask),
+                2 => _mm512_mask_test_epi16_mask(hits as u32, lanes, mask).into(),
+                4 => _mm512_mask_test_epi32_mask(hits as u16, lanes, mask).into(),
+                _ => _mm512_mask_test_epi64_mask(hits as u8, lanes, mask).into(),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn lowest<const W: usize>(self, low: V, rank: V, hits: u64) -> V {
         // SAFETY: see above.
         unsafe {

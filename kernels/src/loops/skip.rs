@@ -50,6 +50,7 @@
 //! ```
 
 use crate::rule::Screen;
+pub(super) use crate::simd::GROUP;
 use crate::simd::{Line, Simd, lines};
 
 /// Whether one of the lines may hold a hit.
@@ -89,9 +90,6 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: 
     }
     groups.len() * GROUP
 }
-
-/// Bytes that are looked at before a branch.
-pub(super) const GROUP: usize = 1024;
 
 /// The bytes of the next run without a screen, if a run of `run` bytes had dense hits.
 #[inline(always)]

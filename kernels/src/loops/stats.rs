@@ -2,23 +2,36 @@
 //!
 //! ```text
 //! stats(x):
-//!     lowest = highest = the first finite element
-//!     run = the bytes before a cache line, else 1 KiB
+//!     keys = [key of the first finite element; 2]
+//!     expect = normal numbers
+//!     part = the bytes before a cache line, and 256
 //!     until x is at its end:
-//!         range = codes that change nothing          stats.rs, `Numbers::range`
-//!         skip groups of 1 KiB whose elements are all in the range
-//!         if a group was skipped: run = 1 KiB
-//!         if the run before was normal and span(the next run bytes) is: the keys are known
-//!         else order(the next run bytes):            in parts of 4 KiB
-//!             for each register:
-//!                 key = magnitude, negated where the sign is set
-//!                 lowest = min(lowest, key)          NaN and infinities: the lowest so far instead
-//!                 highest = max(highest, key)
-//!                 add zeros, magnitudes below the least normal number, and what is not finite
+//!         from 16 KiB on: skip groups of 1 KiB that change nothing       `Numbers::range`
+//!             from 1 KiB on where scans are slow: AVX2 and NEON of 64 bits, and portable
+//!         if a group was skipped: part = 1 KiB
+//!         taken = scan(expect, part), or else order(part)
+//!         add the counts of what was taken to the tally
+//!         where a key is new: note the group that has it first, or the beginning of the part
 //!         if one was not finite: count NaN, +Inf and -Inf as census.rs does
-//!         if the lowest or the highest key is new: note where the run begins
-//!         run = 4 * run, at most 16 KiB
+//!         expect = what was in the part
+//!         part = 16 KiB at first, later 1 KiB, 4 KiB, then 16 KiB
 //!     the caller searches the first element of the lowest key, and of the highest
+//!
+//! scan(expect, part):                            registers/stats.rs; signed formats
+//!     for each chunk of 4 KiB:
+//!         of each group of 1 KiB: the highest code as unsigned integer, and as signed one
+//!         normal numbers:                        has every exponent a bit?
+//!         zeros and subnormal numbers too:       count both
+//!         anything:                              count three, take +0 for what is not finite
+//!         if an element was not as expected: return the bytes before the chunk
+//!     for each key that is new: the first group that has it
+//!
+//! order(part):                                   any format, any elements
+//!     for each register:
+//!         key = magnitude, negated where the sign is set
+//!         lowest = min(lowest, key)              NaN and infinities: the lowest so far instead
+//!         highest = max(highest, key)
+//!         count zeros, magnitudes below the least normal number, and what is not finite
 //! ```
 //!
 //! ```text
@@ -26,60 +39,63 @@
 //! the screen         |<----- skipped ---->|                  one subtraction and one maximum
 //! ```
 //!
+//! A scan needs that the numbers so far are on both sides of zero, or zero. Of numbers of one sign
+//! it takes the highest and the lowest code instead, and a zero or another sign ends it.
+//!
 //! In most tensors a new extreme is rare behind the first groups, and zeros are absent or many. So
-//! the exact look at a group has no branch, and its runs grow while groups do not pass the screen.
-//! A run of normal numbers takes one minimum and two maxima a register: `span` in
-//! `registers/stats.rs`.
+//! the first 16 KiB are not screened, and parts grow while groups do not pass the screen. Registers
+//! of 64 bytes have one maximum a cycle on the CPUs measured: a scan of normal numbers takes two
+//! cycles a line, a screen one and a half.
 
-use super::census::Classify;
+use super::census::{ClassCounts, Classify};
 use super::position::Find;
-use super::skip::{GROUP, longer};
+use super::skip::longer;
 use crate::rule::Comparison;
 use crate::scalar;
-use crate::simd::{COUNTED, Line, Loop, Simd, lines, until_line};
+use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, expect, lines, until_line};
 use crate::stats::{Numbers, Range, Tally};
+
+/// Bytes that are looked at first, from the first line of the cache on.
+const FIRST: usize = 256;
 
 /// Looks at every element.
 struct Order<const W: usize>;
 
 impl<const W: usize> Loop for Order<W> {
-    type Out<'o> = (&'o Numbers, &'o mut Tally, u64);
-    type Output = usize;
+    type Out<'o> = (&'o Numbers, &'o mut Tally, usize, u64);
+    type Output = ();
 
-    /// Adds the elements of `x` to a tally. One element that has been seen before is given as
-    /// filling. Returns how many elements are not finite.
+    /// Adds the elements of `x`, of which the first has this index, to a tally without classes. One
+    /// element that has been seen before is given as filling.
     #[inline(always)]
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
         _: &Comparison,
-        (numbers, tally, filling): Self::Out<'_>,
-    ) -> usize {
+        (numbers, tally, index, filling): Self::Out<'_>,
+    ) {
         let (pairs, _) = lines(x).0.as_chunks::<2>();
-        let mut counts = [0; 3];
+        let (mut keys, mut counts) = (tally.keys, [0; 3]);
         let mut add = |more: [usize; 3]| {
             for (count, more) in counts.iter_mut().zip(more) {
                 *count += more;
             }
         };
         for part in pairs.chunks(COUNTED / 128) {
-            add(isa.order::<W>(part, numbers, &mut tally.keys));
+            add(isa.order::<W>(part, numbers, &mut keys));
         }
         let few = &x[pairs.len() * 128..];
         if !few.is_empty() {
-            add(isa.order::<W>(&[filled::<W>(few, filling)], numbers, &mut tally.keys));
+            add(isa.order::<W>(&[filled::<W>(few, filling)], numbers, &mut keys));
             let filled = (128 - few.len()) / W;
             for (count, one) in counts.iter_mut().zip(numbers.counts(filling)) {
                 *count -= usize::from(one) * filled;
             }
         }
-        let [mut zeros, mut small, non_finite] = counts;
         if numbers.nan_is_negative_zero() {
-            (zeros, small) = (zeros - non_finite, small - non_finite);
+            (counts[0], counts[1]) = (counts[0] - counts[2], counts[1] - counts[2]);
         }
-        (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
-        tally.non_finite += non_finite;
-        non_finite
+        tally.extend(keys, [index; 2], counts);
     }
 }
 
@@ -95,57 +111,26 @@ fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
     pair
 }
 
-/// The lowest and the highest key of normal numbers.
-struct Span<const W: usize>;
+/// Looks at elements as long as they are as expected.
+struct Scan<const W: usize, const EXPECT: u8>;
 
-impl<const W: usize> Loop for Span<W> {
-    type Out<'o> = (&'o Numbers, &'o mut [i64; 2], u64);
-    type Output = bool;
+impl<const W: usize, const EXPECT: u8> Loop for Scan<W, EXPECT> {
+    type Out<'o> = (&'o Numbers, &'o mut Tally, usize);
+    type Output = usize;
 
-    /// If all elements are normal numbers, extends the lowest and the highest key by them, and
-    /// returns true. It may return false if they are.
+    /// Adds elements of `x`, of which the first has this index, to a tally without classes. Returns
+    /// how many bytes that are.
     #[inline(always)]
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
         _: &Comparison,
-        (numbers, keys, filling): Self::Out<'_>,
-    ) -> bool {
-        let (pairs, _) = lines(x).0.as_chunks::<2>();
-        let few = &x[pairs.len() * 128..];
-        let mut all = *keys;
-        for part in [pairs, &[filled::<W>(few, filling)][..usize::from(!few.is_empty())]] {
-            if part.is_empty() {
-                continue;
-            }
-            let Some([low, high]) = isa.span::<W>(part, numbers) else { return false };
-            all = [all[0].min(low), all[1].max(high)];
-        }
-        *keys = all;
-        true
-    }
-}
-
-/// Counts zeros and subnormal numbers where no key is new.
-struct CountSmall<const W: usize>;
-
-impl<const W: usize> Loop for CountSmall<W> {
-    type Out<'o> = (&'o Numbers, &'o mut Tally);
-    type Output = usize;
-
-    /// Adds elements of `x` to a tally, as long as they change no key and all are finite. Returns
-    /// how many bytes that are.
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, tally): Self::Out<'_>) -> usize {
-        let Some(codes) = numbers.around_zero(tally.keys) else { return 0 };
-        let mut done = 0;
-        for part in lines(x).0.as_chunks::<2>().0.chunks(COUNTED / 128) {
-            let counts = isa.count_within::<W>(part, codes, numbers);
-            let Some([zeros, small]) = counts else { return done };
-            (tally.zeros, tally.small) = (tally.zeros + zeros, tally.small + small);
-            done += 128 * part.len();
-        }
-        done
+        (numbers, tally, index): Self::Out<'_>,
+    ) -> usize {
+        let mut keys = tally.keys;
+        let found = isa.scan::<W, EXPECT>(lines(x).0.as_chunks().0, numbers, &mut keys);
+        tally.extend(keys, found.groups.map(|bytes| index + bytes / W), found.counts);
+        found.bytes
     }
 }
 
@@ -171,75 +156,101 @@ impl<const W: usize> Loop for Statistics<W> {
     type Output = Tally;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], non_finite: &Comparison, numbers: &Numbers) -> Tally {
+    fn vector<I: Simd>(isa: I, x: &[u8], rule: &Comparison, numbers: &Numbers) -> Tally {
         let mut tally = Tally::new();
-        let finite = isa.run::<Find<W>>(x, &non_finite.not(), ());
+        let elements = x.as_chunks::<W>().0;
+        let mut finite = Some(0);
+        if rule.holds(scalar::read(&elements[0])) {
+            finite = isa.run::<Find<W>>(x, &rule.not(), ());
+        }
         // If none is finite, any element does: no key counts.
         let first = finite.unwrap_or(0);
-        let filling = scalar::read(&x.as_chunks::<W>().0[first]);
+        let filling = scalar::read(&elements[first]);
         tally.keys = [numbers.key(filling); 2];
         tally.from = [first; 2];
-        // First what stands before the first line of the cache.
-        let (mut done, mut run) = (0, until_line::<W>(x));
-        // Whether the run before was finite and had no new key, and whether all of it was normal.
-        let (mut same, mut normal) = (false, true);
+        let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
+        // First what stands before the first line of the cache, and four lines.
+        let (mut done, mut run) = (0, until_line::<W>(x) + FIRST);
+        let (mut expect, screened) = (expect::NORMAL, isa.screened_from::<W>());
         loop {
-            if run == 0 || done != 0 {
+            if done >= screened {
                 let range = finite.and_then(|_| numbers.range(tally.keys));
                 let clean = if range.is_none() { 0 } else { skip::<I, W>(isa, &x[done..], range) };
                 done += clean;
-                if run == 0 || clean != 0 {
+                if clean != 0 {
                     run = GROUP;
                 }
             }
-            let end = (done + run).min(x.len());
-            if done == end {
+            let mut part = &x[done..(done + run).min(x.len())];
+            if part.is_empty() {
                 return tally;
             }
-            if same && !normal {
-                let part = &x[done..end];
-                let counted = isa.run::<CountSmall<W>>(part, non_finite, (numbers, &mut tally));
-                done += counted;
-                // What is behind is looked at in full.
-                same = counted != 0;
-                if same {
-                    run = longer(run);
+            let [low, high] = tally.keys;
+            let around_zero = low <= 0 && high >= 0;
+            let (small, non_finite, index) = (tally.small, tally.non_finite, done / W);
+            let mut scanned = 0;
+            if scans && done != 0 && part.len() >= 128 {
+                let out = (numbers, &mut tally, index);
+                scanned = match expect {
+                    expect::NORMAL if !around_zero => {
+                        isa.run::<Scan<W, { expect::ONE_SIGN }>>(part, rule, out)
+                    }
+                    _ if !around_zero => 0,
+                    expect::NORMAL => isa.run::<Scan<W, { expect::NORMAL }>>(part, rule, out),
+                    expect::FINITE => isa.run::<Scan<W, { expect::FINITE }>>(part, rule, out),
+                    _ => isa.run::<Scan<W, { expect::ANYTHING }>>(part, rule, out),
+                };
+                if scanned == 0 && around_zero {
+                    expect += 1;
                     continue;
                 }
             }
-            let before = tally.keys;
-            let part = &x[done..end];
-            let keys = (numbers, &mut tally.keys, filling);
-            let special = if normal && isa.run::<Span<W>>(part, non_finite, keys) {
-                0
+            if scanned != 0 {
+                part = &part[..scanned];
             } else {
-                let small = tally.small;
-                let special = isa.run::<Order<W>>(part, non_finite, (numbers, &mut tally, filling));
-                // A group may be normal by chance.
-                normal = special == 0 && small == tally.small && part.len() > GROUP;
-                special
-            };
-            for ((from, old), new) in tally.from.iter_mut().zip(before).zip(tally.keys) {
-                *from = if old == new { *from } else { done / W };
-            }
-            if special != 0 {
-                let nan = numbers.nan();
-                let three = match nan.is_ieee() {
-                    true => isa.run::<Classify<W>>(part, nan, ()),
-                    false => [special, 0, 0],
-                };
-                for (class, more) in three.into_iter().enumerate() {
-                    if more != 0 && tally.classes.three[class] == 0 {
-                        let find = if class == 0 { *nan } else { nan.class(class) };
-                        let at = isa.run::<Find<W>>(part, &find, ()).unwrap_or(0);
-                        tally.classes.first[class] = done / W + at;
-                    }
-                    tally.classes.three[class] += more;
+                if expect == expect::NORMAL && done != 0 {
+                    part = &part[..part.len().min(COUNTED)];
                 }
+                let out = (numbers, &mut tally, index, filling);
+                isa.run::<Order<W>>(part, rule, out);
             }
-            same = special == 0 && before == tally.keys;
-            run = longer(run);
-            done = end;
+            let (small, special) = (tally.small - small, tally.non_finite - non_finite);
+            if special != 0 {
+                classify::<I, W>(isa, part, numbers, special, index, &mut tally.classes);
+            }
+            let seen = match (small, special) {
+                (0, 0) => expect::NORMAL,
+                (_, 0) => expect::FINITE,
+                _ => expect::ANYTHING,
+            };
+            // A group may be normal by chance.
+            expect = if part.len() > GROUP { seen } else { expect.max(seen) };
+            done += part.len();
+            run = if done < screened { screened } else { longer(run) };
         }
+    }
+}
+
+/// Adds the classes of some elements that are not finite to those before element `from`.
+#[inline(always)]
+fn classify<I: Simd, const W: usize>(
+    isa: I,
+    x: &[u8],
+    numbers: &Numbers,
+    special: usize,
+    from: usize,
+    classes: &mut ClassCounts,
+) {
+    let nan = numbers.nan();
+    let three = match nan.is_ieee() {
+        true => isa.run::<Classify<W>>(x, nan, ()),
+        false => [special, 0, 0],
+    };
+    for (class, more) in three.into_iter().enumerate() {
+        if more != 0 && classes.three[class] == 0 {
+            let find = if class == 0 { *nan } else { nan.class(class) };
+            classes.first[class] = from + isa.run::<Find<W>>(x, &find, ()).unwrap_or(0);
+        }
+        classes.three[class] += more;
     }
 }

@@ -33,10 +33,14 @@ impl Compare for Neon {
                     vreinterpretq_u16_u8(a),
                     vreinterpretq_u16_u8(b),
                 )),
-                _ => vreinterpretq_u8_u32(vmaxq_u32(
+                4 => vreinterpretq_u8_u32(vmaxq_u32(
                     vreinterpretq_u32_u8(a),
                     vreinterpretq_u32_u8(b),
                 )),
+                _ => {
+                    let other = vcgtq_u64(vreinterpretq_u64_u8(b), vreinterpretq_u64_u8(a));
+                    vbslq_u8(vreinterpretq_u8_u64(other), b, a)
+                }
             }
         }
     }
@@ -58,12 +62,42 @@ impl Compare for Neon {
                     vreinterpretq_u16_u8(a),
                     vreinterpretq_u16_u8(b),
                 )),
-                _ => vreinterpretq_u8_u32(vminq_u32(
+                4 => vreinterpretq_u8_u32(vminq_u32(
                     vreinterpretq_u32_u8(a),
                     vreinterpretq_u32_u8(b),
                 )),
+                _ => {
+                    let other = vcgtq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
+                    vbslq_u8(vreinterpretq_u8_u64(other), b, a)
+                }
             }
         }
+    }
+
+    #[inline(always)]
+    fn clear<const W: usize>(self, lanes: V, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe { vbicq_u8(lanes, hits) }
+    }
+
+    #[inline(always)]
+    fn all<const W: usize>(self) -> V {
+        self.splat::<8>(u64::MAX)
+    }
+
+    #[inline(always)]
+    fn both(self, a: V, b: V) -> V {
+        self.and(a, b)
+    }
+
+    #[inline(always)]
+    fn is_all<const W: usize>(self, hits: V) -> bool {
+        self.same(hits, self.all::<W>())
+    }
+
+    #[inline(always)]
+    fn still_some<const W: usize>(self, hits: V, lanes: V, mask: V) -> V {
+        self.clear::<W>(hits, self.equal::<W>(self.and(lanes, mask), self.splat::<8>(0)))
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::{Portable, elements};
 use crate::scalar::read;
 use crate::simd::{Line, Ordering};
-use crate::stats::{AroundZero, Numbers, Range};
+use crate::stats::{Numbers, Range};
 
 impl Ordering for Portable {
     type Bounds = Option<Range>;
@@ -19,23 +19,6 @@ impl Ordering for Portable {
         let up = 64 - 8 * W as u32;
         let outside = |element| (read::<W>(element) & mask).wrapping_sub(low) << up >> up > width;
         !elements::<W>(pairs.as_flattened()).iter().fold(false, |seen, x| seen | outside(x))
-    }
-
-    #[inline(always)]
-    fn count_within<const W: usize>(
-        self,
-        pairs: &[[Line; 2]],
-        codes: AroundZero,
-        numbers: &Numbers,
-    ) -> Option<[usize; 2]> {
-        let (mut outside, mut counts) = (false, [0; 2]);
-        for element in elements::<W>(pairs.as_flattened()) {
-            let bits = read(element) & numbers.magnitude();
-            outside |= bits > codes.nearest;
-            counts[0] += usize::from(bits == 0);
-            counts[1] += usize::from(bits < numbers.least_normal());
-        }
-        (!outside).then_some(counts)
     }
 
     #[inline(always)]

@@ -7,15 +7,19 @@
 //! Ranks are unsigned integers of the order of values: all ones is above every rank, and 0 below.
 //! AVX2 and NEON compare 64 bits only as signed integers. There, ranks are keys: magnitude or
 //! -magnitude.
+#![expect(unsafe_code, reason = "registers that a loop has written")]
 
-use crate::simd::{Line, Ordering, op};
-use crate::stats::{AroundZero, Numbers, Range};
+use core::mem::MaybeUninit;
+use core::slice;
+
+use crate::simd::{COUNTED, GROUP, Line, Ordering, expect, op};
+use crate::stats::{Found, Numbers, Range, SCANNED};
 
 /// The instructions that order lanes.
 ///
 /// All methods are `#[inline(always)]`.
 pub(crate) trait Compare: super::Write {
-    /// Whether lanes of 64 bits have an unsigned minimum and maximum.
+    /// Whether lanes of 64 bits have an unsigned minimum and maximum of one instruction.
     const WIDE: bool;
 
     /// The bits that are set in one of both.
@@ -24,14 +28,34 @@ pub(crate) trait Compare: super::Write {
     /// The differences of lanes.
     fn sub<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// The higher lanes, unsigned. Without `WIDE` not for lanes of 64 bits.
+    /// The higher lanes, unsigned.
     fn higher<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// The higher lanes, signed. Without `WIDE` not for lanes of 64 bits.
+    /// The higher lanes, signed.
     fn higher_signed<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// The lower lanes, unsigned. Without `WIDE` not for lanes of 64 bits.
+    /// The lower lanes, unsigned.
     fn lower<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// The lanes, and zero where there is a hit.
+    fn clear<const W: usize>(self, lanes: Self::V, hits: Self::Hits) -> Self::V;
+
+    /// A hit in every lane.
+    fn all<const W: usize>(self) -> Self::Hits;
+
+    /// The hits of both.
+    fn both(self, a: Self::Hits, b: Self::Hits) -> Self::Hits;
+
+    /// Whether there is a hit in every lane.
+    fn is_all<const W: usize>(self, hits: Self::Hits) -> bool;
+
+    /// Those of the hits where one of the bits of the mask is set in the lane, too.
+    fn still_some<const W: usize>(
+        self,
+        hits: Self::Hits,
+        lanes: Self::V,
+        mask: Self::V,
+    ) -> Self::Hits;
 
     /// The lower of two ranks, except where there is a hit: there `low`.
     fn lowest<const W: usize>(self, low: Self::V, rank: Self::V, hits: Self::Hits) -> Self::V;
@@ -78,6 +102,15 @@ pub(crate) struct Bounds<V> {
 
 impl<R: Compare> Ordering for R {
     type Bounds = Bounds<R::V>;
+    const SCANS: bool = true;
+
+    /// Of random numbers, group `n` has a new extreme with a probability of `2 / n`, and what a
+    /// group costs that does not pass is saved by ten that do: where scans cost little more than
+    /// screens.
+    #[inline(always)]
+    fn screened_from<const W: usize>(self) -> usize {
+        if W == 8 && !R::WIDE { GROUP } else { SCANNED }
+    }
 
     #[inline(always)]
     fn bounds<const W: usize>(self, range: Option<Range>) -> Bounds<R::V> {
@@ -103,93 +136,126 @@ impl<R: Compare> Ordering for R {
         }
     }
 
-    /// The codes as integers. Ends of a line that are extremes of both signs are marked:
+    /// The codes as integers. Of numbers on both sides of zero, `A` is the lowest and `B` the
+    /// highest. Of positive ones `B` is the lowest and `A` the highest, of negative ones the other
+    /// way round.
     ///
     /// ```text
-    /// unsigned    0 .. least normal number .. largest    -0 .. -least .. -largest*
-    /// signed      -0 .. -least .. -largest               0 .. least .. largest*
+    /// unsigned    0 .. least normal number .. B    -0 .. -least .. A        both signs
+    /// signed      -0 .. -least .. A                0 .. least .. B
+    /// unsigned    0 .. least .. B .. A             -0 .. -least .. B .. A   one sign
     /// ```
     ///
-    /// Without a negative number, the lowest is the one of the smallest magnitude. Without a
-    /// positive number, the highest is that.
+    /// `A` and `B` of each group are kept, so that only these are searched for the group of a new
+    /// key.
     #[inline(always)]
-    fn span<const W: usize>(self, pairs: &[[Line; 2]], numbers: &Numbers) -> Option<[i64; 2]> {
-        let sign = top::<W>();
-        if numbers.sign() != sign || W == 8 && !R::WIDE {
-            return None;
-        }
-        let (least, largest) =
-            (numbers.least_normal(), numbers.non_finite().bound().wrapping_sub(1));
-        let [magnitude, least, largest, minus_largest, mut high_signed] =
-            [numbers.magnitude(), least, largest, sign | largest, sign | least]
-                .map(|bits| self.splat::<W>(bits));
-        // Like `high_signed`, these change no answer.
-        let (mut low, mut high) = (largest, least);
-        for pair in pairs {
-            for part in 0..128 / R::BYTES {
-                let lanes = self.load(pair.as_flattened(), part * R::BYTES);
-                low = self.lower::<W>(low, self.and(lanes, magnitude));
-                high = self.higher::<W>(high, lanes);
-                high_signed = self.higher_signed::<W>(high_signed, lanes);
-            }
-        }
-        let normal = self.same(self.lower::<W>(low, least), least)
-            && self.same(self.higher::<W>(high, minus_largest), minus_largest)
-            && self.same(self.higher_signed::<W>(high_signed, largest), largest);
-        normal.then(|| {
-            // The flipped sign makes a signed order of the unsigned one.
-            let max = |v, flip| lanes::<R, W>(self, v, flip).fold(i64::MIN, Ord::max);
-            let (high, high_signed) = (max(high, sign), max(high_signed, 0));
-            let nearest = || lanes::<R, W>(self, low, 0).fold(i64::MAX, Ord::min);
-            let lowest = if high < 0 { nearest() } else { -high };
-            let highest = if high_signed < 0 { -nearest() } else { high_signed };
-            [lowest, highest]
-        })
-    }
-
-    #[inline(always)]
-    fn count_within<const W: usize>(
+    fn scan<const W: usize, const EXPECT: u8>(
         self,
         pairs: &[[Line; 2]],
-        codes: AroundZero,
         numbers: &Numbers,
-    ) -> Option<[usize; 2]> {
-        let halves = W == 8 && !R::WIDE;
-        let [magnitude, least, unsigned, signed, nearest] = [
+        keys: &mut [i64; 2],
+    ) -> Found {
+        let (sign, least) = (numbers.sign(), numbers.least_normal());
+        let largest = numbers.non_finite().bound().wrapping_sub(1);
+        let [low, high] = keys.map(i64::unsigned_abs);
+        let one_sign = EXPECT == expect::ONE_SIGN;
+        // The codes known so far, and the outermost ones that are as expected.
+        let (known, limits) = match (one_sign, keys[0] < 0) {
+            (true, true) => ([sign | low, sign | high], [sign | largest, sign | least]),
+            (true, false) => ([high, low], [largest, least]),
+            (false, _) => ([sign | low, high], [sign | largest, largest]),
+        };
+        let [a_known, b_known] = known.map(|bits| self.splat::<W>(bits));
+        let [a_limit, b_limit] = limits.map(|bits| self.splat::<W>(bits));
+        let a_side = Side::Highest;
+        let b_side = if one_sign { Side::Lowest } else { Side::HighestSigned };
+        let special = numbers.non_finite();
+        let [magnitude, exponent, special_mask, special, largest] = [
             numbers.magnitude(),
-            numbers.least_normal(),
-            codes.unsigned,
-            codes.signed,
-            codes.nearest,
+            numbers.magnitude() & !least.wrapping_sub(1),
+            special.mask(),
+            special.bound(),
+            largest,
         ]
         .map(|bits| self.splat::<W>(bits));
         let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(numbers.nan()) & 1));
-        let [mut above, mut zeros, mut small] = [self.no_counts(); 3];
-        // The highest codes, as unsigned and as signed integers.
-        let (mut highest, mut highest_signed) = (zero, signed);
-        for pair in pairs {
-            for part in 0..128 / R::BYTES {
-                let (lanes, i) =
-                    (self.load(pair.as_flattened(), part * R::BYTES), counter::<R>(part));
-                let magnitude = self.and(lanes, magnitude);
-                if halves {
-                    let hits = self.greater::<W>(magnitude, nearest);
-                    above[i] = self.add::<W>(above[i], hits, one);
-                } else {
-                    highest = self.higher::<W>(highest, lanes);
-                    highest_signed = self.higher_signed::<W>(highest_signed, lanes);
+        let mut a_groups = [MaybeUninit::<R::V>::uninit(); SCANNED / GROUP];
+        let mut b_groups = a_groups;
+        let (mut a_all, mut b_all) = (a_known, b_known);
+        let mut found = Found::default();
+        let rooms = a_groups.chunks_mut(COUNTED / GROUP).zip(b_groups.chunks_mut(COUNTED / GROUP));
+        for (chunk, (a_groups, b_groups)) in pairs.chunks(COUNTED / 128).zip(rooms) {
+            let (mut a_chunk, mut b_chunk) = (a_all, b_all);
+            let [mut zeros, mut small, mut specials] = [self.no_counts(); 3];
+            let mut normal = self.all::<W>();
+            let groups = chunk.chunks(GROUP / 128).zip(a_groups.iter_mut().zip(b_groups));
+            for (group, (a_group, b_group)) in groups {
+                let (mut a, mut b) = (a_known, b_known);
+                let mut some = [self.all::<W>(); 2];
+                for pair in group {
+                    for part in 0..128 / R::BYTES {
+                        let (mut lanes, i) =
+                            (self.load(pair.as_flattened(), part * R::BYTES), counter::<R>(part));
+                        if EXPECT == expect::NORMAL {
+                            some[part % 2] = self.still_some::<W>(some[part % 2], lanes, exponent);
+                        }
+                        if EXPECT >= expect::FINITE {
+                            let magnitude = self.and(lanes, magnitude);
+                            let is_zero = self.equal::<W>(magnitude, zero);
+                            let is_small = self.equal::<W>(self.and(lanes, exponent), zero);
+                            zeros[i] = self.add::<W>(zeros[i], is_zero, one);
+                            small[i] = self.add::<W>(small[i], is_small, one);
+                            if EXPECT == expect::ANYTHING {
+                                // Wider elements are of IEEE formats.
+                                let hits = match W {
+                                    1 => self.compare::<W, { op::EQUAL }>(
+                                        lanes,
+                                        special_mask,
+                                        special,
+                                    ),
+                                    _ => self.greater::<W>(magnitude, largest),
+                                };
+                                specials[i] = self.add::<W>(specials[i], hits, one);
+                                // +0 changes no key.
+                                lanes = self.clear::<W>(lanes, hits);
+                            }
+                        }
+                        a = outer::<R, W>(self, a_side, a, lanes);
+                        b = outer::<R, W>(self, b_side, b, lanes);
+                    }
                 }
-                zeros[i] = self.add::<W>(zeros[i], self.equal::<W>(magnitude, zero), one);
-                small[i] = self.add::<W>(small[i], self.greater::<W>(least, magnitude), one);
+                normal = self.both(normal, self.both(some[0], some[1]));
+                a_group.write(a);
+                b_group.write(b);
+                a_chunk = outer::<R, W>(self, a_side, a_chunk, a);
+                b_chunk = outer::<R, W>(self, b_side, b_chunk, b);
+            }
+            let expected = !beyond::<R, W>(self, a_side, a_chunk, a_limit)
+                && !beyond::<R, W>(self, b_side, b_chunk, b_limit)
+                && self.is_all::<W>(normal);
+            if !expected {
+                break;
+            }
+            (a_all, b_all) = (a_chunk, b_chunk);
+            found.bytes += size_of_val(chunk);
+            for (count, more) in found.counts.iter_mut().zip([zeros, small, specials]) {
+                *count += if EXPECT >= expect::FINITE { self.sum(more) } else { 0 };
             }
         }
-        let inside = if halves {
-            self.same(above[0], zero) && self.same(above[1], zero)
-        } else {
-            self.same(self.higher::<W>(highest, unsigned), unsigned)
-                && self.same(highest_signed, signed)
-        };
-        inside.then(|| [self.sum(zeros), self.sum(small)])
+        let groups = found.bytes.div_ceil(GROUP);
+        // The keys that `A` and `B` are.
+        let [a_key, b_key] = if one_sign && keys[0] > 0 { [1, 0] } else { [0, 1] };
+        for (which, side, known, all, written) in
+            [(a_key, a_side, a_known, a_all, &a_groups), (b_key, b_side, b_known, b_all, &b_groups)]
+        {
+            if !self.same(all, known) {
+                // SAFETY: the loop has written to one of `written` for each group of `found.bytes`.
+                let groups = unsafe { slice::from_raw_parts(written.as_ptr().cast(), groups) };
+                let (code, group) = outermost::<R, W>(self, side, all, groups);
+                (keys[which], found.groups[which]) = (numbers.key(code), group * GROUP);
+            }
+        }
+        found
     }
 
     #[inline(always)]
@@ -242,6 +308,60 @@ impl<R: Compare> Ordering for R {
         }
         [self.sum(zeros), self.sum(small), self.sum(specials)]
     }
+}
+
+/// In which order a code is the outermost.
+#[derive(Clone, Copy)]
+enum Side {
+    Lowest,
+    Highest,
+    HighestSigned,
+}
+
+/// The outer lanes of two registers.
+#[inline(always)]
+fn outer<R: Compare, const W: usize>(isa: R, side: Side, a: R::V, b: R::V) -> R::V {
+    match side {
+        Side::Lowest => isa.lower::<W>(a, b),
+        Side::Highest => isa.higher::<W>(a, b),
+        Side::HighestSigned => isa.higher_signed::<W>(a, b),
+    }
+}
+
+/// Whether a lane is beyond a limit.
+#[inline(always)]
+fn beyond<R: Compare, const W: usize>(isa: R, side: Side, lanes: R::V, limit: R::V) -> bool {
+    !isa.same(outer::<R, W>(isa, side, lanes, limit), limit)
+}
+
+/// The outermost code of all groups, and the first group that has it.
+#[inline(always)]
+fn outermost<R: Compare, const W: usize>(
+    isa: R,
+    side: Side,
+    all: R::V,
+    groups: &[R::V],
+) -> (u64, usize) {
+    // The flipped sign makes a signed order of the unsigned one.
+    let flip = if let Side::HighestSigned = side { 0 } else { top::<W>() };
+    let keys = lanes::<R, W>(isa, all, flip);
+    let (code, inside) = match side {
+        Side::Lowest => {
+            let code = keys.fold(i64::MAX, Ord::min).cast_unsigned() ^ flip;
+            (code, code.wrapping_add(1))
+        }
+        _ => {
+            let code = keys.fold(i64::MIN, Ord::max).cast_unsigned() ^ flip;
+            (code, code.wrapping_sub(1))
+        }
+    };
+    let inside = isa.splat::<W>(inside);
+    for (i, &group) in groups.iter().enumerate() {
+        if beyond::<R, W>(isa, side, group, inside) {
+            return (code, i);
+        }
+    }
+    (code, 0)
 }
 
 /// Which of two counters a part of a pair of lines is counted in. A counter of wide registers

@@ -1,0 +1,151 @@
+//! How the questions under a validity bitmap find the valid hits.
+//!
+//! An element that is no hit needs no look at its validity, so a
+//! question first searches the elements for the next hit, whether null or not. From the hit on, the
+//! bitmap decides:
+//!
+//! ```text
+//! elements   . . . . . . . x . . x x . x . . . . x x . .      x: a hit
+//! bitmap                   1 1 1 1 1 1 1 ...                  a long run of ones: the question of
+//!                                                             TensorView, for the whole run
+//!                          0 0 0 0 0 0 0 ...                  a long run of zeros: skipped
+//!                          1 0 1 1 0 1 0 ...                  else a window of 4096 elements
+//! ```
+//!
+//! In a window, the validity of each of the first few hits is looked up. If there are more, the
+//! hits of the window become packed bits, and the bits of nulls are cleared. The next window begins
+//! with packed bits as long as hits are many.
+//!
+//! So clean elements cost what they cost without a bitmap. Runs are found by the search for a byte
+//! that is not 0xFF, or not 0, at the speed of the kernels.
+//!
+//! In a view that is not dense the order of memory is not that of indices. There the first search
+//! only answers whether there is a hit at all, and windows that are boxes of at most 4096 elements
+//! follow.
+
+use core::ops::ControlFlow;
+
+use nonfinite_kernels::Rule;
+
+use super::part::{Condition, Part};
+use super::validity::{Validity, count_ones};
+
+/// Elements of a window.
+pub(super) const WINDOW: usize = 4096;
+
+/// The shortest run of nulls that is skipped.
+const NULLS: usize = WINDOW / 8;
+
+/// The longest run of valid elements that is looked for at once. So a search that ends early reads
+/// little of the bitmap.
+const VALID: usize = 16 * WINDOW;
+
+/// At most this many hits of a window are looked up one by one. A search from one hit to the next
+/// costs about an eighth of the packed bits of a window.
+const FEW: usize = 8;
+
+/// A piece of a part.
+pub(super) enum Piece<'h, 'v, 'a> {
+    /// The index of a valid hit.
+    Hit(usize),
+    /// Elements of which none is null.
+    Valid(Part<'v, 'a>),
+    /// Elements that may be null; one bit for each, 1 for a valid hit; and the number of ones.
+    Mixed(Part<'v, 'a>, &'h mut [u8], usize),
+}
+
+/// The index within the part of the first element that the rule holds for, valid or null. In a
+/// part that is not dense: 0 if there is such an element.
+#[inline(never)]
+pub(super) fn next_hit(part: Part<'_, '_>, rule: &Rule) -> Option<usize> {
+    if part.is_dense() {
+        part.position(Condition::new(rule))
+    } else {
+        part.any(Condition::new(rule)).then_some(0)
+    }
+}
+
+/// One bit for each element of the part, at most [`WINDOW`]: 1 if the rule holds for the element.
+#[inline(never)]
+pub(super) fn packed<'o>(
+    part: Part<'_, '_>,
+    rule: &Rule,
+    room: &'o mut [u8; WINDOW / 8],
+) -> &'o mut [u8] {
+    let out = &mut room[..part.len.div_ceil(8)];
+    if let Some(last) = out.last_mut() {
+        *last = 0;
+    }
+    part.bits(Condition::new(rule), out, 0);
+    out
+}
+
+/// Calls `visit` with the pieces of the part that hold the valid elements that the rule holds
+/// for, in order, until it breaks.
+pub(super) fn pieces<'v, 'a>(
+    validity: &Validity<'_>,
+    part: Part<'v, 'a>,
+    rule: &Rule,
+    mut visit: impl FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let (mut at, end, backend) = (part.first, part.first + part.len, part.view.backend);
+    let dense = part.is_dense();
+    if !dense {
+        if part.len == 0 || next_hit(part, rule).is_none() {
+            return ControlFlow::Continue(());
+        }
+        if validity.run(backend, at, end, true) == part.len {
+            return visit(Piece::Valid(part));
+        }
+    }
+    // Whether the last window held more than a few hits. In a view that is not dense no hit can
+    // be searched for alone.
+    let mut crowded = !dense;
+    let mut room = [0; WINDOW / 8];
+    while at < end {
+        if dense {
+            let rest = part.piece(at, end - at);
+            let Some(hit) = next_hit(rest, rule) else { return ControlFlow::Continue(()) };
+            at += hit;
+            let valid = validity.run(backend, at, end.min(at + VALID), true);
+            if valid >= WINDOW {
+                visit(Piece::Valid(part.piece(at, valid)))?;
+                at += valid;
+                continue;
+            }
+        }
+        let nulls = validity.run(backend, at, end, false);
+        if nulls >= NULLS {
+            at += nulls;
+            continue;
+        }
+        if crowded {
+            let chunk = part.chunk(at, WINDOW);
+            let hits = packed(chunk, rule, &mut room);
+            validity.clear_nulls(backend, at, chunk.len, hits, 0);
+            let ones = count_ones(hits);
+            if ones != 0 {
+                visit(Piece::Mixed(chunk, hits, ones))?;
+            }
+            at += chunk.len;
+            crowded = !dense || ones > FEW;
+            continue;
+        }
+        let window = end.min(at + WINDOW);
+        for _ in 0..FEW {
+            if validity.is_valid(at) {
+                visit(Piece::Hit(at))?;
+            }
+            at += 1;
+            let Some(hit) = next_hit(part.piece(at, end - at), rule) else {
+                return ControlFlow::Continue(());
+            };
+            at += hit;
+            if at >= window {
+                break;
+            }
+        }
+        crowded = at < window;
+    }
+    ControlFlow::Continue(())
+}
