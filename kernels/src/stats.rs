@@ -238,7 +238,7 @@ impl Tally {
         Self { keys: [0; 2], from: [0; 2], zeros: 0, small: 0, non_finite: 0, classes }
     }
 
-    /// Adds counts (zeros, zeros and subnormal numbers, what is not finite), and takes new keys with
+    /// Adds counts (zeros, zeros and subnormal numbers, what is not finite), and takes new keys and
     /// their places.
     #[inline(always)]
     pub(crate) fn extend(&mut self, keys: [i64; 2], from: [usize; 2], counts: [usize; 3]) {
