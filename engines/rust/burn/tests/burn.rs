@@ -1,0 +1,78 @@
+//! Our answers beside those of burn's own `is_nan`, `is_inf` and `is_finite`, on each backend.
+
+use burn_tensor::{Bool, Device, Element, Tensor, TensorData};
+use half::{bf16, f16};
+use nonfinite::Predicate;
+use nonfinite_burn::NonFinite;
+use nonfinite_engine_testing::inputs::{Float, finite, values};
+
+fn tensor<T: Element>(values: Vec<T>, shape: [usize; 2], device: &Device) -> Tensor<2> {
+    let dtype = T::dtype();
+    Tensor::from_data(TensorData::new(values, shape), (device, dtype))
+}
+
+fn theirs(x: &Tensor<2>, predicate: Predicate) -> Tensor<2, Bool> {
+    let x = x.clone();
+    match predicate {
+        Predicate::Nan => x.is_nan(),
+        Predicate::Inf => x.is_inf(),
+        Predicate::Finite => x.is_finite(),
+        other => unreachable!("burn does not have {other}"),
+    }
+}
+
+fn answers(mask: Tensor<2, Bool>) -> Vec<bool> {
+    mask.into_data().try_to_vec::<bool>().expect("booleans")
+}
+
+/// The tensor, and views of it that are not dense, or do not begin where its memory begins.
+fn views(x: Tensor<2>) -> Vec<Tensor<2>> {
+    let sliced = x.clone().slice([1..3, 2..5]);
+    let reversed = x.clone().flip([0]);
+    vec![x.clone(), x.transpose(), sliced.clone().transpose(), sliced, reversed]
+}
+
+fn agree<T: Float + Element>(device: &Device) {
+    for shape in [[3, 5], [130, 127]] {
+        let x = tensor(values::<T>(shape[0] * shape[1]), shape, device);
+        assert_eq!(x.dtype(), T::dtype());
+        for x in views(x) {
+            for predicate in [Predicate::Nan, Predicate::Inf, Predicate::Finite] {
+                let mask = answers(theirs(&x, predicate));
+                let ours = x.mask_of(predicate);
+                assert_eq!(ours.dims(), x.dims());
+                assert_eq!(answers(ours), mask, "{predicate}");
+                let count = mask.iter().filter(|answer| **answer).count();
+                assert_eq!(x.count_of(predicate), count);
+                assert_eq!(x.any_of(predicate), count > 0);
+                assert_eq!(x.all_of(predicate), count == mask.len());
+                let index = mask.iter().position(|answer| *answer);
+                let columns = x.dims()[1];
+                let first = index.map(|index| [index / columns, index % columns]);
+                assert_eq!(x.position_of(predicate), first);
+            }
+            assert_eq!(x.census().nan.count, x.count_of(Predicate::Nan));
+            assert!(!x.all_finite() && x.any_nan());
+        }
+        let x = tensor(finite::<T>(shape[0] * shape[1]), shape, device);
+        assert!(x.all_finite() && !x.any_nan());
+    }
+}
+
+#[test]
+fn answers_on_flex() {
+    let device = Device::flex();
+    agree::<f64>(&device);
+    agree::<f32>(&device);
+    agree::<f16>(&device);
+    agree::<bf16>(&device);
+}
+
+#[cfg(feature = "ndarray")]
+#[expect(deprecated, reason = "the whole backend is, and still used")]
+#[test]
+fn answers_on_ndarray() {
+    let device = Device::ndarray();
+    agree::<f64>(&device);
+    agree::<f32>(&device);
+}

@@ -1,0 +1,146 @@
+//! Models with tract's own operators, and with ours in their place.
+
+use std::fmt::Debug;
+
+use nonfinite::Predicate;
+use nonfinite_engine_testing::inputs::{Float, finite, values};
+use nonfinite_engine_testing::onnx::{Model, Type};
+use nonfinite_tract::{BadOutput, register, run_finite, run_without};
+use tract_onnx::Onnx;
+use tract_onnx::prelude::*;
+use tract_onnx::tract_core::tract_data::half::f16;
+
+fn ours() -> Onnx {
+    let mut onnx = tract_onnx::onnx();
+    register(&mut onnx);
+    onnx
+}
+
+fn load(onnx: &Onnx, model: Model) -> TractResult<Arc<TypedSimplePlan>> {
+    onnx.model_for_read(&mut &*model.encode())?.into_optimized()?.into_runnable()
+}
+
+fn one(element: Type, operator: &str, attributes: &[(&str, u8)], shape: &[u8]) -> Model {
+    Model::new(20).input("x", element, shape).node(("", operator), &["x"], "y", attributes).output(
+        "y",
+        Type::Bool,
+        shape,
+    )
+}
+
+fn masks<T: Float + Datum + Debug>(element: Type, own: bool) -> TractResult<()> {
+    let none: &[(&str, u8)] = &[];
+    let (negative, positive) = ([("detect_negative", 0)], [("detect_positive", 0)]);
+    let neither = [negative, positive].concat();
+    for attributes in [none, &negative, &positive, &neither] {
+        for operator in ["IsNaN", "IsInf"] {
+            if operator == "IsNaN" && !attributes.is_empty() {
+                continue;
+            }
+            for shape in [[1, 1], [3, 100], [127, 101]] {
+                let x = Tensor::from_shape(
+                    &shape.map(usize::from),
+                    &values::<T>(usize::from(shape[0]) * usize::from(shape[1])),
+                )?;
+                let input = || tvec![x.clone().into_tvalue()];
+                let plan = load(&ours(), one(element, operator, attributes, &shape))?;
+                assert!(plan.model().nodes().iter().any(|n| n.op().name().contains("Nonfinite")));
+                let mask = plan.run(input())?;
+                if own {
+                    let plan =
+                        load(&tract_onnx::onnx(), one(element, operator, attributes, &shape));
+                    assert_eq!(mask, plan?.run(input())?, "{operator} {attributes:?}");
+                }
+                // By the compiler's classes, as tract has no such operators for f64.
+                let bad = x.cast_to::<f64>()?.into_owned();
+                let detects = |name| attributes.iter().all(|(off, _)| *off != name);
+                for (x, answer) in bad
+                    .try_as_plain_ram()?
+                    .as_slice::<f64>()?
+                    .iter()
+                    .zip(mask[0].try_as_plain_ram()?.as_slice::<bool>()?)
+                {
+                    let sign = if *x < 0.0 { "detect_negative" } else { "detect_positive" };
+                    let expected = match operator {
+                        "IsNaN" => x.is_nan(),
+                        _ => x.is_infinite() && detects(sign),
+                    };
+                    assert_eq!(*answer, expected, "{operator} {attributes:?}: {x}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn masks_are_those_of_tracts_operators() -> TractResult<()> {
+    masks::<f16>(Type::Float16, true)?;
+    masks::<f32>(Type::Float, true)
+}
+
+/// tract's own operators refuse f64.
+#[test]
+fn f64_is_taken_too() -> TractResult<()> {
+    masks::<f64>(Type::Double, false)?;
+    let own = load(&tract_onnx::onnx(), one(Type::Double, "IsNaN", &[], &[1]))
+        .and_then(|plan| plan.run(tvec![tensor1(&[1f64]).into_tvalue()]));
+    assert!(own.is_err(), "tract takes f64 now: compare its answers");
+    Ok(())
+}
+
+#[test]
+fn finite_in_a_domain_of_its_own() -> TractResult<()> {
+    let model = || {
+        Model::new(20)
+            .import("nonfinite")
+            .input("x", Type::Float, &[64])
+            .node(("nonfinite", "IsFinite"), &["x"], "y", &[])
+            .output("y", Type::Bool, &[64])
+    };
+    let x = values::<f32>(64);
+    let mask = load(&ours(), model())?.run(tvec![tensor1(&x).into_tvalue()])?;
+    let expected: Vec<bool> = x.iter().map(|x| x.is_finite()).collect();
+    assert_eq!(mask[0].try_as_plain_ram()?.as_slice::<bool>()?, expected);
+    assert!(load(&tract_onnx::onnx(), model()).is_err());
+    Ok(())
+}
+
+/// `x -> Sqrt -> root -> IsNaN -> hidden`: NaN never reaches an output
+/// of the model.
+fn roots() -> TractResult<Arc<TypedSimplePlan>> {
+    let model = Model::new(20)
+        .input("x", Type::Float, &[3, 4])
+        .node(("", "Sqrt"), &["x"], "root", &[])
+        .node(("", "IsNaN"), &["root"], "hidden", &[])
+        .output("hidden", Type::Bool, &[3, 4]);
+    let model = tract_onnx::onnx().model_for_read(&mut &*model.encode())?;
+    model.into_typed()?.into_decluttered()?.into_runnable()
+}
+
+#[test]
+fn the_first_bad_node_is_named() -> TractResult<()> {
+    let plan = roots()?;
+    let mut values = finite::<f32>(12);
+    let run = |values: &[f32], predicate| {
+        let x = Tensor::from_shape(&[3, 4], values)?;
+        run_without(&plan, tvec![x.into_tvalue()], predicate)
+    };
+    let clean = run(&values, Predicate::NonFinite)?;
+    let x = Tensor::from_shape(&[3, 4], &values)?.into_tvalue();
+    assert_eq!(clean, plan.run(tvec![x.clone()])?);
+    assert_eq!(clean, run_finite(&plan, tvec![x])?);
+
+    values[7] = -1.0;
+    let error = run(&values, Predicate::NonFinite).expect_err("the root of -1");
+    let bad = error.downcast_ref::<BadOutput>().expect("our error");
+    assert_eq!((bad.node.as_str(), bad.output, &*bad.coordinate), ("root", 0, &[1, 3][..]));
+    // tract's own run sees nothing, and neither does one that looks for other elements.
+    plan.run(tvec![Tensor::from_shape(&[3, 4], &values)?.into_tvalue()])?;
+    run(&values, Predicate::Inf)?;
+
+    values[5] = f32::INFINITY;
+    let error = run(&values, Predicate::Inf).expect_err("the input");
+    assert_eq!(error.downcast_ref::<BadOutput>().expect("our error").node, "x");
+    Ok(())
+}
