@@ -258,7 +258,7 @@ pub(crate) mod expect {
     pub(crate) const NORMAL: u8 = 1;
     /// The same with zeros and subnormal numbers.
     pub(crate) const FINITE: u8 = 2;
-    /// Anything, after the same numbers.
+    /// NaN and infinities too. No scan takes these.
     pub(crate) const ANYTHING: u8 = 3;
 }
 

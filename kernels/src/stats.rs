@@ -202,8 +202,9 @@ pub(crate) const SCANNED: usize = 16 * 1024;
 pub(crate) struct Found {
     /// Bytes that were looked at.
     pub(crate) bytes: usize,
-    /// Elements that are zero, zero or subnormal, and not finite.
-    pub(crate) counts: [usize; 3],
+    /// Elements that are zero, and that are zero or subnormal.
+    pub(crate) zeros: usize,
+    pub(crate) small: usize,
     /// For each key that is new, the bytes before the group that has it first.
     pub(crate) groups: [usize; 2],
 }

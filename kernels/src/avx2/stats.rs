@@ -77,12 +77,6 @@ impl Compare for Avx2 {
     }
 
     #[inline(always)]
-    fn clear<const W: usize>(self, lanes: V, hits: V) -> V {
-        // SAFETY: see above.
-        unsafe { _mm256_andnot_si256(hits, lanes) }
-    }
-
-    #[inline(always)]
     fn all<const W: usize>(self) -> V {
         self.splat::<8>(u64::MAX)
     }
@@ -99,7 +93,9 @@ impl Compare for Avx2 {
 
     #[inline(always)]
     fn still_some<const W: usize>(self, hits: V, lanes: V, mask: V) -> V {
-        self.clear::<W>(hits, self.equal::<W>(self.and(lanes, mask), self.splat::<8>(0)))
+        let none = self.equal::<W>(self.and(lanes, mask), self.splat::<8>(0));
+        // SAFETY: see above.
+        unsafe { _mm256_andnot_si256(none, hits) }
     }
 
     #[inline(always)]

@@ -63,19 +63,6 @@ impl Compare for Avx512 {
     }
 
     #[inline(always)]
-    fn clear<const W: usize>(self, lanes: V, hits: u64) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm512_maskz_mov_epi8(!hits, lanes),
-                2 => _mm512_maskz_mov_epi16(!hits as u32, lanes),
-                4 => _mm512_maskz_mov_epi32(!hits as u16, lanes),
-                _ => _mm512_maskz_mov_epi64(!hits as u8, lanes),
-            }
-        }
-    }
-
-    #[inline(always)]
     fn all<const W: usize>(self) -> u64 {
         u64::MAX >> (64 - 64 / W)
     }

@@ -9,7 +9,8 @@
 //!         from 16 KiB on: skip groups of 1 KiB that change nothing       `Numbers::range`
 //!             from 1 KiB on where scans are slow: AVX2 and NEON of 64 bits, and portable
 //!         if a group was skipped: part = 1 KiB
-//!         taken = scan(expect, part), or else order(part)
+//!         taken = scan(expect, part), or else order(4 KiB of the part)
+//!             after NaN or an infinity: order(part)
 //!         add the counts of what was taken to the tally
 //!         where a key is new: note the group that has it first, or the beginning of the part
 //!         if one was not finite: count NaN, +Inf and -Inf as census.rs does
@@ -22,7 +23,6 @@
 //!         of each group of 1 KiB: the highest code as unsigned integer, and as signed one
 //!         normal numbers:                        has every exponent a bit?
 //!         zeros and subnormal numbers too:       count both
-//!         anything:                              count three, take +0 for what is not finite
 //!         if an element was not as expected: return the bytes before the chunk
 //!     for each key that is new: the first group that has it
 //!
@@ -129,7 +129,8 @@ impl<const W: usize, const EXPECT: u8> Loop for Scan<W, EXPECT> {
     ) -> usize {
         let mut keys = tally.keys;
         let found = isa.scan::<W, EXPECT>(lines(x).0.as_chunks().0, numbers, &mut keys);
-        tally.extend(keys, found.groups.map(|bytes| index + bytes / W), found.counts);
+        let counts = [found.zeros, found.small, 0];
+        tally.extend(keys, found.groups.map(|bytes| index + bytes / W), counts);
         found.bytes
     }
 }
@@ -189,7 +190,7 @@ impl<const W: usize> Loop for Statistics<W> {
             let around_zero = low <= 0 && high >= 0;
             let (small, non_finite, index) = (tally.small, tally.non_finite, done / W);
             let mut scanned = 0;
-            if scans && done != 0 && part.len() >= 128 {
+            if scans && done != 0 && part.len() >= 128 && expect != expect::ANYTHING {
                 let out = (numbers, &mut tally, index);
                 scanned = match expect {
                     expect::NORMAL if !around_zero => {
@@ -197,18 +198,14 @@ impl<const W: usize> Loop for Statistics<W> {
                     }
                     _ if !around_zero => 0,
                     expect::NORMAL => isa.run::<Scan<W, { expect::NORMAL }>>(part, rule, out),
-                    expect::FINITE => isa.run::<Scan<W, { expect::FINITE }>>(part, rule, out),
-                    _ => isa.run::<Scan<W, { expect::ANYTHING }>>(part, rule, out),
+                    _ => isa.run::<Scan<W, { expect::FINITE }>>(part, rule, out),
                 };
-                if scanned == 0 && around_zero {
-                    expect += 1;
-                    continue;
-                }
             }
             if scanned != 0 {
                 part = &part[..scanned];
             } else {
-                if expect == expect::NORMAL && done != 0 {
+                // What a scan did not expect may end soon.
+                if expect != expect::ANYTHING && done != 0 {
                     part = &part[..part.len().min(COUNTED)];
                 }
                 let out = (numbers, &mut tally, index, filling);

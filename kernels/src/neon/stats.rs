@@ -75,12 +75,6 @@ impl Compare for Neon {
     }
 
     #[inline(always)]
-    fn clear<const W: usize>(self, lanes: V, hits: V) -> V {
-        // SAFETY: see above.
-        unsafe { vbicq_u8(lanes, hits) }
-    }
-
-    #[inline(always)]
     fn all<const W: usize>(self) -> V {
         self.splat::<8>(u64::MAX)
     }
@@ -97,7 +91,9 @@ impl Compare for Neon {
 
     #[inline(always)]
     fn still_some<const W: usize>(self, hits: V, lanes: V, mask: V) -> V {
-        self.clear::<W>(hits, self.equal::<W>(self.and(lanes, mask), self.splat::<8>(0)))
+        let none = self.equal::<W>(self.and(lanes, mask), self.splat::<8>(0));
+        // SAFETY: see above.
+        unsafe { vbicq_u8(hits, none) }
     }
 
     #[inline(always)]

@@ -37,9 +37,6 @@ pub(crate) trait Compare: super::Write {
     /// The lower lanes, unsigned.
     fn lower<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// The lanes, and zero where there is a hit.
-    fn clear<const W: usize>(self, lanes: Self::V, hits: Self::Hits) -> Self::V;
-
     /// A hit in every lane.
     fn all<const W: usize>(self) -> Self::Hits;
 
@@ -169,15 +166,9 @@ impl<R: Compare> Ordering for R {
         let [a_limit, b_limit] = limits.map(|bits| self.splat::<W>(bits));
         let a_side = Side::Highest;
         let b_side = if one_sign { Side::Lowest } else { Side::HighestSigned };
-        let special = numbers.non_finite();
-        let [magnitude, exponent, special_mask, special, largest] = [
-            numbers.magnitude(),
-            numbers.magnitude() & !least.wrapping_sub(1),
-            special.mask(),
-            special.bound(),
-            largest,
-        ]
-        .map(|bits| self.splat::<W>(bits));
+        let exponent = numbers.magnitude() & !least.wrapping_sub(1);
+        let [magnitude, exponent] =
+            [numbers.magnitude(), exponent].map(|bits| self.splat::<W>(bits));
         let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(numbers.nan()) & 1));
         let mut a_groups = [MaybeUninit::<R::V>::uninit(); SCANNED / GROUP];
         let mut b_groups = a_groups;
@@ -186,7 +177,7 @@ impl<R: Compare> Ordering for R {
         let rooms = a_groups.chunks_mut(COUNTED / GROUP).zip(b_groups.chunks_mut(COUNTED / GROUP));
         for (chunk, (a_groups, b_groups)) in pairs.chunks(COUNTED / 128).zip(rooms) {
             let (mut a_chunk, mut b_chunk) = (a_all, b_all);
-            let [mut zeros, mut small, mut specials] = [self.no_counts(); 3];
+            let [mut zeros, mut small] = [self.no_counts(); 2];
             let mut normal = self.all::<W>();
             let groups = chunk.chunks(GROUP / 128).zip(a_groups.iter_mut().zip(b_groups));
             for (group, (a_group, b_group)) in groups {
@@ -194,31 +185,17 @@ impl<R: Compare> Ordering for R {
                 let mut some = [self.all::<W>(); 2];
                 for pair in group {
                     for part in 0..128 / R::BYTES {
-                        let (mut lanes, i) =
+                        let (lanes, i) =
                             (self.load(pair.as_flattened(), part * R::BYTES), counter::<R>(part));
                         if EXPECT == expect::NORMAL {
                             some[part % 2] = self.still_some::<W>(some[part % 2], lanes, exponent);
                         }
-                        if EXPECT >= expect::FINITE {
+                        if EXPECT == expect::FINITE {
                             let magnitude = self.and(lanes, magnitude);
                             let is_zero = self.equal::<W>(magnitude, zero);
                             let is_small = self.equal::<W>(self.and(lanes, exponent), zero);
                             zeros[i] = self.add::<W>(zeros[i], is_zero, one);
                             small[i] = self.add::<W>(small[i], is_small, one);
-                            if EXPECT == expect::ANYTHING {
-                                // Wider elements are of IEEE formats.
-                                let hits = match W {
-                                    1 => self.compare::<W, { op::EQUAL }>(
-                                        lanes,
-                                        special_mask,
-                                        special,
-                                    ),
-                                    _ => self.greater::<W>(magnitude, largest),
-                                };
-                                specials[i] = self.add::<W>(specials[i], hits, one);
-                                // +0 changes no key.
-                                lanes = self.clear::<W>(lanes, hits);
-                            }
                         }
                         a = outer::<R, W>(self, a_side, a, lanes);
                         b = outer::<R, W>(self, b_side, b, lanes);
@@ -238,8 +215,9 @@ impl<R: Compare> Ordering for R {
             }
             (a_all, b_all) = (a_chunk, b_chunk);
             found.bytes += size_of_val(chunk);
-            for (count, more) in found.counts.iter_mut().zip([zeros, small, specials]) {
-                *count += if EXPECT >= expect::FINITE { self.sum(more) } else { 0 };
+            if EXPECT == expect::FINITE {
+                found.zeros += self.sum(zeros);
+                found.small += self.sum(small);
             }
         }
         let groups = found.bytes.div_ceil(GROUP);
