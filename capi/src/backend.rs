@@ -31,8 +31,9 @@ static CHOSEN: AtomicBool = AtomicBool::new(false);
 static ACTIVATED: AtomicUsize = AtomicUsize::new(NONE);
 const NONE: usize = usize::MAX;
 
-/// Makes the kernels use the backend that the caller wants. Every function that asks elements calls
-/// this first. Fails with `NF_ERR_INTERNAL` if NONFINITE_BACKEND names no backend that is there.
+/// Makes the kernels use the backend that the caller wants. Every function that reads elements
+/// calls this first. Fails with `NF_ERR_INTERNAL` if NONFINITE_BACKEND names no backend that is
+/// there.
 #[inline]
 pub(crate) fn choose() -> Result<(), Status> {
     if CHOSEN.load(Ordering::Acquire) { Ok(()) } else { obey_environment() }

@@ -52,7 +52,7 @@ const MESSAGES: [&CStr; 14] = [
     c"there is nothing at this index",
     c"the output strides send two results to one byte",
     c"NONFINITE_BACKEND names no backend that is here, or this is a mistake in nonfinite",
-    c"the threshold is negative, infinite or NaN, or the format has none",
+    c"the threshold is negative, infinite or NaN, or the format has no sign",
 ];
 
 /// The meaning of a status, in English. Also has a text for unknown numbers.

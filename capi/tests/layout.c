@@ -44,3 +44,8 @@ PLACE(nf_view, rank, 16);
 PLACE(nf_view, sizes, 24);
 PLACE(nf_view, strides, 32);
 PLACE(nf_view, offset, 40);
+
+SIZE(nf_validity, 24);
+PLACE(nf_validity, bitmap, 0);
+PLACE(nf_validity, bytes, 8);
+PLACE(nf_validity, offset, 16);

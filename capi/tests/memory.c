@@ -62,7 +62,7 @@ void *realloc(void *block, size_t size) {
 enum { RANK = 64, COUNT = 5000 };
 
 static float data[COUNT];
-static uint8_t out[COUNT];
+static uint8_t out[COUNT], valid_bits[COUNT];
 
 /* Whether the function of this step did what it should; -1 behind the last. `named` is whether
  * NONFINITE_BACKEND is fit for use. */
@@ -71,6 +71,7 @@ static int step(int number, bool named) {
   static size_t sizes[RANK], coordinate[RANK];
   static ptrdiff_t strides[RANK];
   nf_view x = {data, NF_FORMAT_F32, RANK, sizes, strides, 0};
+  nf_validity valid = {valid_bits, sizeof valid_bits, 3};
   nf_backend_info info;
   nf_census census;
   nf_format format;
@@ -79,6 +80,7 @@ static int step(int number, bool named) {
   bool yes;
   size_t i;
 
+  memset(valid_bits, 0x5A, sizeof valid_bits);
   for (i = 0; i < RANK; i++) {
     sizes[i] = i % 16 == 0 ? 3 : 1;
     strides[i] = (ptrdiff_t)(i * 7);
@@ -137,6 +139,26 @@ static int step(int number, bool named) {
   case 25:
     /* Heals a bad name. */
     return nf_backend_activate("scalar") == NF_OK && strcmp(nf_backend_name(), "scalar") == 0;
+  case 26:
+    return nf_exceeds_mask(data, NF_FORMAT_F32, COUNT, 1.0, out) == asked;
+  case 27:
+    return nf_exceeds_any(data, NF_FORMAT_F32, COUNT, 1.0, &yes) == asked;
+  case 28:
+    return nf_exceeds_count(data, NF_FORMAT_F32, COUNT, 1.0, &result) == asked;
+  case 29:
+    return nf_exceeds_first(data, NF_FORMAT_F32, COUNT, 1.0, &result) == asked;
+  case 30:
+    return nf_valid_any(data, NF_FORMAT_F32, COUNT, NF_IS_NAN, &valid, &yes) == asked;
+  case 31:
+    return nf_valid_all(data, NF_FORMAT_F32, COUNT, NF_IS_FINITE, &valid, &yes) == asked;
+  case 32:
+    return nf_valid_count(data, NF_FORMAT_F32, COUNT, NF_IS_NAN, &valid, &result) == asked;
+  case 33:
+    return nf_valid_first(data, NF_FORMAT_F32, COUNT, NF_IS_NAN, &valid, &result) == asked;
+  case 34:
+    return nf_valid_census(data, NF_FORMAT_F32, COUNT, &valid, &census) == asked;
+  case 35:
+    return nf_valid_stats(data, NF_FORMAT_F32, COUNT, &valid, &stats) == asked;
   default:
     return -1;
   }

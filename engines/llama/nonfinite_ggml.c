@@ -52,7 +52,7 @@ static nf_status look(struct nonfinite_ggml *self, const struct ggml_tensor *ten
 bool nonfinite_ggml_eval(struct ggml_tensor *tensor, bool ask, void *user_data) {
   struct nonfinite_ggml *self = user_data;
   /* ggml asks whether to show the tensor once it is computed. */
-  if (ask) return format_of(tensor->type) != 0;
+  if (ask) return !self->found && self->status == NF_OK && format_of(tensor->type) != 0;
 
   const ggml_backend_buffer_t buffer = tensor->view_src ? tensor->view_src->buffer : tensor->buffer;
   if (buffer == NULL || ggml_backend_buffer_is_host(buffer)) {
@@ -68,5 +68,7 @@ bool nonfinite_ggml_eval(struct ggml_tensor *tensor, bool ask, void *user_data) 
       free(copy);
     }
   }
-  return self->status == NF_OK && !self->found;
+  /* After false, ggml would go on at the next split of the graph, with inputs that were not
+   * computed. */
+  return true;
 }

@@ -21,7 +21,7 @@ struct nonfinite_ggml {
   /* What to look for: NF_IS_NAN, or NF_IS_NON_FINITE where no -Inf is expected. llama.cpp masks
    * attention with -Inf. */
   nf_predicate predicate;
-  /* NF_OK, or why a tensor could not be checked. The graph is then not computed further. */
+  /* NF_OK, or why a tensor could not be checked. No tensor is checked after that. */
   nf_status status;
   /* Whether there is such an element. The other members describe its tensor. */
   bool found;
@@ -36,7 +36,8 @@ struct nonfinite_ggml {
 /*
  * The callback. `user_data` leads to a struct nonfinite_ggml. Tensors of F64, F32, F16 and BF16 are
  * checked, with any strides; others are passed over. A tensor in the memory of another device is
- * copied first. At the first element that is found, ggml stops computing the graph.
+ * copied first. After the first element that is found, no tensor is checked, and ggml computes the
+ * graph to its end.
  */
 bool nonfinite_ggml_eval(struct ggml_tensor *tensor, bool ask, void *user_data);
 

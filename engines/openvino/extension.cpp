@@ -69,9 +69,9 @@ public:
     return type.is_dynamic() || format_of(type) != 0;
   }
 
-  // For packed tensors. The CPU plugin calls this overload, with its own memory. Constant folding
-  // calls it too. Asking a tensor for its strides would take 0.2 us, which is as long as the answer
-  // for thousands of elements.
+  // For packed tensors only: tensors with other strides give wrong answers here. The CPU plugin
+  // calls this overload, with its own memory. Constant folding calls it too. Asking a tensor for
+  // its strides would take 0.2 us, which is as long as the answer for thousands of elements.
   bool evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs) const override {
     const ov::Tensor &x = inputs.at(0);
     ov::Tensor &out = sized(outputs, x);

@@ -220,7 +220,7 @@ pub(crate) trait Ordering: Sized {
     /// Whether there are scans.
     const SCANS: bool = false;
 
-    /// The bytes from which on groups are screened, and the most that are looked at before.
+    /// After this many bytes groups are screened. Parts before that have at most this many bytes.
     fn screened_from<const W: usize>(self) -> usize {
         GROUP
     }
@@ -239,8 +239,8 @@ pub(crate) trait Ordering: Sized {
     }
 
     /// In at most [`COUNTED`] bytes: extends the lowest and the highest key of finite elements, of
-    /// which there is one, and returns how many elements have a magnitude of
-    /// zero, how many one below the least normal number, and how many are not finite.
+    /// which there is one. Returns how many elements have a magnitude of zero, how many one below
+    /// the least normal number, and how many are not finite.
     fn order<const W: usize>(
         self,
         pairs: &[[Line; 2]],

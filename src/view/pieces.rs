@@ -1,8 +1,7 @@
 //! How the questions under a validity bitmap find the valid hits.
 //!
-//! An element that is no hit needs no look at its validity, so a
-//! question first searches the elements for the next hit, whether null or not. From the hit on, the
-//! bitmap decides:
+//! An element that is no hit needs no look at its validity. So a question first searches the
+//! elements for the next hit, whether null or not. From the hit on, the bitmap decides:
 //!
 //! ```text
 //! elements   . . . . . . . x . . x x . x . . . . x x . .      x: a hit

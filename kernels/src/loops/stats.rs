@@ -188,12 +188,14 @@ impl<const W: usize> Loop for Statistics<W> {
             }
             let [low, high] = tally.keys;
             let around_zero = low <= 0 && high >= 0;
+            // A scan of one sign takes normal numbers only, those so far included.
+            let normal = low.unsigned_abs().min(high.unsigned_abs()) >= numbers.least_normal();
             let (small, non_finite, index) = (tally.small, tally.non_finite, done / W);
             let mut scanned = 0;
             if scans && done != 0 && part.len() >= 128 && expect != expect::ANYTHING {
                 let out = (numbers, &mut tally, index);
                 scanned = match expect {
-                    expect::NORMAL if !around_zero => {
+                    expect::NORMAL if !around_zero && normal => {
                         isa.run::<Scan<W, { expect::ONE_SIGN }>>(part, rule, out)
                     }
                     _ if !around_zero => 0,

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Ranks are unsigned integers of the order of values: all ones is above every rank, and 0 below.
-//! AVX2 and NEON compare 64 bits only as signed integers. There, ranks are keys: magnitude or
-//! -magnitude.
+//! AVX2 and NEON have no minimum and maximum of 64 bits. There, ranks of 64 bits are keys:
+//! magnitude or -magnitude.
 #![expect(unsafe_code, reason = "registers that a loop has written")]
 
 use core::mem::MaybeUninit;
@@ -46,7 +46,7 @@ pub(crate) trait Compare: super::Write {
     /// Whether there is a hit in every lane.
     fn is_all<const W: usize>(self, hits: Self::Hits) -> bool;
 
-    /// Those of the hits where one of the bits of the mask is set in the lane, too.
+    /// The hits in whose lane a bit of the mask is set.
     fn still_some<const W: usize>(
         self,
         hits: Self::Hits,
@@ -101,9 +101,9 @@ impl<R: Compare> Ordering for R {
     type Bounds = Bounds<R::V>;
     const SCANS: bool = true;
 
-    /// Of random numbers, group `n` has a new extreme with a probability of `2 / n`, and what a
-    /// group costs that does not pass is saved by ten that do: where scans cost little more than
-    /// screens.
+    /// Of random numbers, group `n` has a new extreme with a probability of `2 / n`. A group that
+    /// fails the screen costs as much as ten groups that pass save. So early groups are not
+    /// screened, except where scans are slow.
     #[inline(always)]
     fn screened_from<const W: usize>(self) -> usize {
         if W == 8 && !R::WIDE { GROUP } else { SCANNED }
@@ -227,7 +227,9 @@ impl<R: Compare> Ordering for R {
             [(a_key, a_side, a_known, a_all, &a_groups), (b_key, b_side, b_known, b_all, &b_groups)]
         {
             if !self.same(all, known) {
-                // SAFETY: the loop has written to one of `written` for each group of `found.bytes`.
+                // SAFETY: `found.bytes` counts only chunks of which each group was written, and all
+                // of these except the last fill their rooms. So the first `groups` elements of
+                // `written` are initialised.
                 let groups = unsafe { slice::from_raw_parts(written.as_ptr().cast(), groups) };
                 let (code, group) = outermost::<R, W>(self, side, all, groups);
                 (keys[which], found.groups[which]) = (numbers.key(code), group * GROUP);

@@ -23,6 +23,7 @@ use std::fmt;
 
 use candle_core::{Error, Result, Tensor};
 use candle_onnx::eval::get_tensor;
+use candle_onnx::onnx::attribute_proto::AttributeType;
 use candle_onnx::onnx::{GraphProto, ModelProto, NodeProto, ValueInfoProto};
 use candle_onnx::simple_eval;
 use nonfinite::Predicate;
@@ -50,6 +51,9 @@ pub struct BadValue {
 impl fmt::Display for BadValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, operator, coordinate } = self;
+        if operator.is_empty() {
+            return write!(f, "{name} at {coordinate:?}");
+        }
         write!(f, "{name} ({operator}) at {coordinate:?}")
     }
 }
@@ -87,11 +91,13 @@ pub fn eval(
         }
     }
     for node in &graph.node {
-        for (name, value) in computed(node, &values)? {
-            if let Some(bad) = bad(&name, &node.op_type, &value, check)? {
+        let mut outputs = computed(node, &values)?;
+        for name in &node.output {
+            let Some(value) = outputs.remove(name) else { continue };
+            if let Some(bad) = bad(name, &node.op_type, &value, check)? {
                 return Ok(Run { outputs: HashMap::new(), bad: Some(bad) });
             }
-            values.insert(name, value);
+            values.insert(name.clone(), value);
         }
     }
     let output = |output: &ValueInfoProto| {
@@ -104,7 +110,7 @@ pub fn eval(
 
 /// The outputs of a node.
 fn computed(node: &NodeProto, values: &HashMap<String, Tensor>) -> Result<HashMap<String, Tensor>> {
-    let Some(predicate) = predicate(node) else {
+    let Some(predicate) = predicate(node)? else {
         let named = node.output.iter().filter(|name| !name.is_empty());
         let output = named.map(|name| ValueInfoProto { name: name.clone(), ..Default::default() });
         let graph = GraphProto {
@@ -112,7 +118,7 @@ fn computed(node: &NodeProto, values: &HashMap<String, Tensor>) -> Result<HashMa
             output: output.collect(),
             ..GraphProto::default()
         };
-        // Tensors are counted references: nothing is copied.
+        // Only the map is copied: tensors are counted references.
         return simple_eval(
             &ModelProto { graph: Some(graph), ..ModelProto::default() },
             values.clone(),
@@ -127,17 +133,23 @@ fn computed(node: &NodeProto, values: &HashMap<String, Tensor>) -> Result<HashMa
 }
 
 /// What a node asks of each element. None if it is no node of ours.
-fn predicate(node: &NodeProto) -> Option<Predicate> {
-    let detects = |name| {
-        let attribute = node.attribute.iter().find(|attribute| attribute.name == name);
-        attribute.is_none_or(|attribute| attribute.i != 0)
+fn predicate(node: &NodeProto) -> Result<Option<Predicate>> {
+    let detects = |name| match node.attribute.iter().find(|attribute| attribute.name == name) {
+        None => Ok(true),
+        // Old files do not say the type.
+        Some(attribute)
+            if matches!(attribute.r#type(), AttributeType::Int | AttributeType::Undefined) =>
+        {
+            Ok(attribute.i != 0)
+        }
+        Some(_) => Err(Error::Msg(format!("the attribute {name} is not an integer"))),
     };
-    match node.op_type.as_str() {
+    Ok(match node.op_type.as_str() {
         "IsNaN" => Some(Predicate::Nan),
-        "IsInf" => Some(Predicate::inf(detects("detect_negative"), detects("detect_positive"))),
+        "IsInf" => Some(Predicate::inf(detects("detect_negative")?, detects("detect_positive")?)),
         "IsFinite" => Some(Predicate::Finite),
         _ => None,
-    }
+    })
 }
 
 fn bad(

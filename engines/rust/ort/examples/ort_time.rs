@@ -23,7 +23,9 @@ fn main() -> ort::Result<()> {
                     .commit_from_memory(&model.encode())
             };
             let (mut ours, mut own) = (session("nonfinite")?, session("")?);
-            let run = |session: &mut Session| drop(session.run(ort::inputs![&x]));
+            let run = |session: &mut Session| {
+                drop(session.run(ort::inputs![&x]).expect("the model runs"));
+            };
             let times = medians(|| run(&mut ours), || run(&mut own));
             report(&format!("{operator}, f32, {name}"), times);
         }

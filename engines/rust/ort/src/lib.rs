@@ -29,8 +29,9 @@ use ort::value::{PrimitiveTensorElementType, TensorElementType};
 
 /// The operators IsNaN, IsInf and IsFinite in the domain `name`, for f64, f32, f16 and bf16.
 ///
-/// IsInf has the attributes of ONNX: `detect_negative` and `detect_positive`, both 1 by default. In
-/// the domain `""`, which is ONNX's own, the operators take the place of the runtime's IsNaN and
+/// IsInf has the attributes of ONNX: `detect_negative` and `detect_positive`, both 1 by default. An
+/// attribute of another type than integer counts as missing, as ort does not report it. In the
+/// domain `""`, which is ONNX's own, the operators take the place of the runtime's IsNaN and
 /// IsInf, so that models need not be edited.
 ///
 /// # Errors
