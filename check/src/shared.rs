@@ -1,11 +1,12 @@
 //! Files that hold the data of several models, such as the encoder and the decoder of an ONNX
-//! export. No model refers to all bytes of such a file, and together they may.
+//! export. Each model refers to a part of the file. Bytes are unused only if no model refers to
+//! them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::model::FileFormat;
+use crate::model::{FileFormat, ReadAt, Source, may_hold_numbers};
 use crate::report::{Report, TensorReport};
 
 /// The bytes of shared files that no model refers to.
@@ -62,12 +63,18 @@ impl SharedFiles {
     /// What is left of a tensor: itself, unless it stands for bytes that a model refers to.
     fn left(&self, tensor: TensorReport) -> Vec<TensorReport> {
         let bytes = tensor.of_nobody().zip(tensor.file.as_deref());
-        let Some((bytes, unused)) =
-            bytes.and_then(|(bytes, file)| Some((bytes, self.unused.get(&real(file))?)))
+        let Some((bytes, file, unused)) =
+            bytes.and_then(|(bytes, file)| Some((bytes, file, self.unused.get(&real(file))?)))
         else {
             return vec![tensor];
         };
-        let left = common(unused, &[bytes]).into_iter();
+        // The whole holds neither zeros nor text only. A part may.
+        let source = Source::open(file).ok();
+        let contents = source.as_ref().and_then(|source| source.bytes().ok());
+        let may_hold_numbers = |part: &Range<usize>| {
+            contents.and_then(|all| all.get(part.clone())).is_none_or(may_hold_numbers)
+        };
+        let left = common(unused, &[bytes]).into_iter().filter(may_hold_numbers);
         left.map(|part| TensorReport::bytes_of_nobody(part, &tensor)).collect()
     }
 }

@@ -258,8 +258,8 @@ pub fn shards(index: &Path) -> Vec<PathBuf> {
     let is_metadata = index.file_name().is_some_and(|name| name == pytorch::METADATA);
     let format =
         if is_metadata { Some(FileFormat::PYTORCH_CHECKPOINT) } else { FileFormat::by_path(index) };
-    let names =
-        format.map(|format| shards_in(format, || Some(Arc::new(Source::open(index).ok()?))));
+    let open = || Some(Arc::new(Source::open(index).ok()?) as Arc<dyn ReadAt>);
+    let names = format.map(|format| shards_in(index, format, open));
     names.into_iter().flatten().map(|name| index.with_file_name(name)).collect()
 }
 
@@ -271,15 +271,36 @@ pub(crate) fn remote_shards(
 ) -> Vec<String> {
     let format = FileFormat::by_path(Path::new(name));
     let format = format.filter(|&format| index::of_shards(format).is_some());
-    format.map(|format| shards_in(format, open)).unwrap_or_default()
+    format.map(|format| shards_in(Path::new(name), format, open)).unwrap_or_default()
 }
 
-fn shards_in(format: FileFormat, open: impl FnOnce() -> Option<Arc<dyn ReadAt>>) -> Vec<String> {
+/// The names of the shards of an index that is named like one of this format.
+fn shards_in(
+    index: &Path,
+    format: FileFormat,
+    open: impl FnOnce() -> Option<Arc<dyn ReadAt>>,
+) -> Vec<String> {
     let names = || {
         let shards = format.reader().ok()?.shards?;
-        shards(open()?.bytes().ok()?).ok()
+        let source = open()?;
+        let bytes = source.bytes().ok()?;
+        // The check reads an index only if the bytes are of this format.
+        if FileFormat::detect(bytes, Some(index)) != Some(format) {
+            return None;
+        }
+        shards(bytes).ok()
     };
-    names().unwrap_or_default()
+    let mut names = names().unwrap_or_default();
+    // An index is never left out. So each file that is left out belongs to an index that is
+    // checked.
+    names.retain(|name| !is_index(Path::new(name)));
+    names
+}
+
+/// Whether the name is that of an index of shards.
+fn is_index(path: &Path) -> bool {
+    let is_metadata = path.file_name().is_some_and(|name| name == pytorch::METADATA);
+    is_metadata || FileFormat::by_path(path).and_then(index::of_shards).is_some()
 }
 
 #[cfg(test)]

@@ -194,7 +194,7 @@ mod tests {
     }
 
     /// E8M0 has neither zero nor negative numbers (OCP MX 1.0, section 5.4.1): its least value is
-    /// 2^-127. What is half a step or more below it has no code.
+    /// 2^-127. A number that is smaller by half a step or more has no code.
     #[test]
     fn below_the_least_value() {
         let code = |number| code(number, Format::F8E8M0Fnu);

@@ -17,6 +17,9 @@ const PAGES: usize = 1000;
 /// The most bytes of an answer.
 const PAGE: usize = 16 << 20;
 
+/// The most bytes of all answers.
+const LIST: usize = 64 << 20;
+
 /// How often a request is sent if the Hub is busy or the connection fails.
 const TRIES: u32 = 4;
 
@@ -53,17 +56,23 @@ pub(super) fn files(model: &str, revision: &str) -> Result<Vec<String>, Failure>
             .timeout(store::REQUEST)
             .read_timeout(store::SILENCE)
             .build()?;
-        let (mut files, mut query) = (Vec::new(), Some("recursive=true".to_owned()));
+        let (mut files, mut bytes) = (Vec::new(), 0);
+        let mut query = Some("recursive=true".to_owned());
         for _ in 0..PAGES {
             let Some(asked) = query else { return Ok(files) };
             let (body, link) = page(&client, &format!("{tree}?{asked}")).await?;
             let entries: Vec<Entry> = serde_json::from_slice(&body)
                 .map_err(|error| format!("not a list of files of the Hub: {error}"))?;
-            let entries = entries.into_iter().filter(|entry| entry.kind == "file");
+            bytes += body.len();
+            if bytes > LIST {
+                return Err(format!("a list of files of more than {LIST} bytes").into());
+            }
+            // Entries of other kinds than these two are checked, or are errors.
+            let entries = entries.into_iter().filter(|entry| entry.kind != "directory");
             files.extend(entries.map(|entry| entry.path));
-            // Only the query: so the next request goes to the same host, which may be a mirror, and
-            // the token goes to no other.
-            query = link.as_deref().and_then(next).map(str::to_owned);
+            // Takes only the query of the link. The host stays that of the endpoint, so no other
+            // host gets the token.
+            query = next(&link)?.map(str::to_owned);
         }
         Err(format!("a list of files in more than {PAGES} answers").into())
     })
@@ -82,8 +91,8 @@ fn settings() -> Result<(String, HeaderMap), Failure> {
     Ok((endpoint.trim_end_matches('/').to_owned(), headers))
 }
 
-/// Requests a page: its body and its `Link` header. Requests again if the Hub is busy.
-async fn page(client: &Client, url: &str) -> Result<(Vec<u8>, Option<String>), Failure> {
+/// Requests a page: its body and its `Link` headers. Requests again if the Hub is busy.
+async fn page(client: &Client, url: &str) -> Result<(Vec<u8>, String), Failure> {
     let mut tries = 1;
     loop {
         match try_page(client, url).await {
@@ -95,9 +104,10 @@ async fn page(client: &Client, url: &str) -> Result<(Vec<u8>, Option<String>), F
     }
 }
 
-async fn try_page(client: &Client, url: &str) -> Result<(Vec<u8>, Option<String>), Failure> {
+async fn try_page(client: &Client, url: &str) -> Result<(Vec<u8>, String), Failure> {
     let mut answer = client.get(url).send().await?.error_for_status()?;
-    let link = answer.headers().get(LINK).and_then(|link| link.to_str().ok()).map(str::to_owned);
+    let links = answer.headers().get_all(LINK).iter().map(HeaderValue::to_str);
+    let links = links.collect::<Result<Vec<_>, _>>()?.join(", ");
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await? {
         if body.len() + chunk.len() > PAGE {
@@ -105,7 +115,7 @@ async fn try_page(client: &Client, url: &str) -> Result<(Vec<u8>, Option<String>
         }
         body.extend_from_slice(&chunk);
     }
-    Ok((body, link))
+    Ok((body, links))
 }
 
 /// Whether another attempt would fail in the same way.
@@ -119,17 +129,28 @@ fn is_final(failure: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
 }
 
 /// The query of the next page in a `Link` header (RFC 8288), such as
-/// `<https://host/path?cursor=x>; rel="next"`.
-fn next(link: &str) -> Option<&str> {
+/// `<https://host/path?cursor=x>; rel="next"`. None if there is no next page.
+///
+/// # Errors
+/// If the link to the next page has no query.
+fn next(links: &str) -> Result<Option<&str>, &'static str> {
+    let is_next = |parameter: &str| {
+        parameter.split_once('=').is_some_and(|(name, value)| {
+            let mut relations = value.trim().trim_matches('"').split_ascii_whitespace();
+            name.trim().eq_ignore_ascii_case("rel")
+                && relations.any(|relation| relation.eq_ignore_ascii_case("next"))
+        })
+    };
     // The part before the first `<` is empty.
-    link.split('<').skip(1).find_map(|entry| {
+    let target = links.split('<').skip(1).find_map(|entry| {
         let (target, parameters) = entry.split_once('>')?;
-        let is_next = parameters
-            .split([';', ','])
-            .any(|parameter| matches!(parameter.trim(), r#"rel="next""# | "rel=next"));
-        let (_, query) = target.split_once('?').filter(|_| is_next)?;
-        Some(query)
-    })
+        parameters.split([';', ',']).any(is_next).then_some(target)
+    });
+    match target.map(|target| target.split_once('?')) {
+        None => Ok(None),
+        Some(Some((_, query))) => Ok(Some(query)),
+        Some(None) => Err("the link to the next page has no query"),
+    }
 }
 
 #[cfg(test)]
@@ -144,12 +165,14 @@ mod tests {
             (r#"<http://h/?a=1>; rel="prev", <http://h/?a=3>; rel="next""#, Some("a=3")),
             (r#"<http://h/?a=1>; rel="next"; title="x", <http://h/?a=3>; rel="last""#, Some("a=1")),
             (r#"<http://h/?a=1>; rel="last""#, None),
-            (r#"<http://h/>; rel="next""#, None),
+            (r#"<http://h/?a=2>; REL = Next"#, Some("a=2")),
+            (r#"<http://h/?a=1>; rel="prev next""#, Some("a=1")),
             ("", None),
             ("<", None),
             (r#"rel="next""#, None),
         ] {
-            assert_eq!(next(link), query, "{link}");
+            assert_eq!(next(link), Ok(query), "{link}");
         }
+        assert!(next(r#"<http://h/>; rel="next""#).is_err());
     }
 }

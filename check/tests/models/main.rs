@@ -16,6 +16,7 @@ mod pytorch;
 #[cfg(feature = "remote")]
 #[path = "../common/server.rs"]
 mod server;
+mod shards;
 #[path = "../common/varint.rs"]
 mod varint;
 #[path = "../common/zip.rs"]

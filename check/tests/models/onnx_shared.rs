@@ -76,3 +76,58 @@ fn files_of_integers() {
         assert!(report.is_complete() && report.tensors.len() == 1, "{code}: {report:?}");
     }
 }
+
+/// Zeros between the parts of two models hold no number.
+#[test]
+fn padding_between_models() {
+    let folder = folder("onnx-padding");
+    let ones = 1f32.to_le_bytes();
+    let mut data = ones.repeat(24);
+    data[16..64].fill(0);
+    let of = |data: &[u8]| -> Vec<Vec<String>> {
+        fs::write(folder.join("data"), data).unwrap();
+        let mut shared = SharedFiles::default();
+        let mut reports = Vec::new();
+        for (name, offset, elements) in [("encoder", 0, 4), ("decoder", 64, 8)] {
+            let path = folder.join(name);
+            fs::write(&path, external(1, elements, offset)).unwrap();
+            reports.push(check_file(&path, &Options::default()).unwrap());
+        }
+        assert!(reports.iter().all(|report| !report.is_complete()));
+        reports.iter().for_each(|report| shared.add(report));
+        reports.iter_mut().for_each(|report| shared.apply(report));
+        reports
+            .iter()
+            .map(|report| named(report).into_iter().map(str::to_owned).collect())
+            .collect()
+    };
+    assert_eq!(of(&data), [[""; 0]; 2]);
+    data[20..24].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert_eq!(of(&data), [["bytes 16 to 64"]; 2]);
+}
+
+/// Integers refer to the bytes of their shape, whatever length the model gives. Elements of types
+/// without a known size refer to none.
+#[test]
+fn integers_hide_no_bytes() {
+    const INT64: u64 = 7;
+    const STRING: u64 = 8;
+    let folder = folder("onnx-hidden");
+    let path = folder.join("model.onnx");
+    let mut data = vec![0; 40];
+    data[32..36].copy_from_slice(&f32::NAN.to_le_bytes());
+    fs::write(folder.join("data"), data).unwrap();
+    let entry = |key: &str, value: &str| {
+        bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
+    };
+    for (code, from) in [(INT64, 8), (STRING, 0)] {
+        for length in [None, Some("40")] {
+            let length = length.map_or(Vec::new(), |length| entry("length", length));
+            let place = [entry("location", "data"), length, number(14, 1)];
+            let file = model(&[bytes(5, &tensor("i", code, &[1], &place))]);
+            fs::write(&path, file).unwrap();
+            let report = check_file(&path, &Options::default()).unwrap();
+            assert_eq!(named(&report), [format!("bytes {from} to 40")], "{code}");
+        }
+    }
+}

@@ -67,7 +67,7 @@ fn no_line_wraps() {
     }
 }
 
-/// Below a row, no noun in the plural stands behind a number that may be one.
+/// Below a row, no plural noun follows a count of 1.
 #[test]
 fn counts_of_one() {
     let content = safetensors(r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#, &[0; 4]);

@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-/// Where data lies in a file. Without a length: up to the end of the file.
+/// Where data lies in a file.
 pub(super) struct Extent {
     start: u64,
-    length: Option<u64>,
+    length: u64,
 }
 
 impl Extent {
-    /// The extent by what the model says of it. Without a length, the data is that of the shape.
+    /// The extent by what the model says of it: the elements of the shape, and no bytes behind
+    /// them. None of a type whose elements have no known size, so that no such tensor hides what
+    /// the file holds.
     pub(super) fn new(
         offset: Option<u64>,
         length: Option<u64>,
@@ -19,13 +21,14 @@ impl Extent {
         let bits = bits_of(data_type).and_then(|bits| {
             dims.iter().try_fold(bits, |bits, &dim| bits.checked_mul(u64::try_from(dim).ok()?))
         });
-        let length = length.or(bits.map(|bits| bits.div_ceil(8)));
+        let shape = bits.map_or(0, |bits| bits.div_ceil(8));
+        let length = length.map_or(shape, |length| length.min(shape));
         Self { start: offset.unwrap_or(0), length }
     }
 
     /// The range of the data in a file of this length.
     pub(super) fn within(&self, file: usize) -> Range<usize> {
-        let end = self.length.map_or(u64::MAX, |length| self.start.saturating_add(length));
+        let end = self.start.saturating_add(self.length);
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file);
         place(self.start)..place(end)
     }

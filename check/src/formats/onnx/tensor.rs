@@ -334,8 +334,8 @@ impl<'a> Proto<'a> {
         })
     }
 
-    /// No bytes, since no one looks at the data. In the file of external data, so that the file
-    /// counts as one of the model. The file may be missing.
+    /// Empty data, since the check does not look at these elements. The data still names the
+    /// external file, so that `other_files` lists the file. The file may be missing.
     fn not_needed(&self, open: &mut dyn FnMut(&str) -> Result<Arc<Source>, model::Error>) -> Data {
         let location = self.entry("location").filter(|_| self.external);
         match location.map(open) {

@@ -1,0 +1,43 @@
+//! Which files a folder leaves out because an index names them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use nonfinite_check::formats::shards;
+
+fn names(paths: Vec<PathBuf>) -> BTreeSet<String> {
+    paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+/// An index that names an index does not leave it out: else two of them would leave out each other
+/// and all their shards.
+#[test]
+fn indexes_are_no_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    for (index, other, shard) in [
+        ("a.safetensors.index.json", "a.safetensors.index.json", "a.safetensors"),
+        ("b.safetensors.index.json", "c.safetensors.index.json", "b.safetensors"),
+        ("c.safetensors.index.json", "b.safetensors.index.json", "c.safetensors"),
+        ("p.bin.index.json", ".metadata", "p.bin"),
+    ] {
+        let path = folder.path().join(index);
+        let map = format!(r#"{{"weight_map": {{"x": "{other}", "y": "{shard}"}}}}"#);
+        fs::write(&path, map).unwrap();
+        assert_eq!(names(shards(&path)), BTreeSet::from([shard.to_owned()]), "{index}");
+    }
+}
+
+/// A text of the name `.metadata` is not read as an index by the check, so it leaves out no file.
+#[test]
+fn texts_are_no_metadata() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".metadata");
+    let pickle = concat!(
+        "(ckey\nkey\n(tRctorch.distributed.checkpoint.filesystem\n_StorageInfo\n",
+        "(tR(S'relative_path'\nS'bad.npy'\nS'offset'\nI0\nS'length'\nI9\ndbd.",
+    );
+    fs::write(&path, pickle).unwrap();
+    assert_eq!(shards(&path), [""; 0].map(PathBuf::from));
+    assert!(nonfinite_check::check_file(&path, &nonfinite_check::Options::default()).is_err());
+}
