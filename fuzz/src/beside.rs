@@ -7,7 +7,7 @@ use std::{env, fs, process};
 
 use nonfinite_check::check_source;
 
-use crate::read::{FACTOR, FIXED, check_by};
+use crate::read::{FACTOR, FIXED, check_by, counts_memory};
 
 /// The names and the contents of the other files; see `sets.py`.
 const FILES: [(&str, &[u8]); 6] = [
@@ -32,7 +32,11 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// Writes the other files.
+///
+/// # Panics
+/// If the target does not allocate by [`PeakAlloc`](crate::read::PeakAlloc).
 pub fn prepare() {
+    counts_memory();
     LazyLock::force(&FOLDER);
 }
 
