@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod columns;
+pub mod command;
 pub mod compare;
 pub mod fix;
 pub mod github;

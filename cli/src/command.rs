@@ -1,0 +1,125 @@
+//! The whole command: arguments in, output and an exit status out.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
+use nonfinite_check::FileFormat;
+
+use crate::args::{Arguments, Command};
+use crate::compare::compare;
+use crate::fix::Fix;
+use crate::interrupt::{self, interrupted};
+use crate::manual;
+use crate::report::OneLine;
+use crate::run::Run;
+use crate::status::{CLEAN, FAILED, complain, finish};
+
+/// Runs the command with these arguments, of which the first is the name of the program. Returns the
+/// exit status.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> u8 {
+    match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => carry_out(arguments.command),
+        // Help and version are written to standard output.
+        Err(error) if !error.use_stderr() => finish(error.print(), CLEAN),
+        Err(error) => {
+            complain(format_args!("{}; see nonfinite --help", OneLine(what_is_wrong(&error))));
+            FAILED
+        }
+    }
+}
+
+/// The error in the arguments, on one line.
+fn what_is_wrong(error: &clap::Error) -> String {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "no command".to_owned();
+    }
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && (Path::new(word).exists() || FileFormat::by_path(Path::new(word)).is_some())
+    {
+        return format!("{word:?} is a file and no command: nonfinite check {word} checks it");
+    }
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    // Keep the error and the suggestion. Drop the usage that follows, or the hint where to find it.
+    let words = ["\n\nUsage", "\n\nFor more"]
+        .iter()
+        .fold(text, |text, end| text.split(end).next().unwrap_or(text));
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn carry_out(command: Command) -> u8 {
+    let mut out = io::stdout().lock();
+    match command {
+        Command::Backends | Command::Check(_) | Command::Diff(_) | Command::Fix(_)
+            if !backend_exists() =>
+        {
+            FAILED
+        }
+        Command::Backends => finish(backends(&mut out), CLEAN),
+        Command::Check(check) => Run::new(&check).all(&mut out),
+        Command::Diff(diff) => compare(&diff, &mut out),
+        Command::Fix(fix) => mend(&fix, &mut out),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "nonfinite", &mut script);
+            finish(out.write_all(&script), CLEAN)
+        }
+        Command::Man { command } => manual(command.as_deref(), &mut out),
+    }
+}
+
+fn mend(fix: &Fix, out: &mut impl Write) -> u8 {
+    let progress = fix.progress();
+    interrupt::watch(fix.cleans_up(), progress.clone());
+    match fix.run(progress, out) {
+        Ok(Ok(())) => CLEAN,
+        Ok(Err(_)) if interrupted() => {
+            interrupt::say();
+            interrupt::status()
+        }
+        Ok(Err(message)) => {
+            complain(format_args!("{message}"));
+            FAILED
+        }
+        Err(error) => finish(Err(error), FAILED),
+    }
+}
+
+/// Prints the page of a command, or that of the whole program.
+fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
+    match manual::page(name) {
+        Ok(Some(page)) => finish(out.write_all(&page), CLEAN),
+        Ok(None) => {
+            complain(format_args!("no command {:?}", name.unwrap_or_default()));
+            FAILED
+        }
+        Err(error) => finish(Err(error), FAILED),
+    }
+}
+
+/// Checks that the backend in NONFINITE_BACKEND is available. The library would panic if it is not.
+fn backend_exists() -> bool {
+    let Some(name) = env::var_os("NONFINITE_BACKEND").filter(|name| !name.is_empty()) else {
+        return true;
+    };
+    let exists = name.to_str().and_then(nonfinite::Backend::by_name).is_some();
+    if !exists {
+        let known = nonfinite::Backend::available().map(nonfinite::Backend::name);
+        let known = known.collect::<Vec<_>>().join(", ");
+        complain(format_args!("NONFINITE_BACKEND: no backend {name:?} here, only {known}"));
+    }
+    exists
+}
+
+fn backends(out: &mut impl Write) -> io::Result<()> {
+    for backend in nonfinite::backends() {
+        let available = if backend.available { "available" } else { "unavailable" };
+        let active = if backend.active { " active" } else { "" };
+        writeln!(out, "{:<8} {available}{active}", backend.name)?;
+    }
+    Ok(())
+}

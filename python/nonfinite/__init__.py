@@ -1,0 +1,1 @@
+"""Is it NaN, is it infinite, is it finite? Exact answers for arrays, tensors and files."""

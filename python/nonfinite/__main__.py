@@ -1,0 +1,14 @@
+"""The command `nonfinite`, also as `python -m nonfinite`."""
+
+import sys
+
+from nonfinite import _native
+
+
+def main() -> int:
+    """Run the command with the arguments of the process. Returns the exit status."""
+    return _native.run_command(["nonfinite", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+//! Questions about arrays.
+
+use pyo3::prelude::*;
+
+pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! The native module of the Python package `nonfinite`.
+
+mod arrays;
+mod files;
+
+use pyo3::prelude::*;
+
+/// The native part of the package `nonfinite`.
+#[pymodule(gil_used = false)]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    arrays::register(module)?;
+    files::register(module)
+}
