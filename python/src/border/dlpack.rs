@@ -1,0 +1,359 @@
+//! Tensors by DLPack (dlpack.h of DLPack 1.3).
+//!
+//! torch and others put a capsule on their types, `__dlpack_c_exchange_api__`, with a function that
+//! describes a tensor without a call of Python. For other objects the method `__dlpack__` returns a
+//! capsule that owns the tensor.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use nonfinite::Format;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyType};
+
+use super::{Array, Kind, Owner, Shape};
+use crate::arrays::error::{type_error, value};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Tensor {
+    data: *mut u8,
+    device_type: i32,
+    device_id: i32,
+    ndim: i32,
+    code: u8,
+    bits: u8,
+    lanes: u16,
+    shape: *const i64,
+    strides: *const i64,
+    byte_offset: u64,
+}
+
+#[repr(C)]
+struct Version {
+    major: u32,
+    minor: u32,
+}
+
+/// `DLManagedTensorVersioned`.
+#[repr(C)]
+struct Versioned {
+    version: Version,
+    manager: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    flags: u64,
+    tensor: Tensor,
+}
+
+/// `DLManagedTensor`, of DLPack before 1.0.
+#[repr(C)]
+struct Unversioned {
+    tensor: Tensor,
+    manager: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Unversioned)>,
+}
+
+/// `DLPackExchangeAPI`.
+#[repr(C)]
+struct Exchange {
+    version: Version,
+    previous: *mut Exchange,
+    allocate: *mut c_void,
+    managed_from_object: *mut c_void,
+    managed_to_object: *mut c_void,
+    /// `dltensor_from_py_object_no_sync`, which may be null.
+    describe: Option<Describe>,
+    current_stream: *mut c_void,
+}
+
+/// Fills the tensor, which the object keeps alive. Returns 0, or -1 with an exception set.
+type Describe = unsafe extern "C" fn(*mut c_void, *mut Tensor) -> c_int;
+
+const READ_ONLY: u64 = 1;
+
+/// A tensor that this process owns until it is dropped.
+pub(crate) enum Managed {
+    Versioned(NonNull<c_void>),
+    Unversioned(NonNull<c_void>),
+}
+
+impl Drop for Managed {
+    fn drop(&mut self) {
+        // SAFETY: `take` is the only maker: the pointer came from a capsule of this kind, which was
+        // renamed, so the tensor is ours and its deleter runs once. The thread holds the GIL: an
+        // `Array` is never moved to another one.
+        unsafe {
+            match self {
+                Self::Versioned(tensor) => {
+                    let tensor = tensor.cast::<Versioned>();
+                    if let Some(delete) = tensor.as_ref().deleter {
+                        delete(tensor.as_ptr());
+                    }
+                }
+                Self::Unversioned(tensor) => {
+                    let tensor = tensor.cast::<Unversioned>();
+                    if let Some(delete) = tensor.as_ref().deleter {
+                        delete(tensor.as_ptr());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A type with an exchange function, both null until they are set. The type is set last and never
+/// freed. Several entries, since programs use a tensor and its subclass (a parameter) in turns.
+struct Known {
+    class: AtomicPtr<ffi::PyTypeObject>,
+    describe: AtomicPtr<c_void>,
+}
+
+static KNOWN: [Known; 4] = [const {
+    Known { class: AtomicPtr::new(ptr::null_mut()), describe: AtomicPtr::new(ptr::null_mut()) }
+}; 4];
+
+/// A tensor whose type has the exchange API. `None` if the type has none.
+///
+/// # Errors
+/// TypeError for tensors elsewhere than in the memory of the CPU, and of unknown formats. Errors of
+/// the owner of the tensor.
+#[inline]
+pub(crate) fn read_known<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
+    let class = x.get_type_ptr();
+    for known in &KNOWN {
+        if known.class.load(Ordering::Acquire) == class {
+            let describe = known.describe.load(Ordering::Relaxed);
+            // SAFETY: `remember` has stored a function of this type, before the class.
+            return unsafe {
+                describe_with(std::mem::transmute::<*mut c_void, Describe>(describe), x)
+            }
+            .map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// As [`read_known`], for types not met before.
+pub(crate) fn read_by_exchange<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
+    let class = x.get_type();
+    let Some(api) = class.getattr_opt(intern!(x.py(), "__dlpack_c_exchange_api__"))? else {
+        return Ok(None);
+    };
+    let Ok(api) = api.cast_into::<PyCapsule>() else { return Ok(None) };
+    let Ok(api) = api.pointer_checked(Some(c"dlpack_exchange_api")) else { return Ok(None) };
+    // SAFETY: a capsule of this name holds the structure, which lives as long as the process
+    // (dlpack.h, `DLPackExchangeAPI`). The place of `describe` is that of version 1.
+    let api = unsafe { api.cast::<Exchange>().as_ref() };
+    let Some(describe) = api.describe.filter(|_| api.version.major == 1) else { return Ok(None) };
+    remember(&class, describe);
+    // SAFETY: the type of `x` names this function.
+    unsafe { describe_with(describe, x) }.map(Some)
+}
+
+/// Puts the type into a free entry, if there is one.
+fn remember(class: &Bound<'_, PyType>, describe: Describe) {
+    let function = describe as *mut c_void;
+    for known in &KNOWN {
+        let free = ptr::null_mut();
+        let order = (Ordering::AcqRel, Ordering::Acquire);
+        if known.describe.compare_exchange(free, function, order.0, order.1).is_ok() {
+            // The reference is never given back, so no other type gets this address.
+            let class = class.clone().into_ptr().cast();
+            known.class.store(class, Ordering::Release);
+            return;
+        }
+    }
+}
+
+/// # Safety
+/// `describe` is the function that the type of `x` names.
+unsafe fn describe_with<'py>(describe: Describe, x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+    let mut tensor = Tensor::empty();
+    // SAFETY: by the contract of this function. The function fills the tensor if it returns 0.
+    if unsafe { describe(x.as_ptr().cast(), &raw mut tensor) } != 0 {
+        return Err(explain(PyErr::fetch(x.py())));
+    }
+    // SAFETY: the function has described the tensor, which `x` keeps alive.
+    let mut array = unsafe { tensor.array(Owner::Object(x.clone()))? };
+    array.writable = true;
+    Ok(array)
+}
+
+/// An object with the method `__dlpack__`. `None` if it has none.
+///
+/// # Errors
+/// As [`read_known`].
+pub(crate) fn read_by_method<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
+    let py = x.py();
+    let Some(method) = x.getattr_opt(intern!(py, "__dlpack__"))? else { return Ok(None) };
+    if let Some(device) = x.getattr_opt(intern!(py, "__dlpack_device__"))? {
+        let (kind, id): (i32, i32) = device.call0()?.extract()?;
+        check_device(kind, id)?;
+    }
+    let arguments = PyDict::new(py);
+    arguments.set_item("max_version", (1, 3))?;
+    let capsule = match method.call((), Some(&arguments)) {
+        // Before DLPack 1.0 the method has no such argument.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => method.call0(),
+        result => result,
+    };
+    let capsule = capsule.map_err(explain)?;
+    take(&capsule.cast_into::<PyCapsule>()?).map(Some)
+}
+
+/// The tensor of the capsule, which becomes ours.
+fn take<'py>(capsule: &Bound<'py, PyCapsule>) -> PyResult<Array<'py>> {
+    let rename = |name: &'static CStr| {
+        // SAFETY: the capsule is alive, and the name is a constant. By DLPack's protocol a capsule
+        // with this name does not free its tensor any more.
+        match unsafe { ffi::PyCapsule_SetName(capsule.as_ptr(), name.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(PyErr::fetch(capsule.py())),
+        }
+    };
+    if let Ok(tensor) = capsule.pointer_checked(Some(c"dltensor_versioned")) {
+        rename(c"used_dltensor_versioned")?;
+        let owner = Owner::Tensor(Managed::Versioned(tensor.cast()));
+        // SAFETY: a capsule of this name holds this structure, which is ours now.
+        let managed = unsafe { tensor.cast::<Versioned>().as_ref() };
+        if managed.version.major != 1 {
+            return Err(value("x has a version of DLPack that is unknown to nonfinite"));
+        }
+        let writable = managed.flags & READ_ONLY == 0;
+        // SAFETY: the producer described the tensor, which the owner keeps alive.
+        let mut array = unsafe { managed.tensor.array(owner)? };
+        array.writable = writable;
+        return Ok(array);
+    }
+    let tensor = capsule.pointer_checked(Some(c"dltensor"))?;
+    rename(c"used_dltensor")?;
+    let owner = Owner::Tensor(Managed::Unversioned(tensor.cast()));
+    // SAFETY: a capsule of this name holds this structure, which is ours now. Nothing says whether
+    // it may be written to, so it is not.
+    unsafe { tensor.cast::<Unversioned>().as_ref().tensor.array(owner) }
+}
+
+impl Tensor {
+    fn empty() -> Self {
+        let (data, shape, strides) = (ptr::null_mut(), ptr::null(), ptr::null());
+        let (device_type, device_id, ndim, byte_offset) = (0, 0, 0, 0);
+        let (code, bits, lanes) = (0, 0, 0);
+        Self { data, device_type, device_id, ndim, code, bits, lanes, shape, strides, byte_offset }
+    }
+
+    /// # Errors
+    /// TypeError for another device and for formats that have no [`Kind`].
+    ///
+    /// # Safety
+    /// The tensor is one that a producer described by DLPack's rules. `owner` keeps it alive.
+    #[inline]
+    unsafe fn array<'py>(&self, owner: Owner<'py>) -> PyResult<Array<'py>> {
+        check_device(self.device_type, self.device_id)?;
+        let (kind, item) = self.kind()?;
+        let rank = usize::try_from(self.ndim).map_err(|_| value("x has negative dimensions"))?;
+        // SAFETY: `ndim` sizes lie at `shape`, and as many strides at `strides` if it is not null.
+        // An i64 is an isize: the wheel is for 64-bit machines.
+        let dimension = |i: usize| unsafe {
+            let stride = if self.strides.is_null() { 1 } else { *self.strides.add(i) };
+            (*self.shape.add(i) as isize, stride as isize)
+        };
+        let shape = Shape::new(rank, dimension).ok_or_else(|| value("a size of x is negative"))?;
+        let shape = if self.strides.is_null() { shape.row_major() } else { shape };
+        let data = match self.data.is_null() {
+            true => self.data,
+            false => self.data.wrapping_add(self.byte_offset as usize),
+        };
+        // SAFETY: by the contract of this function, and DLPack's strides are in elements.
+        let mut array = unsafe { Array::new(kind, data, (item, item), shape, owner)? };
+        array.tensor = true;
+        Ok(array)
+    }
+
+    /// What the elements are: `DLDataTypeCode`.
+    #[inline]
+    fn kind(&self) -> PyResult<(Kind, usize)> {
+        if (self.code, self.bits, self.lanes) == (2, 32, 1) {
+            return Ok((Kind::Float(Format::F32), 4));
+        }
+        let format = match (self.code, self.bits) {
+            _ if self.lanes != 1 => None,
+            (0 | 1, 8 | 16 | 32 | 64) => return Ok((Kind::Integer, usize::from(self.bits) / 8)),
+            (6, 8) => return Ok((Kind::Bool, 1)),
+            (2, 16) => Some(Format::F16),
+            (2, 32) => Some(Format::F32),
+            (2, 64) => Some(Format::F64),
+            (4, 16) => Some(Format::Bf16),
+            (7, 8) => Some(Format::F8E3M4),
+            (8, 8) => Some(Format::F8E4M3),
+            (9, 8) => Some(Format::F8E4M3B11FnUz),
+            (10, 8) => Some(Format::F8E4M3Fn),
+            (11, 8) => Some(Format::F8E4M3FnUz),
+            (12, 8) => Some(Format::F8E5M2),
+            (13, 8) => Some(Format::F8E5M2FnUz),
+            (14, 8) => Some(Format::F8E8M0Fnu),
+            (15, 8) => Some(Format::F6E2M3Fn),
+            (16, 8) => Some(Format::F6E3M2Fn),
+            (17, 8) => Some(Format::F4E2M1Fn),
+            _ => None,
+        };
+        if let Some(format) = format {
+            return Ok((Kind::Float(format), format.size_in_bytes()));
+        }
+        Err(match (self.code, self.bits) {
+            (5, _) => type_error("x is complex: ask about x.real and x.imag"),
+            (17, 4) => type_error("x has two numbers of FP4 in a byte: all of them are finite"),
+            (code, bits) => type_error(format!(
+                "x has elements of DLPack's type {code} with {bits} bits and {} lanes, which is \
+                 unknown to nonfinite",
+                self.lanes
+            )),
+        })
+    }
+}
+
+/// # Errors
+/// TypeError if the device has memory that the CPU cannot read.
+#[inline]
+fn check_device(kind: i32, id: i32) -> PyResult<()> {
+    // The CPU, and memory of the CPU that CUDA or ROCm has pinned.
+    if matches!(kind, 1 | 3 | 11) {
+        return Ok(());
+    }
+    Err(elsewhere(kind, id))
+}
+
+#[cold]
+fn elsewhere(kind: i32, id: i32) -> PyErr {
+    let (name, how) = match kind {
+        2 | 13 => ("CUDA", "x.cpu() of torch, x.get() of cupy, jax.device_get(x) of jax"),
+        8 => ("Metal", "x.cpu() of torch"),
+        10 => ("ROCm", "x.cpu() of torch, x.get() of cupy"),
+        14 => ("oneAPI", "x.cpu() of torch"),
+        _ => ("another kind", "x.cpu() of torch, jax.device_get(x) of jax"),
+    };
+    type_error(format!(
+        "x is on device {id} of {name} (DLPack's device type {kind}), and nonfinite reads the \
+         memory of the CPU: bring a copy here with {how}"
+    ))
+}
+
+/// Says which tensors DLPack does not describe.
+#[cold]
+fn explain(error: PyErr) -> PyErr {
+    Python::attach(|py| {
+        if error.is_instance_of::<PyBufferError>(py) || error.is_instance_of::<PyTypeError>(py) {
+            return error;
+        }
+        let text = error.value(py).to_string();
+        let new = type_error(format!(
+            "x has no memory of plain elements (such as sparse, quantised, meta and nested \
+             tensors: ask about their parts, for example x.values() or x.dequantize()): {text}"
+        ));
+        new.set_cause(py, Some(error));
+        new
+    })
+}

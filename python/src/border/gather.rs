@@ -1,0 +1,55 @@
+//! Copies of elements whose bytes are swapped, or whose strides are no multiples of an element.
+
+use pyo3::prelude::*;
+
+use super::{Array, Kind};
+
+impl<'py> Array<'py> {
+    /// Whether the kernels cannot read the elements where they are: the bytes are in the order of
+    /// other machines, or the strides are no multiples of an element (fields of records).
+    #[inline]
+    pub(crate) fn needs_copy(&self) -> bool {
+        self.swapped || self.unit != self.item
+    }
+
+    /// The same elements, which the kernels can read: copied if needed.
+    #[inline]
+    pub(crate) fn readable(self) -> PyResult<Self> {
+        match self.kind {
+            Kind::Float(format) if self.needs_copy() => {
+                Array::copy(format, self.row_major_bytes(), &self.shape)
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// The bytes of all elements in row-major order, in the order of the machine.
+    fn row_major_bytes(&self) -> Vec<u8> {
+        let (sizes, strides) = (self.shape.sizes(), self.shape.strides());
+        let elements = self.shape.len();
+        let mut copy = Vec::with_capacity(elements * self.item);
+        let mut coordinate = vec![0; sizes.len()];
+        let bytes = self.bytes();
+        for _ in 0..elements {
+            let place = |at: isize, (&i, &stride): (&usize, &isize)| {
+                at + i.cast_signed() * stride * self.unit.cast_signed()
+            };
+            let dimensions = coordinate.iter().zip(strides);
+            let at = dimensions.fold(self.offset.cast_signed(), place).cast_unsigned();
+            let element = &bytes[at..at + self.item];
+            if self.swapped {
+                copy.extend(element.iter().rev());
+            } else {
+                copy.extend(element);
+            }
+            for (i, &size) in coordinate.iter_mut().zip(sizes).rev() {
+                *i += 1;
+                if *i < size {
+                    break;
+                }
+                *i = 0;
+            }
+        }
+        copy
+    }
+}
