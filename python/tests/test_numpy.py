@@ -36,7 +36,8 @@ def arrays(draw: st.DrawFn, most_dimensions: int = 4) -> np.ndarray:
     names = [v for v in (np.nan, np.inf, -np.inf) if dtype.itemsize > 1]
     specials = random.choice([1.0, *names], size=whole).astype(dtype)
     x = np.where(random.random(whole) < draw(st.sampled_from([0.0, 0.02, 0.5])), specials, x)
-    x = x[tuple(slice(None, None, step) for step in steps)]
+    # The ellipsis keeps an array of 0 dimensions an array.
+    x = x[(..., *(slice(None, None, step) for step in steps))]
     if draw(st.booleans()):
         x = x.T
     if dtype.itemsize > 1 and dtype.kind == "f" and draw(st.booleans()):

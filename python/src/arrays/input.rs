@@ -3,7 +3,7 @@
 use nonfinite::Format;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyFloat, PyInt, PyList, PyTuple, PyType};
+use pyo3::types::{PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PyTuple, PyType};
 
 use super::error::{type_error, value};
 use crate::border::{Array, Kind, Shape, arrow, buffer, dlpack, numpy};
@@ -26,6 +26,9 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
 
 /// As [`read`], in the byte order and with the strides of the owner: for changes in place.
 pub(crate) fn read_raw<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+    if numpy::is_exact(x) {
+        return numpy::read(x)?.ok_or_else(|| unknown(x));
+    }
     match dlpack::read_known(x)? {
         Some(array) => Ok(array),
         None => read_cold(x),
@@ -65,6 +68,11 @@ fn read_cold<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         return Err(unknown(x));
     }
     if let Some(array) = numpy::read(x)? {
+        return Ok(array);
+    }
+    if x.is_exact_instance_of::<PyMemoryView>()
+        && let Some(array) = buffer::read(x)?
+    {
         return Ok(array);
     }
     if let Some(array) = dlpack::read_by_exchange(x)? {

@@ -1,8 +1,9 @@
 //! Functions that change elements: `nan_to_num` and `unscale_and_check`.
 
 use nonfinite::{ElementsMut, Format, Replacement};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt};
+use pyo3::types::{PyFloat, PyInt};
 
 use super::ask::RELEASE;
 use super::encode::encode;
@@ -45,24 +46,32 @@ fn nan_to_num<'py>(
     if x.is_instance_of::<PyInt>() {
         return Ok(x.clone());
     }
-    let array = match is_tensor(x)? {
-        true => x.clone(),
-        false => as_numpy(x)?,
-    };
-    if !is_tensor(x)? && array.getattr("dtype")?.getattr("kind")?.eq("c")? {
-        let array = if copy { array.call_method0("copy")? } else { array };
-        for part in ["real", "imag"] {
-            nan_to_num(&array.getattr(part)?, false, nan, posinf, neginf)?;
+    let array = if is_tensor(x)? { x.clone() } else { as_numpy(x)? };
+    let kind = match input::read_raw(&array) {
+        Err(_) if is_complex(&array)? => {
+            let array = if copy { private_copy(&array)? } else { array };
+            for part in ["real", "imag"] {
+                nan_to_num(&array.getattr(part)?, false, nan, posinf, neginf)?;
+            }
+            return Ok(array);
         }
-        return Ok(array);
-    }
-    let integer = !matches!(input::read_raw(&array)?.kind, Kind::Float(_));
+        result => result?.kind,
+    };
     let target = if copy { private_copy(&array)? } else { array.clone() };
-    if !integer {
+    if matches!(kind, Kind::Float(_)) {
         change(&target, &|bytes, format| with.replace(bytes, format))?;
     }
-    let scalar = !x.is(&array) && numpy::is_exact(&array) && input::is_generic(x)?;
+    // As numpy: a scalar for a scalar, and an array for an array of 0 dimensions.
+    let scalar = !numpy::is_exact(x) && input::is_generic(x)?;
     if scalar { target.get_item(()) } else { Ok(target) }
+}
+
+/// Whether `x` is an array of complex numbers of numpy.
+fn is_complex(x: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if is_tensor(x)? {
+        return Ok(false);
+    }
+    x.getattr(intern!(x.py(), "dtype"))?.getattr(intern!(x.py(), "kind"))?.eq("c")
 }
 
 /// Multiplies every element of x by factor, in place, and returns whether any element was NaN or
@@ -147,9 +156,13 @@ fn change<R: Send>(
 
 /// Whether `x` is a tensor of torch.
 fn is_tensor(x: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let modules = x.py().import("sys")?.getattr("modules")?;
-    match modules.get_item("torch") {
-        Ok(torch) => x.is_instance(&torch.getattr("Tensor")?),
+    if numpy::is_exact(x) {
+        return Ok(false);
+    }
+    let py = x.py();
+    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    match modules.get_item(intern!(py, "torch")) {
+        Ok(torch) => x.is_instance(&torch.getattr(intern!(py, "Tensor"))?),
         Err(_) => Ok(false),
     }
 }
@@ -162,18 +175,24 @@ fn as_numpy<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if !numpy::load(x.py(), true)? {
         return Err(type_error("this needs numpy, which is not installed"));
     }
-    x.py().import("numpy")?.call_method1("asanyarray", (x,))
+    let numpy = x.py().import("numpy")?;
+    let array = numpy.call_method1("asanyarray", (x,))?;
+    // numpy puts objects that it does not know into an array of one object.
+    let made_of_object = array.getattr("dtype")?.getattr("kind")?.eq("O")?;
+    match made_of_object && x.hasattr("__dlpack__")? {
+        true => numpy.call_method1("from_dlpack", (x,)),
+        false => Ok(array),
+    }
 }
 
-/// A copy of a tensor, or of an array in its own dtype and order.
+/// A copy of a tensor, or of an array of numpy in its own dtype and order of dimensions.
 fn private_copy<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
     if is_tensor(x)? {
         let plain = x.call_method0("detach")?.call_method0("resolve_neg")?;
         return plain.call_method0("clone");
     }
-    let order = PyDict::new(x.py());
-    order.set_item("order", "K")?;
-    as_numpy(x)?.call_method("copy", (), Some(&order))
+    as_numpy(x)?.call_method1(intern!(py, "copy"), (intern!(py, "K"),))
 }
 
 /// As [`private_copy`], with the byte order of the machine.

@@ -14,7 +14,6 @@ use std::ops::Range;
 use std::slice;
 
 use nonfinite::{Elements, Error, Format, MaskView, TensorView};
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 
 use crate::arrays::error::value;
@@ -39,7 +38,7 @@ pub(crate) enum Owner<'py> {
     Object(Bound<'py, PyAny>),
     Copy(Vec<u8>),
     Tensor(dlpack::Managed),
-    Buffer(PyUntypedBuffer),
+    Buffer(buffer::Held),
 }
 
 /// An array of another owner: its memory, and the layout of its elements.
