@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::error::{of_crate, type_error};
 use super::input;
 use super::pool;
-use crate::border::{Array, Kind, numpy};
+use crate::border::{Array, Kind, Room, flat, numpy};
 
 /// Inputs of more bytes than this are read without the GIL. Giving it up and taking it again took
 /// 38 ns (CPython 3.11, Zen 5), and the kernels read as many bytes in about 1 us.
@@ -77,10 +77,11 @@ pub(crate) fn ask<R: Send>(
     question: impl FnOnce(View<'_>) -> R + Send,
 ) -> PyResult<R> {
     if threads.is_none()
-        && let Some((bytes, format, _)) = numpy::dense(x)
-        && bytes.len() <= RELEASE
+        && (!signs || numpy::is_exact(x))
+        && let Some(flat) = flat(x, &mut Room::new())
+        && flat.bytes.len() <= RELEASE
     {
-        let view = TensorView::from_bytes(bytes, format).map_err(of_crate)?;
+        let view = TensorView::from_bytes(flat.bytes, flat.format).map_err(of_crate)?;
         return Ok(question(View::All(view)));
     }
     ask_array(x.py(), &input::read_for(x, signs)?, threads, question)

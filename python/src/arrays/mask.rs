@@ -7,7 +7,7 @@ use pyo3::types::PyBool;
 use super::ask::{RELEASE, ask_array, run};
 use super::error::{of_crate, type_error, value};
 use super::{input, out, predicate};
-use crate::border::{Array, Kind, numpy};
+use crate::border::{Array, Flat, Kind, Room, flat, numpy};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mask, module)?)?;
@@ -82,7 +82,8 @@ fn write<'py>(
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if threads.is_none()
-        && let Some((bytes, format, sizes)) = numpy::dense(x)
+        && numpy::is_exact(x)
+        && let Some(Flat { bytes, format, sizes, copied }) = flat(x, &mut Room::new())
         && bytes.len() <= RELEASE
         && !sizes.is_empty()
     {
@@ -91,7 +92,8 @@ fn write<'py>(
             let fill = |out: MaskOut<'_>| view.mask(predicate, out).map_err(of_crate);
             return out::mask(x.py(), sizes, fill);
         };
-        if let Some(slots) = numpy::dense_mask(out, sizes, bytes) {
+        // The memory of `out` is compared with that of `x`, not with that of a copy.
+        if !copied && let Some(slots) = numpy::dense_mask(out, sizes, bytes) {
             view.mask(predicate, slots).map_err(of_crate)?;
             return Ok(out.clone());
         }

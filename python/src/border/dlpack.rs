@@ -6,6 +6,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{self, NonNull};
+use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use nonfinite::Format;
@@ -15,7 +16,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyType};
 
-use super::{Array, Kind, Owner, Shape};
+use super::{Array, Flat, Kind, Owner, Room, Shape};
 use crate::arrays::error::{type_error, value};
 
 #[repr(C)]
@@ -116,25 +117,66 @@ static KNOWN: [Known; 4] = [const {
     Known { class: AtomicPtr::new(ptr::null_mut()), describe: AtomicPtr::new(ptr::null_mut()) }
 }; 4];
 
-/// A tensor whose type has the exchange API. `None` if the type has none.
+/// The function that the type of `x` names, if it was met before.
+#[inline]
+fn known(x: &Bound<'_, PyAny>) -> Option<Describe> {
+    let class = x.get_type_ptr();
+    let known = KNOWN.iter().find(|known| known.class.load(Ordering::Acquire) == class)?;
+    let describe = known.describe.load(Ordering::Relaxed);
+    // SAFETY: `remember` has stored a function of this type, before the class.
+    Some(unsafe { std::mem::transmute::<*mut c_void, Describe>(describe) })
+}
+
+/// The elements of a tensor whose type was met before: where they lie, or if there are few as a
+/// copy. `None` for everything else, which [`read_known`] may know.
+#[inline]
+pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Flat<'a>> {
+    let describe = known(x)?;
+    let mut tensor = Tensor::empty();
+    // SAFETY: the type of `x` names the function, which fills the tensor if it returns 0.
+    if unsafe { describe(x.as_ptr().cast(), &raw mut tensor) } != 0 {
+        // The cold way asks again, and explains the error.
+        drop(PyErr::take(x.py()));
+        return None;
+    }
+    if tensor.device_type != 1 || tensor.data.is_null() || tensor.strides.is_null() {
+        return None;
+    }
+    let Ok((Kind::Float(format), item)) = tensor.kind() else { return None };
+    let rank = usize::try_from(tensor.ndim).ok()?;
+    // SAFETY: `ndim` sizes and strides lie there. A size is an i64 that is not negative, so it is a
+    // usize on the 64-bit machines that the wheel is for.
+    let (sizes, strides) = unsafe {
+        let sizes = slice::from_raw_parts(tensor.shape.cast::<usize>(), rank);
+        (sizes, slice::from_raw_parts(tensor.strides.cast::<isize>(), rank))
+    };
+    let data = tensor.data.wrapping_add(tensor.byte_offset as usize);
+    let mut len = 1isize;
+    let dense = sizes.iter().zip(strides).rev().all(|(&size, &stride)| {
+        let follows = size == 1 || stride == len;
+        len = len.wrapping_mul(size.cast_signed());
+        follows
+    });
+    // SAFETY: the elements lie one after the other from `data` on, which is not null, or where the
+    // strides say. The tensor, which is borrowed, keeps them alive.
+    let bytes = unsafe {
+        match dense {
+            true => slice::from_raw_parts(data, len.cast_unsigned() * item),
+            false => room.copy(data, sizes, strides, (item, item), false)?,
+        }
+    };
+    Some(Flat { bytes, format, sizes, copied: !dense })
+}
+
+/// A tensor whose type has the exchange API and was met before. `None` otherwise.
 ///
 /// # Errors
 /// TypeError for tensors elsewhere than in the memory of the CPU, and of unknown formats. Errors of
 /// the owner of the tensor.
 #[inline]
 pub(crate) fn read_known<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
-    let class = x.get_type_ptr();
-    for known in &KNOWN {
-        if known.class.load(Ordering::Acquire) == class {
-            let describe = known.describe.load(Ordering::Relaxed);
-            // SAFETY: `remember` has stored a function of this type, before the class.
-            return unsafe {
-                describe_with(std::mem::transmute::<*mut c_void, Describe>(describe), x)
-            }
-            .map(Some);
-        }
-    }
-    Ok(None)
+    // SAFETY: the type of `x` names the function.
+    known(x).map(|describe| unsafe { describe_with(describe, x) }).transpose()
 }
 
 /// As [`read_known`], for types not met before.

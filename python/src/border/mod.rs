@@ -17,6 +17,7 @@ use nonfinite::{Elements, Error, Format, MaskView, TensorView};
 use pyo3::prelude::*;
 
 use crate::arrays::error::value;
+pub(crate) use gather::Room;
 pub(crate) use shape::Shape;
 
 /// The most dimensions that an array may have. numpy, torch and memoryview stop at 64.
@@ -30,6 +31,24 @@ pub(crate) enum Kind {
     Bool,
     /// Integers: all are finite.
     Integer,
+}
+
+/// Elements in row-major order without gaps, in the order of the machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Flat<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) format: Format,
+    pub(crate) sizes: &'a [usize],
+    /// Whether this is a copy.
+    pub(crate) copied: bool,
+}
+
+/// The elements of the two common kinds of arrays, numpy's and torch's, on the fastest way: where
+/// they lie, or as a copy in `room`. `None` for other objects, and for everything that is an error.
+/// Signs may be wrong if `x` is no exact array of numpy: see [`Array::tensor`].
+#[inline]
+pub(crate) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Flat<'a>> {
+    if numpy::is_exact(x) { numpy::flat(x, room) } else { dlpack::flat(x, room) }
 }
 
 /// Keeps the memory of an [`Array`] alive. The fields are only dropped.

@@ -16,7 +16,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
-use super::{Array, Kind, Owner, Shape};
+use super::{Array, Flat, Kind, Owner, Room, Shape};
 use crate::arrays::error::{type_error, value};
 
 #[repr(C)]
@@ -175,24 +175,28 @@ fn user_type(number: c_int) -> Option<&'static AtomicU8> {
     USER_TYPES.get(usize::try_from(number - USER).ok()?)
 }
 
-/// The elements of an exact array of floating-point numbers that lie in row-major order, in the
-/// byte order of the machine. `None` for everything else, which [`read`] may know.
+/// The elements of an exact array of floating-point numbers: where they lie, or if there are few as
+/// a copy. `None` for everything else, which [`read`] may know.
 #[inline]
-pub(crate) fn dense<'a>(x: &'a Bound<'_, PyAny>) -> Option<(&'a [u8], Format, &'a [usize])> {
+pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Flat<'a>> {
     if !is_exact(x) {
         return None;
     }
     // SAFETY: `is_exact` has returned true.
     let (array, descr) = unsafe { fields(x) };
     let format = known(descr)?;
-    if array.flags & C_CONTIGUOUS == 0 || descr.byteorder == OTHER_ORDER {
-        return None;
+    let (sizes, item) = (array.sizes(), format.size_in_bytes());
+    let swapped = descr.byteorder == OTHER_ORDER;
+    if array.flags & C_CONTIGUOUS == 0 || swapped {
+        // SAFETY: sizes and strides are those of the array, whose elements have `item` bytes.
+        let bytes = unsafe { room.copy(array.data, sizes, array.strides(), (1, item), swapped)? };
+        return Some(Flat { bytes, format, sizes, copied: true });
     }
-    let sizes = array.sizes();
-    let len = sizes.iter().product::<usize>() * format.size_in_bytes();
+    let len = sizes.iter().product::<usize>() * item;
     // SAFETY: the elements of a contiguous array lie one after the other from `data` on, which is
     // not null. The array, which is borrowed, keeps them alive.
-    Some((unsafe { slice::from_raw_parts(array.data, len) }, format, sizes))
+    let bytes = unsafe { slice::from_raw_parts(array.data, len) };
+    Some(Flat { bytes, format, sizes, copied: false })
 }
 
 /// The bytes of an exact array of bool in row-major order, if it has these sizes, may be written to
@@ -217,7 +221,7 @@ pub(crate) fn dense_mask<'a>(
     if output < input.end.addr() && input.start.addr() < output + len {
         return None;
     }
-    // SAFETY: as in `dense`, with elements of one byte. The array may be written to, and `x`, the
+    // SAFETY: as in `flat`, with elements of one byte. The array may be written to, and `x`, the
     // only other slice of the call, lies elsewhere.
     Some(unsafe { slice::from_raw_parts_mut(array.data.cast(), len) })
 }
