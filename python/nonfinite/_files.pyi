@@ -1,6 +1,5 @@
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, final
 
 _Path = str | PathLike[str]
@@ -23,7 +22,7 @@ def check_paths(
 def check_one(
     path: _Path, options: _Options, progress: _Progress
 ) -> Document: ...
-def list_paths(paths: Sequence[_Path], options: _Options) -> list[Path]: ...
+def list_paths(paths: Sequence[_Path], options: _Options) -> list[str]: ...
 def fix_one(
     input: _Path,
     output: _Path | None,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from os import fspath
 from typing import TYPE_CHECKING, Any, Unpack
 
 from nonfinite import _files, report
@@ -63,11 +62,11 @@ def check(
     return report.report(_files.merge_paths(arguments, merged, known))
 
 
-def _plans(paths: Iterable[Path], piece: int, options: dict[str, Any]) -> Iterator[Plan]:
+def _plans(paths: Iterable[str], piece: int, options: dict[str, Any]) -> Iterator[Plan]:
     """The plans of files. A file without a plan is left to the driver, which names the error."""
     for path in paths:
         try:
-            yield plan(fspath(path), piece=piece, **options)
+            yield plan(path, piece=piece, **options)
         except (CheckError, OSError, UnicodeError):
             continue
 
@@ -106,10 +105,7 @@ def ray(**remote: Any) -> Engine:
 
         decorate = ray.remote(**remote) if remote else ray.remote
         on_worker = decorate(function)
-        waiting = [on_worker.remote(task) for task in tasks]
-        while waiting:
-            done, waiting = ray.wait(waiting)
-            yield from ray.get(done)
+        yield from ray.get([on_worker.remote(task) for task in tasks])
 
     return run
 
@@ -152,7 +148,7 @@ def spark(session: SparkSession) -> Engine:
             return
         rows = [(bytearray(pickle.dumps(task)),) for task in tasks]
         frame = session.createDataFrame(rows, "it binary").repartition(len(tasks))
-        for row in frame.mapInArrow(on_worker, "it binary").toLocalIterator():
+        for row in frame.mapInArrow(on_worker, "it binary").collect():
             yield pickle.loads(row[0])
 
     return run

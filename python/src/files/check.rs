@@ -1,5 +1,6 @@
 //! Checks of files.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,10 +91,12 @@ pub(crate) fn list_paths(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     options: &Bound<'_, PyDict>,
-) -> PyResult<Vec<PathBuf>> {
+) -> PyResult<Vec<OsString>> {
     let watch = Arc::<Watch>::default();
     let options = Settings::new(options)?.options(watch.clone());
     run(&watch, &no_progress(py), Ending::Read, move || {
-        paths.iter().flat_map(|path| inputs::paths(path, &options)).collect()
+        // Text for Python: `pathlib.Path` would change `./x` and `s3://x`.
+        let found = paths.iter().flat_map(|path| inputs::paths(path, &options));
+        found.map(PathBuf::into_os_string).collect()
     })
 }
