@@ -366,3 +366,23 @@ def test_a_terminal_shows_a_bar(tmp_path):
     line = f"stty rows 50 cols 100; timeout -s INT 5 {sys.executable} -c {program!r}"
     done = subprocess.run(["script", "-qc", line, "/dev/null"], capture_output=True, timeout=120)
     assert b"1.10 TB" in done.stdout and b"KeyboardInterrupt" in done.stdout
+
+
+def test_types():
+    uses = Path(__file__).parent / "typed_files.py"
+    for words in [["-p", "nonfinite"], ["--warn-unused-ignores", str(uses)]]:
+        line = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", *words]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout
+
+
+def test_an_import_loads_the_names_at_their_first_use():
+    program = """
+import sys, nonfinite
+assert "nonfinite.report" not in sys.modules and "numpy" not in sys.modules
+assert callable(nonfinite.check) and "Report" in dir(nonfinite)
+from nonfinite import Report, distributed
+assert not hasattr(nonfinite, "nothing")
+assert "numpy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

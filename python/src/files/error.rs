@@ -38,20 +38,25 @@ pub(super) fn of_check(py: Python<'_>, error: &Error, path: &Path) -> PyErr {
 /// An `OSError` with the number of the error and the path, as `open` raises it. Python chooses the
 /// class, such as `FileNotFoundError`.
 fn of_system(error: &io::Error, path: &Path) -> PyErr {
-    let number = error.raw_os_error().or(match error.kind() {
-        io::ErrorKind::NotFound => Some(2),
-        io::ErrorKind::IsADirectory => Some(21),
-        _ => None,
-    });
-    match number {
-        // Rust adds the number to the text.
-        Some(number) => {
-            let text = error.to_string().replace(&format!(" (os error {number})"), "");
-            PyOSError::new_err((number, text, path.as_os_str().to_owned()))
+    let text = error.to_string();
+    let file = path.as_os_str().to_owned();
+    match (error.raw_os_error(), error.kind()) {
+        // Rust adds the number to the text. Python reads the second number on Windows only, where
+        // it is the number of the error.
+        (Some(number), _) => {
+            let text = text.replace(&format!(" (os error {number})"), "");
+            PyOSError::new_err((number, text, file, number))
         }
-        None => PyOSError::new_err(format!("{}: {error}", path.display())),
+        (None, io::ErrorKind::NotFound) => PyOSError::new_err((ENOENT, text, file)),
+        (None, io::ErrorKind::IsADirectory) => PyOSError::new_err((EISDIR, text, file)),
+        (None, _) => PyOSError::new_err(format!("{}: {text}", path.display())),
     }
 }
+
+/// Numbers of errors in C, the same on all systems with a wheel.
+const ENOENT: i32 = 2;
+const EEXIST: i32 = 17;
+const EISDIR: i32 = 21;
 
 /// The exception for a plan, a piece or tallies.
 pub(super) fn of_work(py: Python<'_>, error: &work::Error, path: &Path) -> PyErr {
@@ -71,9 +76,8 @@ pub(super) fn of_fix(py: Python<'_>, error: &FixError, input: &Path, output: &Pa
     match error {
         FixError::Input(error) => of_check(py, error, input),
         FixError::Output(error) => of_system(error, output),
-        // EEXIST. All systems with a wheel have this number.
         FixError::Exists => {
-            PyOSError::new_err((17, error.to_string(), output.as_os_str().to_owned()))
+            PyOSError::new_err((EEXIST, error.to_string(), output.as_os_str().to_owned()))
         }
         FixError::NotAFile => of_class(py, "FixError", error.to_string(), output),
         _ => of_class(py, "FixError", error.to_string(), input),
