@@ -3,6 +3,7 @@
 import dataclasses
 import html
 import json
+import os
 import pickle
 import re
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_files import huge, model, safetensors
+from sample_files import HUGE, huge, model, safetensors
 
 import nonfinite
 
@@ -266,14 +267,15 @@ def test_other_threads_run_during_a_check(tmp_path):
     assert ended == [True]
 
 
-@pytest.mark.parametrize("path", ["huge.npy", "-"])
-def test_ctrl_c_raises_keyboard_interrupt(tmp_path, path):
-    """Also while the check waits for input that never comes."""
-    huge(tmp_path / "huge.npy")
+@pytest.mark.parametrize("call", ["check('huge.npy'", "check('-'", "fix('huge.npy', 'out.npy'"])
+def test_ctrl_c_raises_keyboard_interrupt(tmp_path, call):
+    """Also while the check waits for input that never comes. A fix leaves nothing behind."""
+    # Small enough for the disk, if the signal does not stop the fix.
+    huge(tmp_path / "huge.npy", 8 << 30 if call.startswith("fix") else HUGE)
     program = f"""
 import nonfinite
 try:
-    nonfinite.check({path!r}, progress=lambda done, total: print("begun", flush=True))
+    nonfinite.{call}, progress=lambda done, total: print("begun", flush=True))
 except KeyboardInterrupt:
     print("interrupted", flush=True)
     raise SystemExit(7)
@@ -281,12 +283,15 @@ except KeyboardInterrupt:
     words = ["env", "--default-signal=INT", sys.executable, "-c", program]
     pipe = subprocess.PIPE
     child = subprocess.Popen(words, cwd=tmp_path, stdin=pipe, stdout=pipe, text=True)
-    assert child.stdout.readline() == "begun\n"
-    child.send_signal(signal.SIGINT)
-    # The input stays open.
-    assert child.wait(timeout=60) == 7
+    try:
+        assert child.stdout.readline() == "begun\n"
+        child.send_signal(signal.SIGINT)
+        # The input stays open.
+        assert child.wait(timeout=60) == 7
+    finally:
+        child.kill()
     assert child.stdout.read().endswith("interrupted\n")
-    child.stdin.close()
+    assert os.listdir(tmp_path) == ["huge.npy"]
 
 
 def test_fix(tmp_path):

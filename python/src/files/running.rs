@@ -65,7 +65,8 @@ impl Observer for Watch {
 pub(super) enum Ending {
     /// The work changes nothing, and may go on for a while.
     Read,
-    /// The work removes what it has begun.
+    /// The work removes what it has begun, and gets all the time it needs, or until a second
+    /// Ctrl-C.
     CleanUp,
 }
 
@@ -106,6 +107,7 @@ pub(super) fn run<T: Send + 'static>(
                 watch.is_stopped.store(true, Ordering::Relaxed);
                 while matches!(wait(PATIENCE), Err(RecvTimeoutError::Timeout))
                     && ending == Ending::CleanUp
+                    && py.check_signals().is_ok()
                 {}
                 break Err(error);
             }
