@@ -1,47 +1,46 @@
 """Is it NaN, is it infinite, is it finite? Exact answers for arrays, tensors and files."""
 
 from nonfinite._native import (
-    Census,
-    Extreme,
-    NonFiniteError,
-    Occurrences,
-    Stats,
-    all,
-    all_finite,
-    any,
-    any_nan,
-    assert_finite,
-    census,
-    count,
-    is_finite,
-    is_inf,
-    is_nan,
-    mask,
-    nan_to_num,
-    position,
-    stats,
-    unscale_and_check,
+    Census as Census,
+    Extreme as Extreme,
+    NonFiniteError as NonFiniteError,
+    Occurrences as Occurrences,
+    Stats as Stats,
+    all as all,
+    all_finite as all_finite,
+    any as any,
+    any_nan as any_nan,
+    assert_finite as assert_finite,
+    census as census,
+    count as count,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    mask as mask,
+    nan_to_num as nan_to_num,
+    position as position,
+    stats as stats,
+    unscale_and_check as unscale_and_check,
 )
 
-__all__ = [
-    "Census",
-    "Extreme",
-    "NonFiniteError",
-    "Occurrences",
-    "Stats",
-    "all",
-    "all_finite",
-    "any",
-    "any_nan",
-    "assert_finite",
-    "census",
-    "count",
-    "is_finite",
-    "is_inf",
-    "is_nan",
-    "mask",
-    "nan_to_num",
-    "position",
-    "stats",
-    "unscale_and_check",
-]
+# For type checkers. `typing.TYPE_CHECKING` would import `typing`, which takes milliseconds.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nonfinite._checks import *
+else:
+
+    def __getattr__(name: str) -> object:
+        """Import the checks of files at their first use: arrays and the command need none."""
+        from importlib import import_module
+
+        checks = import_module("nonfinite._checks")
+        if name not in checks.__all__:
+            raise AttributeError(f"module 'nonfinite' has no attribute {name!r}")
+        globals()[name] = value = getattr(checks, name)
+        return value
+
+    def __dir__() -> list[str]:
+        from importlib import import_module
+
+        checks = import_module("nonfinite._checks")
+        return sorted({*globals(), *checks.__all__})

@@ -2,12 +2,12 @@
 
 import sys
 
-from nonfinite import _native
+from nonfinite import _files
 
 
 def main() -> int:
     """Run the command with the arguments of the process. Returns the exit status."""
-    return _native.run_command(["nonfinite", *sys.argv[1:]])
+    return _files.run_command(["nonfinite", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PyTuple, PyType};
 
 use super::error::{type_error, value};
-use crate::border::{Array, Kind, Shape, arrow, buffer, dlpack, numpy};
+use crate::border::{Array, Kind, Shape, arrow, buffer, capsule, dlpack, numpy};
 
 /// The elements of `x`, without a copy where they can be read in place.
 ///
@@ -84,7 +84,7 @@ fn read_cold<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     if let Some(array) = arrow::read(x)? {
         return Ok(array);
     }
-    if let Some(array) = dlpack::read_by_method(x)? {
+    if let Some(array) = capsule::read_by_method(x)? {
         return Ok(array);
     }
     if x.hasattr("__cuda_array_interface__")? {

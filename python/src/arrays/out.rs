@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyMemoryView};
 
-use crate::border::numpy;
+use crate::border::{new, numpy};
 
 /// A new mask of these sizes, which `write` fills.
 ///
@@ -19,7 +19,7 @@ pub(crate) fn mask<'py>(
     write: impl FnOnce(MaskOut<'_>) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if numpy::load(py, true)? {
-        return numpy::new::<MaybeUninit<bool>>(py, sizes, |slots| write(slots.into()));
+        return new::filled::<MaybeUninit<bool>>(py, sizes, |slots| write(slots.into()));
     }
     let len = sizes.iter().product();
     let bytes = PyByteArray::new_with(py, len, |bytes| write(MaskOut::from(bytes)))?;
@@ -27,7 +27,7 @@ pub(crate) fn mask<'py>(
 }
 
 /// Answers for rows.
-pub(crate) trait Answer: numpy::Item + Clone + Default {
+pub(crate) trait Answer: new::Item + Clone + Default {
     /// The letter of the module `struct`.
     const LETTER: &'static str;
     fn write(&self, bytes: &mut Vec<u8>);
@@ -65,7 +65,7 @@ pub(crate) fn answers<'py, A: Answer + IntoPyObject<'py>>(
         return one.into_bound_py_any(py);
     }
     if numpy::load(py, true)? {
-        return numpy::new(py, sizes, write);
+        return new::filled(py, sizes, write);
     }
     let mut answers = vec![A::default(); sizes.iter().product()];
     write(&mut answers)?;

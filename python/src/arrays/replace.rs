@@ -16,10 +16,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(unscale_and_check, module)?)
 }
 
-/// Replaces NaN, +Inf and -Inf, as numpy.nan_to_num. Returns an array of the type and shape of x:
-/// a copy, or x itself if copy is False. A tensor of torch gives a tensor without gradients,
-/// integers stay as they are, a number gives a number, and everything else an array of numpy.
+/// Replaces NaN, +Inf and -Inf, as numpy.nan_to_num. Returns an array of the dtype and shape of x.
+/// A tensor of torch gives a tensor without gradients, a number gives a number, and everything else
+/// gives an array of numpy. Integers stay as they are. Real and imaginary parts of numpy's complex
+/// numbers are replaced on their own.
 ///
+/// copy: if False, the memory of x is changed; arrays of numpy and tensors are returned themselves.
 /// nan: the number for NaN.
 /// posinf, neginf: the numbers for +Inf and -Inf; None means the largest and the least finite
 ///     number of the format. Numbers are rounded to the format.

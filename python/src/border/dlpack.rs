@@ -1,11 +1,10 @@
 //! Tensors by DLPack (dlpack.h of DLPack 1.3).
 //!
 //! torch and others put a capsule on their types, `__dlpack_c_exchange_api__`, with a function that
-//! describes a tensor without a call of Python. For other objects the method `__dlpack__` returns a
-//! capsule that owns the tensor.
+//! describes a tensor without a call of Python. For other objects see `capsule`.
 
-use std::ffi::{CStr, c_int, c_void};
-use std::ptr::{self, NonNull};
+use std::ffi::{c_int, c_void};
+use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -14,14 +13,14 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyType};
+use pyo3::types::{PyCapsule, PyType};
 
 use super::{Array, Flat, Kind, Owner, Room, Shape};
 use crate::arrays::error::{type_error, value};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Tensor {
+pub(super) struct Tensor {
     data: *mut u8,
     device_type: i32,
     device_id: i32,
@@ -35,27 +34,9 @@ struct Tensor {
 }
 
 #[repr(C)]
-struct Version {
-    major: u32,
+pub(super) struct Version {
+    pub(super) major: u32,
     minor: u32,
-}
-
-/// `DLManagedTensorVersioned`.
-#[repr(C)]
-struct Versioned {
-    version: Version,
-    manager: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
-    flags: u64,
-    tensor: Tensor,
-}
-
-/// `DLManagedTensor`, of DLPack before 1.0.
-#[repr(C)]
-struct Unversioned {
-    tensor: Tensor,
-    manager: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Unversioned)>,
 }
 
 /// `DLPackExchangeAPI`.
@@ -73,38 +54,6 @@ struct Exchange {
 
 /// Fills the tensor, which the object keeps alive. Returns 0, or -1 with an exception set.
 type Describe = unsafe extern "C" fn(*mut c_void, *mut Tensor) -> c_int;
-
-const READ_ONLY: u64 = 1;
-
-/// A tensor that this process owns until it is dropped.
-pub(crate) enum Managed {
-    Versioned(NonNull<c_void>),
-    Unversioned(NonNull<c_void>),
-}
-
-impl Drop for Managed {
-    fn drop(&mut self) {
-        // SAFETY: `take` is the only maker: the pointer came from a capsule of this kind, which was
-        // renamed, so the tensor is ours and its deleter runs once. The thread holds the GIL: an
-        // `Array` is never moved to another one.
-        unsafe {
-            match self {
-                Self::Versioned(tensor) => {
-                    let tensor = tensor.cast::<Versioned>();
-                    if let Some(delete) = tensor.as_ref().deleter {
-                        delete(tensor.as_ptr());
-                    }
-                }
-                Self::Unversioned(tensor) => {
-                    let tensor = tensor.cast::<Unversioned>();
-                    if let Some(delete) = tensor.as_ref().deleter {
-                        delete(tensor.as_ptr());
-                    }
-                }
-            }
-        }
-    }
-}
 
 /// A type with an exchange function, both null until they are set. The type is set last and never
 /// freed. Several entries, since programs use a tensor and its subclass (a parameter) in turns.
@@ -225,60 +174,6 @@ unsafe fn describe_with<'py>(describe: Describe, x: &Bound<'py, PyAny>) -> PyRes
     Ok(array)
 }
 
-/// An object with the method `__dlpack__`. `None` if it has none.
-///
-/// # Errors
-/// As [`read_known`].
-pub(crate) fn read_by_method<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
-    let py = x.py();
-    let Some(method) = x.getattr_opt(intern!(py, "__dlpack__"))? else { return Ok(None) };
-    if let Some(device) = x.getattr_opt(intern!(py, "__dlpack_device__"))? {
-        let (kind, id): (i32, i32) = device.call0()?.extract()?;
-        check_device(kind, id)?;
-    }
-    let arguments = PyDict::new(py);
-    arguments.set_item("max_version", (1, 3))?;
-    let capsule = match method.call((), Some(&arguments)) {
-        // Before DLPack 1.0 the method has no such argument.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => method.call0(),
-        result => result,
-    };
-    let capsule = capsule.map_err(explain)?;
-    take(&capsule.cast_into::<PyCapsule>()?).map(Some)
-}
-
-/// The tensor of the capsule, which becomes ours.
-fn take<'py>(capsule: &Bound<'py, PyCapsule>) -> PyResult<Array<'py>> {
-    let rename = |name: &'static CStr| {
-        // SAFETY: the capsule is alive, and the name is a constant. By DLPack's protocol a capsule
-        // with this name does not free its tensor any more.
-        match unsafe { ffi::PyCapsule_SetName(capsule.as_ptr(), name.as_ptr()) } {
-            0 => Ok(()),
-            _ => Err(PyErr::fetch(capsule.py())),
-        }
-    };
-    if let Ok(tensor) = capsule.pointer_checked(Some(c"dltensor_versioned")) {
-        rename(c"used_dltensor_versioned")?;
-        let owner = Owner::Tensor(Managed::Versioned(tensor.cast()));
-        // SAFETY: a capsule of this name holds this structure, which is ours now.
-        let managed = unsafe { tensor.cast::<Versioned>().as_ref() };
-        if managed.version.major != 1 {
-            return Err(value("x has a version of DLPack that is unknown to nonfinite"));
-        }
-        let writable = managed.flags & READ_ONLY == 0;
-        // SAFETY: the producer described the tensor, which the owner keeps alive.
-        let mut array = unsafe { managed.tensor.array(owner)? };
-        array.writable = writable;
-        return Ok(array);
-    }
-    let tensor = capsule.pointer_checked(Some(c"dltensor"))?;
-    rename(c"used_dltensor")?;
-    let owner = Owner::Tensor(Managed::Unversioned(tensor.cast()));
-    // SAFETY: a capsule of this name holds this structure, which is ours now. Nothing says whether
-    // it may be written to, so it is not.
-    unsafe { tensor.cast::<Unversioned>().as_ref().tensor.array(owner) }
-}
-
 impl Tensor {
     fn empty() -> Self {
         let (data, shape, strides) = (ptr::null_mut(), ptr::null(), ptr::null());
@@ -293,7 +188,7 @@ impl Tensor {
     /// # Safety
     /// The tensor is one that a producer described by DLPack's rules. `owner` keeps it alive.
     #[inline]
-    unsafe fn array<'py>(&self, owner: Owner<'py>) -> PyResult<Array<'py>> {
+    pub(super) unsafe fn array<'py>(&self, owner: Owner<'py>) -> PyResult<Array<'py>> {
         check_device(self.device_type, self.device_id)?;
         let (kind, item) = self.kind()?;
         let rank = usize::try_from(self.ndim).map_err(|_| value("x has negative dimensions"))?;
@@ -360,7 +255,7 @@ impl Tensor {
 /// # Errors
 /// TypeError if the device has memory that the CPU cannot read.
 #[inline]
-fn check_device(kind: i32, id: i32) -> PyResult<()> {
+pub(super) fn check_device(kind: i32, id: i32) -> PyResult<()> {
     // The CPU, and memory of the CPU that CUDA or ROCm has pinned.
     if matches!(kind, 1 | 3 | 11) {
         return Ok(());
@@ -385,7 +280,7 @@ fn elsewhere(kind: i32, id: i32) -> PyErr {
 
 /// Says which tensors DLPack does not describe.
 #[cold]
-fn explain(error: PyErr) -> PyErr {
+pub(super) fn explain(error: PyErr) -> PyErr {
     Python::attach(|py| {
         if error.is_instance_of::<PyBufferError>(py) || error.is_instance_of::<PyTypeError>(py) {
             return error;

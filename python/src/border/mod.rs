@@ -5,8 +5,10 @@
 
 pub(crate) mod arrow;
 pub(crate) mod buffer;
+pub(crate) mod capsule;
 pub(crate) mod dlpack;
 mod gather;
+pub(crate) mod new;
 pub(crate) mod numpy;
 mod shape;
 
@@ -56,7 +58,7 @@ pub(crate) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Fl
 pub(crate) enum Owner<'py> {
     Object(Bound<'py, PyAny>),
     Copy(Vec<u8>),
-    Tensor(dlpack::Managed),
+    Tensor(capsule::Managed),
     Buffer(buffer::Held),
 }
 

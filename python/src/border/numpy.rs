@@ -20,9 +20,9 @@ use super::{Array, Flat, Kind, Owner, Room, Shape};
 use crate::arrays::error::{type_error, value};
 
 #[repr(C)]
-struct ArrayObject {
+pub(super) struct ArrayObject {
     head: ffi::PyObject,
-    data: *mut u8,
+    pub(super) data: *mut u8,
     nd: c_int,
     dimensions: *const isize,
     strides: *const isize,
@@ -33,7 +33,7 @@ struct ArrayObject {
 
 /// The type of the elements.
 #[repr(C)]
-struct Descr {
+pub(super) struct Descr {
     head: ffi::PyObject,
     typeobj: *mut ffi::PyTypeObject,
     kind: c_char,
@@ -56,9 +56,9 @@ const USER: c_int = 256;
 const OTHER_ORDER: c_char = if cfg!(target_endian = "little") { b'>' } else { b'<' } as c_char;
 
 /// `numpy.ndarray`, or null as long as numpy is not imported. Never freed.
-static NDARRAY: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
+pub(super) static NDARRAY: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
 /// The table of numpy's C API, written before `NDARRAY`.
-static TABLE: AtomicPtr<*mut c_void> = AtomicPtr::new(ptr::null_mut());
+pub(super) static TABLE: AtomicPtr<*mut c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Types registered at run time, by their number from `USER` on: 0 is unknown, `INTEGER` an
 /// integer, and n + 1 the format with number n. A number is given once in a process.
@@ -125,7 +125,7 @@ pub(crate) fn ndarray(py: Python<'_>) -> PyResult<Option<Bound<'_, PyType>>> {
 /// # Safety
 /// `x` is an instance of `numpy.ndarray` or of a subclass.
 #[inline]
-unsafe fn fields<'a>(x: &'a Bound<'_, PyAny>) -> (&'a ArrayObject, &'a Descr) {
+pub(super) unsafe fn fields<'a>(x: &'a Bound<'_, PyAny>) -> (&'a ArrayObject, &'a Descr) {
     // SAFETY: an instance begins with these fields, and its `descr` is never null.
     unsafe {
         let array = &*x.as_ptr().cast::<ArrayObject>();
@@ -324,86 +324,4 @@ fn user_kind(dtype: &Bound<'_, PyAny>, number: c_int) -> PyResult<(Kind, usize)>
         known.store(code, Ordering::Relaxed);
     }
     Ok((kind, item))
-}
-
-/// A new array in row-major order, filled by `write`.
-///
-/// # Errors
-/// Those of numpy, and those of `write`.
-///
-/// # Panics
-/// If numpy is not loaded.
-pub(crate) fn new<'py, T: Item>(
-    py: Python<'py>,
-    sizes: &[usize],
-    write: impl FnOnce(&mut [T]) -> PyResult<()>,
-) -> PyResult<Bound<'py, PyAny>> {
-    type Make = unsafe extern "C" fn(
-        *mut ffi::PyTypeObject,
-        c_int,
-        *const isize,
-        c_int,
-        *const isize,
-        *mut c_void,
-        c_int,
-        c_int,
-        *mut ffi::PyObject,
-    ) -> *mut ffi::PyObject;
-    let (table, ndarray) = (TABLE.load(Ordering::Acquire), NDARRAY.load(Ordering::Acquire));
-    assert!(!table.is_null(), "numpy is loaded");
-    let (null, nothing) = (ptr::null_mut(), ptr::null());
-    // SAFETY: entry 93 of the table is `PyArray_New` in versions 1 and 2 of the interface, which
-    // `load` has checked. It reads `sizes.len()` sizes, and allocates the memory itself. It returns
-    // null with an exception set, or a new reference.
-    let array = unsafe {
-        let make = std::mem::transmute::<*mut c_void, Make>(*table.add(93));
-        let (nd, sizes) = (sizes.len() as c_int, sizes.as_ptr().cast());
-        let array = make(ndarray, nd, sizes, T::NUMBER, nothing, null, 0, 0, ptr::null_mut());
-        Bound::from_owned_ptr_or_err(py, array)?
-    };
-    // SAFETY: `PyArray_New` returns an exact array here.
-    let (fields, _) = unsafe { fields(&array) };
-    let len = sizes.iter().product::<usize>();
-    // SAFETY: the array is new, so nobody else has its memory, and has `len` elements of type `T`.
-    // They are initialised here if `T` needs it: zero bytes are a value of `bool` and `usize`.
-    let elements = unsafe {
-        if T::NEEDS_VALUE {
-            ptr::write_bytes(fields.data.cast::<T>(), 0, len);
-        }
-        slice::from_raw_parts_mut(fields.data.cast::<T>(), len)
-    };
-    write(elements)?;
-    Ok(array)
-}
-
-/// Types of the elements of new arrays.
-pub(crate) trait Item: sealed::Sealed {
-    /// The number of the type in numpy's `NPY_TYPES`.
-    const NUMBER: c_int;
-    /// Whether the memory must be initialised before there is a slice of it.
-    const NEEDS_VALUE: bool = true;
-}
-
-mod sealed {
-    use std::mem::MaybeUninit;
-
-    /// Implemented for the types below only, since `new` relies on them.
-    pub(crate) trait Sealed {}
-    impl Sealed for bool {}
-    impl Sealed for usize {}
-    impl Sealed for MaybeUninit<bool> {}
-}
-
-impl Item for MaybeUninit<bool> {
-    const NUMBER: c_int = 0;
-    const NEEDS_VALUE: bool = false;
-}
-
-impl Item for bool {
-    const NUMBER: c_int = 0;
-}
-
-/// `intp`: `long long` on Windows, elsewhere `long`. No count is negative.
-impl Item for usize {
-    const NUMBER: c_int = if cfg!(windows) { 9 } else { 7 };
 }
