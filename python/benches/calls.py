@@ -14,7 +14,8 @@ from typing import Any
 
 import nonfinite as nf
 
-ROUNDS = 9
+# Many short rounds: on a shared machine a few of them are undisturbed.
+ROUNDS = 150
 
 
 def optional(name: str) -> Any:
@@ -34,7 +35,7 @@ def nanoseconds(statement: str, names: dict[str, Any]) -> float:
     timer = timeit.Timer(statement, globals=names)
     empty = timeit.Timer("pass", globals=names)
     calls = 1
-    while timer.timeit(calls) < 0.02:
+    while timer.timeit(calls) < 0.001:
         calls *= 2
     loop = min(empty.repeat(ROUNDS, calls))
     return max(0.0, (min(timer.repeat(ROUNDS, calls)) - loop) / calls * 1e9)

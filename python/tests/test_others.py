@@ -6,6 +6,8 @@ import array
 import ctypes
 
 import numpy as np
+import pandas
+import polars
 import pyarrow as pa
 import pytest
 
@@ -36,6 +38,31 @@ def test_arrow_nan_under_a_null() -> None:
     x = pa.Array.from_buffers(pa.float64(), 3, [pa.py_buffer(b"\x05"), data])
     assert x.null_count == 1 and nf.all_finite(x) is True
     assert nf.is_nan(x).tolist() == [False, False, False]
+
+
+def test_polars() -> None:
+    x = polars.Series("x", [1.0, None, NAN, INF])
+    assert nf.census(x).total == 2 and nf.position(x, "nan") == (2,)
+    assert nf.is_finite(x).tolist() == [True, False, False, False]
+    assert nf.all_finite(polars.Series([1.0, None], dtype=polars.Float32)) is True
+    assert nf.all_finite(polars.Series([1, None])) is True
+    x = polars.concat([x, x], rechunk=False)
+    assert nf.count(x, "nan") == 2
+    with pytest.raises(TypeError, match="one column"):
+        nf.all_finite(polars.DataFrame({"x": [1.0]}))
+    with pytest.raises(TypeError, match="Arrow format"):
+        nf.all_finite(polars.Series(["a"]))
+
+
+def test_pandas() -> None:
+    x = pandas.Series([1.0, None, INF])
+    assert nf.is_nan(x).tolist() == [False, True, False]
+    assert nf.position(x, "inf") == (2,)
+    assert nf.nan_to_num(x, posinf=2.0).tolist() == [1, 0, 2]
+    frame = pandas.DataFrame({"a": [1.0, NAN], "b": [INF, 2.0]})
+    assert nf.count(frame.to_numpy(), "non-finite", axis=0).tolist() == [1, 1]
+    with pytest.raises(TypeError, match="dtype object|Arrow|column"):
+        nf.all_finite(pandas.Series(["a", None], dtype=object))
 
 
 def test_arrow_others() -> None:

@@ -14,6 +14,7 @@ from test_numpy import arrays
 import nonfinite as nf
 
 IEEE = [np.float16, np.float32, np.float64, ml_dtypes.bfloat16]
+INF = float("inf")
 NUMBERS = st.sampled_from([0.0, -0.0, 1.5, -3.0, 65519.0, 65520.0, 1e300, -1e300])
 OPTIONS = NUMBERS | st.sampled_from([float("nan"), float("inf")])
 
@@ -89,6 +90,7 @@ def test_other_inputs() -> None:
     z = np.array([complex(np.nan, np.inf), 1 + 2j])
     assert np.array_equal(nf.nan_to_num(z), np.nan_to_num(z))
     assert nf.nan_to_num(z, copy=False) is z and np.array_equal(z, np.nan_to_num(z))
+    assert type(nf.nan_to_num(z[0])) is np.complex128 and nf.nan_to_num(1j * INF).real == 0
     swapped = np.array([np.nan, 1], ">f4")
     assert nf.nan_to_num(swapped, copy=False, nan=7) is swapped
     assert swapped.tolist() == [7, 1] and swapped.dtype == ">f4"

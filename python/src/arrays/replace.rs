@@ -3,7 +3,7 @@
 use nonfinite::{ElementsMut, Format, Replacement};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt};
+use pyo3::types::{PyComplex, PyFloat, PyInt};
 
 use super::ask::RELEASE;
 use super::encode::encode;
@@ -50,21 +50,21 @@ fn nan_to_num<'py>(
     }
     let array = if is_tensor(x)? { x.clone() } else { as_numpy(x)? };
     let kind = match input::read_raw(&array) {
-        Err(_) if is_complex(&array)? => {
-            let array = if copy { private_copy(&array)? } else { array };
-            for part in ["real", "imag"] {
-                nan_to_num(&array.getattr(part)?, false, nan, posinf, neginf)?;
-            }
-            return Ok(array);
-        }
-        result => result?.kind,
+        Err(_) if is_complex(&array)? => None,
+        result => Some(result?.kind),
     };
     let target = if copy { private_copy(&array)? } else { array.clone() };
-    if matches!(kind, Kind::Float(_)) {
-        change(&target, &|bytes, format| with.replace(bytes, format))?;
+    match kind {
+        Some(Kind::Float(_)) => change(&target, &|bytes, format| with.replace(bytes, format))?,
+        Some(Kind::Bool | Kind::Integer) => {}
+        None => {
+            for part in ["real", "imag"] {
+                nan_to_num(&target.getattr(part)?, false, nan, posinf, neginf)?;
+            }
+        }
     }
     // As numpy: a scalar for a scalar, and an array for an array of 0 dimensions.
-    let scalar = !numpy::is_exact(x) && input::is_generic(x)?;
+    let scalar = !numpy::is_exact(x) && (x.is_instance_of::<PyComplex>() || input::is_generic(x)?);
     if scalar { target.get_item(()) } else { Ok(target) }
 }
 

@@ -37,13 +37,7 @@ struct ArrowArray {
 pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     let py = x.py();
     let Some(method) = x.getattr_opt(intern!(py, "__arrow_c_array__"))? else {
-        if x.hasattr(intern!(py, "__arrow_c_stream__"))? {
-            return Err(type_error(
-                "x is a column of several chunks: ask about each of x.chunks, or pass one array: \
-                 x.combine_chunks() of pyarrow, x.to_numpy() of Polars (null becomes NaN there)",
-            ));
-        }
-        return Ok(None);
+        return read_column(x);
     };
     let capsules = method.call0()?.cast_into::<PyTuple>()?;
     let pointer = |index, name: &'static CStr| {
@@ -77,6 +71,31 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         result.validity = Some((bitmap.cast(), offset));
     }
     Ok(Some(result))
+}
+
+/// A column with the method `__arrow_c_stream__`. `None` if `x` is none, or if it has no nulls
+/// besides NaN (pandas).
+fn read_column<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
+    let py = x.py();
+    if !x.hasattr(intern!(py, "__arrow_c_stream__"))? {
+        return Ok(None);
+    }
+    // A Series of Polars becomes one array of pyarrow.
+    if let Some(to_arrow) = x.getattr_opt(intern!(py, "to_arrow"))? {
+        let array = to_arrow.call0()?;
+        if array.hasattr(intern!(py, "__arrow_c_array__"))? {
+            return read(&array);
+        }
+    } else if !x.hasattr(intern!(py, "combine_chunks"))?
+        && x.hasattr(intern!(py, "__array__"))?
+        && x.hasattr(intern!(py, "iloc"))?
+    {
+        return Ok(None);
+    }
+    Err(type_error(
+        "x is a table, or a column of several chunks: ask about one column, and about each of \
+         x.chunks or about x.combine_chunks()",
+    ))
 }
 
 /// What the elements are: the format strings of the C data interface.

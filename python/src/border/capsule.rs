@@ -104,16 +104,20 @@ fn take<'py>(capsule: &Bound<'py, PyCapsule>) -> PyResult<Array<'py>> {
         if managed.version.major != 1 {
             return Err(value("x has a version of DLPack that is unknown to nonfinite"));
         }
-        let writable = managed.flags & READ_ONLY == 0;
+        // Copied, since an error frees the structure.
+        let (writable, tensor) = (managed.flags & READ_ONLY == 0, managed.tensor);
         // SAFETY: the producer described the tensor, which the owner keeps alive.
-        let mut array = unsafe { managed.tensor.array(owner)? };
+        let mut array = unsafe { tensor.array(owner)? };
         array.writable = writable;
         return Ok(array);
     }
     let tensor = capsule.pointer_checked(Some(c"dltensor"))?;
     rename(c"used_dltensor")?;
     let owner = Owner::Tensor(Managed::Unversioned(tensor.cast()));
-    // SAFETY: a capsule of this name holds this structure, which is ours now. Nothing says whether
-    // it may be written to, so it is not.
-    unsafe { tensor.cast::<Unversioned>().as_ref().tensor.array(owner) }
+    // SAFETY: a capsule of this name holds this structure, which is ours now. It is copied, since an
+    // error frees it.
+    let tensor = unsafe { tensor.cast::<Unversioned>().as_ref().tensor };
+    // Nothing says whether the memory may be written to, so it is not.
+    // SAFETY: the producer described the tensor, which the owner keeps alive.
+    unsafe { tensor.array(owner) }
 }

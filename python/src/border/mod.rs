@@ -92,7 +92,8 @@ impl<'py> Array<'py> {
     /// `item` bytes of an element.
     ///
     /// # Errors
-    /// ValueError if `data` is null although there are elements, or if no memory has this extent.
+    /// ValueError if `data` is null although there are elements, if no memory has this extent, or
+    /// for too many dimensions.
     ///
     /// # Safety
     /// If the shape has elements and `data` is not null: all elements lie in one allocation with
@@ -106,6 +107,10 @@ impl<'py> Array<'py> {
         shape: Shape,
         owner: Owner<'py>,
     ) -> PyResult<Self> {
+        let rank = shape.sizes().len();
+        if rank > MOST_DIMENSIONS {
+            return Err(value(format!("x has {rank} dimensions, more than {MOST_DIMENSIONS}")));
+        }
         let empty = shape.sizes().contains(&0);
         let extent = if empty { Some((0, 0)) } else { shape.extent(unit, item) };
         let (offset, len) = extent.ok_or_else(|| value("the layout of x fits into no memory"))?;
