@@ -19,7 +19,7 @@ NAN, INF = float("nan"), float("inf")
 @pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()], ids=str)
 def test_arrow(kind: pa.DataType) -> None:
     values = [np.float16(v) if v is not None else None for v in [1, None, NAN, INF, -INF, None, 2]]
-    x = pa.array(values, kind) if kind == pa.float16() else pa.array(values, pa.float16()).cast(kind)
+    x = pa.array(values, pa.float16()).cast(kind)
     assert nf.all_finite(x) is False and nf.count(x, "finite") == 2
     assert nf.is_nan(x).tolist() == [False, False, True, False, False, False, False]
     assert nf.is_finite(x).tolist() == [True, False, False, False, False, False, True]

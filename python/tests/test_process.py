@@ -143,7 +143,8 @@ def test_without_numpy() -> None:
 import sys, array
 sys.modules["numpy"] = None
 import nonfinite as nf
-x = memoryview(array.array("f", [1, float("nan"), 3, 4, 5, float("inf")])).cast("B").cast("f", (2, 3))
+values = array.array("f", [1, float("nan"), 3, 4, 5, float("inf")])
+x = memoryview(values).cast("B").cast("f", (2, 3))
 mask = nf.is_nan(x)
 assert type(mask) is memoryview and mask.format == "?" and mask.shape == (2, 3)
 assert mask.tolist() == [[False, True, False], [False, False, False]]

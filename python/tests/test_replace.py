@@ -29,7 +29,10 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(
-    arrays().filter(lambda x: x.dtype.char in "efd"), OPTIONS, st.none() | NUMBERS, st.none() | NUMBERS
+    arrays().filter(lambda x: x.dtype.char in "efd"),
+    OPTIONS,
+    st.none() | NUMBERS,
+    st.none() | NUMBERS,
 )
 def test_as_numpy(
     x: np.ndarray, nan: float, posinf: float | None, neginf: float | None
@@ -72,7 +75,8 @@ def test_numbers_are_rounded_as_by_the_dtype(dtype: np.dtype, number: float) -> 
 @pytest.mark.parametrize("view", [np.s_[:], np.s_[::2], np.s_[::-1], np.s_[:, ::3], np.s_[1:0]])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_layouts_in_place(view: object, order: str) -> None:
-    whole = np.array(np.random.default_rng(1).choice([1, np.nan, np.inf, -np.inf], (8, 9)), order=order)
+    random = np.random.default_rng(1)
+    whole = np.array(random.choice([1, np.nan, np.inf, -np.inf], (8, 9)), order=order)
     want = whole.copy()
     want[view] = np.nan_to_num(want[view])
     assert nf.nan_to_num(whole[view], copy=False) is not None

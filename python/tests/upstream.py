@@ -2,8 +2,8 @@
 
 `python tests/upstream.py` prints which tests pass, and of the others the first line of the error.
 The names of numpy are replaced inside the modules of the tests only, not in numpy itself. The
-reasons for what does not pass stand in `EXPECTED`. The exit status is 1 if another test fails, or if
-one of these passes.
+reasons for what does not pass stand in `EXPECTED`. The exit status is 1 if another test fails, or
+if one of these passes.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// posinf, neginf: the numbers for +Inf and -Inf; None means the largest and the least finite
 ///     number of the format. Numbers are rounded to the format.
 ///
-/// Raises TypeError if x is no array of numbers, and ValueError if copy is False and x is read-only.
-/// Nothing is written then.
+/// Raises TypeError if x is no array of numbers, and ValueError if copy is False and x is
+/// read-only. Nothing is written then.
 #[pyfunction]
 #[pyo3(signature = (x, copy=true, nan=0.0, posinf=None, neginf=None))]
 fn nan_to_num<'py>(

@@ -39,10 +39,9 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     let rank = usize::try_from(buffer.ndim).map_err(|_| value("x has negative dimensions"))?;
     let item = usize::try_from(buffer.itemsize).ok().filter(|&item| item > 0);
     let item = item.ok_or_else(|| type_error("x has elements without a size"))?;
-    // SAFETY: a format that is not null is a string that lives as long as the buffer. Null means
-    // bytes.
     let format = match buffer.format.is_null() {
         true => c"B",
+        // SAFETY: a format that is not null is a string that lives as long as the buffer.
         false => unsafe { CStr::from_ptr(buffer.format) },
     };
     let (kind, swapped) = kind(format.to_bytes(), item)?;

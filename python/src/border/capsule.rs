@@ -114,8 +114,8 @@ fn take<'py>(capsule: &Bound<'py, PyCapsule>) -> PyResult<Array<'py>> {
     let tensor = capsule.pointer_checked(Some(c"dltensor"))?;
     rename(c"used_dltensor")?;
     let owner = Owner::Tensor(Managed::Unversioned(tensor.cast()));
-    // SAFETY: a capsule of this name holds this structure, which is ours now. It is copied, since an
-    // error frees it.
+    // SAFETY: a capsule of this name holds this structure, which is ours now. It is copied, since
+    // an error frees it.
     let tensor = unsafe { tensor.cast::<Unversioned>().as_ref().tensor };
     // Nothing says whether the memory may be written to, so it is not.
     // SAFETY: the producer described the tensor, which the owner keeps alive.

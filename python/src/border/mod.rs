@@ -1,7 +1,7 @@
 //! The memory of other owners: numpy, DLPack, Arrow, the buffer protocol.
 //!
-//! All unsafe code of this crate is here. Each file reads the structures of one owner and returns an
-//! [`Array`], whose methods are safe.
+//! All unsafe code of this crate is here. Each file reads the structures of one owner and returns
+//! an [`Array`], whose methods are safe.
 
 pub(crate) mod arrow;
 pub(crate) mod buffer;

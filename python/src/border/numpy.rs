@@ -5,12 +5,11 @@
 //! import numpy: as long as nobody has, no object is an array of numpy.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use nonfinite::Format;
+use nonfinite::{Format, MaskOut};
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -206,7 +205,7 @@ pub(crate) fn dense_mask<'a>(
     out: &'a Bound<'_, PyAny>,
     sizes: &[usize],
     x: &[u8],
-) -> Option<&'a mut [MaybeUninit<bool>]> {
+) -> Option<MaskOut<'a>> {
     if !is_exact(out) {
         return None;
     }
@@ -223,7 +222,8 @@ pub(crate) fn dense_mask<'a>(
     }
     // SAFETY: as in `flat`, with elements of one byte. The array may be written to, and `x`, the
     // only other slice of the call, lies elsewhere.
-    Some(unsafe { slice::from_raw_parts_mut(array.data.cast(), len) })
+    let bytes = unsafe { slice::from_raw_parts_mut(array.data, len) };
+    Some(MaskOut::from(bytes))
 }
 
 /// An instance of `numpy.ndarray` or of a subclass.
