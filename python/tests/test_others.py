@@ -48,6 +48,9 @@ def test_polars() -> None:
     assert nf.all_finite(polars.Series([1, None])) is True
     x = polars.concat([x, x], rechunk=False)
     assert nf.count(x, "nan") == 2
+    frame = polars.DataFrame({"x": [1.0, NAN]})
+    ask = polars.col("x").map_batches(lambda x: polars.Series(nf.is_finite(x)))
+    assert frame.select(ask)["x"].to_list() == [True, False]
     with pytest.raises(TypeError, match="one column"):
         nf.all_finite(polars.DataFrame({"x": [1.0]}))
     with pytest.raises(TypeError, match="Arrow format"):
