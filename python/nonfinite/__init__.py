@@ -32,7 +32,12 @@ else:
     def __getattr__(name: str) -> object:
         """Import the checks of files at their first use: arrays and the command need none."""
         from importlib import import_module
+        from importlib.util import find_spec
 
+        # `from nonfinite import report` asks here before it imports the module. If the module that
+        # asks is one of those that `_checks` imports, `_checks` cannot be imported now.
+        if find_spec(f"nonfinite.{name}"):
+            raise AttributeError(f"module 'nonfinite.{name}' is not imported")
         checks = import_module("nonfinite._checks")
         if name not in checks.__all__:
             raise AttributeError(f"module 'nonfinite' has no attribute {name!r}")

@@ -138,6 +138,15 @@ assert "numpy" not in sys.modules
     run(program)
 
 
+@pytest.mark.parametrize(
+    "name", ["cluster", "distributed", "errors", "files", "options", "report", "_checks", "_files"]
+)
+def test_each_module_can_be_the_first(name: str) -> None:
+    """A process that unpickles a piece imports its module, and not the package's names."""
+    run(f"import nonfinite.{name}")
+    run(f"from nonfinite import {name}; import nonfinite; nonfinite.check; nonfinite.Piece")
+
+
 def test_without_numpy() -> None:
     program = """
 import sys, array
