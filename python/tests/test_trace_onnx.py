@@ -165,7 +165,10 @@ def test_random_inputs_fit_the_model():
     x = value("x", T.FLOAT, ["batch", 3, "height", "height"])
     made = model_of([node("GlobalAveragePool", "x", "y", "pool")], inputs=[x])
     report = trace_onnx(made, dims={"height": 7})
-    assert report.clean and report.notes == ("the inputs are random",)
+    assert report.clean
+    assert report.notes == ("the inputs are random: x [1, 3, 7, 7]",)
+    report = trace_onnx(made, shapes={"x": [2, 3, 5, 5]})
+    assert report.notes == ("the inputs are random: x [2, 3, 5, 5]",)
     assert trace_onnx(made).to_dict() == trace_onnx(made).to_dict()
 
 

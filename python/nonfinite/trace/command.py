@@ -19,6 +19,8 @@ def main(arguments: Sequence[str]) -> int:
                         "without this the inputs are random")
     parser.add_argument("--dim", metavar="NAME=SIZE", action="append", default=[],
                         help="the size of an open dimension, for random inputs")
+    parser.add_argument("--shape", metavar="INPUT=1,3,224,224", action="append", default=[],
+                        help="the shape of an input, for random inputs")
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: 0)")
     parser.add_argument("--allow", metavar="NAME", action="append", default=[],
                         help="a node or tensor whose infinities are intended; * as in file names")
@@ -32,8 +34,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         dims = {name: int(size) for name, size in (each.split("=") for each in options.dim)}
+        pairs = [each.rsplit("=", 1) for each in options.shape]
+        shapes = {name: [int(size) for size in sizes.split(",") if size] for name, sizes in pairs}
     except ValueError:
-        parser.error("--dim needs NAME=SIZE")
+        parser.error("--dim needs NAME=SIZE, --shape needs INPUT=SIZE,SIZE,...")
     try:
         from nonfinite.trace.inputs import read
         from nonfinite.trace.onnx import trace_onnx
@@ -43,6 +47,7 @@ def main(arguments: Sequence[str]) -> int:
             read(options.input) if options.input else None,
             allow=options.allow,
             dims=dims,
+            shapes=shapes,
             seed=options.seed,
             threads=options.threads,
             level=options.level,

@@ -1,7 +1,7 @@
 """Inputs for a model: given ones, or random ones of the model's shapes."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,26 +33,44 @@ def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
         return {name: file[name] for name in file.files}
 
 
-def random(graph: GraphProto, dims: Mapping[str, int], seed: int) -> dict[str, np.ndarray]:
+def random(
+    graph: GraphProto,
+    dims: Mapping[str, int],
+    shapes: Mapping[str, Sequence[int]],
+    seed: int,
+) -> dict[str, np.ndarray]:
     """Random inputs: normal numbers, booleans, and the integers 0 and 1.
 
-    `dims` gives sizes by the names of open dimensions. Raises ValueError for an input that is no
-    tensor of numbers.
+    `dims` gives sizes by the names of open dimensions, `shapes` gives shapes by the names of
+    inputs. Raises ValueError for an input that is no tensor of numbers, and for a name in `shapes`
+    that is no input.
     """
+    found = wanted(graph)
+    if more := shapes.keys() - {value.name for value in found}:
+        raise ValueError(f"the model has no inputs {sorted(more)}")
     source = np.random.default_rng(seed)
-    return {value.name: _random(value, dims, source) for value in wanted(graph)}
+    return {
+        value.name: _random(value, shapes.get(value.name) or _shape(value, dims), source)
+        for value in found
+    }
+
+
+def _shape(value: ValueInfoProto, dims: Mapping[str, int]) -> list[int]:
+    shape = []
+    for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+        named = dims.get(dim.dim_param) if dim.dim_param else None
+        # Some exporters write -1 for an open dimension.
+        size = dim.dim_value if dim.dim_value > 0 else None
+        shape.append(named or size or (1 if axis == 0 else OPEN_SIZE))
+    return shape
 
 
 def _random(
-    value: ValueInfoProto, dims: Mapping[str, int], source: np.random.Generator
+    value: ValueInfoProto, shape: Sequence[int], source: np.random.Generator
 ) -> np.ndarray:
     tensor = value.type.tensor_type
     if not value.type.HasField("tensor_type") or tensor.elem_type == TensorProto.STRING:
         raise ValueError(f"input {value.name} is no tensor of numbers: give it with inputs")
-    shape = []
-    for axis, dim in enumerate(tensor.shape.dim):
-        named = dims.get(dim.dim_param) if dim.dim_param else None
-        shape.append(named or dim.dim_value or (1 if axis == 0 else OPEN_SIZE))
     if tensor.elem_type in BITS:
         wide = source.standard_normal(shape, np.float32)
         if tensor.elem_type == TensorProto.BFLOAT16:

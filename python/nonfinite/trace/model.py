@@ -17,7 +17,12 @@ from nonfinite.trace.native import FLOATS
 Key = tuple[str, str]
 
 # These keep every element. A sink behind them would see what the sink before them saw.
-MOVES = {"Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Identity"}
+MOVES = {
+    *[("", name) for name in "Reshape Transpose Squeeze Unsqueeze Flatten Identity".split()],
+    # Into the blocked layout of the CPU provider and back. The padding is 0.
+    ("com.microsoft.nchwc", "ReorderInput"),
+    ("com.microsoft.nchwc", "ReorderOutput"),
+}
 
 # Outputs that are no floating-point numbers, or no tensors. Sinks cost time there and see nothing.
 NO_FLOATS = set(
@@ -168,7 +173,8 @@ def attribute(proto: NodeProto, name: str) -> int | None:
 
 def is_move(proto: NodeProto) -> bool:
     """Whether the node keeps every element of its first input, and makes no other."""
-    return proto.op_type in MOVES and proto.domain in ("", "ai.onnx") and len(proto.input) > 0
+    domain = "" if proto.domain == "ai.onnx" else proto.domain
+    return (domain, proto.op_type) in MOVES and len(proto.input) > 0
 
 
 def constant(proto: NodeProto) -> TensorProto | None:

@@ -52,6 +52,7 @@ def trace_onnx(
     *,
     allow: Sequence[str] = (),
     dims: Mapping[str, int] | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
     threads: int | None = None,
     level: str | None = None,
@@ -61,7 +62,8 @@ def trace_onnx(
 
     `inputs` has an array for each input. Types that numpy lacks are passed as their bits (uint16 or
     uint8), or as arrays of ml_dtypes. Without `inputs` they are random, of the model's shapes;
-    `dims` gives sizes by the names of open dimensions.
+    `dims` gives sizes by the names of open dimensions, and `shapes` gives shapes by the names of
+    inputs. Other open dimensions are 1 (the first one of an input) or 32.
 
     `allow`: names of nodes or tensors, with `*` as in file names. Infinities from there are
     intended. `threads`: of the runtime. `level`: "ALL", "EXTENDED", "BASIC" or "ORIGINAL"; by
@@ -82,8 +84,9 @@ def trace_onnx(
         tracer = Tracer(path, Options(Library(), threads, custom_ops), allow)
         graph = tracer.model.graph
         if inputs is None:
-            tracer.notes.append("the inputs are random")
-            arrays = inputs_.random(graph, dims or {}, seed)
+            arrays = inputs_.random(graph, dims or {}, shapes or {}, seed)
+            made = ", ".join(f"{name} {list(array.shape)}" for name, array in arrays.items())
+            tracer.notes.append(f"the inputs are random: {made}")
         else:
             arrays = inputs_.checked(graph, inputs)
         return tracer.trace(title, arrays, level)
@@ -228,7 +231,8 @@ class Tracer:
                     prepared.close()
                 if level == levels[-1]:
                     raise
-                self.notes.append(f"the graph at level {level} does not run: {error}")
+                reason = str(error).splitlines()[0][:200]
+                self.notes.append(f"the graph at level {level} does not run: {reason}")
         raise AssertionError("no level")
 
     def _refined(
