@@ -1,0 +1,443 @@
+"""Tests of `nonfinite.torch.watch`. The line of each fault ends with `# fault: NAME`."""
+
+import dataclasses
+import math
+from collections import OrderedDict
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from nonfinite.torch import NonFiniteError, UnsupportedError, watch
+
+SOURCE = Path(__file__)
+INF, NAN = math.inf, math.nan
+
+
+def line_of(name):
+    lines = SOURCE.read_text().splitlines()
+    found = [n for n, line in enumerate(lines, 1) if line.endswith(f"# fault: {name}")]
+    assert len(found) == 1, name
+    return found[0]
+
+
+class Faulty(nn.Module):
+    """A model with a good layer, a faulty block and another good layer."""
+
+    def __init__(self, block, width=4):
+        super().__init__()
+        self.before, self.block, self.after = nn.Linear(width, width), block, nn.Linear(4, width)
+
+    def forward(self, x):
+        return self.after(self.block(self.before(x)))
+
+
+class MaskedAttention(nn.Module):
+    def forward(self, x):
+        mask = torch.ones(len(x), len(x), dtype=torch.bool)
+        mask[1] = False
+        scores = (x @ x.T).masked_fill(~mask, -INF)
+        weights = scores.softmax(-1)  # fault: softmax
+        return weights @ x
+
+
+class Normalised(nn.Module):
+    def forward(self, x):
+        x = F.relu(x - 1e9)
+        return x / x.sum(-1, keepdim=True)  # fault: zero by zero
+
+
+class Logarithm(nn.Module):
+    def forward(self, x):
+        return torch.log(x - 1e3).tanh()  # fault: log
+
+
+class Difference(nn.Module):
+    def forward(self, x):
+        large = torch.exp(x.abs() + 100)  # fault: exp
+        return large - large
+
+
+class HalfScores(nn.Module):
+    def forward(self, x):
+        half = (x * 0 + 300).half()
+        scores = half * half  # fault: half
+        return scores.float().softmax(-1)
+
+
+class Standardised(nn.Module):
+    def forward(self, x):
+        x = torch.zeros_like(x) + x.mean().detach()
+        return (x - x.mean()) / x.std()  # fault: deviation
+
+
+class Uninitialised(nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            buffer = torch.full_like(x, 3e38)
+        return x.sign() * 5 * buffer  # fault: buffer
+
+
+class InPlace(nn.Module):
+    def forward(self, x):
+        x = x.clone()
+        x.abs_()
+        x.neg_().sub_(1).sqrt_()  # fault: in place
+        return x * 2
+
+
+class Inner(nn.Module):
+    def forward(self, x):
+        return torch.reciprocal(x * 0)  # fault: inner
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Identity(), nn.Dropout(0.5), Inner(), nn.ReLU()])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return {"x": x}["x"]
+
+
+class Between(nn.Module):
+    """The fault stands between two layers, in code of the parent."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.one(x)
+        x = torch.acos(x.abs() + 2)  # fault: between
+        return self.two(x)
+
+
+class Eight(nn.Module):
+    def forward(self, x):
+        wide = torch.ones_like(x) * 3000
+        small = wide.to(torch.float8_e4m3fn)  # fault: fp8
+        return small.float()
+
+
+class Power(nn.Module):
+    def forward(self, x):
+        return (-x.abs() - 1) ** 0.5  # fault: power
+
+
+class Random(nn.Module):
+    """Dropout decides whether there is a fault: a replay with other random numbers misses it."""
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        kept = self.drop(torch.ones_like(x))
+        return torch.log(kept[:1, :1]) + x  # fault: random
+
+
+FAULTS = [
+    ("softmax", MaskedAttention, "block", "aten._softmax.default", "NaN from Inf"),
+    ("zero by zero", Normalised, "block", "aten.div.Tensor", "origin"),
+    ("log", Logarithm, "block", "aten.log.default", "origin"),
+    ("exp", Difference, "block", "aten.exp.default", "origin"),
+    ("half", HalfScores, "block", "aten.mul.Tensor", "origin"),
+    ("deviation", Standardised, "block", "aten.div.Tensor", "origin"),
+    ("buffer", Uninitialised, "block", "aten.mul.Tensor", "origin"),
+    ("in place", InPlace, "block", "aten.sqrt_.default", "origin"),
+    ("inner", Outer, "block.layers.2", "aten.reciprocal.default", "origin"),
+    ("between", Between, "block", "aten.acos.default", "origin"),
+    ("fp8", Eight, "block", "aten._to_copy.default", "origin"),
+    ("power", Power, "block", "aten.pow.Tensor_Scalar", "origin"),
+]
+
+
+def run(model, x=None, **options):
+    torch.manual_seed(0)
+    with pytest.raises(NonFiniteError) as error, watch(model, **options):
+        model(torch.randn(3, 4) if x is None else x)
+    return error.value.finding
+
+
+@pytest.mark.parametrize("operations", [False, True])
+@pytest.mark.parametrize("name,block,module,operator,kind", FAULTS, ids=lambda each: str(each))
+def test_forward_fault_is_named(name, block, module, operator, kind, operations):
+    finding = run(Faulty(block()), operations=operations)
+    assert (finding.kind, finding.phase) == (kind, "forward"), str(finding)
+    assert finding.module == module, str(finding)
+    assert finding.operator == operator
+    assert (finding.file, finding.line) == (str(SOURCE), line_of(name)), str(finding)
+    assert finding.outputs[0].bad
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_dropout_is_the_same_in_the_replay(seed):
+    model = Faulty(Random())
+    torch.manual_seed(seed)
+    x = torch.randn(3, 4)
+    state = torch.get_rng_state()
+    bad = not model(x).isfinite().all()
+    torch.set_rng_state(state)
+    with watch(model, on_bad="record") as found:
+        model(x)
+    after = torch.get_rng_state()
+    assert bool(found.findings) == bad
+    if bad:
+        assert (found.first.operator, found.first.line) == ("aten.log.default", line_of("random"))
+    torch.set_rng_state(state)
+    model(x)
+    assert torch.equal(torch.get_rng_state(), after)
+
+
+def test_bad_weight():
+    model = Faulty(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)))
+    with torch.no_grad():
+        model.block[1].weight[2, 3] = NAN
+    finding = run(model)
+    assert (finding.kind, finding.module) == ("entry", "block.1")
+    assert finding.parameter == "block.1.weight"
+    assert finding.coordinate == (0, 2)
+
+
+class Embedded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(10, 4), nn.Linear(4, 4)
+
+    def forward(self, tokens):
+        return self.head(self.embedding(tokens))  # fault: embedding
+
+
+def test_bad_row_of_an_embedding():
+    model = Embedded()
+    with torch.no_grad():
+        model.embedding.weight[7, 1] = NAN
+    with watch(model):
+        model(torch.tensor([1, 2]))
+    finding = run(model, torch.tensor([[1, 7]]))
+    assert (finding.kind, finding.parameter) == ("entry", "embedding.weight")
+    assert (finding.module, finding.coordinate) == ("embedding", (0, 1, 1))
+    assert finding.line == line_of("embedding")
+
+
+def test_bad_input():
+    x = torch.ones(3, 4)
+    x[2, 1] = INF
+    finding = run(Faulty(nn.Identity()), x)
+    assert (finding.kind, finding.module) == ("entry", "before")
+    assert finding.parameter == "input 0 of the model"
+
+
+class Root(nn.Module):
+    def forward(self, x):
+        return torch.sqrt(x * 0)  # fault: sqrt backward
+
+
+class Norm(nn.Module):
+    """The square root has an infinite slope at 0, and 0 times infinity is a NaN."""
+
+    def forward(self, x):
+        squares = (x - x.detach()) ** 2
+        root = squares.sum(-1).sqrt()  # fault: norm backward
+        return x + root[:, None]
+
+
+BACKWARD = [
+    ("sqrt backward", Root, "aten.div.Tensor in SqrtBackward0"),
+    ("norm backward", Norm, "aten.div.Tensor in SqrtBackward0"),
+]
+
+
+@pytest.mark.parametrize("operations", [False, True])
+@pytest.mark.parametrize("name,block,operator", BACKWARD, ids=lambda each: str(each))
+def test_backward_fault_is_named(name, block, operator, operations):
+    model = Faulty(block())
+    torch.manual_seed(0)
+    with pytest.raises(NonFiniteError) as error, watch(model, operations=operations):
+        model(torch.randn(3, 4)).sum().backward()
+    finding = error.value.finding
+    assert (finding.kind, finding.phase) == ("origin", "backward"), str(finding)
+    assert finding.operator == operator, str(finding)
+    assert finding.line == line_of(name), str(finding)
+    if not operations:
+        assert finding.module == "block"
+
+
+def test_backward_of_the_loss():
+    model = Faulty(nn.Identity())
+    torch.manual_seed(0)
+    with pytest.raises(NonFiniteError) as error, watch(model):
+        (model(torch.randn(3, 4)) * 0).sqrt().sum().backward()
+    assert error.value.finding.phase == "backward"
+    assert "loss" in error.value.finding.note
+    with pytest.raises(NonFiniteError) as error, watch(model, operations=True):
+        y = model(torch.randn(3, 4))
+        y = (y * 0).sqrt()  # fault: loss
+        y.sum().backward()
+    assert error.value.finding.line == line_of("loss")
+
+
+def test_exploding_learning_rate():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e12)
+    x = torch.randn(16, 4)
+    with pytest.raises(NonFiniteError) as error, watch(model):
+        for _ in range(100):
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+    finding = error.value.finding
+    assert finding.step > 0
+    assert finding.kind in ("origin", "NaN from Inf", "entry") or finding.phase == "backward"
+
+
+def test_overflow_under_a_scaler_is_expected():
+    model = Faulty(nn.Identity())
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    with watch(model, scaler=scaler) as found:
+        scaler.scale(model(torch.full((3, 4), 1e30)).sum() * 1e5).backward()
+    assert (found.overflows, found.findings) == (1, [])
+
+
+def test_autocast():
+    model = Faulty(nn.Linear(4, 4)).eval()
+    with torch.no_grad():
+        model.block.weight.fill_(1e38)
+        model.before.weight.fill_(1e3)
+    with torch.autocast("cpu", torch.bfloat16):
+        finding = run(model, torch.full((3, 4), 1.0))
+    assert (finding.module, finding.outputs[0].dtype) == ("block", "bfloat16")
+
+
+def test_mask_is_intended():
+    class Mask(nn.Module):
+        def forward(self, x):
+            return torch.full_like(x, -INF).triu(1)
+
+    class Scores(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mask = Mask()
+
+        def forward(self, x):
+            return (x @ x.T + self.mask(x[:, :3])).softmax(-1) @ x
+
+    with watch(Faulty(Scores())) as found:
+        for _ in range(2):
+            assert found._model(torch.randn(3, 4)).isfinite().all()
+    assert found.findings == []
+
+
+def test_transient_is_no_finding():
+    class Transient(nn.Module):
+        def forward(self, x):
+            return torch.nan_to_num(x / 0)
+
+    with watch(Faulty(Transient())):
+        pass
+    model = nn.Sequential(Transient())
+    with watch(model) as found:
+        model(torch.zeros(2))
+    assert found.findings == []
+
+
+@dataclasses.dataclass
+class Output:
+    logits: torch.Tensor
+    states: tuple = ()
+
+
+class Structured(nn.Module):
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+
+    def forward(self, x):
+        return self.make(torch.log(x * 0))  # fault: structured
+
+
+class SubOfOrdered(OrderedDict):
+    pass
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: (torch.ones(2), [x]),
+        lambda x: {"a": None, "b": {"c": x}},
+        lambda x: Output(torch.ones(2), (x,)),
+        lambda x: SubOfOrdered(x=x),
+    ],
+)
+def test_structured_outputs(make):
+    finding = run(Structured(make))
+    assert (finding.module, finding.line) == ("", line_of("structured"))
+
+
+def test_record_and_functions():
+    model = Faulty(Logarithm())
+    seen = []
+    with watch(model, on_bad=seen.append) as found:
+        model(torch.ones(3, 4))
+        model(torch.ones(3, 4))
+    assert found.findings == seen and len(seen) == 2
+    assert [each.step for each in seen] == [0, 1]
+    with pytest.raises(ValueError, match="on_bad"), watch(model, on_bad="stop"):
+        pass
+
+
+def test_batch_norm_is_left_as_it_was():
+    model = nn.Sequential(nn.BatchNorm1d(4), Logarithm())
+    other = nn.Sequential(nn.BatchNorm1d(4), Logarithm())
+    x = torch.randn(8, 4)
+    other(x)
+    with watch(model, on_bad="record"):
+        model(x)
+    for mine, theirs in zip(model.buffers(), other.buffers(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def test_hooks_are_removed_and_results_are_the_same():
+    torch.manual_seed(0)
+    model = Faulty(nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), nn.LayerNorm(4)))
+    x = torch.randn(3, 4)
+
+    def step():
+        torch.manual_seed(1)
+        model.zero_grad()
+        y = model(x)
+        y.square().mean().backward()
+        return [y.detach(), *[each.grad.clone() for each in model.parameters()]]
+
+    plain = step()
+    for options in ({}, {"operations": True}, {"backward": False}):
+        with watch(model, **options):
+            watched = step()
+        assert all(torch.equal(a, b) for a, b in zip(plain, watched, strict=True))
+    assert not any(each._forward_hooks or each._forward_pre_hooks for each in model.modules())
+
+
+def test_refused_in_words():
+    compiled = torch.compile(nn.Linear(2, 2))
+    with pytest.raises(UnsupportedError, match="torch.compile"):
+        watch(compiled)
+    with pytest.raises(UnsupportedError, match="meta"):
+        watch(nn.Linear(2, 2, device="meta"))
+
+    class FSDPModule(nn.Linear):
+        pass
+
+    with pytest.raises(UnsupportedError, match="FSDP"):
+        watch(FSDPModule(2, 2))
+
+
+def test_texts():
+    finding = run(Faulty(Logarithm()))
+    assert "origin in forward: aten.log.default in model.block (Logarithm)" in str(finding)
+    assert '"line": %d' % line_of("log") in finding.to_json()
