@@ -69,7 +69,7 @@ class HalfScores(nn.Module):
 
 class Standardised(nn.Module):
     def forward(self, x):
-        x = torch.zeros_like(x) + x.mean().detach()
+        x = torch.full_like(x, 2)
         return (x - x.mean()) / x.std()  # fault: deviation
 
 
@@ -119,8 +119,8 @@ class Between(nn.Module):
 
 class Eight(nn.Module):
     def forward(self, x):
-        wide = torch.ones_like(x) * 3000
-        small = wide.to(torch.float8_e4m3fn)  # fault: fp8
+        wide = torch.ones_like(x) * 3e6
+        small = wide.to(torch.float8_e5m2)  # fault: fp8
         return small.float()
 
 

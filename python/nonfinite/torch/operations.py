@@ -60,7 +60,7 @@ class Operations(TorchDispatchMode):
         if func.is_view:
             return result
         if mutable and func._schema.name in _OVERWRITES:
-            self.causes.pop(_storage(args[0]), None)
+            self.causes.pop(storage(args[0]), None)
         bad = [each for each in tensors(result) if not finite(each)]
         if bad:
             inputs = self._bad_inputs(func, args, kwargs) if before is None else before
@@ -77,7 +77,7 @@ class Operations(TorchDispatchMode):
 
     def _looks(self, args: Any, kwargs: Any) -> tuple[Look, ...]:
         found = [each for each in tensors((args, kwargs)) if each.is_floating_point()]
-        return tuple(look(self._named.get(id(each), f"{n}"), each) for n, each in enumerate(found))
+        return tuple(look(self._named.get(storage(each), f"{n}"), each) for n, each in enumerate(found))
 
     def _judge(
         self,
@@ -91,7 +91,7 @@ class Operations(TorchDispatchMode):
         outputs = tuple(look(f"output {n}", each) for n, each in enumerate(bad))
         kind, parameter = self._kind(func, args, kwargs, outputs, inputs)
         cause = next((self.causes[key] for each, _ in inputs
-                      if (key := _storage(each)) in self.causes), None)
+                      if (key := storage(each)) in self.causes), None)
         if kind is not None and (cause is None or kind != NAN_FROM_INF):
             operator, place = str(func), frames.caller()
             node = torch._C._current_autograd_node() if self._backward() else None
@@ -103,7 +103,7 @@ class Operations(TorchDispatchMode):
         if cause is not None:
             for each in bad:
                 self._kept.append(each)
-                self.causes[_storage(each)] = cause
+                self.causes[storage(each)] = cause
 
     def _kind(
         self,
@@ -115,7 +115,7 @@ class Operations(TorchDispatchMode):
     ) -> tuple[str | None, str | None]:
         """The kind, and the name of a bad parameter. None: explained or intended."""
         for tensor, found in inputs:
-            name = self._named.get(id(tensor))
+            name = self._named.get(storage(tensor))
             if name is not None and not found.only_minus_inf:
                 return ENTRY, name
         nan = any(each.nan for each in outputs)
@@ -132,7 +132,7 @@ class Operations(TorchDispatchMode):
     def cause_of(self, outputs: Any) -> Found | None:
         """The operation behind bad outputs of a module."""
         for each in tensors(outputs):
-            if (found := self.causes.get(_storage(each))) is not None and not finite(each):
+            if (found := self.causes.get(storage(each))) is not None and not finite(each):
                 return found
         return None
 
@@ -150,7 +150,8 @@ def _numbers(value: Any) -> list[float]:
     return []
 
 
-def _storage(tensor: Tensor) -> int:
+def storage(tensor: Tensor) -> int:
+    """The address of the memory of a tensor, or its id if the tensor has none."""
     try:
         return tensor.untyped_storage().data_ptr() or id(tensor)
     except (NotImplementedError, RuntimeError):
@@ -158,6 +159,6 @@ def _storage(tensor: Tensor) -> int:
 
 
 def named(model: torch.nn.Module) -> dict[int, str]:
-    """The names of parameters and buffers, by id."""
+    """The names of parameters and buffers, by [`storage`]: views have the same."""
     pairs = [*model.named_parameters(), *model.named_buffers()]
-    return {id(tensor): name for name, tensor in pairs}
+    return {storage(tensor): name for name, tensor in pairs}

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from nonfinite.torch.frames import Place
 from nonfinite.torch.look import finite, mapped, tensors
-from nonfinite.torch.operations import Found, Operations
+from nonfinite.torch.operations import Found, Operations, storage
 
 
 @dataclass(eq=False)
@@ -142,4 +142,4 @@ def names_of(call: Call) -> dict[int, str]:
     is an entry."""
     if call.parent is not None:
         return {}
-    return {id(each): f"input {n} of the model" for n, each in enumerate(call.inputs())}
+    return {storage(each): f"input {n} of the model" for n, each in enumerate(call.inputs())}
