@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from nonfinite.torch import NonFiniteError, UnsupportedError, watch
 
@@ -441,3 +442,82 @@ def test_texts():
     finding = run(Faulty(Logarithm()))
     assert "origin in forward: aten.log.default in model.block (Logarithm)" in str(finding)
     assert '"line": %d' % line_of("log") in finding.to_json()
+
+
+class Blocks(nn.Module):
+    def __init__(self, block, checkpointed):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Linear(4, 4), block, nn.Linear(4, 4)])
+        self.checkpointed = checkpointed
+
+    def forward(self, x):
+        for block in self.blocks:
+            if self.checkpointed:
+                x = checkpoint(block, x, use_reentrant=False)
+            else:
+                x = block(x)
+        return x
+
+
+def test_checkpoint():
+    model = Blocks(nn.Sequential(nn.Dropout(0.5), nn.Tanh()), True)
+    with watch(model) as found:
+        for _ in range(2):
+            model(torch.randn(3, 4)).sum().backward()
+    assert found.findings == [] and found.steps == 2
+    assert run(Blocks(Logarithm(), True)).line == line_of("log")
+    with pytest.raises(NonFiniteError) as error, watch(Blocks(Norm(), True)) as found:
+        found._model(torch.randn(3, 4)).sum().backward()
+    finding = error.value.finding
+    assert (finding.phase, finding.module) == ("backward", "blocks.1")
+
+
+def test_parts_of_the_model_called_one_by_one():
+    model = Blocks(Norm(), False)
+    with pytest.raises(NonFiniteError) as error, watch(model) as found:
+        x = torch.randn(3, 4)
+        for block in model.blocks:
+            x = block(x)
+        x.sum().backward()
+    assert found.steps == 1
+    finding = error.value.finding
+    assert (finding.module, finding.line) == ("blocks.1", line_of("norm backward"))
+
+
+def test_input_that_was_changed_in_place():
+    class Changing(nn.Module):
+        def forward(self, x):
+            x.mul_(0)
+            return x / x  # fault: changed
+
+    finding = run(Changing())
+    assert (finding.kind, finding.module) == ("unknown", "")
+    assert "in place" in finding.note
+    finding = run(Changing(), operations=True)
+    assert (finding.kind, finding.line) == ("origin", line_of("changed"))
+
+
+def test_transformer_of_torch():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    x = torch.randn(2, 5, 8)
+    with watch(model) as found:
+        model(x).sum().backward()
+        model.eval()(x)
+    assert found.findings == []
+    with torch.no_grad():
+        model.layers[1].linear1.bias[3] = INF
+    finding = run(model.train(), x)
+    assert (finding.kind, finding.module) == ("entry", "layers.1.linear1")
+    assert finding.parameter == "layers.1.linear1.bias"
+
+
+def test_frozen_and_shared_modules():
+    shared = nn.Linear(4, 4)
+    model = nn.Sequential(shared, nn.ReLU(), shared, Root(), shared)
+    shared.weight.requires_grad_(False)
+    with pytest.raises(NonFiniteError) as error, watch(model):
+        model(torch.randn(3, 4)).sum().backward()
+    finding = error.value.finding
+    assert (finding.phase, finding.module) == ("backward", "3")
+    assert finding.line == line_of("sqrt backward")

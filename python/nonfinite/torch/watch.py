@@ -51,6 +51,7 @@ class Watch:
         self._masks: set[nn.Module] = set()
         self._paths: dict[nn.Module, str] = {}
         self._ending = False
+        self._ended = True
 
     @property
     def first(self) -> Finding | None:
@@ -98,10 +99,8 @@ class Watch:
             self._running.append(module)
             return
         parent = self._stack[-1] if self._stack else None
-        if parent is None:
-            self._release()
-            self._ending = False
-            self.steps += 1
+        if parent is None and torch._C._current_autograd_node() is None:
+            self._begin(module)
         call = Call(
             module,
             self._paths[module],
@@ -116,6 +115,15 @@ class Watch:
         self._stack.append(call)
         if self._backward and torch.is_grad_enabled():
             self._calls.append(call)
+
+    def _begin(self, module: nn.Module) -> None:
+        """Begins a step, if this call is one. Programs may also call parts of the model one after
+        the other, and a checkpoint calls modules again in backward."""
+        again = bool(self._calls) and self._calls[0].module is module
+        if module is self._model or again or self._ended:
+            self._release()
+            self._ending = self._ended = False
+            self.steps += 1
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling():
@@ -258,7 +266,7 @@ class Watch:
         return parent
 
     def _end_of_backward(self) -> None:
-        self._ending = False
+        self._ending, self._ended = False, True
         self._release()
 
     def _release(self) -> None:
