@@ -193,9 +193,79 @@ def onnx_table() -> None:
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
+def torch_table() -> None:
+    """A transformer of 4 layers, width 256, 8 x 128 tokens, one thread."""
+    from contextlib import nullcontext
+
+    import torch
+    from torch import nn
+
+    from nonfinite.torch import watch
+
+    torch.set_num_threads(1)
+    # In eval mode torch runs another, fused operation if no module has hooks.
+    torch.backends.mha.set_fastpath_enabled(False)
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True)
+    model = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
+    x = torch.randn(8, 128, 256)
+
+    class Hooks:
+        """What users write: isfinite().all() behind each module."""
+
+        def __enter__(self) -> None:
+            def hook(_: Any, args: Any, output: Any) -> None:
+                for each in output if isinstance(output, tuple) else (output,):
+                    if each is not None and not torch.isfinite(each).all():
+                        raise ArithmeticError
+
+            self.handles = [each.register_forward_hook(hook) for each in model.modules()]
+
+        def __exit__(self, *_: Any) -> None:
+            for each in self.handles:
+                each.remove()
+
+    def forward() -> None:
+        with torch.no_grad():
+            model(x)
+
+    def training() -> None:
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+
+    contexts: dict[str, Callable[[], Any]] = {
+        "plain": nullcontext,
+        "watch": lambda: watch(model),
+        "watch(backward=False)": lambda: watch(model, backward=False),
+        "watch(operations=True)": lambda: watch(model, operations=True),
+        "hooks with isfinite().all()": Hooks,
+        "torch.autograd.detect_anomaly": torch.autograd.detect_anomaly,
+    }
+
+    def inside(make: Callable[[], Any], work: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            with make():
+                work()
+                work()
+
+        return run
+
+    columns = []
+    for work in (forward, training):
+        model.train(work is training)
+        times = in_turns(RUNS // 2, *[inside(make, work) for make in contexts.values()])
+        columns.append([f"{each / times[0]:.3f}" for each in times])
+        columns[-1][0] = f"{times[0] * 500:.1f} ms"
+    print("| | forward | training step |\n|---|---|---|")
+    for name, *cells in zip(contexts, *columns, strict=True):
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "memory":
         memory(*sys.argv[2:])
     else:
         print(cpu())
-        onnx_table()
+        {"onnx": onnx_table, "torch": torch_table}[sys.argv[1]]()
