@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::{Error, FileFormat, Options, Report, SharedFiles, formats, is_url, list_url};
 
-use crate::interrupt::interrupted;
 use crate::recursive;
 
 /// A path that comes from an argument, and how it was found.
@@ -58,9 +57,9 @@ pub struct Inputs {
 
 impl Inputs {
     /// Checks the files of an argument, and passes the path and the result of each to `take`. Ends
-    /// early if the run is interrupted. Files of unknown formats come last, since another file may
-    /// name them as its data. Models that refer to a part of their data file come in
-    /// [`Inputs::finish`].
+    /// early if the observer of the options stops the check. Files of unknown formats come last,
+    /// since another file may name them as its data. Models that refer to a part of their data file
+    /// come in [`Inputs::finish`].
     ///
     /// # Errors
     /// The errors of `take`. Errors of files are results.
@@ -68,6 +67,20 @@ impl Inputs {
         &mut self,
         argument: &Path,
         options: &Options,
+        take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.check_with(argument, options, |path| check_path(path, options), take)
+    }
+
+    /// Like [`Inputs::check`], with another function that checks a file.
+    ///
+    /// # Errors
+    /// The errors of `take`. Errors of files are results.
+    pub fn check_with(
+        &mut self,
+        argument: &Path,
+        options: &Options,
+        mut check: impl FnMut(&Path) -> Result<Report, Error>,
         mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
     ) -> io::Result<()> {
         let files = match files(argument, options, &mut self.version_control) {
@@ -76,9 +89,9 @@ impl Inputs {
         };
         let (mut unknown, mut is_empty) = (Vec::new(), true);
         for mut found in files {
-            let result = found.error.take().map_or_else(|| check_path(&found.path, options), Err);
+            let result = found.error.take().map_or_else(|| check(&found.path), Err);
             match result {
-                _ if interrupted() => return Ok(()),
+                _ if is_stopped(options) => return Ok(()),
                 Err(Error::Picture(_)) if found.searched => self.pictures += 1,
                 Err(error) if found.holds_nothing(&error) => self.text += 1,
                 Err(error) if found.searched && error.is_unknown() => {
@@ -122,8 +135,24 @@ impl Inputs {
     }
 }
 
+/// The files of an argument that a check looks at. Some may hold no tensors. Leaves out what cannot
+/// be listed or is not a file: [`Inputs::check`] returns the errors.
+#[must_use]
+pub fn paths(argument: &Path, options: &Options) -> Vec<PathBuf> {
+    let found = files(argument, options, &mut 0).unwrap_or_default().into_iter();
+    found.filter(|found| found.error.is_none()).map(|found| found.path).collect()
+}
+
+/// Whether the observer asks to stop.
+fn is_stopped(options: &Options) -> bool {
+    options.observer.as_ref().is_some_and(|observer| observer.advanced(0).is_break())
+}
+
 /// Checks a file, the file of a URL, or standard input if the path is `-`.
-fn check_path(path: &Path, options: &Options) -> Result<Report, Error> {
+///
+/// # Errors
+/// [`Error`] if the file is not a whole, valid file of a known format.
+pub fn check_path(path: &Path, options: &Options) -> Result<Report, Error> {
     if path == Path::new("-") {
         nonfinite_check::check_stream(io::stdin().lock(), options)
     } else if let Some(url) = path.to_str().filter(|path| is_url(path)) {

@@ -10,6 +10,7 @@ use nonfinite_check::{
 };
 
 use crate::grid::{Column, Grid};
+use crate::status::{CLEAN, FAILED, FOUND};
 
 /// Prepares text from a file for a terminal: one line without control characters. Long text is
 /// shortened.
@@ -245,6 +246,27 @@ impl Summary {
         self.scales += usize::from(matches!(tensor.looked_at, LookedAt::Scales { .. }));
         let has_some = tensor.first().is_some() || tensor.large.is_some();
         self.allowed += usize::from(!tensor.is_bad() && has_some);
+    }
+
+    /// Counts a file with a report, and its tensors.
+    pub fn count(&mut self, report: &Report) {
+        let is_damaged = report.is_damaged();
+        self.failed += usize::from(is_damaged);
+        self.unknown += usize::from(!is_damaged && !report.is_complete());
+        report.tensors.iter().for_each(|tensor| self.add(tensor));
+    }
+
+    /// The exit status of a check. `skip` is `--skip-unknown`. Even with this option, a run that
+    /// has looked at nothing is an error.
+    #[must_use]
+    pub fn status(&self, skip: bool) -> u8 {
+        let is_failed =
+            self.failed > 0 || self.unknown > 0 && !skip || skip && self.totals.is_empty();
+        match self.totals.bad {
+            _ if is_failed => FAILED,
+            0 => CLEAN,
+            _ => FOUND,
+        }
     }
 
     /// Counts a file without a report.

@@ -16,7 +16,7 @@ use crate::patterns::Patterns;
 use crate::problem::{Checked, Problem};
 use crate::progress::Progress;
 use crate::report::{Complaint, Line, OneLine, Summary, not_looked_at, visible};
-use crate::status::{CLEAN, FAILED, FOUND, complain, finish};
+use crate::status::{FAILED, complain, finish};
 use crate::table::Table;
 use crate::terminal::{Terminal, has_bar};
 use crate::{github, html, junit, sarif};
@@ -92,18 +92,10 @@ impl<'a> Run<'a> {
         if written.is_ok() && !self.check.quiet {
             written = self.end(start.elapsed(), out);
         }
-        // Even with `--skip-unknown`, a run that has looked at nothing is an error.
         if self.check.how.skip_unknown && self.summary.totals.is_empty() {
             complain(format_args!("no tensor was looked at"));
-            return finish(written, FAILED);
         }
-        let status = match self.summary {
-            Summary { failed: 1.., .. } => FAILED,
-            Summary { unknown: 1.., .. } if !self.check.how.skip_unknown => FAILED,
-            Summary { ref totals, .. } if totals.bad > 0 => FOUND,
-            Summary { .. } => CLEAN,
-        };
-        finish(written, status)
+        finish(written, self.summary.status(self.check.how.skip_unknown))
     }
 
     fn page_failed(&self, error: &io::Error) -> u8 {
@@ -202,12 +194,9 @@ impl<'a> Run<'a> {
     }
 
     fn count(&mut self, path: &Path, report: &Report) {
-        let is_damaged = report.is_damaged();
-        self.summary.failed += usize::from(is_damaged);
-        self.summary.unknown += usize::from(!is_damaged && !report.is_complete());
+        self.summary.count(report);
         let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
         names.for_each(|name| self.patterns.see(name.unwrap_or_default()));
-        report.tensors.iter().for_each(|tensor| self.summary.add(tensor));
         not_looked_at(path, report).for_each(|why| self.complain(format_args!("{why}")));
     }
 

@@ -1,15 +1,30 @@
 """Is it NaN, is it infinite, is it finite? Exact answers for arrays, tensors and files."""
 
-from typing import TYPE_CHECKING, Any
-
+# For type checkers. `typing.TYPE_CHECKING` would import `typing`, which takes milliseconds.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nonfinite import torch as torch
+    from nonfinite._checks import *
     from nonfinite.trace.onnx import trace_onnx as trace_onnx
+else:
 
+    def __getattr__(name: str) -> object:
+        """Import the checks of files at their first use: arrays and the command need none."""
+        from importlib import import_module
 
-def __getattr__(name: str) -> Any:
-    """`trace_onnx` on first use, because the function needs onnx and onnxruntime."""
-    if name == "trace_onnx":
-        from nonfinite.trace.onnx import trace_onnx
+        if name in ("torch", "trace_onnx"):
+            # They need torch, or onnx and onnxruntime.
+            if name == "torch":
+                return import_module("nonfinite.torch")
+            return import_module("nonfinite.trace.onnx").trace_onnx
+        checks = import_module("nonfinite._checks")
+        if name not in checks.__all__:
+            raise AttributeError(f"module 'nonfinite' has no attribute {name!r}")
+        globals()[name] = value = getattr(checks, name)
+        return value
 
-        return trace_onnx
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __dir__() -> list[str]:
+        from importlib import import_module
+
+        checks = import_module("nonfinite._checks")
+        return sorted({*globals(), *checks.__all__})

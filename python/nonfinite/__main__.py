@@ -2,7 +2,7 @@
 
 import sys
 
-from nonfinite import _native
+from nonfinite import _files
 
 
 def main() -> int:
@@ -11,7 +11,7 @@ def main() -> int:
         from nonfinite.trace.command import main as trace
 
         return trace(sys.argv[2:])
-    return _native.run_command(["nonfinite", *sys.argv[1:]])
+    return _files.run_command(["nonfinite", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,44 @@
+"""The names of the package that check files."""
+
+# First: `__getattr__` of the package reads the list while the modules below are imported.
+__all__ = [
+    "ChangedError",
+    "CheckError",
+    "ClusterError",
+    "FileReport",
+    "FixError",
+    "Fixed",
+    "FixedTensor",
+    "InvalidFileError",
+    "LimitError",
+    "Options",
+    "Piece",
+    "Plan",
+    "RemoteError",
+    "Report",
+    "Tallies",
+    "TensorReport",
+    "UnknownFormatError",
+    "check",
+    "check_file",
+    "check_piece",
+    "check_pieces",
+    "fix",
+    "merge",
+    "plan",
+]
+
+from nonfinite.cluster import Piece, Plan, Tallies, check_piece, check_pieces, merge, plan
+from nonfinite.errors import (
+    ChangedError,
+    CheckError,
+    ClusterError,
+    FixError,
+    InvalidFileError,
+    LimitError,
+    RemoteError,
+    UnknownFormatError,
+)
+from nonfinite.files import Fixed, FixedTensor, check, check_file, fix
+from nonfinite.options import Options
+from nonfinite.report import FileReport, Report, TensorReport

@@ -1,0 +1,44 @@
+"""The exceptions of checks of files. What the system refuses is an `OSError` of Python."""
+
+
+class CheckError(Exception):
+    """A file could not be checked.
+
+    `path` is the file, or empty. `reason` says why, without the path.
+    """
+
+    def __init__(self, reason: str, path: str = "") -> None:
+        super().__init__(reason, path)
+        self.reason = reason
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}" if self.path else self.reason
+
+
+class UnknownFormatError(CheckError):
+    """No reader knows the format of the file, so the file was not looked at."""
+
+
+class InvalidFileError(CheckError):
+    """The file is damaged, or it has a part that this version cannot read."""
+
+
+class LimitError(CheckError):
+    """The file claims more data than `max_expansion` or `max_download` allows."""
+
+
+class ChangedError(CheckError):
+    """The file has changed during the check, or since its plan was made."""
+
+
+class RemoteError(CheckError):
+    """The server of a URL cannot be reached, or refuses the request."""
+
+
+class FixError(CheckError):
+    """No copy was written."""
+
+
+class ClusterError(CheckError):
+    """A plan, a piece or tallies do not fit each other, or are incomplete."""

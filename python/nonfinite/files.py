@@ -1,0 +1,132 @@
+"""Checks of files, and copies without NaN and infinities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Unpack
+
+from nonfinite import _files, report
+from nonfinite._progress import shown
+from nonfinite.options import Options, Texts, checked
+from nonfinite.report import FileReport, Report
+
+Path = str | PathLike[str]
+Progress = bool | Callable[[int, int], object]
+"""True shows a bar in notebooks and terminals. A function is called with the bytes that are done
+and the bytes in total, as far as they are known, about 20 times a second."""
+
+
+def as_list(paths: Path | Iterable[Path]) -> list[Path]:
+    """Return one path or several as a list."""
+    return [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+
+
+def check(
+    paths: Path | Iterable[Path], *, progress: Progress = False, **options: Unpack[Options]
+) -> Report:
+    """Check files for NaN and infinities.
+
+    `paths` are files, folders (every file in them, whatever its name), patterns (`*`, `?`, `[..]`,
+    `**`), the index of a sharded set, or "-" for standard input; one of them or several. The
+    options are those of `nonfinite check`: see `nonfinite.options.Options`.
+
+    A file that could not be checked is in the report, with its `error`, and the report is not
+    `complete`. `Report.ok` is True if everything was looked at and nothing is bad.
+
+    Raises OSError (such as FileNotFoundError) for a path that leads to no file or to one that
+    cannot be read, and ValueError or TypeError for a wrong option.
+
+    >>> report = nonfinite.check("checkpoints/", stats=True)        # doctest: +SKIP
+    >>> [tensor.name for tensor in report.bad_tensors]              # doctest: +SKIP
+    ['layers.3.weight']
+    """
+    known = checked(options, "check")
+    return report.report(_files.check_paths(as_list(paths), known, shown(progress)))
+
+
+def check_file(
+    path: Path, *, progress: Progress = False, **options: Unpack[Options]
+) -> FileReport:
+    """Check one file for NaN and infinities.
+
+    `path` is not taken as a pattern. The options are those of `check`.
+
+    Raises CheckError if the file could not be checked, OSError (such as FileNotFoundError) if the
+    system refuses to read the file, and ValueError or TypeError for a wrong option. A file in
+    which some tensors could not be looked at has a report that is not `complete`.
+    """
+    known = checked(options, "check_file")
+    return report.report(_files.check_one(path, known, shown(progress))).files[0]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedTensor:
+    """How many numbers of each kind were replaced. A complex number counts as two."""
+
+    name: str | None
+    dtype: str
+    shape: tuple[int, ...]
+    nan: int
+    pos_inf: int
+    neg_inf: int
+
+    @property
+    def total(self) -> int:
+        """How many numbers were replaced."""
+        return self.nan + self.pos_inf + self.neg_inf
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The result of `fix`."""
+
+    format: str
+    tensors: tuple[FixedTensor, ...]
+    """All tensors, in the order of their data."""
+
+    @property
+    def total(self) -> int:
+        """How many numbers were replaced."""
+        return sum(tensor.total for tensor in self.tensors)
+
+
+def fix(
+    input: Path,
+    output: Path | None = None,
+    *,
+    nan: float | str = 0.0,
+    posinf: float | str = "max",
+    neginf: float | str = "min",
+    allow: Texts = (),
+    raw_dtype: Texts = (),
+    force: bool = False,
+    dry_run: bool = False,
+    progress: Progress = False,
+) -> Fixed:
+    """Write a .safetensors or .npy file anew, with other numbers in the place of NaN and infinity.
+
+    A value is a finite number, or "max" or "min": the largest or the least finite number of the
+    dtype. All other bytes are copied unchanged. `input` is never overwritten. `output` appears
+    when it is complete, or not at all. `force` replaces an older output. `allow` and `raw_dtype`
+    are as in `check`. With `dry_run` nothing is written, and the result lists what would be
+    replaced.
+
+    Raises FixError if no copy was written, FileExistsError if `output` is there and not `force`,
+    CheckError if `input` is not a whole, valid file, OSError if the system refuses to read or to
+    write, and ValueError for a wrong value.
+    """
+    if output is None and not dry_run:
+        raise TypeError("fix() needs an output, or dry_run=True")
+    options: dict[str, Any] = {"allow": allow, "raw_dtype": raw_dtype}
+    values = (_value(nan), _value(posinf), _value(neginf))
+    target = None if dry_run else output
+    shows = shown(progress)
+    format, tensors = _files.fix_one(input, target, values, options, force, shows)
+    replaced = (FixedTensor(name, dtype, tuple(shape), *of) for name, dtype, shape, of in tensors)
+    return Fixed(format, tuple(replaced))
+
+
+def _value(value: float | str) -> str:
+    return value if isinstance(value, str) else repr(float(value))

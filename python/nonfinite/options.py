@@ -1,0 +1,55 @@
+"""The options of a check."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+Texts = str | Sequence[str]
+"""One text or several."""
+
+
+class Options(TypedDict, total=False):
+    """The options of a check. Names, values and defaults are those of `nonfinite check`."""
+
+    stats: bool
+    """Measure the finite numbers of each tensor."""
+    max_abs: float | None
+    """A tensor with a finite number of a larger magnitude is bad."""
+    places: bool
+    """Look at bad tensors again, for the pattern of the places: `TensorReport.where`. On by
+    default."""
+    map: bool
+    """Draw the places as a map, too: `Where.map`, and the page in a notebook. On by default."""
+    fail_on: str
+    """The kinds of numbers that make a tensor bad: "nan,inf"."""
+    allow: Texts
+    """PATTERN:KINDS. Tensors with such a name may hold these kinds: "*.mask:-inf"."""
+    as_: Texts
+    """PATTERN=FORMAT. Integers and raw bytes in tensors of such a name are numbers of a format:
+    "*_scales=f8e8m0fnu"."""
+    raw_dtype: Texts
+    """DTYPE=FORMAT. The format of elements that numpy saves as raw bytes: "V2=bf16"."""
+    skip_unknown: bool
+    """Files and tensors of unknown formats do not change `Report.exit_status`."""
+    max_expansion: int
+    """The most bytes of decoded numbers for each byte of a file. 0 means no bound."""
+    max_download: int
+    """The most bytes to download from a URL. 0 means no bound."""
+    threads: int | None
+    """The number of threads. None means as many as the machine runs at a time."""
+    mmap: bool
+    """Map files into memory instead of reading them. A file that another process truncates then
+    ends this process."""
+
+
+NAMES = frozenset(Options.__annotations__)
+
+
+def checked(options: Options, function: str) -> dict[str, Any]:
+    """Return the options as a dictionary.
+
+    Raises TypeError for names that no option has.
+    """
+    for name in options:
+        if name not in NAMES:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+    return {**options}

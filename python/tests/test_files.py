@@ -1,0 +1,393 @@
+"""Checks of files, and copies without NaN and infinities."""
+
+import dataclasses
+import html
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sample_files import HUGE, huge, model, safetensors
+
+import nonfinite
+
+
+@pytest.fixture
+def models(tmp_path):
+    """A folder with a bad model, a clean array, and text."""
+    model(tmp_path / "bad.safetensors")
+    np.save(tmp_path / "clean.npy", np.ones((3, 4)))
+    (tmp_path / "README.md").write_text("# Text")
+    return tmp_path
+
+
+def command(*arguments):
+    """Run the command. Returns the exit status and the output."""
+    words = [sys.executable, "-m", "nonfinite", *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, timeout=120)
+    return done.returncode, done.stdout.decode()
+
+
+def test_counts_and_places_are_those_of_numpy(tmp_path):
+    tensors = model(tmp_path / "m.safetensors")
+    report = nonfinite.check_file(tmp_path / "m.safetensors", stats=True)
+    assert [tensor.name for tensor in report.tensors] == list(tensors)
+    assert report.is_bad and report.complete and report.format == "safetensors"
+    for tensor in report.tensors:
+        array = tensors[tensor.name]
+        assert tensor.shape == array.shape and tensor.bytes == array.nbytes
+        if array.dtype != np.float32:
+            assert tensor.looked_at == "not_float" and tensor.stats is None
+            continue
+        kinds = {
+            "nan": np.isnan(array), "pos_inf": np.isposinf(array), "neg_inf": np.isneginf(array),
+        }
+        for kind, mask in kinds.items():
+            found = getattr(tensor, kind)
+            assert found.count == mask.sum()
+            assert (kind in tensor.bad) == mask.any()
+            if mask.any():
+                first = np.unravel_index(mask.argmax(), mask.shape)
+                assert found.first.coordinate == tuple(first)
+                bits = array[first].view(np.uint32)
+                assert int(found.first.bits, 16) == bits
+            else:
+                assert found.first is None
+        finite = np.where(np.isfinite(array), array, 0)
+        assert tensor.stats.max.value == finite.max()
+        assert tensor.stats.min.value == finite.min()
+        assert finite[tensor.stats.max.coordinate] == finite.max()
+    where = report.tensors[1].where
+    assert where.statement.startswith("rows 3, 17 only")
+    assert sum(count for _, count in where.map.lit) == where.elements == 201
+
+
+def test_paths(models):
+    names = {"bad.safetensors", "clean.npy"}
+    of = lambda paths: {Path(file.path).name for file in nonfinite.check(paths).files}
+    assert of(models) == names
+    assert of(str(models)) == names
+    assert of(models / "*.*[sy]") == names
+    assert of([models / "clean.npy"]) == {"clean.npy"}
+    assert of(iter([models / "clean.npy", str(models / "bad.safetensors")])) == names
+    assert of([]) == set()
+
+
+@pytest.mark.parametrize(
+    "words, options",
+    [
+        ([], {}),
+        (["--stats"], {"stats": True}),
+        (["--allow", "mask:-inf", "--allow", "*.1.*:nan"], {"allow": ["mask:-inf", "*.1.*:nan"]}),
+        (["--allow", "*:all"], {"allow": "*:all"}),
+        (["--fail-on", "-inf"], {"fail_on": "-inf"}),
+        (["--max-abs", "2.5"], {"max_abs": 2.5}),
+        (["--as", "ids=f64"], {"as_": "ids=f64"}),
+        (["--threads", "1", "--mmap"], {"threads": 1, "mmap": True}),
+        (["--max-expansion", "0", "--max-download", "0"], {"max_expansion": 0, "max_download": 0}),
+    ],
+)
+def test_the_document_and_the_status_are_those_of_the_command(models, words, options):
+    status, text = command("check", "--json", "--map", *words, models)
+    report = nonfinite.check(models, **options)
+    assert report.to_json() + "\n" == text
+    assert report.exit_status == status
+    assert report.ok == (status == 0)
+    document = json.loads(text)
+    assert report.is_bad == document["bad"] and report.complete == document["complete"]
+    assert dataclasses.asdict(report.totals)["nan"] == document["totals"]["nan"]
+    for file, read in zip(report.files, document["files"], strict=True):
+        assert file.path == read["path"]
+        for tensor, entry in zip(file.tensors, read["tensors"], strict=True):
+            assert list(tensor.bad) == entry["bad"]
+            assert (tensor.large is None) == ("large" not in entry)
+            assert tensor.where is None or tensor.where.statement == entry["where"]["statement"]
+
+
+def test_raw_dtypes(tmp_path):
+    raw = np.array([0x3F80, 0x7FC0], np.uint16).view("V2")
+    np.save(tmp_path / "raw.npy", raw)
+    report = nonfinite.check(tmp_path / "raw.npy")
+    assert not report.complete and report.exit_status == 2 and not report.is_bad
+    assert report.not_looked_at[0][0] == str(tmp_path / "raw.npy")
+    assert report.files[0].tensors[0].reason == report.not_looked_at[0][1].reason
+    report = nonfinite.check(tmp_path / "raw.npy", raw_dtype="V2=bf16")
+    assert report.files[0].tensors[0].nan.count == 1
+
+
+def test_what_was_not_looked_at_is_never_clean(models):
+    (models / "broken.npy").write_bytes(b"\x93NUMPY\x09\0")
+    (models / "unknown.bin").write_bytes(bytes(range(256)) * 10)
+    report = nonfinite.check(models)
+    assert not report.complete and not report.ok and report.exit_status == 2
+    files = {Path(file.path).name: file for file in report.files}
+    assert "version 9.0" in files["broken.npy"].error
+    assert not files["broken.npy"].complete and files["broken.npy"].tensors == ()
+    assert [part.name for part in files["unknown.bin"].not_looked_at] == [None]
+    (models / "broken.npy").unlink()
+    assert nonfinite.check(models).exit_status == 2
+    report = nonfinite.check(models, skip_unknown=True)
+    assert report.exit_status == 1 and not report.complete
+    report = nonfinite.check(models / "unknown.bin", skip_unknown=True)
+    assert report.exit_status == 2
+
+
+def test_errors_have_types(models):
+    (models / "broken.npy").write_bytes(b"\x93NUMPY\x09\0")
+    (models / "empty").mkdir()
+    cases = {
+        "broken.npy": (nonfinite.InvalidFileError, "version 9.0"),
+        "README.md": (nonfinite.UnknownFormatError, "text"),
+        "missing.npy": (FileNotFoundError, "No such file"),
+        "empty": (IsADirectoryError, "directory"),
+    }
+    for name, (kind, words) in cases.items():
+        with pytest.raises(kind, match=words) as caught:
+            nonfinite.check_file(models / name)
+        error = caught.value
+        path = error.path if isinstance(error, nonfinite.CheckError) else error.filename
+        assert path == str(models / name)
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    # What the caller names has to be there. What a search finds may be damaged.
+    for missing in ["missing.npy", "*.missing", "empty", "missing/"]:
+        with pytest.raises(FileNotFoundError):
+            nonfinite.check([models / "clean.npy", f"{models}/{missing}"])
+    table = models / "t.npz"
+    np.savez_compressed(table, np.zeros(1 << 20))
+    with pytest.raises(nonfinite.LimitError):
+        nonfinite.check_file(table, max_expansion=1)
+
+
+@pytest.mark.parametrize(
+    "options, kind, words",
+    [
+        ({"max_abs": -1}, ValueError, "max_abs"),
+        ({"max_abs": float("nan")}, ValueError, "max_abs"),
+        ({"fail_on": "zero"}, ValueError, "none of nan, inf"),
+        ({"allow": "no colon"}, ValueError, "allow='no colon'|allow=\"no colon\""),
+        ({"allow": 3}, TypeError, "allow"),
+        ({"as_": "x=f99"}, ValueError, "no format"),
+        ({"raw_dtype": "f4=bf16"}, ValueError, "no dtype of raw bytes"),
+        ({"threads": 0}, ValueError, "threads"),
+        ({"threads": "two"}, TypeError, "threads"),
+        ({"stats": "yes"}, TypeError, "stats"),
+        ({"mapp": True}, TypeError, "unexpected keyword argument 'mapp'"),
+    ],
+)
+def test_wrong_options_are_refused_first(options, kind, words):
+    for function in [nonfinite.check, nonfinite.check_file, nonfinite.plan]:
+        with pytest.raises(kind, match=words):
+            function("missing.npy", **options)
+
+
+def test_results_are_frozen_and_can_be_pickled(models):
+    report = nonfinite.check(models)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.is_bad = False
+    again = pickle.loads(pickle.dumps(report))
+    assert again == report
+    assert again.to_json() == report.to_json() and again.to_html() == report.to_html()
+    file = pickle.loads(pickle.dumps(report.files[0]))
+    assert file == report.files[0] and file._repr_html_() == report.files[0]._repr_html_()
+    assert "layers.1.weight" not in repr(report)
+
+
+def test_a_notebook_shows_the_page_of_the_command(models):
+    status, _ = command("check", "--quiet", "--html", models / "page", models)
+    assert status == 1
+    page = (models / "page").read_text()
+    (models / "page").unlink()
+    report = nonfinite.check(models)
+    assert report.to_html() == page
+    for shown in [report, report.files[0]]:
+        frame = shown._repr_html_()
+        assert frame.startswith('<iframe sandbox="allow-scripts"')
+        [source] = re.findall('srcdoc="([^"]*)"', frame)
+        assert "data-map=" in html.unescape(source)
+    assert html.unescape(re.findall('srcdoc="([^"]*)"', report._repr_html_())[0]) == page
+
+
+def test_many_tensors(tmp_path):
+    ones = np.ones(3, np.float32)
+    safetensors(tmp_path / "many.safetensors", {f"{i}": ones for i in range(10_000)})
+    report = nonfinite.check(tmp_path / "many.safetensors")
+    assert report.totals.tensors == len(report.files[0].tensors) == 10_000 and report.ok
+
+
+def test_progress_is_reported_to_the_caller(models):
+    calls = []
+    here = threading.get_ident()
+    nonfinite.check(models, progress=lambda *bytes: calls.append((threading.get_ident(), bytes)))
+    assert {thread for thread, _ in calls} == {here}
+    done, total = calls[-1][1]
+    assert done == total > 300 * 200 * 4
+
+
+def test_an_exception_of_progress_stops_the_check(tmp_path):
+    huge(tmp_path / "huge.npy")
+
+    def refuse(done, total):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        nonfinite.check(tmp_path / "huge.npy", progress=refuse)
+    with pytest.raises(LookupError, match="enough"):
+        nonfinite.fix(tmp_path / "huge.npy", dry_run=True, progress=refuse)
+
+
+def test_other_threads_run_during_a_check(tmp_path):
+    huge(tmp_path / "huge.npy")
+    begun, stop = threading.Event(), threading.Event()
+    ended = []
+
+    def progress(done, total):
+        begun.set()
+        if stop.is_set():
+            raise StopIteration
+
+    def check():
+        try:
+            nonfinite.check(tmp_path / "huge.npy", progress=progress)
+        except StopIteration:
+            ended.append(True)
+
+    thread = threading.Thread(target=check)
+    thread.start()
+    assert begun.wait(60)
+    assert sum(range(1000)) == 499500
+    stop.set()
+    thread.join(60)
+    assert ended == [True]
+
+
+@pytest.mark.parametrize("call", ["check('huge.npy'", "check('-'", "fix('huge.npy', 'out.npy'"])
+def test_ctrl_c_raises_keyboard_interrupt(tmp_path, call):
+    """Also while the check waits for input that never comes. A fix leaves nothing behind."""
+    # Small enough for the disk, if the signal does not stop the fix.
+    huge(tmp_path / "huge.npy", 8 << 30 if call.startswith("fix") else HUGE)
+    program = f"""
+import nonfinite
+try:
+    nonfinite.{call}, progress=lambda done, total: print("begun", flush=True))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    raise SystemExit(7)
+"""
+    words = ["env", "--default-signal=INT", sys.executable, "-c", program]
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(words, cwd=tmp_path, stdin=pipe, stdout=pipe, text=True)
+    try:
+        assert child.stdout.readline() == "begun\n"
+        child.send_signal(signal.SIGINT)
+        # The input stays open.
+        assert child.wait(timeout=60) == 7
+    finally:
+        child.kill()
+    assert child.stdout.read().endswith("interrupted\n")
+    assert os.listdir(tmp_path) == ["huge.npy"]
+
+
+def test_fix(tmp_path):
+    array = np.array([[1, np.nan, np.inf], [-np.inf, 2, np.nan]], np.float32)
+    source, target = tmp_path / "in.npy", tmp_path / "out.npy"
+    np.save(source, array)
+    dry = nonfinite.fix(source, dry_run=True)
+    assert dry.total == 4 and not target.exists()
+    fixed = nonfinite.fix(source, target, nan=0.1)
+    assert fixed == dry
+    [tensor] = fixed.tensors
+    assert (tensor.nan, tensor.pos_inf, tensor.neg_inf) == (2, 1, 1)
+    expected = np.nan_to_num(array, nan=np.float32(0.1))
+    np.testing.assert_array_equal(np.load(target), expected)
+    before = target.read_bytes()
+    with pytest.raises(FileExistsError):
+        nonfinite.fix(source, target)
+    assert target.read_bytes() == before
+    nonfinite.fix(source, target, posinf="min", neginf=np.float32(7), allow="*:nan", force=True)
+    least = np.finfo(np.float32).min
+    expected = np.array([[1, np.nan, least], [7, 2, np.nan]], np.float32)
+    np.testing.assert_array_equal(np.load(target), expected)
+
+
+def test_fix_refuses(tmp_path):
+    source, target = tmp_path / "in.npy", tmp_path / "out.npy"
+    np.save(source, np.array([np.nan], np.float16))
+    for values, kind in [
+        ({"nan": float("inf")}, ValueError),
+        ({"nan": "zero"}, ValueError),
+        ({"nan": None}, TypeError),
+        ({"nan": 1e6}, nonfinite.FixError),
+    ]:
+        with pytest.raises(kind):
+            nonfinite.fix(source, target, **values)
+    with pytest.raises(TypeError, match="output"):
+        nonfinite.fix(source)
+    with pytest.raises(nonfinite.FixError, match="never overwritten"):
+        nonfinite.fix(source, source, force=True)
+    with pytest.raises(FileNotFoundError):
+        nonfinite.fix(tmp_path / "missing.npy", target)
+    with pytest.raises(FileNotFoundError):
+        nonfinite.fix(source, tmp_path / "missing" / "out.npy")
+    np.savez(tmp_path / "in.npz", np.ones(3))
+    with pytest.raises(nonfinite.FixError, match="only safetensors and npy"):
+        nonfinite.fix(tmp_path / "in.npz", target)
+    assert not target.exists()
+
+
+def test_a_notebook_shows_progress_and_the_page(tmp_path):
+    """In a kernel of Jupyter, as a notebook runs it."""
+    from jupyter_client.manager import start_new_kernel
+
+    model(tmp_path / "m.safetensors")
+    # The kernel of this Python, whatever kernels are installed.
+    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=120)
+    try:
+        shown = []
+        client.execute_interactive(
+            f"import nonfinite; nonfinite.check({str(tmp_path)!r}, progress=True)",
+            timeout=120,
+            output_hook=lambda message: shown.append(message),
+        )
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    of = lambda kind: [m["content"]["data"] for m in shown if m["msg_type"] == kind]
+    assert "<progress" in of("display_data")[0]["text/html"]
+    [result] = of("execute_result")
+    assert result["text/html"].startswith("<iframe")
+    assert result["text/plain"].startswith("Report(")
+
+
+def test_a_terminal_shows_a_bar(tmp_path):
+    huge(tmp_path / "huge.npy")
+    program = f"import nonfinite; nonfinite.check({str(tmp_path / 'huge.npy')!r}, progress=True)"
+    line = f"stty rows 50 cols 100; timeout -s INT 5 {sys.executable} -c {program!r}"
+    done = subprocess.run(["script", "-qc", line, "/dev/null"], capture_output=True, timeout=120)
+    assert b"1.10 TB" in done.stdout and b"KeyboardInterrupt" in done.stdout
+
+
+def test_types():
+    uses = Path(__file__).parent / "typed_files.py"
+    for words in [["-p", "nonfinite"], ["--warn-unused-ignores", str(uses)]]:
+        line = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", *words]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout
+
+
+def test_an_import_loads_the_names_at_their_first_use():
+    program = """
+import sys, nonfinite
+assert "nonfinite.report" not in sys.modules and "numpy" not in sys.modules
+assert callable(nonfinite.check) and "Report" in dir(nonfinite)
+from nonfinite import Report, distributed
+assert not hasattr(nonfinite, "nothing")
+assert "numpy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -1,0 +1,23 @@
+"""What a strict type checker accepts. Nobody runs this."""
+
+from typing import assert_type
+
+import nonfinite
+from nonfinite import distributed
+from nonfinite.errors import CheckError
+
+report = nonfinite.check(["a", "b"], stats=True, allow="x:nan")
+assert_type(report, nonfinite.Report)
+assert_type(nonfinite.check_file("x").tensors[0].nan.count, int)
+assert_type(nonfinite.fix("x", "y", nan="max").total, int)
+plan = nonfinite.plan("x", piece=3)
+found = [nonfinite.check_piece(piece) for piece in plan.pieces]
+assert_type(found[0] + nonfinite.check_pieces([]), nonfinite.Tallies)
+assert_type(nonfinite.merge(plan, found).not_looked_at[0].reason, str)
+distributed.check("x", distributed.executor())
+nonfinite.check("x", progress=lambda done, total: print(done))
+nonfinite.check("x", statz=True)  # type: ignore[call-arg]
+try:
+    nonfinite.check_file("x")
+except CheckError as error:
+    assert_type(error.path, str)
