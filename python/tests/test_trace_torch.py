@@ -165,10 +165,13 @@ def run(model, x=None, **options):
     return error.value.finding
 
 
-@pytest.mark.parametrize("operations", [False, True])
+MODES = [{}, {"operations": True}, {"once_a_step": True}]
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
 @pytest.mark.parametrize("name,block,module,operator,kind", FAULTS, ids=lambda each: str(each))
-def test_forward_fault_is_named(name, block, module, operator, kind, operations):
-    finding = run(Faulty(block()), operations=operations)
+def test_forward_fault_is_named(name, block, module, operator, kind, options):
+    finding = run(Faulty(block()), **options)
     assert (finding.kind, finding.phase) == (kind, "forward"), str(finding)
     assert finding.module == module, str(finding)
     assert finding.operator == operator
@@ -254,18 +257,18 @@ BACKWARD = [
 ]
 
 
-@pytest.mark.parametrize("operations", [False, True])
+@pytest.mark.parametrize("options", MODES, ids=str)
 @pytest.mark.parametrize("name,block,operator", BACKWARD, ids=lambda each: str(each))
-def test_backward_fault_is_named(name, block, operator, operations):
+def test_backward_fault_is_named(name, block, operator, options):
     model = Faulty(block())
     torch.manual_seed(0)
-    with pytest.raises(NonFiniteError) as error, watch(model, operations=operations):
+    with pytest.raises(NonFiniteError) as error, watch(model, **options):
         model(torch.randn(3, 4)).sum().backward()
     finding = error.value.finding
     assert (finding.kind, finding.phase) == ("origin", "backward"), str(finding)
     assert finding.operator == operator, str(finding)
     assert finding.line == line_of(name), str(finding)
-    if not operations:
+    if "operations" not in options:
         assert finding.module == "block"
 
 
@@ -329,10 +332,11 @@ def test_mask_is_intended():
         def forward(self, x):
             return (x @ x.T + self.mask(x[:, :3])).softmax(-1) @ x
 
-    with watch(Faulty(Scores())) as found:
-        for _ in range(2):
-            assert found._model(torch.randn(3, 4)).isfinite().all()
-    assert found.findings == []
+    for options in MODES:
+        with watch(Faulty(Scores()), **options) as found:
+            for _ in range(2):
+                assert found._model(torch.randn(3, 4)).isfinite().all()
+        assert found.findings == []
 
 
 def test_transient_is_no_finding():

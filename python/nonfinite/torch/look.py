@@ -1,8 +1,10 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Looks at tensors of torch."""
 
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -50,11 +52,10 @@ def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 def _native() -> Callable[[Any], bool] | None:
     """`nonfinite.all_finite`, if the native module has the function."""
     try:
-        from nonfinite import _native
-
-        found: Callable[[Any], bool] | None = getattr(_native, "all_finite", None)
+        module = import_module("nonfinite._native")
     except ImportError:
         return None
+    found: Callable[[Any], bool] | None = getattr(module, "all_finite", None)
     return found
 
 
@@ -94,6 +95,16 @@ def finite(tensor: Tensor) -> bool:
     if math.isfinite(total(numbers).item()):
         return True
     return bool(torch.isfinite(numbers).all())
+
+
+def flag(tensor: Tensor) -> Tensor | None:
+    """Whether all numbers are finite, as a tensor on the device: without waiting for the device.
+    None if there are no floating-point numbers."""
+    numbers = plain(tensor)
+    if numbers is None:
+        return None
+    low, high = torch.aminmax(numbers)
+    return torch.isfinite(low) & torch.isfinite(high)
 
 
 def look(name: str, tensor: Tensor) -> Look:

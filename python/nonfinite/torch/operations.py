@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Looks at every operation of torch, and names those that make a NaN or an infinity."""
 
 import math
@@ -97,7 +98,8 @@ class Operations(TorchDispatchMode):
             node = torch._C._current_autograd_node() if self._backward() else None
             if node is not None:
                 operator += f" in {node.name()}"
-                place = frames.of_traceback(node.metadata.get("traceback_", [])) or place
+                metadata: Any = node.metadata
+                place = frames.of_traceback(metadata.get("traceback_", [])) or place
             looks = self._looks(args, kwargs) if looks_before is None else looks_before
             cause = Found(kind, operator, place, looks, outputs, self._where(), parameter)
         if cause is not None:

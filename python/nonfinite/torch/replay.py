@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Runs one call of a module again, to name the operation."""
 
 import weakref
@@ -10,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch.frames import Place
-from nonfinite.torch.look import finite, mapped, tensors
+from nonfinite.torch.look import finite, look, mapped, tensors
 from nonfinite.torch.operations import Found, Operations, storage
+from nonfinite.trace.report import Look
 
 
 @dataclass(eq=False)
@@ -70,13 +72,18 @@ def as_before(call: Call) -> Any:
 
 def forward(
     call: Call, named: dict[int, str], where: Callable[[], Any]
-) -> tuple[Found | None, bool]:
-    """The operation behind the first bad output, and whether any output was bad again."""
+) -> tuple[Found | None, tuple[Look, ...]]:
+    """The operation behind the first bad output, and the outputs that were bad again."""
     mode = Operations(named | names_of(call), where, lambda: False)
     with as_before(call), mode:
         output = call.module.forward(*call.args, **call.kwargs)
-    bad = any(not finite(each) for each in tensors(output))
-    return mode.cause_of(output), bad
+    return mode.cause_of(output), bad_looks(output)
+
+
+def bad_looks(output: Any) -> tuple[Look, ...]:
+    """The statistics of the bad tensors of an output."""
+    pairs = enumerate(tensors(output))
+    return tuple(look(f"output {n}", each) for n, each in pairs if not finite(each))
 
 
 def until_bad_input(

@@ -1,8 +1,10 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """`watch`: looks at the outputs and gradients of all modules of a model."""
 
 import contextlib
 import weakref
 from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -10,11 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch import frames, replay
+from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, look, tensors
 from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call
 from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, NonFiniteError
+from nonfinite.trace.report import Look
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
 
@@ -30,6 +34,7 @@ class Watch:
         backward: bool = True,
         operations: bool = False,
         scaler: Any = None,
+        once_a_step: bool | None = None,
     ) -> None:
         if on_bad not in ("raise", "record") and not callable(on_bad):
             raise ValueError("on_bad must be 'raise', 'record' or a function")
@@ -52,6 +57,10 @@ class Watch:
         self._paths: dict[nn.Module, str] = {}
         self._ending = False
         self._ended = True
+        self._once_a_step = once_a_step
+        self._later = Later()
+        self._seen: tuple[weakref.ref[Tensor], int] | None = None
+        self._seen_gradient: Tensor | None = None
 
     @property
     def first(self) -> Finding | None:
@@ -134,9 +143,23 @@ class Watch:
         call = self._stack.pop()
         if output is None or self._found_in == self.steps:
             return
-        bad = [each for each in tensors(output) if not finite(each)]
-        if bad and not self._only_a_mask(module, bad):
-            self._bad_output(call, output, bad)
+        now: list[Tensor] = []
+        for each in tensors(output):
+            # A container often returns the output of its last child.
+            if self._seen is not None and self._seen[0]() is each:
+                if self._seen[1] == each._version:
+                    continue
+            if self._is_later(each):
+                if module not in self._masks:
+                    self._later.ask(each, partial(self._bad_output, call, None))
+            elif not finite(each):
+                now.append(each)
+                continue
+            self._seen = weakref.ref(each), each._version
+        if now and not self._only_a_mask(module, now):
+            self._bad_output(call, output)
+        if not self._stack:
+            self._later.answer()
         if self._backward and torch.is_grad_enabled():
             call.outputs = [weakref.ref(each) for each in tensors(output)]
             for number, each in enumerate(tensors(output)):
@@ -146,47 +169,59 @@ class Watch:
     def _only_a_mask(self, module: nn.Module, bad: list[Tensor]) -> bool:
         return module in self._masks and all(look("", each).only_minus_inf for each in bad)
 
-    def _bad_output(self, call: Call, output: Any, bad: list[Tensor]) -> None:
-        outputs = tuple(look(f"output {n}", each) for n, each in enumerate(bad))
+    def _is_later(self, tensor: Tensor) -> bool:
+        return not tensor.is_cpu if self._once_a_step is None else self._once_a_step
+
+    def _bad_output(self, call: Call, output: Any) -> bool:
+        """Names the operation behind a bad output. Returns whether there is a finding."""
+        if self._found_in == self.steps:
+            return True
         innermost, note = call, None
+        outputs = replay.bad_looks(output)
         if self._mode is not None:
             found = self._mode.cause_of(output)
         else:
-            call, found, note = self._named(call)
+            call, found, again, note = self._named(call)
+            outputs = outputs or again
         if found is None and note is None and all(each.only_minus_inf for each in outputs):
             # No operation made the -Inf of other numbers: a mask.
             self._masks.add(innermost.module)
-            return
+            return False
         self._report(FORWARD, call, found, outputs, note)
+        return True
 
-    def _named(self, call: Call) -> tuple[Call, Found | None, str | None]:
+    def _named(
+        self, call: Call
+    ) -> tuple[Call, Found | None, tuple[Look, ...], str | None]:
         """Runs the call again. If the inputs were bad already, runs the caller again, which has not
         ended yet, and so on."""
         child = None
         while True:
             if call.inputs_changed():
-                return call, None, CHANGED
+                return call, None, (), CHANGED
             if call.parent is None and call.inputs_bad():
                 child = None
-            found, note = self._again(call, child)
+            found, outputs, note = self._again(call, child)
             if found is not None or call.parent is None or not call.inputs_bad():
-                return call, found, note
+                return call, found, outputs, note
             child, call = call.module, call.parent
 
-    def _again(self, call: Call, child: nn.Module | None) -> tuple[Found | None, str | None]:
+    def _again(
+        self, call: Call, child: nn.Module | None
+    ) -> tuple[Found | None, tuple[Look, ...], str | None]:
         """Runs a call again, to its end or until a child gets bad inputs."""
         names, where = named(self._model), self._replayed(call)
         self._replaying = True
         try:
             if child is not None:
-                return replay.until_bad_input(call, child, names, where), None
+                return replay.until_bad_input(call, child, names, where), (), None
             found, again = replay.forward(call, names, where)
         except Exception as error:
-            return None, f"the replay failed: {error}"
+            return None, (), f"the replay failed: {error}"
         finally:
             self._replaying = False
             self._running.clear()
-        return found, None if found or again else "the replay gave finite numbers"
+        return found, again, None if found or again else "the replay gave finite numbers"
 
     def _replayed(self, call: Call) -> Callable[[], nn.Module]:
         return lambda: self._running[-1] if self._running else call.module
@@ -201,10 +236,14 @@ class Watch:
                 self._ending = True
                 engine = torch.autograd.Variable._execution_engine
                 engine.queue_callback(self._end_of_backward)
-            if finite(grad):
+            bad = partial(self._bad_gradient, grad, call, number, None)
+            if self._is_later(grad):
                 call.grads[number] = grad
+                self._later.ask(grad, bad)
+            elif grad is self._seen_gradient or finite(grad):
+                self._seen_gradient = call.grads[number] = grad
             else:
-                self._bad_gradient(grad, call, number, None)
+                bad()
 
         return hook
 
@@ -212,17 +251,25 @@ class Watch:
         def hook(parameter: Tensor) -> None:
             if self._replaying or self._found_in == self.steps or parameter.grad is None:
                 return
-            if not finite(parameter.grad):
-                self._bad_gradient(parameter.grad, None, 0, name)
+            bad = partial(self._bad_gradient, parameter.grad, None, 0, name)
+            if self._is_later(parameter.grad):
+                self._later.ask(parameter.grad, bad)
+            elif not finite(parameter.grad):
+                bad()
 
         return hook
 
-    def _bad_gradient(self, grad: Tensor, call: Call | None, number: int, name: str | None) -> None:
+    def _bad_gradient(self, grad: Tensor, call: Call | None, number: int, name: str | None) -> bool:
+        """Names the operation behind a bad gradient. Returns True: the step is judged."""
+        if self._found_in == self.steps:
+            return True
+        for each in self._calls:
+            each.grads = {n: kept for n, kept in each.grads.items() if finite(kept)}
         if self._scaler is not None and self._scaler.is_enabled():
             if self._scaler.get_scale() > 1:
                 self.overflows += 1
                 self._found_in = self.steps
-                return
+                return True
         through = self._through(call, name)
         found, note = None, None
         if self._mode is not None:
@@ -246,6 +293,7 @@ class Watch:
         title = f"gradient of {name}" if name else f"gradient of output {number}"
         at = through or call
         self._report(BACKWARD, at, found, (look(title, grad),), note)
+        return True
 
     def _through(self, call: Call | None, name: str | None) -> Call | None:
         """The innermost call whose outputs have finite gradients, and that made the bad one."""
@@ -267,9 +315,12 @@ class Watch:
 
     def _end_of_backward(self) -> None:
         self._ending, self._ended = False, True
+        self._later.answer()
         self._release()
 
     def _release(self) -> None:
+        self._later.forget()
+        self._seen_gradient = None
         for call in self._calls:
             call.release()
         self._calls.clear()

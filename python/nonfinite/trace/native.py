@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """The table that the sinks write: the library of the wheel `nonfinite_onnxruntime`, by ctypes.
 
 The structs are those of `engines/onnxruntime/src/trace/`.

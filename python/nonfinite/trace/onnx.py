@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """`trace_onnx`: runs a model, and names the node that made the first NaN or infinity.
 
 1. ONNX Runtime writes its optimised graph (level ALL; if the result does not load, EXTENDED, BASIC,
