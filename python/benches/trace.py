@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-RUNS = 41
+RUNS = 31
 
 
 def cpu() -> str:

@@ -199,3 +199,14 @@ def test_command(tmp_path, capsys):
     assert main([str(model), "--input", str(arrays)]) == 0
     assert main([str(tmp_path / "missing.onnx")]) == 2
     assert "missing.onnx" in capsys.readouterr().err
+
+
+def test_a_clean_model_needs_fewer_sinks():
+    nodes = [node("Log", "x", "l", "log"), node("Relu", "l", "r", "relu"),
+             node("Concat", "r l", "y", "concat", axis=0)]  # fmt: skip
+    assert trace_onnx(model_of(nodes), {"x": f32(1)}, level="BASIC").sinks == 1
+    report = trace_onnx(model_of(nodes), {"x": f32(-1)}, level="BASIC")
+    assert (report.sinks, report.first.node) == (3, "log")
+    # A bad weight behind a node that only moves values is seen by the second run.
+    bad = model_of([node("Concat", "x w", "y", "concat", axis=0)], {"w": f32(NAN)})
+    assert trace_onnx(bad, {"x": f32(1)}).first.node == "concat"

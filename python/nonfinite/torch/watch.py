@@ -22,6 +22,13 @@ from nonfinite.trace.report import Look
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
 
+# Modules that make finite outputs of finite inputs, and no NaN of infinities. They get no hooks: bad
+# values are seen in front of them or behind them, and a replay of the caller names the operation.
+KEEP_FINITE = {
+    nn.Identity, nn.Flatten, nn.ReLU, nn.ReLU6, nn.Hardtanh, nn.Sigmoid, nn.Tanh, nn.Dropout,
+    nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d,
+}  # fmt: skip
+
 
 class Watch:
     """The watch of a model. `watch` makes one."""
@@ -70,6 +77,8 @@ class Watch:
     def __enter__(self) -> "Watch":
         for path, module in self._model.named_modules():
             self._paths[module] = path
+            if type(module) in KEEP_FINITE and module is not self._model:
+                continue
             before = module.register_forward_pre_hook(self._before, with_kwargs=True)
             after = module.register_forward_hook(self._after, with_kwargs=True, always_call=True)
             self._exits.callback(before.remove)

@@ -25,6 +25,13 @@ MOVES = {
     ("com.microsoft.nchwc", "ReorderOutput"),
 }
 
+# Of finite inputs, these make finite outputs. The first run has no sinks behind them.
+KEEP_FINITE = set(
+    "Relu Clip Sigmoid HardSigmoid Tanh Softmax Erf Softsign Abs Neg Sign Floor Ceil "
+    "Round Max Min MaxPool GlobalMaxPool ReduceMax ReduceMin Concat Split Slice Gather "
+    "GatherElements GatherND Expand Tile DepthToSpace SpaceToDepth Where Sin Cos".split()
+)
+
 # Outputs that are no floating-point numbers, or no tensors. Sinks cost time there and see nothing.
 NO_FLOATS = set(
     "Shape Size NonZero ArgMax ArgMin Equal Less LessOrEqual Greater GreaterOrEqual And Or Not Xor "
@@ -176,6 +183,11 @@ def is_move(proto: NodeProto) -> bool:
     """Whether the node keeps every element of its first input, and makes no other."""
     domain = "" if proto.domain == "ai.onnx" else proto.domain
     return (domain, proto.op_type) in MOVES and len(proto.input) > 0
+
+
+def keeps_finite(proto: NodeProto) -> bool:
+    """Whether the outputs are finite if the inputs are."""
+    return proto.op_type in KEEP_FINITE and proto.domain in ("", "ai.onnx")
 
 
 def constant(proto: NodeProto) -> TensorProto | None:

@@ -3,8 +3,10 @@
 
 1. ONNX Runtime writes its optimised graph (level ALL; if the result does not load, EXTENDED, BASIC,
    and the graph as it is).
-2. A sink goes behind each float tensor, also in the graphs of If, Loop and Scan (`prepare.py`).
-3. The graph runs without further optimisation, so that what is looked at is what runs.
+2. Sinks go behind nodes that can make bad values, also in the graphs of If, Loop and Scan
+   (`prepare.py`).
+3. The graph runs without further optimisation, so that what is looked at is what runs. If anything
+   is bad, the graph runs again with a sink behind each float tensor.
 4. The events in the table are judged (`origin.py`), and named as in the original (`names.py`).
 5. If the first finding is a fused node or a folded constant, the graph runs again as it is, to
    name the node inside.
@@ -103,11 +105,11 @@ class Run:
         library = tracer.options.library
         self.weights = bad_weights(library, self.graph, prepared.weights_folder)
         self.looks = tracer.looks(arrays)
-        bad_inputs = {key: look for key, look in self.looks.items() if look.bad}
+        self.bad_inputs = {key: look for key, look in self.looks.items() if look.bad}
         prepared.run(inputs_.feeds(tracer.model.graph, arrays))
         self.events = prepared.table.events()
         self.rows = prepared.table.rows()
-        constants = self.weights | bad_inputs
+        constants = self.weights | self.bad_inputs
         judge = Judge(self.graph, prepared.keys, self.events, constants, tracer.allowed)
         self.judge = judge
         self.found = [self._finding(tracer, each) for each in judge.judged
@@ -164,7 +166,7 @@ class Run:
     def bad_outputs(self) -> list[str]:
         """The outputs of the model that are bad, without intended masks."""
         bad = {self.prepared.keys[event.number] for event in self.events} - self.intended
-        bad |= self.looks.keys() & {key for key, look in self.looks.items() if look.bad}
+        bad |= self.bad_inputs.keys()
         graph = self.graph
         outputs = graph.main.graph.output
         return [value.name for value in outputs if graph.key(graph.main, value.name) in bad]
@@ -225,8 +227,12 @@ class Tracer:
         for level in levels:
             prepared = None
             try:
-                prepared = Prepared(self.options, self.path, level)
-                return prepared, Run(self, prepared, arrays)
+                for full in (False, True):
+                    prepared = Prepared(self.options, self.path, level, full)
+                    run = Run(self, prepared, arrays)
+                    if full or not (run.events or run.weights or run.bad_inputs):
+                        return prepared, run
+                    prepared.close()
             except Exception as error:
                 if prepared is not None:
                     prepared.close()
@@ -277,7 +283,7 @@ class Tracer:
             findings=tuple(run.findings),
             reached=tuple(reached),
             weights=tuple(weights.values()),
-            bad_inputs=tuple(look for look in run.looks.values() if look.bad),
+            bad_inputs=tuple(run.bad_inputs.values()),
             bad_outputs=tuple(run.bad_outputs()),
             peaks=tuple(_peaks(run.rows, run.prepared.keys)),
             sinks=len(run.prepared.keys),

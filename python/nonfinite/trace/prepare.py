@@ -10,7 +10,7 @@ import onnx
 import onnxruntime as ort
 from onnx import ModelProto, NodeProto, helper
 
-from nonfinite.trace.model import Graph, Key, Scope, is_move
+from nonfinite.trace.model import Graph, Key, Scope, is_move, keeps_finite
 from nonfinite.trace.native import FLOATS, Library, Table
 
 DOMAIN = "nonfinite.trace"
@@ -47,8 +47,8 @@ class Options:
 class Prepared:
     """A session that writes into a table, and the graph that it runs."""
 
-    def __init__(self, options: Options, model: Path, level: str) -> None:
-        self.level = level
+    def __init__(self, options: Options, model: Path, level: str, full: bool = False) -> None:
+        self.level, self.full = level, full
         self.folder = tempfile.TemporaryDirectory(prefix="nonfinite-trace-")
         self.table: Table | None = None
         try:
@@ -65,7 +65,7 @@ class Prepared:
         proto = onnx.load(str(model), load_external_data=False)
         self.weights_folder = weights
         self.graph = Graph(proto)
-        self.keys = sink_keys(self.graph)
+        self.keys = sink_keys(self.graph, self.full)
         self.numbers = {key: number for number, key in enumerate(self.keys)}
         self.table = Table(options.library, len(self.keys))
         add_sinks(self.graph, proto, self.numbers, self.table.id)
@@ -109,18 +109,24 @@ def optimised(options: Options, model: Path, level: str, folder: Path) -> Path:
     return path
 
 
-def sink_keys(graph: Graph) -> list[Key]:
-    """The tensors that get a sink, in the order of the file."""
+def sink_keys(graph: Graph, full: bool) -> list[Key]:
+    """The tensors that get a sink, in the order of the file.
+
+    Not `full`: only so many that one of them sees something, if anything in the graph is bad and
+    the weights and inputs are not. This takes less time, and is enough for a clean model.
+    """
     keys: list[Key] = []
     for scope in graph.scopes:
         if scope.owner is not None:
-            types = ((value.name, graph.types.get((scope.path, value.name))) for value in
-                     scope.graph.input)
-            keys += [(scope.path, name) for name, type_ in types if type_ in (None, *FLOATS)]
+            for value in scope.graph.input:
+                key = (scope.path, value.name)
+                if graph.types.get(key) in (None, *FLOATS):
+                    keys.append(key)
         for place in scope.places:
-            if not is_move(place.proto):
-                names = [name for name in place.proto.output if name]
-                keys += [(scope.path, n) for n in names if graph.may_be_float(place, n)]
+            if is_move(place.proto) or (not full and keeps_finite(place.proto)):
+                continue
+            names = [name for name in place.proto.output if name]
+            keys += [(scope.path, n) for n in names if graph.may_be_float(place, n)]
     return keys
 
 
