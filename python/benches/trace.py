@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-RUNS = 31
+RUNS = 25
 
 
 def cpu() -> str:

@@ -205,6 +205,11 @@ def test_a_clean_model_needs_fewer_sinks():
     nodes = [node("Log", "x", "l", "log"), node("Relu", "l", "r", "relu"),
              node("Concat", "r l", "y", "concat", axis=0)]  # fmt: skip
     assert trace_onnx(model_of(nodes), {"x": f32(1)}, level="BASIC").sinks == 1
+    assert trace_onnx(model_of(nodes), {"x": f32(1)}, level="BASIC", full=True).sinks == 3
+    carried = model_of([node("Exp", "x", "e", "exp"), node("Mul", "e x", "m", "mul"),
+                        node("Sub", "m e", "y", "sub")])  # fmt: skip
+    assert trace_onnx(carried, {"x": f32(1)}, level="BASIC").sinks == 1
+    assert trace_onnx(carried, {"x": f32(100)}, level="BASIC").first.node == "exp"
     report = trace_onnx(model_of(nodes), {"x": f32(-1)}, level="BASIC")
     assert (report.sinks, report.first.node) == (3, "log")
     # A bad weight behind a node that only moves values is seen by the second run.

@@ -47,6 +47,7 @@ pub(crate) struct Input<'a> {
     pub(crate) data: *const c_void,
     pub(crate) shape: Cow<'a, [i64]>,
     /// The number of the element type in ONNX.
+    #[allow(dead_code, reason = "the library for ONNX's own domain has typed inputs")]
     pub(crate) element: c_int,
 }
 

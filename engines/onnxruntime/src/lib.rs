@@ -3,7 +3,7 @@
 //! any shape, one output of the same shape, bool.
 //!
 //! In the domain `nonfinite.trace`: `Sink`, which looks at a tensor for `nonfinite.trace_onnx` of
-//! the Python package `nonfinite` (see [`trace`]).
+//! the Python package `nonfinite` (`src/trace/mod.rs`).
 //!
 //! The runtime loads this library by `SessionOptions::RegisterCustomOpsLibrary` and calls
 //! [`RegisterCustomOps`].

@@ -29,6 +29,8 @@ def main(arguments: Sequence[str]) -> int:
                         help="the optimisation of the graph (default: the first that works)")
     parser.add_argument("--custom-ops", metavar="LIBRARY", action="append", default=[],
                         help="a library of custom operators that the model needs")
+    parser.add_argument("--full", action="store_true",
+                        help="look at all float tensors even if the model is clean")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--html", metavar="FILE", help="write a page with the graph")
     options = parser.parse_args(arguments)
@@ -51,6 +53,7 @@ def main(arguments: Sequence[str]) -> int:
             seed=options.seed,
             threads=options.threads,
             level=options.level,
+            full=options.full,
             custom_ops=options.custom_ops,
         )
         if options.html:

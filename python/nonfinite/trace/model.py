@@ -32,6 +32,10 @@ KEEP_FINITE = set(
     "GatherElements GatherND Expand Tile DepthToSpace SpaceToDepth Where Sin Cos".split()
 )
 
+# A bad element of an input makes at least one element of the output bad: NaN stays NaN, and an
+# infinity stays one or becomes NaN (0 * Inf, Inf - Inf). The first run looks at the output only.
+CARRY = {"Add", "Sub", "Mul", "MatMul"}
+
 # Outputs that are no floating-point numbers, or no tensors. Sinks cost time there and see nothing.
 NO_FLOATS = set(
     "Shape Size NonZero ArgMax ArgMin Equal Less LessOrEqual Greater GreaterOrEqual And Or Not Xor "

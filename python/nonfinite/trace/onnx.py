@@ -59,6 +59,7 @@ def trace_onnx(
     seed: int = 0,
     threads: int | None = None,
     level: str | None = None,
+    full: bool = False,
     custom_ops: Sequence[str] = (),
 ) -> Report:
     """Runs an ONNX model, and names the node that made the first NaN or infinity.
@@ -70,7 +71,8 @@ def trace_onnx(
 
     `allow`: names of nodes or tensors, with `*` as in file names. Infinities from there are
     intended. `threads`: of the runtime. `level`: "ALL", "EXTENDED", "BASIC" or "ORIGINAL"; by
-    default the first of them that works. `custom_ops`: libraries of custom operators of the model.
+    default the first of them that works. `full`: look at all float tensors even if the model is
+    clean, for a complete `Report.peaks`. `custom_ops`: libraries of custom operators of the model.
 
     Needs onnx, onnxruntime 1.24 or later and the wheel nonfinite_onnxruntime. Raises ImportError
     without them, ValueError for wrong arguments, and the errors of the runtime for a model that
@@ -92,7 +94,7 @@ def trace_onnx(
             tracer.notes.append(f"the inputs are random: {made}")
         else:
             arrays = inputs_.checked(graph, inputs)
-        return tracer.trace(title, arrays, level)
+        return tracer.trace(title, arrays, level, full)
 
 
 class Run:
@@ -205,10 +207,12 @@ class Tracer:
                     found["", value.name] = look
         return found
 
-    def trace(self, title: str, arrays: dict[str, Any], level: str | None) -> Report:
+    def trace(
+        self, title: str, arrays: dict[str, Any], level: str | None, full: bool
+    ) -> Report:
         """Runs the model, and once more as it is if the first finding needs that."""
         weights = bad_weights(self.options.library, self.original, self.path.parent)
-        prepared, run = self._run(arrays, [level] if level else list(LEVELS))
+        prepared, run = self._run(arrays, [level] if level else list(LEVELS), full)
         try:
             report = self._report(title, run, weights)
             first = report.first
@@ -222,15 +226,17 @@ class Tracer:
             prepared.close()
         return self._refined(report, first, folded, arrays, weights)
 
-    def _run(self, arrays: dict[str, Any], levels: Sequence[str]) -> tuple[Prepared, Run]:
+    def _run(
+        self, arrays: dict[str, Any], levels: Sequence[str], full: bool
+    ) -> tuple[Prepared, Run]:
         """The first of the levels that works."""
         for level in levels:
             prepared = None
             try:
-                for full in (False, True):
-                    prepared = Prepared(self.options, self.path, level, full)
+                for all_tensors in (True,) if full else (False, True):
+                    prepared = Prepared(self.options, self.path, level, all_tensors)
                     run = Run(self, prepared, arrays)
-                    if full or not (run.events or run.weights or run.bad_inputs):
+                    if all_tensors or not (run.events or run.weights or run.bad_inputs):
                         return prepared, run
                     prepared.close()
             except Exception as error:
@@ -252,7 +258,7 @@ class Tracer:
     ) -> Report:
         """Names the node inside a fused node, or inside the nodes that became a constant."""
         try:
-            prepared, run = self._run(arrays, ["ORIGINAL"])
+            prepared, run = self._run(arrays, ["ORIGINAL"], True)
         except Exception as error:
             note = f"the graph as it is does not run: {error}"
             return dataclasses.replace(report, notes=(*report.notes, note))

@@ -10,7 +10,7 @@ import onnx
 import onnxruntime as ort
 from onnx import ModelProto, NodeProto, helper
 
-from nonfinite.trace.model import Graph, Key, Scope, is_move, keeps_finite
+from nonfinite.trace.model import CARRY, Graph, Key, Scope, is_move, keeps_finite
 from nonfinite.trace.native import FLOATS, Library, Table
 
 DOMAIN = "nonfinite.trace"
@@ -127,7 +127,24 @@ def sink_keys(graph: Graph, full: bool) -> list[Key]:
                 continue
             names = [name for name in place.proto.output if name]
             keys += [(scope.path, n) for n in names if graph.may_be_float(place, n)]
-    return keys
+    return keys if full else without_carried(graph, keys)
+
+
+def without_carried(graph: Graph, keys: list[Key]) -> list[Key]:
+    """Leaves out tensors that are bad only if another one of `keys` is: they go into a node that
+    carries bad elements on. From the end, so that consumers are decided first."""
+    looked, carried = set(keys), set[Key]()
+    for place in reversed(graph.places):
+        for key in graph.outputs_of(place):
+            users = [
+                user for user in graph.users[key]
+                if user.scope is place.scope
+                and user.proto.op_type in CARRY
+                and user.proto.domain in ("", "ai.onnx")
+            ]  # fmt: skip
+            if any(out in looked for user in users for out in graph.outputs_of(user)):
+                carried.add(key)
+    return [key for key in keys if key not in carried]
 
 
 def add_sinks(graph: Graph, model: ModelProto, numbers: dict[Key, int], table: int) -> None:

@@ -154,7 +154,7 @@ class Report:
     bad_inputs: tuple[Look, ...]
     bad_outputs: tuple[str, ...]
     peaks: tuple[Peak, ...]
-    """All float tensors, the closest to its limit first."""
+    """The float tensors that were looked at, the closest to its limit first."""
     sinks: int
     """How many tensors were looked at."""
     notes: tuple[str, ...]
