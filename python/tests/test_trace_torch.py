@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from nonfinite.torch import NonFiniteError, UnsupportedError, watch
+from nonfinite.torch import BadValueError, UnsupportedError, watch
 
 SOURCE = Path(__file__)
 INF, NAN = math.inf, math.nan
@@ -160,7 +160,7 @@ FAULTS = [
 
 def run(model, x=None, **options):
     torch.manual_seed(0)
-    with pytest.raises(NonFiniteError) as error, watch(model, **options):
+    with pytest.raises(BadValueError) as error, watch(model, **options):
         model(torch.randn(3, 4) if x is None else x)
     return error.value.finding
 
@@ -262,7 +262,7 @@ BACKWARD = [
 def test_backward_fault_is_named(name, block, operator, options):
     model = Faulty(block())
     torch.manual_seed(0)
-    with pytest.raises(NonFiniteError) as error, watch(model, **options):
+    with pytest.raises(BadValueError) as error, watch(model, **options):
         model(torch.randn(3, 4)).sum().backward()
     finding = error.value.finding
     assert (finding.kind, finding.phase) == ("origin", "backward"), str(finding)
@@ -275,11 +275,11 @@ def test_backward_fault_is_named(name, block, operator, options):
 def test_backward_of_the_loss():
     model = Faulty(nn.Identity())
     torch.manual_seed(0)
-    with pytest.raises(NonFiniteError) as error, watch(model):
+    with pytest.raises(BadValueError) as error, watch(model):
         (model(torch.randn(3, 4)) * 0).sqrt().sum().backward()
     assert error.value.finding.phase == "backward"
     assert "loss" in error.value.finding.note
-    with pytest.raises(NonFiniteError) as error, watch(model, operations=True):
+    with pytest.raises(BadValueError) as error, watch(model, operations=True):
         y = model(torch.randn(3, 4))
         y = (y * 0).sqrt()  # fault: loss
         y.sum().backward()
@@ -291,7 +291,7 @@ def test_exploding_learning_rate():
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e12)
     x = torch.randn(16, 4)
-    with pytest.raises(NonFiniteError) as error, watch(model):
+    with pytest.raises(BadValueError) as error, watch(model):
         for _ in range(100):
             optimizer.zero_grad()
             model(x).square().mean().backward()
@@ -470,7 +470,7 @@ def test_checkpoint():
             model(torch.randn(3, 4)).sum().backward()
     assert found.findings == [] and found.steps == 2
     assert run(Blocks(Logarithm(), True)).line == line_of("log")
-    with pytest.raises(NonFiniteError) as error, watch(Blocks(Norm(), True)) as found:
+    with pytest.raises(BadValueError) as error, watch(Blocks(Norm(), True)) as found:
         found._model(torch.randn(3, 4)).sum().backward()
     finding = error.value.finding
     assert (finding.phase, finding.module) == ("backward", "blocks.1")
@@ -478,7 +478,7 @@ def test_checkpoint():
 
 def test_parts_of_the_model_called_one_by_one():
     model = Blocks(Norm(), False)
-    with pytest.raises(NonFiniteError) as error, watch(model) as found:
+    with pytest.raises(BadValueError) as error, watch(model) as found:
         x = torch.randn(3, 4)
         for block in model.blocks:
             x = block(x)
@@ -520,7 +520,7 @@ def test_frozen_and_shared_modules():
     shared = nn.Linear(4, 4)
     model = nn.Sequential(shared, nn.ReLU(), shared, Root(), shared)
     shared.weight.requires_grad_(False)
-    with pytest.raises(NonFiniteError) as error, watch(model):
+    with pytest.raises(BadValueError) as error, watch(model):
         model(torch.randn(3, 4)).sum().backward()
     finding = error.value.finding
     assert (finding.phase, finding.module) == ("backward", "3")

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from nonfinite._native import NonFiniteError
 from nonfinite.trace.report import WORDS, Look, _plain
 
 FORWARD, BACKWARD = "forward", "backward"
@@ -67,7 +68,7 @@ class Finding:
         return "\n".join(lines)
 
 
-class NonFiniteError(ArithmeticError):
+class BadValueError(NonFiniteError):
     """A watched model made a NaN or an infinity. `finding` says where."""
 
     def __init__(self, finding: Finding) -> None:

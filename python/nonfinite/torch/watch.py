@@ -17,7 +17,7 @@ from nonfinite.torch.look import finite, look, tensors
 from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call
-from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, NonFiniteError
+from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValueError
 from nonfinite.trace.report import Look
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
@@ -367,4 +367,4 @@ class Watch:
         if callable(self._on_bad):
             self._on_bad(finding)
         elif self._on_bad == "raise":
-            raise NonFiniteError(finding)
+            raise BadValueError(finding)
