@@ -119,7 +119,8 @@ def models(folder: Path) -> dict[str, tuple[Path | None, dict[str, list[int]]]]:
             in_wheel(ocr, "models/ch_ppocr_mobile_v2.0_cls_infer.onnx"), {"x": [1, 3, 48, 192]},
         ),
         "silero-vad": (
-            in_wheel("silero_vad", "data/silero_vad_16k_op15.onnx"), {"input": [1, 512], "state": [2, 1, 128]},
+            in_wheel("silero_vad", "data/silero_vad_16k_op15.onnx"),
+            {"input": [1, 512], "state": [2, 1, 128]},
         ),
         "transformer, 500 MB": (transformer(folder), {"x": [1, 64, 1024]}),
     }  # fmt: skip

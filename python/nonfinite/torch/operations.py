@@ -78,7 +78,8 @@ class Operations(TorchDispatchMode):
 
     def _looks(self, args: Any, kwargs: Any) -> tuple[Look, ...]:
         found = [each for each in tensors((args, kwargs)) if each.is_floating_point()]
-        return tuple(look(self._named.get(storage(each), f"{n}"), each) for n, each in enumerate(found))
+        names = [self._named.get(storage(each), f"{n}") for n, each in enumerate(found)]
+        return tuple(map(look, names, found))
 
     def _judge(
         self,

@@ -22,8 +22,9 @@ from nonfinite.trace.report import Look
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
 
-# Modules that make finite outputs of finite inputs, and no NaN of infinities. They get no hooks: bad
-# values are seen in front of them or behind them, and a replay of the caller names the operation.
+# Modules that make finite outputs of finite inputs, and no NaN of infinities. They get no hooks:
+# bad values are seen in front of them or behind them, and a replay of the caller names the
+# operation.
 KEEP_FINITE = {
     nn.Identity, nn.Flatten, nn.ReLU, nn.ReLU6, nn.Hardtanh, nn.Sigmoid, nn.Tanh, nn.Dropout,
     nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d,
