@@ -90,8 +90,10 @@ def test_layer_norm_is_judged_as_it_runs():
         node("LayerNormalization", "x scale", "n", "norm", axis=-1),
         node("Tanh", "n", "y", "tanh"),
     ]
-    report = trace_onnx(model_of(nodes, {"scale": f32(1, 1, 1)}), {"x": f32([1e18, 2e18, 3e18])})
+    report = trace_onnx(model_of(nodes, {"scale": f32(1, 1, 1)}), {"x": f32([1e20, 2e20, 3e20])})
     assert report.clean, str(report)
+    square = trace_onnx(model_of([node("Mul", "x x", "y", "square")]), {"x": f32(1e20)})
+    assert square.first.node == "square"
 
 
 def test_unused_bad_row_is_found_in_its_weight():

@@ -1,161 +1,29 @@
-"""Tests of `nonfinite.torch.watch`. The line of each fault ends with `# fault: NAME`."""
+"""Tests of `nonfinite.torch.watch`."""
 
 import dataclasses
-import math
 from collections import OrderedDict
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
-from torch.utils.checkpoint import checkpoint
+from torch_faults import (
+    FAULTS,
+    INF,
+    NAN,
+    SOURCE,
+    Blocks,
+    Faulty,
+    Logarithm,
+    Norm,
+    Random,
+    Root,
+    line_of,
+)
 
 from nonfinite.torch import BadValueError, UnsupportedError, watch
 
-SOURCE = Path(__file__)
-INF, NAN = math.inf, math.nan
-
-
-def line_of(name):
-    lines = SOURCE.read_text().splitlines()
-    found = [n for n, line in enumerate(lines, 1) if line.endswith(f"# fault: {name}")]
-    assert len(found) == 1, name
-    return found[0]
-
-
-class Faulty(nn.Module):
-    """A model with a good layer, a faulty block and another good layer."""
-
-    def __init__(self, block, width=4):
-        super().__init__()
-        self.before, self.block, self.after = nn.Linear(width, width), block, nn.Linear(4, width)
-
-    def forward(self, x):
-        return self.after(self.block(self.before(x)))
-
-
-class MaskedAttention(nn.Module):
-    def forward(self, x):
-        mask = torch.ones(len(x), len(x), dtype=torch.bool)
-        mask[1] = False
-        scores = (x @ x.T).masked_fill(~mask, -INF)
-        weights = scores.softmax(-1)  # fault: softmax
-        return weights @ x
-
-
-class Normalised(nn.Module):
-    def forward(self, x):
-        x = F.relu(x - 1e9)
-        return x / x.sum(-1, keepdim=True)  # fault: zero by zero
-
-
-class Logarithm(nn.Module):
-    def forward(self, x):
-        return torch.log(x - 1e3).tanh()  # fault: log
-
-
-class Difference(nn.Module):
-    def forward(self, x):
-        large = torch.exp(x.abs() + 100)  # fault: exp
-        return large - large
-
-
-class HalfScores(nn.Module):
-    def forward(self, x):
-        half = (x * 0 + 300).half()
-        scores = half * half  # fault: half
-        return scores.float().softmax(-1)
-
-
-class Standardised(nn.Module):
-    def forward(self, x):
-        x = torch.full_like(x, 2)
-        return (x - x.mean()) / x.std()  # fault: deviation
-
-
-class Uninitialised(nn.Module):
-    def forward(self, x):
-        with torch.no_grad():
-            buffer = torch.full_like(x, 3e38)
-        return x.sign() * 5 * buffer  # fault: buffer
-
-
-class InPlace(nn.Module):
-    def forward(self, x):
-        x = x.clone()
-        x.abs_()
-        x.neg_().sub_(1).sqrt_()  # fault: in place
-        return x * 2
-
-
-class Inner(nn.Module):
-    def forward(self, x):
-        return torch.reciprocal(x * 0)  # fault: inner
-
-
-class Outer(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Identity(), nn.Dropout(0.5), Inner(), nn.ReLU()])
-
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer(x)
-        return {"x": x}["x"]
-
-
-class Between(nn.Module):
-    """The fault stands between two layers, in code of the parent."""
-
-    def __init__(self):
-        super().__init__()
-        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
-
-    def forward(self, x):
-        x = self.one(x)
-        x = torch.acos(x.abs() + 2)  # fault: between
-        return self.two(x)
-
-
-class Eight(nn.Module):
-    def forward(self, x):
-        wide = torch.ones_like(x) * 3e6
-        small = wide.to(torch.float8_e5m2)  # fault: fp8
-        return small.float()
-
-
-class Power(nn.Module):
-    def forward(self, x):
-        return (-x.abs() - 1) ** 0.5  # fault: power
-
-
-class Random(nn.Module):
-    """Dropout decides whether there is a fault: a replay with other random numbers misses it."""
-
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        kept = self.drop(torch.ones_like(x))
-        return torch.log(kept[:1, :1]) + x  # fault: random
-
-
-FAULTS = [
-    ("softmax", MaskedAttention, "block", "aten._softmax.default", "NaN from Inf"),
-    ("zero by zero", Normalised, "block", "aten.div.Tensor", "origin"),
-    ("log", Logarithm, "block", "aten.log.default", "origin"),
-    ("exp", Difference, "block", "aten.exp.default", "origin"),
-    ("half", HalfScores, "block", "aten.mul.Tensor", "origin"),
-    ("deviation", Standardised, "block", "aten.div.Tensor", "origin"),
-    ("buffer", Uninitialised, "block", "aten.mul.Tensor", "origin"),
-    ("in place", InPlace, "block", "aten.sqrt_.default", "origin"),
-    ("inner", Outer, "block.layers.2", "aten.reciprocal.default", "origin"),
-    ("between", Between, "block", "aten.acos.default", "origin"),
-    ("fp8", Eight, "block", "aten._to_copy.default", "origin"),
-    ("power", Power, "block", "aten.pow.Tensor_Scalar", "origin"),
-]
+HERE = Path(__file__)
 
 
 def run(model, x=None, **options):
@@ -226,7 +94,7 @@ def test_bad_row_of_an_embedding():
     finding = run(model, torch.tensor([[1, 7]]))
     assert (finding.kind, finding.parameter) == ("entry", "embedding.weight")
     assert (finding.module, finding.coordinate) == ("embedding", (0, 1, 1))
-    assert finding.line == line_of("embedding")
+    assert finding.line == line_of("embedding", HERE)
 
 
 def test_bad_input():
@@ -235,20 +103,6 @@ def test_bad_input():
     finding = run(Faulty(nn.Identity()), x)
     assert (finding.kind, finding.module) == ("entry", "before")
     assert finding.parameter == "input 0 of the model"
-
-
-class Root(nn.Module):
-    def forward(self, x):
-        return torch.sqrt(x * 0)  # fault: sqrt backward
-
-
-class Norm(nn.Module):
-    """The square root has an infinite slope at 0, and 0 times infinity is a NaN."""
-
-    def forward(self, x):
-        squares = (x - x.detach()) ** 2
-        root = squares.sum(-1).sqrt()  # fault: norm backward
-        return x + root[:, None]
 
 
 BACKWARD = [
@@ -283,7 +137,7 @@ def test_backward_of_the_loss():
         y = model(torch.randn(3, 4))
         y = (y * 0).sqrt()  # fault: loss
         y.sum().backward()
-    assert error.value.finding.line == line_of("loss")
+    assert error.value.finding.line == line_of("loss", HERE)
 
 
 def test_exploding_learning_rate():
@@ -382,7 +236,7 @@ class SubOfOrdered(OrderedDict):
 )
 def test_structured_outputs(make):
     finding = run(Structured(make))
-    assert (finding.module, finding.line) == ("", line_of("structured"))
+    assert (finding.module, finding.line) == ("", line_of("structured", HERE))
 
 
 def test_record_and_functions():
@@ -448,21 +302,6 @@ def test_texts():
     assert '"line": %d' % line_of("log") in finding.to_json()
 
 
-class Blocks(nn.Module):
-    def __init__(self, block, checkpointed):
-        super().__init__()
-        self.blocks = nn.ModuleList([nn.Linear(4, 4), block, nn.Linear(4, 4)])
-        self.checkpointed = checkpointed
-
-    def forward(self, x):
-        for block in self.blocks:
-            if self.checkpointed:
-                x = checkpoint(block, x, use_reentrant=False)
-            else:
-                x = block(x)
-        return x
-
-
 def test_checkpoint():
     model = Blocks(nn.Sequential(nn.Dropout(0.5), nn.Tanh()), True)
     with watch(model) as found:
@@ -498,7 +337,7 @@ def test_input_that_was_changed_in_place():
     assert (finding.kind, finding.module) == ("unknown", "")
     assert "in place" in finding.note
     finding = run(Changing(), operations=True)
-    assert (finding.kind, finding.line) == ("origin", line_of("changed"))
+    assert (finding.kind, finding.line) == ("origin", line_of("changed", HERE))
 
 
 def test_transformer_of_torch():
