@@ -26,18 +26,20 @@ from nonfinite._native import (
 # For type checkers. `typing.TYPE_CHECKING` would import `typing`, which takes milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nonfinite import torch as torch
     from nonfinite._checks import *
+    from nonfinite.trace.onnx import trace_onnx as trace_onnx
 else:
 
     def __getattr__(name: str) -> object:
         """Import the checks of files at their first use: arrays and the command need none."""
         from importlib import import_module
-        from importlib.util import find_spec
 
-        # `from nonfinite import report` asks here before it imports the module. If the module that
-        # asks is one of those that `_checks` imports, `_checks` cannot be imported now.
-        if find_spec(f"nonfinite.{name}"):
-            raise AttributeError(f"module 'nonfinite.{name}' is not imported")
+        if name in ("torch", "trace_onnx"):
+            # They need torch, or onnx and onnxruntime.
+            if name == "torch":
+                return import_module("nonfinite.torch")
+            return import_module("nonfinite.trace.onnx").trace_onnx
         checks = import_module("nonfinite._checks")
         if name not in checks.__all__:
             raise AttributeError(f"module 'nonfinite' has no attribute {name!r}")

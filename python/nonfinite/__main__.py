@@ -7,6 +7,10 @@ from nonfinite import _files
 
 def main() -> int:
     """Run the command with the arguments of the process. Returns the exit status."""
+    if sys.argv[1:2] == ["trace"]:
+        from nonfinite.trace.command import main as trace
+
+        return trace(sys.argv[2:])
     return _files.run_command(["nonfinite", *sys.argv[1:]])
 
 

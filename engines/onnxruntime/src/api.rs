@@ -8,12 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
 
 use ort_sys::{
-    ONNXTensorElementDataType as ElementType, OrtApi, OrtApiBase, OrtCustomOpDomain, OrtErrorCode,
-    OrtKernelContext, OrtKernelInfo, OrtSessionOptions, OrtShapeInferContext, OrtStatusPtr,
-    OrtTensorTypeAndShapeInfo, OrtValue,
+    ONNXTensorElementDataType as ElementType, OrtApi, OrtApiBase, OrtCustomOp, OrtCustomOpDomain,
+    OrtErrorCode, OrtKernelContext, OrtKernelInfo, OrtSessionOptions, OrtShapeInferContext,
+    OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
 };
-
-use crate::operator::Operator;
 
 /// Version of the interface that this library asks the runtime for: the first of ONNX Runtime 1.17.
 pub(crate) const API_VERSION: u32 = 17;
@@ -43,6 +41,15 @@ type ShapeFn = unsafe extern "system" fn(
     *mut *const i64,
     *mut usize,
 ) -> OrtStatusPtr;
+
+/// Input 0 of the node being computed, which lives as long as the call of the node.
+pub(crate) struct Input<'a> {
+    pub(crate) data: *const c_void,
+    pub(crate) shape: Cow<'a, [i64]>,
+    /// The number of the element type in ONNX.
+    #[allow(dead_code, reason = "the library for ONNX's own domain has typed inputs")]
+    pub(crate) element: c_int,
+}
 
 /// Type and shape of a tensor, released on drop.
 struct Info {
@@ -134,14 +141,14 @@ impl Api {
         Ok(domain)
     }
 
-    /// `domain` is one that [`Api::create_domain`] made.
+    /// `domain` is one that [`Api::create_domain`] made. `operator` lives forever.
     pub(crate) fn add_operator(
         self,
         domain: *mut OrtCustomOpDomain,
-        operator: &'static Operator,
+        operator: *const OrtCustomOp,
     ) -> Result<(), Failure> {
         // SAFETY: the domain exists, as nobody releases it; the operator lives forever.
-        checked(unsafe { ((*self.table).CustomOpDomain_Add)(domain, operator.as_custom_op()) })
+        checked(unsafe { ((*self.table).CustomOpDomain_Add)(domain, operator) })
     }
 
     /// `options` are those that the runtime gave, `domain` is one that [`Api::create_domain`] made.
@@ -192,28 +199,66 @@ impl Api {
         message
     }
 
-    /// The data and the shape of input 0 of the node being computed. Both live as long as the call
-    /// that `context` was given for.
-    pub(crate) fn input(
+    /// Input 0 of the node being computed, which is a tensor by the operator's declaration.
+    pub(crate) fn input(self, context: &*mut OrtKernelContext) -> Result<Input<'_>, Failure> {
+        self.tensor(self.value(*context)?)
+    }
+
+    /// Input 0 of the node being computed, or `None` if the input is no tensor (a sequence).
+    #[allow(dead_code, reason = "the library for ONNX's own domain has no sinks")]
+    pub(crate) fn tensor_input(
         self,
         context: &*mut OrtKernelContext,
-    ) -> Result<(*const c_void, Cow<'_, [i64]>), Failure> {
+    ) -> Result<Option<Input<'_>>, Failure> {
+        let value = self.value(*context)?;
+        let mut is_tensor = 0;
+        // SAFETY: the runtime gave the value for the call that we are in.
+        checked(unsafe { ((*self.table).IsTensor)(value, &mut is_tensor) })?;
+        if is_tensor == 0 { Ok(None) } else { self.tensor(value).map(Some) }
+    }
+
+    /// Calls `run(data, i)` for each i below `total`, on the threads of the session. Returns after
+    /// the last call.
+    ///
+    /// # Safety
+    /// `run` accepts `data` on any thread, and several calls at once.
+    #[allow(dead_code, reason = "the library for ONNX's own domain has no sinks")]
+    pub(crate) unsafe fn parallel_for(
+        self,
+        context: *mut OrtKernelContext,
+        run: unsafe extern "system" fn(*mut c_void, usize),
+        total: usize,
+        data: *const c_void,
+    ) -> Result<(), Failure> {
+        // SAFETY: the runtime gave the context for the call that we are in; the rest as the caller
+        // promises. 0: the runtime decides how many calls a thread takes at once.
+        checked(unsafe {
+            ((*self.table).KernelContext_ParallelFor)(context, run, total, 0, data.cast_mut())
+        })
+    }
+
+    fn value(self, context: *mut OrtKernelContext) -> Result<*const OrtValue, Failure> {
         let mut value: *const OrtValue = ptr::null();
         // SAFETY: the runtime gave the context for the call that we are in; `value` takes a
         // pointer.
-        checked(unsafe { ((*self.table).KernelContext_GetInput)(*context, 0, &mut value) })?;
+        checked(unsafe { ((*self.table).KernelContext_GetInput)(context, 0, &mut value) })?;
         if value.is_null() {
             return Err(self.invalid(c"nonfinite: input 0 is missing"));
         }
-        let shape = match self.shape {
+        Ok(value)
+    }
+
+    /// `value` is a tensor, which the runtime keeps as it is during the call.
+    fn tensor<'a>(self, value: *const OrtValue) -> Result<Input<'a>, Failure> {
+        let (element, shape) = match self.shape {
             Some(function) => self.borrowed_shape(function, value)?,
             None => self.copied_shape(value)?,
         };
         let mut data = ptr::null_mut();
-        // SAFETY: the value is a tensor, as the operator's declaration asks for. The pointer is
-        // only read through, though old runtimes have no other function for it.
+        // SAFETY: the value is a tensor. The pointer is only read through, though old runtimes have
+        // no other function for it.
         checked(unsafe { ((*self.table).GetTensorMutableData)(value.cast_mut(), &mut data) })?;
-        Ok((data, shape))
+        Ok(Input { data, shape, element })
     }
 
     /// `value` is an input of the node being computed: a tensor, which the runtime keeps as it is
@@ -222,7 +267,7 @@ impl Api {
         self,
         function: ShapeFn,
         value: *const OrtValue,
-    ) -> Result<Cow<'a, [i64]>, Failure> {
+    ) -> Result<(c_int, Cow<'a, [i64]>), Failure> {
         // A number, because the enum of `ort_sys` lacks newer types.
         let mut element: c_int = 0;
         let (mut sizes, mut rank) = (ptr::null(), 0);
@@ -231,25 +276,29 @@ impl Api {
         // the size of `c_int`.
         checked(unsafe { function(value, type_, &mut sizes, &mut rank) })?;
         if rank == 0 {
-            return Ok(Cow::Borrowed(&[]));
+            return Ok((element, Cow::Borrowed(&[])));
         }
         // SAFETY: the tensor keeps that many sizes there as long as it lives.
-        Ok(Cow::Borrowed(unsafe { slice::from_raw_parts(sizes, rank) }))
+        Ok((element, Cow::Borrowed(unsafe { slice::from_raw_parts(sizes, rank) })))
     }
 
     /// As [`Api::borrowed_shape`], for runtimes without that function: three allocations.
-    fn copied_shape<'a>(self, value: *const OrtValue) -> Result<Cow<'a, [i64]>, Failure> {
+    fn copied_shape<'a>(self, value: *const OrtValue) -> Result<(c_int, Cow<'a, [i64]>), Failure> {
         let mut info = ptr::null_mut();
         // SAFETY: `value` is a tensor; `info` takes a pointer.
         checked(unsafe { ((*self.table).GetTensorTypeAndShape)(value, &mut info) })?;
         let info = Info { api: self, info };
+        let mut element: c_int = 0;
+        let type_ = (&raw mut element).cast::<ElementType>();
+        // SAFETY: `info` exists until it is dropped. A C enum has the size of `c_int`.
+        checked(unsafe { ((*self.table).GetTensorElementType)(info.info, type_) })?;
         let mut rank = 0;
         // SAFETY: `info` exists until it is dropped.
         checked(unsafe { ((*self.table).GetDimensionsCount)(info.info, &mut rank) })?;
         let mut shape = vec![0; rank];
         // SAFETY: as above; `shape` takes `rank` numbers.
         checked(unsafe { ((*self.table).GetDimensions)(info.info, shape.as_mut_ptr(), rank) })?;
-        Ok(Cow::Owned(shape))
+        Ok((element, Cow::Owned(shape)))
     }
 
     /// The data of output 0 of the node being computed, of this shape.

@@ -9,7 +9,10 @@ mod kernel;
 mod operator;
 mod register;
 
-use crate::operator::{Declared, Domain, Question};
+use ort_sys::OrtCustomOpDomain;
+
+use crate::api::{Api, Failure};
+use crate::operator::{Declared, Domain, Operator, Question};
 pub use crate::register::RegisterCustomOps;
 
 /// What this library registers.
@@ -27,3 +30,9 @@ const DOMAIN: Domain = Domain {
     // In neither operator of ONNX.
     e8m0: false,
 };
+
+/// The domains that this library registers.
+fn domains(api: Api) -> Result<Vec<*mut OrtCustomOpDomain>, Failure> {
+    let ours = Operator::all(&DOMAIN, api).map(Operator::as_custom_op);
+    Ok(vec![register::domain(api, DOMAIN.name, ours)?])
+}

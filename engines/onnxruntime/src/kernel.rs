@@ -10,7 +10,7 @@ use ort_sys::{
     OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtStatusPtr,
 };
 
-use crate::api::{Api, Failure};
+use crate::api::{Api, Failure, Input};
 use crate::operator::{Operator, Question};
 
 struct Kernel {
@@ -36,7 +36,7 @@ impl Kernel {
 
     fn compute(&self, context: *mut OrtKernelContext) -> Result<(), Failure> {
         let api = self.api;
-        let (data, shape) = api.input(&context)?;
+        let Input { data, shape, .. } = api.input(&context)?;
         let out = api.output(context, &shape)?;
         // The runtime holds both tensors in memory, so that their sizes do not overflow.
         let elements = shape.iter().product::<i64>() as usize;

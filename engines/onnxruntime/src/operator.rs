@@ -57,6 +57,14 @@ const E8M0: (c_int, Format) = (26, Format::F8E8M0Fnu);
 /// take the number 26 for int2, which has this number in ONNX.
 const E8M0_MINOR: u32 = 31;
 
+/// The format of an element type as the C interface numbers it. 26 is float8e8m0 from ONNX Runtime
+/// 1.31 on; older ones have no such tensors.
+#[allow(dead_code, reason = "the library for ONNX's own domain has no sinks")]
+pub(crate) fn format_of(element: c_int) -> Option<Format> {
+    let mut types = TYPES.into_iter().chain([E8M0]);
+    types.find(|(number, _)| *number == element).map(|(_, format)| format)
+}
+
 /// An operator: the description for the runtime, and our data, which each call gets back.
 #[repr(C)]
 pub(crate) struct Operator {

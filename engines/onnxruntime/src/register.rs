@@ -1,22 +1,22 @@
 //! The function that ONNX Runtime calls when it loads this library.
 
+use std::ffi::CStr;
 use std::sync::OnceLock;
 
-use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
+use ort_sys::{OrtApiBase, OrtCustomOp, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
 
-use crate::DOMAIN;
-use crate::api::Api;
-use crate::operator::Operator;
+use crate::api::{Api, Failure};
+use crate::domains;
 
-/// The domain with our operators. It is made once and never released: sessions refer to it.
-struct Made(*mut OrtCustomOpDomain);
+/// The domains with our operators. They are made once and never released: sessions refer to them.
+struct Made(Vec<*mut OrtCustomOpDomain>);
 
-// SAFETY: the domain is complete before it is shared (`OnceLock` orders that), and from then on
-// sessions only read it.
-#[expect(unsafe_code, reason = "a raw pointer is shared")]
+// SAFETY: the domains are complete before they are shared (`OnceLock` orders that), and from then
+// on sessions only read them.
+#[expect(unsafe_code, reason = "raw pointers are shared")]
 unsafe impl Send for Made {}
 // SAFETY: as for `Send`.
-#[expect(unsafe_code, reason = "a raw pointer is shared")]
+#[expect(unsafe_code, reason = "raw pointers are shared")]
 unsafe impl Sync for Made {}
 
 static MADE: OnceLock<Made> = OnceLock::new();
@@ -43,16 +43,26 @@ pub unsafe extern "system" fn RegisterCustomOps(
         if options.is_null() {
             return Err(api.invalid(c"nonfinite: session options are null"));
         }
-        let domain = match MADE.get() {
-            Some(domain) => domain,
+        let domains = match MADE.get() {
+            Some(domains) => domains,
             None => {
-                let made = api.create_domain(DOMAIN.name)?;
-                for operator in Operator::all(&DOMAIN, api) {
-                    api.add_operator(made, operator)?;
-                }
+                let made = domains(api)?;
                 MADE.get_or_init(|| Made(made))
             }
         };
-        api.add_domain(options, domain.0)
+        domains.0.iter().try_for_each(|domain| api.add_domain(options, *domain))
     })
+}
+
+/// Makes a domain of these operators, which live forever.
+pub(crate) fn domain(
+    api: Api,
+    name: &CStr,
+    operators: impl IntoIterator<Item = *const OrtCustomOp>,
+) -> Result<*mut OrtCustomOpDomain, Failure> {
+    let made = api.create_domain(name)?;
+    for operator in operators {
+        api.add_operator(made, operator)?;
+    }
+    Ok(made)
 }

@@ -1,0 +1,245 @@
+//! The operator `Sink`.
+#![expect(unsafe_code, reason = "ONNX Runtime calls these functions")]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::slice;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nonfinite::{Format, Stats, TensorView};
+use ort_sys::{
+    ONNXTensorElementDataType as ElementType, OrtApi, OrtCustomOp,
+    OrtCustomOpInputOutputCharacteristic, OrtKernelContext, OrtKernelInfo, OrtMemType,
+    OrtStatusPtr,
+};
+
+use super::look::Look;
+use super::table::{self, Shape, Table};
+use crate::api::{API_VERSION, Api, Failure};
+use crate::operator::format_of;
+
+/// Bytes from which on several threads look at a tensor. With fewer, waking them takes longer than
+/// they save.
+const PARALLEL_BYTES: usize = 256 << 10;
+
+/// Parts into which a tensor of [`PARALLEL_BYTES`] is cut at most. More than most machines have
+/// cores; a part has at least half of `PARALLEL_BYTES`.
+const PARTS: usize = 32;
+
+/// The description of the operator for the runtime, and our data, which each call gets back.
+#[repr(C)]
+struct Operator {
+    /// First, so that a pointer to the operator is a pointer to this.
+    declared: OrtCustomOp,
+    api: Api,
+}
+
+/// The operators of the domain `nonfinite.trace`. They live forever.
+pub(crate) fn operators(api: Api) -> [*const OrtCustomOp; 1] {
+    let declared = OrtCustomOp {
+        version: API_VERSION,
+        CreateKernel: None,
+        GetName: Some(get_name),
+        GetExecutionProviderType: Some(get_execution_provider_type),
+        GetInputType: Some(any_type),
+        GetInputTypeCount: Some(one),
+        GetOutputType: Some(any_type),
+        GetOutputTypeCount: Some(none),
+        KernelCompute: None,
+        KernelDestroy: Some(destroy),
+        GetInputCharacteristic: Some(required),
+        GetOutputCharacteristic: Some(required),
+        GetInputMemoryType: Some(get_input_memory_type),
+        GetVariadicInputMinArity: Some(no),
+        GetVariadicInputHomogeneity: Some(no),
+        GetVariadicOutputMinArity: Some(no),
+        GetVariadicOutputHomogeneity: Some(no),
+        CreateKernelV2: Some(create),
+        KernelComputeV2: Some(compute),
+        InferOutputShapeFn: None,
+        GetStartVersion: Some(first_version),
+        GetEndVersion: Some(last_version),
+        // Later than `API_VERSION`.
+        GetMayInplace: None,
+        ReleaseMayInplace: None,
+        GetAliasMap: None,
+        ReleaseAliasMap: None,
+    };
+    [(&raw const *Box::leak(Box::new(Operator { declared, api }))).cast()]
+}
+
+/// A sink of a session.
+struct Sink {
+    api: Api,
+    table: Arc<Table>,
+    number: usize,
+}
+
+impl Sink {
+    fn new(api: Api, info: *const OrtKernelInfo) -> Result<Self, Failure> {
+        let id = api.attribute(info, c"table", 0)?;
+        let table = u64::try_from(id).ok().and_then(table::find);
+        let table = table.ok_or_else(|| api.invalid(c"nonfinite: no open table of this id"))?;
+        let number = api.attribute(info, c"number", -1)?;
+        let number = usize::try_from(number).ok().filter(|number| *number < table.rows());
+        let number = number.ok_or_else(|| api.invalid(c"nonfinite: the table has no such row"))?;
+        Ok(Self { api, table, number })
+    }
+
+    fn compute(&self, context: *mut OrtKernelContext) -> Result<(), Failure> {
+        let api = self.api;
+        let Some(input) = api.tensor_input(&context)? else { return Ok(()) };
+        let Some(format) = format_of(input.element) else { return Ok(()) };
+        // The runtime holds the tensor in memory, so that its size does not overflow.
+        let elements = input.shape.iter().product::<i64>() as usize;
+        let size = format.size_in_bytes();
+        let data = if elements == 0 {
+            &[]
+        } else if input.data.is_null() {
+            return Err(api.invalid(c"nonfinite: a tensor without data"));
+        } else {
+            // SAFETY: the tensor has that many elements of this type, which the runtime neither
+            // moves nor changes during the call.
+            unsafe { slice::from_raw_parts(input.data.cast::<u8>(), elements * size) }
+        };
+        let stats = if data.len() < PARALLEL_BYTES {
+            stats_of(data, format)
+        } else {
+            parallel_stats(api, context, data, format)?
+        };
+        let shape = Shape::new(input.element, &input.shape);
+        self.table.write(self.number, shape, Look::new(&stats, format));
+        Ok(())
+    }
+}
+
+/// `data` is whole elements of `format`.
+fn stats_of(data: &[u8], format: Format) -> Stats {
+    TensorView::from_bytes(data, format).map(|view| view.stats()).unwrap_or_default()
+}
+
+/// A tensor that several threads look at, each at some of the parts.
+struct Shared<'a> {
+    data: &'a [u8],
+    format: Format,
+    /// Bytes of each part except the last one.
+    part: usize,
+    found: [Mutex<Stats>; PARTS],
+}
+
+fn parallel_stats(
+    api: Api,
+    context: *mut OrtKernelContext,
+    data: &[u8],
+    format: Format,
+) -> Result<Stats, Failure> {
+    let size = format.size_in_bytes();
+    // A multiple of 4096, so of the size of an element too.
+    let part = data.len().div_ceil(PARTS).next_multiple_of(4096).max(PARALLEL_BYTES / 2);
+    let parts = data.len().div_ceil(part);
+    let found = std::array::from_fn(|_| Mutex::new(Stats::default()));
+    let shared = Shared { data, format, part, found };
+    // SAFETY: the call returns after the last call of `look_at_part`, so that `shared` lives.
+    unsafe { api.parallel_for(context, look_at_part, parts, (&raw const shared).cast())? };
+    let found = shared.found.into_iter().take(parts);
+    let found = found.map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner));
+    Ok(found
+        .enumerate()
+        .map(|(index, stats)| stats.behind(index * part / size))
+        .fold(Stats::default(), Stats::join))
+}
+
+unsafe extern "system" fn look_at_part(shared: *mut c_void, index: usize) {
+    // SAFETY: `parallel_stats` passes a `Shared`, which the threads only share.
+    let shared = unsafe { &*shared.cast_const().cast::<Shared<'_>>() };
+    let rest = &shared.data[index * shared.part..];
+    let stats = stats_of(&rest[..rest.len().min(shared.part)], shared.format);
+    *shared.found[index].lock().unwrap_or_else(PoisonError::into_inner) = stats;
+}
+
+/// # Safety
+/// `op` is one of [`operators`].
+unsafe fn api_of(op: *const OrtCustomOp) -> Api {
+    // SAFETY: as the caller promises, `op` is the start of an `Operator`.
+    unsafe { (*op.cast::<Operator>()).api }
+}
+
+/// `OrtCustomOp::CreateKernelV2`.
+unsafe extern "system" fn create(
+    op: *const OrtCustomOp,
+    _: *const OrtApi,
+    info: *const OrtKernelInfo,
+    kernel: *mut *mut c_void,
+) -> OrtStatusPtr {
+    // SAFETY: the runtime calls us with the operator that it was given.
+    let api = unsafe { api_of(op) };
+    api.guard(|| {
+        let made = Box::new(Sink::new(api, info)?);
+        // SAFETY: the runtime wants the kernel there.
+        unsafe { kernel.write(Box::into_raw(made).cast()) };
+        Ok(())
+    })
+}
+
+/// `OrtCustomOp::KernelComputeV2`.
+unsafe extern "system" fn compute(
+    kernel: *mut c_void,
+    context: *mut OrtKernelContext,
+) -> OrtStatusPtr {
+    // SAFETY: the runtime calls us with what `create` wrote, before `destroy`; threads only share
+    // it.
+    let kernel = unsafe { &*kernel.cast::<Sink>() };
+    kernel.api.guard(|| kernel.compute(context))
+}
+
+/// `OrtCustomOp::KernelDestroy`.
+unsafe extern "system" fn destroy(kernel: *mut c_void) {
+    if !kernel.is_null() {
+        // SAFETY: the runtime calls us once with what `create` wrote, after its last use.
+        drop(unsafe { Box::from_raw(kernel.cast::<Sink>()) });
+    }
+}
+
+unsafe extern "system" fn get_name(_: *const OrtCustomOp) -> *const c_char {
+    c"Sink".as_ptr()
+}
+
+unsafe extern "system" fn get_execution_provider_type(_: *const OrtCustomOp) -> *const c_char {
+    c"CPUExecutionProvider".as_ptr()
+}
+
+/// The runtime takes `UNDEFINED` for any tensor type. Saved graphs say no type for most
+/// intermediate tensors, so that a typed operator would not load.
+unsafe extern "system" fn any_type(_: *const OrtCustomOp, _: usize) -> ElementType {
+    ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED
+}
+
+unsafe extern "system" fn one(_: *const OrtCustomOp) -> usize {
+    1
+}
+
+unsafe extern "system" fn none(_: *const OrtCustomOp) -> usize {
+    0
+}
+
+unsafe extern "system" fn required(
+    _: *const OrtCustomOp,
+    _: usize,
+) -> OrtCustomOpInputOutputCharacteristic {
+    OrtCustomOpInputOutputCharacteristic::INPUT_OUTPUT_REQUIRED
+}
+
+unsafe extern "system" fn get_input_memory_type(_: *const OrtCustomOp, _: usize) -> OrtMemType {
+    OrtMemType::OrtMemTypeDefault
+}
+
+unsafe extern "system" fn no(_: *const OrtCustomOp) -> c_int {
+    0
+}
+
+unsafe extern "system" fn first_version(_: *const OrtCustomOp) -> c_int {
+    1
+}
+
+unsafe extern "system" fn last_version(_: *const OrtCustomOp) -> c_int {
+    c_int::MAX
+}

@@ -1,0 +1,45 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""The line of the user's code."""
+
+import linecache
+import os
+import sys
+from types import FrameType
+
+import torch
+
+_OURS = os.path.dirname(os.path.abspath(__file__))
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__))
+
+Place = tuple[str, int]
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is neither of torch nor of this package."""
+    return not file.startswith((_OURS + os.sep, _TORCH + os.sep)) and not file.startswith("<frozen")
+
+
+def caller() -> Place | None:
+    """The innermost line of the user's code on the stack."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def code_of(place: Place | None) -> str | None:
+    """The text of a line."""
+    return (linecache.getline(*place).strip() or None) if place else None
+
+
+def of_traceback(lines: list[str]) -> Place | None:
+    """The innermost line of the user's code in a traceback as text."""
+    for entry in reversed(lines):
+        head = entry.strip().splitlines()[0]
+        if head.startswith('File "'):
+            file, _, rest = head[len('File "') :].partition('", line ')
+            if is_users(file):
+                return file, int(rest.partition(",")[0])
+    return None

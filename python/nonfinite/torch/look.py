@@ -1,0 +1,137 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""Looks at tensors of torch."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nonfinite.trace.report import Look
+
+# How deep structures of structures are walked.
+DEPTH = 8
+
+_LOW = {torch.float16, torch.bfloat16}
+
+
+def tensors(value: Any, depth: int = DEPTH) -> Iterator[Tensor]:
+    """The tensors in tuples, lists, mappings (transformers' ModelOutput) and dataclasses.
+
+    `torch.utils._pytree` passes over dataclasses and subclasses of OrderedDict.
+    """
+    if isinstance(value, Tensor):
+        yield value
+    elif depth == 0 or value is None or isinstance(value, (str, bytes, int, float)):
+        return
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from tensors(each, depth - 1)
+    elif isinstance(value, (tuple, list)):
+        for each in value:
+            yield from tensors(each, depth - 1)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from tensors(getattr(value, field.name, None), depth - 1)
+
+
+def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """The same structure with other tensors, in tuples, lists and plain dicts."""
+    if isinstance(value, Tensor):
+        return change(value)
+    if type(value) in (tuple, list):
+        return type(value)(mapped(each, change) for each in value)
+    if type(value) is dict:
+        return {name: mapped(each, change) for name, each in value.items()}
+    return value
+
+
+def _native() -> Callable[[Any], bool] | None:
+    """`nonfinite.all_finite`, if the native module has the function."""
+    try:
+        module = import_module("nonfinite._native")
+    except ImportError:
+        return None
+    found: Callable[[Any], bool] | None = getattr(module, "all_finite", None)
+    return found
+
+
+all_finite_native = _native()
+
+
+def plain(tensor: Tensor) -> Tensor | None:
+    """The numbers of a tensor as a dense real tensor without gradient. None if the tensor has no
+    floating-point numbers, or no memory (device meta)."""
+    tensor = tensor.detach()
+    if tensor.layout is not torch.strided:
+        tensor = tensor.coalesce().values() if tensor.layout is torch.sparse_coo else (
+            tensor.values()
+        )
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor.resolve_conj().resolve_neg())
+    if not tensor.is_floating_point() or tensor.numel() == 0 or tensor.is_meta:
+        return None
+    return tensor.float() if tensor.itemsize == 1 else tensor
+
+
+def total(tensor: Tensor) -> Tensor:
+    """The sum of the numbers. The sum is finite only if all numbers are: NaN and infinities stay.
+
+    A sum that is not finite may have overflowed: [`finite`] then looks again.
+    """
+    return tensor.sum(dtype=torch.float32) if tensor.dtype in _LOW else tensor.sum()
+
+
+def finite(tensor: Tensor) -> bool:
+    """Whether all numbers of a tensor are finite."""
+    numbers = plain(tensor)
+    if numbers is None:
+        return True
+    if all_finite_native is not None and numbers.is_cpu and numbers.is_contiguous():
+        return all_finite_native(numbers)
+    if math.isfinite(total(numbers).item()):
+        return True
+    return bool(torch.isfinite(numbers).all())
+
+
+def flag(tensor: Tensor) -> Tensor | None:
+    """Whether all numbers are finite, as a tensor on the device: without waiting for the device.
+    None if there are no floating-point numbers."""
+    numbers = plain(tensor)
+    if numbers is None:
+        return None
+    low, high = torch.aminmax(numbers)
+    return torch.isfinite(low) & torch.isfinite(high)
+
+
+def look(name: str, tensor: Tensor) -> Look:
+    """The statistics of a tensor. Takes several passes: for tensors that a finding shows."""
+    kind = str(tensor.dtype).removeprefix("torch.")
+    numbers = plain(tensor)
+    shape = tuple(tensor.shape)
+    if numbers is None:
+        return Look(name, kind, shape, tensor.numel(), 0, 0, 0, 0, None, None, None, None, None)
+    bad = ~torch.isfinite(numbers)
+    rest = numbers[~bad].double()
+    empty = rest.numel() == 0
+    flat = bad.flatten(1).any(1) if tensor.is_complex() else bad.flatten()
+    places = flat.nonzero()
+    low, high = (None, None) if empty else (float(rest.min()), float(rest.max()))
+    return Look(
+        name=name,
+        dtype=kind,
+        shape=shape,
+        elements=tensor.numel(),
+        nan=int(numbers.isnan().sum()),
+        pos_inf=int((numbers == math.inf).sum()),
+        neg_inf=int((numbers == -math.inf).sum()),
+        zeros=int((numbers == 0).sum()),
+        first=int(places[0]) if len(places) else None,
+        min=low,
+        max=high,
+        max_abs=None if low is None or high is None else max(abs(low), abs(high)),
+        limit=torch.finfo(tensor.dtype).max,
+    )

@@ -1,0 +1,167 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""Looks at every operation of torch, and names those that make a NaN or an infinity."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from nonfinite.torch import frames
+from nonfinite.torch.look import finite, look, tensors
+from nonfinite.trace.report import ENTRY, NAN_FROM_INF, ORIGIN, Look
+
+
+@dataclass(eq=False)
+class Found:
+    """An operation whose output is bad, and whose inputs do not explain that."""
+
+    kind: str
+    operator: str
+    place: frames.Place | None
+    inputs: tuple[Look, ...]
+    outputs: tuple[Look, ...]
+    module: Any
+    parameter: str | None = None
+
+
+class Operations(TorchDispatchMode):
+    """Looks at the outputs of every operation while the mode is on.
+
+    An output is *explained* if an input is bad in the same way: NaN comes from NaN, infinities from
+    infinities. -Inf from an operation that got -Inf as a number (masked_fill, full) is a mask.
+    `causes` has the operations that are left, by the storage of the tensors that they made bad.
+
+    `named` gives names to parameters and buffers. `where` says which module is running, and
+    `backward` whether the operation belongs to a backward pass.
+    """
+
+    def __init__(
+        self, named: Mapping[int, str], where: Callable[[], Any], backward: Callable[[], bool]
+    ) -> None:
+        super().__init__()
+        self._named = named
+        self._where = where
+        self._backward = backward
+        self.causes: dict[int, Found] = {}
+        # Storage of bad tensors. While the tensors are kept, no other tensor gets their address.
+        self._kept: list[Tensor] = []
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        mutable = func._schema.is_mutable
+        before = self._bad_inputs(func, args, kwargs) if mutable else None
+        looks_before = self._looks(args, kwargs) if before is not None and not before else None
+        result = func(*args, **kwargs)
+        if func.is_view:
+            return result
+        if mutable and func._schema.name in _OVERWRITES:
+            self.causes.pop(storage(args[0]), None)
+        bad = [each for each in tensors(result) if not finite(each)]
+        if bad:
+            inputs = self._bad_inputs(func, args, kwargs) if before is None else before
+            self._judge(func, args, kwargs, bad, inputs, looks_before)
+        return result
+
+    def _bad_inputs(self, func: Any, args: Any, kwargs: Any) -> list[tuple[Tensor, Look]]:
+        """The bad tensors that the operation reads. `out=` and what `fill_` or `copy_` overwrite
+        are not read."""
+        overwrites = func._schema.name in _OVERWRITES
+        read = {key: value for key, value in kwargs.items() if key != "out"}
+        found = tensors((args[1:] if overwrites else args, read))
+        return [(each, look("input", each)) for each in found if not finite(each)]
+
+    def _looks(self, args: Any, kwargs: Any) -> tuple[Look, ...]:
+        found = [each for each in tensors((args, kwargs)) if each.is_floating_point()]
+        names = [self._named.get(storage(each), f"{n}") for n, each in enumerate(found)]
+        return tuple(map(look, names, found))
+
+    def _judge(
+        self,
+        func: Any,
+        args: Any,
+        kwargs: Any,
+        bad: list[Tensor],
+        inputs: list[tuple[Tensor, Look]],
+        looks_before: tuple[Look, ...] | None,
+    ) -> None:
+        outputs = tuple(look(f"output {n}", each) for n, each in enumerate(bad))
+        kind, parameter = self._kind(func, args, kwargs, outputs, inputs)
+        cause = next((self.causes[key] for each, _ in inputs
+                      if (key := storage(each)) in self.causes), None)
+        if kind is not None and (cause is None or kind != NAN_FROM_INF):
+            operator, place = str(func), frames.caller()
+            node = torch._C._current_autograd_node() if self._backward() else None
+            if node is not None:
+                operator += f" in {node.name()}"
+                metadata: Any = node.metadata
+                place = frames.of_traceback(metadata.get("traceback_", [])) or place
+            looks = self._looks(args, kwargs) if looks_before is None else looks_before
+            cause = Found(kind, operator, place, looks, outputs, self._where(), parameter)
+        if cause is not None:
+            for each in bad:
+                self._kept.append(each)
+                self.causes[storage(each)] = cause
+
+    def _kind(
+        self,
+        func: Any,
+        args: Any,
+        kwargs: Any,
+        outputs: tuple[Look, ...],
+        inputs: list[tuple[Tensor, Look]],
+    ) -> tuple[str | None, str | None]:
+        """The kind, and the name of a bad parameter. None: explained or intended."""
+        for tensor, found in inputs:
+            name = self._named.get(storage(tensor))
+            if name is not None and not found.only_minus_inf:
+                return ENTRY, name
+        nan = any(each.nan for each in outputs)
+        if inputs:
+            explained = not nan or any(found.nan for _, found in inputs)
+            return (None if explained else NAN_FROM_INF), None
+        masks = [each for each in _numbers((args, kwargs)) if not math.isfinite(each)]
+        if masks and not nan:
+            return None, None
+        # That includes `empty`, whose memory may hold anything. The operation becomes a finding
+        # only if the tensor is still bad when another operation reads it.
+        return ORIGIN, None
+
+    def cause_of(self, outputs: Any) -> Found | None:
+        """The operation behind bad outputs of a module."""
+        for each in tensors(outputs):
+            if (found := self.causes.get(storage(each))) is not None and not finite(each):
+                return found
+        return None
+
+
+_OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
+
+
+def _numbers(value: Any) -> list[float]:
+    if isinstance(value, float):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [found for each in value for found in _numbers(each)]
+    if isinstance(value, dict):
+        return _numbers(list(value.values()))
+    return []
+
+
+def storage(tensor: Tensor) -> int:
+    """The address of the memory of a tensor, or its id if the tensor has none."""
+    try:
+        return tensor.untyped_storage().data_ptr() or id(tensor)
+    except (NotImplementedError, RuntimeError):
+        return id(tensor)
+
+
+def named(model: torch.nn.Module) -> dict[int, str]:
+    """The names of parameters and buffers, by [`storage`]: views have the same."""
+    pairs = [*model.named_parameters(), *model.named_buffers()]
+    return {storage(tensor): name for name, tensor in pairs}

@@ -1,0 +1,34 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""What a watch does not cover."""
+
+from torch import nn
+
+
+class UnsupportedError(TypeError):
+    """The model is of a kind that a watch does not cover."""
+
+
+def refuse(model: nn.Module) -> None:
+    """Raises UnsupportedError for models that hooks would break, or would see parts of."""
+    import torch
+
+    if isinstance(model, torch.jit.ScriptModule):
+        raise UnsupportedError("watch does not cover torch.jit: watch the model of Python")
+    for path, module in model.named_modules():
+        kind = type(module).__name__
+        where = f"module {path or 'model'}"
+        if kind == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None:
+            raise UnsupportedError(
+                f"{where} is compiled by torch.compile: hooks would break its graph into parts. "
+                "Watch the model before it is compiled"
+            )
+        kinds = {each.__name__ for each in type(module).__mro__}
+        if kinds & {"FullyShardedDataParallel", "FSDPModule"}:
+            raise UnsupportedError(
+                f"{where} is sharded by FSDP: a replay would gather parameters on one rank only"
+            )
+    for name, parameter in model.named_parameters():
+        if any(each.__name__ == "DTensor" for each in type(parameter).__mro__):
+            raise UnsupportedError(f"parameter {name} is a DTensor, which a watch does not cover")
+        if parameter.is_meta:
+            raise UnsupportedError(f"parameter {name} is on the device meta, and has no numbers")

@@ -1,0 +1,76 @@
+"""What a watch found."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from nonfinite._native import NonFiniteError
+from nonfinite.trace.report import WORDS, Look, _plain
+
+FORWARD, BACKWARD = "forward", "backward"
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An operation that made a NaN or an infinity."""
+
+    kind: str
+    """"origin", "NaN from Inf", "entry", or "unknown" if the operation was not found again."""
+    phase: str
+    """"forward" or "backward"."""
+    module: str
+    """The path of the module in the model, as "layers.3.attention". "" is the model itself."""
+    module_type: str
+    operator: str | None
+    """The operation of torch, as "aten.log.default". None if the kind is "unknown"."""
+    file: str | None
+    line: int | None
+    """The line of the user's code. In backward: the line of the forward operation."""
+    code: str | None
+    inputs: tuple[Look, ...]
+    outputs: tuple[Look, ...]
+    step: int
+    """How many calls of the model came before."""
+    rank: int | None
+    """The rank of the process, if torch.distributed runs."""
+    parameter: str | None = None
+    """The bad parameter or buffer that an entry reads."""
+    expected: bool = False
+    """A gradient that overflowed under a GradScaler, which then skips the step."""
+    note: str | None = None
+
+    @property
+    def coordinate(self) -> tuple[int, ...] | None:
+        """The coordinate of the first NaN or infinity of the first bad output."""
+        return next((each.coordinate for each in self.outputs if each.bad), None)
+
+    def to_json(self) -> str:
+        """The finding as JSON."""
+        fields: dict[str, Any] = _plain(self)
+        return json.dumps(fields, indent=1, allow_nan=False)
+
+    def __str__(self) -> str:
+        path = f"model.{self.module}" if self.module else "model"
+        rank = "" if self.rank is None else f", rank {self.rank}"
+        head = f"{self.kind} in {self.phase}: {self.operator or 'some operation'} in {path} "
+        lines = [f"{head}({self.module_type}), step {self.step}{rank}"]
+        if self.kind in WORDS:
+            lines.append(f"  {WORDS[self.kind]}")
+        if self.file is not None:
+            lines.append(f"  {self.file}:{self.line}: {self.code or ''}".rstrip())
+        if self.parameter is not None:
+            lines.append(f"  bad parameter or buffer: {self.parameter}")
+        lines += [f"  input {each}" for each in self.inputs]
+        lines += [f"  output {each}" for each in self.outputs]
+        if self.note:
+            lines.append(f"  note: {self.note}")
+        return "\n".join(lines)
+
+
+class BadValueError(NonFiniteError):
+    """A watched model made a NaN or an infinity. `finding` says where."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(str(finding))
+        self.finding = finding

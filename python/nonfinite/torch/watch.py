@@ -1,0 +1,371 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""`watch`: looks at the outputs and gradients of all modules of a model."""
+
+import contextlib
+import weakref
+from collections.abc import Callable
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nonfinite.torch import frames, replay
+from nonfinite.torch.later import Later
+from nonfinite.torch.look import finite, look, tensors
+from nonfinite.torch.operations import Found, Operations, named
+from nonfinite.torch.refuse import refuse
+from nonfinite.torch.replay import Call
+from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValueError
+from nonfinite.trace.report import Look
+
+CHANGED = "an input was changed in place; watch with operations=True names the line"
+
+# Modules that make finite outputs of finite inputs, and no NaN of infinities. They get no hooks:
+# bad values are seen in front of them or behind them, and a replay of the caller names the
+# operation.
+KEEP_FINITE = {
+    nn.Identity, nn.Flatten, nn.ReLU, nn.ReLU6, nn.Hardtanh, nn.Sigmoid, nn.Tanh, nn.Dropout,
+    nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d,
+}  # fmt: skip
+
+
+class Watch:
+    """The watch of a model. `watch` makes one."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        on_bad: str | Callable[[Finding], None] = "raise",
+        backward: bool = True,
+        operations: bool = False,
+        scaler: Any = None,
+        once_a_step: bool | None = None,
+    ) -> None:
+        if on_bad not in ("raise", "record") and not callable(on_bad):
+            raise ValueError("on_bad must be 'raise', 'record' or a function")
+        refuse(model)
+        self.findings: list[Finding] = []
+        """One finding for each step in which there was one."""
+        self.overflows = 0
+        """How often a gradient overflowed under the GradScaler, as expected."""
+        self.steps = 0
+        self._model, self._on_bad, self._scaler = model, on_bad, scaler
+        self._backward, self._operations = backward, operations
+        self._exits = contextlib.ExitStack()
+        self._mode: Operations | None = None
+        self._stack: list[Call] = []
+        self._calls: list[Call] = []
+        self._running: list[nn.Module] = []
+        self._replaying = False
+        self._found_in: int | None = None
+        self._masks: set[nn.Module] = set()
+        self._paths: dict[nn.Module, str] = {}
+        self._ending = False
+        self._ended = True
+        self._once_a_step = once_a_step
+        self._later = Later()
+        self._seen: tuple[weakref.ref[Tensor], int] | None = None
+        self._seen_gradient: Tensor | None = None
+
+    @property
+    def first(self) -> Finding | None:
+        """The first finding."""
+        return self.findings[0] if self.findings else None
+
+    def __enter__(self) -> "Watch":
+        for path, module in self._model.named_modules():
+            self._paths[module] = path
+            if type(module) in KEEP_FINITE and module is not self._model:
+                continue
+            before = module.register_forward_pre_hook(self._before, with_kwargs=True)
+            after = module.register_forward_hook(self._after, with_kwargs=True, always_call=True)
+            self._exits.callback(before.remove)
+            self._exits.callback(after.remove)
+        if self._backward:
+            for name, parameter in self._model.named_parameters():
+                if parameter.requires_grad:
+                    handle = parameter.register_post_accumulate_grad_hook(self._parameter(name))
+                    self._exits.callback(handle.remove)
+        if self._operations:
+            self._exits.enter_context(torch.autograd.set_detect_anomaly(True, False))
+            in_backward = torch._C._current_autograd_node
+            self._mode = Operations(named(self._model), self._module, lambda: bool(in_backward()))
+            self._exits.enter_context(self._mode)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._exits.close()
+        self._release()
+
+    def _module(self) -> nn.Module:
+        running = self._running or [call.module for call in self._stack]
+        return running[-1] if running else self._model
+
+    # Forward.
+
+    def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
+        if torch.compiler.is_compiling():
+            return
+        if self._replaying:
+            self._running.append(module)
+            return
+        parent = self._stack[-1] if self._stack else None
+        if parent is None and torch._C._current_autograd_node() is None:
+            self._begin(module)
+        call = Call(
+            module,
+            self._paths[module],
+            parent,
+            args,
+            kwargs,
+            torch.get_rng_state(),
+            [each._version for each in tensors((args, kwargs))],
+            frames.caller() if self._backward else None,
+            len(self._stack),
+        )
+        self._stack.append(call)
+        if self._backward and torch.is_grad_enabled():
+            self._calls.append(call)
+
+    def _begin(self, module: nn.Module) -> None:
+        """Begins a step, if this call is one. Programs may also call parts of the model one after
+        the other, and a checkpoint calls modules again in backward."""
+        again = bool(self._calls) and self._calls[0].module is module
+        if module is self._model or again or self._ended:
+            self._release()
+            self._ending = self._ended = False
+            self.steps += 1
+
+    def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        if torch.compiler.is_compiling():
+            return
+        if self._replaying:
+            self._running.pop()
+            return
+        call = self._stack.pop()
+        if output is None or self._found_in == self.steps:
+            return
+        now: list[Tensor] = []
+        for each in tensors(output):
+            # A container often returns the output of its last child.
+            if self._seen is not None and self._seen[0]() is each:
+                if self._seen[1] == each._version:
+                    continue
+            if self._is_later(each):
+                if module not in self._masks:
+                    self._later.ask(each, partial(self._bad_output, call, None))
+            elif not finite(each):
+                now.append(each)
+                continue
+            self._seen = weakref.ref(each), each._version
+        if now and not self._only_a_mask(module, now):
+            self._bad_output(call, output)
+        if not self._stack:
+            self._later.answer()
+        if self._backward and torch.is_grad_enabled():
+            call.outputs = [weakref.ref(each) for each in tensors(output)]
+            for number, each in enumerate(tensors(output)):
+                if each.requires_grad:
+                    each.register_hook(self._gradient(call, number))
+
+    def _only_a_mask(self, module: nn.Module, bad: list[Tensor]) -> bool:
+        return module in self._masks and all(look("", each).only_minus_inf for each in bad)
+
+    def _is_later(self, tensor: Tensor) -> bool:
+        return not tensor.is_cpu if self._once_a_step is None else self._once_a_step
+
+    def _bad_output(self, call: Call, output: Any) -> bool:
+        """Names the operation behind a bad output. Returns whether there is a finding."""
+        if self._found_in == self.steps:
+            return True
+        innermost, note = call, None
+        outputs = replay.bad_looks(output)
+        if self._mode is not None:
+            found = self._mode.cause_of(output)
+        else:
+            call, found, again, note = self._named(call)
+            outputs = outputs or again
+        if found is None and note is None and all(each.only_minus_inf for each in outputs):
+            # No operation made the -Inf of other numbers: a mask.
+            self._masks.add(innermost.module)
+            return False
+        self._report(FORWARD, call, found, outputs, note)
+        return True
+
+    def _named(
+        self, call: Call
+    ) -> tuple[Call, Found | None, tuple[Look, ...], str | None]:
+        """Runs the call again. If the inputs were bad already, runs the caller again, which has not
+        ended yet, and so on."""
+        child = None
+        while True:
+            if call.inputs_changed():
+                return call, None, (), CHANGED
+            if call.parent is None and call.inputs_bad():
+                child = None
+            found, outputs, note = self._again(call, child)
+            if found is not None or call.parent is None or not call.inputs_bad():
+                return call, found, outputs, note
+            child, call = call.module, call.parent
+
+    def _again(
+        self, call: Call, child: nn.Module | None
+    ) -> tuple[Found | None, tuple[Look, ...], str | None]:
+        """Runs a call again, to its end or until a child gets bad inputs."""
+        names, where = named(self._model), self._replayed(call)
+        self._replaying = True
+        try:
+            if child is not None:
+                return replay.until_bad_input(call, child, names, where), (), None
+            found, again = replay.forward(call, names, where)
+        except Exception as error:
+            return None, (), f"the replay failed: {error}"
+        finally:
+            self._replaying = False
+            self._running.clear()
+        return found, again, None if found or again else "the replay gave finite numbers"
+
+    def _replayed(self, call: Call) -> Callable[[], nn.Module]:
+        return lambda: self._running[-1] if self._running else call.module
+
+    # Backward.
+
+    def _gradient(self, call: Call, number: int) -> Callable[[Tensor], None]:
+        def hook(grad: Tensor) -> None:
+            if self._replaying or self._found_in == self.steps:
+                return
+            if not self._ending:
+                self._ending = True
+                engine = torch.autograd.Variable._execution_engine
+                engine.queue_callback(self._end_of_backward)
+            bad = partial(self._bad_gradient, grad, call, number, None)
+            if self._is_later(grad):
+                call.grads[number] = grad
+                self._later.ask(grad, bad)
+            elif grad is self._seen_gradient or finite(grad):
+                self._seen_gradient = call.grads[number] = grad
+            else:
+                bad()
+
+        return hook
+
+    def _parameter(self, name: str) -> Callable[[Tensor], None]:
+        def hook(parameter: Tensor) -> None:
+            if self._replaying or self._found_in == self.steps or parameter.grad is None:
+                return
+            bad = partial(self._bad_gradient, parameter.grad, None, 0, name)
+            if self._is_later(parameter.grad):
+                self._later.ask(parameter.grad, bad)
+            elif not finite(parameter.grad):
+                bad()
+
+        return hook
+
+    def _bad_gradient(self, grad: Tensor, call: Call | None, number: int, name: str | None) -> bool:
+        """Names the operation behind a bad gradient. Returns True: the step is judged."""
+        if self._found_in == self.steps:
+            return True
+        for each in self._calls:
+            each.grads = {n: kept for n, kept in each.grads.items() if finite(kept)}
+        if self._scaler is not None and self._scaler.is_enabled():
+            if self._scaler.get_scale() > 1:
+                self.overflows += 1
+                self._found_in = self.steps
+                return True
+        through = self._through(call, name)
+        found, note = None, None
+        if self._mode is not None:
+            found = self._mode.cause_of(grad)
+        elif through is None:
+            note = (
+                "the gradient is bad where it enters the model: look at the loss, or watch with "
+                "operations=True"
+            )
+        elif through.inputs_changed():
+            note = CHANGED
+        else:
+            self._replaying = True
+            try:
+                found = replay.backward(through, named(self._model), self._replayed(through))
+            except Exception as error:
+                note = f"the replay failed: {error}"
+            finally:
+                self._replaying = False
+                self._running.clear()
+        title = f"gradient of {name}" if name else f"gradient of output {number}"
+        at = through or call
+        self._report(BACKWARD, at, found, (look(title, grad),), note)
+        return True
+
+    def _through(self, call: Call | None, name: str | None) -> Call | None:
+        """The innermost call whose outputs have finite gradients, and that made the bad one."""
+        if call is None:
+            owner = self._model.get_submodule((name or "").rpartition(".")[0])
+            users = [each for each in self._calls if each.module is owner and each.grads]
+            return users[-1] if users else None
+        outputs = {id(each) for ref in call.outputs if (each := ref()) is not None}
+        users = [
+            each for each in self._calls
+            if each.grads and outputs & {id(tensor) for tensor in each.inputs()}
+        ]  # fmt: skip
+        if users:
+            return max(users, key=lambda each: each.depth)
+        parent = call.parent
+        while parent is not None and not parent.grads:
+            parent = parent.parent
+        return parent
+
+    def _end_of_backward(self) -> None:
+        self._ending, self._ended = False, True
+        self._later.answer()
+        self._release()
+
+    def _release(self) -> None:
+        self._later.forget()
+        self._seen_gradient = None
+        for call in self._calls:
+            call.release()
+        self._calls.clear()
+
+    # Both.
+
+    def _report(
+        self, phase: str, call: Call | None, found: Found | None, outputs: Any, note: str | None
+    ) -> None:
+        module = found.module if found else call.module if call else self._model
+        place = found.place if found else None
+        if place is None or (found and phase == BACKWARD and not frames.is_users(place[0])):
+            place = call.place if call else None
+        if place is None and phase == FORWARD:
+            place = frames.caller()
+        distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
+        finding = Finding(
+            kind=found.kind if found else UNKNOWN,
+            phase=phase,
+            module=self._paths.get(module, "?"),
+            module_type=type(module).__name__,
+            operator=found.operator if found else None,
+            file=place[0] if place else None,
+            line=place[1] if place else None,
+            code=frames.code_of(place),
+            inputs=found.inputs if found else (),
+            outputs=found.outputs if found else outputs,
+            step=self.steps - 1,
+            rank=torch.distributed.get_rank() if distributed else None,
+            parameter=found.parameter if found else None,
+            note=note,
+        )
+        self._found_in = self.steps
+        self.findings.append(finding)
+        if callable(self._on_bad):
+            self._on_bad(finding)
+        elif self._on_bad == "raise":
+            raise BadValueError(finding)

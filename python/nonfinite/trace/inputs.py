@@ -1,0 +1,109 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""Inputs for a model: given ones, or random ones of the model's shapes."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+from onnx import GraphProto, TensorProto, ValueInfoProto, helper
+
+# The size of a dimension that the model leaves open, except the first one, which becomes 1.
+OPEN_SIZE = 32
+
+# Types that numpy has no name for. Arrays of the unsigned type of the same width are their bits.
+BITS = {
+    TensorProto.BFLOAT16: np.uint16,
+    TensorProto.FLOAT8E4M3FN: np.uint8,
+    TensorProto.FLOAT8E4M3FNUZ: np.uint8,
+    TensorProto.FLOAT8E5M2: np.uint8,
+    TensorProto.FLOAT8E5M2FNUZ: np.uint8,
+}
+
+
+def wanted(graph: GraphProto) -> list[ValueInfoProto]:
+    """The inputs of a graph that have no initialiser."""
+    weights = {tensor.name for tensor in graph.initializer}
+    return [value for value in graph.input if value.name not in weights]
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """The arrays of an .npz file. Pickled objects are refused."""
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def random(
+    graph: GraphProto,
+    dims: Mapping[str, int],
+    shapes: Mapping[str, Sequence[int]],
+    seed: int,
+) -> dict[str, np.ndarray]:
+    """Random inputs: normal numbers, booleans, and the integers 0 and 1.
+
+    `dims` gives sizes by the names of open dimensions, `shapes` gives shapes by the names of
+    inputs. Raises ValueError for an input that is no tensor of numbers, and for a name in `shapes`
+    that is no input.
+    """
+    found = wanted(graph)
+    if more := shapes.keys() - {value.name for value in found}:
+        raise ValueError(f"the model has no inputs {sorted(more)}")
+    source = np.random.default_rng(seed)
+    return {
+        value.name: _random(value, shapes.get(value.name) or _shape(value, dims), source)
+        for value in found
+    }
+
+
+def _shape(value: ValueInfoProto, dims: Mapping[str, int]) -> list[int]:
+    shape = []
+    for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+        named = dims.get(dim.dim_param) if dim.dim_param else None
+        # Some exporters write -1 for an open dimension.
+        size = dim.dim_value if dim.dim_value > 0 else None
+        shape.append(named or size or (1 if axis == 0 else OPEN_SIZE))
+    return shape
+
+
+def _random(
+    value: ValueInfoProto, shape: Sequence[int], source: np.random.Generator
+) -> np.ndarray:
+    tensor = value.type.tensor_type
+    if not value.type.HasField("tensor_type") or tensor.elem_type == TensorProto.STRING:
+        raise ValueError(f"input {value.name} is no tensor of numbers: give it with inputs")
+    if tensor.elem_type in BITS:
+        wide = source.standard_normal(shape, np.float32)
+        if tensor.elem_type == TensorProto.BFLOAT16:
+            return (wide.view(np.uint32) >> 16).astype(np.uint16)
+        return source.integers(0x20, 0x40, shape, np.uint8)
+    dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    if dtype == np.bool_:
+        return source.integers(0, 2, shape).astype(bool)
+    if np.issubdtype(dtype, np.integer):
+        return source.integers(0, 2, shape).astype(dtype)
+    return source.standard_normal(shape).astype(dtype)
+
+
+def checked(graph: GraphProto, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The given inputs as arrays. Raises ValueError for names that are missing or too many."""
+    names = {value.name for value in wanted(graph)}
+    known = {value.name for value in graph.input}
+    if missing := names - given.keys():
+        raise ValueError(f"no array for the inputs {sorted(missing)} of the model")
+    if more := given.keys() - known:
+        raise ValueError(f"the model has no inputs {sorted(more)}; it has {sorted(known)}")
+    return {name: np.ascontiguousarray(array) for name, array in given.items()}
+
+
+def feeds(graph: GraphProto, arrays: Mapping[str, np.ndarray]) -> dict[str, ort.OrtValue]:
+    """The arrays as the runtime takes them."""
+    types = {value.name: value.type.tensor_type.elem_type for value in graph.input}
+    made = {}
+    for name, array in arrays.items():
+        if types[name] in BITS:
+            bits = array.view(BITS[types[name]])
+            made[name] = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, types[name])
+        else:
+            made[name] = ort.OrtValue.ortvalue_from_numpy(array)
+    return made

@@ -1,0 +1,217 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""A model as a graph: scopes, places (nodes) and the tensors that flow between them.
+
+A tensor is named by a key: the path of the scope where the tensor is made, and its name. Nodes that
+only give elements another shape or order (`MOVES`) make no tensor of their own: the key of their
+output is the key of their input.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import onnx
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+
+from nonfinite.trace.native import FLOATS
+
+Key = tuple[str, str]
+
+# These keep every element. A sink behind them would see what the sink before them saw.
+MOVES = {
+    *[("", name) for name in "Reshape Transpose Squeeze Unsqueeze Flatten Identity".split()],
+    # Into the blocked layout of the CPU provider and back. The padding is 0.
+    ("com.microsoft.nchwc", "ReorderInput"),
+    ("com.microsoft.nchwc", "ReorderOutput"),
+}
+
+# Of finite inputs, these make finite outputs. The first run has no sinks behind them.
+KEEP_FINITE = set(
+    "Relu Clip Sigmoid HardSigmoid Tanh Softmax Erf Softsign Abs Neg Sign Floor Ceil "
+    "Round Max Min MaxPool GlobalMaxPool ReduceMax ReduceMin Concat Split Slice Gather "
+    "GatherElements GatherND Expand Tile DepthToSpace SpaceToDepth Where Sin Cos".split()
+)
+
+# A bad element of an input makes at least one element of the output bad: NaN stays NaN, and an
+# infinity stays one or becomes NaN (0 * Inf, Inf - Inf). The first run looks at the output only.
+CARRY = {"Add", "Sub", "Mul", "MatMul"}
+
+# Outputs that are no floating-point numbers, or no tensors. Sinks cost time there and see nothing.
+NO_FLOATS = set(
+    "Shape Size NonZero ArgMax ArgMin Equal Less LessOrEqual Greater GreaterOrEqual And Or Not Xor "
+    "IsNaN IsInf StringNormalizer NonMaxSuppression QuantizeLinear DynamicQuantizeLinear "
+    "ConvInteger MatMulInteger QLinearConv QLinearMatMul BitShift OneHotEncoder "
+    "SequenceConstruct SequenceEmpty SequenceInsert SequenceErase SplitToSequence SequenceMap "
+    "Optional".split()
+)
+
+
+@dataclass(eq=False)
+class Scope:
+    """A graph: the main graph, or the graph of a branch or a body."""
+
+    path: str
+    """"" for the main graph, else as "loop.body"."""
+    graph: GraphProto
+    parent: "Scope | None" = None
+    owner: "Place | None" = None
+    names: set[str] = field(default_factory=set)
+    """The tensors that are made in this scope, weights and formal inputs included."""
+    places: "list[Place]" = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Place:
+    """A node in its scope."""
+
+    scope: Scope
+    proto: NodeProto
+    inner: list[Scope] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The name of the node, or of its first output."""
+        return self.proto.name or next((name for name in self.proto.output if name), "?")
+
+
+class Graph:
+    """The scopes, places and tensors of a model."""
+
+    def __init__(self, model: ModelProto) -> None:
+        self.scopes: list[Scope] = []
+        self.places: list[Place] = []
+        self.weights: dict[Key, TensorProto] = {}
+        self.types: dict[Key, int] = {}
+        self._aliases: dict[Key, Key] = {}
+        self.main = self._add(Scope("", model.graph))
+        self.inputs = {("", value.name) for value in model.graph.input} - self.weights.keys()
+        self.makers: dict[Key, Place] = {}
+        self.users: dict[Key, list[Place]] = defaultdict(list)
+        for place in self.places:
+            for name in place.proto.output:
+                self.makers[place.scope.path, name] = place
+        for place in self.places:
+            for key in self.inputs_of(place):
+                self.users[key].append(place)
+
+    def _add(self, scope: Scope) -> Scope:
+        self.scopes.append(scope)
+        graph = scope.graph
+        for value in (*graph.input, *graph.value_info, *graph.output):
+            if (type_ := element_type(value)) is not None:
+                self.types[scope.path, value.name] = type_
+        scope.names.update(value.name for value in graph.input)
+        for tensor in graph.initializer:
+            self._weight(scope, tensor.name, tensor)
+        for sparse in graph.sparse_initializer:
+            self._weight(scope, sparse.values.name, sparse.values)
+        for proto in graph.node:
+            place = Place(scope, proto)
+            if tensor := constant(proto):
+                self._weight(scope, proto.output[0], tensor)
+                continue
+            if is_move(proto):
+                source = self.key(scope, proto.input[0])
+                if source is not None:
+                    self._aliases[scope.path, proto.output[0]] = source
+            scope.names.update(proto.output)
+            scope.places.append(place)
+            self.places.append(place)
+            for name, inside in graphs_of(proto):
+                path = ".".join(filter(None, (scope.path, place.label, name)))
+                place.inner.append(self._add(Scope(path, inside, scope, place)))
+        return scope
+
+    def _weight(self, scope: Scope, name: str, tensor: TensorProto) -> None:
+        scope.names.add(name)
+        self.weights[scope.path, name] = tensor
+        self.types[scope.path, name] = tensor.data_type
+
+    def key(self, scope: Scope | None, name: str) -> Key | None:
+        """The key of the tensor that `name` means in a scope. None if there is none."""
+        while scope is not None and name not in scope.names:
+            scope = scope.parent
+        if scope is None or not name:
+            return None
+        key = (scope.path, name)
+        return self._aliases.get(key, key)
+
+    def inputs_of(self, place: Place) -> list[Key]:
+        """The tensors that a node reads, without those that only its graphs read."""
+        keys = (self.key(place.scope, name) for name in place.proto.input)
+        return [key for key in keys if key is not None]
+
+    def outputs_of(self, place: Place) -> list[Key]:
+        """The tensors that a node makes."""
+        keys = (self.key(place.scope, name) for name in place.proto.output)
+        return [key for key in keys if key is not None]
+
+    def results(self, scope: Scope) -> list[Key]:
+        """The outputs of a scope."""
+        keys = (self.key(scope, value.name) for value in scope.graph.output)
+        return [key for key in keys if key is not None]
+
+    def arguments(self, scope: Scope) -> list[tuple[Key, Key]]:
+        """For a body of Loop or Scan: each formal input, and the tensor that the owner passes."""
+        if scope.owner is None:
+            return []
+        formal = [value.name for value in scope.graph.input]
+        passed = zip(formal, scope.owner.proto.input, strict=False)
+        pairs = ((name, self.key(scope.parent, actual)) for name, actual in passed)
+        return [((scope.path, name), actual) for name, actual in pairs if actual is not None]
+
+    def may_be_float(self, place: Place, name: str) -> bool:
+        """Whether an output of a node needs a sink."""
+        type_ = self.types.get((place.scope.path, name))
+        if type_ is not None:
+            return type_ in FLOATS
+        if place.proto.op_type == "Cast":
+            return attribute(place.proto, "to") in FLOATS
+        return place.proto.op_type not in NO_FLOATS
+
+
+def element_type(value: ValueInfoProto) -> int | None:
+    """ONNX's number of the element type. -1: no tensor. None: the model does not say."""
+    kind = value.type.WhichOneof("value")
+    if kind is None:
+        return None
+    return (value.type.tensor_type.elem_type or None) if kind == "tensor_type" else -1
+
+
+def attribute(proto: NodeProto, name: str) -> int | None:
+    """An integer attribute."""
+    return next((each.i for each in proto.attribute if each.name == name), None)
+
+
+def is_move(proto: NodeProto) -> bool:
+    """Whether the node keeps every element of its first input, and makes no other."""
+    domain = "" if proto.domain == "ai.onnx" else proto.domain
+    return (domain, proto.op_type) in MOVES and len(proto.input) > 0
+
+
+def keeps_finite(proto: NodeProto) -> bool:
+    """Whether the outputs are finite if the inputs are."""
+    return proto.op_type in KEEP_FINITE and proto.domain in ("", "ai.onnx")
+
+
+def constant(proto: NodeProto) -> TensorProto | None:
+    """The tensor of a node Constant, if the tensor is floating-point."""
+    if proto.op_type != "Constant" or proto.domain not in ("", "ai.onnx"):
+        return None
+    for each in proto.attribute:
+        if each.name == "value":
+            return each.t
+        if each.name == "value_float":
+            return onnx.helper.make_tensor("", TensorProto.FLOAT, [], [each.f])
+        if each.name == "value_floats":
+            return onnx.helper.make_tensor("", TensorProto.FLOAT, [len(each.floats)], each.floats)
+    return None
+
+
+def graphs_of(proto: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    """The graphs of an If, Loop or Scan, with their names."""
+    for each in proto.attribute:
+        if each.type == AttributeProto.GRAPH:
+            yield each.name, each.g
+        for number, graph in enumerate(each.graphs):
+            yield f"{each.name}.{number}", graph

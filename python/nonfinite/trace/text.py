@@ -1,0 +1,53 @@
+"""The report as text."""
+
+from nonfinite.trace.report import INTENDED, WORDS, Finding, Report
+
+PEAKS = 5
+
+
+def text(report: Report) -> str:
+    """The report as lines for a terminal."""
+    lines = [f"{report.model}: {report.sinks} tensors looked at, graph at level {report.level}"]
+    first = report.first
+    if first is None:
+        lines.append("clean" if report.clean else "no output is bad")
+    else:
+        lines += finding(first)
+        if report.reached:
+            more = f" and {len(report.reached) - 8} more" if len(report.reached) > 8 else ""
+            lines.append(f"  reached: {', '.join(report.reached[:8])}{more}")
+        if report.bad_outputs:
+            lines.append(f"  bad outputs of the model: {', '.join(report.bad_outputs)}")
+    lines += [f"bad weight {look}" for look in report.weights]
+    lines += [f"bad input {look}" for look in report.bad_inputs]
+    others = [each for each in report.findings if each is not first]
+    if others:
+        lines.append("also:")
+        for each in others[:20]:
+            end = "" if each.reaches or each.kind == INTENDED else ", reaches no output"
+            lines.append(f"  {each.kind}: {each.node} ({each.operator}){end}")
+        if len(others) > 20:
+            lines.append(f"  and {len(others) - 20} more")
+    if report.peaks:
+        lines.append("closest to the largest number of their type:")
+        lines += [
+            f"  {peak.name}: {peak.largest:.6g} of {peak.dtype}, {peak.share:.2g} of the limit"
+            for peak in report.peaks[:PEAKS]
+        ]
+    return "\n".join([*lines, *[f"note: {note}" for note in report.notes]])
+
+
+def finding(each: Finding) -> list[str]:
+    """One finding in full."""
+    place = f" in {each.graph}, call {each.call}" if each.graph else ""
+    lines = [f"{each.kind}: node {each.node} ({each.operator}){place}: {WORDS[each.kind]}"]
+    if len(each.covers) > 1:
+        names = ", ".join(f"{node.name} ({node.operator})" for node in each.covers)
+        lines.append(f"  ran as one {each.ran_as} for: {names}")
+    for node in each.covers:
+        if node.name == each.node and node.source:
+            lines += ["  made by:", *[f"    {line}" for line in node.source.splitlines()]]
+    lines += [f"  reads bad {look}" for look in each.sources]
+    lines += [f"  input {look}" for look in each.inputs]
+    lines += [f"  output {look}" for look in each.outputs]
+    return lines

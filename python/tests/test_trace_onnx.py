@@ -1,0 +1,219 @@
+"""Tests of `nonfinite.trace_onnx`."""
+
+import json
+
+import numpy as np
+import onnx
+import pytest
+from onnx_faults import (
+    CASES,
+    INF,
+    NAN,
+    Case,
+    embedding_row,
+    f32,
+    log_of_negative,
+    masked_softmax,
+    model_of,
+    node,
+    value,
+)
+from onnx import TensorProto as T
+
+from nonfinite.trace.command import main
+from nonfinite.trace.onnx import trace_onnx
+
+
+@pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("level", [None, "ORIGINAL"])
+def test_fault_is_named(make, level):
+    case: Case = make()
+    report = trace_onnx(case.model, case.inputs, level=level)
+    assert not report.clean
+    first = report.first
+    assert first is not None, report
+    assert (first.node, first.kind) == (case.node, case.kind), str(report)
+    assert first.graph == case.graph
+    assert first.call == case.call
+    if case.coordinate is not None:
+        assert first.outputs[0].coordinate == case.coordinate
+    kinds = {finding.node: finding.kind for finding in report.findings}
+    assert case.more.items() <= kinds.items(), kinds
+
+
+def test_the_answers_do_not_depend_on_threads():
+    """A tensor above 256 KiB is looked at in parts."""
+    x = np.ones((600, 1000), np.float32)
+    x[433, 7] = -1
+    x[599, 999] = -1
+    made = model_of([node("Log", "x", "l", "log"), node("Exp", "l", "y", "exp")])
+    for threads in (1, 2, 5):
+        output = trace_onnx(made, {"x": x}, threads=threads).first.outputs[0]
+        assert (output.nan, output.coordinate, output.elements) == (2, (433, 7), 600_000)
+        assert (output.zeros, output.max) == (599_998, 0)
+
+
+def test_numbers_of_the_inputs():
+    case = log_of_negative()
+    look = trace_onnx(case.model, case.inputs).first.inputs[0]
+    assert (look.name, look.shape, look.dtype) == ("a", (3,), "float32")
+    assert (look.min, look.max, look.bad) == (-0.5, 2, 0)
+
+
+def test_mask_that_leaves_numbers_is_clean():
+    case = masked_softmax()
+    case.inputs["keep"][1, 1] = True
+    report = trace_onnx(case.model, case.inputs)
+    assert report.clean
+    assert {each.kind for each in report.findings} == {"intended"}
+    # The -Inf is a weight, and is listed.
+    assert [look.name for look in report.weights] == ["minus_inf"]
+
+
+def test_minus_inf_of_a_mask_in_the_output_is_intended():
+    nodes = [node("Add", "x mask", "m", "add"), node("Mul", "m two", "y", "mul")]
+    made = model_of(nodes, {"mask": f32(0, -INF), "two": f32(2)})
+    report = trace_onnx(made, {"x": f32(1, 1)})
+    assert report.clean and report.bad_outputs == ()
+
+
+def test_transient_infinity_is_no_fault():
+    nodes = [node("Exp", "x", "e", "exp"), node("Reciprocal", "e", "y", "reciprocal")]
+    report = trace_onnx(model_of(nodes), {"x": f32(1, 100)})
+    assert report.clean
+    assert [(f.node, f.reaches) for f in report.findings] == [("exp", False)]
+
+
+def test_layer_norm_is_judged_as_it_runs():
+    """Decomposed, 1e20 overflows in the square. The fused operator has no square in f32."""
+    nodes = [
+        node("LayerNormalization", "x scale", "n", "norm", axis=-1),
+        node("Tanh", "n", "y", "tanh"),
+    ]
+    report = trace_onnx(model_of(nodes, {"scale": f32(1, 1, 1)}), {"x": f32([1e20, 2e20, 3e20])})
+    assert report.clean, str(report)
+    square = trace_onnx(model_of([node("Mul", "x x", "y", "square")]), {"x": f32(1e20)})
+    assert square.first.node == "square"
+
+
+def test_unused_bad_row_is_found_in_its_weight():
+    case = embedding_row()
+    report = trace_onnx(case.model, {"x": np.array([1, 2])})
+    assert report.first is None and not report.clean
+    assert [(look.name, look.coordinate) for look in report.weights] == [("table", (7, 2))]
+
+
+def test_nan_that_becomes_an_index():
+    nodes = [node("Sqrt", "x", "s", "sqrt"), node("ArgMax", "s", "y", "argmax")]
+    made = model_of(nodes, outputs=[value("y", T.INT64)])
+    report = trace_onnx(made, {"x": f32([1], [-1])})
+    assert report.first.node == "sqrt"
+
+
+def test_allow_list():
+    nodes = [node("Reciprocal", "x", "r", "reciprocal"), node("Add", "r x", "y", "add")]
+    made = model_of(nodes)
+    inputs = {"x": f32(0, 1)}
+    assert trace_onnx(made, inputs).first.node == "reciprocal"
+    for name in ("reciprocal", "recip*", "r"):
+        assert trace_onnx(made, inputs, allow=[name]).clean
+    # A NaN is never intended.
+    assert not trace_onnx(made, {"x": f32(NAN)}, allow=["*"]).clean
+
+
+def test_saturated_fp8_is_at_its_limit():
+    nodes = [
+        node("Cast", "x", "small", "to_fp8", to=T.FLOAT8E4M3FN, saturate=1),
+        node("Cast", "small", "y", "back", to=T.FLOAT),
+    ]
+    report = trace_onnx(model_of(nodes), {"x": f32(1, 1e6)})
+    assert report.clean
+    peak = report.peaks[0]
+    assert (peak.name, peak.dtype, peak.largest, peak.share) == (
+        "small", "float8e4m3fn", 448, 1,
+    )  # fmt: skip
+
+
+def test_nodes_without_names():
+    made = model_of([node("Neg", "x", "n", ""), node("Log", "n", "y", "")])
+    first = trace_onnx(made, {"x": f32(1)}).first
+    assert (first.node, first.operator) == ("y", "Log")
+
+
+def test_external_data(tmp_path):
+    weight = np.ones((64, 64), np.float32)
+    weight[5, 6] = NAN
+    made = model_of([node("MatMul", "x w", "p", "matmul"), node("Tanh", "p", "y", "tanh")],
+                    {"w": weight})  # fmt: skip
+    path = tmp_path / "model.onnx"
+    onnx.save(made, str(path), save_as_external_data=True, location="data.bin", size_threshold=0)
+    for level in (None, "ORIGINAL"):
+        report = trace_onnx(path, {"x": np.ones((1, 64), np.float32)}, level=level)
+        assert (report.first.node, report.first.kind) == ("matmul", "entry")
+        assert report.weights[0].coordinate == (5, 6)
+
+
+def test_inputs_of_types_that_numpy_lacks():
+    nodes = [node("Cast", "x", "wide", "widen", to=T.FLOAT), node("Log", "wide", "y", "log")]
+    made = model_of(nodes, inputs=[value("x", T.BFLOAT16, [3])])
+    bits = (f32(1, -2, 3).view(np.uint32) >> 16).astype(np.uint16)
+    assert trace_onnx(made, {"x": bits}).first.node == "log"
+    bits[0] = 0x7F80
+    report = trace_onnx(made, {"x": bits})
+    assert (report.first.node, report.bad_inputs[0].pos_inf) == ("widen", 1)
+
+
+def test_random_inputs_fit_the_model():
+    x = value("x", T.FLOAT, ["batch", 3, "height", "height"])
+    made = model_of([node("GlobalAveragePool", "x", "y", "pool")], inputs=[x])
+    report = trace_onnx(made, dims={"height": 7})
+    assert report.clean
+    assert report.notes == ("the inputs are random: x [1, 3, 7, 7]",)
+    report = trace_onnx(made, shapes={"x": [2, 3, 5, 5]})
+    assert report.notes == ("the inputs are random: x [2, 3, 5, 5]",)
+    assert trace_onnx(made).to_dict() == trace_onnx(made).to_dict()
+
+
+def test_wrong_arguments():
+    made = log_of_negative().model
+    with pytest.raises(ValueError, match="no array for the inputs"):
+        trace_onnx(made, {})
+    with pytest.raises(ValueError, match="no inputs"):
+        trace_onnx(made, {"x": f32(1), "z": f32(1)})
+    with pytest.raises(ValueError, match="level"):
+        trace_onnx(made, {"x": f32(1)}, level="FAST")
+
+
+def test_command(tmp_path, capsys):
+    case = log_of_negative()
+    model, arrays, page = (tmp_path / name for name in ("m.onnx", "x.npz", "page.html"))
+    onnx.save(case.model, str(model))
+    np.savez(arrays, **case.inputs)
+    assert main([str(model), "--input", str(arrays), "--html", str(page)]) == 1
+    assert "origin: node log (Log)" in capsys.readouterr().out
+    assert main([str(model), "--input", str(arrays), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["first"]["node"] == "log"
+    assert found["first"]["outputs"][0]["coordinate"] == [1]
+    html = page.read_text()
+    assert 'class="first"' in html and "http" not in html and "<script" not in html
+    np.savez(arrays, x=f32(2, 3))
+    assert main([str(model), "--input", str(arrays)]) == 0
+    assert main([str(tmp_path / "missing.onnx")]) == 2
+    assert "missing.onnx" in capsys.readouterr().err
+
+
+def test_a_clean_model_needs_fewer_sinks():
+    nodes = [node("Log", "x", "l", "log"), node("Relu", "l", "r", "relu"),
+             node("Concat", "r l", "y", "concat", axis=0)]  # fmt: skip
+    assert trace_onnx(model_of(nodes), {"x": f32(1)}, level="BASIC").sinks == 1
+    assert trace_onnx(model_of(nodes), {"x": f32(1)}, level="BASIC", full=True).sinks == 3
+    carried = model_of([node("Exp", "x", "e", "exp"), node("Mul", "e x", "m", "mul"),
+                        node("Sub", "m e", "y", "sub")])  # fmt: skip
+    assert trace_onnx(carried, {"x": f32(1)}, level="BASIC").sinks == 1
+    assert trace_onnx(carried, {"x": f32(100)}, level="BASIC").first.node == "exp"
+    report = trace_onnx(model_of(nodes), {"x": f32(-1)}, level="BASIC")
+    assert (report.sinks, report.first.node) == (3, "log")
+    # A bad weight behind a node that only moves values is seen by the second run.
+    bad = model_of([node("Concat", "x w", "y", "concat", axis=0)], {"w": f32(NAN)})
+    assert trace_onnx(bad, {"x": f32(1)}).first.node == "concat"

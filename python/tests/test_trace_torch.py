@@ -1,0 +1,366 @@
+"""Tests of `nonfinite.torch.watch`."""
+
+import dataclasses
+from collections import OrderedDict
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch_faults import (
+    FAULTS,
+    INF,
+    NAN,
+    SOURCE,
+    Blocks,
+    Faulty,
+    Logarithm,
+    Norm,
+    Random,
+    Root,
+    line_of,
+)
+
+from nonfinite.torch import BadValueError, UnsupportedError, watch
+
+HERE = Path(__file__)
+
+
+def run(model, x=None, **options):
+    torch.manual_seed(0)
+    with pytest.raises(BadValueError) as error, watch(model, **options):
+        model(torch.randn(3, 4) if x is None else x)
+    return error.value.finding
+
+
+MODES = [{}, {"operations": True}, {"once_a_step": True}]
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("name,block,module,operator,kind", FAULTS, ids=lambda each: str(each))
+def test_forward_fault_is_named(name, block, module, operator, kind, options):
+    finding = run(Faulty(block()), **options)
+    assert (finding.kind, finding.phase) == (kind, "forward"), str(finding)
+    assert finding.module == module, str(finding)
+    assert finding.operator == operator
+    assert (finding.file, finding.line) == (str(SOURCE), line_of(name)), str(finding)
+    assert finding.outputs[0].bad
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_dropout_is_the_same_in_the_replay(seed):
+    model = Faulty(Random())
+    torch.manual_seed(seed)
+    x = torch.randn(3, 4)
+    state = torch.get_rng_state()
+    bad = not model(x).isfinite().all()
+    torch.set_rng_state(state)
+    with watch(model, on_bad="record") as found:
+        model(x)
+    after = torch.get_rng_state()
+    assert bool(found.findings) == bad
+    if bad:
+        assert (found.first.operator, found.first.line) == ("aten.log.default", line_of("random"))
+    torch.set_rng_state(state)
+    model(x)
+    assert torch.equal(torch.get_rng_state(), after)
+
+
+def test_bad_weight():
+    model = Faulty(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)))
+    with torch.no_grad():
+        model.block[1].weight[2, 3] = NAN
+    finding = run(model)
+    assert (finding.kind, finding.module) == ("entry", "block.1")
+    assert finding.parameter == "block.1.weight"
+    assert finding.coordinate == (0, 2)
+
+
+class Embedded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(10, 4), nn.Linear(4, 4)
+
+    def forward(self, tokens):
+        return self.head(self.embedding(tokens))  # fault: embedding
+
+
+def test_bad_row_of_an_embedding():
+    model = Embedded()
+    with torch.no_grad():
+        model.embedding.weight[7, 1] = NAN
+    with watch(model):
+        model(torch.tensor([1, 2]))
+    finding = run(model, torch.tensor([[1, 7]]))
+    assert (finding.kind, finding.parameter) == ("entry", "embedding.weight")
+    assert (finding.module, finding.coordinate) == ("embedding", (0, 1, 1))
+    assert finding.line == line_of("embedding", HERE)
+
+
+def test_bad_input():
+    x = torch.ones(3, 4)
+    x[2, 1] = INF
+    finding = run(Faulty(nn.Identity()), x)
+    assert (finding.kind, finding.module) == ("entry", "before")
+    assert finding.parameter == "input 0 of the model"
+
+
+BACKWARD = [
+    ("sqrt backward", Root, "aten.div.Tensor in SqrtBackward0"),
+    ("norm backward", Norm, "aten.div.Tensor in SqrtBackward0"),
+]
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("name,block,operator", BACKWARD, ids=lambda each: str(each))
+def test_backward_fault_is_named(name, block, operator, options):
+    model = Faulty(block())
+    torch.manual_seed(0)
+    with pytest.raises(BadValueError) as error, watch(model, **options):
+        model(torch.randn(3, 4)).sum().backward()
+    finding = error.value.finding
+    assert (finding.kind, finding.phase) == ("origin", "backward"), str(finding)
+    assert finding.operator == operator, str(finding)
+    assert finding.line == line_of(name), str(finding)
+    if "operations" not in options:
+        assert finding.module == "block"
+
+
+def test_backward_of_the_loss():
+    model = Faulty(nn.Identity())
+    torch.manual_seed(0)
+    with pytest.raises(BadValueError) as error, watch(model):
+        (model(torch.randn(3, 4)) * 0).sqrt().sum().backward()
+    assert error.value.finding.phase == "backward"
+    assert "loss" in error.value.finding.note
+    with pytest.raises(BadValueError) as error, watch(model, operations=True):
+        y = model(torch.randn(3, 4))
+        y = (y * 0).sqrt()  # fault: loss
+        y.sum().backward()
+    assert error.value.finding.line == line_of("loss", HERE)
+
+
+def test_exploding_learning_rate():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e12)
+    x = torch.randn(16, 4)
+    with pytest.raises(BadValueError) as error, watch(model):
+        for _ in range(100):
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+    finding = error.value.finding
+    assert finding.step > 0
+    assert finding.kind in ("origin", "NaN from Inf", "entry") or finding.phase == "backward"
+
+
+def test_overflow_under_a_scaler_is_expected():
+    model = Faulty(nn.Identity())
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    with watch(model, scaler=scaler) as found:
+        scaler.scale(model(torch.full((3, 4), 1e30)).sum() * 1e5).backward()
+    assert (found.overflows, found.findings) == (1, [])
+
+
+def test_autocast():
+    model = Faulty(nn.Linear(4, 4)).eval()
+    with torch.no_grad():
+        model.block.weight.fill_(1e38)
+        model.before.weight.fill_(1e3)
+    with torch.autocast("cpu", torch.bfloat16):
+        finding = run(model, torch.full((3, 4), 1.0))
+    assert (finding.module, finding.outputs[0].dtype) == ("block", "bfloat16")
+
+
+def test_mask_is_intended():
+    class Mask(nn.Module):
+        def forward(self, x):
+            return torch.full_like(x, -INF).triu(1)
+
+    class Scores(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mask = Mask()
+
+        def forward(self, x):
+            return (x @ x.T + self.mask(x[:, :3])).softmax(-1) @ x
+
+    for options in MODES:
+        with watch(Faulty(Scores()), **options) as found:
+            for _ in range(2):
+                assert found._model(torch.randn(3, 4)).isfinite().all()
+        assert found.findings == []
+
+
+def test_transient_is_no_finding():
+    class Transient(nn.Module):
+        def forward(self, x):
+            return torch.nan_to_num(x / 0)
+
+    with watch(Faulty(Transient())):
+        pass
+    model = nn.Sequential(Transient())
+    with watch(model) as found:
+        model(torch.zeros(2))
+    assert found.findings == []
+
+
+@dataclasses.dataclass
+class Output:
+    logits: torch.Tensor
+    states: tuple = ()
+
+
+class Structured(nn.Module):
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+
+    def forward(self, x):
+        return self.make(torch.log(x * 0))  # fault: structured
+
+
+class SubOfOrdered(OrderedDict):
+    pass
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: (torch.ones(2), [x]),
+        lambda x: {"a": None, "b": {"c": x}},
+        lambda x: Output(torch.ones(2), (x,)),
+        lambda x: SubOfOrdered(x=x),
+    ],
+)
+def test_structured_outputs(make):
+    finding = run(Structured(make))
+    assert (finding.module, finding.line) == ("", line_of("structured", HERE))
+
+
+def test_record_and_functions():
+    model = Faulty(Logarithm())
+    seen = []
+    with watch(model, on_bad=seen.append) as found:
+        model(torch.ones(3, 4))
+        model(torch.ones(3, 4))
+    assert found.findings == seen and len(seen) == 2
+    assert [each.step for each in seen] == [0, 1]
+    with pytest.raises(ValueError, match="on_bad"), watch(model, on_bad="stop"):
+        pass
+
+
+def test_batch_norm_is_left_as_it_was():
+    model = nn.Sequential(nn.BatchNorm1d(4), Logarithm())
+    other = nn.Sequential(nn.BatchNorm1d(4), Logarithm())
+    x = torch.randn(8, 4)
+    other(x)
+    with watch(model, on_bad="record"):
+        model(x)
+    for mine, theirs in zip(model.buffers(), other.buffers(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def test_hooks_are_removed_and_results_are_the_same():
+    torch.manual_seed(0)
+    model = Faulty(nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), nn.LayerNorm(4)))
+    x = torch.randn(3, 4)
+
+    def step():
+        torch.manual_seed(1)
+        model.zero_grad()
+        y = model(x)
+        y.square().mean().backward()
+        return [y.detach(), *[each.grad.clone() for each in model.parameters()]]
+
+    plain = step()
+    for options in ({}, {"operations": True}, {"backward": False}):
+        with watch(model, **options):
+            watched = step()
+        assert all(torch.equal(a, b) for a, b in zip(plain, watched, strict=True))
+    assert not any(each._forward_hooks or each._forward_pre_hooks for each in model.modules())
+
+
+def test_refused_in_words():
+    compiled = torch.compile(nn.Linear(2, 2))
+    with pytest.raises(UnsupportedError, match="torch.compile"):
+        watch(compiled)
+    with pytest.raises(UnsupportedError, match="meta"):
+        watch(nn.Linear(2, 2, device="meta"))
+
+    class FSDPModule(nn.Linear):
+        pass
+
+    with pytest.raises(UnsupportedError, match="FSDP"):
+        watch(FSDPModule(2, 2))
+
+
+def test_texts():
+    finding = run(Faulty(Logarithm()))
+    assert "origin in forward: aten.log.default in model.block (Logarithm)" in str(finding)
+    assert '"line": %d' % line_of("log") in finding.to_json()
+
+
+def test_checkpoint():
+    model = Blocks(nn.Sequential(nn.Dropout(0.5), nn.Tanh()), True)
+    with watch(model) as found:
+        for _ in range(2):
+            model(torch.randn(3, 4)).sum().backward()
+    assert found.findings == [] and found.steps == 2
+    assert run(Blocks(Logarithm(), True)).line == line_of("log")
+    with pytest.raises(BadValueError) as error, watch(Blocks(Norm(), True)) as found:
+        found._model(torch.randn(3, 4)).sum().backward()
+    finding = error.value.finding
+    assert (finding.phase, finding.module) == ("backward", "blocks.1")
+
+
+def test_parts_of_the_model_called_one_by_one():
+    model = Blocks(Norm(), False)
+    with pytest.raises(BadValueError) as error, watch(model) as found:
+        x = torch.randn(3, 4)
+        for block in model.blocks:
+            x = block(x)
+        x.sum().backward()
+    assert found.steps == 1
+    finding = error.value.finding
+    assert (finding.module, finding.line) == ("blocks.1", line_of("norm backward"))
+
+
+def test_input_that_was_changed_in_place():
+    class Changing(nn.Module):
+        def forward(self, x):
+            x.mul_(0)
+            return x / x  # fault: changed
+
+    finding = run(Changing())
+    assert (finding.kind, finding.module) == ("unknown", "")
+    assert "in place" in finding.note
+    finding = run(Changing(), operations=True)
+    assert (finding.kind, finding.line) == ("origin", line_of("changed", HERE))
+
+
+def test_transformer_of_torch():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    x = torch.randn(2, 5, 8)
+    with watch(model) as found:
+        model(x).sum().backward()
+        model.eval()(x)
+    assert found.findings == []
+    with torch.no_grad():
+        model.layers[1].linear1.bias[3] = INF
+    finding = run(model.train(), x)
+    assert (finding.kind, finding.module) == ("entry", "layers.1.linear1")
+    assert finding.parameter == "layers.1.linear1.bias"
+
+
+def test_frozen_and_shared_modules():
+    shared = nn.Linear(4, 4)
+    model = nn.Sequential(shared, nn.ReLU(), shared, Root(), shared)
+    shared.weight.requires_grad_(False)
+    with pytest.raises(BadValueError) as error, watch(model):
+        model(torch.randn(3, 4)).sum().backward()
+    finding = error.value.finding
+    assert (finding.phase, finding.module) == ("backward", "3")
+    assert finding.line == line_of("sqrt backward")

@@ -1,0 +1,182 @@
+"""Models of torch with one fault each. The line of each fault ends with `# fault: NAME`."""
+
+import math
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+SOURCE = Path(__file__)
+INF, NAN = math.inf, math.nan
+
+
+def line_of(name, source=SOURCE):
+    lines = source.read_text().splitlines()
+    found = [n for n, line in enumerate(lines, 1) if line.endswith(f"# fault: {name}")]
+    assert len(found) == 1, name
+    return found[0]
+
+
+class Faulty(nn.Module):
+    """A model with a good layer, a faulty block and another good layer."""
+
+    def __init__(self, block, width=4):
+        super().__init__()
+        self.before, self.block, self.after = nn.Linear(width, width), block, nn.Linear(4, width)
+
+    def forward(self, x):
+        return self.after(self.block(self.before(x)))
+
+
+class MaskedAttention(nn.Module):
+    def forward(self, x):
+        mask = torch.ones(len(x), len(x), dtype=torch.bool)
+        mask[1] = False
+        scores = (x @ x.T).masked_fill(~mask, -INF)
+        weights = scores.softmax(-1)  # fault: softmax
+        return weights @ x
+
+
+class Normalised(nn.Module):
+    def forward(self, x):
+        x = F.relu(x - 1e9)
+        return x / x.sum(-1, keepdim=True)  # fault: zero by zero
+
+
+class Logarithm(nn.Module):
+    def forward(self, x):
+        return torch.log(x - 1e3).tanh()  # fault: log
+
+
+class Difference(nn.Module):
+    def forward(self, x):
+        large = torch.exp(x.abs() + 100)  # fault: exp
+        return large - large
+
+
+class HalfScores(nn.Module):
+    def forward(self, x):
+        half = (x * 0 + 300).half()
+        scores = half * half  # fault: half
+        return scores.float().softmax(-1)
+
+
+class Standardised(nn.Module):
+    def forward(self, x):
+        x = torch.full_like(x, 2)
+        return (x - x.mean()) / x.std()  # fault: deviation
+
+
+class Uninitialised(nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            buffer = torch.full_like(x, 3e38)
+        return x.sign() * 5 * buffer  # fault: buffer
+
+
+class InPlace(nn.Module):
+    def forward(self, x):
+        x = x.clone()
+        x.abs_()
+        x.neg_().sub_(1).sqrt_()  # fault: in place
+        return x * 2
+
+
+class Inner(nn.Module):
+    def forward(self, x):
+        return torch.reciprocal(x * 0)  # fault: inner
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Identity(), nn.Dropout(0.5), Inner(), nn.ReLU()])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return {"x": x}["x"]
+
+
+class Between(nn.Module):
+    """The fault stands between two layers, in code of the parent."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.one(x)
+        x = torch.acos(x.abs() + 2)  # fault: between
+        return self.two(x)
+
+
+class Eight(nn.Module):
+    def forward(self, x):
+        wide = torch.ones_like(x) * 3e6
+        small = wide.to(torch.float8_e5m2)  # fault: fp8
+        return small.float()
+
+
+class Power(nn.Module):
+    def forward(self, x):
+        return (-x.abs() - 1) ** 0.5  # fault: power
+
+
+class Random(nn.Module):
+    """Dropout decides whether there is a fault: a replay with other random numbers misses it."""
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        kept = self.drop(torch.ones_like(x))
+        return torch.log(kept[:1, :1]) + x  # fault: random
+
+
+FAULTS = [
+    ("softmax", MaskedAttention, "block", "aten._softmax.default", "NaN from Inf"),
+    ("zero by zero", Normalised, "block", "aten.div.Tensor", "origin"),
+    ("log", Logarithm, "block", "aten.log.default", "origin"),
+    ("exp", Difference, "block", "aten.exp.default", "origin"),
+    ("half", HalfScores, "block", "aten.mul.Tensor", "origin"),
+    ("deviation", Standardised, "block", "aten.div.Tensor", "origin"),
+    ("buffer", Uninitialised, "block", "aten.mul.Tensor", "origin"),
+    ("in place", InPlace, "block", "aten.sqrt_.default", "origin"),
+    ("inner", Outer, "block.layers.2", "aten.reciprocal.default", "origin"),
+    ("between", Between, "block", "aten.acos.default", "origin"),
+    ("fp8", Eight, "block", "aten._to_copy.default", "origin"),
+    ("power", Power, "block", "aten.pow.Tensor_Scalar", "origin"),
+]
+
+
+class Root(nn.Module):
+    def forward(self, x):
+        return torch.sqrt(x * 0)  # fault: sqrt backward
+
+
+class Norm(nn.Module):
+    """The square root has an infinite slope at 0, and 0 times infinity is a NaN."""
+
+    def forward(self, x):
+        squares = (x - x.detach()) ** 2
+        root = squares.sum(-1).sqrt()  # fault: norm backward
+        return x + root[:, None]
+
+
+class Blocks(nn.Module):
+    def __init__(self, block, checkpointed):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Linear(4, 4), block, nn.Linear(4, 4)])
+        self.checkpointed = checkpointed
+
+    def forward(self, x):
+        for block in self.blocks:
+            if self.checkpointed:
+                x = checkpoint(block, x, use_reentrant=False)
+            else:
+                x = block(x)
+        return x
