@@ -19,6 +19,10 @@ use crate::{Census, Error, Occurrences, Predicate};
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the
 /// valid elements. Indices count all elements, nulls too.
+///
+/// It has neither masks of bytes nor rows: there is no method `mask` and no method `rows`, so a
+/// caller that asks for them does not compile. For rows, give each row its own view and the offset
+/// of its first bit.
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct ValidView<'a> {
