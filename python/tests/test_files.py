@@ -386,7 +386,8 @@ def test_an_import_loads_the_names_at_their_first_use():
 import sys, nonfinite
 assert "nonfinite.report" not in sys.modules and "numpy" not in sys.modules
 assert callable(nonfinite.check) and "Report" in dir(nonfinite)
-from nonfinite import Report, distributed
+from nonfinite import Report, _checks, distributed
+assert all(hasattr(nonfinite, name) for name in _checks.__all__)
 assert not hasattr(nonfinite, "nothing")
 assert "numpy" not in sys.modules
 """
