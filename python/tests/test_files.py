@@ -392,3 +392,11 @@ assert not hasattr(nonfinite, "nothing")
 assert "numpy" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+def test_each_module_can_be_the_first():
+    """As in a process that unpickles a piece."""
+    modules = (Path(nonfinite.__file__).parent).glob("*.py")
+    for module in {path.stem for path in modules} - {"__init__", "__main__"}:
+        line = [sys.executable, "-c", f"import nonfinite.{module}"]
+        subprocess.run(line, check=True, timeout=120)
