@@ -93,7 +93,8 @@ impl<'a> Elements<'a> {
     /// [`Error::PartialElement`] if the length is not a multiple of the element size.
     #[inline]
     pub fn from_bytes(bytes: &'a [u8], format: Format) -> Result<Self, Error> {
-        if bytes.len().is_multiple_of(format.size_in_bytes()) {
+        // Sizes are powers of two. A division would take as long as the search of a few elements.
+        if bytes.len() & (format.size_in_bytes() - 1) == 0 {
             Ok(Self { format, bytes })
         } else {
             Err(Error::PartialElement { bytes: bytes.len(), format })
@@ -118,7 +119,7 @@ impl<'a> Elements<'a> {
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
-        self.bytes.len() / self.format.size_in_bytes()
+        self.bytes.len() >> self.format.size_in_bytes().trailing_zeros()
     }
 
     /// Whether there is no element.

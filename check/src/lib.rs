@@ -34,7 +34,9 @@ mod totals;
 pub mod work;
 
 pub use check::{check_bytes, check_file, check_source, check_stream};
-pub use model::{ByKind, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Stats};
+pub use model::{
+    Asks, ByKind, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Reason, Stats,
+};
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;

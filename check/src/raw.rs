@@ -7,7 +7,7 @@ use std::str::FromStr;
 use glob::Pattern;
 use nonfinite::Format;
 
-use crate::model::{ByteOrder, Content, Tensor};
+use crate::model::{ByteOrder, Content, Reason, Tensor};
 
 /// A format for raw elements: all elements of this dtype have this format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +39,11 @@ pub struct TakenAs {
 }
 
 /// Gives a tensor of integers or raw bytes a float format, if an option names one for its name or
-/// its dtype. Makes the tensor unreadable if elements of the format have another length.
+/// its dtype. Makes the tensor unreadable if elements of the format have another length. Bytes that
+/// nothing refers to are no tensor, so they do not change.
 pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype], taken_as: &[TakenAs]) {
-    let is_raw = match tensor.content {
+    let is_raw = match &tensor.content {
+        Content::Unreadable(Reason::Unreferenced { .. }) => return,
         Content::Unreadable(_) => true,
         Content::NotFloat => false,
         Content::Floats { .. }
@@ -70,7 +72,9 @@ pub(crate) fn apply(tensor: &mut Tensor, raw: &[RawDtype], taken_as: &[TakenAs])
     } else {
         let (name, size) = (format.name(), format.size_in_bytes());
         let why = format!("it has no elements of {size} bytes to be taken as {name}");
-        Content::Unreadable(why)
+        let is_of_part = matches!(&tensor.content,
+            Content::Unreadable(reason) if reason.is_of_part());
+        Content::Unreadable(if is_of_part { Reason::Part(why) } else { Reason::Other(why) })
     };
 }
 
@@ -81,7 +85,8 @@ fn has_elements_of(tensor: &Tensor, format: Format) -> bool {
 
 /// Whether [`apply`] can give a tensor this content.
 pub(crate) fn fits(tensor: &Tensor, content: &Content) -> bool {
-    let is_taken = match tensor.content {
+    let is_taken = match &tensor.content {
+        Content::Unreadable(Reason::Unreferenced { .. }) => false,
         Content::Unreadable(_) | Content::NotFloat => true,
         Content::Floats { .. }
         | Content::Blocks { .. }
@@ -168,3 +173,18 @@ impl fmt::Display for RawDtypeError {
 }
 
 impl std::error::Error for RawDtypeError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A piece of a plan cannot claim numbers in bytes that nothing refers to.
+    #[test]
+    fn bytes_of_no_tensor_are_no_numbers() {
+        let floats = Content::Floats { format: Format::F8E5M2, parts: 1, order: ByteOrder::Little };
+        let bytes = Tensor::unreferenced(0..4, "nothing");
+        assert!(!fits(&bytes, &floats));
+        let part = Content::Unreadable(Reason::Part("a member".to_owned()));
+        assert!(fits(&Tensor { content: part, ..bytes }, &floats));
+    }
+}

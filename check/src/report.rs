@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use nonfinite::Format;
 
 use crate::model::{
-    ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Stats, Tensor,
+    ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Reason, Stats,
+    Tensor,
 };
 use crate::options::Options;
 use crate::places::Places;
@@ -46,9 +47,9 @@ impl Report {
     }
 
     /// The tensors that could hold a NaN and were not looked at, with the reasons.
-    pub fn not_looked_at(&self) -> impl Iterator<Item = (&TensorReport, &str)> {
+    pub fn not_looked_at(&self) -> impl Iterator<Item = (&TensorReport, &Reason)> {
         self.tensors.iter().filter_map(|tensor| match &tensor.looked_at {
-            LookedAt::Unreadable(why) | LookedAt::Damaged(why) => Some((tensor, why.as_str())),
+            LookedAt::Unreadable(why) | LookedAt::Damaged(why) => Some((tensor, why)),
             LookedAt::Values
             | LookedAt::Scales { .. }
             | LookedAt::AlwaysFinite
@@ -110,9 +111,9 @@ pub enum LookedAt {
     /// No number: the elements are integers, booleans, text or times.
     NotFloat,
     /// No number, with the reason. The tensor may hold a NaN.
-    Unreadable(String),
+    Unreadable(Reason),
     /// None, although there may be a NaN, because this part of the file is damaged: why.
-    Damaged(String),
+    Damaged(Reason),
 }
 
 impl LookedAt {
@@ -155,21 +156,29 @@ impl TensorReport {
         }
     }
 
-    /// The bytes of the file, if this stands for bytes that no tensor refers to.
-    pub(crate) fn of_nobody(&self) -> Option<Range<usize>> {
-        let is_of_nobody = matches!(&self.looked_at,
-            LookedAt::Unreadable(why) if why == Tensor::NO_TENSOR);
-        Tensor::bytes_of_name(self.name.as_deref().filter(|_| is_of_nobody)?)
+    /// The bytes of the file, if nothing refers to them.
+    pub(crate) fn unreferenced(&self) -> Option<&Range<usize>> {
+        match &self.looked_at {
+            LookedAt::Unreadable(Reason::Unreferenced { bytes, .. }) => Some(bytes),
+            LookedAt::Unreadable(_)
+            | LookedAt::Values
+            | LookedAt::Scales { .. }
+            | LookedAt::AlwaysFinite
+            | LookedAt::NotFloat
+            | LookedAt::Damaged(_) => None,
+        }
     }
 
-    /// A part of the bytes that `whole` stands for.
-    pub(crate) fn bytes_of_nobody(bytes: Range<usize>, whole: &Self) -> Self {
+    /// A part of the bytes that nothing refers to.
+    pub(crate) fn unreferenced_part(&self, bytes: Range<usize>) -> Self {
+        let why = Tensor::NO_TENSOR.to_owned();
         Self {
             name: Some(Tensor::name_of_bytes(&bytes)),
             shape: vec![bytes.len()],
             elements: bytes.len(),
             bytes: bytes.len(),
-            ..whole.clone()
+            looked_at: LookedAt::Unreadable(Reason::Unreferenced { bytes, why }),
+            ..self.clone()
         }
     }
 
@@ -282,7 +291,7 @@ fn looked_at(content: &Content, options: &Options) -> LookedAt {
     match content {
         Content::AlwaysFinite if options.max_abs.is_some_and(|bound| bound < ALWAYS_FINITE) => {
             let why = "magnitudes of this format are not looked at; they can be up to 28";
-            LookedAt::Unreadable(why.to_owned())
+            LookedAt::Unreadable(why.into())
         }
         Content::Floats { .. } => LookedAt::Values,
         Content::Blocks { blocks, .. } => LookedAt::Scales {

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use crate::model::{FileFormat, ReadAt, Source, may_hold_numbers};
 use crate::report::{Report, TensorReport};
@@ -40,8 +41,7 @@ pub struct SharedFiles {
 impl SharedFiles {
     /// Adds the files of a model. Reports on files of other formats than ONNX change nothing.
     pub fn add(&mut self, report: &Report) {
-        for file in files(report) {
-            let unused = unused_of(report, file);
+        for (file, unused) in unused(report) {
             let all = self.unused.entry(real(file)).or_insert_with(|| unused.clone());
             *all = common(all, &unused);
         }
@@ -50,7 +50,7 @@ impl SharedFiles {
     /// Whether a report names bytes that another model could refer to.
     #[must_use]
     pub fn concerns(report: &Report) -> bool {
-        files(report).iter().any(|file| !unused_of(report, file).is_empty())
+        unused(report).values().any(|unused| !unused.is_empty())
     }
 
     /// Removes from a report the bytes of [`Report::other_files`] that a model refers to. Keeps the
@@ -62,33 +62,40 @@ impl SharedFiles {
 
     /// What is left of a tensor: itself, unless it stands for bytes that a model refers to.
     fn left(&self, tensor: TensorReport) -> Vec<TensorReport> {
-        let bytes = tensor.of_nobody().zip(tensor.file.as_deref());
+        let bytes = tensor.unreferenced().zip(tensor.file.as_deref());
         let Some((bytes, file, unused)) =
             bytes.and_then(|(bytes, file)| Some((bytes, file, self.unused.get(&real(file))?)))
         else {
             return vec![tensor];
         };
+        let first = unused.partition_point(|range| range.end <= bytes.start);
+        let end = unused.partition_point(|range| range.start < bytes.end);
+        let unused = unused.get(first..end).unwrap_or_default();
         // The whole holds neither zeros nor text only. A part may.
         let source = Source::open(file).ok();
         let contents = source.as_ref().and_then(|source| source.bytes().ok());
         let may_hold_numbers = |part: &Range<usize>| {
             contents.and_then(|all| all.get(part.clone())).is_none_or(may_hold_numbers)
         };
-        let left = common(unused, &[bytes]).into_iter().filter(may_hold_numbers);
-        left.map(|part| TensorReport::bytes_of_nobody(part, &tensor)).collect()
+        let left = common(unused, slice::from_ref(bytes)).into_iter().filter(may_hold_numbers);
+        left.map(|part| tensor.unreferenced_part(part)).collect()
     }
 }
 
-/// The files of external data. Reports on other formats do not name all bytes that are not used.
-fn files(report: &Report) -> &[PathBuf] {
-    if report.format == FileFormat::ONNX { &report.other_files } else { &[] }
-}
-
-/// The ranges of a file that the model does not refer to, in rising order.
-fn unused_of(report: &Report, file: &Path) -> Vec<Range<usize>> {
-    let of_file = report.tensors.iter().filter(|tensor| tensor.file.as_deref() == Some(file));
-    let mut unused: Vec<_> = of_file.filter_map(TensorReport::of_nobody).collect();
-    unused.sort_unstable_by_key(|range| range.start);
+/// For each file of external data: the ranges that the model does not refer to, in rising order.
+/// Empty for other formats than ONNX, since their reports do not name all bytes that are not used.
+fn unused(report: &Report) -> BTreeMap<&Path, Vec<Range<usize>>> {
+    if report.format != FileFormat::ONNX {
+        return BTreeMap::new();
+    }
+    let files = report.other_files.iter().map(|file| (file.as_path(), Vec::new()));
+    let mut unused: BTreeMap<_, Vec<_>> = files.collect();
+    for tensor in &report.tensors {
+        let Some(bytes) = tensor.unreferenced() else { continue };
+        let of_file = tensor.file.as_deref().and_then(|file| unused.get_mut(file));
+        of_file.into_iter().for_each(|of_file| of_file.push(bytes.clone()));
+    }
+    unused.values_mut().for_each(|ranges| ranges.sort_unstable_by_key(|range| range.start));
     unused
 }
 

@@ -12,7 +12,7 @@ use nonfinite_check::FileFormat;
 use crate::args::{Arguments, Command};
 use crate::compare::compare;
 use crate::fix::Fix;
-use crate::interrupt::{self, interrupted};
+use crate::interrupt::{self, interrupted, or_interrupted};
 use crate::manual;
 use crate::report::OneLine;
 use crate::run::Run;
@@ -60,8 +60,8 @@ fn carry_out(command: Command) -> u8 {
             FAILED
         }
         Command::Backends => finish(backends(&mut out), CLEAN),
-        Command::Check(check) => Run::new(&check).all(&mut out),
-        Command::Diff(diff) => compare(&diff, &mut out),
+        Command::Check(check) => or_interrupted(Run::new(&check).all(&mut out)),
+        Command::Diff(diff) => or_interrupted(compare(&diff, &mut out)),
         Command::Fix(fix) => mend(&fix, &mut out),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -16,7 +16,8 @@ use crate::report::{Complaint, OneLine, count, not_looked_at};
 use crate::status::{CLEAN, FAILED, FOUND, complain, finish};
 use crate::terminal::has_bar;
 
-/// Checks both sides, prints what is new, and returns the exit status.
+/// Checks both sides, prints what is new, and returns the exit status. Ends early if the run is
+/// interrupted.
 pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     let progress: Option<Arc<Progress>> =
         (!arguments.how.no_progress && has_bar()).then(Arc::default);
@@ -29,8 +30,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
         progress.finish();
     }
     if interrupted() {
-        interrupt::say();
-        return interrupt::status();
+        return FAILED;
     }
     patterns.unused().for_each(|pattern| complain(format_args!("{pattern}")));
     let complaints = [&a.failed, &a.unknown, &b.failed, &b.unknown];

@@ -11,7 +11,8 @@ use nonfinite_check::{Allow, ByKind, RawDtype};
 
 use crate::interrupt::Watch;
 use crate::progress::Progress;
-use crate::report::{OneLine, by_flags};
+use crate::report::OneLine;
+use crate::wording;
 
 /// The arguments of `nonfinite fix`.
 #[derive(Clone, Debug, Args)]
@@ -143,7 +144,7 @@ impl Fix {
             Target::Stdout => fix_to(&self.input, out, &options),
             Target::File(path) => fix_file(&self.input, path, &options),
         };
-        fixed.map_err(|error| OneLine(by_flags(&error.to_string())).to_string())
+        fixed.map_err(|error| OneLine(error.worded(wording::flag)).to_string())
     }
 }
 

@@ -53,6 +53,8 @@ pub struct Inputs {
     /// Reports of models that refer to a part of such a file. The other parts may belong to a model
     /// that was not checked yet.
     waiting: Vec<(PathBuf, Report)>,
+    /// Whether the observer has stopped the check.
+    is_stopped: bool,
 }
 
 impl Inputs {
@@ -83,7 +85,11 @@ impl Inputs {
         mut check: impl FnMut(&Path) -> Result<Report, Error>,
         mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
     ) -> io::Result<()> {
+        if self.stops(options) {
+            return Ok(());
+        }
         let files = match files(argument, options, &mut self.version_control) {
+            _ if self.stops(options) => return Ok(()),
             Ok(files) => files,
             Err(error) => return take(argument, Err(error)),
         };
@@ -91,7 +97,7 @@ impl Inputs {
         for mut found in files {
             let result = found.error.take().map_or_else(|| check(&found.path), Err);
             match result {
-                _ if is_stopped(options) => return Ok(()),
+                _ if self.stops(options) => return Ok(()),
                 Err(Error::Picture(_)) if found.searched => self.pictures += 1,
                 Err(error) if found.holds_nothing(&error) => self.text += 1,
                 Err(error) if found.searched && error.is_unknown() => {
@@ -120,7 +126,9 @@ impl Inputs {
         unknown.into_iter().try_for_each(|(path, error)| take(&path, Err(error)))
     }
 
-    /// Passes the reports of models that share their data files, after all arguments.
+    /// Passes the reports of models that share their data files, after all arguments. Passes none
+    /// if the check was stopped, since models that were not checked may refer to the bytes that
+    /// these reports name.
     ///
     /// # Errors
     /// The errors of `take`.
@@ -128,10 +136,21 @@ impl Inputs {
         &mut self,
         mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
     ) -> io::Result<()> {
-        std::mem::take(&mut self.waiting).into_iter().try_for_each(|(path, mut report)| {
+        let waiting = std::mem::take(&mut self.waiting);
+        if self.is_stopped {
+            return Ok(());
+        }
+        waiting.into_iter().try_for_each(|(path, mut report)| {
             self.shared.apply(&mut report);
             take(&path, Ok(report))
         })
+    }
+
+    /// Whether the observer asks to stop, or has done so.
+    fn stops(&mut self, options: &Options) -> bool {
+        let asks = || options.observer.as_ref().is_some_and(|it| it.advanced(0).is_break());
+        self.is_stopped = self.is_stopped || asks();
+        self.is_stopped
     }
 }
 
@@ -141,11 +160,6 @@ impl Inputs {
 pub fn paths(argument: &Path, options: &Options) -> Vec<PathBuf> {
     let found = files(argument, options, &mut 0).unwrap_or_default().into_iter();
     found.filter(|found| found.error.is_none()).map(|found| found.path).collect()
-}
-
-/// Whether the observer asks to stop.
-fn is_stopped(options: &Options) -> bool {
-    options.observer.as_ref().is_some_and(|observer| observer.advanced(0).is_break())
 }
 
 /// Checks a file, the file of a URL, or standard input if the path is `-`.

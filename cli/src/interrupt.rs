@@ -27,6 +27,17 @@ pub fn interrupted() -> bool {
     CAUGHT.load(Ordering::Relaxed) != 0
 }
 
+/// The exit status of a run that would end with this status: another one if the run was
+/// interrupted, with a message. Output that is complete by then does not change this.
+#[must_use]
+pub fn or_interrupted(otherwise: u8) -> u8 {
+    if !interrupted() {
+        return otherwise;
+    }
+    say();
+    status()
+}
+
 /// The exit status of a run that was interrupted: 128 plus the number of the signal, as in shells.
 /// For Ctrl-C this is 130.
 #[must_use]

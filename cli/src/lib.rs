@@ -25,3 +25,4 @@ pub mod sarif;
 pub mod status;
 pub mod table;
 pub mod terminal;
+pub mod wording;

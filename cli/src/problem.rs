@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport};
 
-use crate::report::{Facts, by_flags, visible};
+use crate::report::{Facts, visible};
+use crate::wording;
 
 /// A path as it was given or found, and its report or its error.
 pub type Checked = (PathBuf, Result<Report, Error>);
@@ -73,7 +74,7 @@ impl<'a> Problem<'a> {
             path,
             tensor: None,
             title: "not checked".to_owned(),
-            message: visible(&error.to_string()),
+            message: visible(&format!("{error}{}", wording::hint(error))),
             is_expected: skip && error.is_unknown(),
         }
     }
@@ -85,7 +86,7 @@ impl<'a> Problem<'a> {
         let of_name = name.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
         let (rule, title, message) = match &tensor.looked_at {
             LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
-                (Rule::NotChecked, format!("not checked{of_name}"), visible(&by_flags(why)))
+                (Rule::NotChecked, format!("not checked{of_name}"), visible(&wording::reason(why)))
             }
             LookedAt::Values
             | LookedAt::Scales { .. }

@@ -11,6 +11,7 @@ use nonfinite_check::{
 
 use crate::grid::{Column, Grid};
 use crate::status::{CLEAN, FAILED, FOUND};
+use crate::wording;
 
 /// Prepares text from a file for a terminal: one line without control characters. Long text is
 /// shortened.
@@ -160,19 +161,12 @@ pub fn place(extreme: &Extreme) -> String {
 /// The parts of a file that were not looked at, with a message for each.
 pub fn not_looked_at(path: &Path, report: &Report) -> impl Iterator<Item = String> {
     report.not_looked_at().map(move |(tensor, why)| {
-        // Bytes without a known meaning, such as members of archives, are not called tensors.
-        let kind = if tensor.dtype == "bytes" { "" } else { "tensor " };
+        let kind = if why.is_of_part() { "" } else { "tensor " };
         let name = tensor.name.as_ref().map(|name| format!("{kind}{name:?}: "));
         let name = name.unwrap_or_default();
         let path = tensor.file.as_deref().unwrap_or(path);
-        format!("{}: {name}{}", OneLine(path.display()), OneLine(by_flags(why)))
+        format!("{}: {name}{}", OneLine(path.display()), OneLine(wording::reason(why)))
     })
-}
-
-/// A reason or an error of the library, with the flag of the command in the place of the option.
-#[must_use]
-pub fn by_flags(why: &str) -> String {
-    why.replace("Options::raw, such as", "--raw-dtype")
 }
 
 /// A file that could not be checked, with the reason and advice.
@@ -187,10 +181,8 @@ pub struct Complaint<'a> {
 impl fmt::Display for Complaint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, error } = self;
-        write!(f, "{}: {}", OneLine(path.display()), OneLine(error))?;
+        write!(f, "{}: {}{}", OneLine(path.display()), OneLine(error), wording::hint(error))?;
         match error {
-            Error::Expansion { .. } => f.write_str(" (--max-expansion)"),
-            Error::Download { .. } => f.write_str(" (--max-download)"),
             Error::NotAFile if is_pipe(path) => {
                 f.write_str(" but a pipe: use cmd | nonfinite check -")
             }

@@ -26,6 +26,8 @@ use crate::{github, html, junit, sarif};
 pub struct Run<'a> {
     check: &'a Check,
     form: Form,
+    /// Whether standard output is a terminal.
+    is_terminal: bool,
     colors: bool,
     /// The characters of maps, if maps are drawn.
     blocks: Option<Blocks>,
@@ -57,6 +59,7 @@ impl<'a> Run<'a> {
         Self {
             check,
             form: check.form(terminal.is_terminal),
+            is_terminal: terminal.is_terminal,
             colors: terminal.colors(check.color),
             blocks: check.map.then(Blocks::of_environment),
             width: terminal.width,
@@ -70,7 +73,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Checks all files, prints the results, and returns the exit status.
+    /// Checks all files, prints the results, and returns the exit status. Ends early if the run is
+    /// interrupted.
     pub fn all(mut self, out: &mut impl Write) -> u8 {
         let start = Instant::now();
         if let Some(Err(error)) = self.check.html.as_deref().map(html::may_write) {
@@ -81,13 +85,15 @@ impl<'a> Run<'a> {
             progress.finish();
         }
         if interrupted() {
-            interrupt::say();
-            return interrupt::status();
+            return FAILED;
         }
         if let Some(path) = &self.check.html
             && let Err(error) = html::write(path, &self.results)
         {
             return self.page_failed(&error);
+        }
+        if interrupted() {
+            return FAILED;
         }
         if written.is_ok() && !self.check.quiet {
             written = self.end(start.elapsed(), out);
@@ -188,8 +194,12 @@ impl<'a> Run<'a> {
         }
         match &self.progress {
             _ if text.is_empty() => Ok(()),
-            Some(progress) => progress.suspend(|| out.write_all(text.as_bytes())),
-            None => out.write_all(text.as_bytes()),
+            // The bar is locked while it is hidden. If the output is a pipe whose reader does not
+            // read, the thread that handles Ctrl-C would wait for this lock.
+            Some(progress) if self.is_terminal => {
+                progress.suspend(|| out.write_all(text.as_bytes()))
+            }
+            Some(_) | None => out.write_all(text.as_bytes()),
         }
     }
 

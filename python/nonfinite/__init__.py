@@ -1,5 +1,28 @@
 """Is it NaN, is it infinite, is it finite? Exact answers for arrays, tensors and files."""
 
+from nonfinite._native import (
+    Census as Census,
+    Extreme as Extreme,
+    NonFiniteError as NonFiniteError,
+    Occurrences as Occurrences,
+    Stats as Stats,
+    all as all,
+    all_finite as all_finite,
+    any as any,
+    any_nan as any_nan,
+    assert_finite as assert_finite,
+    census as census,
+    count as count,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    mask as mask,
+    nan_to_num as nan_to_num,
+    position as position,
+    stats as stats,
+    unscale_and_check as unscale_and_check,
+)
+
 # For type checkers. `typing.TYPE_CHECKING` would import `typing`, which takes milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -158,6 +158,8 @@ class NotLookedAt:
     name: str | None
     """The tensor or the member of an archive. None for the whole file."""
     reason: str
+    asks: str | None
+    """The keyword argument that lets a check look at it, such as `raw_dtype="V2=bf16"`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,10 +295,19 @@ def _file(read: _Json, document: Document | None) -> FileReport:
         complete=read["complete"],
         error=read["error"],
         damaged=read.get("damaged", False),
-        not_looked_at=tuple(NotLookedAt(**part) for part in read["not_looked_at"]),
+        not_looked_at=tuple(map(_not_looked_at, read["not_looked_at"])),
         tensors=tuple(map(_tensor, read["tensors"])),
         _document=document,
     )
+
+
+def _not_looked_at(read: _Json) -> NotLookedAt:
+    asks = read.get("asks")
+    if asks is not None:
+        # The schema has the names of the keyword arguments.
+        option, example = asks["option"], asks.get("example")
+        asks = option if example is None else f'{option}="{example}"'
+    return NotLookedAt(read["name"], read["reason"], asks)
 
 
 _NOTHING = Finding(0, None)

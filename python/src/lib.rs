@@ -1,6 +1,8 @@
 //! The native module of the Python package `nonfinite`.
 
 mod arrays;
+#[allow(unsafe_code, reason = "reads the structures of other owners")]
+mod border;
 mod files;
 
 use pyo3::prelude::*;

@@ -118,6 +118,9 @@ def test_raw_dtypes(tmp_path):
     assert not report.complete and report.exit_status == 2 and not report.is_bad
     assert report.not_looked_at[0][0] == str(tmp_path / "raw.npy")
     assert report.files[0].tensors[0].reason == report.not_looked_at[0][1].reason
+    assert report.not_looked_at[0][1].asks == 'raw_dtype="V2=bf16"'
+    with pytest.raises(nonfinite.FixError, match='say what they are by raw_dtype="V2=bf16"'):
+        nonfinite.fix(tmp_path / "raw.npy", tmp_path / "fixed.npy")
     report = nonfinite.check(tmp_path / "raw.npy", raw_dtype="V2=bf16")
     assert report.files[0].tensors[0].nan.count == 1
 
@@ -161,7 +164,7 @@ def test_errors_have_types(models):
             nonfinite.check([models / "clean.npy", f"{models}/{missing}"])
     table = models / "t.npz"
     np.savez_compressed(table, np.zeros(1 << 20))
-    with pytest.raises(nonfinite.LimitError):
+    with pytest.raises(nonfinite.LimitError, match=r"\(max_expansion\)"):
         nonfinite.check_file(table, max_expansion=1)
 
 

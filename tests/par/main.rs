@@ -210,7 +210,8 @@ fn rare_hits() {
 }
 
 /// One hit beside each border, then all of them from there on: the smallest index is the answer.
-/// Every pool searches each hit. The other questions are asked in the next pool at each hit.
+/// Every pool is asked each question at each hit. The census of all hits from there on is slow, so
+/// it is taken in the next pool at each hit.
 #[test]
 fn hits_at_borders() {
     let pools = pools();
@@ -231,7 +232,7 @@ fn hits_at_borders() {
         oracle::write(format, nan, &mut raw);
         for (turn, &hit) in hits.iter().rev().enumerate() {
             let mut one = clean.clone();
-            for bytes in [&mut one, &mut many] {
+            for (bytes, is_one) in [(&mut one, true), (&mut many, false)] {
                 bytes[hit * size..][..size].copy_from_slice(&raw);
                 let x = Elements::from_bytes(bytes, format).unwrap();
                 for (i, pool) in pools.iter().enumerate() {
@@ -244,9 +245,6 @@ fn hits_at_borders() {
                                 Some(hit),
                                 "{at}"
                             );
-                            if turn % pools.len() != i {
-                                return;
-                            }
                             assert!(
                                 TensorView::from(x).on(backend).par().any(Predicate::Nan),
                                 "{at}"
@@ -255,11 +253,10 @@ fn hits_at_borders() {
                                 !TensorView::from(x).on(backend).par().all(Predicate::Finite),
                                 "{at}"
                             );
-                            assert_eq!(
-                                TensorView::from(x).on(backend).par().census().nan.first,
-                                Some(hit),
-                                "{at}"
-                            );
+                            if is_one || turn % pools.len() == i {
+                                let census = TensorView::from(x).on(backend).par().census();
+                                assert_eq!(census.nan.first, Some(hit), "{at}");
+                            }
                         });
                     }
                 }

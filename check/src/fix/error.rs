@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 use super::value::ValueError;
-use crate::model::{Error, FileFormat};
+use crate::model::{Asks, Error, FileFormat, Reason};
 
 /// Why no copy was written. There is no output, or still the old one.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub enum FixError {
         /// The name of the tensor, or nothing.
         tensor: String,
         /// Why.
-        why: String,
+        why: Reason,
     },
     /// The observer asked to stop.
     Stopped,
@@ -39,6 +39,28 @@ pub enum FixError {
     Output(io::Error),
 }
 
+impl FixError {
+    /// The error as text. `option` names the option that would let the copy be written, in the
+    /// words of the program that prints the text, such as `--raw-dtype V2=bf16`.
+    #[must_use]
+    pub fn worded(&self, option: impl FnOnce(&Asks) -> String) -> String {
+        match self {
+            Self::Unreadable { tensor, why } if tensor.is_empty() => why.worded(option),
+            Self::Unreadable { tensor, why } => {
+                format!("tensor {tensor:?}: {}", why.worded(option))
+            }
+            Self::Input(_)
+            | Self::Format(_)
+            | Self::Stopped
+            | Self::Value { .. }
+            | Self::SameFile
+            | Self::NotAFile
+            | Self::Exists
+            | Self::Output(_) => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for FixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -46,8 +68,7 @@ impl fmt::Display for FixError {
             Self::Format(format) => {
                 write!(f, "{} files are not written: only safetensors and npy are", format.name())
             }
-            Self::Unreadable { tensor, why } if tensor.is_empty() => f.write_str(why),
-            Self::Unreadable { tensor, why } => write!(f, "tensor {tensor:?}: {why}"),
+            Self::Unreadable { .. } => f.write_str(&self.worded(Asks::to_string)),
             Self::Stopped => f.write_str("stopped"),
             Self::Value { tensor, error } if tensor.is_empty() => error.fmt(f),
             Self::Value { tensor, error } => write!(f, "tensor {tensor:?}: {error}"),

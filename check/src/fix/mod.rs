@@ -22,7 +22,7 @@ pub use fixed::{Fixed, FixedTensor};
 pub use options::FixOptions;
 pub use value::{Value, ValueError};
 
-use crate::model::{Content, Data, FileFormat, Input, ReadAt, Source, Tensor};
+use crate::model::{Content, Data, FileFormat, Input, ReadAt, Reason, Source, Tensor};
 use crate::raw;
 use output::Temporary;
 
@@ -105,9 +105,9 @@ impl Prepared {
 /// [`FixError::Unreadable`] for a tensor whose numbers cannot be looked at, or are not adjacent in
 /// the file.
 fn place(tensor: &Tensor) -> Result<Range<usize>, FixError> {
-    let unreadable = |why: &str| FixError::Unreadable { tensor: tensor.label(), why: why.into() };
+    let unreadable = |why: Reason| FixError::Unreadable { tensor: tensor.label(), why };
     match &tensor.content {
-        Content::Unreadable(why) | Content::Damaged(why) => return Err(unreadable(why)),
+        Content::Unreadable(why) | Content::Damaged(why) => return Err(unreadable(why.clone())),
         Content::Floats { .. }
         | Content::Blocks { .. }
         | Content::AlwaysFinite
@@ -116,7 +116,7 @@ fn place(tensor: &Tensor) -> Result<Range<usize>, FixError> {
     match &tensor.data {
         Data::Input(range) => Ok(range.clone()),
         Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => {
-            Err(unreadable("its numbers do not lie in the file one after the other"))
+            Err(unreadable("its numbers do not lie in the file one after the other".into()))
         }
     }
 }

@@ -239,6 +239,17 @@ mod tests {
         }
     }
 
+    /// A user who finds a file that SIGKILL left sees what made it.
+    #[test]
+    fn names_of_temporary_files() {
+        let (folder, input, _) = folder();
+        let temporary = Temporary::named(folder.path(), &input).unwrap();
+        let named = names(folder.path());
+        assert!(named.iter().any(|name| name.starts_with(".nonfinite-fix-")), "{named:?}");
+        drop(temporary);
+        assert_eq!(names(folder.path()), ["in", "out"]);
+    }
+
     /// The file has no more rights than the input while it is written.
     #[cfg(unix)]
     #[test]

@@ -31,7 +31,7 @@ use crate::formats::within::Place;
 use crate::model::reader::{Contents, Reader, Stream};
 use crate::model::source::Sequence;
 use crate::model::{
-    Checksum, Content, Data, Error, FileFormat, Input, ReadAt, Source, Tensor, is_text,
+    Checksum, Content, Data, Error, FileFormat, Input, ReadAt, Reason, Source, Tensor, is_text,
 };
 
 /// The row of each format. The first whose `begins` says yes reads a file.
@@ -209,19 +209,18 @@ fn unpacked(
     checksums: &mut Vec<Checksum>,
     depth: usize,
 ) -> Vec<Tensor> {
-    let (Content::Unreadable(_), Data::Input(range)) = (&tensor.content, &tensor.data) else {
+    let (Content::Unreadable(reason), Data::Input(range)) = (&tensor.content, &tensor.data) else {
         return vec![tensor];
     };
     let (range, file) = (range.clone(), &bytes[range.clone()]);
     let reader = READERS.iter().find(|reader| (reader.begins)(file));
-    let Some(reader) = reader.filter(|_| tensor.dtype == Tensor::BYTES && depth <= MAX_DEPTH)
-    else {
+    let Some(reader) = reader.filter(|_| reason.is_of_part() && depth <= MAX_DEPTH) else {
         return vec![tensor];
     };
     let inner = match (reader.contents)(Input { bytes: file, path: None }) {
         Ok(inner) => inner,
         Err(error) => {
-            let why = format!("{}: {error}", reader.format);
+            let why = Reason::Part(format!("{}: {error}", reader.format));
             let content = match error.is_unknown() {
                 true => Content::Unreadable(why),
                 false => Content::Damaged(why),

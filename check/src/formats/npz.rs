@@ -81,7 +81,7 @@ fn read(bytes: &[u8]) -> Result<Contents, Error> {
     for member in members {
         tensors.extend(tensors_of(member, bytes)?);
     }
-    tensors.extend(gaps.into_iter().map(|gap| Tensor::of_nobody(gap, unread::NO_MEMBER)));
+    tensors.extend(gaps.into_iter().map(|gap| Tensor::unreferenced(gap, unread::NO_MEMBER)));
     Ok(Contents { tensors, checksums })
 }
 
@@ -108,7 +108,7 @@ fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Error> {
         Ok((array, place)) => Ok(array.tensors(Some(name), &place)),
         Err(npy::Error::Magic) => Ok(vec![other()]),
         Err(error) if error.is_of_dtype() => {
-            Ok(vec![bytes("?", Content::Unreadable(error.to_string()))])
+            Ok(vec![bytes("?", Content::Unreadable(error.to_string().into()))])
         }
         Err(error) => Err(Error::Npy { member: member.name, error }),
     }

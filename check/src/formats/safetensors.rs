@@ -201,7 +201,7 @@ pub(crate) fn describe(
             None => tensor,
             Some(Entry { dtype, shape, .. }) => {
                 let why = format!("dtype {dtype:?} is not known to this version");
-                Tensor { dtype, shape, content: Content::Unreadable(why), ..tensor }
+                Tensor { dtype, shape, content: Content::Unreadable(why.into()), ..tensor }
             }
         })
     });
@@ -246,7 +246,10 @@ fn content(dtype: Dtype) -> Content {
         Dtype::F4 | Dtype::F6_E2M3 | Dtype::F6_E3M2 => return Content::AlwaysFinite,
         Dtype::BOOL | Dtype::U8 | Dtype::I8 | Dtype::I16 | Dtype::U16 => return Content::NotFloat,
         Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => return Content::NotFloat,
-        _ => return Content::Unreadable(format!("dtype {dtype} is not known to this version")),
+        _ => {
+            let why = format!("dtype {dtype} is not known to this version");
+            return Content::Unreadable(why.into());
+        }
     };
     Content::Floats { format, parts, order: ByteOrder::Little }
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::signatures;
 use crate::containers::zip::{Member, Method};
-use crate::model::{Content, Data, Layout, Tensor, is_text};
+use crate::model::{Content, Data, Layout, Reason, Tensor, is_text};
 
 /// Unread bytes, as a tensor. If `data` is a range of the file, the bytes may be a file of a known
 /// format.
@@ -15,7 +15,7 @@ pub(super) fn tensor(name: String, size: usize, why: String, data: Data) -> Tens
         dtype: Tensor::BYTES.to_owned(),
         shape: vec![size],
         layout: Layout::RowMajor,
-        content: Content::Unreadable(why),
+        content: Content::Unreadable(Reason::Part(why)),
         data,
     }
 }
@@ -23,7 +23,7 @@ pub(super) fn tensor(name: String, size: usize, why: String, data: Data) -> Tens
 /// A part of the file that should be readable: why it is not.
 pub(super) fn damaged(name: String, why: String) -> Tensor {
     let tensor = tensor(name, 0, String::new(), Data::Owned(Vec::new()));
-    Tensor { content: Content::Damaged(why), ..tensor }
+    Tensor { content: Content::Damaged(Reason::Part(why)), ..tensor }
 }
 
 /// A member as [`tensor`], under its name or a part of it.
@@ -45,7 +45,7 @@ const LONGEST_TEXT: usize = 1 << 20;
 /// The content of a member that is not read: unreadable because of its kind if that is known, or
 /// else because of `otherwise`. Text and pictures hold no numbers.
 pub(super) fn content(member: &Member, archive: &[u8], otherwise: &str) -> Content {
-    let unreadable = |why: &str| Content::Unreadable(why.to_owned());
+    let unreadable = |why: &str| Content::Unreadable(Reason::Part(why.to_owned()));
     match member.method {
         Method::Stored => of_bytes(&archive[member.range.clone()], otherwise),
         Method::Deflated if member.size > LONGEST_TEXT => unreadable(otherwise),
@@ -53,7 +53,9 @@ pub(super) fn content(member: &Member, archive: &[u8], otherwise: &str) -> Conte
             let mut bytes = Vec::new();
             match member.open(archive).read_to_end(&mut bytes) {
                 Ok(_) => of_bytes(&bytes, otherwise),
-                Err(error) => Content::Damaged(format!("cannot be inflated: {error}")),
+                Err(error) => {
+                    Content::Damaged(Reason::Part(format!("cannot be inflated: {error}")))
+                }
             }
         }
         Method::Other(_) | Method::Encrypted => {
@@ -66,6 +68,6 @@ fn of_bytes(bytes: &[u8], otherwise: &str) -> Content {
     let what = signatures::not_read(bytes).or_else(|| signatures::not_built(bytes));
     match what {
         None if is_text(bytes) || signatures::picture(bytes).is_some() => Content::NotFloat,
-        what => Content::Unreadable(what.unwrap_or(otherwise).to_owned()),
+        what => Content::Unreadable(Reason::Part(what.unwrap_or(otherwise).to_owned())),
     }
 }

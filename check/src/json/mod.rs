@@ -1,14 +1,15 @@
 //! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
 
 mod finite;
+mod missing;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use finite::{Above, Measured};
+use missing::{Asked, NotLookedAt, Why};
 
 use crate::diff::Pair;
 use crate::model::{ByKind, Error, Finding, First, Kinds};
@@ -98,13 +99,19 @@ pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> Str
         lines.push('\n');
     };
     let path = path.to_string_lossy();
-    let entry = |tensor, error| Line { schema_version: VERSION, path: &path, tensor, error };
+    let entry = |tensor, error: Option<&Error>| Line {
+        schema_version: VERSION,
+        path: &path,
+        tensor,
+        error: error.map(Error::to_string),
+        asks: error.and_then(Error::asks).map(Asked::new),
+    };
     match result {
         Ok(report) => {
             let tensors = report.tensors.iter().filter(|tensor| listed.lists(tensor));
             tensors.for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None)))
         }
-        Err(error) => push(&entry(None, Some(error.to_string()))),
+        Err(error) => push(&entry(None, Some(error))),
     }
     lines
 }
@@ -165,26 +172,6 @@ struct File<'a> {
     tensors: Vec<Tensor<'a>>,
 }
 
-/// A part of a file that could hold a NaN and was not looked at.
-#[derive(Serialize)]
-struct NotLookedAt<'a> {
-    /// The tensor or member. None for the whole file.
-    name: Option<&'a str>,
-    reason: Cow<'a, str>,
-}
-
-impl<'a> NotLookedAt<'a> {
-    fn all(result: &'a Result<Report, Error>) -> Vec<Self> {
-        match result {
-            Ok(report) => report
-                .not_looked_at()
-                .map(|(tensor, why)| Self { name: tensor.name.as_deref(), reason: why.into() })
-                .collect(),
-            Err(error) => vec![Self { name: None, reason: error.to_string().into() }],
-        }
-    }
-}
-
 impl<'a> File<'a> {
     fn new(path: &Path, result: &'a Result<Report, Error>, listed: Listed) -> Self {
         let report = result.as_ref().ok();
@@ -214,6 +201,8 @@ struct Line<'a> {
     tensor: Option<Tensor<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asks: Option<Asked>,
 }
 
 #[derive(Serialize)]
@@ -226,8 +215,8 @@ struct Tensor<'a> {
     elements: usize,
     bytes: usize,
     looked_at: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
+    #[serde(flatten)]
+    why: Option<Why<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scales: Option<Scales<'a>>,
     #[serde(flatten)]
@@ -297,7 +286,7 @@ struct Element<'a> {
 
 impl<'a> Tensor<'a> {
     fn new(tensor: &'a TensorReport) -> Self {
-        let (looked_at, reason, scales) = match &tensor.looked_at {
+        let (looked_at, why, scales) = match &tensor.looked_at {
             LookedAt::Values => ("values", None, None),
             LookedAt::Scales { block, format, fields } => {
                 ("scales", None, Some(Scales { block: *block, format: format.name(), fields }))
@@ -305,7 +294,7 @@ impl<'a> Tensor<'a> {
             LookedAt::AlwaysFinite => ("always_finite", None, None),
             LookedAt::NotFloat => ("not_float", None, None),
             LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
-                ("unreadable", Some(why.as_str()), None)
+                ("unreadable", Some(Why::new(why)), None)
             }
         };
         let count = |finding: &'a Finding| Count {
@@ -320,7 +309,7 @@ impl<'a> Tensor<'a> {
             elements: tensor.elements,
             bytes: tensor.bytes,
             looked_at,
-            reason,
+            why,
             scales,
             found: tensor.found.as_ref().map(count),
             stats: tensor.stats.as_ref().map(Measured::new),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::{fmt, io};
 
 use super::file_format::FileFormat;
+use super::reason::Asks;
 
 /// Why a file could not be checked.
 ///
@@ -145,6 +146,17 @@ impl Error {
         match error.get_ref().and_then(|inner| inner.downcast_ref()) {
             Some(HasChanged(location)) => Self::Changed(location.clone()),
             None => Self::Decode { tensor: name(), error },
+        }
+    }
+
+    /// The option that lets the check go on, if there is one.
+    #[must_use]
+    pub fn asks(&self) -> Option<Asks> {
+        match self {
+            Self::Expansion { .. } => Some(Asks::Expansion),
+            Self::Download { .. } => Some(Asks::Download),
+            Self::Other { error, .. } => error.asks(),
+            _ => None,
         }
     }
 

@@ -8,6 +8,7 @@ use nonfinite::Format;
 use super::blocks::Blocks;
 use super::byte_order::ByteOrder;
 use super::data::Data;
+use super::reason::Reason;
 
 /// A tensor as a reader returns it. Its data has not been looked at yet.
 #[derive(Debug)]
@@ -67,10 +68,10 @@ pub enum Content {
     NotFloat,
     /// Numbers that this version cannot look at and that may hold a NaN, with the reason. The file
     /// counts as one in error, and its other tensors are checked.
-    Unreadable(String),
+    Unreadable(Reason),
     /// A damaged part of the file, such as a member of an archive, although there may be a NaN in
     /// the part: why. The other tensors are checked.
-    Damaged(String),
+    Damaged(Reason),
 }
 
 impl Content {
@@ -89,7 +90,7 @@ impl Tensor {
     /// The dtype of bytes without a known meaning.
     pub(crate) const BYTES: &'static str = "bytes";
 
-    /// The reason for bytes outside of all parts of a file.
+    /// Which part of a file does not refer to bytes outside of all its parts.
     pub(crate) const NO_TENSOR: &'static str = "no tensor refers to these bytes";
 
     /// The name of bytes that no part of a file refers to.
@@ -97,21 +98,16 @@ impl Tensor {
         format!("bytes {} to {}", bytes.start, bytes.end)
     }
 
-    /// The bytes of a name by [`Tensor::name_of_bytes`].
-    pub(crate) fn bytes_of_name(name: &str) -> Option<Range<usize>> {
-        let (start, end) = name.strip_prefix("bytes ")?.split_once(" to ")?;
-        Some(start.parse().ok()?..end.parse().ok()?)
-    }
-
-    /// Bytes of the input that are not looked at, for this reason.
-    pub(crate) fn of_nobody(bytes: Range<usize>, why: &str) -> Self {
+    /// Bytes of the input that nothing refers to: which part of the file does not.
+    pub(crate) fn unreferenced(bytes: Range<usize>, why: &str) -> Self {
+        let reason = Reason::Unreferenced { bytes: bytes.clone(), why: why.to_owned() };
         Self {
             name: Some(Self::name_of_bytes(&bytes)),
             file: None,
             dtype: Self::BYTES.to_owned(),
             shape: vec![bytes.len()],
             layout: Layout::RowMajor,
-            content: Content::Unreadable(why.to_owned()),
+            content: Content::Unreadable(reason),
             data: Data::Input(bytes),
         }
     }
@@ -197,7 +193,7 @@ impl Description {
             dtype: Tensor::BYTES.to_owned(),
             shape: vec![0],
             layout: Layout::RowMajor,
-            content: Content::Damaged(why),
+            content: Content::Damaged(Reason::Part(why)),
             elements: 0,
             bytes: 0,
         }

@@ -135,7 +135,7 @@ fn described(
             let rest = usize::try_from(rest).unwrap_or(usize::MAX);
             if rest > most {
                 let rest = at..at.saturating_add(rest);
-                let tensor = Tensor::of_nobody(rest, Tensor::NO_TENSOR);
+                let tensor = Tensor::unreferenced(rest, Tensor::NO_TENSOR);
                 scanned.push((tensor, Tally::default()));
             }
             Ok(scanned)

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use crate::formats::ggml_types;
-use crate::model::{ByteOrder, Content, Description, Layout};
+use crate::model::{ByteOrder, Content, Description, Layout, Reason};
 
 /// A tensor of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +40,8 @@ pub(super) enum Elements {
     Blocks { ggml_type: String, big_endian: bool },
     AlwaysFinite,
     NotFloat,
-    Unreadable(String),
-    Damaged(String),
+    Unreadable(Reason),
+    Damaged(Reason),
 }
 
 impl PlannedTensor {

@@ -14,7 +14,7 @@ use crate::options::{Asked, Options};
 use crate::scan::{self, Of};
 
 /// The version of the serialised form of plans, pieces and tallies. Rises with each change.
-pub(super) const FORM: u32 = 2;
+pub(super) const FORM: u32 = 3;
 
 /// A file in pieces: its tensors and checksums, and the pieces to look at.
 ///

@@ -52,6 +52,9 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let state = Arc::clone(&shared);
+                // The head and the body of an answer are separate packets, and the second one would
+                // wait for 40 ms.
+                let _ = stream.set_nodelay(true);
                 // Clients may close the connection at any time.
                 thread::spawn(move || while answer(&stream, &state).is_some() {});
             }

@@ -3,12 +3,39 @@
 use std::error::Error;
 use std::fs;
 
+use nonfinite_check::Asks;
 use nonfinite_check::fix::{FixError, FixOptions, fix_file};
 
 use crate::work::file;
 use crate::write::npy;
 
 /// An error that another error caused has it as its source.
+/// A tensor without a name is not called one with an empty name.
+#[test]
+fn tensors_that_cannot_be_looked_at() {
+    let raw = "dtype '|V1' is raw bytes, as bf16 and fp8 are saved: say what they are by";
+    let header = r#"{"w":{"dtype":"F7","shape":[1],"data_offsets":[0,1]}}"#;
+    let unknown = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &[0]].concat();
+    let unknown_text = "tensor \"w\": dtype \"F7\" is not known to this version";
+    for (name, bytes, message, worded) in [
+        (
+            "x.npy",
+            npy("|V1", &[1], false, &[0]),
+            format!("{raw} Options::raw, such as V1=f8e4m3fn"),
+            format!("{raw} -r V1=f8e4m3fn"),
+        ),
+        ("x.safetensors", unknown, unknown_text.to_owned(), unknown_text.to_owned()),
+    ] {
+        let (folder, path) = file(name, &bytes);
+        let error = fix_file(path.as_ref(), &folder.path().join("y"), &FixOptions::default());
+        let error = error.expect_err("not looked at");
+        assert!(matches!(error, FixError::Unreadable { .. }), "{error:?}");
+        assert_eq!(error.to_string(), message);
+        let option = |asks: &Asks| format!("-r {}", asks.example().unwrap());
+        assert_eq!(error.worded(option), worded);
+    }
+}
+
 #[test]
 fn errors_and_their_sources() {
     let (folder, path) = file("x.npy", &npy("<f4", &[1], false, &[0; 4]));

@@ -1,6 +1,8 @@
 //! Tensors of integers that the options treat as floats, by their names.
 
-use nonfinite_check::{FileFormat, LookedAt, Options, check_bytes, check_stream};
+use nonfinite_check::{
+    Asks, FileFormat, LookedAt, Options, RawDtype, Reason, check_bytes, check_stream,
+};
 
 use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
 
@@ -35,7 +37,7 @@ fn scales_as_bytes() {
         ("U8", &LookedAt::Values)
     );
     let LookedAt::Unreadable(why) = &report.tensors[4].looked_at else { panic!("{report:?}") };
-    assert!(why.contains("no elements of 1 bytes to be taken as f8e8m0fnu"), "{why}");
+    assert!(why.cause().contains("no elements of 1 bytes to be taken as f8e8m0fnu"), "{why}");
     assert_eq!(check_stream(&file[..], &options).unwrap(), report);
 }
 
@@ -60,6 +62,37 @@ fn other_formats() {
     assert_eq!(report.tensors[0].found.nan.count, 1);
 }
 
+/// Bytes between the tensors are no tensor, whatever a pattern says.
+#[test]
+fn bytes_of_no_tensor() {
+    const I8: u32 = 24;
+    let mut file = gguf(&[Entry { name: "i", kind: I8, shape: &[1], data: &[1] }], false, &[]);
+    file.extend([0x7F; 64]);
+    let report = |taken_as: &[&str]| {
+        check_bytes(&file, FileFormat::GGUF, &options(taken_as)).unwrap().tensors.remove(1)
+    };
+    let plain = report(&[]);
+    assert!(matches!(&plain.looked_at, LookedAt::Unreadable(Reason::Unreferenced { bytes, .. })
+        if bytes.len() >= 64 && bytes.end == file.len()));
+    for format in ["f8e4m3fn", "f32"] {
+        assert_eq!(report(&[&format!("*={format}")]), plain, "{format}");
+    }
+}
+
+/// The name of the dtype of a tensor does not make it a part of an archive.
+#[test]
+fn a_dtype_with_the_name_of_bytes() {
+    let inner = npy("<f4", &[1], false, &f32::NAN.to_le_bytes());
+    let header =
+        format!(r#"{{"w":{{"dtype":"bytes","shape":[1],"data_offsets":[0,{}]}}}}"#, inner.len());
+    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &inner].concat();
+    let report = check_bytes(&file, FileFormat::SAFETENSORS, &Options::default()).unwrap();
+    let named: Vec<_> = report.not_looked_at().collect();
+    assert_eq!(named.len(), 1);
+    assert_eq!(named[0].0.name.as_deref(), Some("w"));
+    assert!(!named[0].1.is_of_part() && named[0].1.to_string().contains("not known"));
+}
+
 #[test]
 fn words_that_say_nothing() {
     for (text, message) in [
@@ -80,5 +113,16 @@ fn raw_bytes_without_a_format() {
     let report = check_bytes(&file, FileFormat::NPY, &Options::default()).unwrap();
     let (_, why) = report.not_looked_at().next().unwrap();
     let expected = "say what they are by Options::raw, such as V1=f8e4m3fn";
-    assert!(why.contains(expected) && !why.contains("--"), "{why}");
+    let text = why.to_string();
+    assert!(text.contains(expected) && !text.contains("--"), "{text}");
+    let RawDtype { dtype, format } = "V1=f8e4m3fn".parse().unwrap();
+    assert!(matches!(why.asks(), Some(Asks::RawDtype { dtype: of, format: example })
+        if of == dtype && example == format));
+    let worded = why.worded(|asks| format!("raw_dtype=[{:?}]", asks.example().unwrap()));
+    assert!(worded.ends_with(": say what they are by raw_dtype=[\"V1=f8e4m3fn\"]"), "{worded}");
+    // No format has elements of this length.
+    let file = npy("|V3", &[1], false, &[0; 3]);
+    let report = check_bytes(&file, FileFormat::NPY, &Options::default()).unwrap();
+    let (_, why) = report.not_looked_at().next().unwrap();
+    assert_eq!(why.to_string(), "dtype '|V3' is raw bytes, as bf16 and fp8 are saved");
 }

@@ -1,6 +1,8 @@
 //! Other contents of archives than arrays and tensors: files at any depth, and bytes outside of
 //! members.
 
+use std::borrow::Cow;
+
 use nonfinite_check::{FileFormat, LookedAt, Report};
 
 use crate::hidden::{good_npy, never_clean};
@@ -17,7 +19,11 @@ fn torch() -> Vec<u8> {
 /// The tensors that were not looked at: names and reasons.
 pub(super) fn unread(report: &Report) -> Vec<(&str, &str)> {
     let all = report.not_looked_at();
-    all.map(|(tensor, why)| (tensor.name.as_deref().unwrap_or_default(), why)).collect()
+    all.map(|(tensor, why)| match why.cause() {
+        Cow::Borrowed(why) => (tensor.name.as_deref().unwrap_or_default(), why),
+        Cow::Owned(why) => panic!("{why}: a reason of another kind"),
+    })
+    .collect()
 }
 
 fn names(report: &Report) -> Vec<&str> {

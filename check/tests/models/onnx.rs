@@ -270,7 +270,7 @@ fn bytes_that_no_tensor_has() {
     let of = |file: &[u8]| -> Vec<String> {
         let report = check(file, FileFormat::ONNX);
         assert!(!report.is_bad());
-        report.not_looked_at().map(|(_, why)| why.to_owned()).collect()
+        report.not_looked_at().map(|(_, why)| why.to_string()).collect()
     };
     let good = |rest: &[Vec<u8>]| tensor("w", 1, &[1], &[&[bytes(9, &[0; 4])], rest].concat());
     let in_graph = |field: Vec<u8>| model(&[bytes(5, &good(&[])), field]);

@@ -59,6 +59,77 @@ fn models_of_one_file() {
     assert_eq!(together(&["encoder"]), [check("encoder")]);
 }
 
+/// A pattern for the names of tensors does not change the bytes that no tensor refers to.
+#[test]
+fn patterns_for_names() {
+    let folder = folder("onnx-shared-names");
+    fs::write(folder.join("data"), 1f32.to_le_bytes().repeat(10)).unwrap();
+    for (name, offset) in [("encoder", 0), ("decoder", 12)] {
+        fs::write(folder.join(name), external(1, 4, offset)).unwrap();
+    }
+    for pattern in ["*=f32", "*=f8e4m3fn", "bytes*=f8e4m3fn"] {
+        let options = Options { taken_as: vec![pattern.parse().unwrap()], ..Options::default() };
+        let mut shared = SharedFiles::default();
+        let mut reports =
+            ["encoder", "decoder"].map(|name| check_file(&folder.join(name), &options).unwrap());
+        reports.iter().for_each(|report| shared.add(report));
+        reports.iter_mut().for_each(|report| shared.apply(report));
+        for report in reports {
+            assert_eq!(named(&report), ["bytes 28 to 40"], "{pattern}");
+        }
+    }
+}
+
+/// Many files with many unused ranges each. A model leaves every second tensor of each file, and
+/// another model refers to half of these.
+#[test]
+fn many_files_with_many_gaps() {
+    const FILES: usize = 20;
+    const TENSORS: usize = 100;
+    let folder = folder("onnx-shared-many");
+    let ones = 1f32.to_le_bytes().repeat(TENSORS);
+    let entry = |key: &str, value: &str| {
+        bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
+    };
+    for file in 0..FILES {
+        fs::write(folder.join(format!("data{file}")), &ones).unwrap();
+    }
+    let places = |taken: fn(usize) -> bool| {
+        (0..FILES).flat_map(move |file| {
+            (0..TENSORS).filter(move |&at| taken(at)).map(move |at| (file, at))
+        })
+    };
+    let mut reports: Vec<_> = [|at| at % 2 == 0, |at| at % 4 == 1]
+        .into_iter()
+        .enumerate()
+        .map(|(index, taken)| {
+            let tensors: Vec<_> = places(taken)
+                .map(|(file, at)| {
+                    let offset = entry("offset", &(4 * at).to_string());
+                    let place = [entry("location", &format!("data{file}")), offset, number(14, 1)];
+                    bytes(5, &tensor(&format!("w{file}.{at}"), 1, &[1], &place))
+                })
+                .collect();
+            let path = folder.join(format!("model{index}"));
+            fs::write(&path, model(&tensors)).unwrap();
+            check_file(&path, &Options::default()).unwrap()
+        })
+        .collect();
+    assert_eq!(named(&reports[0]).len(), FILES * TENSORS / 2);
+    let mut shared = SharedFiles::default();
+    reports.iter().for_each(|report| shared.add(report));
+    reports.iter_mut().for_each(|report| shared.apply(report));
+    let left: Vec<_> = (0..TENSORS)
+        .filter(|at| at % 4 == 3)
+        .map(|at| format!("bytes {} to {}", 4 * at, 4 * at + 4))
+        .collect();
+    for report in reports {
+        let named = named(&report);
+        assert_eq!(named.len(), FILES * left.len());
+        assert!(named.chunks(left.len()).all(|of_file| of_file == left));
+    }
+}
+
 /// A file of integers only belongs to its model, too. The check does not need the file.
 #[test]
 fn files_of_integers() {

@@ -175,7 +175,7 @@ fn unions_are_not_seen_through() {
         vec![union, numbers(&[NAN], 4, None), numbers(&[1], 4, None), numbers(&[NAN], 4, None)];
     let report = report(&arrow(&fields, &[Message::Batch(1, nodes)], true));
     assert!(
-        matches!(&report.tensors[0].looked_at, LookedAt::Unreadable(why) if why.contains("unions"))
+        matches!(&report.tensors[0].looked_at, LookedAt::Unreadable(why) if why.cause().contains("unions"))
     );
     assert_eq!(report.tensors[1].looked_at, LookedAt::NotFloat);
     assert_one(&report.tensors[2], 0, &[0], NAN, "behind the union");

@@ -17,7 +17,8 @@ use nonfinite_check::{Error, LookedAt, Report};
 
 use text::{Budget, escaped};
 
-use crate::report::{by_flags, count};
+use crate::report::count;
+use crate::wording;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -157,7 +158,8 @@ impl Page {
         let path = escaped(path.display());
         let mut text = match result {
             Err(error) => {
-                format!("<h2>{path}</h2>\n<p>This file could not be checked: {}\n", escaped(error))
+                let why = escaped(format!("{error}{}", wording::hint(error)));
+                format!("<h2>{path}</h2>\n<p>This file could not be checked: {why}\n")
             }
             Ok(report) => {
                 let tensors = report.tensors.len();
@@ -199,8 +201,8 @@ impl Page {
             let number = match &tensor.looked_at {
                 LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
                     let name = escaped(tensor.name.as_deref().unwrap_or("(no name)"));
-                    let line =
-                        format!("<p><b>{name}</b> was not looked at: {}\n", escaped(by_flags(why)));
+                    let why = escaped(wording::reason(why));
+                    let line = format!("<p><b>{name}</b> was not looked at: {why}\n");
                     if self.entries.take(&line, 0) {
                         text.push_str(&line);
                     }

@@ -72,6 +72,16 @@ fn new_infinities() {
     assert_eq!((&tensor["name"], &tensor["a"]["dtype"]), (&"w".into(), &"F32".into()));
     assert_eq!(tensor["new"], serde_json::json!(["pos_inf", "neg_inf"]));
     assert_eq!(tensor["b"]["pos_inf"]["first"]["coordinate"], serde_json::json!([0]));
+    // Nothing is new, and the only tensor is new.
+    let lone = safetensors(r#"{"w":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}"#, &[0, 0x7C]);
+    fs::write(folder.join("c.safetensors"), lone).unwrap();
+    fs::write(folder.join("d.safetensors"), f32s(&[("w", &[1.0])])).unwrap();
+    for (a, b, new) in [("c", "c", false), ("d", "c", true)] {
+        let json =
+            diff(&folder, &["--json", &format!("{a}.safetensors"), &format!("{b}.safetensors")]);
+        let document: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+        assert_eq!((json.status, &document["new"]), (i32::from(new), &new.into()), "{a} {b}");
+    }
 }
 
 /// Equal counts at other places. Only the count and the first place are compared, as the help says.

@@ -5,18 +5,22 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{str, thread};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::fix::names;
-use crate::npy_text;
+use crate::skipped::external;
+use crate::{npy_text, safetensors};
 
 /// Long after this a run has begun its work, and is far from its end.
 const BEGUN: Duration = Duration::from_millis(400);
 /// Slower than any machine that tests are run on, and much faster than the work.
 const PROMPT: Duration = Duration::from_secs(20);
+
+/// Long after this a run has noticed a signal. A run that cannot go on ends later.
+const NOTICED: Duration = Duration::from_millis(300);
 
 /// A folder for one test.
 fn folder(name: &str) -> PathBuf {
@@ -97,6 +101,134 @@ fn a_check() {
     let folder = folder("interrupted-check");
     let run = start(&["check".as_ref(), "--jsonl".as_ref(), huge(&folder).as_ref()]);
     assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Nothing is said of what comes behind the interruption: other arguments, and models whose data
+/// file may belong to models that were not checked.
+#[test]
+fn a_check_with_more_to_do() {
+    let folder = folder("interrupted-more");
+    fs::write(folder.join("data"), [0xFF; 16]).unwrap();
+    fs::write(folder.join("a.onnx"), external(1, 2, 0)).unwrap();
+    huge(&folder);
+    for form in ["--jsonl", "--json", "--format=lines"] {
+        let mut run = command(&["check".as_ref(), form.as_ref(), ".".as_ref(), "no*".as_ref()]);
+        let run = run.current_dir(&folder).spawn().unwrap();
+        let ended = (Some(130), String::new(), "nonfinite: interrupted\n".to_owned());
+        assert_eq!(interrupt(run), ended, "{form}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// The list of the files of a model comes from a server that does not answer.
+#[cfg(feature = "remote")]
+#[test]
+fn a_list_of_files() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", server.local_addr().unwrap());
+    let mut run = command(&["check".as_ref(), "hf://owner/model".as_ref(), "no*".as_ref()]);
+    let run = run.env("HF_ENDPOINT", endpoint).spawn().unwrap();
+    // The request has come.
+    let connection = server.accept().unwrap();
+    assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
+    drop(connection);
+}
+
+/// A file with this many tensors, each with a NaN.
+fn bad(folder: &Path, tensors: usize) -> PathBuf {
+    let path = folder.join("bad.safetensors");
+    let entry = |index: usize| {
+        let (start, end) = (2 * index, 2 * index + 2);
+        format!(r#""{index}":{{"dtype":"F16","shape":[1],"data_offsets":[{start},{end}]}}"#)
+    };
+    let entries: Vec<_> = (0..tensors).map(entry).collect();
+    let header = format!("{{{}}}", entries.join(","));
+    fs::write(&path, safetensors(header, &[0, 0x7E].repeat(tensors))).unwrap();
+    path
+}
+
+/// More tensors than a pipe holds lines.
+const MANY: usize = 5000;
+
+/// Nobody reads the output. A progress bar on a terminal does not keep the run from ending.
+#[test]
+fn output_that_nobody_reads() {
+    let folder = folder("interrupted-unread");
+    let path = bad(&folder, MANY);
+    for arguments in [
+        &["check", "--format=lines"][..],
+        &["check", "--format=lines", "--no-progress"],
+        &["check", "--jsonl"],
+        &["check", "--json"],
+    ] {
+        let (mut screen, stderr) = terminal();
+        let arguments: Vec<&OsStr> =
+            arguments.iter().map(OsStr::new).chain([path.as_os_str()]).collect();
+        let mut run = command(&arguments).stderr(stderr).spawn().unwrap();
+        let stdout = run.stdout.take();
+        assert_eq!(interrupt(run).0, Some(130), "{arguments:?}");
+        let last = seen(&mut screen, "interrupted");
+        assert!(last.trim_end().ends_with("nonfinite: interrupted"), "{arguments:?}: {last}");
+        drop(stdout);
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Ctrl-C while the results are written, which are read in the end.
+#[test]
+fn while_results_are_written() {
+    let folder = folder("interrupted-writing");
+    let path = bad(&folder, MANY);
+    let other = folder.join("other.safetensors");
+    fs::copy(&path, &other).unwrap();
+    let path = path.as_os_str();
+    for arguments in [
+        &["check".as_ref(), "--json".as_ref(), path][..],
+        &["check".as_ref(), "--format=lines".as_ref(), path],
+        &["diff".as_ref(), "--stats".as_ref(), "--json".as_ref(), path, other.as_os_str()],
+    ] {
+        let mut run = start(arguments);
+        thread::sleep(BEGUN);
+        assert!(run.try_wait().unwrap().is_none(), "it ended before");
+        send(&run, "INT");
+        thread::sleep(NOTICED);
+        let output = run.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{arguments:?}");
+        assert_eq!(str::from_utf8(&output.stderr), Ok("nonfinite: interrupted\n"));
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// A page is written as a whole, or the page of an earlier run stays.
+#[test]
+fn the_page() {
+    let folder = folder("interrupted-page");
+    let (path, page) = (bad(&folder, 1), folder.join("page.html"));
+    let argument = |option: &str, path: &Path| format!("{option}{}", path.display());
+    let html = argument("--html=", &page);
+    let run = start(&["check".as_ref(), html.as_ref(), path.as_ref()]);
+    assert_eq!(end(run).0, Some(1));
+    let before = fs::read(&page).unwrap();
+    let run = start(&["check".as_ref(), html.as_ref(), huge(&folder).as_ref()]);
+    assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
+    assert!(fs::read(&page).unwrap() == before);
+
+    // The page goes to a pipe, which nobody reads at first.
+    let pipe = folder.join("pipe.html");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let html = argument("--html=", &pipe);
+    for is_read in [false, true] {
+        let run = start(&["check".as_ref(), "--quiet".as_ref(), html.as_ref(), path.as_ref()]);
+        thread::sleep(BEGUN);
+        send(&run, "INT");
+        thread::sleep(NOTICED);
+        // The run may have ended before the pipe is opened for reading.
+        let pipe = is_read.then(|| File::options().read(true).write(true).open(&pipe).unwrap());
+        let results = end(run);
+        drop(pipe);
+        assert_eq!(results, (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
+    }
     fs::remove_dir_all(folder).unwrap();
 }
 

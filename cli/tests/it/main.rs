@@ -31,6 +31,7 @@ mod skipped;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod usage;
+mod wording;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Elements that numpy saves as raw bytes: bf16 and fp8 of `ml_dtypes`.
 
+use serde_json::{Value, json};
+
 use crate::{assert_results, file, npy, refused, results, run, safetensors};
 
 /// One, NaN, -Inf in bf16.
@@ -17,6 +19,26 @@ fn without_a_word_of_what_they_are() {
     // No file at all.
     refused("raw.npy", &npy("'<V2'", false, "(4,)", &BF16), "say 8 bytes of data, the file has 6");
     refused("raw.npy", &npy("'<V'", false, "(4,)", &BF16), "not supported");
+}
+
+/// Programs get the name of the option and an example, and no word of another surface.
+#[test]
+fn in_json() {
+    let path = file("raw-json.npy", &npy("'<V2'", false, "(3,)", &BF16));
+    let text = path.to_str().unwrap();
+    let document: Value = serde_json::from_str(&run(["check", "--json", text]).out).unwrap();
+    let reason = "dtype '<V2' is raw bytes, as bf16 and fp8 are saved";
+    let asks = json!({"option": "raw_dtype", "example": "V2=bf16"});
+    let of_file = &document["files"][0];
+    assert_eq!(of_file["not_looked_at"], json!([{"name": null, "reason": reason, "asks": asks}]));
+    let line: Value = serde_json::from_str(&run(["check", "--jsonl", text]).out).unwrap();
+    for tensor in [&of_file["tensors"][0], &line] {
+        assert_eq!((&tensor["reason"], &tensor["asks"]), (&json!(reason), &asks));
+    }
+    for form in ["github", "sarif", "junit"] {
+        let out = run(["check", "--format", form, text]).out;
+        assert!(out.contains("--raw-dtype V2=bf16") && !out.contains("Options::"), "{out}");
+    }
 }
 
 fn check(name: &str, descr: &str, raw: &[&str]) -> (Vec<String>, i32) {

@@ -29,11 +29,47 @@ fn models_of_hugging_face() {
     let found = run("hf://owner/model@refs%2Fpr%2F1/a/x.npy");
     assert_eq!((found.status, found.err.as_str()), (1, ""));
     assert!(found.out.contains("1 NaN, 0 +Inf, 0 -Inf, first NaN at [1]"), "{}", found.out);
-    // The token goes to the hub, and not to the host that it leads to.
-    let asked = hub.state().requests.join("\n").to_ascii_lowercase();
-    assert!(asked.contains("authorization: bearer hf_secret"), "{asked}");
-    let asked = store.state().requests.join("\n").to_ascii_lowercase();
-    assert!(asked.contains("signature=1") && !asked.contains("secret"), "{asked}");
+    assert_token(&hub, true);
+    assert_token(&store, false);
+    assert!(store.state().requests.iter().all(|request| request.contains("signature=1")));
+}
+
+/// Every request of the hub has the token, and no request of another host.
+#[track_caller]
+fn assert_token(server: &Server, is_hub: bool) {
+    let requests = server.state().requests.clone();
+    assert!(!requests.is_empty());
+    for request in requests {
+        let request = request.to_ascii_lowercase();
+        let has = request.contains("\nauthorization: bearer hf_secret");
+        assert!(has == is_hub && (is_hub || !request.contains("secret")), "{request}");
+    }
+}
+
+/// Lists and files that the hub moves, first on itself and then to another host.
+#[test]
+fn the_token_stays_at_the_hub() {
+    let bytes = npy("'<f4'", false, "(2,)", &[1.0f32, f32::NAN].map(f32::to_le_bytes).concat());
+    let store = Server::of("/blob", &bytes);
+    let list = r#"[{"type":"file","oid":"1","size":1,"path":"x.npy"}]"#.to_owned();
+    store.state().pages.insert("/list?page=1".to_owned(), (list, None));
+    let hub = Server::new(State::default());
+    let tree = "/api/models/owner/model/tree/main";
+    hub.state().redirects = BTreeMap::from([
+        (tree.to_owned(), format!("{}/moved-list", hub.url)),
+        ("/moved-list".to_owned(), format!("{}/list?page=1", store.url)),
+        ("/owner/model/resolve/main/x.npy".to_owned(), format!("{}/moved", hub.url)),
+        ("/moved".to_owned(), format!("{}/blob?signature=1", store.url)),
+    ]);
+    let run = check(&hub, &["check", "hf://owner/model"]);
+    assert_eq!((run.status, run.err.as_str()), (1, ""));
+    assert!(run.out.contains("1 NaN, 0 +Inf, 0 -Inf, first NaN at [1]"), "{}", run.out);
+    for path in ["/moved-list", "/moved"] {
+        let requests = &hub.state().requests;
+        assert!(requests.iter().any(|request| request.starts_with(&format!("GET {path} "))));
+    }
+    assert_token(&hub, true);
+    assert_token(&store, false);
 }
 
 const TREE: &str = "/api/models/owner/model/tree/main?recursive=true";
@@ -102,13 +138,12 @@ fn all_files_of_a_model() {
         // README.md, and the empty file.
         assert!(summary.ends_with("; text files: 2"), "{summary}");
     }
-    let asked = hub.state().requests.join("\n").to_ascii_lowercase();
-    assert!(asked.contains("authorization: bearer hf_secret"), "{asked}");
     let asked = |name: &str| hub.state().requests.iter().filter(|it| it.contains(name)).count();
     assert!(asked("recursive=true&cursor=") == 2 && asked("more%20%231.npy") > 0);
     let same = check(&hub, &["diff", "hf://owner/model", "hf://owner/model@main"]);
     assert_eq!((same.status, same.err.as_str()), (0, ""));
     assert!(same.out.starts_with("compared 3 tensors, 0 only in "), "{}", same.out);
+    assert_token(&hub, true);
 }
 
 #[test]
@@ -130,4 +165,5 @@ fn models_that_cannot_be_listed() {
     let link = Some(format!("<{TREE}>; rel=next"));
     hub.state().pages.insert(TREE.to_owned(), ("[]".to_owned(), link));
     failed("hf://owner/model", "more than 1000 answers");
+    assert_token(&hub, true);
 }

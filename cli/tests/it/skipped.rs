@@ -171,7 +171,7 @@ fn data_that_ends_early() {
 }
 
 /// An ONNX model with one tensor of this type, whose data is in the file `data`.
-fn external(code: u8, elements: u8, offset: u8) -> Vec<u8> {
+pub(crate) fn external(code: u8, elements: u8, offset: u8) -> Vec<u8> {
     let field = |number: u8, value: &[u8]| {
         let length = u8::try_from(value.len()).expect("a short message");
         [&[number << 3 | 2, length], value].concat()
@@ -207,7 +207,7 @@ fn models_that_share_their_data() {
 
 /// The file of a model's integers is no file of an unknown format.
 #[test]
-fn external_integers_in_a_folder() {
+pub(crate) fn external_integers_in_a_folder() {
     let top = folder("skip-integers");
     fs::write(top.join("data"), [0xFF; 16]).unwrap();
     fs::write(top.join("a.onnx"), external(7, 2, 0)).unwrap();

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use nonfinite_check::fix::FixError;
-use nonfinite_check::{Error, work};
+use nonfinite_check::{Asks, Error, work};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -32,7 +32,18 @@ pub(super) fn of_check(py: Python<'_>, error: &Error, path: &Path) -> PyErr {
         _ if error.is_unknown() => "UnknownFormatError",
         _ => "InvalidFileError",
     };
-    of_class(py, class, error.to_string(), path)
+    let hint = error.asks().map(|asks| format!(" ({})", argument(&asks))).unwrap_or_default();
+    of_class(py, class, format!("{error}{hint}"), path)
+}
+
+/// The keyword argument that sets an option, with an example of its value if that is not a number.
+fn argument(asks: &Asks) -> String {
+    let name = match asks {
+        Asks::RawDtype { .. } => "raw_dtype",
+        Asks::Expansion => "max_expansion",
+        Asks::Download => "max_download",
+    };
+    asks.example().map_or(name.to_owned(), |example| format!("{name}={example:?}"))
 }
 
 /// An `OSError` with the number of the error and the path, as `open` raises it. Python chooses the
@@ -80,6 +91,6 @@ pub(super) fn of_fix(py: Python<'_>, error: &FixError, input: &Path, output: &Pa
             PyOSError::new_err((EEXIST, error.to_string(), output.as_os_str().to_owned()))
         }
         FixError::NotAFile => of_class(py, "FixError", error.to_string(), output),
-        _ => of_class(py, "FixError", error.to_string(), input),
+        _ => of_class(py, "FixError", error.worded(argument), input),
     }
 }

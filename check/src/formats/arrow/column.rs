@@ -91,7 +91,7 @@ pub(super) fn tensor(
             (Content::Floats { format, parts: 1, order }, Data::Column(data(floats)?))
         }
         (schema::Content::Unreadable(why), _) => {
-            (Content::Unreadable(why.to_owned()), Data::Owned(Vec::new()))
+            (Content::Unreadable(why.into()), Data::Owned(Vec::new()))
         }
         (schema::Content::NotFloat, _) | (schema::Content::Floats(_), None) => {
             (Content::NotFloat, Data::Owned(Vec::new()))

@@ -13,7 +13,7 @@ use crate::model::{Data, Tensor, is_text};
 pub(super) fn bytes(range: Range<usize>) -> Tensor {
     // A stream has passed them, so nobody can look at them again.
     let data = Data::Owned(Vec::new());
-    Tensor { data, ..Tensor::of_nobody(range, "no column refers to these bytes") }
+    Tensor { data, ..Tensor::unreferenced(range, "no column refers to these bytes") }
 }
 
 /// Metadata of a user that is not text, each value as a tensor that is not looked at.

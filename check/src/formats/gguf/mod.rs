@@ -173,12 +173,12 @@ fn describe(stream: &mut dyn Read, length: Option<usize>) -> Result<Described, E
             && !range.is_empty()
             && range.start.saturating_sub(before) as u64 > padding
         {
-            tensors.push(Tensor::of_nobody(before..range.start, Tensor::NO_TENSOR));
+            tensors.push(Tensor::unreferenced(before..range.start, Tensor::NO_TENSOR));
         }
         tensors.push(tensor);
     }
     if length.is_some_and(|length| length.saturating_sub(used) as u64 > padding) {
-        tensors.push(Tensor::of_nobody(used..file, Tensor::NO_TENSOR));
+        tensors.push(Tensor::unreferenced(used..file, Tensor::NO_TENSOR));
     }
     let end = End::Padded(padding as usize);
     Ok(Described { tensors, header: read as usize, end })
@@ -224,7 +224,7 @@ impl Info {
             known => {
                 let dtype = known
                     .map_or_else(|| format!("type {}", self.kind), |kind| kind.name.to_owned());
-                let why = "this ggml type cannot be looked at".to_owned();
+                let why = "this ggml type cannot be looked at".into();
                 (dtype, Content::Unreadable(why), 0..0)
             }
         };

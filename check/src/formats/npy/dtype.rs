@@ -3,7 +3,7 @@
 use nonfinite::Format;
 
 use super::Error;
-use crate::model::{ByteOrder, Content};
+use crate::model::{ByteOrder, Content, Reason};
 use crate::raw;
 
 /// The type of the elements of an array.
@@ -61,7 +61,7 @@ impl Dtype {
         let (_, rest) = byte_order(descr);
         let digits = rest.strip_prefix(['f', 'c']).filter(|digits| is_number(digits));
         let Some(size) = digits.and_then(|digits| digits.parse().ok()) else { return Err(error) };
-        let content = Content::Unreadable(error.to_string());
+        let content = Content::Unreadable(error.to_string().into());
         Ok(Self::Plain { name: descr.to_owned(), size, content })
     }
 }
@@ -159,16 +159,7 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
         ("M" | "m", _) if size == "8" || size.starts_with("8[") => other("8", 1),
         ("V", _) | ("f", "1") => {
             let size = raw::size(code).ok_or_else(unsupported)?;
-            let example = match code {
-                "f1" => "f1=f8e5m2",
-                "V1" => "V1=f8e4m3fn",
-                _ => "V2=bf16",
-            };
-            let why = format!(
-                "dtype '{descr}' is raw bytes, as bf16 and fp8 are saved: say what they are \
-                 by Options::raw, such as {example}"
-            );
-            Ok((size, Content::Unreadable(why)))
+            Ok((size, Content::Unreadable(Reason::RawDtype(descr.to_owned()))))
         }
         ("O", _) => Err(Error::Objects),
         _ => Err(unsupported()),

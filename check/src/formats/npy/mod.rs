@@ -285,7 +285,7 @@ impl Records {
             Content::Floats { .. } if is_too_long => {
                 let why =
                     format!("in compressed records of {} bytes, which are too long", self.size);
-                (Content::Unreadable(why), Data::Owned(Vec::new()))
+                (Content::Unreadable(why.into()), Data::Owned(Vec::new()))
             }
             content => {
                 let number = match &content {

@@ -190,7 +190,7 @@ impl Walk<'_> {
     /// Adds a part, up to one more than a model may have: the caller refuses the model then.
     fn add(&mut self, range: Range<usize>, why: &str) {
         if self.found.len() <= MAX_TENSORS && may_hold_numbers(&self.file[range.clone()]) {
-            self.found.push(Tensor::of_nobody(range, why));
+            self.found.push(Tensor::unreferenced(range, why));
         }
     }
 }

@@ -300,7 +300,7 @@ impl Walk<'_> {
             let place = Place::Other(source.clone(), 0..bytes.len());
             for gap in model::gaps(bytes, used) {
                 let file = Some(source.path().to_owned());
-                let gap = Tensor { file, ..Tensor::of_nobody(gap, Tensor::NO_TENSOR) };
+                let gap = Tensor { file, ..Tensor::unreferenced(gap, Tensor::NO_TENSOR) };
                 self.add(place.moved(gap))?;
             }
         }

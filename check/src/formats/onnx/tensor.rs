@@ -280,13 +280,13 @@ impl<'a> Proto<'a> {
         let (dtype, content, field) = match data_type(self.data_type) {
             Some((dtype, _, _)) if self.segment => (
                 dtype.to_owned(),
-                Content::Unreadable("a segment of a tensor".to_owned()),
+                Content::Unreadable("a segment of a tensor".into()),
                 Field::Other,
             ),
             Some((dtype, content, field)) => (dtype.to_owned(), content, field),
             None => {
                 let dtype = format!("type {}", self.data_type);
-                (dtype, Content::Unreadable("a type that is not known".to_owned()), Field::Other)
+                (dtype, Content::Unreadable("a type that is not known".into()), Field::Other)
             }
         };
         let product =

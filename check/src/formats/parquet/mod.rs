@@ -137,7 +137,7 @@ fn tensor(
     let mut data = Data::Owned(Vec::new());
     let content = match (numbers, unreadable) {
         (None, _) => Content::NotFloat,
-        (Some(_), Some(why)) => Content::Unreadable(why),
+        (Some(_), Some(why)) => Content::Unreadable(why.into()),
         (Some(numbers), None) => {
             data = Data::Column(Box::new(column::Column::new(Arc::clone(column), numbers, chunks)));
             Content::Floats { format: numbers.format(), parts: 1, order: ByteOrder::NATIVE }

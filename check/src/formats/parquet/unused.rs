@@ -27,7 +27,7 @@ pub(super) fn tensors(file: &[u8], metadata: &ParquetMetaData, footer: usize) ->
         used.extend(ranges.into_iter().flatten().filter(|_| chunk.file_path().is_none()));
     }
     let why = "no column refers to these bytes";
-    let gaps = gaps(file, used).into_iter().map(|gap| Tensor::of_nobody(gap, why));
+    let gaps = gaps(file, used).into_iter().map(|gap| Tensor::unreferenced(gap, why));
     let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
     let pairs = pairs.filter_map(|pair| {
         let value = pair.value.as_deref().unwrap_or_default();

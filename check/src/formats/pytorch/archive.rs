@@ -8,7 +8,7 @@ use super::parts::{Parts, Place, Source};
 use super::{All, Error, calls, pickle};
 use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, unread};
-use crate::model::{ByteOrder, Content, Tensor, is_text};
+use crate::model::{ByteOrder, Content, Reason, Tensor, is_text};
 
 /// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source.
 /// In other pickles a few deflated bytes could inflate to very many objects.
@@ -52,9 +52,9 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
         let name = member.name.strip_prefix(&folder).unwrap_or(&member.name);
         let is_storage = STORAGES.iter().any(|folder| name.starts_with(folder));
         let content = if is_storage {
-            Content::Unreadable(member.unreadable().unwrap_or_else(|| {
+            Content::Unreadable(Reason::Part(member.unreadable().unwrap_or_else(|| {
                 "no tensor that this version knows refers to this storage".to_owned()
-            }))
+            })))
         } else {
             unread::content(member, bytes, "a member that is no pickle and no storage")
         };
@@ -63,7 +63,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
         }
     }
     let surrounded = gaps.iter().any(|gap| gap.start == 0 || gap.end == bytes.len());
-    let gaps = gaps.into_iter().map(|gap| Tensor::of_nobody(gap, unread::NO_MEMBER));
+    let gaps = gaps.into_iter().map(|gap| Tensor::unreferenced(gap, unread::NO_MEMBER));
     parts.tensors.extend(gaps);
     // PyTorch never verifies the checksums, and writes 0 instead of them after
     // `torch.serialization.set_crc32_options(False)`.

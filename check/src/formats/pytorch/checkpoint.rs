@@ -192,7 +192,7 @@ fn contents(input: Input<'_>) -> Result<Contents, model::Error> {
             add(contents, range);
         }
         let gaps = gaps(bytes, used).into_iter();
-        let gaps = gaps.map(|gap| Tensor::of_nobody(gap, Tensor::NO_TENSOR));
+        let gaps = gaps.map(|gap| Tensor::unreferenced(gap, Tensor::NO_TENSOR));
         add(gaps.collect::<Vec<_>>().into(), 0..bytes.len());
     }
     match failed {

@@ -71,7 +71,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Error> {
     }
     if may_hold_numbers(&bytes[end..]) {
         let why = "no storage that this version knows holds these bytes";
-        parts.tensors.push(Tensor::of_nobody(end..bytes.len(), why));
+        parts.tensors.push(Tensor::unreferenced(end..bytes.len(), why));
     }
     Ok(All { parts, checksums: Vec::new(), inflated: 0, surrounded: false })
 }

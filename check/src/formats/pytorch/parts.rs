@@ -185,7 +185,7 @@ impl Parts {
         }
         match place {
             Place::Unreadable(why) => {
-                tensor.content = Content::Unreadable(why);
+                tensor.content = Content::Unreadable(why.into());
                 self.tensors.push(tensor);
                 return Ok(());
             }
@@ -257,6 +257,6 @@ fn content(dtype: &str, order: ByteOrder) -> Content {
         "float8_e8m0fnu" => floats(Format::F8E8M0Fnu, 1),
         "float4_e2m1fn_x2" => Content::AlwaysFinite,
         _ if calls::is_integer(dtype) => Content::NotFloat,
-        _ => Content::Unreadable("a dtype that is not known".to_owned()),
+        _ => Content::Unreadable("a dtype that is not known".into()),
     }
 }

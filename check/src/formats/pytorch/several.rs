@@ -40,7 +40,7 @@ pub(super) fn contents(bytes: &[u8]) -> Result<Contents, Error> {
         count += 1;
     }
     if may_hold_numbers(&bytes[at..]) {
-        all.tensors.push(Tensor::of_nobody(at..bytes.len(), "no archive of PyTorch"));
+        all.tensors.push(Tensor::unreferenced(at..bytes.len(), "no archive of PyTorch"));
     }
     Ok(all)
 }

@@ -1,0 +1,160 @@
+"""Nanoseconds a call, beside numpy, bottleneck, torch and pyarrow: `python benches/calls.py`.
+
+Each line is the least of several rounds, less the cost of the empty loop. What is not installed is
+left out. With `--large`, also bytes per second of large arrays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import timeit
+from collections.abc import Callable
+from typing import Any
+
+import nonfinite as nf
+
+# Many short rounds: on a shared machine a few of them are undisturbed.
+ROUNDS = 150
+
+
+def optional(name: str) -> Any:
+    """The module, or None."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+np, torch, pa = optional("numpy"), optional("torch"), optional("pyarrow")
+ml_dtypes, bottleneck = optional("ml_dtypes"), optional("bottleneck")
+
+
+def nanoseconds(statement: str, names: dict[str, Any]) -> float:
+    """The least time of a call in ns, without the loop."""
+    timer = timeit.Timer(statement, globals=names)
+    empty = timeit.Timer("pass", globals=names)
+    calls = 1
+    while timer.timeit(calls) < 0.001:
+        calls *= 2
+    loop = min(empty.repeat(ROUNDS, calls))
+    return max(0.0, (min(timer.repeat(ROUNDS, calls)) - loop) / calls * 1e9)
+
+
+def print_line(what: str, statement: str, names: dict[str, Any]) -> None:
+    """One line of the table of calls."""
+    print(f"| {what} | `{statement}` | {nanoseconds(statement, names):,.1f} |", flush=True)
+
+
+def calls() -> None:
+    """The cost of a call with 64 elements."""
+    print("| input (64 elements) | call | ns |")
+    print("|---|---|--:|")
+    names: dict[str, Any] = {**vars(nf), "np": np, "torch": torch, "bn": bottleneck}
+    lines = [("number", "all_finite(1.0)")]
+    if np:
+        names |= {
+            "a": np.ones(64, np.float32),
+            "d": np.ones(64),
+            "s": np.ones(128, np.float32)[::2],
+            "m": np.ones((8, 16), np.float32)[:, ::2],
+            "w": np.ones(64, ">f4"),
+            "out": np.zeros(64, bool),
+            "i": np.arange(64),
+        }
+        lines += [
+            ("f32", "all_finite(a)"),
+            ("f32", "any_nan(a)"),
+            ("f32", 'any(a, "nan")'),
+            ("f32", 'count(a, "nan")'),
+            ("f32", 'position(a, "nan")'),
+            ("f32", "census(a)"),
+            ("f32", 'mask(a, "finite", out)'),
+            ("f32", 'mask(a, "finite", out=out)'),
+            ("f32", "is_finite(a, out)"),
+            ("f32", "is_finite(a)"),
+            ("f32", "assert_finite(a)"),
+            ("f64", "all_finite(d)"),
+            ("f32 [::2]", "all_finite(s)"),
+            ("f32 8x8 of 8x16", "all_finite(m)"),
+            ("f32, other byte order", "all_finite(w)"),
+            ("int64", "all_finite(i)"),
+            ("f32", "nan_to_num(a)"),
+            ("f32", "nan_to_num(a, copy=False)"),
+            ("memoryview of f32", "all_finite(v)"),
+            ("f32", "np.isfinite(a, out=out)"),
+            ("f32", "np.isfinite(a)"),
+            ("f32", "np.isfinite(a).all()"),
+            ("f32 [::2]", "np.isfinite(s).all()"),
+            ("f32", "np.nan_to_num(a)"),
+        ]
+        names["v"] = memoryview(names["a"])
+    if bottleneck:
+        lines.append(("f32", "bn.anynan(a)"))
+    if ml_dtypes and np:
+        for name in ("bfloat16", "float8_e4m3fn"):
+            names[name] = np.ones(64, getattr(ml_dtypes, name))
+            lines.append((name, f"all_finite({name})"))
+            lines.append((name, f"np.isfinite({name}).all()"))
+    if torch:
+        names |= {"t": torch.ones(64), "ts": torch.ones(128)[::2], "tb": torch.ones(64).bfloat16()}
+        names["p"] = torch.nn.Parameter(torch.ones(64))
+        lines += [
+            ("torch f32", "all_finite(t)"),
+            ("torch f32 parameter", "all_finite(p)"),
+            ("torch bf16", "all_finite(tb)"),
+            ("torch f32 [::2]", "all_finite(ts)"),
+            ("torch f32", "torch.isfinite(t).all()"),
+        ]
+    if pa:
+        import pyarrow.compute
+
+        names |= {"r": pa.array([1.0] * 64), "pc": pyarrow.compute}
+        lines += [("Arrow f64", "all_finite(r)"), ("Arrow f64", "pc.all(pc.is_finite(r))")]
+    for what, statement in lines:
+        print_line(what, statement, names)
+
+
+def large() -> None:
+    """Gigabytes per second of arrays of 10^6 and 10^8 elements."""
+    print("\n| elements | call | GB/s |")
+    print("|--:|---|--:|")
+    for elements in (10**3, 10**6, 10**8):
+        a = np.ones(elements, np.float32)
+        names = {**vars(nf), "np": np, "a": a, "out": np.zeros(elements, bool), "bn": bottleneck}
+        statements = [
+            "all_finite(a)",
+            "all_finite(a, threads=0)",
+            "is_finite(a, out)",
+            "np.isfinite(a, out=out)",
+            "np.isfinite(a).all()",
+        ]
+        if bottleneck:
+            statements.append("bn.anynan(a)")
+        for statement in statements:
+            took = nanoseconds(statement, names)
+            print(f"| {elements:,} | `{statement}` | {a.nbytes / took:,.1f} |", flush=True)
+
+
+def release() -> None:
+    """What it costs to give up the GIL, around the size from which it is given up."""
+    print("\n| bytes | all_finite, ns |")
+    print("|--:|--:|")
+    for kib in (16, 32, 48, 64, 65, 96, 128):
+        a = np.ones(kib * 256, np.float32)
+        took = nanoseconds("all_finite(a)", {"all_finite": nf.all_finite, "a": a})
+        print(f"| {a.nbytes:,} | {took:,.0f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--large", action="store_true", help="also large arrays")
+    arguments = parser.parse_args()
+    calls()
+    if arguments.large and np:
+        release()
+        large()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""The native module: see the docstrings of the functions for shapes and errors."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, TypeVar, final, overload
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Buffer
+
+class _DLPack(Protocol):
+    def __dlpack__(self) -> object: ...
+
+class _Arrow(Protocol):
+    def __arrow_c_array__(self) -> object: ...
+
+class _ArrayMethod(Protocol):
+    def __array__(self) -> Any: ...
+
+_Array = Buffer | _DLPack | _Arrow | _ArrayMethod | Sequence[Any]
+_Predicate = Literal[
+    "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf", "never"
+]
+_Out = TypeVar("_Out")
+_X = TypeVar("_X")
+
+@final
+class Occurrences:
+    @property
+    def count(self) -> int: ...
+    @property
+    def first(self) -> tuple[int, ...] | None: ...
+    def __bool__(self) -> bool: ...
+
+@final
+class Census:
+    @property
+    def nan(self) -> Occurrences: ...
+    @property
+    def pos_inf(self) -> Occurrences: ...
+    @property
+    def neg_inf(self) -> Occurrences: ...
+    @property
+    def total(self) -> int: ...
+    def __bool__(self) -> bool: ...
+
+@final
+class Extreme:
+    @property
+    def value(self) -> float: ...
+    @property
+    def bits(self) -> int: ...
+    @property
+    def first(self) -> tuple[int, ...]: ...
+
+@final
+class Stats:
+    @property
+    def census(self) -> Census: ...
+    @property
+    def min(self) -> Extreme | None: ...
+    @property
+    def max(self) -> Extreme | None: ...
+    @property
+    def max_abs(self) -> Extreme | None: ...
+    @property
+    def zeros(self) -> int: ...
+    @property
+    def subnormals(self) -> int: ...
+    @property
+    def normals(self) -> int: ...
+    @property
+    def finite(self) -> int: ...
+
+class NonFiniteError(ValueError):
+    census: Census
+
+def all_finite(x: _Array | float, /, *, threads: int | None = None) -> bool: ...
+def any_nan(x: _Array | float, /, *, threads: int | None = None) -> bool: ...
+@overload
+def any(
+    x: _Array | float,
+    predicate: _Predicate,
+    /,
+    *,
+    axis: None = None,
+    threads: int | None = None,
+) -> bool: ...
+@overload
+def any(
+    x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+) -> npt.NDArray[np.bool_] | bool: ...
+@overload
+def all(
+    x: _Array | float,
+    predicate: _Predicate,
+    /,
+    *,
+    axis: None = None,
+    threads: int | None = None,
+) -> bool: ...
+@overload
+def all(
+    x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+) -> npt.NDArray[np.bool_] | bool: ...
+@overload
+def count(
+    x: _Array | float,
+    predicate: _Predicate,
+    /,
+    *,
+    axis: None = None,
+    threads: int | None = None,
+) -> int: ...
+@overload
+def count(
+    x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+) -> npt.NDArray[np.intp] | int: ...
+def position(
+    x: _Array | float, predicate: _Predicate, /, *, threads: int | None = None
+) -> tuple[int, ...] | None: ...
+def census(x: _Array | float, /, *, threads: int | None = None) -> Census: ...
+def stats(x: _Array | float, /, *, threads: int | None = None) -> Stats: ...
+def assert_finite(
+    x: _Array | float, /, name: str = "x", *, threads: int | None = None
+) -> None: ...
+@overload
+def mask(
+    x: float, predicate: _Predicate, /, out: None = None, *, threads: int | None = None
+) -> bool: ...
+@overload
+def mask(
+    x: _Array, predicate: _Predicate, /, out: None = None, *, threads: int | None = None
+) -> npt.NDArray[np.bool_]: ...
+@overload
+def mask(
+    x: _Array | float, predicate: _Predicate, /, out: _Out, *, threads: int | None = None
+) -> _Out: ...
+@overload
+def is_nan(x: float, /, out: None = None, *, threads: int | None = None) -> bool: ...
+@overload
+def is_nan(
+    x: _Array, /, out: None = None, *, threads: int | None = None
+) -> npt.NDArray[np.bool_]: ...
+@overload
+def is_nan(x: _Array | float, /, out: _Out, *, threads: int | None = None) -> _Out: ...
+@overload
+def is_inf(x: float, /, out: None = None, *, threads: int | None = None) -> bool: ...
+@overload
+def is_inf(
+    x: _Array, /, out: None = None, *, threads: int | None = None
+) -> npt.NDArray[np.bool_]: ...
+@overload
+def is_inf(x: _Array | float, /, out: _Out, *, threads: int | None = None) -> _Out: ...
+@overload
+def is_finite(x: float, /, out: None = None, *, threads: int | None = None) -> bool: ...
+@overload
+def is_finite(
+    x: _Array, /, out: None = None, *, threads: int | None = None
+) -> npt.NDArray[np.bool_]: ...
+@overload
+def is_finite(x: _Array | float, /, out: _Out, *, threads: int | None = None) -> _Out: ...
+@overload
+def nan_to_num(
+    x: float,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> float: ...
+@overload
+def nan_to_num(
+    x: Sequence[Any],
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> npt.NDArray[Any]: ...
+@overload
+def nan_to_num(
+    x: _X,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> _X: ...
+def unscale_and_check(x: _Array, factor: float, /) -> bool: ...
+def run_command(arguments: list[str]) -> int: ...

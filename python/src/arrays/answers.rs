@@ -1,0 +1,194 @@
+//! The answers that are more than a number, as classes of Python. All of them are read-only.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::ask::coordinate;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Occurrences>()?;
+    module.add_class::<Census>()?;
+    module.add_class::<Extreme>()?;
+    module.add_class::<Stats>()
+}
+
+/// The elements of one class: how many there are, and the coordinate of the first one, or None.
+#[pyclass(frozen, get_all, eq, module = "nonfinite")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Occurrences {
+    /// How many elements belong to the class.
+    count: usize,
+    /// The coordinate of the first one in row-major order: a tuple, or None.
+    first: Coordinate,
+}
+
+/// A tuple of indices, or None.
+#[derive(Clone, PartialEq)]
+struct Coordinate(Option<Vec<usize>>);
+
+impl<'py> IntoPyObject<'py> for &Coordinate {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.0 {
+            Some(indices) => Ok(PyTuple::new(py, indices)?.into_any()),
+            None => Ok(py.None().into_bound(py)),
+        }
+    }
+}
+
+impl Coordinate {
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.into_pyobject(py)?.repr()?.to_string())
+    }
+}
+
+#[pymethods]
+impl Occurrences {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Occurrences(count={}, first={})", self.count, self.first.text(py)?))
+    }
+
+    fn __bool__(&self) -> bool {
+        self.count > 0
+    }
+}
+
+impl Occurrences {
+    fn new(class: nonfinite::Occurrences, sizes: &[usize]) -> Self {
+        let first = class.first.map(|index| coordinate(index, sizes));
+        Self { count: class.count, first: Coordinate(first) }
+    }
+}
+
+/// How many elements are NaN, +Inf and -Inf, and the first of each.
+#[pyclass(frozen, get_all, eq, module = "nonfinite")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Census {
+    /// NaN of either sign, quiet or signalling.
+    nan: Occurrences,
+    /// +Inf.
+    pos_inf: Occurrences,
+    /// -Inf.
+    neg_inf: Occurrences,
+}
+
+impl Census {
+    pub(crate) fn new(census: nonfinite::Census, sizes: &[usize]) -> Self {
+        let class = |class| Occurrences::new(class, sizes);
+        let nonfinite::Census { nan, pos_inf, neg_inf, .. } = census;
+        Self { nan: class(nan), pos_inf: class(pos_inf), neg_inf: class(neg_inf) }
+    }
+
+    /// The name, the number of elements and the first coordinate of each class.
+    pub(crate) fn classes(&self) -> [(&'static str, usize, Option<&[usize]>); 3] {
+        let classes = [("NaN", &self.nan), ("+Inf", &self.pos_inf), ("-Inf", &self.neg_inf)];
+        classes.map(|(name, class)| (name, class.count, class.first.0.as_deref()))
+    }
+}
+
+#[pymethods]
+impl Census {
+    /// The number of elements that are NaN or infinite.
+    #[getter]
+    pub(crate) fn total(&self) -> usize {
+        self.nan.count + self.pos_inf.count + self.neg_inf.count
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let class = |class: &Occurrences| class.__repr__(py);
+        let (nan, pos, neg) = (class(&self.nan)?, class(&self.pos_inf)?, class(&self.neg_inf)?);
+        Ok(format!("Census(nan={nan}, pos_inf={pos}, neg_inf={neg})"))
+    }
+
+    fn __bool__(&self) -> bool {
+        self.total() > 0
+    }
+}
+
+/// A minimum or maximum: its value, exactly, and the coordinate of the first element with it.
+#[pyclass(frozen, get_all, eq, module = "nonfinite")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Extreme {
+    /// The number, exactly.
+    value: f64,
+    /// The bits of the number in the format of the array.
+    bits: u64,
+    /// The coordinate of the first element with this value: a tuple.
+    first: Coordinate,
+}
+
+impl Extreme {
+    fn new(extreme: nonfinite::Extreme, sizes: &[usize]) -> Self {
+        let first = Coordinate(Some(coordinate(extreme.index, sizes)));
+        Self { value: extreme.value, bits: extreme.bits, first }
+    }
+}
+
+#[pymethods]
+impl Extreme {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (value, first) = (self.value, self.first.text(py)?);
+        Ok(format!("Extreme(value={value:?}, bits={:#x}, first={first})", self.bits))
+    }
+}
+
+/// What the elements of an array are. Each is one of the census, zeros, subnormals and normals.
+#[pyclass(frozen, get_all, eq, module = "nonfinite")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Stats {
+    /// NaN, +Inf and -Inf.
+    census: Census,
+    /// The minimum of the finite elements, or None if there are none.
+    min: Option<Extreme>,
+    /// The maximum of the finite elements, or None.
+    max: Option<Extreme>,
+    /// The maximum magnitude of the finite elements, or None.
+    max_abs: Option<Extreme>,
+    /// How many elements are zero, of either sign.
+    zeros: usize,
+    /// How many elements are subnormal.
+    subnormals: usize,
+    /// How many elements are normal numbers.
+    normals: usize,
+}
+
+impl Stats {
+    pub(crate) fn new(stats: nonfinite::Stats, sizes: &[usize]) -> Self {
+        let extreme = |x: Option<nonfinite::Extreme>| x.map(|x| Extreme::new(x, sizes));
+        Self {
+            census: Census::new(stats.census, sizes),
+            min: extreme(stats.min),
+            max: extreme(stats.max),
+            max_abs: extreme(stats.max_abs),
+            zeros: stats.zeros,
+            subnormals: stats.subnormals,
+            normals: stats.normals,
+        }
+    }
+}
+
+#[pymethods]
+impl Stats {
+    /// The number of finite elements.
+    #[getter]
+    fn finite(&self) -> usize {
+        self.zeros + self.subnormals + self.normals
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let extreme = |x: &Option<Extreme>| match x {
+            Some(x) => x.__repr__(py),
+            None => Ok("None".to_owned()),
+        };
+        let (min, max) = (extreme(&self.min)?, extreme(&self.max)?);
+        let (max_abs, census) = (extreme(&self.max_abs)?, self.census.__repr__(py)?);
+        Ok(format!(
+            "Stats(census={census}, min={min}, max={max}, max_abs={max_abs}, zeros={}, \
+             subnormals={}, normals={})",
+            self.zeros, self.subnormals, self.normals
+        ))
+    }
+}

@@ -1,0 +1,169 @@
+//! Masks: one bool for each element.
+
+use nonfinite::{MaskOut, Predicate, TensorView};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+
+use super::ask::{RELEASE, ask_array, run};
+use super::error::{of_crate, type_error, value};
+use super::{input, out, predicate};
+use crate::border::{Array, Flat, Kind, Room, flat, numpy};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(mask, module)?)?;
+    module.add_function(wrap_pyfunction!(is_nan, module)?)?;
+    module.add_function(wrap_pyfunction!(is_inf, module)?)?;
+    module.add_function(wrap_pyfunction!(is_finite, module)?)
+}
+
+/// One bool for each element: whether the predicate holds for it. An array of the shape of x; of
+/// numpy if it is installed, otherwise a memoryview. For a number or an array of 0 dimensions: a
+/// bool. The predicate holds for no null of Arrow.
+///
+/// predicate: "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf" or "never".
+/// out: a writable array of bool with the shape of x, in other memory. It is filled and returned.
+/// threads: as in all_finite.
+///
+/// Raises TypeError if x is no array of numbers or out no array of bool, and ValueError if the
+/// shape or the memory of out is wrong, or for an unknown predicate. Nothing is written then.
+#[pyfunction]
+#[pyo3(signature = (x, predicate, /, out=None, *, threads=None))]
+fn mask<'py>(
+    x: &Bound<'py, PyAny>,
+    predicate: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    write(x, predicate::parse(predicate)?, out, threads)
+}
+
+/// Whether each element is NaN. The same as mask(x, "nan", out).
+///
+/// >>> import nonfinite
+/// >>> nonfinite.is_nan(1.0)
+/// False
+#[pyfunction]
+#[pyo3(signature = (x, /, out=None, *, threads=None))]
+fn is_nan<'py>(
+    x: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    write(x, Predicate::Nan, out, threads)
+}
+
+/// Whether each element is infinite, of either sign. The same as mask(x, "inf", out).
+#[pyfunction]
+#[pyo3(signature = (x, /, out=None, *, threads=None))]
+fn is_inf<'py>(
+    x: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    write(x, Predicate::Inf, out, threads)
+}
+
+/// Whether each element is neither NaN nor infinite. The same as mask(x, "finite", out).
+#[pyfunction]
+#[pyo3(signature = (x, /, out=None, *, threads=None))]
+fn is_finite<'py>(
+    x: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    write(x, Predicate::Finite, out, threads)
+}
+
+#[inline]
+fn write<'py>(
+    x: &Bound<'py, PyAny>,
+    predicate: Predicate,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if threads.is_none()
+        && numpy::is_exact(x)
+        && let Some(Flat { bytes, format, sizes, copied }) = flat(x, &mut Room::new())
+        && bytes.len() <= RELEASE
+        && !sizes.is_empty()
+    {
+        let view = TensorView::from_bytes(bytes, format).map_err(of_crate)?;
+        let Some(out) = out else {
+            let fill = |out: MaskOut<'_>| view.mask(predicate, out).map_err(of_crate);
+            return out::mask(x.py(), sizes, fill);
+        };
+        // The memory of `out` is compared with that of `x`, not with that of a copy.
+        if !copied && let Some(slots) = numpy::dense_mask(out, sizes, bytes) {
+            view.mask(predicate, slots).map_err(of_crate)?;
+            return Ok(out.clone());
+        }
+    }
+    write_any(x, predicate, out, threads)
+}
+
+#[inline(never)]
+fn write_any<'py>(
+    x: &Bound<'py, PyAny>,
+    predicate: Predicate,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    let array = input::read_for(x, predicate::has_sign(predicate))?;
+    if let Some(out) = out {
+        write_into(py, &array, predicate, input::read(out)?, threads)?;
+        return Ok(out.clone());
+    }
+    let sizes = array.shape.sizes();
+    if sizes.is_empty() {
+        let answer = ask_array(py, &array, None, |view| view.any(predicate))?;
+        return Ok(PyBool::new(py, answer).to_owned().into_any());
+    }
+    let view = array.view().map_err(of_crate)?;
+    if let Some((bitmap, first)) = array.validity() {
+        return out::answers::<bool>(py, sizes, |out| {
+            run(py, view, threads, |view| view.mask(predicate, &mut *out))?.map_err(of_crate)?;
+            for (i, answer) in out.iter_mut().enumerate() {
+                let bit = first + i;
+                *answer &= bitmap[bit / 8] >> (bit % 8) & 1 == 1;
+            }
+            Ok(())
+        });
+    }
+    out::mask(py, sizes, |out| {
+        run(py, view, threads, |view| view.mask(predicate, out))?.map_err(of_crate)
+    })
+}
+
+/// Writes the mask into an array.
+fn write_into(
+    py: Python<'_>,
+    array: &Array<'_>,
+    predicate: Predicate,
+    mut out: Array<'_>,
+    threads: Option<usize>,
+) -> PyResult<()> {
+    if array.validity().is_some() {
+        return Err(type_error("x has nulls: ask without out="));
+    }
+    if out.kind != Kind::Bool {
+        return Err(type_error("out is no array of bool"));
+    }
+    if !out.writable {
+        return Err(value("out is read-only"));
+    }
+    if out.shape.sizes() != array.shape.sizes() {
+        let (x, out) = (array.shape.sizes(), out.shape.sizes());
+        return Err(value(format!("x has the shape {x:?}, and out has the shape {out:?}")));
+    }
+    let (input, output) = (array.span(), out.span());
+    if input.start < output.end && output.start < input.end {
+        return Err(value("out shares memory with x"));
+    }
+    let view = array.view().map_err(of_crate)?;
+    if let Some(bytes) = out.row_major_bytes_mut() {
+        return run(py, view, threads, |view| view.mask(predicate, bytes))?.map_err(of_crate);
+    }
+    let mut out = out.mask_view().map_err(of_crate)?;
+    run(py, view, threads, |view| view.mask_into(predicate, &mut out))?.map_err(of_crate)
+}

@@ -1,0 +1,26 @@
+//! Questions about arrays.
+
+mod answers;
+mod ask;
+mod check;
+mod encode;
+pub(crate) mod error;
+mod input;
+mod mask;
+mod out;
+mod pool;
+mod predicate;
+mod question;
+mod replace;
+mod rows;
+
+use pyo3::prelude::*;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    predicate::prepare(module.py())?;
+    answers::register(module)?;
+    question::register(module)?;
+    mask::register(module)?;
+    check::register(module)?;
+    replace::register(module)
+}

@@ -1,0 +1,49 @@
+//! Names of predicates.
+
+use nonfinite::Predicate;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+
+use super::error::{type_error, value};
+
+/// The names of Python's documentation, as strings of which Python keeps one copy: a name that
+/// stands in a program is the same object.
+static NAMES: PyOnceLock<Vec<(Py<PyString>, Predicate)>> = PyOnceLock::new();
+
+/// Makes the names.
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    let name = |predicate: Predicate| (PyString::intern(py, predicate.name()).unbind(), predicate);
+    let _ = NAMES.get_or_init(py, || Predicate::ALL.iter().copied().map(name).collect());
+    Ok(())
+}
+
+/// The predicate with this name.
+///
+/// # Errors
+/// TypeError if `name` is no string, ValueError if no predicate has the name.
+#[inline]
+pub(crate) fn parse(name: &Bound<'_, PyAny>) -> PyResult<Predicate> {
+    let names = NAMES.get(name.py()).map_or(&[][..], Vec::as_slice);
+    match names.iter().find(|(own, _)| own.as_ptr() == name.as_ptr()) {
+        Some((_, predicate)) => Ok(*predicate),
+        None => parse_text(name),
+    }
+}
+
+#[cold]
+fn parse_text(name: &Bound<'_, PyAny>) -> PyResult<Predicate> {
+    let Ok(text) = name.extract::<String>() else {
+        return Err(type_error("the predicate is no string, such as \"nan\" or \"finite\""));
+    };
+    text.parse::<Predicate>().map_err(|error| {
+        let names: Vec<_> = Predicate::ALL.iter().map(|known| known.name()).collect();
+        value(format!("{error}: the names are {}", names.join(", ")))
+    })
+}
+
+/// Whether the answer depends on signs.
+pub(crate) fn has_sign(predicate: Predicate) -> bool {
+    use Predicate::{NanOrPositiveInf, NegativeInf, PositiveInf};
+    matches!(predicate, PositiveInf | NegativeInf | NanOrPositiveInf)
+}

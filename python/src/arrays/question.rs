@@ -1,0 +1,150 @@
+//! Questions with one answer, or one answer for each row.
+
+use nonfinite::Predicate;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyTuple};
+
+use super::answers::{Census, Stats};
+use super::ask::{ask, ask_array, check_float, coordinate};
+use super::{input, predicate, rows};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(all_finite, module)?)?;
+    module.add_function(wrap_pyfunction!(any_nan, module)?)?;
+    module.add_function(wrap_pyfunction!(any, module)?)?;
+    module.add_function(wrap_pyfunction!(all, module)?)?;
+    module.add_function(wrap_pyfunction!(count, module)?)?;
+    module.add_function(wrap_pyfunction!(position, module)?)?;
+    module.add_function(wrap_pyfunction!(census, module)?)?;
+    module.add_function(wrap_pyfunction!(stats, module)?)
+}
+
+/// Whether all elements are finite. True if there are none. Nulls of Arrow do not count.
+///
+/// x: an array of any shape, or a number. Integers and bool are finite.
+/// threads: the number of threads for more than 2 MiB; 0 for all CPUs. Without it, one.
+///
+/// Raises TypeError if x is no array of numbers in the memory of the CPU.
+///
+/// >>> import array, nonfinite
+/// >>> nonfinite.all_finite(array.array("f", [1.0, 2.0]))
+/// True
+#[pyfunction]
+#[pyo3(signature = (x, /, *, threads=None))]
+fn all_finite(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<bool> {
+    ask(x, false, threads, |view| view.all(Predicate::Finite))
+}
+
+/// Whether any element is NaN. Arguments and errors as in all_finite.
+///
+/// >>> import nonfinite
+/// >>> nonfinite.any_nan(float("nan"))
+/// True
+#[pyfunction]
+#[pyo3(signature = (x, /, *, threads=None))]
+fn any_nan(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<bool> {
+    ask(x, false, threads, |view| view.any(Predicate::Nan))
+}
+
+/// Whether the predicate holds for any element: a bool. With axis=, one bool for each row along
+/// this axis, as an array of the shape of x without the axis.
+///
+/// predicate: "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf" or "never".
+/// axis: the number of a dimension; negative numbers count from the last one.
+///
+/// Raises TypeError as all_finite, and ValueError for an unknown predicate or axis.
+#[pyfunction]
+#[pyo3(signature = (x, predicate, /, *, axis=None, threads=None))]
+fn any<'py>(
+    x: &Bound<'py, PyAny>,
+    predicate: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let predicate = predicate::parse(predicate)?;
+    let signs = predicate::has_sign(predicate);
+    match axis {
+        None => ask(x, signs, threads, |view| view.any(predicate)).map(|any| bool(x.py(), any)),
+        Some(axis) => rows::any(x.py(), &input::read_for(x, signs)?, predicate, axis, threads),
+    }
+}
+
+/// Whether the predicate holds for all elements. Arguments, axis= and errors as in any.
+#[pyfunction]
+#[pyo3(signature = (x, predicate, /, *, axis=None, threads=None))]
+fn all<'py>(
+    x: &Bound<'py, PyAny>,
+    predicate: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let predicate = predicate::parse(predicate)?;
+    let signs = predicate::has_sign(predicate);
+    match axis {
+        None => ask(x, signs, threads, |view| view.all(predicate)).map(|all| bool(x.py(), all)),
+        Some(axis) => rows::all(x.py(), &input::read_for(x, signs)?, predicate, axis, threads),
+    }
+}
+
+/// The number of elements for which the predicate holds: an int. With axis=, one number for each
+/// row, as an array of intp. Arguments and errors as in any.
+#[pyfunction]
+#[pyo3(signature = (x, predicate, /, *, axis=None, threads=None))]
+fn count<'py>(
+    x: &Bound<'py, PyAny>,
+    predicate: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let predicate = predicate::parse(predicate)?;
+    let signs = predicate::has_sign(predicate);
+    match axis {
+        None => {
+            let count = ask(x, signs, threads, |view| view.count(predicate))?;
+            Ok(count.into_pyobject(x.py())?.into_any())
+        }
+        Some(axis) => rows::count(x.py(), &input::read_for(x, signs)?, predicate, axis, threads),
+    }
+}
+
+/// The coordinate of the first element, in row-major order, for which the predicate holds: a tuple
+/// with one index for each dimension. None if there is no such element. Arguments and errors as in
+/// any.
+#[pyfunction]
+#[pyo3(signature = (x, predicate, /, *, threads=None))]
+fn position<'py>(
+    x: &Bound<'py, PyAny>,
+    predicate: &Bound<'py, PyAny>,
+    threads: Option<usize>,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let predicate = predicate::parse(predicate)?;
+    let array = input::read_for(x, predicate::has_sign(predicate))?;
+    let found = ask_array(x.py(), &array, threads, |view| view.position(predicate))?;
+    found.map(|index| PyTuple::new(x.py(), coordinate(index, array.shape.sizes()))).transpose()
+}
+
+/// How many elements are NaN, +Inf and -Inf, and the coordinate of the first of each: a Census.
+/// Arguments and errors as in all_finite.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, threads=None))]
+fn census(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<Census> {
+    let array = input::read_for(x, true)?;
+    let census = ask_array(x.py(), &array, threads, |view| view.census())?;
+    Ok(Census::new(census, array.shape.sizes()))
+}
+
+/// Minimum, maximum and maximum magnitude of the finite elements, and how many elements are zero,
+/// subnormal, normal, NaN and infinite: a Stats. Arguments and errors as in all_finite, and
+/// TypeError for integers.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, threads=None))]
+fn stats(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<Stats> {
+    let array = input::read_for(x, true)?;
+    check_float(&array)?;
+    let stats = ask_array(x.py(), &array, threads, |view| view.stats())?;
+    Ok(Stats::new(stats, array.shape.sizes()))
+}
+
+fn bool(py: Python<'_>, answer: bool) -> Bound<'_, PyAny> {
+    PyBool::new(py, answer).to_owned().into_any()
+}

@@ -1,0 +1,103 @@
+//! One answer for each row along an axis.
+
+use nonfinite::{Error, Predicate, TensorView};
+use pyo3::prelude::*;
+
+use super::ask::{run, without_nulls};
+use super::error::{of_crate, value};
+use super::out;
+use crate::border::Array;
+
+/// Whether the predicate holds for any element of each row.
+pub(crate) fn any<'py>(
+    py: Python<'py>,
+    array: &Array<'_>,
+    predicate: Predicate,
+    axis: isize,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rows = Rows::new(array, axis)?;
+    out::answers::<bool>(py, &rows.sizes, |out| {
+        rows.ask(py, threads, |view, axis| view.rows(axis)?.any(predicate, out))
+    })
+}
+
+/// Whether the predicate holds for all elements of each row.
+pub(crate) fn all<'py>(
+    py: Python<'py>,
+    array: &Array<'_>,
+    predicate: Predicate,
+    axis: isize,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rows = Rows::new(array, axis)?;
+    out::answers::<bool>(py, &rows.sizes, |out| {
+        rows.ask(py, threads, |view, axis| {
+            let rows = view.rows(axis)?;
+            let opposite = match predicate {
+                Predicate::Finite => Predicate::NonFinite,
+                Predicate::NonFinite => Predicate::Finite,
+                _ => {
+                    let mut counts = vec![0; rows.len()];
+                    rows.count(predicate, &mut counts)?;
+                    for (all, count) in out.iter_mut().zip(counts) {
+                        *all = count == rows.row_len();
+                    }
+                    return Ok(());
+                }
+            };
+            rows.any(opposite, out)?;
+            out.iter_mut().for_each(|all| *all = !*all);
+            Ok(())
+        })
+    })
+}
+
+/// The number of elements of each row for which the predicate holds.
+pub(crate) fn count<'py>(
+    py: Python<'py>,
+    array: &Array<'_>,
+    predicate: Predicate,
+    axis: isize,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rows = Rows::new(array, axis)?;
+    out::answers::<usize>(py, &rows.sizes, |out| {
+        rows.ask(py, threads, |view, axis| view.rows(axis)?.count(predicate, out))
+    })
+}
+
+/// The rows of an array along an axis.
+struct Rows<'a> {
+    view: TensorView<'a>,
+    axis: usize,
+    /// The sizes of the answers: those of the array without the axis.
+    sizes: Vec<usize>,
+}
+
+impl<'a> Rows<'a> {
+    /// # Errors
+    /// ValueError if there is no such axis, TypeError for nulls.
+    fn new(array: &'a Array<'_>, axis: isize) -> PyResult<Self> {
+        let view = without_nulls(array)?;
+        let mut sizes = array.shape.sizes().to_vec();
+        let rank = sizes.len();
+        let from_end = if axis < 0 { rank.cast_signed() } else { 0 };
+        let number = axis.checked_add(from_end).and_then(|axis| usize::try_from(axis).ok());
+        let Some(axis) = number.filter(|&axis| axis < rank) else {
+            return Err(value(format!("axis={axis}, and x has {rank} dimensions")));
+        };
+        sizes.remove(axis);
+        Ok(Self { view, axis, sizes })
+    }
+
+    fn ask(
+        &self,
+        py: Python<'_>,
+        threads: Option<usize>,
+        question: impl FnOnce(TensorView<'_>, usize) -> Result<(), Error> + Send,
+    ) -> PyResult<()> {
+        let axis = self.axis;
+        run(py, self.view, threads, |view| question(view, axis))?.map_err(of_crate)
+    }
+}

@@ -1,0 +1,237 @@
+//! The memory of other owners: numpy, DLPack, Arrow, the buffer protocol.
+//!
+//! All unsafe code of this crate is here. Each file reads the structures of one owner and returns
+//! an [`Array`], whose methods are safe.
+
+pub(crate) mod arrow;
+pub(crate) mod buffer;
+pub(crate) mod capsule;
+pub(crate) mod dlpack;
+mod gather;
+pub(crate) mod new;
+pub(crate) mod numpy;
+mod shape;
+
+use std::ops::Range;
+use std::slice;
+
+use nonfinite::{Elements, Error, Format, MaskView, TensorView};
+use pyo3::prelude::*;
+
+use crate::arrays::error::value;
+pub(crate) use gather::Room;
+pub(crate) use shape::Shape;
+
+/// The most dimensions that an array may have. numpy, torch and memoryview stop at 64.
+const MOST_DIMENSIONS: usize = 64;
+
+/// What the elements of an array are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Float(Format),
+    /// One byte, 0 or 1.
+    Bool,
+    /// Integers: all are finite.
+    Integer,
+}
+
+/// Elements in row-major order without gaps, in the order of the machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Flat<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) format: Format,
+    pub(crate) sizes: &'a [usize],
+    /// Whether this is a copy.
+    pub(crate) copied: bool,
+}
+
+/// The elements of the two common kinds of arrays, numpy's and torch's, on the fastest way: where
+/// they lie, or as a copy in `room`. `None` for other objects, and for everything that is an error.
+/// Signs may be wrong if `x` is no exact array of numpy: see [`Array::tensor`].
+#[inline]
+pub(crate) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Flat<'a>> {
+    if numpy::is_exact(x) { numpy::flat(x, room) } else { dlpack::flat(x, room) }
+}
+
+/// Keeps the memory of an [`Array`] alive. The fields are only dropped.
+#[expect(dead_code, reason = "the fields are dropped, never read")]
+pub(crate) enum Owner<'py> {
+    Object(Bound<'py, PyAny>),
+    Copy(Vec<u8>),
+    Tensor(capsule::Managed),
+    Buffer(buffer::Held),
+}
+
+/// An array of another owner: its memory, and the layout of its elements.
+pub(crate) struct Array<'py> {
+    pub(crate) kind: Kind,
+    /// The first byte of the element with the lowest address.
+    lowest: *mut u8,
+    /// Bytes from `lowest` to the end of the element with the highest address.
+    len: usize,
+    /// Bytes from `lowest` to the element at coordinate 0.
+    offset: usize,
+    /// Bytes of the unit of strides: those of an element, or 1.
+    unit: usize,
+    /// Bytes of an element.
+    item: usize,
+    pub(crate) shape: Shape,
+    /// Whether the bytes of each element are in the other order than those of this machine.
+    pub(crate) swapped: bool,
+    pub(crate) writable: bool,
+    /// Whether the owner is a tensor, which may have torch's negative bit.
+    pub(crate) tensor: bool,
+    /// The bitmap of Arrow and its first bit: 0 for a null.
+    validity: Option<(*const u8, usize)>,
+    #[expect(dead_code, reason = "keeps the memory alive")]
+    owner: Owner<'py>,
+}
+
+impl<'py> Array<'py> {
+    /// The array whose coordinate 0 is at `data`, with strides in units of `unit` bytes: 1, or the
+    /// `item` bytes of an element.
+    ///
+    /// # Errors
+    /// ValueError if `data` is null although there are elements, if no memory has this extent, or
+    /// for too many dimensions.
+    ///
+    /// # Safety
+    /// If the shape has elements and `data` is not null: all elements lie in one allocation with
+    /// the one at `data`. The memory stays valid as long as `owner` lives, and may be written to if
+    /// the caller sets `writable`.
+    #[inline]
+    unsafe fn new(
+        kind: Kind,
+        data: *mut u8,
+        (unit, item): (usize, usize),
+        shape: Shape,
+        owner: Owner<'py>,
+    ) -> PyResult<Self> {
+        let rank = shape.sizes().len();
+        if rank > MOST_DIMENSIONS {
+            return Err(value(format!("x has {rank} dimensions, more than {MOST_DIMENSIONS}")));
+        }
+        let empty = shape.sizes().contains(&0);
+        let extent = if empty { Some((0, 0)) } else { shape.extent(unit, item) };
+        let (offset, len) = extent.ok_or_else(|| value("the layout of x fits into no memory"))?;
+        if data.is_null() && !empty {
+            return Err(value("x has elements, but no memory: it is a fake or freed tensor"));
+        }
+        Ok(Self {
+            kind,
+            lowest: data.wrapping_sub(offset),
+            len,
+            offset,
+            unit,
+            item,
+            shape,
+            swapped: false,
+            writable: false,
+            tensor: false,
+            validity: None,
+            owner,
+        })
+    }
+
+    /// A copy of elements in the order of the machine, with the sizes of `like`.
+    pub(crate) fn copy(format: Format, mut bytes: Vec<u8>, like: &Shape) -> PyResult<Self> {
+        let (shape, item) = (like.row_major(), format.size_in_bytes());
+        assert_eq!(bytes.len(), shape.len() * item, "one place for each element");
+        let (kind, data) = (Kind::Float(format), bytes.as_mut_ptr());
+        // SAFETY: a row-major shape without padding names `shape.len() * item` bytes, which the
+        // assertion finds in the vector. The vector becomes the owner: a move of it does not move
+        // its allocation.
+        unsafe { Self::new(kind, data, (item, item), shape, Owner::Copy(bytes)) }
+    }
+
+    /// The bytes from the lowest to the highest element.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self.len {
+            0 => &[],
+            // SAFETY: `new` demands that these bytes lie in one allocation, which `owner` keeps
+            // alive at least as long as the result, which borrows from `self`.
+            len => unsafe { slice::from_raw_parts(self.lowest, len) },
+        }
+    }
+
+    /// The same bytes, for writing. `None` if the array may not be written to.
+    ///
+    /// A caller holds no other slice of this memory: see [`Array::span`].
+    pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        match (self.writable, self.len) {
+            (false, _) => None,
+            (true, 0) => Some(&mut []),
+            // SAFETY: as in `bytes`. `new` demands that writable memory may be written to. `&mut
+            // self` excludes the slices that this array gave.
+            (true, len) => Some(unsafe { slice::from_raw_parts_mut(self.lowest, len) }),
+        }
+    }
+
+    /// As [`Array::bytes_mut`], if the elements lie in row-major order without padding.
+    pub(crate) fn row_major_bytes_mut(&mut self) -> Option<&mut [u8]> {
+        let in_place = !self.needs_copy() && self.shape.is_row_major();
+        if in_place { self.bytes_mut() } else { None }
+    }
+
+    /// As [`Array::bytes_mut`], if every byte belongs to one element, in the order of the machine:
+    /// for changes that do not depend on the order of elements.
+    pub(crate) fn block_mut(&mut self) -> Option<&mut [u8]> {
+        let in_place = !self.needs_copy() && self.shape.is_block();
+        if in_place { self.bytes_mut() } else { None }
+    }
+
+    /// The places of a mask. The array must hold bytes that may be written to.
+    ///
+    /// # Errors
+    /// As [`MaskView::strided`].
+    ///
+    /// # Panics
+    /// If the array is read-only, or if its elements are no bool.
+    pub(crate) fn mask_view(&mut self) -> Result<MaskView<'_>, Error> {
+        assert!(self.writable && self.kind == Kind::Bool, "a writable array of bool");
+        let bytes: &mut [u8] = match self.len {
+            0 => &mut [],
+            // SAFETY: as in `bytes_mut`. The array is writable, and `self` stays borrowed.
+            len => unsafe { slice::from_raw_parts_mut(self.lowest, len) },
+        };
+        MaskView::strided(bytes, self.offset, self.shape.sizes(), self.shape.strides())
+    }
+
+    /// The addresses of the memory, to compare with those of another array.
+    pub(crate) fn span(&self) -> Range<usize> {
+        let first = self.lowest.addr();
+        first..first + self.len
+    }
+
+    /// The bitmap of validity, and its first bit.
+    pub(crate) fn validity(&self) -> Option<(&[u8], usize)> {
+        let (bitmap, first) = self.validity?;
+        let bytes = (first + self.shape.sizes()[0]).div_ceil(8);
+        // SAFETY: `arrow::read`, the only writer of `validity`, demands a bitmap of this many bits,
+        // which the owner keeps alive.
+        Some((unsafe { slice::from_raw_parts(bitmap, bytes) }, first))
+    }
+
+    /// The elements. Integers become as many elements that are finite, without a look at them.
+    ///
+    /// # Errors
+    /// As [`TensorView::strided`].
+    ///
+    /// # Panics
+    /// If the bytes are swapped, or if a stride is no multiple of an element: see `gather`.
+    pub(crate) fn view(&self) -> Result<TensorView<'_>, Error> {
+        /// All values of this format are finite.
+        const FINITE: Format = Format::F4E2M1Fn;
+        static STRIDES: [isize; MOST_DIMENSIONS] = [0; MOST_DIMENSIONS];
+        let Kind::Float(format) = self.kind else {
+            let strides = &STRIDES[..self.shape.sizes().len()];
+            let elements = Elements::from_bytes(&[0], FINITE)?;
+            return TensorView::strided(elements, 0, self.shape.sizes(), strides);
+        };
+        assert!(!self.needs_copy(), "elements in the order of the machine");
+        let elements = Elements::from_bytes(self.bytes(), format)?;
+        let offset = self.offset / format.size_in_bytes();
+        TensorView::strided(elements, offset, self.shape.sizes(), self.shape.strides())
+    }
+}
