@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """Import the checks of files at their first use: arrays and the command need none."""
+        """Import the checks of files at their first use: arrays and the command need none.
+
+        Modules of the package write `import nonfinite.report as report`. `from nonfinite import
+        report` would come here, and import the modules in a circle.
+        """
         from importlib import import_module
 
         if name in ("torch", "trace_onnx"):

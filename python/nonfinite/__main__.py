@@ -2,7 +2,7 @@
 
 import sys
 
-from nonfinite import _files
+import nonfinite._files as _files
 
 
 def main() -> int:

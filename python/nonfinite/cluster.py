@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from os import fspath
 from typing import Any, Unpack
 
-from nonfinite import _files, report
+import nonfinite._files as _files
+import nonfinite.report as report
 from nonfinite.files import Path
 from nonfinite.options import Options, checked
 from nonfinite.report import FileReport

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Unpack
 
-from nonfinite import _files, report
+import nonfinite._files as _files
+import nonfinite.report as report
 from nonfinite.cluster import PIECE, Piece, Plan, Tallies, check_pieces, plan
 from nonfinite.errors import CheckError, InvalidFileError
 from nonfinite.files import Path, as_list

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Unpack
 
-from nonfinite import _files, report
+import nonfinite._files as _files
+import nonfinite.report as report
 from nonfinite._progress import shown
 from nonfinite.options import Options, Texts, checked
 from nonfinite.report import FileReport, Report

@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The minimum, the maximum, or the maximum magnitude, and the place of the first such number."""
+    """The minimum, the maximum, or the maximum magnitude, and where the first such number is."""
 
     value: float
     coordinate: tuple[int, ...]

@@ -389,8 +389,17 @@ def test_an_import_loads_the_names_at_their_first_use():
 import sys, nonfinite
 assert "nonfinite.report" not in sys.modules and "numpy" not in sys.modules
 assert callable(nonfinite.check) and "Report" in dir(nonfinite)
-from nonfinite import Report, distributed
+from nonfinite import Report, _checks, distributed
+assert all(hasattr(nonfinite, name) for name in _checks.__all__)
 assert not hasattr(nonfinite, "nothing")
 assert "numpy" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+def test_each_module_can_be_the_first():
+    """As in a process that unpickles a piece."""
+    modules = (Path(nonfinite.__file__).parent).glob("*.py")
+    for module in {path.stem for path in modules} - {"__init__", "__main__"}:
+        line = [sys.executable, "-c", f"import nonfinite.{module}"]
+        subprocess.run(line, check=True, timeout=120)
