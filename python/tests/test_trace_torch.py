@@ -364,3 +364,106 @@ def test_frozen_and_shared_modules():
     finding = error.value.finding
     assert (finding.phase, finding.module) == ("backward", "3")
     assert finding.line == line_of("sqrt backward")
+
+
+class Attention(nn.Module):
+    """The attention reads the weight of `out_proj`, whose module is never called."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 1, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x)[0]  # fault: attention backward
+
+
+class Tied(nn.Module):
+    """The embedding, whose weight is the name of the parameter, has a finite gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(5, 4), nn.Linear(4, 5, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        return self.head(self.embedding(tokens) * 1e30)  # fault: tied backward
+
+
+class Recurrent(nn.Module):
+    """The first of two calls of a module has a bad gradient, and backward comes to it last."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(4, 4, bias=False)
+
+    def forward(self, x):
+        first = self.cell(x * 1e3)  # fault: recurrent backward
+        return first * 1e30 + self.cell(x)
+
+
+class Branches(nn.Module):
+    """A module and an operation of the caller read the same tensor: the operation is at fault."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.one(x)
+        return self.two(x) + (x * 0).sqrt()  # fault: branch backward
+
+
+TOKENS = torch.tensor([1, 2])
+ONES = torch.ones(1, 3, 4)
+SUSPECTS = [
+    ("attention backward", Attention, ONES * 1e10, 3e33, "attention", "aten.mm.default in Addmm"),
+    ("tied backward", Tied, TOKENS, 1e30, "", "aten.mm.default in Mm"),
+    ("recurrent backward", Recurrent, ONES, 1e8, "cell", "aten.mm.default in Mm"),
+    ("branch backward", Branches, ONES, 1, "", "aten.div.Tensor in Sqrt"),
+]
+
+
+@pytest.mark.parametrize(
+    "name,make,x,gradient,module,operator", SUSPECTS, ids=lambda each: str(each)[:20]
+)
+def test_gradients_with_several_suspects(name, make, x, gradient, module, operator):
+    torch.manual_seed(0)
+    model = make()
+    with pytest.raises(BadValueError) as error, watch(model):
+        y = model(x)
+        y.backward(torch.full_like(y, gradient))
+    finding = error.value.finding
+    assert (finding.kind, finding.phase, finding.module) == ("origin", "backward", module)
+    assert finding.operator.startswith(operator)
+    # The line of the forward pass, also where all frames of the operation are those of torch.
+    assert (finding.file, finding.line) == (str(HERE), line_of(name, HERE))
+
+
+def test_buffers_that_are_replaced_are_left_as_they_were():
+    class Counting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(1))
+
+        def forward(self, x):
+            self.calls = self.calls + 1
+            return torch.log(x - self.calls)
+
+    model = Counting()
+    with watch(model, on_bad="record") as found:
+        model(torch.zeros(2))
+    assert found.first.operator == "aten.log.default"
+    assert model.calls.item() == 1
+
+
+def test_wrong_arguments():
+    for wrong in (None, torch.ones(2), lambda x: x):
+        with pytest.raises(TypeError, match=r"needs a torch.nn.Module, and got a"):
+            watch(wrong)
+    with pytest.raises(TypeError, match="scaler is a float"):
+        watch(nn.Linear(2, 2), scaler=2.0)
+    found = watch(nn.Linear(2, 2))
+    with found, pytest.raises(RuntimeError, match="in use"), found:
+        pass
+    with found:
+        pass

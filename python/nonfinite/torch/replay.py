@@ -2,7 +2,7 @@
 """Runs one call of a module again, to name the operation."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +40,13 @@ class Call:
         """The tensors that the module got."""
         return list(tensors((self.args, self.kwargs)))
 
+    def callers(self) -> "Iterator[Call]":
+        """The calls around this one, from the inside out."""
+        call = self.parent
+        while call is not None:
+            yield call
+            call = call.parent
+
     def inputs_changed(self) -> bool:
         """Whether an input was changed in place since the call."""
         return [each._version for each in self.inputs()] != self.versions
@@ -56,16 +63,24 @@ class Call:
 
 @contextmanager
 def as_before(call: Call) -> Any:
-    """Random numbers and buffers are as before for the replay, and afterwards as they are now."""
+    """The replay draws the random numbers of the call. Afterwards the state of the random numbers
+    and the buffers are what they are now, also buffers that the replay replaces by other tensors.
+    """
     now = torch.get_rng_state()
-    buffers = [(each, each._version, each.detach().clone()) for each in call.module.buffers()]
+    buffers = [
+        (module._buffers, name, each, each._version, each.detach().clone())
+        for module in call.module.modules()
+        for name, each in module._buffers.items()
+        if each is not None
+    ]
     torch.set_rng_state(call.random)
     try:
         yield
     finally:
         torch.set_rng_state(now)
         with torch.no_grad():
-            for buffer, version, kept in buffers:
+            for owner, name, buffer, version, kept in buffers:
+                owner[name] = buffer
                 if buffer._version != version:
                     buffer.copy_(kept)
 

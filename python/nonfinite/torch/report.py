@@ -36,8 +36,6 @@ class Finding:
     """The rank of the process, if torch.distributed runs."""
     parameter: str | None = None
     """The bad parameter or buffer that an entry reads."""
-    expected: bool = False
-    """A gradient that overflowed under a GradScaler, which then skips the step."""
     note: str | None = None
 
     @property

@@ -21,10 +21,15 @@ from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValue
 from nonfinite.trace.report import Look
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
+LOSS = (
+    "the gradient is bad where it enters the model: look at the loss, or watch with "
+    "operations=True"
+)
+NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
 
-# Modules that make finite outputs of finite inputs, and no NaN of infinities. They get no hooks:
-# bad values are seen in front of them or behind them, and a replay of the caller names the
-# operation.
+# Modules that seldom make bad outputs of finite inputs (a Dropout may: it multiplies). They get no
+# hooks: bad values are seen in the output of the module in front, of the next one or of the caller.
+# A replay of the caller names the operation.
 KEEP_FINITE = {
     nn.Identity, nn.Flatten, nn.ReLU, nn.ReLU6, nn.Hardtanh, nn.Sigmoid, nn.Tanh, nn.Dropout,
     nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d,
@@ -46,6 +51,8 @@ class Watch:
     ) -> None:
         if on_bad not in ("raise", "record") and not callable(on_bad):
             raise ValueError("on_bad must be 'raise', 'record' or a function")
+        if scaler is not None and not hasattr(scaler, "get_scale"):
+            raise TypeError(f"scaler is a {type(scaler).__name__}, and must be a GradScaler of torch")
         refuse(model)
         self.findings: list[Finding] = []
         """One finding for each step in which there was one."""
@@ -63,6 +70,7 @@ class Watch:
         self._found_in: int | None = None
         self._masks: set[nn.Module] = set()
         self._paths: dict[nn.Module, str] = {}
+        self._entered = False
         self._ending = False
         self._ended = True
         self._once_a_step = once_a_step
@@ -76,6 +84,9 @@ class Watch:
         return self.findings[0] if self.findings else None
 
     def __enter__(self) -> "Watch":
+        if self._entered:
+            raise RuntimeError("this watch is in use: make another one for an inner `with`")
+        self._entered = True
         for path, module in self._model.named_modules():
             self._paths[module] = path
             if type(module) in KEEP_FINITE and module is not self._model:
@@ -104,6 +115,7 @@ class Watch:
     ) -> None:
         self._exits.close()
         self._release()
+        self._entered = False
 
     def _module(self) -> nn.Module:
         running = self._running or [call.module for call in self._stack]
@@ -246,7 +258,7 @@ class Watch:
                 self._ending = True
                 engine = torch.autograd.Variable._execution_engine
                 engine.queue_callback(self._end_of_backward)
-            bad = partial(self._bad_gradient, grad, call, number, None)
+            bad = partial(self._bad_gradient, grad, call, number)
             if self._is_later(grad):
                 call.grads[number] = grad
                 self._later.ask(grad, bad)
@@ -261,7 +273,7 @@ class Watch:
         def hook(parameter: Tensor) -> None:
             if self._replaying or self._found_in == self.steps or parameter.grad is None:
                 return
-            bad = partial(self._bad_gradient, parameter.grad, None, 0, name)
+            bad = partial(self._bad_gradient, parameter.grad, None, 0, name, parameter)
             if self._is_later(parameter.grad):
                 self._later.ask(parameter.grad, bad)
             elif not finite(parameter.grad):
@@ -269,8 +281,16 @@ class Watch:
 
         return hook
 
-    def _bad_gradient(self, grad: Tensor, call: Call | None, number: int, name: str | None) -> bool:
-        """Names the operation behind a bad gradient. Returns True: the step is judged."""
+    def _bad_gradient(
+        self,
+        grad: Tensor,
+        call: Call | None,
+        number: int,
+        name: str | None = None,
+        parameter: Tensor | None = None,
+    ) -> bool:
+        """Names the operation behind the bad gradient of an output of `call`, or of a parameter.
+        Returns True: the step is judged."""
         if self._found_in == self.steps:
             return True
         for each in self._calls:
@@ -280,48 +300,60 @@ class Watch:
                 self.overflows += 1
                 self._found_in = self.steps
                 return True
-        through = self._through(call, name)
-        found, note = None, None
+        calls = self._suspects(call, parameter)
         if self._mode is not None:
-            found = self._mode.cause_of(grad)
-        elif through is None:
-            note = (
-                "the gradient is bad where it enters the model: look at the loss, or watch with "
-                "operations=True"
-            )
-        elif through.inputs_changed():
-            note = CHANGED
+            at, found, note = None, self._mode.cause_of(grad), None
         else:
-            self._replaying = True
-            try:
-                found = replay.backward(through, named(self._model), self._replayed(through))
-            except Exception as error:
-                note = f"the replay failed: {error}"
-            finally:
-                self._replaying = False
-                self._running.clear()
+            at, found, note = self._named_in_backward(calls)
         title = f"gradient of {name}" if name else f"gradient of output {number}"
-        at = through or call
+        at = at or (calls[0] if calls else call)
         self._report(BACKWARD, at, found, (look(title, grad),), note)
         return True
 
-    def _through(self, call: Call | None, name: str | None) -> Call | None:
-        """The innermost call whose outputs have finite gradients, and that made the bad one."""
+    def _suspects(self, call: Call | None, parameter: Tensor | None) -> list[Call]:
+        """The calls that may have made a bad gradient from finite ones, the likeliest first.
+
+        For a parameter: the calls of all modules that have the parameter, from the inside out. A
+        shared module has several calls. For an output of `call`: the modules that read the
+        output, and then the callers of `call`, whose own operations may read the output too.
+        """
         if call is None:
-            owner = self._model.get_submodule((name or "").rpartition(".")[0])
-            users = [each for each in self._calls if each.module is owner and each.grads]
-            return users[-1] if users else None
-        outputs = {id(each) for ref in call.outputs if (each := ref()) is not None}
-        users = [
-            each for each in self._calls
-            if each.grads and outputs & {id(tensor) for tensor in each.inputs()}
-        ]  # fmt: skip
-        if users:
-            return max(users, key=lambda each: each.depth)
-        parent = call.parent
-        while parent is not None and not parent.grads:
-            parent = parent.parent
-        return parent
+            users = [
+                each for each in self._calls
+                if any(own is parameter for own in each.module.parameters())
+            ]  # fmt: skip
+            callers: list[Call] = []
+        else:
+            outputs = {id(each) for ref in call.outputs if (each := ref()) is not None}
+            users = [
+                each for each in self._calls if outputs & {id(tensor) for tensor in each.inputs()}
+            ]
+            callers = list(call.callers())
+        # Of one depth the last call first: backward comes to that call first.
+        users = sorted(reversed(users), key=lambda each: -each.depth)
+        return [each for each in dict.fromkeys([*users, *callers]) if each.grads]
+
+    def _named_in_backward(
+        self, calls: list[Call]
+    ) -> tuple[Call | None, Found | None, str | None]:
+        """Runs the backward passes of the calls again, until one has a bad gradient."""
+        note = LOSS if not calls else NOT_FOUND
+        for call in calls:
+            if call.inputs_changed():
+                note = CHANGED
+                continue
+            self._replaying = True
+            try:
+                found = replay.backward(call, named(self._model), self._replayed(call))
+            except Exception as error:
+                note = f"the replay failed: {error}"
+                continue
+            finally:
+                self._replaying = False
+                self._running.clear()
+            if found is not None:
+                return call, found, None
+        return None, None, note
 
     def _end_of_backward(self) -> None:
         self._ending, self._ended = False, True
@@ -342,7 +374,7 @@ class Watch:
     ) -> None:
         module = found.module if found else call.module if call else self._model
         place = found.place if found else None
-        if place is None or (found and phase == BACKWARD and not frames.is_users(place[0])):
+        if place is None:
             place = call.place if call else None
         if place is None and phase == FORWARD:
             place = frames.caller()
