@@ -52,7 +52,7 @@ class Watch:
         if on_bad not in ("raise", "record") and not callable(on_bad):
             raise ValueError("on_bad must be 'raise', 'record' or a function")
         if scaler is not None and not hasattr(scaler, "get_scale"):
-            raise TypeError(f"scaler is a {type(scaler).__name__}, and must be a GradScaler of torch")
+            raise TypeError(f"scaler is a {type(scaler).__name__}, and must be a GradScaler")
         refuse(model)
         self.findings: list[Finding] = []
         """One finding for each step in which there was one."""

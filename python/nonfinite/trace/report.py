@@ -163,9 +163,10 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing bad was found: no finding that reaches an output, and no weight with NaN
-        or +Inf. -Inf in a weight is taken for a mask."""
-        return self.first is None and all(look.only_minus_inf for look in self.weights)
+        """Whether nothing bad was found: no finding that reaches an output, no bad output, and no
+        weight with NaN or +Inf. -Inf in a weight is taken for a mask."""
+        weights = all(look.only_minus_inf for look in self.weights)
+        return self.first is None and not self.bad_outputs and weights
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it. NaN and infinities do not occur."""
