@@ -5,8 +5,6 @@ import sys
 from collections.abc import Sequence
 
 
-
-
 def main(arguments: Sequence[str]) -> int:
     """Runs the command. Returns 0 if nothing bad was found, 1 if so, 2 for an error."""
     parser = argparse.ArgumentParser(

@@ -106,7 +106,7 @@ class Library:
         except ImportError as error:
             raise ImportError(
                 "trace_onnx needs the wheel nonfinite_onnxruntime: "
-                "pip install ./engines/onnxruntime"
+                "pip install ./engines/onnxruntime in a checkout of nonfinite"
             ) from error
         self.path: str = nonfinite_onnxruntime.library_path()
         c = ctypes.CDLL(self.path)
