@@ -1,6 +1,7 @@
 """Tests of `nonfinite.trace_onnx`."""
 
 import json
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -42,6 +43,15 @@ def test_fault_is_named(make, level):
         assert first.outputs[0].coordinate == case.coordinate
     kinds = {finding.node: finding.kind for finding in report.findings}
     assert case.more.items() <= kinds.items(), kinds
+
+
+def test_the_documentation_has_all_cases():
+    text = Path(__file__).parent.with_name("docs").joinpath("trace.md").read_text(encoding="utf-8")
+    assert f"ONNX: {len(CASES)} of {len(CASES)} are named" in text
+    for case, name in ((make(), make.__name__.replace("_", " ")) for make in CASES):
+        place = f" in {case.graph}, call {case.call}" if case.graph else ""
+        row = next(line for line in text.splitlines() if line.startswith(f"| {name} | "))
+        assert f"| {case.node} (" in row and row.endswith(f"){place} | {case.kind} |")
 
 
 def test_the_answers_do_not_depend_on_threads():
