@@ -22,6 +22,7 @@ from torch_faults import (
 )
 
 from nonfinite.torch import BadValueError, UnsupportedError, watch
+from nonfinite.torch.look import look
 
 HERE = Path(__file__)
 
@@ -467,3 +468,89 @@ def test_wrong_arguments():
         pass
     with found:
         pass
+
+
+class Made(nn.Module):
+    """An output made by a function of the output of a layer."""
+
+    def __init__(self, make):
+        super().__init__()
+        self.layer, self.make = nn.Linear(4, 4), make
+
+    def forward(self, x):
+        return self.make(self.layer(x) * self.factor)  # fault: made
+
+    factor = 1.0
+
+
+KINDS = {
+    "coo": lambda x: x.to_sparse(),
+    "csr": lambda x: x.to_sparse_csr(),
+    "nested": lambda x: torch.nested.as_nested_tensor([x[0], x[1, :2]]),
+    "jagged": lambda x: torch.nested.as_nested_tensor([x[0], x[1, :2]], layout=torch.jagged),
+    "mkldnn": lambda x: x.to_mkldnn(),
+    "complex": lambda x: torch.complex(x, x).conj(),
+    "f8": lambda x: x.to(torch.float8_e5m2),
+    "expanded": lambda x: x[:1].expand(5, 4),
+    "none": lambda x: x[:0],
+    "vmap": lambda x: torch.vmap(lambda row: row * 2)(x),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*[Nn]ested.*", "ignore:Sparse CSR")
+@pytest.mark.parametrize("name", KINDS)
+def test_kinds_of_tensors(name):
+    model = Made(KINDS[name])
+    with torch.no_grad(), watch(model) as found:
+        model(torch.ones(3, 4))
+    assert found.findings == []
+    model.factor = NAN
+    with torch.no_grad(), watch(model, on_bad="record") as found:
+        model(torch.ones(3, 4))
+    assert [each.line for each in found.findings] == [line_of("made", HERE)] * (name != "none")
+    for each in found.findings:
+        assert each.operator == "aten.mul.Tensor" and '"kind": "origin"' in each.to_json()
+
+
+def test_fp4_is_always_finite():
+    bits = torch.zeros(2, dtype=torch.uint8)
+    with watch(Made(lambda x: bits.view(torch.float4_e2m1fn_x2))) as found:
+        found._model(torch.ones(3, 4))
+    assert found.findings == []
+
+
+def test_index_of_a_sparse_tensor_is_that_of_its_values():
+    x = torch.zeros(5, 5)
+    x[1, 2], x[3, 4] = 1, NAN
+    found = look("x", x.to_sparse())
+    assert (found.shape, found.coordinate, found.nan) == ((2,), (1,), 1)
+
+
+def test_inference_mode():
+    with torch.inference_mode():
+        finding = run(Faulty(Logarithm()))
+        assert (finding.operator, finding.line) == ("aten.log.default", line_of("log"))
+        with watch(Faulty(nn.BatchNorm1d(4))) as found:
+            found._model(torch.randn(3, 4))
+        assert found.findings == []
+
+
+class Mapped(nn.Module):
+    """A transform runs a module, whose tensors have no numbers of their own."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(4, 4), Logarithm())
+
+    def forward(self, x):
+        return torch.vmap(self.inner)(x)
+
+
+def test_modules_in_transforms():
+    """The module around the transform is looked at, and the replay names the operation."""
+    finding = run(Mapped())
+    assert (finding.operator, finding.line) == ("aten.log.default", line_of("log"))
+    model = nn.Linear(4, 4)
+    with watch(model) as found:
+        torch.func.grad(lambda x: model(x).sum())(torch.ones(4))
+    assert found.findings == []

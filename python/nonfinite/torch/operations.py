@@ -161,6 +161,8 @@ def _numbers(value: Any) -> list[float]:
 
 def storage(tensor: Tensor) -> int:
     """The address of the memory of a tensor, or its id if the tensor has none."""
+    if tensor.is_nested:
+        tensor = tensor.values()
     try:
         return tensor.untyped_storage().data_ptr() or id(tensor)
     except (NotImplementedError, RuntimeError):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch.frames import Place
-from nonfinite.torch.look import finite, look, mapped, tensors
+from nonfinite.torch.look import finite, look, mapped, tensors, version
 from nonfinite.torch.operations import Found, Operations, storage
 from nonfinite.trace.report import Look
 
@@ -49,7 +49,7 @@ class Call:
 
     def inputs_changed(self) -> bool:
         """Whether an input was changed in place since the call."""
-        return [each._version for each in self.inputs()] != self.versions
+        return [version(each) for each in self.inputs()] != self.versions
 
     def inputs_bad(self) -> bool:
         """Whether an input has a NaN or an infinity."""
@@ -68,7 +68,7 @@ def as_before(call: Call) -> Any:
     """
     now = torch.get_rng_state()
     buffers = [
-        (module._buffers, name, each, each._version, each.detach().clone())
+        (module._buffers, name, each, version(each), each.detach().clone())
         for module in call.module.modules()
         for name, each in module._buffers.items()
         if each is not None
@@ -79,9 +79,9 @@ def as_before(call: Call) -> Any:
     finally:
         torch.set_rng_state(now)
         with torch.no_grad():
-            for owner, name, buffer, version, kept in buffers:
+            for owner, name, buffer, before, kept in buffers:
                 owner[name] = buffer
-                if buffer._version != version:
+                if version(buffer) != before:
                     buffer.copy_(kept)
 
 

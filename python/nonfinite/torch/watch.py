@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from nonfinite.torch import frames, replay
 from nonfinite.torch.later import Later
-from nonfinite.torch.look import finite, look, tensors
+from nonfinite.torch.look import finite, in_transform, look, tensors, version
 from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call
@@ -124,7 +124,7 @@ class Watch:
     # Forward.
 
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or in_transform():
             return
         if self._replaying:
             self._running.append(module)
@@ -139,7 +139,7 @@ class Watch:
             args,
             kwargs,
             torch.get_rng_state(),
-            [each._version for each in tensors((args, kwargs))],
+            [version(each) for each in tensors((args, kwargs))],
             frames.caller() if self._backward else None,
             len(self._stack),
         )
@@ -157,7 +157,7 @@ class Watch:
             self.steps += 1
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or in_transform():
             return
         if self._replaying:
             self._running.pop()
@@ -169,7 +169,7 @@ class Watch:
         for each in tensors(output):
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
-                if self._seen[1] == each._version:
+                if self._seen[1] == version(each):
                     continue
             if self._is_later(each):
                 if module not in self._masks:
@@ -177,7 +177,7 @@ class Watch:
             elif not finite(each):
                 now.append(each)
                 continue
-            self._seen = weakref.ref(each), each._version
+            self._seen = weakref.ref(each), version(each)
         if now and not self._only_a_mask(module, now):
             self._bad_output(call, output)
         if not self._stack:
