@@ -554,3 +554,45 @@ def test_modules_in_transforms():
     with watch(model) as found:
         torch.func.grad(lambda x: model(x).sum())(torch.ones(4))
     assert found.findings == []
+
+
+class Sometimes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x, bad):
+        x = self.layer(x)
+        if bad:
+            return x + (x * 0).sqrt()  # fault: sometimes
+        return x
+
+
+def product(model, flags):
+    one, two = (model(torch.ones(2, 4), flag) for flag in flags)
+    (one * two).sum().backward()
+
+
+def sum_of_losses(model, flags):
+    sum(model(torch.ones(2, 4), flag).square().sum() for flag in flags).backward()
+
+
+@pytest.mark.parametrize("options", [{}, {"once_a_step": True}], ids=str)
+@pytest.mark.parametrize("flags", [(True, False), (False, True)])
+@pytest.mark.parametrize("train", [product, sum_of_losses])
+def test_several_calls_before_backward(train, flags, options):
+    model = Sometimes()
+    with watch(model, on_bad="record", **options) as found:
+        train(model, flags)
+    assert [each.line for each in found.findings] == [line_of("sometimes", HERE)]
+    assert found.first.operator == "aten.div.Tensor in SqrtBackward0"
+
+
+def test_calls_without_backward_are_released():
+    model = Sometimes()
+    with watch(model) as found:
+        for _ in range(9):
+            model(torch.ones(2, 4), False)
+        # Those of the last step, in which two modules were called.
+        assert len(found._calls) == 2
+    assert found._calls == []

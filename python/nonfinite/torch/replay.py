@@ -35,6 +35,7 @@ class Call:
     outputs: list[weakref.ref[Tensor]] = field(default_factory=list)
     grads: dict[int, Tensor] = field(default_factory=dict)
     """The gradients of the outputs, by the number of the output: all finite."""
+    released: bool = False
 
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
@@ -59,6 +60,28 @@ class Call:
         """Lets go of all tensors."""
         self.args = self.kwargs = None
         self.grads.clear()
+        self.released = True
+
+
+def suspects(calls: list[Call], call: Call | None, parameter: Tensor | None) -> list[Call]:
+    """Those of `calls` that may have made a bad gradient from finite ones, the likeliest first.
+
+    For a parameter: the calls of all modules that have the parameter, from the inside out. A
+    shared module has several calls. For an output of `call`: the modules that read the
+    output, and then the callers of `call`, whose own operations may read the output too.
+    """
+    if call is None:
+        users = [
+            each for each in calls if any(own is parameter for own in each.module.parameters())
+        ]
+        callers: list[Call] = []
+    else:
+        outputs = {id(each) for ref in call.outputs if (each := ref()) is not None}
+        users = [each for each in calls if outputs & {id(tensor) for tensor in each.inputs()}]
+        callers = list(call.callers())
+    # Of one depth the last call first: backward comes to that call first.
+    users = sorted(reversed(users), key=lambda each: -each.depth)
+    return [each for each in dict.fromkeys([*users, *callers]) if each.grads]
 
 
 @contextmanager

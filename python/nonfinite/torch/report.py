@@ -67,7 +67,7 @@ class Finding:
 
 
 class BadValueError(NonFiniteError):
-    """A watched model made a NaN or an infinity. `finding` says where."""
+    """A watched model made a NaN or an infinity. `finding` says where, and there is no `census`."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(str(finding))

@@ -25,6 +25,10 @@ LOSS = (
     "the gradient is bad where it enters the model: look at the loss, or watch with "
     "operations=True"
 )
+RELEASED = (
+    "the model was called again before backward, and the inputs of this call are gone; watch with "
+    "operations=True names the operation"
+)
 NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
 
 # Modules that seldom make bad outputs of finite inputs (a Dropout may: it multiplies). They get no
@@ -152,9 +156,24 @@ class Watch:
         the other, and a checkpoint calls modules again in backward."""
         again = bool(self._calls) and self._calls[0].module is module
         if module is self._model or again or self._ended:
-            self._release()
+            if self._ended or self._ending:
+                self._release()
+            else:
+                self._release_dead()
             self._ending = self._ended = False
             self.steps += 1
+
+    def _release_dead(self) -> None:
+        """Releases the calls of models whose outputs are gone. Outputs that are left may have a
+        backward pass: a program may call the model several times, and add up the losses."""
+        kept, calls = [], self._calls
+        for call in calls:
+            root = [call, *call.callers()][-1]
+            if any(ref() is not None for ref in root.outputs):
+                kept.append(call)
+            else:
+                call.release()
+        self._calls = kept
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
@@ -260,14 +279,19 @@ class Watch:
                 engine.queue_callback(self._end_of_backward)
             bad = partial(self._bad_gradient, grad, call, number)
             if self._is_later(grad):
-                call.grads[number] = grad
+                self._keep(call, number, grad)
                 self._later.ask(grad, bad)
             elif grad is self._seen_gradient or finite(grad):
-                self._seen_gradient = call.grads[number] = grad
+                self._seen_gradient = grad
+                self._keep(call, number, grad)
             else:
                 bad()
 
         return hook
+
+    def _keep(self, call: Call, number: int, grad: Tensor) -> None:
+        if not call.released:
+            call.grads[number] = grad
 
     def _parameter(self, name: str) -> Callable[[Tensor], None]:
         def hook(parameter: Tensor) -> None:
@@ -300,38 +324,17 @@ class Watch:
                 self.overflows += 1
                 self._found_in = self.steps
                 return True
-        calls = self._suspects(call, parameter)
+        calls = replay.suspects(self._calls, call, parameter)
         if self._mode is not None:
             at, found, note = None, self._mode.cause_of(grad), None
         else:
             at, found, note = self._named_in_backward(calls)
+            if found is None and call is not None and call.released:
+                note = RELEASED
         title = f"gradient of {name}" if name else f"gradient of output {number}"
         at = at or (calls[0] if calls else call)
         self._report(BACKWARD, at, found, (look(title, grad),), note)
         return True
-
-    def _suspects(self, call: Call | None, parameter: Tensor | None) -> list[Call]:
-        """The calls that may have made a bad gradient from finite ones, the likeliest first.
-
-        For a parameter: the calls of all modules that have the parameter, from the inside out. A
-        shared module has several calls. For an output of `call`: the modules that read the
-        output, and then the callers of `call`, whose own operations may read the output too.
-        """
-        if call is None:
-            users = [
-                each for each in self._calls
-                if any(own is parameter for own in each.module.parameters())
-            ]  # fmt: skip
-            callers: list[Call] = []
-        else:
-            outputs = {id(each) for ref in call.outputs if (each := ref()) is not None}
-            users = [
-                each for each in self._calls if outputs & {id(tensor) for tensor in each.inputs()}
-            ]
-            callers = list(call.callers())
-        # Of one depth the last call first: backward comes to that call first.
-        users = sorted(reversed(users), key=lambda each: -each.depth)
-        return [each for each in dict.fromkeys([*users, *callers]) if each.grads]
 
     def _named_in_backward(
         self, calls: list[Call]
