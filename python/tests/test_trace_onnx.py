@@ -198,6 +198,8 @@ def test_wrong_arguments():
         trace_onnx(made, {"x": f32(1), "z": f32(1)})
     with pytest.raises(ValueError, match="level"):
         trace_onnx(made, {"x": f32(1)}, level="FAST")
+    with pytest.raises(ValueError, match="threads is -3"):
+        trace_onnx(made, {"x": f32(1)}, threads=-3)
     with pytest.raises(TypeError, match="inputs is a list"):
         trace_onnx(made, [f32(1)])
     for wrong in ([1], [1.0], "text", None):
@@ -283,6 +285,15 @@ def test_maximum_of_nothing_is_infinite():
     made = model_of(nodes, {"axis": np.array([1])}, [value("x", T.FLOAT, [2, 0])])
     report = trace_onnx(made, {"x": np.zeros((2, 0), np.float32)})
     assert report.first.node == "maximum"
+
+
+def test_a_node_does_not_reach_itself():
+    """The runtime puts casts around the operator of f16."""
+    nodes = [node("MatMul", "x w", "p", "matmul"), node("Neg", "p", "y", "negate")]
+    inputs, outputs = [value("x", T.FLOAT16, [1, 3])], [value("y", T.FLOAT16)]
+    made = model_of(nodes, {"w": np.full((3, 3), INF, np.float16)}, inputs, outputs)
+    report = trace_onnx(made, {"x": np.zeros((1, 3), np.float16)})
+    assert (report.first.node, report.reached) == ("matmul", ("negate",))
 
 
 def test_a_tensor_without_elements_carries_nothing():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nonfinite._native import NonFiniteError
-from nonfinite.trace.report import WORDS, Look, _plain
+from nonfinite.trace.report import WORDS, Look, as_json
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"
@@ -45,7 +45,7 @@ class Finding:
 
     def to_json(self) -> str:
         """The finding as JSON."""
-        fields: dict[str, Any] = _plain(self)
+        fields: dict[str, Any] = as_json(self)
         return json.dumps(fields, indent=1, allow_nan=False)
 
     def __str__(self) -> str:

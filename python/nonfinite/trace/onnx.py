@@ -86,6 +86,8 @@ def trace_onnx(
     """
     if level is not None and level not in LEVELS:
         raise ValueError(f"level is {level!r}; it must be one of {', '.join(LEVELS)}")
+    if threads is not None and threads < 0:
+        raise ValueError(f"threads is {threads}; it must be a number of threads, or 0 for all CPUs")
     with tempfile.TemporaryDirectory(prefix="nonfinite-trace-") as folder:
         if isinstance(model, ModelProto):
             path, title = Path(folder, "model.onnx"), model.graph.name or "model"
@@ -304,7 +306,8 @@ class Tracer:
         if first is not None:
             places, _ = run.judge.reached(first[0].place)
             labels = [self.names.label(run.graph, place) for place in places]
-            reached = list(dict.fromkeys(labels))
+            # Casts that the runtime inserts have the name of the node behind them.
+            reached = [label for label in dict.fromkeys(labels) if label != first[1].node]
         if any(row.bad_calls for row in run.rows) and len(run.events) >= 1 << 14:
             self.notes.append("only the first 16384 bad calls of sinks were kept")
         return Report(

@@ -175,7 +175,7 @@ class Report:
             for name in dataclasses.fields(self)
             if name.name != "picture"
         }
-        return {"clean": self.clean, **_plain(made)}
+        return {"clean": self.clean, **as_json(made)}
 
     def to_json(self) -> str:
         """The report as JSON."""
@@ -193,17 +193,18 @@ class Report:
         return text(self)
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """A value in the types of JSON, for reports and findings. NaN and infinities become None."""
     if isinstance(value, Look):
         fields = {name.name: getattr(value, name.name) for name in dataclasses.fields(value)}
-        return {**{k: _plain(v) for k, v in fields.items()}, "coordinate": _plain(value.coordinate)}
+        return {**{k: as_json(v) for k, v in fields.items()}, "coordinate": as_json(value.coordinate)}
     if dataclasses.is_dataclass(value):
         names = [name.name for name in dataclasses.fields(value)]
-        return {n: _plain(getattr(value, n)) for n in names if n not in ("sequence", "key")}
+        return {n: as_json(getattr(value, n)) for n in names if n not in ("sequence", "key")}
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: as_json(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [as_json(each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
