@@ -104,7 +104,10 @@ def trace_onnx(
             if dims or shapes:
                 raise ValueError("dims and shapes are for random inputs; the arrays have shapes")
             arrays = inputs_.checked(graph, inputs)
-        return tracer.trace(title, arrays, level, full)
+        report = tracer.trace(title, arrays, level, full)
+    # Casts that the runtime inserts have the name of the node itself.
+    first = report.first.node if report.first else None
+    return dataclasses.replace(report, reached=tuple(n for n in report.reached if n != first))
 
 
 class Run:
@@ -306,8 +309,7 @@ class Tracer:
         if first is not None:
             places, _ = run.judge.reached(first[0].place)
             labels = [self.names.label(run.graph, place) for place in places]
-            # Casts that the runtime inserts have the name of the node behind them.
-            reached = [label for label in dict.fromkeys(labels) if label != first[1].node]
+            reached = list(dict.fromkeys(labels))
         if any(row.bad_calls for row in run.rows) and len(run.events) >= 1 << 14:
             self.notes.append("only the first 16384 bad calls of sinks were kept")
         return Report(

@@ -196,8 +196,8 @@ class Report:
 def as_json(value: Any) -> Any:
     """A value in the types of JSON, for reports and findings. NaN and infinities become None."""
     if isinstance(value, Look):
-        fields = {name.name: getattr(value, name.name) for name in dataclasses.fields(value)}
-        return {**{k: as_json(v) for k, v in fields.items()}, "coordinate": as_json(value.coordinate)}
+        names = [name.name for name in dataclasses.fields(value)] + ["coordinate"]
+        return {name: as_json(getattr(value, name)) for name in names}
     if dataclasses.is_dataclass(value):
         names = [name.name for name in dataclasses.fields(value)]
         return {n: as_json(getattr(value, n)) for n in names if n not in ("sequence", "key")}
