@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nonfinite::{Format, Stats, TensorView};
+use nonfinite::{Elements, Stats, TensorView};
 use ort_sys::{
     ONNXTensorElementDataType as ElementType, OrtApi, OrtCustomOp,
     OrtCustomOpInputOutputCharacteristic, OrtKernelContext, OrtKernelInfo, OrtMemType,
@@ -101,10 +101,12 @@ impl Sink {
             // moves nor changes during the call.
             unsafe { slice::from_raw_parts(input.data.cast::<u8>(), elements * size) }
         };
+        let elements = Elements::from_bytes(data, format);
+        let elements = elements.map_err(|_| api.invalid(c"nonfinite: half an element"))?;
         let stats = if data.len() < PARALLEL_BYTES {
-            stats_of(data, format)
+            TensorView::from(elements).stats()
         } else {
-            parallel_stats(api, context, data, format)?
+            parallel_stats(api, context, elements)?
         };
         let shape = Shape::new(input.element, &input.shape);
         self.table.write(self.number, shape, Look::new(&stats, format));
@@ -112,47 +114,45 @@ impl Sink {
     }
 }
 
-/// `data` is whole elements of `format`.
-fn stats_of(data: &[u8], format: Format) -> Stats {
-    TensorView::from_bytes(data, format).map(|view| view.stats()).unwrap_or_default()
-}
-
 /// A tensor that several threads look at, each at some of the parts.
 struct Shared<'a> {
-    data: &'a [u8],
-    format: Format,
-    /// Bytes of each part except the last one.
+    elements: Elements<'a>,
+    /// The number of elements of each part except the last one.
     part: usize,
     found: [Mutex<Stats>; PARTS],
 }
 
+/// There is at least one element.
 fn parallel_stats(
     api: Api,
     context: *mut OrtKernelContext,
-    data: &[u8],
-    format: Format,
+    elements: Elements<'_>,
 ) -> Result<Stats, Failure> {
-    let size = format.size_in_bytes();
+    let bytes = elements.as_bytes().len();
     // A multiple of 4096, so of the size of an element too.
-    let part = data.len().div_ceil(PARTS).next_multiple_of(4096).max(PARALLEL_BYTES / 2);
-    let parts = data.len().div_ceil(part);
+    let part = bytes.div_ceil(PARTS).next_multiple_of(4096).max(PARALLEL_BYTES / 2);
+    let parts = bytes.div_ceil(part);
+    let part = part / elements.format().size_in_bytes();
     let found = std::array::from_fn(|_| Mutex::new(Stats::default()));
-    let shared = Shared { data, format, part, found };
-    // SAFETY: the call returns after the last call of `look_at_part`, so that `shared` lives.
+    let shared = Shared { elements, part, found };
+    // SAFETY: `look_at_part` takes a `Shared`. Threads may share one: it has elements, which nobody
+    // writes to, and mutexes. The call returns after the last call of `look_at_part`, so `shared`
+    // outlives all of them.
     unsafe { api.parallel_for(context, look_at_part, parts, (&raw const shared).cast())? };
     let found = shared.found.into_iter().take(parts);
     let found = found.map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(found
         .enumerate()
-        .map(|(index, stats)| stats.behind(index * part / size))
+        .map(|(index, stats)| stats.behind(index * part))
         .fold(Stats::default(), Stats::join))
 }
 
 unsafe extern "system" fn look_at_part(shared: *mut c_void, index: usize) {
-    // SAFETY: `parallel_stats` passes a `Shared`, which the threads only share.
+    // SAFETY: `parallel_stats` passes a `Shared` that outlives this call.
     let shared = unsafe { &*shared.cast_const().cast::<Shared<'_>>() };
-    let rest = &shared.data[index * shared.part..];
-    let stats = stats_of(&rest[..rest.len().min(shared.part)], shared.format);
+    let (_, rest) = shared.elements.split_at(index * shared.part);
+    let (part, _) = rest.split_at(rest.len().min(shared.part));
+    let stats = TensorView::from(part).stats();
     *shared.found[index].lock().unwrap_or_else(PoisonError::into_inner) = stats;
 }
 
