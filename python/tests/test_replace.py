@@ -72,6 +72,16 @@ def test_numbers_are_rounded_as_by_the_dtype(dtype: np.dtype, number: float) -> 
     assert same(got, want), (got, want)
 
 
+def test_powers_of_two_are_rounded_as_by_ml_dtypes() -> None:
+    nan = np.array([0xFF], np.uint8).view(ml_dtypes.float8_e8m0fnu)
+    for exponent in range(-126, 128):
+        for factor in (1.0, 1.25, 1.499999, 1.5, 1.500001, 1.75):
+            number = np.float32(factor * 2.0**exponent)
+            want = np.array([number]).astype(nan.dtype)
+            got = nf.nan_to_num(nan, nan=float(number))
+            assert got.view(np.uint8) == want.view(np.uint8), number
+
+
 @pytest.mark.parametrize("view", [np.s_[:], np.s_[::2], np.s_[::-1], np.s_[:, ::3], np.s_[1:0]])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_layouts_in_place(view: object, order: str) -> None:
