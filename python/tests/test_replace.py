@@ -98,6 +98,11 @@ def test_other_inputs() -> None:
     assert nf.nan_to_num(3) == 3 and type(nf.nan_to_num(3)) is int
     assert nf.nan_to_num([1.0, float("nan")]).tolist() == [1.0, 0.0]
     assert type(nf.nan_to_num(np.float32("nan"))) is np.float32
+
+    class Number(float):
+        pass
+
+    assert nf.nan_to_num(Number("nan")) == 0 and isinstance(nf.nan_to_num(Number("nan")), float)
     integers = np.arange(3)
     got = nf.nan_to_num(integers)
     assert got is not integers and np.array_equal(got, integers)
@@ -123,6 +128,9 @@ def test_wrong() -> None:
     with pytest.raises(ValueError, match="read-only"):
         nf.unscale_and_check(x, 2.0)
     assert np.isnan(x[0])
+    for wrong in ([2.0, 4.0], 2.0, np.float32(2)):
+        with pytest.raises(ValueError, match="read-only"):
+            nf.unscale_and_check(wrong, 0.5)
     for wrong in (np.array([None]), "abc", np.ma.masked_invalid([np.nan])):
         with pytest.raises(TypeError):
             nf.nan_to_num(wrong)
