@@ -2,7 +2,7 @@
 
 use nonfinite::{Format, Occurrences, Stats};
 
-/// In the place of an index: there is none.
+/// The value of a field that has no index.
 pub(super) const NONE: u64 = u64::MAX;
 
 /// What a tensor holds. Read by C and Python: see `native.py` of the Python package.

@@ -7,22 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nonfinite::{Elements, Stats, TensorView};
 use ort_sys::{
-    ONNXTensorElementDataType as ElementType, OrtApi, OrtCustomOp,
-    OrtCustomOpInputOutputCharacteristic, OrtKernelContext, OrtKernelInfo, OrtMemType,
+    ONNXTensorElementDataType as ElementType, OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo,
     OrtStatusPtr,
 };
 
 use super::look::Look;
 use super::table::{self, Shape, Table};
-use crate::api::{API_VERSION, Api, Failure};
-use crate::operator::format_of;
+use crate::api::{Api, Failure};
+use crate::operator::{DECLARED, format_of};
 
-/// Bytes from which on several threads look at a tensor. With fewer, waking them takes longer than
-/// they save.
+/// The least bytes of a tensor that several threads look at. For fewer bytes, waking the threads
+/// takes longer than they save.
 const PARALLEL_BYTES: usize = 256 << 10;
 
-/// Parts into which a tensor of [`PARALLEL_BYTES`] is cut at most. More than most machines have
-/// cores; a part has at least half of `PARALLEL_BYTES`.
+/// The most parts of a tensor: more than most machines have cores. A part has at least half of
+/// [`PARALLEL_BYTES`].
 const PARTS: usize = 32;
 
 /// The description of the operator for the runtime, and our data, which each call gets back.
@@ -36,33 +35,15 @@ struct Operator {
 /// The operators of the domain `nonfinite.trace`. They live forever.
 pub(crate) fn operators(api: Api) -> [*const OrtCustomOp; 1] {
     let declared = OrtCustomOp {
-        version: API_VERSION,
-        CreateKernel: None,
         GetName: Some(get_name),
-        GetExecutionProviderType: Some(get_execution_provider_type),
         GetInputType: Some(any_type),
-        GetInputTypeCount: Some(one),
         GetOutputType: Some(any_type),
         GetOutputTypeCount: Some(none),
-        KernelCompute: None,
         KernelDestroy: Some(destroy),
-        GetInputCharacteristic: Some(required),
-        GetOutputCharacteristic: Some(required),
-        GetInputMemoryType: Some(get_input_memory_type),
-        GetVariadicInputMinArity: Some(no),
-        GetVariadicInputHomogeneity: Some(no),
-        GetVariadicOutputMinArity: Some(no),
-        GetVariadicOutputHomogeneity: Some(no),
         CreateKernelV2: Some(create),
         KernelComputeV2: Some(compute),
-        InferOutputShapeFn: None,
         GetStartVersion: Some(first_version),
-        GetEndVersion: Some(last_version),
-        // Later than `API_VERSION`.
-        GetMayInplace: None,
-        ReleaseMayInplace: None,
-        GetAliasMap: None,
-        ReleaseAliasMap: None,
+        ..DECLARED
     };
     [(&raw const *Box::leak(Box::new(Operator { declared, api }))).cast()]
 }
@@ -135,8 +116,8 @@ fn parallel_stats(
     let part = part / elements.format().size_in_bytes();
     let found = std::array::from_fn(|_| Mutex::new(Stats::default()));
     let shared = Shared { elements, part, found };
-    // SAFETY: `look_at_part` takes a `Shared`. Threads may share one: it has elements, which nobody
-    // writes to, and mutexes. The call returns after the last call of `look_at_part`, so `shared`
+    // SAFETY: `look_at_part` takes a `Shared`. Threads may share one: its fields are a borrowed
+    // slice, numbers and mutexes. The call returns after the last call of `look_at_part`, so `shared`
     // outlives all of them.
     unsafe { api.parallel_for(context, look_at_part, parts, (&raw const shared).cast())? };
     let found = shared.found.into_iter().take(parts);
@@ -203,43 +184,16 @@ unsafe extern "system" fn get_name(_: *const OrtCustomOp) -> *const c_char {
     c"Sink".as_ptr()
 }
 
-unsafe extern "system" fn get_execution_provider_type(_: *const OrtCustomOp) -> *const c_char {
-    c"CPUExecutionProvider".as_ptr()
-}
-
 /// The runtime takes `UNDEFINED` for any tensor type. Saved graphs say no type for most
 /// intermediate tensors, so that a typed operator would not load.
 unsafe extern "system" fn any_type(_: *const OrtCustomOp, _: usize) -> ElementType {
     ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED
 }
 
-unsafe extern "system" fn one(_: *const OrtCustomOp) -> usize {
-    1
-}
-
 unsafe extern "system" fn none(_: *const OrtCustomOp) -> usize {
-    0
-}
-
-unsafe extern "system" fn required(
-    _: *const OrtCustomOp,
-    _: usize,
-) -> OrtCustomOpInputOutputCharacteristic {
-    OrtCustomOpInputOutputCharacteristic::INPUT_OUTPUT_REQUIRED
-}
-
-unsafe extern "system" fn get_input_memory_type(_: *const OrtCustomOp, _: usize) -> OrtMemType {
-    OrtMemType::OrtMemTypeDefault
-}
-
-unsafe extern "system" fn no(_: *const OrtCustomOp) -> c_int {
     0
 }
 
 unsafe extern "system" fn first_version(_: *const OrtCustomOp) -> c_int {
     1
-}
-
-unsafe extern "system" fn last_version(_: *const OrtCustomOp) -> c_int {
-    c_int::MAX
 }
