@@ -276,8 +276,7 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     unsafe { read_fields(x) }.map(Some)
 }
 
-/// What the elements are, and the bytes of one. Integers are not read, so 1 byte stands for all
-/// their sizes.
+/// What the elements are, and the bytes of one. For integers, which are not read, always 1 byte.
 fn kind(x: &Bound<'_, PyAny>, descr: &Descr) -> PyResult<(Kind, usize)> {
     if let Some(format) = known(descr) {
         return Ok((Kind::Float(format), format.size_in_bytes()));
