@@ -117,8 +117,8 @@ fn parallel_stats(
     let found = std::array::from_fn(|_| Mutex::new(Stats::default()));
     let shared = Shared { elements, part, found };
     // SAFETY: `look_at_part` takes a `Shared`. Threads may share one: its fields are a borrowed
-    // slice, numbers and mutexes. The call returns after the last call of `look_at_part`, so `shared`
-    // outlives all of them.
+    // slice, numbers and mutexes. The call returns after the last call of `look_at_part`, so
+    // `shared` outlives all of them.
     unsafe { api.parallel_for(context, look_at_part, parts, (&raw const shared).cast())? };
     let found = shared.found.into_iter().take(parts);
     let found = found.map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner));
