@@ -52,7 +52,9 @@ struct Exchange {
     current_stream: *mut c_void,
 }
 
-/// Fills the tensor, which the object keeps alive. Returns 0, or -1 with an exception set.
+/// Describes the memory of an object, which the object still owns. Returns 0, or -1 with an
+/// exception set. dlpack.h guarantees the memory until control returns to Python. A thread that
+/// runs while the GIL is released may free it: README says which calls do.
 type Describe = unsafe extern "C" fn(*mut c_void, *mut Tensor) -> c_int;
 
 /// A type and its exchange function, both null until they are set. The type is set last and never
@@ -171,8 +173,10 @@ unsafe fn describe_with<'py>(describe: Describe, x: &Bound<'py, PyAny>) -> PyRes
     if unsafe { describe(x.as_ptr().cast(), &raw mut tensor) } != 0 {
         return Err(explain(PyErr::fetch(x.py())));
     }
-    // SAFETY: the function has described the tensor, which `x` keeps alive.
+    // SAFETY: the function has described the memory of `x`, which the owner, a reference to `x`,
+    // keeps alive.
     let mut array = unsafe { tensor.array(Owner::Object(x.clone()))? };
+    // The function reports no flags. Tensors of torch may be written to.
     array.writable = true;
     Ok(array)
 }
