@@ -12,9 +12,10 @@ use ort_sys::{
 };
 
 use super::look::Look;
+use super::runtime::format_of;
 use super::table::{self, Shape, Table};
 use crate::api::{Api, Failure};
-use crate::operator::{DECLARED, format_of};
+use crate::declared::DECLARED;
 
 /// The least bytes of a tensor that several threads look at. For fewer bytes, waking the threads
 /// takes longer than they save.
