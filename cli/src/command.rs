@@ -18,8 +18,7 @@ use crate::report::OneLine;
 use crate::run::Run;
 use crate::status::{CLEAN, FAILED, complain, finish};
 
-/// Runs the command with these arguments, of which the first is the name of the program. Returns the
-/// exit status.
+/// Runs the command and returns its exit status. The first argument is the name of the program.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> u8 {
     match Arguments::try_parse_from(arguments) {
         Ok(arguments) => carry_out(arguments.command),

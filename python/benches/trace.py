@@ -1,5 +1,8 @@
 """Times and memory of a trace: `python benches/trace.py onnx` or `... torch`.
 
+Needs the packages of requirements-test.txt, and for the models `pip install --no-deps
+magika==1.0.3 rapidocr-onnxruntime==1.4.4 silero-vad==6.2.3`.
+
 ONNX: models of the wheels magika, rapidocr-onnxruntime and silero-vad, and a transformer with
 500 MB of weights that is made here. Two sessions in one process run in turns: the model at level
 ALL, and the same with sinks. Memory: one process each, resident pages after 3 runs, less those

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
+import torch
 
 import nonfinite as nf
-
-if "NONFINITE_WITHOUT_TORCH" in os.environ:
-    # python/test sets the variable, and prints a line that says so.
-    pytest.skip("without torch", allow_module_level=True)
-
-import torch  # noqa: E402
 
 FLOATS = [
     "float16",
