@@ -65,7 +65,8 @@ pub struct Watch {
 
 impl Watch {
     /// A watch that has seen no tensor. `predicate` says which elements are bad:
-    /// [`Predicate::NonFinite`], or [`Predicate::NanOrPositiveInf`] where masks of -Inf are meant.
+    /// [`Predicate::NonFinite`], or [`Predicate::NanOrPositiveInf`] where tensors hold -Inf on
+    /// purpose, as masks do.
     #[must_use]
     pub const fn new(predicate: Predicate) -> Self {
         Self {
@@ -123,8 +124,8 @@ impl Watch {
         *self.lock()
     }
 
-    /// The totals since the start, or since the last [`Watch::clear`]. Of a call that another
-    /// thread is in, a part may be counted.
+    /// The totals since the start, or since the last [`Watch::clear`]. A call that runs in another
+    /// thread meanwhile may be counted in part.
     #[must_use]
     pub fn totals(&self) -> Totals {
         let [bad_tensors, elements, nan, pos_inf, neg_inf, subnormals] =
@@ -137,8 +138,8 @@ impl Watch {
         Totals { tensors, bad_tensors, elements, nan, pos_inf, neg_inf, subnormals, headroom }
     }
 
-    /// Forgets the first bad tensor, and sets the totals to 0. A call that another thread is in may
-    /// still be counted, or leave its tensor as the first: clear between two steps.
+    /// Forgets the first bad tensor, and sets the totals to 0. A call that runs in another thread
+    /// meanwhile may still be counted, or leave its tensor as the first. So clear between steps.
     pub fn clear(&self) {
         let mut first = self.lock();
         self.calls.store(0, Relaxed);
@@ -152,10 +153,12 @@ impl Watch {
     }
 }
 
-/// How often the largest magnitude can be doubled and stays finite. `None` if there is no finite
-/// element except zeros. An integer, because a floating-point division would raise flags: the
-/// exponent of an f64 is its bits from 52 on, so in the difference of two positive f64 these are
-/// the doublings, less one if the significand of the smaller number is the larger one.
+/// How many times the largest magnitude can be doubled and stays finite. `None` if all finite
+/// elements are zeros.
+///
+/// A floating-point division would raise flags. The exponent of an f64 is its bits from 52 on. So
+/// the difference of the bits, shifted by 52, is the difference of the exponents, less one if the
+/// smaller number has the larger significand: its last doubling would exceed the largest number.
 fn headroom(stats: &Stats, format: Format) -> Option<u32> {
     let largest = format.to_f64(format.max_bits()).to_bits();
     let reached = stats.max_abs?.value.to_bits();
@@ -191,7 +194,8 @@ pub struct Totals {
 #[non_exhaustive]
 pub struct BadTensor {
     name: Beginning<{ Self::MAX_NAME }>,
-    /// How many calls of [`Watch::look`] had begun before that for this tensor.
+    /// The number of the call of [`Watch::look`] for this tensor, from 0: calls are counted when
+    /// they begin.
     pub call: u64,
     /// The predicate that holds.
     pub predicate: Predicate,

@@ -63,9 +63,9 @@ pub fn run_without(
     })
 }
 
-/// Runs a model, and shows the watch what each node computes: an output of several has the name
-/// that the model gives it, else that of its node. The run goes on when a tensor is bad. Nodes are
-/// passed over as by [`run_without`].
+/// Runs a model to its end, and shows the watch what each node computes. An output has the name
+/// that the model gives it, or else the name of its node. Inputs and constants of the model are
+/// nodes, too. What [`run_without`] passes over is passed over here.
 ///
 /// # Errors
 /// All errors of tract.
