@@ -65,6 +65,38 @@ pub(crate) fn format_of(element: c_int) -> Option<Format> {
     types.find(|(number, _)| *number == element).map(|(_, format)| format)
 }
 
+/// The fields that the operators share: one input and one output, both required, on the CPU. `Sink`
+/// has another number of outputs.
+pub(crate) const DECLARED: OrtCustomOp = OrtCustomOp {
+    version: API_VERSION,
+    CreateKernel: None,
+    GetName: None,
+    GetExecutionProviderType: Some(get_execution_provider_type),
+    GetInputType: None,
+    GetInputTypeCount: Some(one),
+    GetOutputType: None,
+    GetOutputTypeCount: Some(one),
+    KernelCompute: None,
+    KernelDestroy: None,
+    GetInputCharacteristic: Some(required),
+    GetOutputCharacteristic: Some(required),
+    GetInputMemoryType: Some(get_input_memory_type),
+    GetVariadicInputMinArity: Some(no),
+    GetVariadicInputHomogeneity: Some(no),
+    GetVariadicOutputMinArity: Some(no),
+    GetVariadicOutputHomogeneity: Some(no),
+    CreateKernelV2: None,
+    KernelComputeV2: None,
+    InferOutputShapeFn: None,
+    GetStartVersion: None,
+    GetEndVersion: Some(last_version),
+    // Later than `API_VERSION`.
+    GetMayInplace: None,
+    ReleaseMayInplace: None,
+    GetAliasMap: None,
+    ReleaseAliasMap: None,
+};
+
 /// An operator: the description for the runtime, and our data, which each call gets back.
 #[repr(C)]
 pub(crate) struct Operator {
@@ -95,33 +127,15 @@ impl Operator {
             std::mem::transmute::<InputTypeFn<c_int>, InputTypeFn<ElementType>>(get_input_type)
         };
         let declared = OrtCustomOp {
-            version: API_VERSION,
-            CreateKernel: None,
             GetName: Some(get_name),
-            GetExecutionProviderType: Some(get_execution_provider_type),
             GetInputType: Some(get_input_type),
-            GetInputTypeCount: Some(one),
             GetOutputType: Some(get_output_type),
-            GetOutputTypeCount: Some(one),
-            KernelCompute: None,
             KernelDestroy: Some(kernel::destroy),
-            GetInputCharacteristic: Some(required),
-            GetOutputCharacteristic: Some(required),
-            GetInputMemoryType: Some(get_input_memory_type),
-            GetVariadicInputMinArity: Some(no),
-            GetVariadicInputHomogeneity: Some(no),
-            GetVariadicOutputMinArity: Some(no),
-            GetVariadicOutputHomogeneity: Some(no),
             CreateKernelV2: Some(kernel::create),
             KernelComputeV2: Some(kernel::compute),
             InferOutputShapeFn: Some(kernel::infer),
             GetStartVersion: Some(first_version),
-            GetEndVersion: Some(last_version),
-            // Later than `API_VERSION`.
-            GetMayInplace: None,
-            ReleaseMayInplace: None,
-            GetAliasMap: None,
-            ReleaseAliasMap: None,
+            ..DECLARED
         };
         let Declared { question, name, since } = *operator;
         Self { declared, name, since, element, api, question, format }
