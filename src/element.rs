@@ -137,7 +137,7 @@ impl<'a> Elements<'a> {
     #[inline]
     #[track_caller]
     pub fn split_at(self, count: usize) -> (Self, Self) {
-        // Saturates: a `count` beyond the end may be more bytes than a `usize` can count.
+        // Checked first, since the bytes of a `count` beyond the end may overflow a `usize`.
         assert!(count <= self.len(), "split at element {count} of {}", self.len());
         let (first, rest) = self.bytes.split_at(count * self.format.size_in_bytes());
         (Self { bytes: first, ..self }, Self { bytes: rest, ..self })

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::Format;
+use crate::text::Beginning;
 
 /// Why an input or an output was refused. Nothing was written. Dimensions are numbered from 0, the
 /// outermost.
@@ -247,31 +248,18 @@ impl core::error::Error for Error {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UnknownName {
     kind: &'static str,
-    /// The beginning of the name, `shown` bytes of it.
-    name: [u8; Self::SHOWN],
-    shown: usize,
-    /// Bytes of the whole name.
-    len: usize,
+    name: Beginning<40>,
 }
 
 impl UnknownName {
-    /// The most bytes of a name that the message repeats.
-    const SHOWN: usize = 40;
-
     pub(crate) fn new(kind: &'static str, name: &str) -> Self {
-        let most = name.len().min(Self::SHOWN);
-        let shown = (0..=most).rfind(|&end| name.is_char_boundary(end)).unwrap_or(0);
-        let mut bytes = [0; Self::SHOWN];
-        bytes[..shown].copy_from_slice(&name.as_bytes()[..shown]);
-        Self { kind, name: bytes, shown, len: name.len() }
+        Self { kind, name: Beginning::new(name) }
     }
 }
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = str::from_utf8(&self.name[..self.shown]).unwrap_or_default();
-        let more = self.len > self.shown;
-        write!(f, "no {} has the name {shown:?}{}", self.kind, if more { "..." } else { "" })
+        write!(f, "no {} has the name {:?}", self.kind, self.name)
     }
 }
 

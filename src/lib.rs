@@ -42,6 +42,7 @@
 //! | minimum, maximum, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
 //! | magnitudes above a threshold | | `TensorView::exceeds` (feature `stats`) |
 //! | some of these, if elements may be null | | `TensorView::with_validity` (feature `validity`) |
+//! | the first bad tensor of a run, and totals | | `Watch` (features `std`, `stats`) |
 //! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |
 //! | replace NaN and infinity in a copy | [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |
@@ -69,9 +70,9 @@
 //!
 //! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
 //! elements), `views` (strides and rows), `replace`, `scale`. Off by default: `rayon` (threads),
-//! `ndarray` (its arrays as views), `stats` (statistics and thresholds), `validity` (validity
-//! bitmaps of Apache Arrow), `portable` (one more backend, for comparison). Without `std` the crate
-//! is `no_std` and still detects the CPU.
+//! `ndarray` (its arrays as views), `stats` (statistics and thresholds; with `std` also `Watch`),
+//! `validity` (validity bitmaps of Apache Arrow), `portable` (one more backend, for comparison).
+//! Without `std` the crate is `no_std` and still detects the CPU.
 //!
 //! # Backends
 //!
@@ -124,7 +125,10 @@ pub mod scale;
 mod slice;
 #[cfg(feature = "stats")]
 mod stats;
+mod text;
 mod view;
+#[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
+mod watch;
 
 pub use backend::{BackendInfo, backends};
 pub use element::{
@@ -158,6 +162,8 @@ pub use view::ValidView;
 #[cfg(feature = "views")]
 pub use view::{MaskView, Rows};
 pub use view::{Positions, TensorView};
+#[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
+pub use watch::{BadTensor, Totals, Watch};
 
 /// Tests the examples of README.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 """Builds the wheel `nonfinite_onnxruntime`: `pip install ./engines/onnxruntime` calls this.
 
-The wheel holds the Python package and the two libraries, which cargo builds. The libraries depend
+The wheel holds the Python package and three libraries, which cargo builds. The libraries depend
 on the platform and not on the version of Python, so the tag is py3-none-PLATFORM. PyPI accepts only
 manylinux tags for Linux: build in a container with an old glibc and set NONFINITE_PLATFORM.
 """
@@ -17,11 +17,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PACKAGE = "nonfinite_onnxruntime"
 SOURCES = HERE / "python" / PACKAGE
-CRATES = ("nonfinite-onnxruntime", "nonfinite-onnxruntime-default-domain")
+CRATES = tuple(f"nonfinite-onnxruntime{part}" for part in ("", "-default-domain", "-trace"))
 
 
 def libraries():
-    """Builds both. Returns the version and the paths."""
+    """Builds them. Returns the version and the paths."""
     command = ["cargo", "build", "--profile=shipped", "--locked", "--message-format=json"]
     command += [f"-p={crate}" for crate in CRATES]
     built = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True)

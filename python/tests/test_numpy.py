@@ -163,6 +163,13 @@ def test_broadcast_and_read_only() -> None:
     assert nf.position(huge[:10], "nan") is None
 
 
+@pytest.mark.parametrize("size", [1 << 50, (1 << 60) - 1])
+def test_a_copy_larger_than_memory(size: int) -> None:
+    x = np.broadcast_to(np.array([1.0], ">f8"), (size,))
+    with pytest.raises(MemoryError, match=f"{8 * size} bytes"):
+        nf.all_finite(x)
+
+
 def test_many_dimensions() -> None:
     x = np.zeros((1,) * 30 + (2, 3), np.float32)
     x[..., 1, 2] = np.nan
@@ -196,6 +203,7 @@ class TestOut:
             (np.broadcast_to(np.zeros(2, bool), (2, 2)), ValueError, "read-only"),
             (memoryview(bytes(4)).cast("?", (2, 2)), ValueError, "read-only"),
             ([0, 0, 0, 0], TypeError, "no array of bool"),
+            ([[False, False], [False, False]], ValueError, "read-only"),
             (True, TypeError, "no array of bool"),
             ("out", TypeError, "no array"),
         ],
@@ -212,6 +220,22 @@ class TestOut:
         with pytest.raises(ValueError, match="shares memory"):
             nf.mask(x, "nan", out)
         assert nf.mask(x, "finite", memory[16:20].view(bool)).all()
+
+    def test_overlap_with_elements_that_are_copied(self) -> None:
+        memory = np.zeros(20, np.uint8)
+        swapped = memory[:16].view(">f4")
+        odd = memory.view([("tag", "u1"), ("value", "<f4")])["value"]
+        for x in (swapped, odd):
+            with pytest.raises(ValueError, match="shares memory"):
+                nf.is_finite(x, out=memory[4:8].view(bool))
+        assert not memory.any()
+        assert nf.is_finite(swapped, out=memory[16:].view(bool)).all()
+
+    def test_scalar(self) -> None:
+        with pytest.raises(ValueError, match="read-only"):
+            nf.is_nan(float("nan"), out=np.bool_(False))
+        out = np.array(False)
+        assert nf.is_nan(float("nan"), out=out) is out and out
 
     def test_results_on_one_place(self) -> None:
         out = np.lib.stride_tricks.as_strided(np.zeros(1, bool), (2, 2), (0, 0))

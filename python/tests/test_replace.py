@@ -72,6 +72,16 @@ def test_numbers_are_rounded_as_by_the_dtype(dtype: np.dtype, number: float) -> 
     assert same(got, want), (got, want)
 
 
+def test_powers_of_two_are_rounded_as_by_ml_dtypes() -> None:
+    nan = np.array([0xFF], np.uint8).view(ml_dtypes.float8_e8m0fnu)
+    for exponent in range(-126, 128):
+        for factor in (1.0, 1.25, 1.499999, 1.5, 1.500001, 1.75):
+            number = np.float32(factor * 2.0**exponent)
+            want = np.array([number]).astype(nan.dtype)
+            got = nf.nan_to_num(nan, nan=float(number))
+            assert got.view(np.uint8) == want.view(np.uint8), number
+
+
 @pytest.mark.parametrize("view", [np.s_[:], np.s_[::2], np.s_[::-1], np.s_[:, ::3], np.s_[1:0]])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_layouts_in_place(view: object, order: str) -> None:
@@ -88,6 +98,11 @@ def test_other_inputs() -> None:
     assert nf.nan_to_num(3) == 3 and type(nf.nan_to_num(3)) is int
     assert nf.nan_to_num([1.0, float("nan")]).tolist() == [1.0, 0.0]
     assert type(nf.nan_to_num(np.float32("nan"))) is np.float32
+
+    class Number(float):
+        pass
+
+    assert nf.nan_to_num(Number("nan")) == 0 and isinstance(nf.nan_to_num(Number("nan")), float)
     integers = np.arange(3)
     got = nf.nan_to_num(integers)
     assert got is not integers and np.array_equal(got, integers)
@@ -113,6 +128,9 @@ def test_wrong() -> None:
     with pytest.raises(ValueError, match="read-only"):
         nf.unscale_and_check(x, 2.0)
     assert np.isnan(x[0])
+    for wrong in ([2.0, 4.0], 2.0, np.float32(2)):
+        with pytest.raises(ValueError, match="read-only"):
+            nf.unscale_and_check(wrong, 0.5)
     for wrong in (np.array([None]), "abc", np.ma.masked_invalid([np.nan])):
         with pytest.raises(TypeError):
             nf.nan_to_num(wrong)

@@ -14,7 +14,7 @@
 //! Tensors are read in place, with any strides. Integers are always finite.
 
 use candle_core::{CpuStorage, CustomOp1, DType, Error, Layout, Result, Shape, Storage, Tensor};
-use nonfinite::{Census, Element, Elements, Format, Predicate, TensorView};
+use nonfinite::{Census, Element, Elements, Format, Predicate, Stats, TensorView, Watch};
 
 /// A tensor of type U8 and of the same shape: 1 where `predicate` holds, else 0.
 ///
@@ -70,6 +70,29 @@ pub fn position(tensor: &Tensor, predicate: Predicate) -> Result<Option<Vec<usiz
 /// If the tensor is not on the CPU.
 pub fn census(tensor: &Tensor) -> Result<Census> {
     with_view(tensor, |view| Ok(view.census()), Census::default)
+}
+
+/// [`Watch::look`] at a tensor of candle: its statistics. `None` if it holds integers, which the
+/// watch does not count.
+///
+/// ```
+/// use candle_core::{DType, Device, Tensor};
+/// use nonfinite::{Predicate, Watch};
+///
+/// let watch = Watch::new(Predicate::NonFinite);
+/// let keys = Tensor::full(300f32, (2, 8), &Device::Cpu)?;
+/// let scores = keys.matmul(&keys.t()?)?.to_dtype(DType::F16)?;
+/// nonfinite_candle::look(&watch, "keys", &keys)?;
+/// nonfinite_candle::look(&watch, "scores", &scores)?;
+/// let bad = watch.first().expect("720000 is no number of f16");
+/// assert_eq!((bad.name(), bad.stats.census.pos_inf.count), ("scores", 4));
+/// # Ok::<(), candle_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If the tensor is not on the CPU. The watch does not count it then.
+pub fn look(watch: &Watch, name: &str, tensor: &Tensor) -> Result<Option<Stats>> {
+    with_view(tensor, |view| Ok(Some(watch.look(name, *view))), || None)
 }
 
 fn holds_for_integers(predicate: Predicate) -> bool {

@@ -1,7 +1,7 @@
 //! No storage is copied, however large: a narrow view of it costs no memory.
 
 use candle_core::{Device, Result, Tensor};
-use nonfinite::Predicate;
+use nonfinite::{Predicate, Watch};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -23,6 +23,9 @@ fn a_narrow_view_copies_no_storage() -> Result<()> {
         assert!(nonfinite_candle::all(&view, Predicate::Nan)?);
         assert_eq!(nonfinite_candle::position(&view, Predicate::Nan)?, Some(vec![0, 0]));
         assert_eq!(nonfinite_candle::census(&view)?.nan.count, 24);
+        let watch = Watch::new(Predicate::Nan);
+        nonfinite_candle::look(&watch, "view", &view)?;
+        assert_eq!(watch.totals().nan, 24);
         let more = ALLOCATOR.peak_usage() - before;
         assert!(more < MIB, "{:?}: {more} bytes", tensor.dtype());
     }

@@ -1,7 +1,7 @@
 //! Tensors of candle, of every type and layout, against loops over what candle itself hands out.
 
 use candle_core::{D, DType, Device, Result, Tensor};
-use nonfinite::Predicate;
+use nonfinite::{Predicate, Totals, Watch};
 
 const VALUES: [f64; 8] =
     [0.0, f64::NAN, 1.0, f64::INFINITY, f64::NEG_INFINITY, -0.5, f64::NAN, 2.0];
@@ -54,6 +54,11 @@ fn check(tensor: &Tensor) -> Result<()> {
     }
     let census = nonfinite_candle::census(tensor)?;
     assert_eq!(census.nan.count, values.iter().filter(|x| x.is_nan()).count());
+    let watch = Watch::new(Predicate::NonFinite);
+    let stats = nonfinite_candle::look(&watch, "x", tensor)?.expect("no integers");
+    assert_eq!((stats.census, watch.totals().elements), (census, values.len() as u64));
+    let coordinate = watch.first().map(|bad| bad.coordinate().expect("a low rank").to_vec());
+    assert_eq!(coordinate, nonfinite_candle::position(tensor, Predicate::NonFinite)?);
     Ok(())
 }
 
@@ -98,6 +103,9 @@ fn integers_are_finite() -> Result<()> {
     assert!(!nonfinite_candle::any(&tensor, Predicate::NonFinite)?);
     assert!(nonfinite_candle::all(&tensor, Predicate::Finite)?);
     assert_eq!(nonfinite_candle::position(&tensor, Predicate::Finite)?, Some(vec![0, 0]));
+    let watch = Watch::new(Predicate::NonFinite);
+    assert_eq!(nonfinite_candle::look(&watch, "integers", &tensor)?, None);
+    assert_eq!(watch.totals(), Totals::default());
     Ok(())
 }
 

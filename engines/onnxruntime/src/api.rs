@@ -9,8 +9,8 @@ use std::{ptr, slice};
 
 use ort_sys::{
     ONNXTensorElementDataType as ElementType, OrtApi, OrtApiBase, OrtCustomOp, OrtCustomOpDomain,
-    OrtErrorCode, OrtKernelContext, OrtKernelInfo, OrtSessionOptions, OrtShapeInferContext,
-    OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
+    OrtErrorCode, OrtKernelContext, OrtKernelInfo, OrtSessionOptions, OrtStatusPtr,
+    OrtTensorTypeAndShapeInfo, OrtValue,
 };
 
 /// Version of the interface that this library asks the runtime for: the first of ONNX Runtime 1.17.
@@ -27,7 +27,7 @@ pub(crate) struct Failure(OrtStatusPtr);
 pub(crate) struct Api {
     /// The table for `API_VERSION`. `OrtApi` also declares functions of later versions, which the
     /// table of an old runtime ends before. So this is a pointer, and never a reference.
-    table: *const OrtApi,
+    pub(crate) table: *const OrtApi,
     /// The function for the shape of a tensor that allocates nothing, where the runtime has it.
     shape: Option<ShapeFn>,
     /// The Y of the runtime's version 1.Y.Z.
@@ -64,7 +64,7 @@ impl Drop for Info {
     }
 }
 
-fn checked(status: OrtStatusPtr) -> Result<(), Failure> {
+pub(crate) fn checked(status: OrtStatusPtr) -> Result<(), Failure> {
     if status.0.is_null() { Ok(()) } else { Err(Failure(status)) }
 }
 
@@ -105,6 +105,7 @@ impl Api {
     }
 
     /// The Y of the runtime's version 1.Y.Z.
+    #[allow(dead_code, reason = "sinks do not depend on the version")]
     pub(crate) fn minor(self) -> u32 {
         self.minor
     }
@@ -199,45 +200,8 @@ impl Api {
         message
     }
 
-    /// Input 0 of the node being computed, which is a tensor by the operator's declaration.
-    pub(crate) fn input(self, context: &*mut OrtKernelContext) -> Result<Input<'_>, Failure> {
-        self.tensor(self.value(*context)?)
-    }
-
-    /// Input 0 of the node being computed, or `None` if the input is no tensor (a sequence).
-    #[allow(dead_code, reason = "the library for ONNX's own domain has no sinks")]
-    pub(crate) fn tensor_input(
-        self,
-        context: &*mut OrtKernelContext,
-    ) -> Result<Option<Input<'_>>, Failure> {
-        let value = self.value(*context)?;
-        let mut is_tensor = 0;
-        // SAFETY: the runtime gave the value for the call that we are in.
-        checked(unsafe { ((*self.table).IsTensor)(value, &mut is_tensor) })?;
-        if is_tensor == 0 { Ok(None) } else { self.tensor(value).map(Some) }
-    }
-
-    /// Calls `run(data, i)` for each i below `total`, on the threads of the session. Returns after
-    /// the last call.
-    ///
-    /// # Safety
-    /// `run` accepts `data` on any thread, and several calls at once.
-    #[allow(dead_code, reason = "the library for ONNX's own domain has no sinks")]
-    pub(crate) unsafe fn parallel_for(
-        self,
-        context: *mut OrtKernelContext,
-        run: unsafe extern "system" fn(*mut c_void, usize),
-        total: usize,
-        data: *const c_void,
-    ) -> Result<(), Failure> {
-        // SAFETY: the runtime gave the context for the call that we are in; the rest as the caller
-        // promises. 0: the runtime decides how many calls a thread takes at once.
-        checked(unsafe {
-            ((*self.table).KernelContext_ParallelFor)(context, run, total, 0, data.cast_mut())
-        })
-    }
-
-    fn value(self, context: *mut OrtKernelContext) -> Result<*const OrtValue, Failure> {
+    /// Input 0 of the node being computed.
+    pub(crate) fn value(self, context: *mut OrtKernelContext) -> Result<*const OrtValue, Failure> {
         let mut value: *const OrtValue = ptr::null();
         // SAFETY: the runtime gave the context for the call that we are in; `value` takes a
         // pointer.
@@ -248,8 +212,11 @@ impl Api {
         Ok(value)
     }
 
+    /// The data and the shape of a tensor.
+    ///
+    /// # Safety
     /// `value` is a tensor, which the runtime keeps as it is during the call.
-    fn tensor<'a>(self, value: *const OrtValue) -> Result<Input<'a>, Failure> {
+    pub(crate) unsafe fn tensor<'a>(self, value: *const OrtValue) -> Result<Input<'a>, Failure> {
         let (element, shape) = match self.shape {
             Some(function) => self.borrowed_shape(function, value)?,
             None => self.copied_shape(value)?,
@@ -299,38 +266,5 @@ impl Api {
         // SAFETY: as above; `shape` takes `rank` numbers.
         checked(unsafe { ((*self.table).GetDimensions)(info.info, shape.as_mut_ptr(), rank) })?;
         Ok((element, Cow::Owned(shape)))
-    }
-
-    /// The data of output 0 of the node being computed, of this shape.
-    pub(crate) fn output(
-        self,
-        context: *mut OrtKernelContext,
-        shape: &[i64],
-    ) -> Result<*mut c_void, Failure> {
-        let mut value = ptr::null_mut();
-        let (sizes, rank) = (shape.as_ptr(), shape.len());
-        // SAFETY: the runtime gave the context for the call that we are in; the shape is copied.
-        checked(unsafe {
-            ((*self.table).KernelContext_GetOutput)(context, 0, sizes, rank, &mut value)
-        })?;
-        let mut data = ptr::null_mut();
-        // SAFETY: the runtime just made this tensor.
-        checked(unsafe { ((*self.table).GetTensorMutableData)(value, &mut data) })?;
-        Ok(data)
-    }
-
-    /// Declares that output 0 has the shape of input 0, named and unknown dimensions too.
-    pub(crate) fn infer_same_shape(
-        self,
-        context: *mut OrtShapeInferContext,
-    ) -> Result<(), Failure> {
-        let mut info = ptr::null_mut();
-        // SAFETY: the runtime gave the context for the call that we are in; it keeps `info`, which
-        // is not ours.
-        checked(unsafe {
-            ((*self.table).ShapeInferContext_GetInputTypeShape)(context, 0, &mut info)
-        })?;
-        // SAFETY: as above; the shape is copied.
-        checked(unsafe { ((*self.table).ShapeInferContext_SetOutputTypeShape)(context, 0, info) })
     }
 }

@@ -5,6 +5,7 @@
 //! [`RegisterCustomOps`].
 
 mod api;
+mod declared;
 mod kernel;
 mod operator;
 mod register;

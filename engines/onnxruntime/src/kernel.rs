@@ -3,14 +3,14 @@
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::slice;
+use std::{ptr, slice};
 
 use nonfinite::{Format, Predicate, TensorView};
 use ort_sys::{
     OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtStatusPtr,
 };
 
-use crate::api::{Api, Failure, Input};
+use crate::api::{Api, Failure, Input, checked};
 use crate::operator::{Operator, Question};
 
 struct Kernel {
@@ -104,5 +104,47 @@ pub(crate) unsafe extern "system" fn destroy(kernel: *mut c_void) {
     if !kernel.is_null() {
         // SAFETY: the runtime calls us once with what `create` wrote, after its last use.
         drop(unsafe { Box::from_raw(kernel.cast::<Kernel>()) });
+    }
+}
+
+impl Api {
+    /// Input 0 of the node being computed, which is a tensor by the operator's declaration.
+    pub(crate) fn input(self, context: &*mut OrtKernelContext) -> Result<Input<'_>, Failure> {
+        let value = self.value(*context)?;
+        // SAFETY: the operator declares a tensor. The runtime keeps inputs during the call.
+        unsafe { self.tensor(value) }
+    }
+
+    /// The data of output 0 of the node being computed, of this shape.
+    pub(crate) fn output(
+        self,
+        context: *mut OrtKernelContext,
+        shape: &[i64],
+    ) -> Result<*mut c_void, Failure> {
+        let mut value = ptr::null_mut();
+        let (sizes, rank) = (shape.as_ptr(), shape.len());
+        // SAFETY: the runtime gave the context for the call that we are in; the shape is copied.
+        checked(unsafe {
+            ((*self.table).KernelContext_GetOutput)(context, 0, sizes, rank, &mut value)
+        })?;
+        let mut data = ptr::null_mut();
+        // SAFETY: the runtime just made this tensor.
+        checked(unsafe { ((*self.table).GetTensorMutableData)(value, &mut data) })?;
+        Ok(data)
+    }
+
+    /// Declares that output 0 has the shape of input 0, named and unknown dimensions too.
+    pub(crate) fn infer_same_shape(
+        self,
+        context: *mut OrtShapeInferContext,
+    ) -> Result<(), Failure> {
+        let mut info = ptr::null_mut();
+        // SAFETY: the runtime gave the context for the call that we are in; it keeps `info`, which
+        // is not ours.
+        checked(unsafe {
+            ((*self.table).ShapeInferContext_GetInputTypeShape)(context, 0, &mut info)
+        })?;
+        // SAFETY: as above; the shape is copied.
+        checked(unsafe { ((*self.table).ShapeInferContext_SetOutputTypeShape)(context, 0, info) })
     }
 }

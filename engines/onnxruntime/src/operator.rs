@@ -4,12 +4,10 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use nonfinite::Format;
-use ort_sys::{
-    ONNXTensorElementDataType as ElementType, OrtCustomOp, OrtCustomOpInputOutputCharacteristic,
-    OrtMemType,
-};
+use ort_sys::{ONNXTensorElementDataType as ElementType, OrtCustomOp};
 
-use crate::api::{API_VERSION, Api};
+use crate::api::Api;
+use crate::declared::{DECLARED, E8M0, TYPES};
 use crate::kernel;
 
 /// The question of an operator.
@@ -38,32 +36,9 @@ pub(crate) struct Declared {
     pub(crate) since: c_int,
 }
 
-/// The element types of IsNaN-20 and IsInf-20 of ONNX, as the C interface numbers them.
-const TYPES: [(c_int, Format); 8] = [
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT as c_int, Format::F32),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE as c_int, Format::F64),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16 as c_int, Format::F16),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 as c_int, Format::Bf16),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FN as c_int, Format::F8E4M3Fn),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FNUZ as c_int, Format::F8E4M3FnUz),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2 as c_int, Format::F8E5M2),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ as c_int, Format::F8E5M2FnUz),
-];
-
-/// float8e8m0, which `ort_sys` does not know yet.
-const E8M0: (c_int, Format) = (26, Format::F8E8M0Fnu);
-
 /// The first minor version of the runtime whose custom operators can take float8e8m0. Older ones
 /// take the number 26 for int2, which has this number in ONNX.
 const E8M0_MINOR: u32 = 31;
-
-/// The format of an element type as the C interface numbers it. 26 is float8e8m0 from ONNX Runtime
-/// 1.31 on; older ones have no such tensors.
-#[allow(dead_code, reason = "the library for ONNX's own domain has no sinks")]
-pub(crate) fn format_of(element: c_int) -> Option<Format> {
-    let mut types = TYPES.into_iter().chain([E8M0]);
-    types.find(|(number, _)| *number == element).map(|(_, format)| format)
-}
 
 /// An operator: the description for the runtime, and our data, which each call gets back.
 #[repr(C)]
@@ -95,33 +70,15 @@ impl Operator {
             std::mem::transmute::<InputTypeFn<c_int>, InputTypeFn<ElementType>>(get_input_type)
         };
         let declared = OrtCustomOp {
-            version: API_VERSION,
-            CreateKernel: None,
             GetName: Some(get_name),
-            GetExecutionProviderType: Some(get_execution_provider_type),
             GetInputType: Some(get_input_type),
-            GetInputTypeCount: Some(one),
             GetOutputType: Some(get_output_type),
-            GetOutputTypeCount: Some(one),
-            KernelCompute: None,
             KernelDestroy: Some(kernel::destroy),
-            GetInputCharacteristic: Some(required),
-            GetOutputCharacteristic: Some(required),
-            GetInputMemoryType: Some(get_input_memory_type),
-            GetVariadicInputMinArity: Some(no),
-            GetVariadicInputHomogeneity: Some(no),
-            GetVariadicOutputMinArity: Some(no),
-            GetVariadicOutputHomogeneity: Some(no),
             CreateKernelV2: Some(kernel::create),
             KernelComputeV2: Some(kernel::compute),
             InferOutputShapeFn: Some(kernel::infer),
             GetStartVersion: Some(first_version),
-            GetEndVersion: Some(last_version),
-            // Later than `API_VERSION`.
-            GetMayInplace: None,
-            ReleaseMayInplace: None,
-            GetAliasMap: None,
-            ReleaseAliasMap: None,
+            ..DECLARED
         };
         let Declared { question, name, since } = *operator;
         Self { declared, name, since, element, api, question, format }
@@ -146,10 +103,6 @@ unsafe extern "system" fn get_name(op: *const OrtCustomOp) -> *const c_char {
     unsafe { Operator::of(op) }.name.as_ptr()
 }
 
-unsafe extern "system" fn get_execution_provider_type(_: *const OrtCustomOp) -> *const c_char {
-    c"CPUExecutionProvider".as_ptr()
-}
-
 unsafe extern "system" fn get_input_type(op: *const OrtCustomOp, _: usize) -> c_int {
     // SAFETY: the runtime calls us with the operator that it was given.
     unsafe { Operator::of(op) }.element
@@ -159,30 +112,7 @@ unsafe extern "system" fn get_output_type(_: *const OrtCustomOp, _: usize) -> El
     ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL
 }
 
-unsafe extern "system" fn one(_: *const OrtCustomOp) -> usize {
-    1
-}
-
-unsafe extern "system" fn required(
-    _: *const OrtCustomOp,
-    _: usize,
-) -> OrtCustomOpInputOutputCharacteristic {
-    OrtCustomOpInputOutputCharacteristic::INPUT_OUTPUT_REQUIRED
-}
-
-unsafe extern "system" fn get_input_memory_type(_: *const OrtCustomOp, _: usize) -> OrtMemType {
-    OrtMemType::OrtMemTypeDefault
-}
-
-unsafe extern "system" fn no(_: *const OrtCustomOp) -> c_int {
-    0
-}
-
 unsafe extern "system" fn first_version(op: *const OrtCustomOp) -> c_int {
     // SAFETY: the runtime calls us with the operator that it was given.
     unsafe { Operator::of(op) }.since
-}
-
-unsafe extern "system" fn last_version(_: *const OrtCustomOp) -> c_int {
-    c_int::MAX
 }

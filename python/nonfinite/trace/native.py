@@ -108,7 +108,7 @@ class Library:
                 "trace_onnx needs the wheel nonfinite_onnxruntime: "
                 "pip install ./engines/onnxruntime in a checkout of nonfinite"
             ) from error
-        self.path: str = nonfinite_onnxruntime.library_path()
+        self.path: str = nonfinite_onnxruntime.trace_library_path()
         c = ctypes.CDLL(self.path)
         size, pointer, u64 = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
         try:

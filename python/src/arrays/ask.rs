@@ -1,4 +1,4 @@
-//! Asks a question of an array: at once, without the GIL, or with threads.
+//! Asks a question of an array: with the GIL, without the GIL, or with threads.
 
 use nonfinite::{Census, Predicate, Stats, TensorView, ValidView};
 use pyo3::prelude::*;

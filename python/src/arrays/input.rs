@@ -134,13 +134,16 @@ pub(crate) fn is_generic(x: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// An object that numpy makes an array of.
+/// The array that numpy makes of an object. It is read-only: it may be a copy, in which results
+/// would be lost.
 fn through_numpy<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     if !numpy::load(x.py(), true)? {
         return Err(type_error("x needs numpy to become an array, and numpy is not installed"));
     }
     let array = x.py().import("numpy")?.call_method1("asarray", (x,))?;
-    numpy::read(&array)?.ok_or_else(|| unknown(x))
+    let mut array = numpy::read(&array)?.ok_or_else(|| unknown(x))?;
+    array.writable = false;
+    Ok(array)
 }
 
 #[cold]

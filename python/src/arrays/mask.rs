@@ -150,14 +150,13 @@ fn write_into(
         return Err(type_error("out is no array of bool"));
     }
     if !out.writable {
-        return Err(value("out is read-only"));
+        return Err(value("out is read-only, as lists and scalars are: pass a writable array"));
     }
     if out.shape.sizes() != array.shape.sizes() {
         let (x, out) = (array.shape.sizes(), out.shape.sizes());
         return Err(value(format!("x has the shape {x:?}, and out has the shape {out:?}")));
     }
-    let (input, output) = (array.span(), out.span());
-    if input.start < output.end && output.start < input.end {
+    if array.overlaps(&out) {
         return Err(value("out shares memory with x"));
     }
     let view = array.view().map_err(of_crate)?;

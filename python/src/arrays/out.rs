@@ -74,7 +74,7 @@ pub(crate) fn answers<'py, A: Answer + IntoPyObject<'py>>(
     shaped(&PyByteArray::new(py, &bytes), A::LETTER, sizes)
 }
 
-/// The bytes as an array. A memoryview has no dimension of size 0 besides a single one.
+/// The bytes as an array. A memoryview without elements has one dimension, whatever the sizes.
 fn shaped<'py>(
     bytes: &Bound<'py, PyByteArray>,
     letter: &str,

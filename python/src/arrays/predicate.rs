@@ -7,11 +7,11 @@ use pyo3::types::PyString;
 
 use super::error::{type_error, value};
 
-/// The names of Python's documentation, as strings of which Python keeps one copy: a name that
-/// stands in a program is the same object.
+/// The names of the predicates, as interned strings. Python interns the names that are written in a
+/// program too, so such a name is the same object and is found by its address.
 static NAMES: PyOnceLock<Vec<(Py<PyString>, Predicate)>> = PyOnceLock::new();
 
-/// Makes the names.
+/// Fills `NAMES`.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     let name = |predicate: Predicate| (PyString::intern(py, predicate.name()).unbind(), predicate);
     let _ = NAMES.get_or_init(py, || Predicate::ALL.iter().copied().map(name).collect());

@@ -64,8 +64,11 @@ fn nan_to_num<'py>(
         }
     }
     // As numpy: a scalar for a scalar, and an array for an array of 0 dimensions.
-    let scalar = !numpy::is_exact(x) && (x.is_instance_of::<PyComplex>() || input::is_generic(x)?);
-    if scalar { target.get_item(()) } else { Ok(target) }
+    let is_scalar = !numpy::is_exact(x)
+        && (x.is_instance_of::<PyFloat>()
+            || x.is_instance_of::<PyComplex>()
+            || input::is_generic(x)?);
+    if is_scalar { target.get_item(()) } else { Ok(target) }
 }
 
 /// Whether `x` is an array of complex numbers of numpy.
@@ -137,7 +140,7 @@ fn change<R: Send>(
         return Err(value("x requires gradients: pass x.detach(), which has the same memory"));
     }
     if !array.writable {
-        return Err(value("x is read-only"));
+        return Err(value("x is read-only, as lists and scalars are: pass a writable array"));
     }
     let negated = tensor && x.call_method0("is_neg")?.is_truthy()?;
     if !negated && let Some(bytes) = array.block_mut() {

@@ -37,6 +37,7 @@ pub(crate) fn all<'py>(
             let opposite = match predicate {
                 Predicate::Finite => Predicate::NonFinite,
                 Predicate::NonFinite => Predicate::Finite,
+                // No predicate is the negation of the others.
                 _ => {
                     let mut counts = vec![0; rows.len()];
                     rows.count(predicate, &mut counts)?;

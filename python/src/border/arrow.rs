@@ -45,8 +45,9 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         capsule.pointer_checked(Some(name))
     };
     let (schema, array) = (pointer(0, c"arrow_schema")?, pointer(1, c"arrow_array")?);
-    // SAFETY: capsules with these names hold these structures and keep them alive. They own their
-    // content until someone moves it out, which nobody does: the capsules are ours.
+    // SAFETY: capsules with these names hold these structures (Arrow PyCapsule interface). The
+    // tuple, which lives as long as this function and the result, keeps the capsules alive. Only a
+    // consumer moves the content out of a capsule, and this function, the only consumer, does not.
     let (format, array) = unsafe {
         let schema = schema.cast::<Schema>().as_ref();
         (CStr::from_ptr(schema.format), array.cast::<ArrowArray>().as_ref())
@@ -73,8 +74,8 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     Ok(Some(result))
 }
 
-/// A column with the method `__arrow_c_stream__`. `None` if `x` is none, or if it has no nulls
-/// besides NaN (pandas).
+/// A column with the method `__arrow_c_stream__`. `None` if `x` has no such method, and for a
+/// Series or a DataFrame of pandas, which numpy makes an array of.
 fn read_column<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     let py = x.py();
     if !x.hasattr(intern!(py, "__arrow_c_stream__"))? {

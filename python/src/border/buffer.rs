@@ -15,7 +15,8 @@ pub(crate) struct Held(Box<ffi::Py_buffer>);
 impl Drop for Held {
     fn drop(&mut self) {
         // SAFETY: `read` has filled the buffer with success, and it is released once. The thread
-        // holds the GIL: an `Array` is never moved to another one.
+        // holds the GIL: an `Array` has pointers, so it is not `Send`, and it is not dropped inside
+        // of `Python::detach`.
         unsafe { ffi::PyBuffer_Release(&raw mut *self.0) }
     }
 }

@@ -32,7 +32,9 @@ struct Unversioned {
     deleter: Option<unsafe extern "C" fn(*mut Unversioned)>,
 }
 
-const READ_ONLY: u64 = 1;
+/// Flags of tensors that must not be written to: those with `DLPACK_FLAG_BITMASK_READ_ONLY`, and
+/// those with `DLPACK_FLAG_BITMASK_IS_COPIED`, since results in a copy would be lost.
+const NOT_WRITABLE: u64 = 1 | 2;
 
 /// A tensor that this process owns until it is dropped.
 pub(crate) enum Managed {
@@ -42,9 +44,10 @@ pub(crate) enum Managed {
 
 impl Drop for Managed {
     fn drop(&mut self) {
-        // SAFETY: `take` is the only maker: the pointer came from a capsule of this kind, which was
-        // renamed, so the tensor is ours and its deleter runs once. The thread holds the GIL: an
-        // `Array` is never moved to another one.
+        // SAFETY: only `take` makes this value. The pointer came from a capsule of this kind, which
+        // was renamed, so the tensor is ours and its deleter runs once. Version 1 and all others
+        // have the deleter at the same place. The thread holds the GIL: an `Array` has pointers, so
+        // it is not `Send`, and it is not dropped inside of `Python::detach`.
         unsafe {
             match self {
                 Self::Versioned(tensor) => {
@@ -105,7 +108,7 @@ fn take<'py>(capsule: &Bound<'py, PyCapsule>) -> PyResult<Array<'py>> {
             return Err(value("x has a version of DLPack that is unknown to nonfinite"));
         }
         // Copied, since an error frees the structure.
-        let (writable, tensor) = (managed.flags & READ_ONLY == 0, managed.tensor);
+        let (writable, tensor) = (managed.flags & NOT_WRITABLE == 0, managed.tensor);
         // SAFETY: the producer described the tensor, which the owner keeps alive.
         let mut array = unsafe { tensor.array(owner)? };
         array.writable = writable;
@@ -114,10 +117,10 @@ fn take<'py>(capsule: &Bound<'py, PyCapsule>) -> PyResult<Array<'py>> {
     let tensor = capsule.pointer_checked(Some(c"dltensor"))?;
     rename(c"used_dltensor")?;
     let owner = Owner::Tensor(Managed::Unversioned(tensor.cast()));
-    // SAFETY: a capsule of this name holds this structure, which is ours now. It is copied, since
-    // an error frees it.
+    // SAFETY: a capsule of this name holds this structure, which is ours now. The tensor is copied,
+    // since an error frees the structure.
     let tensor = unsafe { tensor.cast::<Unversioned>().as_ref().tensor };
-    // Nothing says whether the memory may be written to, so it is not.
+    // DLPack before 1.0 has no flag for read-only memory, so this memory is not written to.
     // SAFETY: the producer described the tensor, which the owner keeps alive.
     unsafe { tensor.array(owner) }
 }

@@ -52,11 +52,14 @@ struct Exchange {
     current_stream: *mut c_void,
 }
 
-/// Fills the tensor, which the object keeps alive. Returns 0, or -1 with an exception set.
+/// Describes the memory of an object, which the object still owns. Returns 0, or -1 with an
+/// exception set. dlpack.h guarantees the memory until control returns to Python. A thread that
+/// runs while the GIL is released may free it: README says which calls do.
 type Describe = unsafe extern "C" fn(*mut c_void, *mut Tensor) -> c_int;
 
-/// A type with an exchange function, both null until they are set. The type is set last and never
-/// freed. Several entries, since programs use a tensor and its subclass (a parameter) in turns.
+/// A type and its exchange function, both null until they are set. The type is set last and never
+/// freed. There are several entries, since programs use tensors and parameters, a subclass, in
+/// turns.
 struct Known {
     class: AtomicPtr<ffi::PyTypeObject>,
     describe: AtomicPtr<c_void>,
@@ -84,17 +87,19 @@ pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Fl
     let mut tensor = Tensor::empty();
     // SAFETY: the type of `x` names the function, which fills the tensor if it returns 0.
     if unsafe { describe(x.as_ptr().cast(), &raw mut tensor) } != 0 {
-        // The cold way asks again, and explains the error.
+        // `read_known` asks again, and explains the error.
         drop(PyErr::take(x.py()));
         return None;
     }
-    if tensor.device_type != 1 || tensor.data.is_null() || tensor.strides.is_null() {
+    let pointers = [tensor.data.cast_const().cast(), tensor.shape, tensor.strides];
+    if tensor.device_type != 1 || pointers.iter().any(|pointer| pointer.is_null()) {
         return None;
     }
     let Ok((Kind::Float(format), item)) = tensor.kind() else { return None };
     let rank = usize::try_from(tensor.ndim).ok()?;
-    // SAFETY: `ndim` sizes and strides lie there. A size is an i64 that is not negative, so it is a
-    // usize on the 64-bit machines that the wheel is for.
+    // SAFETY: `ndim` sizes and `ndim` strides lie at these pointers, which are not null. Sizes are
+    // not negative. So an i64 has the bits of a usize or an isize: `numpy` asserts that the machine
+    // has 64 bits.
     let (sizes, strides) = unsafe {
         let sizes = slice::from_raw_parts(tensor.shape.cast::<usize>(), rank);
         (sizes, slice::from_raw_parts(tensor.strides.cast::<isize>(), rank))
@@ -106,8 +111,8 @@ pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Fl
         len = len.wrapping_mul(size.cast_signed());
         follows
     });
-    // SAFETY: the elements lie one after the other from `data` on, which is not null, or where the
-    // strides say. The tensor, which is borrowed, keeps them alive.
+    // SAFETY: `data` is not null. The elements lie one after the other from there on if the tensor
+    // is dense, otherwise where the strides say. The tensor, which is borrowed, keeps them alive.
     let bytes = unsafe {
         match dense {
             true => slice::from_raw_parts(data, len.cast_unsigned() * item),
@@ -168,8 +173,10 @@ unsafe fn describe_with<'py>(describe: Describe, x: &Bound<'py, PyAny>) -> PyRes
     if unsafe { describe(x.as_ptr().cast(), &raw mut tensor) } != 0 {
         return Err(explain(PyErr::fetch(x.py())));
     }
-    // SAFETY: the function has described the tensor, which `x` keeps alive.
+    // SAFETY: the function has described the memory of `x`, which the owner, a reference to `x`,
+    // keeps alive.
     let mut array = unsafe { tensor.array(Owner::Object(x.clone()))? };
+    // The function reports no flags. Tensors of torch may be written to.
     array.writable = true;
     Ok(array)
 }
@@ -193,7 +200,7 @@ impl Tensor {
         let (kind, item) = self.kind()?;
         let rank = usize::try_from(self.ndim).map_err(|_| value("x has negative dimensions"))?;
         // SAFETY: `ndim` sizes lie at `shape`, and as many strides at `strides` if it is not null.
-        // An i64 is an isize: the wheel is for 64-bit machines.
+        // An i64 is an isize: `numpy` asserts that the machine has 64 bits.
         let dimension = |i: usize| unsafe {
             let stride = if self.strides.is_null() { 1 } else { *self.strides.add(i) };
             (*self.shape.add(i) as isize, stride as isize)

@@ -1,37 +1,49 @@
-//! Copies of elements: those whose bytes are swapped or whose strides are no multiples of an
-//! element, and small arrays, for which a copy is faster than a loop over strides.
+//! Copies of elements that the kernels cannot read, because the bytes are swapped or a stride is no
+//! multiple of an element. Copies of small arrays, for which a copy is faster than a loop over
+//! strides.
 
 use std::mem::MaybeUninit;
 use std::slice;
 
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 use super::{Array, Kind};
 
 impl<'py> Array<'py> {
     /// Whether the kernels cannot read the elements where they are: the bytes are in the order of
-    /// other machines, or the strides are no multiples of an element (fields of records).
+    /// other machines, or strides are in bytes, because one is no multiple of an element (fields of
+    /// records).
     #[inline]
     pub(crate) fn needs_copy(&self) -> bool {
         self.swapped || self.unit != self.item
     }
 
-    /// The same elements, which the kernels can read: copied if needed.
+    /// The same elements, which the kernels can read: copied if needed. Integers are never read, so
+    /// they stay where they are.
+    ///
+    /// # Errors
+    /// MemoryError if there is no memory for the copy.
     #[inline]
     pub(crate) fn readable(self) -> PyResult<Self> {
         match self.kind {
             Kind::Float(format) if self.needs_copy() => {
-                Array::copy(format, self.row_major_bytes(), &self.shape)
+                let copy = Array::copy(format, self.row_major_bytes()?, &self.shape)?;
+                Ok(Self { span: self.span, ..copy })
             }
             _ => Ok(self),
         }
     }
 
     /// The bytes of all elements in row-major order, in the order of the machine.
-    fn row_major_bytes(&self) -> Vec<u8> {
+    fn row_major_bytes(&self) -> PyResult<Vec<u8>> {
         let (sizes, strides) = (self.shape.sizes(), self.shape.strides());
         let elements = self.shape.len();
-        let mut copy = Vec::with_capacity(elements * self.item);
+        let (len, mut copy) = (elements.saturating_mul(self.item), Vec::new());
+        // A broadcast array has more elements than its memory.
+        copy.try_reserve_exact(len).map_err(|_| {
+            PyMemoryError::new_err(format!("no memory for a copy of x, which takes {len} bytes"))
+        })?;
         let mut coordinate = vec![0; sizes.len()];
         let bytes = self.bytes();
         for _ in 0..elements {
@@ -54,7 +66,7 @@ impl<'py> Array<'py> {
                 *i = 0;
             }
         }
-        copy
+        Ok(copy)
     }
 }
 
@@ -92,8 +104,8 @@ impl Room {
         }
         let dimensions = Dimensions { sizes, strides, unit: unit.cast_signed(), swapped };
         let out = self.0.as_mut_ptr().cast::<u8>();
-        // SAFETY: the elements can be read by the contract of this function, and the room has space
-        // for `elements` numbers of `item` bytes, which are all initialised then.
+        // SAFETY: the elements can be read by the contract of this function. `len` is no more than
+        // the bytes of the room, and `copy` writes all `len` bytes.
         unsafe {
             match item {
                 1 => _ = dimensions.copy::<1>(data.cast(), out.cast(), 0),
@@ -137,11 +149,13 @@ impl Dimensions<'_> {
                 return out.add(1);
             }
         };
-        let stride = self.strides[first] * self.unit;
+        // May wrap: the stride of a dimension of size 1 may be any number, and is not used.
+        let stride = self.strides[first].wrapping_mul(self.unit);
         let innermost = first + 1 == self.sizes.len() && !self.swapped;
         for i in 0..size {
             let from = from.wrapping_byte_offset(i.cast_signed() * stride);
-            // SAFETY: an element or a row of elements that the sizes name.
+            // SAFETY: `from` is an element, or the first of a row of elements, that sizes and
+            // strides name. There is room by the contract of this function.
             out = unsafe {
                 if innermost {
                     *out = *from;

@@ -45,9 +45,9 @@ pub(crate) struct Flat<'a> {
     pub(crate) copied: bool,
 }
 
-/// The elements of the two common kinds of arrays, numpy's and torch's, on the fastest way: where
-/// they lie, or as a copy in `room`. `None` for other objects, and for everything that is an error.
-/// Signs may be wrong if `x` is no exact array of numpy: see [`Array::tensor`].
+/// The elements of an array of numpy or a tensor of torch, in the fastest way: where they lie, or
+/// as a copy in `room`. `None` for other objects, and for everything that is an error. Signs may be
+/// wrong if the type of `x` is not `numpy.ndarray` itself: see [`Array::tensor`].
 #[inline]
 pub(crate) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Flat<'a>> {
     if numpy::is_exact(x) { numpy::flat(x, room) } else { dlpack::flat(x, room) }
@@ -71,9 +71,9 @@ pub(crate) struct Array<'py> {
     len: usize,
     /// Bytes from `lowest` to the element at coordinate 0.
     offset: usize,
-    /// Bytes of the unit of strides: those of an element, or 1.
+    /// Bytes of the unit of strides: the size of an element, or 1.
     unit: usize,
-    /// Bytes of an element.
+    /// Bytes of an element. Of integers, which are never read, it may be fewer.
     item: usize,
     pub(crate) shape: Shape,
     /// Whether the bytes of each element are in the other order than those of this machine.
@@ -81,6 +81,8 @@ pub(crate) struct Array<'py> {
     pub(crate) writable: bool,
     /// Whether the owner is a tensor, which may have torch's negative bit.
     pub(crate) tensor: bool,
+    /// The addresses of the owner's elements, also after [`Array::readable`] has copied them.
+    span: Range<usize>,
     /// The bitmap of Arrow and its first bit: 0 for a null.
     validity: Option<(*const u8, usize)>,
     #[expect(dead_code, reason = "keeps the memory alive")]
@@ -117,9 +119,11 @@ impl<'py> Array<'py> {
         if data.is_null() && !empty {
             return Err(value("x has elements, but no memory: it is a fake or freed tensor"));
         }
+        let lowest = data.wrapping_sub(offset);
+        let first = lowest.addr();
         Ok(Self {
             kind,
-            lowest: data.wrapping_sub(offset),
+            lowest,
             len,
             offset,
             unit,
@@ -128,6 +132,7 @@ impl<'py> Array<'py> {
             swapped: false,
             writable: false,
             tensor: false,
+            span: first..first.saturating_add(len),
             validity: None,
             owner,
         })
@@ -138,9 +143,9 @@ impl<'py> Array<'py> {
         let (shape, item) = (like.row_major(), format.size_in_bytes());
         assert_eq!(bytes.len(), shape.len() * item, "one place for each element");
         let (kind, data) = (Kind::Float(format), bytes.as_mut_ptr());
-        // SAFETY: a row-major shape without padding names `shape.len() * item` bytes, which the
-        // assertion finds in the vector. The vector becomes the owner: a move of it does not move
-        // its allocation.
+        // SAFETY: a row-major shape without padding names `shape.len() * item` bytes, and the
+        // assertion has found as many in the vector. The vector becomes the owner. Moving a vector
+        // does not move its allocation.
         unsafe { Self::new(kind, data, (item, item), shape, Owner::Copy(bytes)) }
     }
 
@@ -157,7 +162,7 @@ impl<'py> Array<'py> {
 
     /// The same bytes, for writing. `None` if the array may not be written to.
     ///
-    /// A caller holds no other slice of this memory: see [`Array::span`].
+    /// The caller holds no other slice of this memory: see [`Array::overlaps`].
     pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match (self.writable, self.len) {
             (false, _) => None,
@@ -198,28 +203,27 @@ impl<'py> Array<'py> {
         MaskView::strided(bytes, self.offset, self.shape.sizes(), self.shape.strides())
     }
 
-    /// The addresses of the memory, to compare with those of another array.
-    pub(crate) fn span(&self) -> Range<usize> {
-        let first = self.lowest.addr();
-        first..first + self.len
+    /// Whether the owner's memory and that of another array may have a byte in common.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.span.start < other.span.end && other.span.start < self.span.end
     }
 
     /// The bitmap of validity, and its first bit.
     pub(crate) fn validity(&self) -> Option<(&[u8], usize)> {
         let (bitmap, first) = self.validity?;
         let bytes = (first + self.shape.sizes()[0]).div_ceil(8);
-        // SAFETY: `arrow::read`, the only writer of `validity`, demands a bitmap of this many bits,
-        // which the owner keeps alive.
+        // SAFETY: `arrow::read`, the only writer of `validity`, stores a bitmap with `first + len`
+        // bits, where `len` is the only size. The owner keeps the bitmap alive.
         Some((unsafe { slice::from_raw_parts(bitmap, bytes) }, first))
     }
 
-    /// The elements. Integers become as many elements that are finite, without a look at them.
+    /// The elements. Integers are not read: the view has as many elements, all of them finite.
     ///
     /// # Errors
     /// As [`TensorView::strided`].
     ///
     /// # Panics
-    /// If the bytes are swapped, or if a stride is no multiple of an element: see `gather`.
+    /// If the bytes are swapped, or if strides are in bytes: see [`Array::readable`].
     pub(crate) fn view(&self) -> Result<TensorView<'_>, Error> {
         /// All values of this format are finite.
         const FINITE: Format = Format::F4E2M1Fn;

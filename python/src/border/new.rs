@@ -49,8 +49,9 @@ pub(crate) fn filled<'py, T: Item>(
     // SAFETY: `PyArray_New` returns an exact array here.
     let (fields, _) = unsafe { fields(&array) };
     let len = sizes.iter().product::<usize>();
-    // SAFETY: the array is new, so nobody else has its memory, and has `len` elements of type `T`.
-    // They are initialised here if `T` needs it: zero bytes are a value of `bool` and `usize`.
+    // SAFETY: the array is new, so no other code has a reference to its memory. It has `len`
+    // elements of type `T`. They are initialised here if `T` needs it: zero bytes are a value of
+    // `bool` and `usize`.
     let elements = unsafe {
         if T::NEEDS_VALUE {
             ptr::write_bytes(fields.data.cast::<T>(), 0, len);

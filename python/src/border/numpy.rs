@@ -2,7 +2,7 @@
 //!
 //! The fields read here lie at the same place in numpy 1 and 2 (numpy/ndarraytypes.h:
 //! `PyArrayObject_fields`, `PyArray_Descr`, `PyArray_DescrProto`). Importing this package does not
-//! import numpy: as long as nobody has, no object is an array of numpy.
+//! import numpy. Before a program imports numpy, no object is an array of numpy.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -67,7 +67,7 @@ const INTEGER: u8 = u8::MAX;
 /// The names of numpy's C module, in numpy 2 and in numpy 1.
 const MODULES: [&str; 2] = ["numpy._core._multiarray_umath", "numpy.core._multiarray_umath"];
 
-/// Whether numpy is there: imported before, or imported now if `import` is set.
+/// Whether numpy is imported. Imports numpy if `import` is set and numpy is installed.
 ///
 /// # Errors
 /// ImportError if numpy's binary interface is newer than those known here.
@@ -187,7 +187,8 @@ pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Fl
     let (sizes, item) = (array.sizes(), format.size_in_bytes());
     let swapped = descr.byteorder == OTHER_ORDER;
     if array.flags & C_CONTIGUOUS == 0 || swapped {
-        // SAFETY: sizes and strides are those of the array, whose elements have `item` bytes.
+        // SAFETY: numpy's sizes and strides name elements of the array. Each has `item` bytes, by
+        // its type. There are `nd` sizes and `nd` strides.
         let bytes = unsafe { room.copy(array.data, sizes, array.strides(), (1, item), swapped)? };
         return Some(Flat { bytes, format, sizes, copied: true });
     }
@@ -242,8 +243,8 @@ unsafe fn read_fields<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     let mut shape = shape.ok_or_else(|| value("a size of x is negative"))?;
     let unit = if shape.in_elements(item) { item } else { 1 };
     let owner = Owner::Object(x.clone());
-    // SAFETY: numpy's sizes and strides name elements of one allocation, which the array keeps
-    // alive as its owner. An integer has at least `item` bytes.
+    // SAFETY: numpy's sizes and strides name elements of one allocation. The owner, a reference to
+    // the array, keeps it alive. An integer has at least `item` bytes.
     let mut result = unsafe { Array::new(kind, array.data, (unit, item), shape, owner)? };
     result.swapped = descr.byteorder == OTHER_ORDER;
     result.writable = array.flags & WRITEABLE != 0;
@@ -260,26 +261,22 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         return unsafe { read_fields(x) }.map(Some);
     }
     let Some(ndarray) = ndarray(x.py())? else { return Ok(None) };
-    if !x.is_instance(&ndarray)? {
+    // The type decides: `isinstance` also believes an attribute `__class__`.
+    if !x.get_type().is_subclass(&ndarray)? {
         return Ok(None);
     }
-    // numpy imports `numpy.ma` late, and no masked array exists before.
+    // By its attributes, since `numpy.ma` may not be imported.
     if x.hasattr("_sharedmask")? && x.hasattr("filled")? {
         return Err(type_error(
             "x is a masked array: pass x.compressed() to leave the masked elements out, or x.data \
              to look at them too",
         ));
     }
-    // SAFETY: `x` is an instance of the type. `isinstance` may be fooled by `__class__`, so the
-    // type decides once more.
-    if !x.get_type().is_subclass(&ndarray)? {
-        return Ok(None);
-    }
     // SAFETY: the type of `x` is a subclass of `numpy.ndarray`.
     unsafe { read_fields(x) }.map(Some)
 }
 
-/// What the elements are, and the bytes of one. Of integers the bytes do not matter.
+/// What the elements are, and the bytes of one. For integers, which are not read, always 1 byte.
 fn kind(x: &Bound<'_, PyAny>, descr: &Descr) -> PyResult<(Kind, usize)> {
     if let Some(format) = known(descr) {
         return Ok((Kind::Float(format), format.size_in_bytes()));

@@ -17,7 +17,7 @@ pub(super) type Checked = (PathBuf, Result<Report, Error>);
 #[pyclass(frozen, module = "nonfinite._native")]
 pub(crate) struct Document {
     content: Content,
-    /// The exit status of the command.
+    /// The exit status of the command, for all files.
     #[pyo3(get)]
     status: u8,
 }

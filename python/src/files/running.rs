@@ -38,7 +38,7 @@ impl Watch {
     }
 }
 
-/// The progress that nobody wants to see.
+/// The value of `progress` for work that reports none.
 pub(super) fn no_progress(py: Python<'_>) -> Bound<'_, PyAny> {
     py.None().into_bound(py)
 }
@@ -60,13 +60,12 @@ impl Observer for Watch {
     }
 }
 
-/// The way to wait for work that is to stop.
+/// How long to wait for work that was told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The work changes nothing, and may go on for a while.
+    /// For `PATIENCE`: the work only reads, so it may go on unattended.
     Read,
-    /// The work removes what it has begun, and gets all the time it needs, or until a second
-    /// Ctrl-C.
+    /// Until the work ends or Ctrl-C comes again: the work removes the file that it has begun.
     CleanUp,
 }
 

@@ -23,3 +23,8 @@ def default_domain_library_path() -> str:
     For `SessionOptions.register_custom_ops_library`. A session can have both libraries.
     """
     return str(Path(__file__).parent / _NAME.format("_default_domain"))
+
+
+def trace_library_path() -> str:
+    """The library with the operator `Sink`, for `nonfinite.trace_onnx`."""
+    return str(Path(__file__).parent / _NAME.format("_trace"))

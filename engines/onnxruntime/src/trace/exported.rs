@@ -6,8 +6,8 @@ use std::{ffi, slice};
 use nonfinite::TensorView;
 
 use super::look::Look;
+use super::runtime::format_of;
 use super::table::{self, Event, Row};
-use crate::operator::format_of;
 
 /// The version of the functions and structs here. It changes with each change of a struct.
 #[unsafe(no_mangle)]

@@ -2,7 +2,7 @@
 
 use nonfinite::{Format, Occurrences, Stats};
 
-/// In the place of an index: there is none.
+/// The value of a field that has no index.
 pub(super) const NONE: u64 = u64::MAX;
 
 /// What a tensor holds. Read by C and Python: see `native.py` of the Python package.
@@ -30,7 +30,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// Of no elements.
+    /// Of a sink that has seen no tensor.
     pub(super) const EMPTY: Self = Self {
         elements: 0,
         nan: 0,
@@ -63,27 +63,12 @@ impl Look {
             min: value(stats.min),
             max: value(stats.max),
             max_abs: value(stats.max_abs),
-            limit: limit(format),
+            limit: format.to_f64(format.max_bits()),
         }
     }
 
     /// Whether the tensor has a NaN or an infinity.
-    pub(super) fn bad(&self) -> bool {
+    pub(super) fn has_non_finite(&self) -> bool {
         self.nan + self.pos_inf + self.neg_inf != 0
-    }
-}
-
-/// The largest finite number of a format that ONNX has.
-fn limit(format: Format) -> f64 {
-    match format {
-        Format::F64 => f64::MAX,
-        Format::F32 => f64::from(f32::MAX),
-        Format::Bf16 => f64::from_bits(0x47EF_E000_0000_0000),
-        Format::F16 => 65504.0,
-        Format::F8E4M3Fn => 448.0,
-        Format::F8E4M3FnUz => 240.0,
-        Format::F8E5M2 | Format::F8E5M2FnUz => 57344.0,
-        Format::F8E8M0Fnu => f64::from_bits(0x47E0_0000_0000_0000),
-        _ => f64::NAN,
     }
 }

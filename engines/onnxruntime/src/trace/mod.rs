@@ -14,6 +14,7 @@
 
 mod exported;
 mod look;
+mod runtime;
 mod sink;
 mod table;
 

@@ -5,24 +5,24 @@ use std::ffi::{c_char, c_int, c_void};
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nonfinite::{Format, Stats, TensorView};
+use nonfinite::{Elements, Stats, TensorView};
 use ort_sys::{
-    ONNXTensorElementDataType as ElementType, OrtApi, OrtCustomOp,
-    OrtCustomOpInputOutputCharacteristic, OrtKernelContext, OrtKernelInfo, OrtMemType,
+    ONNXTensorElementDataType as ElementType, OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo,
     OrtStatusPtr,
 };
 
 use super::look::Look;
+use super::runtime::format_of;
 use super::table::{self, Shape, Table};
-use crate::api::{API_VERSION, Api, Failure};
-use crate::operator::format_of;
+use crate::api::{Api, Failure};
+use crate::declared::DECLARED;
 
-/// Bytes from which on several threads look at a tensor. With fewer, waking them takes longer than
-/// they save.
+/// The least bytes of a tensor that several threads look at. For fewer bytes, waking the threads
+/// takes longer than they save.
 const PARALLEL_BYTES: usize = 256 << 10;
 
-/// Parts into which a tensor of [`PARALLEL_BYTES`] is cut at most. More than most machines have
-/// cores; a part has at least half of `PARALLEL_BYTES`.
+/// The most parts of a tensor: more than most machines have cores. A part has at least half of
+/// [`PARALLEL_BYTES`].
 const PARTS: usize = 32;
 
 /// The description of the operator for the runtime, and our data, which each call gets back.
@@ -36,33 +36,15 @@ struct Operator {
 /// The operators of the domain `nonfinite.trace`. They live forever.
 pub(crate) fn operators(api: Api) -> [*const OrtCustomOp; 1] {
     let declared = OrtCustomOp {
-        version: API_VERSION,
-        CreateKernel: None,
         GetName: Some(get_name),
-        GetExecutionProviderType: Some(get_execution_provider_type),
         GetInputType: Some(any_type),
-        GetInputTypeCount: Some(one),
         GetOutputType: Some(any_type),
         GetOutputTypeCount: Some(none),
-        KernelCompute: None,
         KernelDestroy: Some(destroy),
-        GetInputCharacteristic: Some(required),
-        GetOutputCharacteristic: Some(required),
-        GetInputMemoryType: Some(get_input_memory_type),
-        GetVariadicInputMinArity: Some(no),
-        GetVariadicInputHomogeneity: Some(no),
-        GetVariadicOutputMinArity: Some(no),
-        GetVariadicOutputHomogeneity: Some(no),
         CreateKernelV2: Some(create),
         KernelComputeV2: Some(compute),
-        InferOutputShapeFn: None,
         GetStartVersion: Some(first_version),
-        GetEndVersion: Some(last_version),
-        // Later than `API_VERSION`.
-        GetMayInplace: None,
-        ReleaseMayInplace: None,
-        GetAliasMap: None,
-        ReleaseAliasMap: None,
+        ..DECLARED
     };
     [(&raw const *Box::leak(Box::new(Operator { declared, api }))).cast()]
 }
@@ -101,10 +83,12 @@ impl Sink {
             // moves nor changes during the call.
             unsafe { slice::from_raw_parts(input.data.cast::<u8>(), elements * size) }
         };
+        let elements = Elements::from_bytes(data, format);
+        let elements = elements.map_err(|_| api.invalid(c"nonfinite: half an element"))?;
         let stats = if data.len() < PARALLEL_BYTES {
-            stats_of(data, format)
+            TensorView::from(elements).stats()
         } else {
-            parallel_stats(api, context, data, format)?
+            parallel_stats(api, context, elements)?
         };
         let shape = Shape::new(input.element, &input.shape);
         self.table.write(self.number, shape, Look::new(&stats, format));
@@ -112,47 +96,45 @@ impl Sink {
     }
 }
 
-/// `data` is whole elements of `format`.
-fn stats_of(data: &[u8], format: Format) -> Stats {
-    TensorView::from_bytes(data, format).map(|view| view.stats()).unwrap_or_default()
-}
-
 /// A tensor that several threads look at, each at some of the parts.
 struct Shared<'a> {
-    data: &'a [u8],
-    format: Format,
-    /// Bytes of each part except the last one.
+    elements: Elements<'a>,
+    /// The number of elements of each part except the last one.
     part: usize,
     found: [Mutex<Stats>; PARTS],
 }
 
+/// There is at least one element.
 fn parallel_stats(
     api: Api,
     context: *mut OrtKernelContext,
-    data: &[u8],
-    format: Format,
+    elements: Elements<'_>,
 ) -> Result<Stats, Failure> {
-    let size = format.size_in_bytes();
+    let bytes = elements.as_bytes().len();
     // A multiple of 4096, so of the size of an element too.
-    let part = data.len().div_ceil(PARTS).next_multiple_of(4096).max(PARALLEL_BYTES / 2);
-    let parts = data.len().div_ceil(part);
+    let part = bytes.div_ceil(PARTS).next_multiple_of(4096).max(PARALLEL_BYTES / 2);
+    let parts = bytes.div_ceil(part);
+    let part = part / elements.format().size_in_bytes();
     let found = std::array::from_fn(|_| Mutex::new(Stats::default()));
-    let shared = Shared { data, format, part, found };
-    // SAFETY: the call returns after the last call of `look_at_part`, so that `shared` lives.
+    let shared = Shared { elements, part, found };
+    // SAFETY: `look_at_part` takes a `Shared`. Threads may share one: its fields are a borrowed
+    // slice, numbers and mutexes. The call returns after the last call of `look_at_part`, so
+    // `shared` outlives all of them.
     unsafe { api.parallel_for(context, look_at_part, parts, (&raw const shared).cast())? };
     let found = shared.found.into_iter().take(parts);
     let found = found.map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(found
         .enumerate()
-        .map(|(index, stats)| stats.behind(index * part / size))
+        .map(|(index, stats)| stats.behind(index * part))
         .fold(Stats::default(), Stats::join))
 }
 
 unsafe extern "system" fn look_at_part(shared: *mut c_void, index: usize) {
-    // SAFETY: `parallel_stats` passes a `Shared`, which the threads only share.
+    // SAFETY: `parallel_stats` passes a `Shared` that outlives this call.
     let shared = unsafe { &*shared.cast_const().cast::<Shared<'_>>() };
-    let rest = &shared.data[index * shared.part..];
-    let stats = stats_of(&rest[..rest.len().min(shared.part)], shared.format);
+    let (_, rest) = shared.elements.split_at(index * shared.part);
+    let (part, _) = rest.split_at(rest.len().min(shared.part));
+    let stats = TensorView::from(part).stats();
     *shared.found[index].lock().unwrap_or_else(PoisonError::into_inner) = stats;
 }
 
@@ -203,43 +185,16 @@ unsafe extern "system" fn get_name(_: *const OrtCustomOp) -> *const c_char {
     c"Sink".as_ptr()
 }
 
-unsafe extern "system" fn get_execution_provider_type(_: *const OrtCustomOp) -> *const c_char {
-    c"CPUExecutionProvider".as_ptr()
-}
-
 /// The runtime takes `UNDEFINED` for any tensor type. Saved graphs say no type for most
 /// intermediate tensors, so that a typed operator would not load.
 unsafe extern "system" fn any_type(_: *const OrtCustomOp, _: usize) -> ElementType {
     ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED
 }
 
-unsafe extern "system" fn one(_: *const OrtCustomOp) -> usize {
-    1
-}
-
 unsafe extern "system" fn none(_: *const OrtCustomOp) -> usize {
-    0
-}
-
-unsafe extern "system" fn required(
-    _: *const OrtCustomOp,
-    _: usize,
-) -> OrtCustomOpInputOutputCharacteristic {
-    OrtCustomOpInputOutputCharacteristic::INPUT_OUTPUT_REQUIRED
-}
-
-unsafe extern "system" fn get_input_memory_type(_: *const OrtCustomOp, _: usize) -> OrtMemType {
-    OrtMemType::OrtMemTypeDefault
-}
-
-unsafe extern "system" fn no(_: *const OrtCustomOp) -> c_int {
     0
 }
 
 unsafe extern "system" fn first_version(_: *const OrtCustomOp) -> c_int {
     1
-}
-
-unsafe extern "system" fn last_version(_: *const OrtCustomOp) -> c_int {
-    c_int::MAX
 }

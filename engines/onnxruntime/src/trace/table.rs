@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::look::{Look, NONE};
 
-/// Dimensions that a row keeps.
+/// The most dimensions that a shape keeps.
 const RANK: usize = 8;
 
-/// Calls that a table keeps, of those that saw a NaN or an infinity. Room for all of them is
-/// reserved when the table is opened.
+/// The most events that a table keeps. Their memory is allocated when the table is opened.
 const EVENTS: usize = 1 << 14;
 
 /// The shape of a tensor.
@@ -38,14 +37,14 @@ impl Shape {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Row {
-    /// How often the sink has run.
+    /// The number of calls of the sink.
     calls: u64,
-    /// In how many calls there was a NaN or an infinity.
+    /// The number of calls that saw a NaN or an infinity.
     bad_calls: u64,
     /// The place of the first call in the order of all calls of the table.
     sequence: u64,
-    /// The call that `shape` and `look` are of, from 0: the last call before the first event of
-    /// the table, or the first call if the first one came later.
+    /// The number, from 0, of the call that `shape` and `look` describe: the last call up to the
+    /// first event of the table, or call 0 if that came after the event.
     kept_call: u64,
     /// The largest magnitude of a finite number in any call, or NaN.
     largest: f64,
@@ -101,7 +100,7 @@ impl Table {
         self.rows.len()
     }
 
-    /// Writes down one call of the sink `number`, which is below [`Table::rows`].
+    /// Records a call of the sink `number`, which is below [`Table::rows`].
     pub(super) fn write(&self, number: usize, shape: Shape, look: Look) {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
         let mut row = lock(&self.rows[number]);
@@ -113,7 +112,7 @@ impl Table {
         if call == 0 || !self.any_event.load(Ordering::Relaxed) {
             (row.kept_call, row.shape, row.look) = (call, shape, look);
         }
-        if look.bad() {
+        if look.has_non_finite() {
             row.bad_calls += 1;
             self.any_event.store(true, Ordering::Relaxed);
             let mut events = lock(&self.events);
@@ -140,7 +139,7 @@ impl Table {
     }
 }
 
-/// What the mutex guards is whole after each statement, so a panic elsewhere changes nothing.
+/// Ignores poison: a panic under the lock leaves valid values, and the next call must be recorded.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

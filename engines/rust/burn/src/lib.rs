@@ -19,7 +19,7 @@
 mod view;
 
 use burn_tensor::{Bool, Tensor, TensorData};
-use nonfinite::{Census, Predicate};
+use nonfinite::{Census, Predicate, Stats, Watch};
 use view::with_view;
 
 /// Questions to a tensor of floats. burn has `is_nan`, `is_inf`, `is_finite` and `contains_nan`,
@@ -88,4 +88,24 @@ impl<const D: usize> NonFinite<D> for Tensor<D> {
     fn census(&self) -> Census {
         with_view(self, |view| view.census())
     }
+}
+
+/// [`Watch::look`] at a tensor of burn: its statistics.
+///
+/// ```
+/// use burn_tensor::{Device, Tensor};
+/// use nonfinite::{Predicate, Watch};
+///
+/// let watch = Watch::new(Predicate::NonFinite);
+/// let x = Tensor::<2>::from_data([[4f32, -1.0], [9.0, 0.0]], &Device::flex());
+/// nonfinite_burn::look(&watch, "x", &x);
+/// nonfinite_burn::look(&watch, "root", &x.sqrt());
+/// let bad = watch.first().unwrap();
+/// assert_eq!((bad.name(), bad.coordinate()), ("root", Some(&[0, 1][..])));
+/// ```
+///
+/// # Panics
+/// As the methods of [`NonFinite`].
+pub fn look<const D: usize>(watch: &Watch, name: &str, tensor: &Tensor<D>) -> Stats {
+    with_view(tensor, |view| watch.look(name, *view))
 }

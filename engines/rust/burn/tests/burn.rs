@@ -2,7 +2,7 @@
 
 use burn_tensor::{Bool, Device, Element, Tensor, TensorData};
 use half::{bf16, f16};
-use nonfinite::Predicate;
+use nonfinite::{Predicate, Watch};
 use nonfinite_burn::NonFinite;
 use nonfinite_engine_testing::inputs::{Float, finite, values};
 
@@ -53,6 +53,12 @@ fn agree<T: Float + Element>(device: &Device) {
             }
             assert_eq!(x.census().nan.count, x.count_of(Predicate::Nan));
             assert!(!x.all_finite() && x.any_nan());
+            let watch = Watch::new(Predicate::NonFinite);
+            let stats = nonfinite_burn::look(&watch, "x", &x);
+            assert_eq!((stats.census, watch.totals().bad_tensors), (x.census(), 1));
+            let bad = watch.first().expect("not all are finite");
+            let first = x.position_of(Predicate::NonFinite).expect("not all are finite");
+            assert_eq!(bad.coordinate(), Some(&first[..]));
         }
         let x = tensor(finite::<T>(shape[0] * shape[1]), shape, device);
         assert!(x.all_finite() && !x.any_nan());

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use nonfinite::{Predicate, TensorView};
+use nonfinite::{Predicate, Stats, TensorView, Watch};
 use tract_onnx::prelude::*;
 use tract_onnx::tract_core::plan::eval;
 
@@ -63,15 +63,53 @@ pub fn run_without(
     })
 }
 
+/// Runs a model to its end, and shows the watch what each node computes. An output has the name
+/// that the model gives it, or else the name of its node. Inputs and constants of the model are
+/// nodes, too. What [`run_without`] passes over is passed over here.
+///
+/// # Errors
+/// All errors of tract.
+pub fn run_watched(
+    plan: &Arc<TypedSimplePlan>,
+    inputs: TVec<TValue>,
+    watch: &Watch,
+) -> TractResult<TVec<TValue>> {
+    plan.spawn()?.run_plan_with_eval(inputs, |context, state, node, inputs| {
+        let outputs = eval(context, state, node, inputs)?;
+        for (output, x) in outputs.iter().enumerate() {
+            let label = plan.model().outlet_label(OutletId::new(node.id, output));
+            look(watch, label.unwrap_or(&node.name), x)?;
+        }
+        TractResult::Ok(outputs)
+    })
+}
+
+/// [`Watch::look`] at a tensor of tract: its statistics. `None` if it does not hold floating-point
+/// numbers, or holds packed weights, which the watch does not count.
+///
+/// # Errors
+/// If the memory of the tensor cannot be read.
+pub fn look(watch: &Watch, name: &str, x: &Tensor) -> TractResult<Option<Stats>> {
+    with_view(x, |view| watch.look(name, view))
+}
+
 /// The coordinate of the first element for which `predicate` holds.
 fn first(x: &Tensor, predicate: Predicate) -> TractResult<Option<Vec<usize>>> {
+    let first = with_view(x, |view| {
+        let mut coordinate = vec![0; view.sizes().len()];
+        let index = view.position(predicate)?;
+        view.coordinate(index, &mut coordinate).expect("an index of this view");
+        Some(coordinate)
+    })?;
+    Ok(first.flatten())
+}
+
+/// Calls `run` with a view of the tensor. None if it does not hold floating-point numbers, or holds
+/// packed weights.
+fn with_view<R>(x: &Tensor, run: impl FnOnce(TensorView<'_>) -> R) -> TractResult<Option<R>> {
     if !x.is_plain() {
         return Ok(None); // quantized weights, packed
     }
     let Some(elements) = crate::elements(x)? else { return Ok(None) };
-    let view = TensorView::shaped(elements, x.shape())?;
-    let Some(index) = view.position(predicate) else { return Ok(None) };
-    let mut coordinate = vec![0; x.rank()];
-    view.coordinate(index, &mut coordinate)?;
-    Ok(Some(coordinate))
+    Ok(Some(run(TensorView::shaped(elements, x.shape())?)))
 }

@@ -15,7 +15,7 @@
 mod checked;
 mod operators;
 
-pub use checked::{BadOutput, run_finite, run_without};
+pub use checked::{BadOutput, look, run_finite, run_watched, run_without};
 use nonfinite::{Element, Elements};
 pub use operators::register;
 use tract_onnx::prelude::*;

@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use nonfinite::Predicate;
+use nonfinite::{Predicate, Watch};
 use nonfinite_engine_testing::inputs::{Float, finite, values};
 use nonfinite_engine_testing::onnx::{Model, Type};
-use nonfinite_tract::{BadOutput, register, run_finite, run_without};
+use nonfinite_tract::{BadOutput, look, register, run_finite, run_watched, run_without};
 use tract_onnx::Onnx;
 use tract_onnx::prelude::*;
 use tract_onnx::tract_core::tract_data::half::f16;
@@ -142,5 +142,37 @@ fn the_first_bad_node_is_named() -> TractResult<()> {
     values[5] = f32::INFINITY;
     let error = run(&values, Predicate::Inf).expect_err("the input");
     assert_eq!(error.downcast_ref::<BadOutput>().expect("our error").node, "x");
+    Ok(())
+}
+
+/// The watch sees what each node computes, in all threads, and the run goes on to its end.
+#[test]
+fn a_watch_sees_every_node() -> TractResult<()> {
+    let plan = roots()?;
+    let watch = Watch::new(Predicate::NonFinite);
+    let run = |values: &[f32]| -> TractResult<()> {
+        let x = || Tensor::from_shape(&[3, 4], values).map(|x| tvec![x.into_tvalue()]);
+        assert_eq!(run_watched(&plan, x()?, &watch)?, plan.run(x()?)?);
+        Ok(())
+    };
+    let clean = finite::<f32>(12);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(|| run(&clean))).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+    })?;
+    // Two runs of the nodes x and root; the mask holds no numbers.
+    let totals = watch.totals();
+    assert_eq!((totals.tensors, totals.bad_tensors, totals.elements), (4, 0, 48));
+
+    let mut values = clean.clone();
+    values[7] = -1.0;
+    run(&values)?;
+    let bad = watch.first().expect("the root of -1");
+    assert_eq!((bad.name(), bad.coordinate()), ("root", Some(&[1, 3][..])));
+    assert_eq!((watch.totals().tensors, watch.totals().bad_tensors), (6, 1));
+    let (integers, halves) = (tensor1(&[1i64, 2]), tensor1(&[f16::NAN]));
+    assert!(look(&watch, "integers", &integers)?.is_none());
+    assert_eq!(look(&watch, "halves", &halves)?.expect("numbers").census.nan.count, 1);
+    assert_eq!(watch.totals().tensors, 7);
     Ok(())
 }
