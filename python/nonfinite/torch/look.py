@@ -68,7 +68,7 @@ def values(tensor: Tensor) -> Tensor:
         return tensor
     if layout is torch.sparse_coo:
         tensor = tensor.coalesce()
-    return tensor.to_dense() if layout is torch._mkldnn else tensor.values()
+    return tensor.to_dense() if tensor.is_mkldnn else tensor.values()
 
 
 def plain(tensor: Tensor) -> Tensor | None:

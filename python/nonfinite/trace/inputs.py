@@ -116,12 +116,12 @@ def checked(graph: GraphProto, given: Mapping[str, Any]) -> dict[str, np.ndarray
     return {name: _array(name, array, types[name]) for name, array in given.items()}
 
 
-def _array(name: str, given: Any, element: int) -> np.ndarray:
+def _array(name: str, given: Any, element: Any) -> np.ndarray:
     array = np.asarray(given, order="C")
     if element in (TensorProto.UNDEFINED, TensorProto.STRING):
         return array
     dtype = helper.tensor_dtype_to_np_dtype(element)
-    if array.dtype not in (dtype, BITS.get(element, dtype)):
+    if array.dtype not in ((dtype, BITS[element]) if element in BITS else (dtype,)):
         raise ValueError(f"input {name} has the dtype {array.dtype}; the model takes {dtype}")
     return array
 
