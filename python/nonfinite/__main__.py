@@ -1,8 +1,15 @@
 """The command `nonfinite`, also as `python -m nonfinite`."""
 
+import contextlib
+import os
 import sys
 
 import nonfinite._files as _files
+
+HELP = """
+Only in the package of Python:
+  trace        Run an ONNX model, and name the node that made the first NaN
+"""
 
 
 def main() -> int:
@@ -11,7 +18,12 @@ def main() -> int:
         from nonfinite.trace.command import main as trace
 
         return trace(sys.argv[2:])
-    return _files.run_command(["nonfinite", *sys.argv[1:]])
+    status = _files.run_command(["nonfinite", *sys.argv[1:]])
+    if sys.argv[1:] in (["--help"], ["-h"], ["help"]):
+        # Written past Python's buffer, as the text above, and ignored by a pager that has ended.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(1, HELP.encode())
+    return status
 
 
 if __name__ == "__main__":

@@ -10,7 +10,13 @@ Call = Callable[[int, int], object]
 
 
 def shown(progress: bool | Call) -> bool | Call:
-    """Return the function to call. If there is none: whether to draw a bar on a terminal."""
+    """Return the function to call. If there is none: whether to draw a bar on a terminal.
+
+    Raises TypeError for what is neither a bool nor a function.
+    """
+    if not isinstance(progress, bool) and not callable(progress):
+        kind = type(progress).__name__
+        raise TypeError(f"progress is a {kind}, and must be True, False or a function")
     return _Bar() if progress is True and _in_notebook() else progress
 
 

@@ -75,8 +75,10 @@ def plan(path: Path, *, piece: int = PIECE, **options: Unpack[Options]) -> Plan:
     piece for each tensor. The options are those of `check`; `merge` uses them as well. The option
     `threads` counts for neither.
 
-    Raises the errors of `check_file`.
+    Raises the errors of `check_file`, and ValueError if `piece` is less than 1.
     """
+    if piece < 1:
+        raise ValueError(f"piece={piece}, and the least is 1 byte")
     known = checked(options, "plan")
     text, pieces = _files.plan_file(fspath(path), piece, known)
     return Plan(fspath(path), tuple(Piece(*piece) for piece in pieces), text, known)

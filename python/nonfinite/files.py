@@ -20,8 +20,13 @@ and the bytes in total, as far as they are known, about 20 times a second."""
 
 
 def as_list(paths: Path | Iterable[Path]) -> list[Path]:
-    """Return one path or several as a list."""
-    return [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+    """Return one path or several as a list. Raises TypeError for what is neither."""
+    if isinstance(paths, (str, PathLike)):
+        return [paths]
+    if isinstance(paths, bytes) or not isinstance(paths, Iterable):
+        kind = type(paths).__name__
+        raise TypeError(f"paths is a {kind}, and must be a str, an os.PathLike or several of them")
+    return list(paths)
 
 
 def check(
@@ -34,7 +39,8 @@ def check(
     options are those of `nonfinite check`: see `nonfinite.options.Options`.
 
     A file that could not be checked is in the report, with its `error`, and the report is not
-    `complete`. `Report.ok` is True if everything was looked at and nothing is bad.
+    `complete`. `Report.ok` is True if everything was looked at and nothing is bad. Of no paths, an
+    empty list, the report has no files, and is not `ok`.
 
     Raises OSError (such as FileNotFoundError) for a path that leads to no file or to one that
     cannot be read, and ValueError or TypeError for a wrong option.

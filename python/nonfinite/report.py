@@ -234,8 +234,9 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether everything was looked at, and nothing is bad."""
-        return self.exit_status == 0
+        """Whether everything was looked at, and nothing is bad. False if there are no files, as for
+        `check(glob(...))` with a pattern that no file has."""
+        return self.exit_status == 0 and bool(self.files)
 
     @property
     def bad_tensors(self) -> tuple[TensorReport, ...]:

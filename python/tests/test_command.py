@@ -52,6 +52,19 @@ def test_exit_statuses(tmp_path):
     assert b" active\n" in run("backends").stdout
 
 
+def test_the_help_has_the_command_of_python_too():
+    for word in ("--help", "-h", "help"):
+        text = run(word).stdout
+        assert text.index(b"Usage: nonfinite") < text.index(b"  trace        Run an ONNX model")
+    assert b"trace" not in run("check", "--help").stdout
+    # A pager that has ended: the pipe has no reader.
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([PROGRAM, "--help"], stdout=writer, stderr=subprocess.PIPE, timeout=120)
+    os.close(writer)
+    assert b"Traceback" not in done.stderr
+
+
 def test_the_module_is_the_command(tmp_path):
     model(tmp_path / "bad.safetensors")
     words = ["check", "--jsonl", str(tmp_path / "bad.safetensors")]

@@ -17,6 +17,7 @@ import pytest
 from sample_files import HUGE, huge, model, safetensors
 
 import nonfinite
+from nonfinite import distributed
 
 
 @pytest.fixture
@@ -188,6 +189,21 @@ def test_wrong_options_are_refused_first(options, kind, words):
     for function in [nonfinite.check, nonfinite.check_file, nonfinite.plan]:
         with pytest.raises(kind, match=words):
             function("missing.npy", **options)
+
+
+def test_wrong_paths_are_refused():
+    for function in [nonfinite.check, distributed.check]:
+        for wrong in (None, 5, b"x.npy"):
+            with pytest.raises(TypeError, match=f"paths is a {type(wrong).__name__}, and must be"):
+                function(wrong)
+        # Nothing was looked at.
+        assert not function([]).ok
+    for function in [nonfinite.check, nonfinite.check_file]:
+        with pytest.raises(TypeError, match="progress is a int"):
+            function("missing.npy", progress=5)
+    for function in [nonfinite.plan, distributed.check]:
+        with pytest.raises(ValueError, match="piece=0, and the least is 1 byte"):
+            function(__file__, piece=0)
 
 
 def test_results_are_frozen_and_can_be_pickled(models):

@@ -1,7 +1,9 @@
 """Tests of `nonfinite.trace_onnx`."""
 
 import json
+from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -12,6 +14,7 @@ from onnx_faults import (
     Case,
     embedding_row,
     f32,
+    graph_of,
     log_of_negative,
     masked_softmax,
     model_of,
@@ -19,6 +22,7 @@ from onnx_faults import (
     value,
 )
 from onnx import TensorProto as T
+from onnx import helper
 
 from nonfinite.trace.command import main
 from nonfinite.trace.onnx import trace_onnx
@@ -39,6 +43,15 @@ def test_fault_is_named(make, level):
         assert first.outputs[0].coordinate == case.coordinate
     kinds = {finding.node: finding.kind for finding in report.findings}
     assert case.more.items() <= kinds.items(), kinds
+
+
+def test_the_documentation_has_all_cases():
+    text = Path(__file__).parent.with_name("docs").joinpath("trace.md").read_text(encoding="utf-8")
+    assert f"ONNX: {len(CASES)} of {len(CASES)} are named" in text
+    for case, name in ((make(), make.__name__.replace("_", " ")) for make in CASES):
+        place = f" in {case.graph}, call {case.call}" if case.graph else ""
+        row = next(line for line in text.splitlines() if line.startswith(f"| {name} | "))
+        assert f"| {case.node} (" in row and row.endswith(f"){place} | {case.kind} |")
 
 
 def test_the_answers_do_not_depend_on_threads():
@@ -158,6 +171,9 @@ def test_inputs_of_types_that_numpy_lacks():
     made = model_of(nodes, inputs=[value("x", T.BFLOAT16, [3])])
     bits = (f32(1, -2, 3).view(np.uint32) >> 16).astype(np.uint16)
     assert trace_onnx(made, {"x": bits}).first.node == "log"
+    assert trace_onnx(made, {"x": f32(1, -2, 3).astype(ml_dtypes.bfloat16)}).first.node == "log"
+    with pytest.raises(ValueError, match="float16; the model takes bfloat16"):
+        trace_onnx(made, {"x": np.ones(3, np.float16)})
     bits[0] = 0x7F80
     report = trace_onnx(made, {"x": bits})
     assert (report.first.node, report.bad_inputs[0].pos_inf) == ("widen", 1)
@@ -182,6 +198,21 @@ def test_wrong_arguments():
         trace_onnx(made, {"x": f32(1), "z": f32(1)})
     with pytest.raises(ValueError, match="level"):
         trace_onnx(made, {"x": f32(1)}, level="FAST")
+    with pytest.raises(ValueError, match="threads is -3"):
+        trace_onnx(made, {"x": f32(1)}, threads=-3)
+    with pytest.raises(TypeError, match="inputs is a list"):
+        trace_onnx(made, [f32(1)])
+    for wrong in ([1], [1.0], "text", None):
+        with pytest.raises(ValueError, match="input x has the dtype .*; the model takes float32"):
+            trace_onnx(made, {"x": wrong})
+    x = value("x", T.FLOAT, ["batch"])
+    open_size = model_of([node("Neg", "x", "y", "negate")], inputs=[x])
+    with pytest.raises(ValueError, match="random inputs"):
+        trace_onnx(made, {"x": f32(1)}, dims={"batch": 2})
+    with pytest.raises(ValueError, match=r"no dimensions \['batsh'\]; it has \['batch'\]"):
+        trace_onnx(open_size, dims={"batsh": 2})
+    with pytest.raises(ValueError, match="no inputs .*; it has"):
+        trace_onnx(made, shapes={"z": [1]})
 
 
 def test_command(tmp_path, capsys):
@@ -199,6 +230,10 @@ def test_command(tmp_path, capsys):
     assert 'class="first"' in html and "http" not in html and "<script" not in html
     np.savez(arrays, x=f32(2, 3))
     assert main([str(model), "--input", str(arrays)]) == 0
+    np.save(tmp_path / "x.npy", f32(2, 3))
+    for wrong in (model, tmp_path / "x.npy"):
+        assert main([str(model), "--input", str(wrong)]) == 2
+        assert f"{wrong} is no .npz file" in capsys.readouterr().err
     assert main([str(tmp_path / "missing.onnx")]) == 2
     assert "missing.onnx" in capsys.readouterr().err
 
@@ -217,3 +252,69 @@ def test_a_clean_model_needs_fewer_sinks():
     # A bad weight behind a node that only moves values is seen by the second run.
     bad = model_of([node("Concat", "x w", "y", "concat", axis=0)], {"w": f32(NAN)})
     assert trace_onnx(bad, {"x": f32(1)}).first.node == "concat"
+
+
+def test_branches_that_use_a_name_twice():
+    def branch(operator):
+        return graph_of([node(operator, "x zeros", "t", operator)], [], [value("t", T.FLOAT, [2])])
+
+    inputs = [value("x", T.FLOAT, [2]), value("zeros", T.FLOAT, [2]), value("flag", T.BOOL, [])]
+    for flag, branches in ((True, ("Div", "Mul")), (False, ("Mul", "Div"))):
+        yes, no = map(branch, branches)
+        nodes = [node("If", "flag", "y", "choose", then_branch=yes, else_branch=no)]
+        arrays = {"x": f32(1, 0), "zeros": f32(1, 0), "flag": np.array(flag)}
+        assert trace_onnx(model_of(nodes, {}, inputs), arrays).first.node == "Div"
+
+
+def test_bad_values_that_no_node_makes_are_not_clean():
+    """A bad input goes through nodes that only move elements, or nodes became a bad constant."""
+    moved = model_of([node("Reshape", "x shape", "y", "reshape")], {"shape": np.array([-1])})
+    report = trace_onnx(moved, {"x": f32(1, NAN)})
+    assert (report.clean, report.first, report.bad_outputs) == (False, None, ("y",))
+    assert "bad outputs of the model: y; the values are those of an input" in str(report)
+    # The -Inf of a mask is intended.
+    assert trace_onnx(moved, {"x": f32(1, -INF)}).clean
+    nodes = [node("Sqrt", "minus", "y", "root"), node("Neg", "x", "z", "negate")]
+    made = model_of(nodes, {"minus": f32(-1)}, outputs=[value("y"), value("z")])
+    report = trace_onnx(made, {"x": f32(1)})
+    assert (report.clean, report.first.node, report.bad_outputs) == (False, "root", ("y",))
+
+
+def test_maximum_of_nothing_is_infinite():
+    nodes = [node("ReduceMax", "x axis", "y", "maximum", keepdims=0)]
+    made = model_of(nodes, {"axis": np.array([1])}, [value("x", T.FLOAT, [2, 0])])
+    report = trace_onnx(made, {"x": np.zeros((2, 0), np.float32)})
+    assert report.first.node == "maximum"
+
+
+def test_a_node_does_not_reach_itself():
+    """The runtime puts casts around the operator of f16."""
+    nodes = [node("MatMul", "x w", "p", "matmul"), node("Neg", "p", "y", "negate")]
+    inputs, outputs = [value("x", T.FLOAT16, [1, 3])], [value("y", T.FLOAT16)]
+    made = model_of(nodes, {"w": np.full((3, 3), INF, np.float16)}, inputs, outputs)
+    report = trace_onnx(made, {"x": np.zeros((1, 3), np.float16)})
+    assert (report.first.node, report.reached) == ("matmul", ("negate",))
+
+
+def test_a_tensor_without_elements_carries_nothing():
+    nodes = [node("Exp", "x", "e", "exp"), node("Mul", "e none", "y", "mul"),
+             node("Relu", "e", "z", "relu")]  # fmt: skip
+    inputs = [value("x", T.FLOAT, [1, 2]), value("none", T.FLOAT, [0, 2])]
+    made = model_of(nodes, {}, inputs, [value("y"), value("z")])
+    arrays = {"x": f32([1, 100]), "none": np.zeros((0, 2), np.float32)}
+    report = trace_onnx(made, arrays)
+    assert (report.first.node, report.bad_outputs) == ("exp", ("z",))
+    assert trace_onnx(made, arrays | {"x": f32([1, 2])}).clean
+
+
+def test_sequences_are_looked_through():
+    """A sink cannot look at a sequence. The tensors in it are looked at before."""
+    made = [node("Log", "x", "l", "log"), node("SequenceConstruct", "x l", "s", "sequence")]
+    joined = model_of([*made, node("ConcatFromSequence", "s", "y", "join", axis=0)])
+    report = trace_onnx(joined, {"x": f32(1, -1)})
+    assert (report.first.node, len(report.findings)) == ("log", 1)
+    output = helper.make_tensor_sequence_value_info("s", T.FLOAT, None)
+    assert trace_onnx(model_of(made, outputs=[output]), {"x": f32(-1)}).first.node == "log"
+    # Only the good tensor is taken out.
+    one = model_of([*made, node("SequenceAt", "s zero", "y", "at")], {"zero": np.array(0)})
+    assert trace_onnx(one, {"x": f32(-1)}).clean

@@ -22,6 +22,7 @@ from torch_faults import (
 )
 
 from nonfinite.torch import BadValueError, UnsupportedError, watch
+from nonfinite.torch.look import look
 
 HERE = Path(__file__)
 
@@ -364,3 +365,234 @@ def test_frozen_and_shared_modules():
     finding = error.value.finding
     assert (finding.phase, finding.module) == ("backward", "3")
     assert finding.line == line_of("sqrt backward")
+
+
+class Attention(nn.Module):
+    """The attention reads the weight of `out_proj`, whose module is never called."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 1, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x)[0]  # fault: attention backward
+
+
+class Tied(nn.Module):
+    """The embedding, whose weight is the name of the parameter, has a finite gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(5, 4), nn.Linear(4, 5, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        return self.head(self.embedding(tokens) * 1e30)  # fault: tied backward
+
+
+class Recurrent(nn.Module):
+    """The first of two calls of a module has a bad gradient, and backward comes to it last."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(4, 4, bias=False)
+
+    def forward(self, x):
+        first = self.cell(x * 1e3)  # fault: recurrent backward
+        return first * 1e30 + self.cell(x)
+
+
+class Branches(nn.Module):
+    """A module and an operation of the caller read the same tensor: the operation is at fault."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.one(x)
+        return self.two(x) + (x * 0).sqrt()  # fault: branch backward
+
+
+TOKENS = torch.tensor([1, 2])
+ONES = torch.ones(1, 3, 4)
+SUSPECTS = [
+    ("attention backward", Attention, ONES * 1e10, 3e33, "attention", "aten.mm.default in Addmm"),
+    ("tied backward", Tied, TOKENS, 1e30, "", "aten.mm.default in Mm"),
+    ("recurrent backward", Recurrent, ONES, 1e8, "cell", "aten.mm.default in Mm"),
+    ("branch backward", Branches, ONES, 1, "", "aten.div.Tensor in Sqrt"),
+]
+
+
+@pytest.mark.parametrize(
+    "name,make,x,gradient,module,operator", SUSPECTS, ids=lambda each: str(each)[:20]
+)
+def test_gradients_with_several_suspects(name, make, x, gradient, module, operator):
+    torch.manual_seed(0)
+    model = make()
+    with pytest.raises(BadValueError) as error, watch(model):
+        y = model(x)
+        y.backward(torch.full_like(y, gradient))
+    finding = error.value.finding
+    assert (finding.kind, finding.phase, finding.module) == ("origin", "backward", module)
+    assert finding.operator.startswith(operator)
+    # The line of the forward pass, also where all frames of the operation are those of torch.
+    assert (finding.file, finding.line) == (str(HERE), line_of(name, HERE))
+
+
+def test_buffers_that_are_replaced_are_left_as_they_were():
+    class Counting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(1))
+
+        def forward(self, x):
+            self.calls = self.calls + 1
+            return torch.log(x - self.calls)
+
+    model = Counting()
+    with watch(model, on_bad="record") as found:
+        model(torch.zeros(2))
+    assert found.first.operator == "aten.log.default"
+    assert model.calls.item() == 1
+
+
+def test_wrong_arguments():
+    for wrong in (None, torch.ones(2), lambda x: x):
+        with pytest.raises(TypeError, match=r"needs a torch.nn.Module, and got a"):
+            watch(wrong)
+    with pytest.raises(TypeError, match="scaler is a float"):
+        watch(nn.Linear(2, 2), scaler=2.0)
+    found = watch(nn.Linear(2, 2))
+    with found, pytest.raises(RuntimeError, match="in use"), found:
+        pass
+    with found:
+        pass
+
+
+class Made(nn.Module):
+    """An output made by a function of the output of a layer."""
+
+    def __init__(self, make):
+        super().__init__()
+        self.layer, self.make = nn.Linear(4, 4), make
+
+    def forward(self, x):
+        return self.make(self.layer(x) * self.factor)  # fault: made
+
+    factor = 1.0
+
+
+KINDS = {
+    "coo": lambda x: x.to_sparse(),
+    "csr": lambda x: x.to_sparse_csr(),
+    "nested": lambda x: torch.nested.as_nested_tensor([x[0], x[1, :2]]),
+    "jagged": lambda x: torch.nested.as_nested_tensor([x[0], x[1, :2]], layout=torch.jagged),
+    "mkldnn": lambda x: x.to_mkldnn(),
+    "complex": lambda x: torch.complex(x, x).conj(),
+    "f8": lambda x: x.to(torch.float8_e5m2),
+    "expanded": lambda x: x[:1].expand(5, 4),
+    "none": lambda x: x[:0],
+    "vmap": lambda x: torch.vmap(lambda row: row * 2)(x),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*[Nn]ested.*", "ignore:Sparse CSR")
+@pytest.mark.parametrize("name", KINDS)
+def test_kinds_of_tensors(name):
+    model = Made(KINDS[name])
+    with torch.no_grad(), watch(model) as found:
+        model(torch.ones(3, 4))
+    assert found.findings == []
+    model.factor = NAN
+    with torch.no_grad(), watch(model, on_bad="record") as found:
+        model(torch.ones(3, 4))
+    assert [each.line for each in found.findings] == [line_of("made", HERE)] * (name != "none")
+    for each in found.findings:
+        assert each.operator == "aten.mul.Tensor" and '"kind": "origin"' in each.to_json()
+
+
+def test_fp4_is_always_finite():
+    bits = torch.zeros(2, dtype=torch.uint8)
+    with watch(Made(lambda x: bits.view(torch.float4_e2m1fn_x2))) as found:
+        found._model(torch.ones(3, 4))
+    assert found.findings == []
+
+
+def test_index_of_a_sparse_tensor_is_that_of_its_values():
+    x = torch.zeros(5, 5)
+    x[1, 2], x[3, 4] = 1, NAN
+    found = look("x", x.to_sparse())
+    assert (found.shape, found.coordinate, found.nan) == ((2,), (1,), 1)
+
+
+def test_inference_mode():
+    with torch.inference_mode():
+        finding = run(Faulty(Logarithm()))
+        assert (finding.operator, finding.line) == ("aten.log.default", line_of("log"))
+        with watch(Faulty(nn.BatchNorm1d(4))) as found:
+            found._model(torch.randn(3, 4))
+        assert found.findings == []
+
+
+class Mapped(nn.Module):
+    """A transform runs a module, whose tensors have no numbers of their own."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(4, 4), Logarithm())
+
+    def forward(self, x):
+        return torch.vmap(self.inner)(x)
+
+
+def test_modules_in_transforms():
+    """The module around the transform is looked at, and the replay names the operation."""
+    finding = run(Mapped())
+    assert (finding.operator, finding.line) == ("aten.log.default", line_of("log"))
+    model = nn.Linear(4, 4)
+    with watch(model) as found:
+        torch.func.grad(lambda x: model(x).sum())(torch.ones(4))
+    assert found.findings == []
+
+
+class Sometimes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x, bad):
+        x = self.layer(x)
+        if bad:
+            return x + (x * 0).sqrt()  # fault: sometimes
+        return x
+
+
+def product(model, flags):
+    one, two = (model(torch.ones(2, 4), flag) for flag in flags)
+    (one * two).sum().backward()
+
+
+def sum_of_losses(model, flags):
+    sum(model(torch.ones(2, 4), flag).square().sum() for flag in flags).backward()
+
+
+@pytest.mark.parametrize("options", [{}, {"once_a_step": True}], ids=str)
+@pytest.mark.parametrize("flags", [(True, False), (False, True)])
+@pytest.mark.parametrize("train", [product, sum_of_losses])
+def test_several_calls_before_backward(train, flags, options):
+    model = Sometimes()
+    with watch(model, on_bad="record", **options) as found:
+        train(model, flags)
+    assert [each.line for each in found.findings] == [line_of("sometimes", HERE)]
+    assert found.first.operator == "aten.div.Tensor in SqrtBackward0"
+
+
+def test_calls_without_backward_are_released():
+    model = Sometimes()
+    with watch(model) as found:
+        for _ in range(9):
+            model(torch.ones(2, 4), False)
+        # Those of the last step, in which two modules were called.
+        assert len(found._calls) == 2
+    assert found._calls == []

@@ -35,11 +35,17 @@ def code_of(place: Place | None) -> str | None:
 
 
 def of_traceback(lines: list[str]) -> Place | None:
-    """The innermost line of the user's code in a traceback as text."""
+    """The innermost line of the user's code in a traceback as text.
+
+    None if the traceback leads to a replay first: the lines behind that are those of the program
+    when the replay began, in backward `loss.backward()`.
+    """
     for entry in reversed(lines):
         head = entry.strip().splitlines()[0]
         if head.startswith('File "'):
             file, _, rest = head[len('File "') :].partition('", line ')
+            if file.startswith(_OURS + os.sep):
+                return None
             if is_users(file):
                 return file, int(rest.partition(",")[0])
     return None

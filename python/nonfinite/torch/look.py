@@ -4,18 +4,19 @@
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from nonfinite._native import all_finite
 from nonfinite.trace.report import Look
 
 # How deep structures of structures are walked.
 DEPTH = 8
 
 _LOW = {torch.float16, torch.bfloat16}
+_FP4 = getattr(torch, "float4_e2m1fn_x2", None)
 
 
 def tensors(value: Any, depth: int = DEPTH) -> Iterator[Tensor]:
@@ -49,30 +50,36 @@ def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
     return value
 
 
-def _native() -> Callable[[Any], bool] | None:
-    """`nonfinite.all_finite`, if the native module has the function."""
-    try:
-        module = import_module("nonfinite._native")
-    except ImportError:
-        return None
-    found: Callable[[Any], bool] | None = getattr(module, "all_finite", None)
-    return found
+def version(tensor: Tensor) -> int:
+    """How often a tensor was changed in place. -1 in inference mode, which does not count."""
+    return -1 if tensor.is_inference() else tensor._version
 
 
-all_finite_native = _native()
+def in_transform() -> bool:
+    """Whether a transform such as torch.vmap runs. Tensors have no numbers of their own then."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def values(tensor: Tensor) -> Tensor:
+    """A dense tensor with the numbers of a tensor, without gradient: the values of a sparse tensor,
+    and all elements of a nested one."""
+    tensor, layout = tensor.detach(), tensor.layout
+    if layout is torch.strided and not tensor.is_nested:
+        return tensor
+    if layout is torch.sparse_coo:
+        tensor = tensor.coalesce()
+    return tensor.to_dense() if layout is torch._mkldnn else tensor.values()
 
 
 def plain(tensor: Tensor) -> Tensor | None:
     """The numbers of a tensor as a dense real tensor without gradient. None if the tensor has no
-    floating-point numbers, or no memory (device meta)."""
-    tensor = tensor.detach()
-    if tensor.layout is not torch.strided:
-        tensor = tensor.coalesce().values() if tensor.layout is torch.sparse_coo else (
-            tensor.values()
-        )
+    floating-point numbers, no NaN and no infinity (FP4), or no memory (device meta)."""
+    tensor = values(tensor)
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor.resolve_conj().resolve_neg())
     if not tensor.is_floating_point() or tensor.numel() == 0 or tensor.is_meta:
+        return None
+    if tensor.dtype is _FP4:
         return None
     return tensor.float() if tensor.itemsize == 1 else tensor
 
@@ -90,8 +97,8 @@ def finite(tensor: Tensor) -> bool:
     numbers = plain(tensor)
     if numbers is None:
         return True
-    if all_finite_native is not None and numbers.is_cpu and numbers.is_contiguous():
-        return all_finite_native(numbers)
+    if numbers.is_cpu and numbers.is_contiguous():
+        return all_finite(numbers)
     if math.isfinite(total(numbers).item()):
         return True
     return bool(torch.isfinite(numbers).all())
@@ -108,7 +115,11 @@ def flag(tensor: Tensor) -> Tensor | None:
 
 
 def look(name: str, tensor: Tensor) -> Look:
-    """The statistics of a tensor. Takes several passes: for tensors that a finding shows."""
+    """The statistics of a tensor. Takes several passes: for tensors that a finding shows.
+
+    Of a sparse or nested tensor: those of its `values`, also the shape and the index.
+    """
+    tensor = values(tensor)
     kind = str(tensor.dtype).removeprefix("torch.")
     numbers = plain(tensor)
     shape = tuple(tensor.shape)

@@ -25,6 +25,8 @@ class Found:
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
     module: Any
+    number: int
+    """How many were found before."""
     parameter: str | None = None
 
 
@@ -47,6 +49,7 @@ class Operations(TorchDispatchMode):
         self._where = where
         self._backward = backward
         self.causes: dict[int, Found] = {}
+        self._found = 0
         # Storage of bad tensors. While the tensors are kept, no other tensor gets their address.
         self._kept: list[Tensor] = []
 
@@ -100,9 +103,11 @@ class Operations(TorchDispatchMode):
             if node is not None:
                 operator += f" in {node.name()}"
                 metadata: Any = node.metadata
-                place = frames.of_traceback(metadata.get("traceback_", [])) or place
+                place = frames.of_traceback(metadata.get("traceback_", []))
             looks = self._looks(args, kwargs) if looks_before is None else looks_before
-            cause = Found(kind, operator, place, looks, outputs, self._where(), parameter)
+            module, number = self._where(), self._found
+            self._found += 1
+            cause = Found(kind, operator, place, looks, outputs, module, number, parameter)
         if cause is not None:
             for each in bad:
                 self._kept.append(each)
@@ -133,11 +138,12 @@ class Operations(TorchDispatchMode):
         return ORIGIN, None
 
     def cause_of(self, outputs: Any) -> Found | None:
-        """The operation behind bad outputs of a module."""
-        for each in tensors(outputs):
-            if (found := self.causes.get(storage(each))) is not None and not finite(each):
-                return found
-        return None
+        """The operation behind bad outputs of a module: the first in time, if there are several."""
+        found = [
+            cause for each in tensors(outputs)
+            if (cause := self.causes.get(storage(each))) is not None and not finite(each)
+        ]  # fmt: skip
+        return min(found, key=lambda cause: cause.number, default=None)
 
 
 _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
@@ -155,6 +161,8 @@ def _numbers(value: Any) -> list[float]:
 
 def storage(tensor: Tensor) -> int:
     """The address of the memory of a tensor, or its id if the tensor has none."""
+    if tensor.is_nested:
+        tensor = tensor.values()
     try:
         return tensor.untyped_storage().data_ptr() or id(tensor)
     except (NotImplementedError, RuntimeError):

@@ -9,9 +9,12 @@ class UnsupportedError(TypeError):
 
 
 def refuse(model: nn.Module) -> None:
-    """Raises UnsupportedError for models that hooks would break, or would see parts of."""
+    """Raises UnsupportedError for models that hooks would break, or would see parts of, and
+    TypeError for what is no module."""
     import torch
 
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"watch needs a torch.nn.Module, and got a {type(model).__name__}")
     if isinstance(model, torch.jit.ScriptModule):
         raise UnsupportedError("watch does not cover torch.jit: watch the model of Python")
     for path, module in model.named_modules():

@@ -2,7 +2,7 @@
 """Runs one call of a module again, to name the operation."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch.frames import Place
-from nonfinite.torch.look import finite, look, mapped, tensors
+from nonfinite.torch.look import finite, look, mapped, tensors, version
 from nonfinite.torch.operations import Found, Operations, storage
 from nonfinite.trace.report import Look
 
@@ -35,14 +35,22 @@ class Call:
     outputs: list[weakref.ref[Tensor]] = field(default_factory=list)
     grads: dict[int, Tensor] = field(default_factory=dict)
     """The gradients of the outputs, by the number of the output: all finite."""
+    released: bool = False
 
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
         return list(tensors((self.args, self.kwargs)))
 
+    def callers(self) -> "Iterator[Call]":
+        """The calls around this one, from the inside out."""
+        call = self.parent
+        while call is not None:
+            yield call
+            call = call.parent
+
     def inputs_changed(self) -> bool:
         """Whether an input was changed in place since the call."""
-        return [each._version for each in self.inputs()] != self.versions
+        return [version(each) for each in self.inputs()] != self.versions
 
     def inputs_bad(self) -> bool:
         """Whether an input has a NaN or an infinity."""
@@ -52,21 +60,51 @@ class Call:
         """Lets go of all tensors."""
         self.args = self.kwargs = None
         self.grads.clear()
+        self.released = True
+
+
+def suspects(calls: list[Call], call: Call | None, parameter: Tensor | None) -> list[Call]:
+    """Those of `calls` that may have made a bad gradient from finite ones, the likeliest first.
+
+    For a parameter: the calls of all modules that have the parameter, from the inside out. A
+    shared module has several calls. For an output of `call`: the modules that read the
+    output, and then the callers of `call`, whose own operations may read the output too.
+    """
+    if call is None:
+        users = [
+            each for each in calls if any(own is parameter for own in each.module.parameters())
+        ]
+        callers: list[Call] = []
+    else:
+        outputs = {id(each) for ref in call.outputs if (each := ref()) is not None}
+        users = [each for each in calls if outputs & {id(tensor) for tensor in each.inputs()}]
+        callers = list(call.callers())
+    # Of one depth the last call first: backward comes to that call first.
+    users = sorted(reversed(users), key=lambda each: -each.depth)
+    return [each for each in dict.fromkeys([*users, *callers]) if each.grads]
 
 
 @contextmanager
 def as_before(call: Call) -> Any:
-    """Random numbers and buffers are as before for the replay, and afterwards as they are now."""
+    """The replay draws the random numbers of the call. Afterwards the state of the random numbers
+    and the buffers are what they are now, also buffers that the replay replaces by other tensors.
+    """
     now = torch.get_rng_state()
-    buffers = [(each, each._version, each.detach().clone()) for each in call.module.buffers()]
+    buffers = [
+        (module._buffers, name, each, version(each), each.detach().clone())
+        for module in call.module.modules()
+        for name, each in module._buffers.items()
+        if each is not None
+    ]
     torch.set_rng_state(call.random)
     try:
         yield
     finally:
         torch.set_rng_state(now)
         with torch.no_grad():
-            for buffer, version, kept in buffers:
-                if buffer._version != version:
+            for owner, name, buffer, before, kept in buffers:
+                owner[name] = buffer
+                if version(buffer) != before:
                     buffer.copy_(kept)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nonfinite._native import NonFiniteError
-from nonfinite.trace.report import WORDS, Look, _plain
+from nonfinite.trace.report import WORDS, Look, as_json
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"
@@ -36,8 +36,6 @@ class Finding:
     """The rank of the process, if torch.distributed runs."""
     parameter: str | None = None
     """The bad parameter or buffer that an entry reads."""
-    expected: bool = False
-    """A gradient that overflowed under a GradScaler, which then skips the step."""
     note: str | None = None
 
     @property
@@ -47,7 +45,7 @@ class Finding:
 
     def to_json(self) -> str:
         """The finding as JSON."""
-        fields: dict[str, Any] = _plain(self)
+        fields: dict[str, Any] = as_json(self)
         return json.dumps(fields, indent=1, allow_nan=False)
 
     def __str__(self) -> str:
@@ -69,7 +67,7 @@ class Finding:
 
 
 class BadValueError(NonFiniteError):
-    """A watched model made a NaN or an infinity. `finding` says where."""
+    """A watched model made a NaN or an infinity. `finding` says where, and there is no `census`."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(str(finding))

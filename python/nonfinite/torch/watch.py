@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from nonfinite.torch import frames, replay
 from nonfinite.torch.later import Later
-from nonfinite.torch.look import finite, look, tensors
+from nonfinite.torch.look import finite, in_transform, look, tensors, version
 from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call
@@ -21,10 +21,19 @@ from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValue
 from nonfinite.trace.report import Look
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
+LOSS = (
+    "the gradient is bad where it enters the model: look at the loss, or watch with "
+    "operations=True"
+)
+RELEASED = (
+    "the model was called again before backward, and the inputs of this call are gone; watch with "
+    "operations=True names the operation"
+)
+NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
 
-# Modules that make finite outputs of finite inputs, and no NaN of infinities. They get no hooks:
-# bad values are seen in front of them or behind them, and a replay of the caller names the
-# operation.
+# Modules that seldom make bad outputs of finite inputs (a Dropout may: it multiplies). They get no
+# hooks: bad values are seen in the output of the module in front, of the next one or of the caller.
+# A replay of the caller names the operation.
 KEEP_FINITE = {
     nn.Identity, nn.Flatten, nn.ReLU, nn.ReLU6, nn.Hardtanh, nn.Sigmoid, nn.Tanh, nn.Dropout,
     nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d,
@@ -46,6 +55,8 @@ class Watch:
     ) -> None:
         if on_bad not in ("raise", "record") and not callable(on_bad):
             raise ValueError("on_bad must be 'raise', 'record' or a function")
+        if scaler is not None and not hasattr(scaler, "get_scale"):
+            raise TypeError(f"scaler is a {type(scaler).__name__}, and must be a GradScaler")
         refuse(model)
         self.findings: list[Finding] = []
         """One finding for each step in which there was one."""
@@ -63,6 +74,7 @@ class Watch:
         self._found_in: int | None = None
         self._masks: set[nn.Module] = set()
         self._paths: dict[nn.Module, str] = {}
+        self._entered = False
         self._ending = False
         self._ended = True
         self._once_a_step = once_a_step
@@ -76,6 +88,9 @@ class Watch:
         return self.findings[0] if self.findings else None
 
     def __enter__(self) -> "Watch":
+        if self._entered:
+            raise RuntimeError("this watch is in use: make another one for an inner `with`")
+        self._entered = True
         for path, module in self._model.named_modules():
             self._paths[module] = path
             if type(module) in KEEP_FINITE and module is not self._model:
@@ -104,6 +119,7 @@ class Watch:
     ) -> None:
         self._exits.close()
         self._release()
+        self._entered = False
 
     def _module(self) -> nn.Module:
         running = self._running or [call.module for call in self._stack]
@@ -112,7 +128,7 @@ class Watch:
     # Forward.
 
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or in_transform():
             return
         if self._replaying:
             self._running.append(module)
@@ -127,7 +143,7 @@ class Watch:
             args,
             kwargs,
             torch.get_rng_state(),
-            [each._version for each in tensors((args, kwargs))],
+            [version(each) for each in tensors((args, kwargs))],
             frames.caller() if self._backward else None,
             len(self._stack),
         )
@@ -140,12 +156,27 @@ class Watch:
         the other, and a checkpoint calls modules again in backward."""
         again = bool(self._calls) and self._calls[0].module is module
         if module is self._model or again or self._ended:
-            self._release()
+            if self._ended or self._ending:
+                self._release()
+            else:
+                self._release_dead()
             self._ending = self._ended = False
             self.steps += 1
 
+    def _release_dead(self) -> None:
+        """Releases the calls of models whose outputs are gone. Outputs that are left may have a
+        backward pass: a program may call the model several times, and add up the losses."""
+        kept, calls = [], self._calls
+        for call in calls:
+            root = [call, *call.callers()][-1]
+            if any(ref() is not None for ref in root.outputs):
+                kept.append(call)
+            else:
+                call.release()
+        self._calls = kept
+
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or in_transform():
             return
         if self._replaying:
             self._running.pop()
@@ -157,7 +188,7 @@ class Watch:
         for each in tensors(output):
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
-                if self._seen[1] == each._version:
+                if self._seen[1] == version(each):
                     continue
             if self._is_later(each):
                 if module not in self._masks:
@@ -165,7 +196,7 @@ class Watch:
             elif not finite(each):
                 now.append(each)
                 continue
-            self._seen = weakref.ref(each), each._version
+            self._seen = weakref.ref(each), version(each)
         if now and not self._only_a_mask(module, now):
             self._bad_output(call, output)
         if not self._stack:
@@ -246,22 +277,27 @@ class Watch:
                 self._ending = True
                 engine = torch.autograd.Variable._execution_engine
                 engine.queue_callback(self._end_of_backward)
-            bad = partial(self._bad_gradient, grad, call, number, None)
+            bad = partial(self._bad_gradient, grad, call, number)
             if self._is_later(grad):
-                call.grads[number] = grad
+                self._keep(call, number, grad)
                 self._later.ask(grad, bad)
             elif grad is self._seen_gradient or finite(grad):
-                self._seen_gradient = call.grads[number] = grad
+                self._seen_gradient = grad
+                self._keep(call, number, grad)
             else:
                 bad()
 
         return hook
 
+    def _keep(self, call: Call, number: int, grad: Tensor) -> None:
+        if not call.released:
+            call.grads[number] = grad
+
     def _parameter(self, name: str) -> Callable[[Tensor], None]:
         def hook(parameter: Tensor) -> None:
             if self._replaying or self._found_in == self.steps or parameter.grad is None:
                 return
-            bad = partial(self._bad_gradient, parameter.grad, None, 0, name)
+            bad = partial(self._bad_gradient, parameter.grad, None, 0, name, parameter)
             if self._is_later(parameter.grad):
                 self._later.ask(parameter.grad, bad)
             elif not finite(parameter.grad):
@@ -269,8 +305,16 @@ class Watch:
 
         return hook
 
-    def _bad_gradient(self, grad: Tensor, call: Call | None, number: int, name: str | None) -> bool:
-        """Names the operation behind a bad gradient. Returns True: the step is judged."""
+    def _bad_gradient(
+        self,
+        grad: Tensor,
+        call: Call | None,
+        number: int,
+        name: str | None = None,
+        parameter: Tensor | None = None,
+    ) -> bool:
+        """Names the operation behind the bad gradient of an output of `call`, or of a parameter.
+        Returns True: the step is judged."""
         if self._found_in == self.steps:
             return True
         for each in self._calls:
@@ -280,48 +324,39 @@ class Watch:
                 self.overflows += 1
                 self._found_in = self.steps
                 return True
-        through = self._through(call, name)
-        found, note = None, None
+        calls = replay.suspects(self._calls, call, parameter)
         if self._mode is not None:
-            found = self._mode.cause_of(grad)
-        elif through is None:
-            note = (
-                "the gradient is bad where it enters the model: look at the loss, or watch with "
-                "operations=True"
-            )
-        elif through.inputs_changed():
-            note = CHANGED
+            at, found, note = None, self._mode.cause_of(grad), None
         else:
-            self._replaying = True
-            try:
-                found = replay.backward(through, named(self._model), self._replayed(through))
-            except Exception as error:
-                note = f"the replay failed: {error}"
-            finally:
-                self._replaying = False
-                self._running.clear()
+            at, found, note = self._named_in_backward(calls)
+            if found is None and call is not None and call.released:
+                note = RELEASED
         title = f"gradient of {name}" if name else f"gradient of output {number}"
-        at = through or call
+        at = at or (calls[0] if calls else call)
         self._report(BACKWARD, at, found, (look(title, grad),), note)
         return True
 
-    def _through(self, call: Call | None, name: str | None) -> Call | None:
-        """The innermost call whose outputs have finite gradients, and that made the bad one."""
-        if call is None:
-            owner = self._model.get_submodule((name or "").rpartition(".")[0])
-            users = [each for each in self._calls if each.module is owner and each.grads]
-            return users[-1] if users else None
-        outputs = {id(each) for ref in call.outputs if (each := ref()) is not None}
-        users = [
-            each for each in self._calls
-            if each.grads and outputs & {id(tensor) for tensor in each.inputs()}
-        ]  # fmt: skip
-        if users:
-            return max(users, key=lambda each: each.depth)
-        parent = call.parent
-        while parent is not None and not parent.grads:
-            parent = parent.parent
-        return parent
+    def _named_in_backward(
+        self, calls: list[Call]
+    ) -> tuple[Call | None, Found | None, str | None]:
+        """Runs the backward passes of the calls again, until one has a bad gradient."""
+        note = LOSS if not calls else NOT_FOUND
+        for call in calls:
+            if call.inputs_changed():
+                note = CHANGED
+                continue
+            self._replaying = True
+            try:
+                found = replay.backward(call, named(self._model), self._replayed(call))
+            except Exception as error:
+                note = f"the replay failed: {error}"
+                continue
+            finally:
+                self._replaying = False
+                self._running.clear()
+            if found is not None:
+                return call, found, None
+        return None, None, note
 
     def _end_of_backward(self) -> None:
         self._ending, self._ended = False, True
@@ -342,7 +377,7 @@ class Watch:
     ) -> None:
         module = found.module if found else call.module if call else self._model
         place = found.place if found else None
-        if place is None or (found and phase == BACKWARD and not frames.is_users(place[0])):
+        if place is None:
             place = call.place if call else None
         if place is None and phase == FORWARD:
             place = frames.caller()

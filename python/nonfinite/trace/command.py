@@ -5,8 +5,6 @@ import sys
 from collections.abc import Sequence
 
 
-
-
 def main(arguments: Sequence[str]) -> int:
     """Runs the command. Returns 0 if nothing bad was found, 1 if so, 2 for an error."""
     parser = argparse.ArgumentParser(
@@ -24,7 +22,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: 0)")
     parser.add_argument("--allow", metavar="NAME", action="append", default=[],
                         help="a node or tensor whose infinities are intended; * as in file names")
-    parser.add_argument("--threads", type=int, help="threads of the runtime")
+    parser.add_argument("--threads", type=int,
+                        help="threads of the runtime; 0 for all CPUs (default: 0)")
     parser.add_argument("--level", choices=["ALL", "EXTENDED", "BASIC", "ORIGINAL"],
                         help="the optimisation of the graph (default: the first that works)")
     parser.add_argument("--custom-ops", metavar="LIBRARY", action="append", default=[],

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from nonfinite.trace.report import Report
-from nonfinite.trace.text import finding
+from nonfinite.trace.text import finding, without_finding
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 190, 44, 60, 16
 
@@ -28,7 +28,7 @@ def page(report: Report) -> str:
     first = report.first
     parts = [f"<h1>{escape(title)}</h1>"]
     if first is None:
-        parts.append("<p>Clean.</p>" if report.clean else "<p>No output is bad.</p>")
+        parts.append(f"<p>{escape(without_finding(report))}</p>")
     else:
         head = f"{first.kind}: {first.node} ({first.operator})"
         parts.append(f"<h2>{escape(head)}</h2><pre>{escape(chr(10).join(finding(first)))}</pre>")

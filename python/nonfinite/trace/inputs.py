@@ -12,7 +12,8 @@ from onnx import GraphProto, TensorProto, ValueInfoProto, helper
 # The size of a dimension that the model leaves open, except the first one, which becomes 1.
 OPEN_SIZE = 32
 
-# Types that numpy has no name for. Arrays of the unsigned type of the same width are their bits.
+# Types that numpy has no name for. Arrays of the unsigned type of the same width are their bits;
+# arrays of ml_dtypes are taken, too.
 BITS = {
     TensorProto.BFLOAT16: np.uint16,
     TensorProto.FLOAT8E4M3FN: np.uint8,
@@ -29,8 +30,14 @@ def wanted(graph: GraphProto) -> list[ValueInfoProto]:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file. Pickled objects are refused."""
-    with np.load(path, allow_pickle=False) as file:
+    """The arrays of an .npz file. Raises ValueError for other files and for pickled objects."""
+    try:
+        file = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError):
+        file = None
+    if not isinstance(file, np.lib.npyio.NpzFile):
+        raise ValueError(f"{path} is no .npz file: write one with numpy.savez(path, name=array)")
+    with file:
         return {name: file[name] for name in file.files}
 
 
@@ -43,15 +50,19 @@ def random(
     """Random inputs: normal numbers, booleans, and the integers 0 and 1.
 
     `dims` gives sizes by the names of open dimensions, `shapes` gives shapes by the names of
-    inputs. Raises ValueError for an input that is no tensor of numbers, and for a name in `shapes`
-    that is no input.
+    inputs. Raises ValueError for an input that is no tensor of numbers, and for a name in `dims` or
+    `shapes` that the model does not have.
     """
     found = wanted(graph)
-    if more := shapes.keys() - {value.name for value in found}:
-        raise ValueError(f"the model has no inputs {sorted(more)}")
+    names = {value.name for value in found}
+    if more := shapes.keys() - names:
+        raise ValueError(f"the model has no inputs {sorted(more)}; it has {sorted(names)}")
+    params = {dim.dim_param for value in found for dim in value.type.tensor_type.shape.dim} - {""}
+    if more := dims.keys() - params:
+        raise ValueError(f"the model has no dimensions {sorted(more)}; it has {sorted(params)}")
     source = np.random.default_rng(seed)
     return {
-        value.name: _random(value, shapes.get(value.name) or _shape(value, dims), source)
+        value.name: _random(value, shapes.get(value.name, _shape(value, dims)), source)
         for value in found
     }
 
@@ -61,8 +72,8 @@ def _shape(value: ValueInfoProto, dims: Mapping[str, int]) -> list[int]:
     for axis, dim in enumerate(value.type.tensor_type.shape.dim):
         named = dims.get(dim.dim_param) if dim.dim_param else None
         # Some exporters write -1 for an open dimension.
-        size = dim.dim_value if dim.dim_value > 0 else None
-        shape.append(named or size or (1 if axis == 0 else OPEN_SIZE))
+        size = dim.dim_value if dim.dim_value > 0 else (1 if axis == 0 else OPEN_SIZE)
+        shape.append(size if named is None else named)
     return shape
 
 
@@ -71,7 +82,9 @@ def _random(
 ) -> np.ndarray:
     tensor = value.type.tensor_type
     if not value.type.HasField("tensor_type") or tensor.elem_type == TensorProto.STRING:
-        raise ValueError(f"input {value.name} is no tensor of numbers: give it with inputs")
+        raise ValueError(
+            f"input {value.name} is no tensor of numbers, and has no random values: give the inputs"
+        )
     if tensor.elem_type in BITS:
         wide = source.standard_normal(shape, np.float32)
         if tensor.elem_type == TensorProto.BFLOAT16:
@@ -86,14 +99,31 @@ def _random(
 
 
 def checked(graph: GraphProto, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The given inputs as arrays. Raises ValueError for names that are missing or too many."""
+    """The given inputs as arrays.
+
+    Raises TypeError for what is no mapping, and ValueError for names that are missing or too many
+    and for other dtypes than those of the model.
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(f"inputs is a {type(given).__name__}, and must be a dict of arrays by name")
     names = {value.name for value in wanted(graph)}
     known = {value.name for value in graph.input}
     if missing := names - given.keys():
         raise ValueError(f"no array for the inputs {sorted(missing)} of the model")
     if more := given.keys() - known:
         raise ValueError(f"the model has no inputs {sorted(more)}; it has {sorted(known)}")
-    return {name: np.ascontiguousarray(array) for name, array in given.items()}
+    types = {value.name: value.type.tensor_type.elem_type for value in graph.input}
+    return {name: _array(name, array, types[name]) for name, array in given.items()}
+
+
+def _array(name: str, given: Any, element: int) -> np.ndarray:
+    array = np.asarray(given, order="C")
+    if element in (TensorProto.UNDEFINED, TensorProto.STRING):
+        return array
+    dtype = helper.tensor_dtype_to_np_dtype(element)
+    if array.dtype not in (dtype, BITS.get(element, dtype)):
+        raise ValueError(f"input {name} has the dtype {array.dtype}; the model takes {dtype}")
+    return array
 
 
 def feeds(graph: GraphProto, arrays: Mapping[str, np.ndarray]) -> dict[str, ort.OrtValue]:

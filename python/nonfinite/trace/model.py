@@ -25,24 +25,30 @@ MOVES = {
     ("com.microsoft.nchwc", "ReorderOutput"),
 }
 
-# Of finite inputs, these make finite outputs. The first run has no sinks behind them.
+# Of finite inputs, these make finite outputs. The first run has no sinks behind them. ReduceMax and
+# ReduceMin are not among them: of no elements they make -Inf and +Inf.
 KEEP_FINITE = set(
     "Relu Clip Sigmoid HardSigmoid Tanh Softmax Erf Softsign Abs Neg Sign Floor Ceil "
-    "Round Max Min MaxPool GlobalMaxPool ReduceMax ReduceMin Concat Split Slice Gather "
-    "GatherElements GatherND Expand Tile DepthToSpace SpaceToDepth Where Sin Cos".split()
+    "Round Max Min MaxPool GlobalMaxPool Concat Split Slice Gather GatherElements GatherND "
+    "Expand Tile DepthToSpace SpaceToDepth Where Sin Cos".split()
 )
 
 # A bad element of an input makes at least one element of the output bad: NaN stays NaN, and an
 # infinity stays one or becomes NaN (0 * Inf, Inf - Inf). The first run looks at the output only.
+# Outputs without elements carry nothing: a second run follows then.
 CARRY = {"Add", "Sub", "Mul", "MatMul"}
 
+# They make sequences and optionals of tensors. Sinks cannot look at these.
+MAKE_SEQUENCES = set(
+    "SequenceConstruct SequenceEmpty SequenceInsert SequenceErase SplitToSequence Optional".split()
+)
+
 # Outputs that are no floating-point numbers, or no tensors. Sinks cost time there and see nothing.
-NO_FLOATS = set(
+NO_FLOATS = MAKE_SEQUENCES | set(
     "Shape Size NonZero ArgMax ArgMin Equal Less LessOrEqual Greater GreaterOrEqual And Or Not Xor "
     "IsNaN IsInf StringNormalizer NonMaxSuppression QuantizeLinear DynamicQuantizeLinear "
     "ConvInteger MatMulInteger QLinearConv QLinearMatMul BitShift OneHotEncoder "
-    "SequenceConstruct SequenceEmpty SequenceInsert SequenceErase SplitToSequence SequenceMap "
-    "Optional".split()
+    "SequenceMap".split()
 )
 
 

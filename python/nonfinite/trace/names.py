@@ -5,7 +5,7 @@ optimised node, this walks back in the original graph until it meets tensors tha
 graph has too. All nodes on the way are computed by the optimised node.
 """
 
-from nonfinite.trace.model import Graph, Place
+from nonfinite.trace.model import Graph, Place, Scope
 from nonfinite.trace.report import Node
 
 
@@ -13,10 +13,23 @@ class Names:
     """The nodes of the original model, by the tensors that they make."""
 
     def __init__(self, original: Graph) -> None:
-        self._makers = {
-            name: place for place in original.places for name in place.proto.output if name
-        }
-        self.tensors = set(self._makers) | {name for _, name in original.weights}
+        makers = [
+            (place, name) for place in original.places for name in place.proto.output if name
+        ]
+        self._makers = {(place.scope.path, name): place for place, name in makers}
+        self._anywhere = {name: place for place, name in makers}
+
+    def _maker(self, scope: Scope | None, name: str) -> Place | None:
+        """The original node that makes the tensor that `name` means in a scope.
+
+        The branches of an If may use a name twice. If the path of the scope is not in the original,
+        because the runtime has changed the name of a node, any tensor of this name is taken.
+        """
+        while scope is not None:
+            if (scope.path, name) in self._makers:
+                return self._makers[scope.path, name]
+            scope = scope.parent
+        return self._anywhere.get(name)
 
     def covered(self, ran: Graph, place: Place) -> tuple[Node, ...]:
         """The nodes that `place` computes, the last one first. Empty if there is no name left."""
@@ -24,32 +37,32 @@ class Names:
         start = self._known(ran, place)
         stop = here - set(place.proto.output)
         found: dict[int, Node] = {}
-        waiting = [name for name in start if name in self._makers]
+        waiting: list[Place | None] = [*start]
         while waiting:
-            name = waiting.pop(0)
-            maker = self._makers.get(name)
+            maker = waiting.pop(0)
             if maker is None or id(maker) in found:
                 continue
             found[id(maker)] = Node(maker.label, maker.proto.op_type, _source(maker))
-            waiting += [each for each in maker.proto.input if each and each not in stop]
+            names = [each for each in maker.proto.input if each and each not in stop]
+            waiting += [self._maker(maker.scope, name) for name in names]
         return tuple(found.values())
 
     def makers_of(self, place: Place) -> list[Place]:
         """The original nodes that make the outputs of `place`."""
-        return [self._makers[name] for name in place.proto.output if name in self._makers]
+        makers = (self._maker(place.scope, name) for name in place.proto.output)
+        return [maker for maker in makers if maker is not None]
 
     def label(self, ran: Graph, place: Place) -> str:
         """The name of a node in the original, or the name that it has if there is none."""
         known = self._known(ran, place)
-        return self._makers[known[0]].label if known else place.label
+        return known[0].label if known else place.label
 
-    def _known(self, ran: Graph, place: Place) -> list[str]:
-        """The outputs, or those of the nearest consumers whose names the original has."""
+    def _known(self, ran: Graph, place: Place) -> list[Place]:
+        """The original makers of the outputs, or of those of the nearest consumers that have one.
+        """
         places, seen = [place], {place}
         while places:
-            known = [
-                name for each in places for name in each.proto.output if name in self._makers
-            ]
+            known = [maker for each in places for maker in self.makers_of(each)]
             if known:
                 return known
             keys = [key for each in places for key in ran.outputs_of(each)]

@@ -101,14 +101,16 @@ class Library:
     """The library, loaded."""
 
     def __init__(self) -> None:
+        install = "pip install ./engines/onnxruntime in a checkout of nonfinite"
         try:
-            import nonfinite_onnxruntime
+            from nonfinite_onnxruntime import trace_library_path
+        except ModuleNotFoundError as error:
+            missing = f"trace_onnx needs the wheel nonfinite_onnxruntime: {install}"
+            raise ImportError(missing) from error
         except ImportError as error:
-            raise ImportError(
-                "trace_onnx needs the wheel nonfinite_onnxruntime: "
-                "pip install ./engines/onnxruntime"
-            ) from error
-        self.path: str = nonfinite_onnxruntime.trace_library_path()
+            old = f"the wheel nonfinite_onnxruntime is too old for trace_onnx: {install}"
+            raise ImportError(old) from error
+        self.path: str = trace_library_path()
         c = ctypes.CDLL(self.path)
         size, pointer, u64 = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
         try:

@@ -21,9 +21,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnx
-from onnx import ModelProto
+try:
+    import numpy as np
+    import onnx
+    import onnxruntime  # noqa: F401
+    from onnx import ModelProto
+except ImportError as error:
+    raise ImportError(
+        f"trace_onnx needs other packages: pip install onnx onnxruntime ({error})"
+    ) from error
 
 from nonfinite.trace import inputs as inputs_
 from nonfinite.trace.model import Graph, Key, Place
@@ -80,6 +86,8 @@ def trace_onnx(
     """
     if level is not None and level not in LEVELS:
         raise ValueError(f"level is {level!r}; it must be one of {', '.join(LEVELS)}")
+    if threads is not None and threads < 0:
+        raise ValueError(f"threads is {threads}; it must be a number of threads, or 0 for all CPUs")
     with tempfile.TemporaryDirectory(prefix="nonfinite-trace-") as folder:
         if isinstance(model, ModelProto):
             path, title = Path(folder, "model.onnx"), model.graph.name or "model"
@@ -93,8 +101,13 @@ def trace_onnx(
             made = ", ".join(f"{name} {list(array.shape)}" for name, array in arrays.items())
             tracer.notes.append(f"the inputs are random: {made}")
         else:
+            if dims or shapes:
+                raise ValueError("dims and shapes are for random inputs; the arrays have shapes")
             arrays = inputs_.checked(graph, inputs)
-        return tracer.trace(title, arrays, level, full)
+        report = tracer.trace(title, arrays, level, full)
+    # Casts that the runtime inserts have the name of the node itself.
+    first = report.first.node if report.first else None
+    return dataclasses.replace(report, reached=tuple(n for n in report.reached if n != first))
 
 
 class Run:
@@ -153,6 +166,16 @@ class Run:
         )
 
     @property
+    def settled(self) -> bool:
+        """Whether a run that did not look at all tensors has shown that nothing is bad.
+
+        A bad element is carried on to the tensors that were looked at, except to one without
+        elements.
+        """
+        empty = any(row.calls and not row.look.elements for row in self.rows)
+        return not (self.events or self.weights or self.bad_inputs or empty)
+
+    @property
     def findings(self) -> list[Finding]:
         return [finding for _, finding in self.found]
 
@@ -168,7 +191,8 @@ class Run:
     def bad_outputs(self) -> list[str]:
         """The outputs of the model that are bad, without intended masks."""
         bad = {self.prepared.keys[event.number] for event in self.events} - self.intended
-        bad |= self.bad_inputs.keys()
+        constants = self.weights | self.bad_inputs
+        bad |= {key for key, look in constants.items() if not look.only_minus_inf}
         graph = self.graph
         outputs = graph.main.graph.output
         return [value.name for value in outputs if graph.key(graph.main, value.name) in bad]
@@ -201,7 +225,7 @@ class Tracer:
         for value in self.model.graph.input:
             element = value.type.tensor_type.elem_type
             if value.name in arrays and element in FLOATS:
-                array = np.ascontiguousarray(arrays[value.name])
+                array = arrays[value.name]
                 look = self.options.library.look_at(value.name, array, element, array.shape)
                 if look is not None:
                     found["", value.name] = look
@@ -216,11 +240,15 @@ class Tracer:
         try:
             report = self._report(title, run, weights)
             first = report.first
-            if first is None or run.prepared.level == "ORIGINAL" or level is not None:
+            if run.prepared.level == "ORIGINAL" or level is not None:
                 return report
-            folded = any(("", look.name) not in weights for look in first.sources
-                         if ("", look.name) not in run.looks)
-            if len(first.covers) == 1 and not folded:
+            if first is None:
+                # Nodes may have become a bad constant, which is an output of the model.
+                folded = bool(report.bad_outputs and run.weights.keys() - weights.keys())
+            else:
+                folded = any(("", look.name) not in weights for look in first.sources
+                             if ("", look.name) not in run.looks)
+            if not folded and (first is None or len(first.covers) == 1):
                 return report
         finally:
             prepared.close()
@@ -236,7 +264,7 @@ class Tracer:
                 for all_tensors in (True,) if full else (False, True):
                     prepared = Prepared(self.options, self.path, level, all_tensors)
                     run = Run(self, prepared, arrays)
-                    if all_tensors or not (run.events or run.weights or run.bad_inputs):
+                    if all_tensors or run.settled:
                         return prepared, run
                     prepared.close()
             except Exception as error:
@@ -251,7 +279,7 @@ class Tracer:
     def _refined(
         self,
         report: Report,
-        first: Finding,
+        first: Finding | None,
         folded: bool,
         arrays: dict[str, Any],
         weights: dict[Key, Look],
@@ -264,6 +292,8 @@ class Tracer:
             return dataclasses.replace(report, notes=(*report.notes, note))
         inner = run.first[1] if run.first else None
         prepared.close()
+        if first is None:
+            return self._report(report.model, run, weights)
         names = {node.name for node in first.covers}
         if inner is None or not (folded or inner.node in names):
             return report

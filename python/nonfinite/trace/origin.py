@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from nonfinite.trace.model import Graph, Key, Place, attribute
+from nonfinite.trace.model import MAKE_SEQUENCES, Graph, Key, Place, attribute
 from nonfinite.trace.native import FLOATS, Event, Row, look_of
 from nonfinite.trace.report import (
     ENTRY,
@@ -119,7 +119,7 @@ class Judge:
     ) -> tuple[list[Look], list[tuple[Key, Event]]]:
         """The bad constants and the bad tensors that a node read in the call of an event."""
         constants, tensors = [], []
-        for key in self._graph.inputs_of(place):
+        for key in self._read(place):
             bad = self._bad(place.scope.path, key, event)
             if isinstance(bad, Look):
                 constants.append(bad)
@@ -133,6 +133,24 @@ class Judge:
                 else:
                     tensors.append((key, bad))
         return constants, tensors
+
+    def _read(self, place: Place) -> list[Key]:
+        """The tensors that a node reads. In the place of a sequence: the tensors in it."""
+        waiting = self._graph.inputs_of(place)
+        found: list[Key] = []
+        seen: set[Key] = set()
+        while waiting:
+            key = waiting.pop(0)
+            maker = self._graph.makers.get(key)
+            if maker is None or not self._makes_sequence(maker):
+                found.append(key)
+            elif key not in seen:
+                seen.add(key)
+                waiting += self._graph.inputs_of(maker)
+        return found
+
+    def _makes_sequence(self, place: Place) -> bool:
+        return place.proto.op_type in MAKE_SEQUENCES
 
     def _bad(self, scope: str, key: Key, event: Event) -> Look | Event | None:
         """What was bad in a tensor when a node of `scope` read it."""
@@ -179,7 +197,8 @@ class Judge:
         seen = set(waiting)
         while waiting:
             key = waiting.pop(0)
-            if not self._events[key]:
+            maker = graph.makers.get(key)
+            if not self._events[key] and not (maker and self._makes_sequence(maker)):
                 continue
             if key in results:
                 ends.append(results[key])
@@ -189,7 +208,8 @@ class Judge:
                     continue
                 if self._takes_as_integers(user):
                     ends.append(user.label)
-                if any(self._events[out] for out in graph.outputs_of(user)):
+                seen_bad = any(self._events[out] for out in graph.outputs_of(user))
+                if seen_bad or self._makes_sequence(user):
                     places.append(user)
                     onward += graph.outputs_of(user)
                 for scope in user.inner:

@@ -163,9 +163,10 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing bad was found: no finding that reaches an output, and no weight with NaN
-        or +Inf. -Inf in a weight is taken for a mask."""
-        return self.first is None and all(look.only_minus_inf for look in self.weights)
+        """Whether nothing bad was found: no finding that reaches an output, no bad output, and no
+        weight with NaN or +Inf. -Inf in a weight is taken for a mask."""
+        weights = all(look.only_minus_inf for look in self.weights)
+        return self.first is None and not self.bad_outputs and weights
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it. NaN and infinities do not occur."""
@@ -174,7 +175,7 @@ class Report:
             for name in dataclasses.fields(self)
             if name.name != "picture"
         }
-        return {"clean": self.clean, **_plain(made)}
+        return {"clean": self.clean, **as_json(made)}
 
     def to_json(self) -> str:
         """The report as JSON."""
@@ -192,17 +193,18 @@ class Report:
         return text(self)
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """A value in the types of JSON, for reports and findings. NaN and infinities become None."""
     if isinstance(value, Look):
-        fields = {name.name: getattr(value, name.name) for name in dataclasses.fields(value)}
-        return {**{k: _plain(v) for k, v in fields.items()}, "coordinate": _plain(value.coordinate)}
+        names = [name.name for name in dataclasses.fields(value)] + ["coordinate"]
+        return {name: as_json(getattr(value, name)) for name in names}
     if dataclasses.is_dataclass(value):
         names = [name.name for name in dataclasses.fields(value)]
-        return {n: _plain(getattr(value, n)) for n in names if n not in ("sequence", "key")}
+        return {n: as_json(getattr(value, n)) for n in names if n not in ("sequence", "key")}
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: as_json(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [as_json(each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -10,7 +10,7 @@ def text(report: Report) -> str:
     lines = [f"{report.model}: {report.sinks} tensors looked at, graph at level {report.level}"]
     first = report.first
     if first is None:
-        lines.append("clean" if report.clean else "no output is bad")
+        lines.append(without_finding(report))
     else:
         lines += finding(first)
         if report.reached:
@@ -35,6 +35,14 @@ def text(report: Report) -> str:
             for peak in report.peaks[:PEAKS]
         ]
     return "\n".join([*lines, *[f"note: {note}" for note in report.notes]])
+
+
+def without_finding(report: Report) -> str:
+    """The line for a report that names no node."""
+    if report.bad_outputs:
+        outputs = ", ".join(report.bad_outputs)
+        return f"bad outputs of the model: {outputs}; the values are those of an input or a weight"
+    return "clean" if report.clean else "no output is bad"
 
 
 def finding(each: Finding) -> list[str]:
