@@ -63,13 +63,19 @@ def test_memory_is_flat(name: str) -> None:
     for _ in range(2000):
         call()
     objects = (X, OUT, None, True, False, np.ndarray, np.dtype(bool))
-    references, memory = [sys.getrefcount(o) for o in objects], resident()
-    for _ in range(calls):
-        call()
-    assert resident() - memory < 4 << 20
-    # Other threads and caches of the interpreter move the counts a little.
-    now = [sys.getrefcount(o) for o in objects]
-    assert all(abs(a - b) < 100 for a, b in zip(references, now)), (references, now)
+    seen = []
+    # What leaks does so in every round. Threads that other tests have left may grow in one round,
+    # and caches of the interpreter move the counts a little.
+    for _ in range(3):
+        references, memory = [sys.getrefcount(o) for o in objects], resident()
+        for _ in range(calls):
+            call()
+        grown = resident() - memory
+        moved = max(abs(sys.getrefcount(o) - a) for o, a in zip(objects, references))
+        if grown < 4 << 20 and moved < 100:
+            return
+        seen.append((grown, moved))
+    raise AssertionError(f"bytes and references in each round: {seen}")
 
 
 def test_threads_of_python() -> None:
