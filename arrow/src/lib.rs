@@ -70,3 +70,6 @@ mod error;
 
 pub use error::Error;
 pub use nonfinite::{Census, Occurrences, Predicate};
+#[cfg(feature = "stats")]
+#[cfg_attr(docsrs, doc(cfg(feature = "stats")))]
+pub use nonfinite::{Extreme, Stats};

@@ -1,5 +1,8 @@
 //! Arrays with one value a row.
 
+#[cfg(feature = "stats")]
+use std::sync::Arc;
+
 use nonfinite::{Predicate, TensorView, ValidView};
 
 use super::{arrow_array, arrow_buffer, arrow_schema};
@@ -8,6 +11,8 @@ use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, RunEndIndexType,
 };
 use arrow_array::{Array, ArrayRef, RunArray};
+#[cfg(feature = "stats")]
+use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{
     ArrowNativeType, BooleanBuffer, BooleanBufferBuilder, MutableBuffer, NullBuffer,
 };
@@ -89,19 +94,66 @@ pub(super) fn hits(array: &dyn Array, predicate: Predicate) -> BooleanBuffer {
     }
 }
 
+/// The values of a dictionary or of a run-end encoded array, in a primitive array whose rows are
+/// null where those of the array are.
+#[cfg(feature = "stats")]
+pub(super) fn decoded(array: &dyn Array) -> ArrayRef {
+    let entries = entries(array);
+    let entries = if floats(entries).is_some() { Arc::clone(entries) } else { decoded(entries) };
+    match entries.data_type() {
+        DataType::Float16 => Arc::new(gathered::<Float16Type>(array, entries.as_primitive())),
+        DataType::Float32 => Arc::new(gathered::<Float32Type>(array, entries.as_primitive())),
+        _ => Arc::new(gathered::<Float64Type>(array, entries.as_primitive())),
+    }
+}
+
+#[cfg(feature = "stats")]
+fn gathered<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    entries: &PrimitiveArray<T>,
+) -> PrimitiveArray<T> {
+    if entries.is_empty() {
+        return PrimitiveArray::new_null(array.len());
+    }
+    let indices = match array.data_type() {
+        DataType::RunEndEncoded(ends, _) => match ends.data_type() {
+            DataType::Int16 => runs_of_rows(array.as_run::<Int16Type>()),
+            DataType::Int32 => runs_of_rows(array.as_run::<Int32Type>()),
+            _ => runs_of_rows(array.as_run::<Int64Type>()),
+        },
+        // Any entry for a null.
+        _ => array.as_any_dictionary().normalized_keys(),
+    };
+    let values: Vec<T::Native> = indices.into_iter().map(|index| entries.value(index)).collect();
+    PrimitiveArray::new(values.into(), array.logical_nulls())
+}
+
+/// The run of each row.
+#[cfg(feature = "stats")]
+fn runs_of_rows<R: RunEndIndexType>(array: &RunArray<R>) -> Vec<usize> {
+    let mut runs = Vec::with_capacity(array.len());
+    for_each_run(array, |run, rows| runs.extend(core::iter::repeat_n(run, rows)));
+    runs
+}
+
 /// The answer for the entry of each run, as often as the run has rows.
 fn of_runs<R: RunEndIndexType>(array: &RunArray<R>, entries: &BooleanBuffer) -> BooleanBuffer {
-    let mut rows = BooleanBufferBuilder::new(array.len());
+    let mut answers = BooleanBufferBuilder::new(array.len());
+    for_each_run(array, |run, rows| answers.append_n(rows, entries.value(run)));
+    answers.finish()
+}
+
+/// Calls `see` with the index of each run, and with the number of its rows.
+fn for_each_run<R: RunEndIndexType>(array: &RunArray<R>, mut see: impl FnMut(usize, usize)) {
     let ends = array.run_ends();
     // Run ends count from the start of the array that this one may be a slice of.
     let (mut at, end) = (ends.offset(), ends.offset() + array.len());
     let mut run = if array.is_empty() { 0 } else { ends.get_start_physical_index() };
     while at < end {
         let run_end = ends.values()[run].as_usize().min(end);
-        rows.append_n(run_end - at, entries.value(run));
+        see(run, run_end - at);
         (at, run) = (run_end, run + 1);
     }
-    rows.finish()
 }
 
 /// The same answers, but no for nulls.

@@ -19,8 +19,7 @@ pub(super) fn ask<Q: Question>(array: &dyn Array, question: &Q) -> Q::Answer {
             if question.screen().is_some_and(none) {
                 return question.none();
             }
-            let valid = array.len() - array.logical_null_count();
-            question.of_rows(valid, &|predicate| flat::hits(array, predicate))
+            question.of_encoded(array)
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The questions, and how the answers of parts are put together.
 
 use nonfinite::{Census, Occurrences, Predicate};
+#[cfg(feature = "stats")]
+use nonfinite::{Extreme, Stats};
 
-use super::arrow_buffer::BooleanBuffer;
-use super::flat::Floats;
+use super::arrow_array::Array;
+use super::flat::{Floats, hits};
 
 /// A question about the values of an array.
 pub(super) trait Question {
@@ -18,9 +20,8 @@ pub(super) trait Question {
     /// The answer for the elements of a primitive array.
     fn of_floats(&self, floats: &Floats<'_>) -> Self::Answer;
 
-    /// The answer for rows with one value each, of which `valid` are no nulls. `hits` returns the
-    /// rows for whose value a predicate holds.
-    fn of_rows(&self, valid: usize, hits: &dyn Fn(Predicate) -> BooleanBuffer) -> Self::Answer;
+    /// The answer for the rows of a dictionary or of a run-end encoded array.
+    fn of_encoded(&self, array: &dyn Array) -> Self::Answer;
 
     /// The answer for two parts. Indices of both count from the same row.
     fn join(&self, a: Self::Answer, b: Self::Answer) -> Self::Answer;
@@ -52,8 +53,8 @@ impl Question for ValidCount {
             Floats::Nullable(view) => view.valid_count(),
         }
     }
-    fn of_rows(&self, valid: usize, _: &dyn Fn(Predicate) -> BooleanBuffer) -> usize {
-        valid
+    fn of_encoded(&self, array: &dyn Array) -> usize {
+        array.len() - array.logical_null_count()
     }
     fn join(&self, a: usize, b: usize) -> usize {
         a + b
@@ -81,8 +82,8 @@ impl Question for Count {
             Floats::Nullable(view) => view.count(self.0),
         }
     }
-    fn of_rows(&self, _: usize, hits: &dyn Fn(Predicate) -> BooleanBuffer) -> usize {
-        hits(self.0).count_set_bits()
+    fn of_encoded(&self, array: &dyn Array) -> usize {
+        hits(array, self.0).count_set_bits()
     }
     fn join(&self, a: usize, b: usize) -> usize {
         a + b
@@ -110,8 +111,8 @@ impl Question for Position {
             Floats::Nullable(view) => view.position(self.0),
         }
     }
-    fn of_rows(&self, _: usize, hits: &dyn Fn(Predicate) -> BooleanBuffer) -> Option<usize> {
-        hits(self.0).set_indices().next()
+    fn of_encoded(&self, array: &dyn Array) -> Option<usize> {
+        hits(array, self.0).set_indices().next()
     }
     fn join(&self, a: Option<usize>, b: Option<usize>) -> Option<usize> {
         a.into_iter().chain(b).min()
@@ -148,9 +149,9 @@ impl Question for TakeCensus {
             Floats::Nullable(view) => view.census(),
         }
     }
-    fn of_rows(&self, _: usize, hits: &dyn Fn(Predicate) -> BooleanBuffer) -> Census {
+    fn of_encoded(&self, array: &dyn Array) -> Census {
         let class = |predicate| {
-            let hits = hits(predicate);
+            let hits = hits(array, predicate);
             Occurrences::new(hits.count_set_bits(), hits.set_indices().next())
         };
         let (nan, pos_inf) = (class(Predicate::Nan), class(Predicate::PositiveInf));
@@ -165,5 +166,48 @@ impl Question for TakeCensus {
     }
     fn in_rows(&self, census: Census, row: &dyn Fn(usize) -> usize) -> Census {
         self.classes(census, |class| Occurrences::new(class.count, class.first.map(row)))
+    }
+}
+
+/// What the numbers are.
+#[cfg(feature = "stats")]
+pub(super) struct TakeStats;
+
+#[cfg(feature = "stats")]
+impl Question for TakeStats {
+    type Answer = Stats;
+
+    fn none(&self) -> Stats {
+        Stats::default()
+    }
+    fn screen(&self) -> Option<Predicate> {
+        None
+    }
+    fn of_floats(&self, floats: &Floats<'_>) -> Stats {
+        match floats {
+            Floats::Valid(view) => view.stats(),
+            Floats::Nullable(view) => view.stats(),
+        }
+    }
+    fn of_encoded(&self, array: &dyn Array) -> Stats {
+        let decoded = super::flat::decoded(array);
+        self.of_floats(&super::flat::floats(&decoded).expect("decoded into a primitive array"))
+    }
+    fn join(&self, a: Stats, b: Stats) -> Stats {
+        let mut all = a.join(b);
+        all.census = TakeCensus.join(a.census, b.census);
+        all
+    }
+    fn in_rows(&self, mut stats: Stats, row: &dyn Fn(usize) -> usize) -> Stats {
+        let in_rows = |extreme: &mut Option<Extreme>| {
+            if let Some(extreme) = extreme {
+                extreme.index = row(extreme.index);
+            }
+        };
+        in_rows(&mut stats.min);
+        in_rows(&mut stats.max);
+        in_rows(&mut stats.max_abs);
+        stats.census = TakeCensus.in_rows(stats.census, row);
+        stats
     }
 }

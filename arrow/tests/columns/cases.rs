@@ -5,6 +5,7 @@ use std::sync::Arc;
 use nonfinite_arrow::{Error, Predicate};
 use quickcheck::QuickCheck;
 
+use super::oracle::Value;
 use super::random::Random;
 use super::{Column, arrow_array, arrow_schema, oracle};
 use arrow_array::types::Int32Type;
@@ -16,19 +17,22 @@ use arrow_schema::{DataType, Field};
 
 /// Compares all answers with those of the values of each row. `valid` are the rows that are no
 /// nulls.
-fn check(column: &Column<'_>, rows: &[Vec<f64>], valid: &[bool], is_flat: bool) {
-    let values = || rows.iter().flatten().copied();
+fn check(column: &Column<'_>, rows: &[Vec<Value>], valid: &[bool], is_flat: bool) {
+    let values = || rows.iter().flatten().map(|x| x.0);
     assert_eq!(column.len(), rows.len());
     assert_eq!(column.valid_count(), values().count());
     assert_eq!(column.census(), oracle::census(rows));
+    oracle::check_stats(&column.stats(), rows);
     for &predicate in Predicate::ALL {
-        let holds = |&x: &f64| oracle::holds(predicate, x);
-        assert_eq!(column.count(predicate), values().filter(holds).count(), "{predicate}");
-        assert_eq!(column.any(predicate), values().any(|x| holds(&x)), "{predicate}");
-        assert_eq!(column.all(predicate), values().all(|x| holds(&x)), "{predicate}");
+        let holds = |&(x, _): &Value| oracle::holds(predicate, x);
+        let holds_for = |x| oracle::holds(predicate, x);
+        let count = values().filter(|&x| holds_for(x)).count();
+        assert_eq!(column.count(predicate), count, "{predicate}");
+        assert_eq!(column.any(predicate), values().any(holds_for), "{predicate}");
+        assert_eq!(column.all(predicate), values().all(holds_for), "{predicate}");
         let first = rows.iter().position(|row| row.iter().any(holds));
         assert_eq!(column.position(predicate), first, "{predicate}");
-        let answers = |answer: &dyn Fn(&Vec<f64>) -> bool| -> BooleanArray {
+        let answers = |answer: &dyn Fn(&Vec<Value>) -> bool| -> BooleanArray {
             let row = |(row, &valid): (_, &bool)| valid.then(|| answer(row));
             rows.iter().zip(valid).map(row).collect()
         };
@@ -46,7 +50,7 @@ fn check(column: &Column<'_>, rows: &[Vec<f64>], valid: &[bool], is_flat: bool) 
     }
 }
 
-fn expected(array: &dyn Array) -> (Vec<Vec<f64>>, Vec<bool>) {
+fn expected(array: &dyn Array) -> (Vec<Vec<Value>>, Vec<bool>) {
     let values = |row| {
         let mut values = Vec::new();
         oracle::values(array, row, &mut values);

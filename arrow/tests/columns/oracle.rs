@@ -1,23 +1,37 @@
 //! What the values of an array are, row by row, as arrow's accessors return them.
 
-use nonfinite_arrow::{Census, Occurrences, Predicate};
+use std::num::FpCategory;
+
+use nonfinite_arrow::{Census, Occurrences, Predicate, Stats};
 
 use super::arrow_array;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type, Int16Type, Int32Type};
 
-/// Appends the values of a row that are no nulls. Widening changes no class.
-pub(super) fn values(array: &dyn Array, row: usize, out: &mut Vec<f64>) {
+/// A value, exactly, and what kind of number it is in the format of its array.
+pub(super) type Value = (f64, FpCategory);
+
+/// Appends the values of a row that are no nulls.
+pub(super) fn values(array: &dyn Array, row: usize, out: &mut Vec<Value>) {
     use super::arrow_schema::DataType;
     if array.is_null(row) {
         return;
     }
     let mut all = |values: &dyn Array| (0..values.len()).for_each(|i| self::values(values, i, out));
     match array.data_type() {
-        DataType::Float16 => out.push(array.as_primitive::<Float16Type>().value(row).into()),
-        DataType::Float32 => out.push(array.as_primitive::<Float32Type>().value(row).into()),
-        DataType::Float64 => out.push(array.as_primitive::<Float64Type>().value(row)),
+        DataType::Float16 => {
+            let x = array.as_primitive::<Float16Type>().value(row);
+            out.push((x.into(), x.classify()));
+        }
+        DataType::Float32 => {
+            let x = array.as_primitive::<Float32Type>().value(row);
+            out.push((x.into(), x.classify()));
+        }
+        DataType::Float64 => {
+            let x = array.as_primitive::<Float64Type>().value(row);
+            out.push((x, x.classify()));
+        }
         DataType::Dictionary(..) => {
             let array = array.as_dictionary::<Int32Type>();
             values(array.values(), array.key(row).unwrap(), out);
@@ -50,12 +64,36 @@ pub(super) fn holds(predicate: Predicate, x: f64) -> bool {
     }
 }
 
-pub(super) fn census(rows: &[Vec<f64>]) -> Census {
+pub(super) fn census(rows: &[Vec<Value>]) -> Census {
     let class = |predicate| {
-        let hits = |row: &Vec<f64>| row.iter().filter(|&&x| holds(predicate, x)).count();
+        let hits = |row: &Vec<Value>| row.iter().filter(|x| holds(predicate, x.0)).count();
         let count = rows.iter().map(hits).sum();
         Occurrences::new(count, rows.iter().position(|row| hits(row) > 0))
     };
     let (nan, pos_inf) = (class(Predicate::Nan), class(Predicate::PositiveInf));
     Census::new(nan, pos_inf, class(Predicate::NegativeInf))
+}
+
+/// Panics if statistics are not those of these rows.
+pub(super) fn check_stats(stats: &Stats, rows: &[Vec<Value>]) {
+    assert_eq!(stats.census, census(rows));
+    let count = |kind| rows.iter().flatten().filter(|x| x.1 == kind).count();
+    assert_eq!(stats.zeros, count(FpCategory::Zero));
+    assert_eq!(stats.subnormals, count(FpCategory::Subnormal));
+    assert_eq!(stats.normals, count(FpCategory::Normal));
+    // Comparisons of floating-point numbers, to which -0 and +0 are equal.
+    let best = |key: fn(f64) -> f64| {
+        let mut best: Option<(f64, usize)> = None;
+        for (row, values) in rows.iter().enumerate() {
+            for &(x, _) in values.iter().filter(|x| x.0.is_finite()) {
+                if best.is_none_or(|(most, _)| key(x) > most) {
+                    best = Some((key(x), row));
+                }
+            }
+        }
+        best
+    };
+    assert_eq!(stats.min.map(|x| (-x.value, x.index)), best(|x| -x));
+    assert_eq!(stats.max.map(|x| (x.value, x.index)), best(|x| x));
+    assert_eq!(stats.max_abs.map(|x| (x.value, x.index)), best(f64::abs));
 }

@@ -54,7 +54,10 @@ fn nulls(g: &mut Gen, rows: usize) -> Option<NullBuffer> {
 
 fn floats(g: &mut Gen, rows: usize) -> ArrayRef {
     let rare = *g.choose(&[1, 4, 100, usize::MAX]).unwrap();
-    let edges = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-320];
+    // The smaller numbers are subnormal in f64, f32 and f16.
+    let small = [1e-320, -1e-40, 6e-6];
+    let edges = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, -3.25, 40.0];
+    let edges = [&small[..], &edges].concat();
     let values: Vec<f64> = (0..rows)
         .map(|_| if below(g, rare) == 0 { *g.choose(&edges).unwrap() } else { 1.5 })
         .collect();
