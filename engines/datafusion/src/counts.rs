@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, StructArray};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use datafusion_common::{Result, ScalarValue, not_impl_err};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::utils::format_state_name;
 use datafusion_expr::{Accumulator, AggregateUDFImpl, GroupsAccumulator, Signature, Volatility};
-use nonfinite_arrow::Predicate;
 
 use crate::groups::Groups;
+use crate::range::Range;
 use crate::total::Total;
 
 /// What is counted, in the order of the states.
@@ -21,6 +21,8 @@ pub(crate) enum Class {
     Nan,
     PosInf,
     NegInf,
+    Zero,
+    Subnormal,
 }
 
 impl Class {
@@ -30,21 +32,14 @@ impl Class {
             Self::Nan => "nan",
             Self::PosInf => "pos_inf",
             Self::NegInf => "neg_inf",
-        }
-    }
-
-    /// The predicate that holds for the values of the class; none if it holds for all.
-    pub(crate) fn predicate(self) -> Option<Predicate> {
-        match self {
-            Self::Valid => None,
-            Self::Nan => Some(Predicate::Nan),
-            Self::PosInf => Some(Predicate::PositiveInf),
-            Self::NegInf => Some(Predicate::NegativeInf),
+            Self::Zero => "zeros",
+            Self::Subnormal => "subnormals",
         }
     }
 }
 
-/// An aggregate that counts classes of values. Its state is one number for each class.
+/// An aggregate that counts classes of values. Its state is one number for each class, and for
+/// `float_stats` the minimum and the maximum.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Counts {
     function: Function,
@@ -73,8 +68,19 @@ impl Function {
     pub(crate) fn classes(self) -> &'static [Class] {
         match self {
             Self::NanCount => &[Class::Nan],
-            Self::FloatStats => &[Class::Valid, Class::Nan, Class::PosInf, Class::NegInf],
+            Self::FloatStats => &[
+                Class::Valid,
+                Class::Nan,
+                Class::PosInf,
+                Class::NegInf,
+                Class::Zero,
+                Class::Subnormal,
+            ],
         }
+    }
+
+    pub(crate) fn has_range(self) -> bool {
+        self == Self::FloatStats
     }
 
     fn data_type(self) -> DataType {
@@ -84,25 +90,34 @@ impl Function {
         }
     }
 
-    /// The result of counts, one for each class in each of some groups.
-    pub(crate) fn result(self, mut counts: Vec<Vec<i64>>) -> ArrayRef {
+    /// The result of counts, one for each class in each of some groups, and of one range for each
+    /// group.
+    pub(crate) fn result(self, mut counts: Vec<Vec<i64>>, ranges: &[Range]) -> ArrayRef {
         let array = |counts: Vec<i64>| Arc::new(Int64Array::from(counts)) as ArrayRef;
         if self == Self::NanCount {
             return array(counts.remove(0));
         }
-        let [valid, nan, pos_inf, neg_inf]: [Vec<i64>; 4] =
+        let [valid, nan, pos_inf, neg_inf, zeros, subnormals]: [Vec<i64>; 6] =
             counts.try_into().expect("one for each class");
         let finite = |i: usize| valid[i] - nan[i] - pos_inf[i] - neg_inf[i];
         let finite = (0..valid.len()).map(finite).collect();
-        let columns = [valid, finite, nan, pos_inf, neg_inf].map(array);
-        Arc::new(StructArray::new(stats_fields(), columns.into(), None))
+        let mut columns: Vec<ArrayRef> =
+            [valid, finite, nan, pos_inf, neg_inf, zeros, subnormals].map(array).into();
+        let answers: Vec<_> = ranges.iter().map(|range| range.answers()).collect();
+        columns.extend([0, 1, 2].map(|which| {
+            let column: Float64Array = answers.iter().map(|answers| answers[which]).collect();
+            Arc::new(column) as ArrayRef
+        }));
+        Arc::new(StructArray::new(stats_fields(), columns, None))
     }
 }
 
 /// The result of `float_stats`.
 fn stats_fields() -> Fields {
-    let field = |name| Field::new(name, DataType::Int64, false);
-    ["count", "finite", "nan", "pos_inf", "neg_inf"].map(field).into_iter().collect()
+    let counts = ["count", "finite", "nan", "pos_inf", "neg_inf", "zeros", "subnormals"];
+    let counts = counts.map(|name| Field::new(name, DataType::Int64, false));
+    let range = ["min", "max", "max_abs"].map(|name| Field::new(name, DataType::Float64, true));
+    counts.into_iter().chain(range).collect()
 }
 
 impl AggregateUDFImpl for Counts {
@@ -128,11 +143,14 @@ impl AggregateUDFImpl for Counts {
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        let field = |class: &Class| {
-            let name = format_state_name(args.name, class.name());
-            Arc::new(Field::new(name, DataType::Int64, false))
+        let field = |name, data_type| {
+            Arc::new(Field::new(format_state_name(args.name, name), data_type, false))
         };
-        Ok(self.function.classes().iter().map(field).collect())
+        let counts = self.function.classes().iter();
+        let counts = counts.map(|class| field(class.name(), DataType::Int64));
+        let range: &[&str] = if self.function.has_range() { &["min", "max"] } else { &[] };
+        let range = range.iter().map(|name| field(name, DataType::Float64));
+        Ok(counts.chain(range).collect())
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
@@ -142,9 +160,12 @@ impl AggregateUDFImpl for Counts {
         Ok(Box::new(Total::new(self.function)))
     }
 
-    /// As [`AggregateUDFImpl::accumulator`], which can take rows back.
+    /// As [`AggregateUDFImpl::accumulator`], and can take rows back.
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        self.accumulator(args)
+        if args.is_distinct {
+            return not_impl_err!("{}(DISTINCT ..)", self.name());
+        }
+        Ok(Box::new(Total::moving(self.function)))
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {

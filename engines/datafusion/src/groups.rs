@@ -1,65 +1,110 @@
-//! Counts of each group of rows.
+//! Counts and the range of each group of rows.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array};
 use arrow_buffer::BooleanBuffer;
 use datafusion_common::{DataFusionError, Result};
 use datafusion_expr::{EmitTo, GroupsAccumulator};
 use nonfinite_arrow::Predicate;
 
 use crate::counts::{Class, Function};
+use crate::range::{self, Range, Values};
 
-/// For each class one number for each group.
+/// For each class one number for each group, and the range of each group.
 pub(crate) struct Groups {
     function: Function,
     counts: Vec<Vec<i64>>,
+    /// Of a function without ranges: as many, and unused.
+    ranges: Vec<Range>,
+}
+
+/// What is counted in the rows of a batch.
+struct Rows {
+    /// For each class the rows that belong to it, among those that the filter keeps.
+    classes: Vec<BooleanBuffer>,
+    /// The rows with a finite value that the filter keeps, and the values, for functions with
+    /// ranges.
+    finite: Option<(BooleanBuffer, Values)>,
 }
 
 impl Groups {
     pub(crate) fn new(function: Function) -> Self {
-        Self { function, counts: vec![Vec::new(); function.classes().len()] }
+        Self { function, counts: vec![Vec::new(); function.classes().len()], ranges: Vec::new() }
     }
 
-    /// For each class the rows that belong to it, among those that the filter keeps.
-    fn rows(&self, array: &dyn Array, filter: Option<&BooleanArray>) -> Result<Vec<BooleanBuffer>> {
+    fn rows(&self, array: &dyn Array, filter: Option<&BooleanArray>) -> Result<Rows> {
         let rows = array.len();
         let classes = self.function.classes();
         let Some(column) = crate::column(self.function.name(), array)? else {
-            return Ok(vec![BooleanBuffer::new_unset(rows); classes.len()]);
+            let classes = vec![BooleanBuffer::new_unset(rows); classes.len()];
+            return Ok(Rows { classes, finite: None });
         };
         let kept = filter.map(|filter| match filter.nulls() {
             Some(nulls) => filter.values() & nulls.inner(),
             None => filter.values().clone(),
         });
+        let kept = |rows: BooleanBuffer| match &kept {
+            Some(kept) => &rows & kept,
+            None => rows,
+        };
         // One search for all classes: most columns are clean.
         let clean = !column.any(Predicate::NonFinite);
+        let mask = |predicate| match clean {
+            true => Ok(BooleanBuffer::new_unset(rows)),
+            // False for nulls.
+            false => match column.mask(predicate) {
+                Ok(mask) => Ok(mask.into_parts().0),
+                Err(error) => Err(DataFusionError::External(Box::new(error))),
+            },
+        };
+        let values = if self.function.has_range() { Some(Values::new(array)?) } else { None };
+        let those = |is: fn(&Values, usize) -> bool| {
+            let values = values.as_ref();
+            BooleanBuffer::collect_bool(rows, |row| values.is_some_and(|values| is(values, row)))
+        };
         let of = |class: &Class| {
-            let rows = match class.predicate() {
-                None => match array.logical_nulls() {
+            let rows = match class {
+                Class::Valid => match array.logical_nulls() {
                     Some(nulls) => nulls.into_inner(),
                     None => BooleanBuffer::new_set(rows),
                 },
-                Some(_) if clean => return Ok(BooleanBuffer::new_unset(rows)),
-                Some(predicate) => {
-                    let mask = column.mask(predicate);
-                    let mask = mask.map_err(|error| DataFusionError::External(Box::new(error)))?;
-                    // False for nulls.
-                    mask.into_parts().0
-                }
+                Class::Nan => mask(Predicate::Nan)?,
+                Class::PosInf => mask(Predicate::PositiveInf)?,
+                Class::NegInf => mask(Predicate::NegativeInf)?,
+                Class::Zero => those(Values::is_zero),
+                Class::Subnormal => those(Values::is_subnormal),
             };
-            Ok(match &kept {
-                Some(kept) => &rows & kept,
-                None => rows,
-            })
+            Ok(kept(rows))
         };
-        classes.iter().map(of).collect()
+        let classes = classes.iter().map(of).collect::<Result<_>>()?;
+        let finite = kept(those(|values, row| values.finite(row).is_some()));
+        Ok(Rows { classes, finite: values.map(|values| (finite, values)) })
     }
 
-    fn take(&mut self, emit_to: EmitTo) -> Vec<Vec<i64>> {
-        self.counts.iter_mut().map(|counts| emit_to.take_needed(counts)).collect()
+    fn resize(&mut self, total_groups: usize) {
+        self.counts.iter_mut().for_each(|counts| counts.resize(total_groups, 0));
+        self.ranges.resize(total_groups, Range::NONE);
+    }
+
+    fn take(&mut self, emit_to: EmitTo) -> (Vec<Vec<i64>>, Vec<Range>) {
+        let counts = self.counts.iter_mut().map(|counts| emit_to.take_needed(counts)).collect();
+        (counts, emit_to.take_needed(&mut self.ranges))
+    }
+
+    /// The columns of states.
+    fn states(&self, counts: Vec<Vec<i64>>, ranges: &[Range]) -> Vec<ArrayRef> {
+        let counts = counts.into_iter();
+        let mut states: Vec<_> =
+            counts.map(|counts| Arc::new(Int64Array::from(counts)) as ArrayRef).collect();
+        if self.function.has_range() {
+            for end in [|range: &Range| range.min, |range: &Range| range.max] {
+                states.push(Arc::new(Float64Array::from_iter_values(ranges.iter().map(end))));
+            }
+        }
+        states
     }
 }
 
@@ -72,9 +117,14 @@ impl GroupsAccumulator for Groups {
         total_groups: usize,
     ) -> Result<()> {
         let rows = self.rows(&values[0], filter)?;
-        for (counts, rows) in self.counts.iter_mut().zip(rows) {
-            counts.resize(total_groups, 0);
+        self.resize(total_groups);
+        for (counts, rows) in self.counts.iter_mut().zip(rows.classes) {
             rows.set_indices().for_each(|row| counts[groups[row]] += 1);
+        }
+        if let Some((finite, values)) = rows.finite {
+            for row in finite.set_indices() {
+                self.ranges[groups[row]].join(values.range(row));
+            }
         }
         Ok(())
     }
@@ -85,23 +135,28 @@ impl GroupsAccumulator for Groups {
         groups: &[usize],
         total_groups: usize,
     ) -> Result<()> {
+        self.resize(total_groups);
         for (counts, states) in self.counts.iter_mut().zip(states) {
-            counts.resize(total_groups, 0);
             for (&group, count) in groups.iter().zip(states.as_primitive::<Int64Type>().values()) {
                 counts[group] += count;
+            }
+        }
+        if self.function.has_range() {
+            for (&group, range) in groups.iter().zip(range::read(&states[self.counts.len()..])) {
+                self.ranges[group].join(range);
             }
         }
         Ok(())
     }
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
-        let counts = self.take(emit_to);
-        Ok(self.function.result(counts))
+        let (counts, ranges) = self.take(emit_to);
+        Ok(self.function.result(counts, &ranges))
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
-        let array = |counts| Arc::new(Int64Array::from(counts)) as ArrayRef;
-        Ok(self.take(emit_to).into_iter().map(array).collect())
+        let (counts, ranges) = self.take(emit_to);
+        Ok(self.states(counts, &ranges))
     }
 
     /// The state of each row as a group of its own.
@@ -110,14 +165,18 @@ impl GroupsAccumulator for Groups {
         values: &[ArrayRef],
         filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let array = |rows: BooleanBuffer| {
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(i64::from))) as ArrayRef
-        };
-        Ok(self.rows(&values[0], filter)?.into_iter().map(array).collect())
+        let Rows { classes, finite } = self.rows(&values[0], filter)?;
+        let counts = classes.iter().map(|rows| rows.iter().map(i64::from).collect()).collect();
+        let mut ranges = vec![Range::NONE; values[0].len()];
+        if let Some((finite, values)) = finite {
+            finite.set_indices().for_each(|row| ranges[row] = values.range(row));
+        }
+        Ok(self.states(counts, &ranges))
     }
 
     fn size(&self) -> usize {
         let counts = |counts: &Vec<i64>| counts.capacity() * size_of::<i64>();
-        size_of_val(self) + self.counts.iter().map(counts).sum::<usize>()
+        let ranges = self.ranges.capacity() * size_of::<Range>();
+        size_of_val(self) + self.counts.iter().map(counts).sum::<usize>() + ranges
     }
 }

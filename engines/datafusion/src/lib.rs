@@ -22,9 +22,12 @@
 //! |---|---|
 //! | `is_nan(x)`, `is_inf(x)`, `is_finite(x)` | a boolean; null where `x` is null |
 //! | `nan_count(x)` | how many values are NaN |
-//! | `float_stats(x)` | a struct: `count`, `finite`, `nan`, `pos_inf`, `neg_inf` |
+//! | `float_stats(x)` | a struct: counts and the range |
 //!
-//! Counts are of type BIGINT and never null. Nulls count as nothing, also in `count`. DataFusion's
+//! The struct has the counts `count`, `finite`, `nan`, `pos_inf`, `neg_inf`, `zeros` and
+//! `subnormals`, and the range `min`, `max` and `max_abs`. Counts are of type BIGINT and never null. Nulls count as nothing, also in `count`. `min`, `max`
+//! and `max_abs` (the maximum magnitude) are of type DOUBLE and those of the finite values; null if
+//! there is none. A number is subnormal if it is so in the type of the column. DataFusion's
 //! own `isnan` stays as it is; its name has no underscore.
 //!
 //! Arguments are REAL, DOUBLE or 16-bit floats, and dictionaries and run-end encoded columns of
@@ -36,6 +39,7 @@
 
 mod counts;
 mod groups;
+mod range;
 mod scalar;
 mod total;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, DictionaryArray, Float32Array, Float64Array, Int32Array, RecordBatch,
-    StringArray, StructArray,
+    Array, ArrayRef, AsArray, DictionaryArray, Float32Array, Float64Array, Int16Array, Int32Array,
+    RecordBatch, RunArray, StringArray, StructArray,
 };
-use datafusion::arrow::datatypes::{Int32Type, Int64Type};
+use datafusion::arrow::datatypes::{Float64Type, Int16Type, Int32Type, Int64Type};
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
@@ -29,6 +29,10 @@ fn rows(n: usize) -> Rows {
             2 => Some(f64::NAN),
             3 => Some(f64::INFINITY),
             4 => Some(f64::NEG_INFINITY),
+            5 => Some(if random() % 2 == 0 { 0.0 } else { -0.0 }),
+            // Subnormal in f64; and in f32, where the first one is 0.
+            6 => Some(if random() % 2 == 0 { 1e-310 } else { -1e-40 }),
+            7 => Some(-(random() as f64)),
             _ => Some(random() as f64),
         };
         (group, if group == 7 { None } else { value }, (random() % 100) as i32)
@@ -82,21 +86,53 @@ async fn query(context: &SessionContext, sql: &str) -> RecordBatch {
     datafusion::arrow::compute::concat_batches(&schema, &batches).unwrap()
 }
 
-/// As `float_stats` has them.
-fn stats(values: impl Iterator<Item = Option<f64>> + Clone) -> [i64; 5] {
+/// Counts and range, as `float_stats` has them.
+type Stats = ([i64; 7], [Option<f64>; 3]);
+
+fn stats(values: impl Iterator<Item = Option<f64>> + Clone) -> Stats {
+    stats_of(values, f64::is_subnormal)
+}
+
+/// The statistics of the column `single`.
+fn single_stats(values: impl Iterator<Item = Option<f64>> + Clone) -> Stats {
+    stats_of(values.map(|x| x.map(|x| f64::from(x as f32))), |x| (x as f32).is_subnormal())
+}
+
+/// The statistics of the column `entry`, in which all finite numbers are 1.
+fn entry_stats(values: impl Iterator<Item = Option<f64>> + Clone) -> Stats {
+    stats(values.map(|x| x.map(|x| if x.is_finite() { 1.0 } else { x })))
+}
+
+fn stats_of(
+    values: impl Iterator<Item = Option<f64>> + Clone,
+    is_subnormal: fn(f64) -> bool,
+) -> Stats {
     let count = |is: fn(f64) -> bool| values.clone().flatten().filter(|&x| is(x)).count() as i64;
-    [
+    let counts = [
         count(|_| true),
         count(f64::is_finite),
         count(f64::is_nan),
         count(|x| x == f64::INFINITY),
         count(|x| x == f64::NEG_INFINITY),
-    ]
+        count(|x| x == 0.0),
+        count(is_subnormal),
+    ];
+    let finite = || values.clone().flatten().filter(|x| x.is_finite());
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
+    let min = largest(&mut finite().map(|x| -x)).map(|x| -x);
+    (counts, [min, largest(&mut finite()), largest(&mut finite().map(f64::abs))])
 }
 
-fn read_stats(array: &StructArray, row: usize) -> [i64; 5] {
-    ["count", "finite", "nan", "pos_inf", "neg_inf"]
-        .map(|name| array.column_by_name(name).unwrap().as_primitive::<Int64Type>().value(row))
+fn read_stats(array: &StructArray, row: usize) -> Stats {
+    let column = |name| array.column_by_name(name).unwrap();
+    let counts = ["count", "finite", "nan", "pos_inf", "neg_inf", "zeros", "subnormals"]
+        .map(|name| column(name).as_primitive::<Int64Type>().value(row));
+    let range = ["min", "max", "max_abs"].map(|name| {
+        let column = column(name).as_primitive::<Float64Type>();
+        column.is_valid(row).then(|| column.value(row))
+    });
+    assert!(range.iter().flatten().all(|x| *x != 0.0 || x.is_sign_positive()), "{range:?}");
+    (counts, range)
 }
 
 #[tokio::test]
@@ -156,18 +192,18 @@ async fn whole(context: &SessionContext, rows: &Rows) {
         assert_eq!(answer.column(at).null_count(), 0);
         answer.column(at).as_primitive::<Int64Type>().value(0)
     };
-    assert_eq!(number(0), stats(all.clone())[2]);
-    assert_eq!(read_stats(answer.column(1).as_struct(), 0), stats(all.clone()));
+    assert_eq!(number(0), stats(all.clone()).0[2]);
+    assert_eq!(read_stats(answer.column(1).as_struct(), 0), single_stats(all.clone()));
     let kept = rows.iter().filter(|row| row.2 < 30).map(|row| row.1);
-    assert_eq!(number(2), stats(kept)[2]);
-    assert_eq!(read_stats(answer.column(3).as_struct(), 0), stats(all));
+    assert_eq!(number(2), stats(kept).0[2]);
+    assert_eq!(read_stats(answer.column(3).as_struct(), 0), entry_stats(all));
     assert_eq!(number(4), 0);
 }
 
 async fn groups(context: &SessionContext, rows: &Rows, key: &str) {
     let sql = format!(
         "SELECT min(g), nan_count(x), float_stats(single), float_stats(x) FILTER (WHERE k < 30), \
-         nan_count(entry) FROM t GROUP BY {key}"
+         nan_count(entry), float_stats(entry) FROM t GROUP BY {key}"
     );
     let answer = context.sql(&sql).await.unwrap().collect().await.unwrap();
     let mut seen = Vec::new();
@@ -176,11 +212,12 @@ async fn groups(context: &SessionContext, rows: &Rows, key: &str) {
             let group = batch.column(0).as_primitive::<Int32Type>().value(row);
             let values = rows.iter().filter(|row| row.0 == group).map(|row| row.1);
             let number = |at: usize| batch.column(at).as_primitive::<Int64Type>().value(row);
-            assert_eq!(number(1), stats(values.clone())[2]);
-            assert_eq!(read_stats(batch.column(2).as_struct(), row), stats(values.clone()));
+            assert_eq!(number(1), stats(values.clone()).0[2]);
+            assert_eq!(read_stats(batch.column(2).as_struct(), row), single_stats(values.clone()));
             let kept = rows.iter().filter(|row| row.0 == group && row.2 < 30).map(|row| row.1);
             assert_eq!(read_stats(batch.column(3).as_struct(), row), stats(kept));
-            assert_eq!(number(4), stats(values)[2]);
+            assert_eq!(number(4), stats(values.clone()).0[2]);
+            assert_eq!(read_stats(batch.column(5).as_struct(), row), entry_stats(values));
             seen.push(group);
         }
     }
@@ -203,9 +240,33 @@ async fn windows() {
     for i in 0..rows.len() {
         let frame = &rows[i.saturating_sub(3)..(i + 3).min(rows.len())];
         let want = stats(frame.iter().map(|row| row.1));
-        assert_eq!(answer.column(0).as_primitive::<Int64Type>().value(i), want[2]);
+        assert_eq!(answer.column(0).as_primitive::<Int64Type>().value(i), want.0[2]);
         assert_eq!(read_stats(answer.column(1).as_struct(), i), want);
     }
+}
+
+/// Runs are decoded for ranges and for groups.
+#[tokio::test]
+async fn run_end_encoded_columns() {
+    let ends = Int16Array::from(vec![2, 3, 6]);
+    let values = Float32Array::from(vec![Some(1e-40), None, Some(-2.5)]);
+    let runs: ArrayRef = Arc::new(RunArray::<Int16Type>::try_new(&ends, &values).unwrap());
+    let groups: ArrayRef = Arc::new(Int32Array::from(vec![0, 0, 0, 0, 1, 1]));
+    let batch = RecordBatch::try_from_iter([("x", runs), ("g", groups)]).unwrap();
+    let mut context = SessionContext::new();
+    nonfinite_datafusion::register(&mut context).unwrap();
+    let table = MemTable::try_new(batch.schema(), vec![vec![batch]]).unwrap();
+    context.register_table("r", Arc::new(table)).unwrap();
+    let small = f64::from(1e-40f32);
+    let answer = query(&context, "SELECT float_stats(x) FROM r").await;
+    let want = ([5, 5, 0, 0, 0, 0, 2], [Some(-2.5), Some(small), Some(2.5)]);
+    assert_eq!(read_stats(answer.column(0).as_struct(), 0), want);
+    let answer = query(&context, "SELECT g, float_stats(x) FROM r GROUP BY g ORDER BY g").await;
+    let want = [
+        ([3, 3, 0, 0, 0, 0, 2], [Some(-2.5), Some(small), Some(2.5)]),
+        ([2, 2, 0, 0, 0, 0, 0], [Some(-2.5), Some(-2.5), Some(2.5)]),
+    ];
+    assert_eq!([0, 1].map(|row| read_stats(answer.column(1).as_struct(), row)), want);
 }
 
 #[tokio::test]
