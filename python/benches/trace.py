@@ -1,4 +1,4 @@
-"""Times and memory of a trace: `python benches/trace.py onnx` or `... torch`.
+"""Times and memory of a trace: `python benches/trace.py onnx`, `... commands` or `... torch`.
 
 Needs the packages of requirements-test.txt, and for the models `pip install --no-deps
 magika==1.0.3 rapidocr-onnxruntime==1.4.4 silero-vad==6.2.3`.
@@ -8,10 +8,15 @@ ONNX: models of the wheels magika, rapidocr-onnxruntime and silero-vad, and a tr
 ALL, and the same with sinks. Memory: one process each, resident pages after 3 runs, less those
 before the model was loaded.
 
-torch: a small transformer. Prints Markdown.
+commands: `nonfinite trace` and `polygraphy run` (pip install polygraphy), from start to end.
+
+torch: a small transformer, also with the hooks of transformers (pip install transformers). Prints
+Markdown.
 """
 
+import copy
 import importlib.util
+import os
 import platform
 import statistics
 import subprocess
@@ -204,6 +209,38 @@ def onnx_table() -> None:
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
+def command(*words: str) -> tuple[float, float]:
+    """Seconds of CPU and the most resident MB of a command, which finds nothing."""
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as child:
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise RuntimeError(f"{words}: exit status {child.returncode}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def commands_table() -> None:
+    """Whole commands, each the fastest of three."""
+    print("| model | nonfinite trace | polygraphy run | nonfinite MB | polygraphy MB |")
+    print("|---|---|---|---|---|")
+    bin = Path(sys.executable).parent
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (path, shapes) in models(Path(folder)).items():
+            if path is None or name == "silero-vad":
+                continue  # silero-vad needs a rate, which random inputs do not have
+            ours = [str(bin / "nonfinite"), "trace", str(path), "--full"]
+            theirs = [str(bin / "polygraphy"), "run", str(path), "--onnxrt", "--validate"]
+            theirs += ["--onnx-outputs", "mark", "all", "--input-shapes"]
+            for key, shape in shapes.items():
+                sizes = ",".join(map(str, shape))
+                ours += ["--shape", f"{key}={sizes}"]
+                theirs.append(f"{key}:[{sizes}]")
+            if not shapes:
+                theirs.remove("--input-shapes")
+            (a, mb_a), (b, mb_b) = (min(command(*c) for _ in range(3)) for c in (ours, theirs))
+            print(f"| {name} | {a:.2f} s | {b:.2f} s | {mb_a:.0f} | {mb_b:.0f} |", flush=True)
+
+
 def torch_table() -> None:
     """A transformer of 4 layers, width 256, 8 x 128 tokens, one thread."""
     from contextlib import nullcontext
@@ -219,7 +256,6 @@ def torch_table() -> None:
     torch.manual_seed(0)
     layer = nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True)
     model = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
     x = torch.randn(8, 128, 256)
 
     class Hooks:
@@ -237,14 +273,22 @@ def torch_table() -> None:
             for each in self.handles:
                 each.remove()
 
-    def forward() -> None:
+    def hooked() -> Any:
+        """A copy of the model, as the hooks of transformers stay."""
+        from transformers.debug_utils import DebugUnderflowOverflow
+
+        copied = copy.deepcopy(model)
+        DebugUnderflowOverflow(copied)
+        return copied
+
+    def forward(model: Any) -> None:
         with torch.no_grad():
             model(x)
 
-    def training() -> None:
-        optimizer.zero_grad()
+    def training(model: Any) -> None:
+        optimizers[model].zero_grad()
         model(x).square().mean().backward()
-        optimizer.step()
+        optimizers[model].step()
 
     contexts: dict[str, Callable[[], Any]] = {
         "plain": nullcontext,
@@ -253,20 +297,29 @@ def torch_table() -> None:
         "watch(operations=True)": lambda: watch(model, operations=True),
         "hooks with isfinite().all()": Hooks,
         "torch.autograd.detect_anomaly": torch.autograd.detect_anomaly,
+        "transformers' DebugUnderflowOverflow": nullcontext,
+    }
+    hooks_of_transformers = hooked()
+    optimizers = {
+        each: torch.optim.SGD(each.parameters(), lr=1e-6) for each in (model, hooks_of_transformers)
     }
 
-    def inside(make: Callable[[], Any], work: Callable[[], None]) -> Callable[[], None]:
+    def inside(name: str, work: Callable[[Any], None]) -> Callable[[], None]:
+        make, subject = contexts[name], model
+        if name.startswith("transformers"):
+            subject = hooks_of_transformers
+
         def run() -> None:
+            subject.train(work is training)
             with make():
-                work()
-                work()
+                work(subject)
+                work(subject)
 
         return run
 
     columns = []
     for work in (forward, training):
-        model.train(work is training)
-        times = in_turns(RUNS // 2, *[inside(make, work) for make in contexts.values()])
+        times = in_turns(RUNS // 2, *[inside(name, work) for name in contexts])
         columns.append([f"{each / times[0]:.3f}" for each in times])
         columns[-1][0] = f"{times[0] * 500:.1f} ms"
     print("| | forward | training step |\n|---|---|---|")
@@ -279,4 +332,5 @@ if __name__ == "__main__":
         memory(*sys.argv[2:])
     else:
         print(cpu())
-        {"onnx": onnx_table, "torch": torch_table}[sys.argv[1]]()
+        tables = {"onnx": onnx_table, "commands": commands_table, "torch": torch_table}
+        tables[sys.argv[1]]()

@@ -113,9 +113,9 @@ impl<'a> Column<'a> {
         self.ask(&TakeCensus)
     }
 
-    /// What the finite values are: minimum, maximum and maximum magnitude with the first row of each,
-    /// counts of zeros, subnormal and normal numbers, and the census. A dictionary or a run-end
-    /// encoded array is decoded into a new array before, with one value a row.
+    /// What the finite values are: minimum, maximum and maximum magnitude with the first row of
+    /// each, counts of zeros, subnormal and normal numbers, and the census. A dictionary or a
+    /// run-end encoded array is decoded into a new array before, with one value a row.
     ///
     /// If the fields of a struct have different formats, [`crate::Extreme::bits`] are those of
     /// the value's own format, and a number is subnormal if it is so in its own format.

@@ -25,10 +25,12 @@
 //! | `float_stats(x)` | a struct: counts and the range |
 //!
 //! The struct has the counts `count`, `finite`, `nan`, `pos_inf`, `neg_inf`, `zeros` and
-//! `subnormals`, and the range `min`, `max` and `max_abs`. Counts are of type BIGINT and never null. Nulls count as nothing, also in `count`. `min`, `max`
-//! and `max_abs` (the maximum magnitude) are of type DOUBLE and those of the finite values; null if
-//! there is none. A number is subnormal if it is so in the type of the column. DataFusion's
-//! own `isnan` stays as it is; its name has no underscore.
+//! `subnormals`, and the range `min`, `max` and `max_abs` (the maximum magnitude). Counts are of
+//! type BIGINT and never null. Nulls count as nothing, also in `count`. The range is of type DOUBLE
+//! and that of the finite values, and null if there is none. A number is subnormal if it is so in
+//! the type of the column.
+//!
+//! DataFusion's own `isnan` stays as it is; its name has no underscore.
 //!
 //! Arguments are REAL, DOUBLE or 16-bit floats, and dictionaries and run-end encoded columns of
 //! these. Other types are an error of the plan: cast numbers, and unnest lists. `DISTINCT` is an

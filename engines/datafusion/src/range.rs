@@ -96,8 +96,8 @@ fn least_normal(data_type: &DataType) -> f64 {
 /// The range of the values of a window to which values are added behind, and from which the first
 /// ones are taken.
 ///
-/// `low` keeps the values that are less than all behind them: no other value can become the minimum.
-/// The first of them is the minimum. `high` does the same for the maximum.
+/// `low` keeps the values that are less than all behind them. No other value can become the
+/// minimum; the first of them is the minimum. `high` does the same for the maximum.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     low: VecDeque<(u64, f64)>,
