@@ -25,7 +25,10 @@ from onnx import TensorProto as T
 from onnx import helper
 
 from nonfinite.trace.command import main
+from nonfinite.trace.model import Graph
+from nonfinite.trace.native import Library
 from nonfinite.trace.onnx import trace_onnx
+from nonfinite.trace.weights import bad_weights
 
 
 @pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
@@ -114,6 +117,18 @@ def test_unused_bad_row_is_found_in_its_weight():
     report = trace_onnx(case.model, {"x": np.array([1, 2])})
     assert report.first is None and not report.clean
     assert [(look.name, look.coordinate) for look in report.weights] == [("table", (7, 2))]
+
+
+@pytest.mark.parametrize(("type_", "bad"), [(T.FLOAT8E8M0, True), (T.INT2, False)])
+def test_types_whose_numbers_differ_in_the_runtime(type_, bad):
+    """The C interface of ONNX Runtime numbers float8e8m0 as ONNX numbers int2."""
+    model = model_of([node("Tanh", "x", "y", "tanh")])
+    model.graph.initializer.append(
+        onnx.TensorProto(name="w", data_type=type_, dims=[2], raw_data=b"\xff\x00"[: 1 + bad])
+    )
+    library = Library()
+    found = bad_weights(library, Graph(model), Path())
+    assert [(look.dtype, look.nan) for look in found.values()] == [("float8e8m0", 1)] * bad
 
 
 def test_nan_that_becomes_an_index():

@@ -46,9 +46,6 @@ type ShapeFn = unsafe extern "system" fn(
 pub(crate) struct Input<'a> {
     pub(crate) data: *const c_void,
     pub(crate) shape: Cow<'a, [i64]>,
-    /// The number of the element type in ONNX.
-    #[allow(dead_code, reason = "the library for ONNX's own domain has typed inputs")]
-    pub(crate) element: c_int,
 }
 
 /// Type and shape of a tensor, released on drop.
@@ -105,7 +102,6 @@ impl Api {
     }
 
     /// The Y of the runtime's version 1.Y.Z.
-    #[allow(dead_code, reason = "sinks do not depend on the version")]
     pub(crate) fn minor(self) -> u32 {
         self.minor
     }
@@ -212,11 +208,14 @@ impl Api {
         Ok(value)
     }
 
-    /// The data and the shape of a tensor.
+    /// The data and the shape of a tensor, and its element type as the C interface numbers it.
     ///
     /// # Safety
     /// `value` is a tensor, which the runtime keeps as it is during the call.
-    pub(crate) unsafe fn tensor<'a>(self, value: *const OrtValue) -> Result<Input<'a>, Failure> {
+    pub(crate) unsafe fn tensor<'a>(
+        self,
+        value: *const OrtValue,
+    ) -> Result<(Input<'a>, c_int), Failure> {
         let (element, shape) = match self.shape {
             Some(function) => self.borrowed_shape(function, value)?,
             None => self.copied_shape(value)?,
@@ -225,7 +224,7 @@ impl Api {
         // SAFETY: the value is a tensor. The pointer is only read through, though old runtimes have
         // no other function for it.
         checked(unsafe { ((*self.table).GetTensorMutableData)(value.cast_mut(), &mut data) })?;
-        Ok(Input { data, shape, element })
+        Ok((Input { data, shape }, element))
     }
 
     /// `value` is an input of the node being computed: a tensor, which the runtime keeps as it is

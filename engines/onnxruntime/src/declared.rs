@@ -12,7 +12,7 @@ use ort_sys::{
 use crate::api::API_VERSION;
 
 /// The element types of IsNaN-20 and IsInf-20 of ONNX, as the C interface numbers them.
-pub(crate) const TYPES: [(c_int, Format); 8] = [
+const TYPES: [(c_int, Format); 8] = [
     (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT as c_int, Format::F32),
     (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE as c_int, Format::F64),
     (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16 as c_int, Format::F16),
@@ -24,7 +24,17 @@ pub(crate) const TYPES: [(c_int, Format); 8] = [
 ];
 
 /// float8e8m0, which `ort_sys` does not know yet.
-pub(crate) const E8M0: (c_int, Format) = (26, Format::F8E8M0Fnu);
+const E8M0: (c_int, Format) = (26, Format::F8E8M0Fnu);
+
+/// The first minor version of the runtime whose custom operators can take float8e8m0. Older ones
+/// take the number 26 for int2, which has this number in ONNX.
+const E8M0_MINOR: u32 = 31;
+
+/// The element types of floating-point numbers that tensors of the runtime 1.`minor` can have, as
+/// the C interface numbers them, and their formats.
+pub(crate) fn types(minor: u32) -> impl Iterator<Item = (c_int, Format)> {
+    TYPES.into_iter().chain((minor >= E8M0_MINOR).then_some(E8M0))
+}
 
 /// The fields that the operators share: one input and one output, both required, on the CPU. `Sink`
 /// has another number of outputs.

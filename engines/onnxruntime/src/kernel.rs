@@ -112,7 +112,8 @@ impl Api {
     pub(crate) fn input(self, context: &*mut OrtKernelContext) -> Result<Input<'_>, Failure> {
         let value = self.value(*context)?;
         // SAFETY: the operator declares a tensor. The runtime keeps inputs during the call.
-        unsafe { self.tensor(value) }
+        let (input, _) = unsafe { self.tensor(value)? };
+        Ok(input)
     }
 
     /// The data of output 0 of the node being computed, of this shape.

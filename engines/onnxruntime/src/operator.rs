@@ -7,7 +7,7 @@ use nonfinite::Format;
 use ort_sys::{ONNXTensorElementDataType as ElementType, OrtCustomOp};
 
 use crate::api::Api;
-use crate::declared::{DECLARED, E8M0, TYPES};
+use crate::declared::{DECLARED, types};
 use crate::kernel;
 
 /// The question of an operator.
@@ -36,10 +36,6 @@ pub(crate) struct Declared {
     pub(crate) since: c_int,
 }
 
-/// The first minor version of the runtime whose custom operators can take float8e8m0. Older ones
-/// take the number 26 for int2, which has this number in ONNX.
-const E8M0_MINOR: u32 = 31;
-
 /// An operator: the description for the runtime, and our data, which each call gets back.
 #[repr(C)]
 pub(crate) struct Operator {
@@ -56,11 +52,12 @@ pub(crate) struct Operator {
 impl Operator {
     /// All operators of a domain. They live forever.
     pub(crate) fn all(domain: &Domain, api: Api) -> impl Iterator<Item = &'static Self> {
-        let e8m0 = (domain.e8m0 && api.minor() >= E8M0_MINOR).then_some(E8M0);
         domain.operators.iter().flat_map(move |declared| {
-            TYPES.into_iter().chain(e8m0).map(move |(element, format)| {
-                &*Box::leak(Box::new(Self::new(declared, element, format, api)))
-            })
+            types(api.minor())
+                .filter(|(_, format)| domain.e8m0 || *format != Format::F8E8M0Fnu)
+                .map(move |(element, format)| {
+                    &*Box::leak(Box::new(Self::new(declared, element, format, api)))
+                })
         })
     }
 

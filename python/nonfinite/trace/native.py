@@ -25,7 +25,6 @@ FLOATS = {
     19: "float8e5m2",
     20: "float8e5m2fnuz",
     24: "float8e8m0",
-    26: "float8e8m0",
 }
 
 

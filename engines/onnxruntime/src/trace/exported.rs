@@ -6,7 +6,7 @@ use std::{ffi, slice};
 use nonfinite::TensorView;
 
 use super::look::Look;
-use super::runtime::format_of;
+use super::runtime::format_in_onnx;
 use super::table::{self, Event, Row};
 
 /// The version of the functions and structs here. It changes with each change of a struct.
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn nonfinite_trace_look(
     element: ffi::c_int,
     look: *mut Look,
 ) -> bool {
-    let Some(format) = format_of(element) else { return false };
+    let Some(format) = format_in_onnx(element) else { return false };
     let data = if bytes == 0 {
         &[]
     } else {

@@ -7,21 +7,38 @@ use nonfinite::Format;
 use ort_sys::OrtKernelContext;
 
 use crate::api::{Api, Failure, Input, checked};
-use crate::declared::{E8M0, TYPES};
+use crate::declared::types;
 
-/// The format of an element type as the C interface numbers it. 26 is float8e8m0 from ONNX Runtime
-/// 1.31 on; older ones have no such tensors.
-pub(crate) fn format_of(element: c_int) -> Option<Format> {
-    let mut types = TYPES.into_iter().chain([E8M0]);
-    types.find(|(number, _)| *number == element).map(|(_, format)| format)
+/// The format of an element type as the C interface of the runtime 1.`minor` numbers it.
+pub(crate) fn format_of(minor: u32, element: c_int) -> Option<Format> {
+    types(minor).find(|(number, _)| *number == element).map(|(_, format)| format)
+}
+
+/// float8e8m0 in ONNX. All other floating-point types have one number, in ONNX and in the C
+/// interface.
+const E8M0_IN_ONNX: c_int = 24;
+
+/// The format of an element type as ONNX numbers it.
+pub(crate) fn format_in_onnx(element: c_int) -> Option<Format> {
+    match element {
+        E8M0_IN_ONNX => Some(Format::F8E8M0Fnu),
+        // No runtime of version 1.0 has float8e8m0.
+        other => format_of(0, other),
+    }
+}
+
+/// The number in ONNX of the element type that the C interface numbers `element`.
+pub(crate) fn in_onnx(element: c_int, format: Format) -> c_int {
+    if format == Format::F8E8M0Fnu { E8M0_IN_ONNX } else { element }
 }
 
 impl Api {
-    /// Input 0 of the node being computed, or `None` if the input is no tensor (a sequence).
+    /// Input 0 of the node being computed, and its element type as the C interface numbers it.
+    /// `None` if the input is no tensor (a sequence).
     pub(crate) fn tensor_input(
         self,
         context: &*mut OrtKernelContext,
-    ) -> Result<Option<Input<'_>>, Failure> {
+    ) -> Result<Option<(Input<'_>, c_int)>, Failure> {
         let value = self.value(*context)?;
         let mut is_tensor = 0;
         // SAFETY: the runtime gave the value for the call that we are in.

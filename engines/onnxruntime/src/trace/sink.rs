@@ -12,7 +12,7 @@ use ort_sys::{
 };
 
 use super::look::Look;
-use super::runtime::format_of;
+use super::runtime::{format_of, in_onnx};
 use super::table::{self, Shape, Table};
 use crate::api::{Api, Failure};
 use crate::declared::DECLARED;
@@ -69,8 +69,8 @@ impl Sink {
 
     fn compute(&self, context: *mut OrtKernelContext) -> Result<(), Failure> {
         let api = self.api;
-        let Some(input) = api.tensor_input(&context)? else { return Ok(()) };
-        let Some(format) = format_of(input.element) else { return Ok(()) };
+        let Some((input, element)) = api.tensor_input(&context)? else { return Ok(()) };
+        let Some(format) = format_of(api.minor(), element) else { return Ok(()) };
         // The runtime holds the tensor in memory, so that its size does not overflow.
         let elements = input.shape.iter().product::<i64>() as usize;
         let size = format.size_in_bytes();
@@ -90,7 +90,7 @@ impl Sink {
         } else {
             parallel_stats(api, context, elements)?
         };
-        let shape = Shape::new(input.element, &input.shape);
+        let shape = Shape::new(in_onnx(element, format), &input.shape);
         self.table.write(self.number, shape, Look::new(&stats, format));
         Ok(())
     }
