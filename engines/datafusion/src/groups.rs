@@ -17,7 +17,7 @@ use crate::range::{self, Range, Values};
 pub(crate) struct Groups {
     function: Function,
     counts: Vec<Vec<i64>>,
-    /// Of a function without ranges: as many, and unused.
+    /// Empty for functions without ranges.
     ranges: Vec<Range>,
 }
 
@@ -25,9 +25,8 @@ pub(crate) struct Groups {
 struct Rows {
     /// For each class the rows that belong to it, among those that the filter keeps.
     classes: Vec<BooleanBuffer>,
-    /// The rows with a finite value that the filter keeps, and the values, for functions with
-    /// ranges.
-    finite: Option<(BooleanBuffer, Values)>,
+    /// The range of each row, for functions with ranges. Rows that the filter drops have none.
+    ranges: Vec<Range>,
 }
 
 impl Groups {
@@ -40,16 +39,13 @@ impl Groups {
         let classes = self.function.classes();
         let Some(column) = crate::column(self.function.name(), array)? else {
             let classes = vec![BooleanBuffer::new_unset(rows); classes.len()];
-            return Ok(Rows { classes, finite: None });
+            let ranges = if self.function.has_range() { vec![Range::NONE; rows] } else { vec![] };
+            return Ok(Rows { classes, ranges });
         };
         let kept = filter.map(|filter| match filter.nulls() {
             Some(nulls) => filter.values() & nulls.inner(),
             None => filter.values().clone(),
         });
-        let kept = |rows: BooleanBuffer| match &kept {
-            Some(kept) => &rows & kept,
-            None => rows,
-        };
         // One search for all classes: most columns are clean.
         let clean = !column.any(Predicate::NonFinite);
         let mask = |predicate| match clean {
@@ -77,21 +73,35 @@ impl Groups {
                 Class::Zero => those(Values::is_zero),
                 Class::Subnormal => those(Values::is_subnormal),
             };
-            Ok(kept(rows))
+            Ok(match &kept {
+                Some(kept) => &rows & kept,
+                None => rows,
+            })
         };
         let classes = classes.iter().map(of).collect::<Result<_>>()?;
-        let finite = kept(those(|values, row| values.finite(row).is_some()));
-        Ok(Rows { classes, finite: values.map(|values| (finite, values)) })
+        let range = |values: &Values, row| match &kept {
+            Some(kept) if !kept.value(row) => Range::NONE,
+            _ => values.range(row),
+        };
+        let ranges = values.iter().flat_map(|values| (0..rows).map(|row| range(values, row)));
+        let ranges = ranges.collect();
+        Ok(Rows { classes, ranges })
     }
 
     fn resize(&mut self, total_groups: usize) {
         self.counts.iter_mut().for_each(|counts| counts.resize(total_groups, 0));
-        self.ranges.resize(total_groups, Range::NONE);
+        if self.function.has_range() {
+            self.ranges.resize(total_groups, Range::NONE);
+        }
     }
 
     fn take(&mut self, emit_to: EmitTo) -> (Vec<Vec<i64>>, Vec<Range>) {
         let counts = self.counts.iter_mut().map(|counts| emit_to.take_needed(counts)).collect();
-        (counts, emit_to.take_needed(&mut self.ranges))
+        let ranges = match self.function.has_range() {
+            true => emit_to.take_needed(&mut self.ranges),
+            false => Vec::new(),
+        };
+        (counts, ranges)
     }
 
     /// The columns of states.
@@ -121,10 +131,8 @@ impl GroupsAccumulator for Groups {
         for (counts, rows) in self.counts.iter_mut().zip(rows.classes) {
             rows.set_indices().for_each(|row| counts[groups[row]] += 1);
         }
-        if let Some((finite, values)) = rows.finite {
-            for row in finite.set_indices() {
-                self.ranges[groups[row]].join(values.range(row));
-            }
+        for (&group, range) in groups.iter().zip(rows.ranges) {
+            self.ranges[group].join(range);
         }
         Ok(())
     }
@@ -165,12 +173,8 @@ impl GroupsAccumulator for Groups {
         values: &[ArrayRef],
         filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let Rows { classes, finite } = self.rows(&values[0], filter)?;
+        let Rows { classes, ranges } = self.rows(&values[0], filter)?;
         let counts = classes.iter().map(|rows| rows.iter().map(i64::from).collect()).collect();
-        let mut ranges = vec![Range::NONE; values[0].len()];
-        if let Some((finite, values)) = finite {
-            finite.set_indices().for_each(|row| ranges[row] = values.range(row));
-        }
         Ok(self.states(counts, &ranges))
     }
 

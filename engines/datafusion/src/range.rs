@@ -127,7 +127,9 @@ impl Window {
         let (Some(low), Some(high)) = (self.low.front(), self.high.front()) else {
             return Range::NONE;
         };
-        Range { min: low.1 + 0.0, max: high.1 + 0.0 }
+        let mut range = Range::of(low.1);
+        range.join(Range::of(high.1));
+        range
     }
 
     pub(crate) fn size(&self) -> usize {

@@ -203,7 +203,7 @@ async fn whole(context: &SessionContext, rows: &Rows) {
 async fn groups(context: &SessionContext, rows: &Rows, key: &str) {
     let sql = format!(
         "SELECT min(g), nan_count(x), float_stats(single), float_stats(x) FILTER (WHERE k < 30), \
-         nan_count(entry), float_stats(entry) FROM t GROUP BY {key}"
+         nan_count(entry), float_stats(entry), float_stats(NULL) FROM t GROUP BY {key}"
     );
     let answer = context.sql(&sql).await.unwrap().collect().await.unwrap();
     let mut seen = Vec::new();
@@ -218,6 +218,7 @@ async fn groups(context: &SessionContext, rows: &Rows, key: &str) {
             assert_eq!(read_stats(batch.column(3).as_struct(), row), stats(kept));
             assert_eq!(number(4), stats(values.clone()).0[2]);
             assert_eq!(read_stats(batch.column(5).as_struct(), row), entry_stats(values));
+            assert_eq!(read_stats(batch.column(6).as_struct(), row), ([0; 7], [None; 3]));
             seen.push(group);
         }
     }
