@@ -9,6 +9,9 @@ import numpy as np
 HUGE = 1 << 40
 """Bytes of a file that no check finishes in the time of a test."""
 
+PATIENCE = 1800
+"""Seconds after which a process hangs. Tests also run at a low priority on a busy machine."""
+
 DTYPES = {"float32": "F32", "float16": "F16", "uint8": "U8", "int64": "I64"}
 
 

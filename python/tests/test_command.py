@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_files import huge, model
+from sample_files import PATIENCE, huge, model
 
 PROGRAM = str(Path(sys.executable).parent / "nonfinite")
 
@@ -16,7 +16,7 @@ PROGRAM = str(Path(sys.executable).parent / "nonfinite")
 def run(*words, **more):
     """Run the command, with the signals that a shell gives it."""
     line = ["env", "--default-signal=INT,TERM,PIPE", PROGRAM, *map(str, words)]
-    return subprocess.run(line, capture_output=True, timeout=120, **more)
+    return subprocess.run(line, capture_output=True, timeout=PATIENCE, **more)
 
 
 def interrupt(number, *words):
@@ -28,7 +28,7 @@ def interrupt(number, *words):
         while not catches(child, number):
             os.sched_yield()
         child.send_signal(number)
-        out, errors = child.communicate(timeout=60)
+        out, errors = child.communicate(timeout=PATIENCE)
     finally:
         child.kill()
     return child.returncode, out, errors
@@ -60,7 +60,8 @@ def test_the_help_has_the_command_of_python_too():
     # A pager that has ended: the pipe has no reader.
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([PROGRAM, "--help"], stdout=writer, stderr=subprocess.PIPE, timeout=120)
+    words = [PROGRAM, "--help"]
+    done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, timeout=PATIENCE)
     os.close(writer)
     assert b"Traceback" not in done.stderr
 
@@ -69,7 +70,7 @@ def test_the_module_is_the_command(tmp_path):
     model(tmp_path / "bad.safetensors")
     words = ["check", "--jsonl", str(tmp_path / "bad.safetensors")]
     module = [sys.executable, "-m", "nonfinite", *words]
-    done = subprocess.run(module, capture_output=True, timeout=120)
+    done = subprocess.run(module, capture_output=True, timeout=PATIENCE)
     assert (done.returncode, done.stdout) == (1, run(*words).stdout)
     assert done.stderr == b""
 
@@ -86,7 +87,7 @@ def test_a_path_of_any_bytes(tmp_path):
     np.save(tmp_path / "x.npy", np.ones(3))
     os.rename(tmp_path / "x.npy", path)
     line = [PROGRAM, b"check", path]
-    assert subprocess.run(line, capture_output=True, timeout=120).returncode == 0
+    assert subprocess.run(line, capture_output=True, timeout=PATIENCE).returncode == 0
 
 
 def test_a_reader_that_stops_early_is_no_error(tmp_path):
@@ -94,7 +95,7 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path):
     files = "bad.safetensors " * 3000
     line = f"{PROGRAM} check --format lines {files} | head -n 1; echo ${{PIPESTATUS[0]}}"
     line = ["bash", "-c", line]
-    done = subprocess.run(line, capture_output=True, timeout=300, cwd=tmp_path)
+    done = subprocess.run(line, capture_output=True, timeout=PATIENCE, cwd=tmp_path)
     assert done.stdout.decode().splitlines()[1] == "1"
     assert done.stderr == b""
 
@@ -108,7 +109,7 @@ def test_colours_in_a_terminal_only(tmp_path):
     def in_terminal(more):
         line = ["script", "-qec", " ".join([PROGRAM, *words]), "/dev/null"]
         return subprocess.run(
-            line, capture_output=True, timeout=120, env={**environment, **more}
+            line, capture_output=True, timeout=PATIENCE, env={**environment, **more}
         )
 
     assert b"\x1b[31m" in in_terminal({}).stdout
@@ -132,7 +133,7 @@ def test_ctrl_c_is_ignored_if_the_parent_ignores_it(tmp_path):
     with open(tmp_path / "pipe", "wb") as pipe:
         os.kill(number, signal.SIGINT)
         pipe.write((tmp_path / "x.npy").read_bytes())
-    out, _ = child.communicate(timeout=60)
+    out, _ = child.communicate(timeout=PATIENCE)
     assert out.splitlines()[-1] == "0"
 
 
@@ -148,7 +149,7 @@ def test_a_signal_leaves_nothing_of_a_fix(tmp_path, number):
 def test_messages_go_into_no_file_if_standard_error_is_closed(tmp_path):
     np.save(tmp_path / "in.npy", np.array([np.nan]))
     line = f"{PROGRAM} fix in.npy -o out.npy >&- 2>&-; {PROGRAM} fix in.npy -o - >piped.npy 2>&-"
-    subprocess.run(["bash", "-c", line], timeout=120, cwd=tmp_path)
+    subprocess.run(["bash", "-c", line], timeout=PATIENCE, cwd=tmp_path)
     for name in ["out.npy", "piped.npy"]:
         np.testing.assert_array_equal(np.load(tmp_path / name), [0.0])
         assert (tmp_path / name).stat().st_size == (tmp_path / "in.npy").stat().st_size
