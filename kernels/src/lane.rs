@@ -9,16 +9,20 @@ use crate::loops::bits::Bits;
 use crate::loops::census::{Census, ClassCounts};
 use crate::loops::count::{Count, Counted};
 use crate::loops::mask::Mask;
+#[cfg(feature = "stats")]
+use crate::loops::nulls::Nulls;
 use crate::loops::position::Position;
 #[cfg(feature = "replace")]
 use crate::loops::replace::{Copying, InPlace};
 #[cfg(feature = "stats")]
 use crate::loops::stats::Statistics;
 use crate::loops::stream::Streamed;
+#[cfg(feature = "stats")]
+use crate::numbers::Numbers;
 use crate::rule::Comparison;
 use crate::scalar;
 #[cfg(feature = "stats")]
-use crate::stats::{Numbers, Tally};
+use crate::stats::Tally;
 
 impl<const W: usize> Question for Mask<W> {
     fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
@@ -58,8 +62,8 @@ impl<const W: usize> Question for Census<W> {
 
 #[cfg(feature = "stats")]
 impl<const W: usize> Question for Statistics<W> {
-    fn scalar(x: &[u8], _: &Comparison, numbers: &Numbers) -> Tally {
-        scalar::stats::<W>(x, numbers)
+    fn scalar(x: &[u8], _: &Comparison, (numbers, nulls): Self::Out<'_>) -> Tally {
+        scalar::stats::<W>(x, numbers, nulls)
     }
 }
 
@@ -68,7 +72,7 @@ mod sealed {
     use super::Codes;
     use super::{Backend, ClassCounts, Comparison, Counted};
     #[cfg(feature = "stats")]
-    use super::{Numbers, Tally};
+    use super::{Nulls, Numbers, Tally};
     use core::mem::MaybeUninit;
 
     /// Runs the loops of one width. A caller links no other loops.
@@ -115,6 +119,7 @@ mod sealed {
             x: &[u8],
             non_finite: &Comparison,
             numbers: &Numbers,
+            nulls: Option<Nulls<'_>>,
         ) -> Tally;
     }
 }
@@ -217,9 +222,10 @@ macro_rules! lanes {
                 x: &[u8],
                 non_finite: &Comparison,
                 numbers: &Numbers,
+                nulls: Option<Nulls<'_>>,
             ) -> Tally {
                 static ROW: Row<Statistics<$width>> = row::<Statistics<$width>>();
-                Backend::run::<Statistics<$width>>(backend, &ROW, x, non_finite, numbers)
+                Backend::run::<Statistics<$width>>(backend, &ROW, x, non_finite, (numbers, nulls))
             }
         }
     )* };

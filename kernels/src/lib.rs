@@ -54,6 +54,10 @@ mod lane;
 mod loops;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 mod neon;
+#[cfg(feature = "stats")]
+mod nulls;
+#[cfg(feature = "stats")]
+mod numbers;
 mod out;
 mod plain;
 #[cfg(any(
@@ -90,6 +94,10 @@ pub use census::{Census, Occurrences};
 #[cfg(feature = "replace")]
 pub use codes::Values;
 pub use lane::Lane;
+#[cfg(feature = "stats")]
+pub use nulls::stats_of_valid;
+#[cfg(feature = "stats")]
+pub use numbers::Numbers;
 pub use out::MaskOut;
 pub use plain::{
     Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
@@ -99,7 +107,7 @@ pub use rule::{Comparison, Rule};
 #[cfg(feature = "scale")]
 pub use scale::{Float, scale};
 #[cfg(feature = "stats")]
-pub use stats::{Numbers, Stats, stats_of_bytes as stats};
+pub use stats::{Stats, stats_of_bytes as stats};
 pub use stream::{set_last_level_cache, streams};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.

@@ -8,9 +8,11 @@ use core::mem::MaybeUninit;
 
 #[cfg(feature = "replace")]
 use crate::codes::Codes;
+#[cfg(feature = "stats")]
+use crate::numbers::{Numbers, Range};
 use crate::rule::{Comparison, Screen};
 #[cfg(feature = "stats")]
-use crate::stats::{Found, Numbers, Range};
+use crate::stats::Found;
 
 /// A cache line of input, at any address.
 pub(crate) type Line = [u8; 64];
@@ -247,6 +249,24 @@ pub(crate) trait Ordering: Sized {
         numbers: &Numbers,
         keys: &mut [i64; 2],
     ) -> [usize; 3];
+
+    /// [`Ordering::within`], of the elements of blocks whose bit is 1 in the word of the block. No
+    /// if there are too few words.
+    fn within_valid<const W: usize>(
+        self,
+        blocks: &[Block<W>],
+        words: &mut impl Iterator<Item = u64>,
+        bounds: Self::Bounds,
+    ) -> bool;
+
+    /// Copies element `i` of a block where bit `i` of `valid` is 1. Elsewhere writes `filling`.
+    fn fill_nulls<const W: usize>(
+        self,
+        block: &Block<W>,
+        valid: u64,
+        filling: u64,
+        out: &mut [MaybeUninit<Line>; W],
+    );
 }
 
 /// What all elements of a scan are, as a constant, so that each scan is compiled for one of them.

@@ -2,8 +2,6 @@
 
 #[cfg(feature = "stats")]
 mod exceeds;
-#[cfg(all(feature = "validity", feature = "stats"))]
-mod gather;
 mod layout;
 #[cfg(feature = "views")]
 mod mask_view;

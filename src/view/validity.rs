@@ -72,18 +72,10 @@ impl<'a> Validity<'a> {
         valid + count_ones(bytes) - (before.count_ones() + behind.count_ones()) as usize
     }
 
-    /// Bit `i % 64` of word `i / 64` is that of element `from + i`, for `count` elements, at least
-    /// one. All other bits are 0.
+    /// The bitmap, and the bit of element `first` in it.
     #[cfg(feature = "stats")]
-    pub(super) fn words<const WORDS: usize>(&self, from: usize, count: usize) -> [u64; WORDS] {
-        let mut words = [[0; 8]; WORDS];
-        let bytes = words.as_flattened_mut();
-        bytes[..count / 8].fill(0xFF);
-        if let Some(last) = bytes.get_mut(count / 8) {
-            *last = !(0xFF << (count % 8));
-        }
-        self.and(from, count, bytes);
-        words.map(u64::from_le_bytes)
+    pub(super) fn bits_from(&self, first: usize) -> (&'a [u8], usize) {
+        (self.bytes, self.shift + first)
     }
 
     /// Clears the bits of nulls. The bit of element `from` is bit `offset` of `out`, and there are

@@ -1,9 +1,9 @@
 //! AVX2: 32 bytes a register, comparisons into lanes of all ones.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
+#[cfg(any(feature = "replace", feature = "stats"))]
+mod blend;
 mod layout;
-#[cfg(feature = "replace")]
-mod replace;
 #[cfg(feature = "scale")]
 mod scale;
 #[cfg(feature = "stats")]

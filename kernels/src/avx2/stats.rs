@@ -7,7 +7,7 @@ use core::arch::x86_64::*;
 
 use super::{Avx2, V};
 use crate::registers::Registers;
-use crate::registers::stats::{Compare, Order};
+use crate::registers::stats::{Compare, Order, powers};
 use crate::simd::op;
 
 impl Avx2 {
@@ -148,5 +148,22 @@ impl Compare for Avx2 {
         let differs = self.xor(a, b);
         // SAFETY: see above.
         unsafe { _mm256_testz_si256(differs, differs) != 0 }
+    }
+
+    #[inline(always)]
+    fn hits<const W: usize>(self, bits: u64) -> V {
+        let powers = self.load(const { &powers::<W, 32>() }, 0);
+        let lanes = match W {
+            // SAFETY: see above.
+            1 => unsafe {
+                // Byte `i` of the bits, for the lanes of its bits. Each half of a register has its
+                // own copy of the bits.
+                let (low, high) = (0x0101_0101_0101_0101, 0x0303_0303_0303_0303);
+                let which = _mm256_setr_epi64x(0, low, 2 * low, high);
+                _mm256_shuffle_epi8(self.splat::<4>(bits), which)
+            },
+            _ => self.splat::<W>(bits),
+        };
+        self.equal::<W>(self.and(lanes, powers), powers)
     }
 }

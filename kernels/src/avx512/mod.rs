@@ -1,10 +1,10 @@
 //! AVX-512 (F, BW, VL and DQ): 64 bytes a register, comparisons into mask registers.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
+#[cfg(any(feature = "replace", feature = "stats"))]
+mod blend;
 mod layout;
 mod registers;
-#[cfg(feature = "replace")]
-mod replace;
 #[cfg(feature = "scale")]
 mod scale;
 #[cfg(feature = "stats")]

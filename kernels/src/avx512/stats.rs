@@ -147,4 +147,9 @@ impl Compare for Avx512 {
         // SAFETY: see above.
         unsafe { _mm512_cmpneq_epi64_mask(a, b) == 0 }
     }
+
+    #[inline(always)]
+    fn hits<const W: usize>(self, bits: u64) -> u64 {
+        bits
+    }
 }

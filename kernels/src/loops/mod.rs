@@ -5,6 +5,8 @@ pub(crate) mod bits;
 pub(crate) mod census;
 pub(crate) mod count;
 pub(crate) mod mask;
+#[cfg(feature = "stats")]
+pub(crate) mod nulls;
 pub(crate) mod position;
 #[cfg(feature = "replace")]
 pub(crate) mod replace;

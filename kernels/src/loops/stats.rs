@@ -9,6 +9,7 @@
 //!         from 16 KiB on: skip groups of 1 KiB that change nothing       `Numbers::range`
 //!             from 1 KiB on where scans are slow: AVX2 and NEON of 64 bits, and portable
 //!         if a group was skipped: part = 1 KiB
+//!         with nulls: part = fill(part)                  nulls.rs; and skip looks at the bitmap
 //!         taken = scan(expect, part), or else order(4 KiB of the part)
 //!             after NaN or an infinity: order(part)
 //!         add the counts of what was taken to the tally
@@ -48,12 +49,14 @@
 //! cycles a line, a screen one and a half.
 
 use super::census::{ClassCounts, Classify};
+use super::nulls::{CountNulls, Nulls, SkipValid};
 use super::position::Find;
 use super::skip::longer;
+use crate::numbers::{Numbers, Range};
 use crate::rule::Comparison;
 use crate::scalar;
 use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, expect, lines, until_line};
-use crate::stats::{Numbers, Range, Tally};
+use crate::stats::Tally;
 
 /// Bytes that are looked at first, from the first line of the cache on.
 const FIRST: usize = 256;
@@ -149,15 +152,20 @@ fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], range: Option<Range>) -> usiz
     groups.len() * GROUP
 }
 
-/// Statistics of at least one element.
+/// Statistics of at least one element. The first is no null. If there are nulls, it is finite, too.
 pub(crate) struct Statistics<const W: usize>;
 
 impl<const W: usize> Loop for Statistics<W> {
-    type Out<'o> = &'o Numbers;
+    type Out<'o> = (&'o Numbers, Option<Nulls<'o>>);
     type Output = Tally;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], rule: &Comparison, numbers: &Numbers) -> Tally {
+    fn vector<I: Simd>(
+        isa: I,
+        x: &[u8],
+        rule: &Comparison,
+        (numbers, mut nulls): Self::Out<'_>,
+    ) -> Tally {
         let mut tally = Tally::new();
         let elements = x.as_chunks::<W>().0;
         let mut finite = Some(0);
@@ -176,15 +184,30 @@ impl<const W: usize> Loop for Statistics<W> {
         loop {
             if done >= screened {
                 let range = finite.and_then(|_| numbers.range(tally.keys));
-                let clean = if range.is_none() { 0 } else { skip::<I, W>(isa, &x[done..], range) };
+                let rest = &x[done..];
+                let clean = match (range, &nulls) {
+                    (None, _) => 0,
+                    (range, None) => skip::<I, W>(isa, rest, range),
+                    (Some(range), Some(Nulls { bitmap, .. })) => {
+                        let bitmap = bitmap.from(done / W);
+                        let clean = isa.run::<SkipValid<W>>(rest, rule, (range, bitmap));
+                        tally.nulls += CountNulls::run(isa, bitmap, clean / W, rule);
+                        clean
+                    }
+                };
                 done += clean;
                 if clean != 0 {
                     run = GROUP;
                 }
             }
-            let mut part = &x[done..(done + run).min(x.len())];
-            if part.is_empty() {
+            let rest = &x[done..];
+            if rest.is_empty() {
                 return tally;
+            }
+            let mut part = &rest[..run.min(rest.len())];
+            let bitmap = nulls.as_ref().map(|nulls| nulls.bitmap.from(done / W));
+            if let (Some(nulls), Some(bitmap)) = (&mut nulls, bitmap) {
+                part = nulls.filled::<I, W>(isa, rest, part.len(), rule, (bitmap, filling));
             }
             let [low, high] = tally.keys;
             let around_zero = low <= 0 && high >= 0;
@@ -224,6 +247,13 @@ impl<const W: usize> Loop for Statistics<W> {
             };
             // A group may be normal by chance.
             expect = if part.len() > GROUP { seen } else { expect.max(seen) };
+            if let Some(bitmap) = bitmap {
+                let copies = CountNulls::run(isa, bitmap, part.len() / W, rule);
+                tally.nulls += copies;
+                let [zero, small, _] = numbers.counts(filling);
+                tally.zeros -= usize::from(zero) * copies;
+                tally.small -= usize::from(small) * copies;
+            }
             done += part.len();
             run = if done < screened { screened } else { longer(run) };
         }

@@ -1,9 +1,9 @@
 //! NEON: 16 bytes a register, on every AArch64 CPU.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
+#[cfg(any(feature = "replace", feature = "stats"))]
+mod blend;
 mod layout;
-#[cfg(feature = "replace")]
-mod replace;
 #[cfg(feature = "scale")]
 mod scale;
 #[cfg(feature = "stats")]

@@ -4,7 +4,7 @@ use core::arch::aarch64::*;
 
 use super::{Neon, V};
 use crate::registers::Registers;
-use crate::registers::stats::{Compare, Order};
+use crate::registers::stats::{Compare, Order, powers};
 use crate::simd::op;
 
 // SAFETY of all blocks below: `self` proves NEON, which is all that the intrinsics ask for.
@@ -129,5 +129,16 @@ impl Compare for Neon {
     fn same(self, a: V, b: V) -> bool {
         // SAFETY: see above.
         unsafe { vmaxvq_u8(veorq_u8(a, b)) == 0 }
+    }
+
+    #[inline(always)]
+    fn hits<const W: usize>(self, bits: u64) -> V {
+        let powers = self.load(const { &powers::<W, 16>() }, 0);
+        let lanes = match W {
+            // SAFETY: see above.
+            1 => unsafe { vcombine_u8(vdup_n_u8(bits as u8), vdup_n_u8((bits >> 8) as u8)) },
+            _ => self.splat::<W>(bits),
+        };
+        self.equal::<W>(self.and(lanes, powers), powers)
     }
 }

@@ -1,9 +1,11 @@
 //! Order of numbers, element by element.
 
+use core::mem::MaybeUninit;
+
 use super::{Portable, elements};
-use crate::scalar::read;
-use crate::simd::{Line, Ordering};
-use crate::stats::{Numbers, Range};
+use crate::numbers::{Numbers, Range};
+use crate::scalar::{read, write};
+use crate::simd::{Block, Line, Ordering};
 
 impl Ordering for Portable {
     type Bounds = Option<Range>;
@@ -40,5 +42,45 @@ impl Ordering for Portable {
         }
         *keys = [low, high];
         counts
+    }
+
+    #[inline(always)]
+    fn within_valid<const W: usize>(
+        self,
+        blocks: &[Block<W>],
+        words: &mut impl Iterator<Item = u64>,
+        bounds: Option<Range>,
+    ) -> bool {
+        let Some(Range { mask, low, width }) = bounds else { return false };
+        let up = 64 - 8 * W as u32;
+        for block in blocks {
+            let Some(valid) = words.next() else { return false };
+            let mut outside = 0;
+            for (i, element) in elements::<W>(block).iter().enumerate() {
+                let is_outside = (read::<W>(element) & mask).wrapping_sub(low) << up >> up > width;
+                outside |= u64::from(is_outside) << i;
+            }
+            if outside & valid != 0 {
+                return false;
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn fill_nulls<const W: usize>(
+        self,
+        block: &Block<W>,
+        valid: u64,
+        filling: u64,
+        out: &mut [MaybeUninit<Line>; W],
+    ) {
+        let mut copy = *block;
+        for (i, element) in copy.as_flattened_mut().as_chunks_mut::<W>().0.iter_mut().enumerate() {
+            if valid >> i & 1 == 0 {
+                write(element, filling);
+            }
+        }
+        *out = copy.map(MaybeUninit::new);
     }
 }

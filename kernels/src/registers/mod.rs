@@ -151,3 +151,10 @@ pub(crate) trait Write: Registers {
     /// Stores the bytes at `at`.
     fn write(self, v: Self::V, bytes: &mut [u8], at: usize);
 }
+
+/// Choosing between lanes.
+#[cfg(any(feature = "replace", feature = "stats"))]
+pub(crate) trait Blend: Write {
+    /// Each lane from `b` where there is a hit, and from `a` elsewhere.
+    fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
+}

@@ -1,15 +1,9 @@
 //! Replacing hits in place.
 
-use super::{Write, ones};
+use super::{Blend, ones};
 use crate::codes::Codes;
 use crate::rule::Comparison;
 use crate::simd::{Line, Replacing, op};
-
-/// Choosing between lanes.
-pub(crate) trait Blend: Write {
-    /// Each lane from `b` where there is a hit, and from `a` elsewhere.
-    fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
-}
 
 impl<R: Blend> Replacing for R {
     #[inline(always)]

@@ -12,13 +12,14 @@
 use core::mem::MaybeUninit;
 use core::slice;
 
-use crate::simd::{COUNTED, GROUP, Line, Ordering, expect, op};
-use crate::stats::{Found, Numbers, Range, SCANNED};
+use crate::numbers::{Numbers, Range};
+use crate::simd::{Block, COUNTED, GROUP, Line, Ordering, expect, op};
+use crate::stats::{Found, SCANNED};
 
 /// The instructions that order lanes.
 ///
 /// All methods are `#[inline(always)]`.
-pub(crate) trait Compare: super::Write {
+pub(crate) trait Compare: super::Blend {
     /// Whether lanes of 64 bits have an unsigned minimum and maximum of one instruction.
     const WIDE: bool;
 
@@ -70,6 +71,21 @@ pub(crate) trait Compare: super::Write {
 
     /// Whether all bits are the same.
     fn same(self, a: Self::V, b: Self::V) -> bool;
+
+    /// A hit in lane `i` where bit `i` is 1. Bits behind the last lane may be anything.
+    fn hits<const W: usize>(self, bits: u64) -> Self::Hits;
+}
+
+/// Bit `i % (8 * W)` in lane `i` of `W` bytes.
+pub(crate) const fn powers<const W: usize, const BYTES: usize>() -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    let mut lane = 0;
+    while lane < BYTES / W {
+        let bit = lane % (8 * W);
+        bytes[lane * W + bit / 8] = 1 << (bit % 8);
+        lane += 1;
+    }
+    bytes
 }
 
 /// What ranks are made with, in registers.
@@ -130,6 +146,20 @@ impl<R: Compare> Ordering for R {
             within::<R, 4>(self, pairs, bounds)
         } else {
             within::<R, W>(self, pairs, bounds)
+        }
+    }
+
+    #[inline(always)]
+    fn within_valid<const W: usize>(
+        self,
+        blocks: &[Block<W>],
+        words: &mut impl Iterator<Item = u64>,
+        bounds: Bounds<R::V>,
+    ) -> bool {
+        if W == 8 && !R::WIDE {
+            within_valid::<R, W, 4>(self, blocks, words, bounds)
+        } else {
+            within_valid::<R, W, W>(self, blocks, words, bounds)
         }
     }
 
@@ -288,6 +318,25 @@ impl<R: Compare> Ordering for R {
         }
         [self.sum(zeros), self.sum(small), self.sum(specials)]
     }
+
+    #[inline(always)]
+    fn fill_nulls<const W: usize>(
+        self,
+        block: &Block<W>,
+        valid: u64,
+        filling: u64,
+        out: &mut [MaybeUninit<Line>; W],
+    ) {
+        let filling = self.splat::<W>(filling);
+        for (i, (line, out)) in block.iter().zip(out).enumerate() {
+            let mut copy: Line = [0; 64];
+            for at in (0..64).step_by(R::BYTES) {
+                let hits = self.hits::<W>(valid >> ((64 * i + at) / W));
+                self.write(self.blend::<W>(filling, self.load(line, at), hits), &mut copy, at);
+            }
+            out.write(copy);
+        }
+    }
 }
 
 /// In which order a code is the outermost.
@@ -367,6 +416,28 @@ fn within<R: Compare, const W: usize>(
     }
     let highest = isa.higher::<W>(seen[0], seen[1]);
     some && isa.same(isa.higher::<W>(highest, width), width)
+}
+
+/// [`within`] for lanes of `L` bytes, of the elements of `W` bytes whose bit is 1.
+#[inline(always)]
+fn within_valid<R: Compare, const W: usize, const L: usize>(
+    isa: R,
+    blocks: &[Block<W>],
+    words: &mut impl Iterator<Item = u64>,
+    Bounds { mask, low, width, some }: Bounds<R::V>,
+) -> bool {
+    let mut seen = isa.no_counts();
+    for block in blocks {
+        let Some(valid) = words.next() else { return false };
+        for part in 0..64 * W / R::BYTES {
+            let at = part * R::BYTES;
+            let above = isa.sub::<L>(isa.and(isa.load(block.as_flattened(), at), mask), low);
+            let nulls = isa.hits::<W>(!valid >> (at / W));
+            seen[part % 2] = isa.highest::<L>(seen[part % 2], above, nulls);
+        }
+    }
+    let highest = isa.higher::<L>(seen[0], seen[1]);
+    some && isa.same(isa.higher::<L>(highest, width), width)
 }
 
 /// The keys of ranks.

@@ -1,12 +1,22 @@
 //! Statistics, element by element.
 
 use super::{class, elements};
-use crate::stats::{Numbers, Tally};
+use crate::loops::nulls::Nulls;
+use crate::numbers::Numbers;
+use crate::stats::Tally;
 
-/// Looks at each element.
-pub(crate) fn stats<const W: usize>(x: &[u8], numbers: &Numbers) -> Tally {
+/// Looks at each element that is valid.
+pub(crate) fn stats<const W: usize>(
+    x: &[u8],
+    numbers: &Numbers,
+    nulls: Option<Nulls<'_>>,
+) -> Tally {
     let mut tally = Tally::new();
     for (i, bits) in elements::<W>(x).enumerate() {
+        if nulls.as_ref().is_some_and(|nulls| !nulls.bitmap.is_valid(i)) {
+            tally.nulls += 1;
+            continue;
+        }
         let [zero, small, non_finite] = numbers.counts(bits);
         if non_finite {
             let class = if numbers.nan().is_ieee() { class(bits, numbers.nan()) } else { 0 };
@@ -15,7 +25,7 @@ pub(crate) fn stats<const W: usize>(x: &[u8], numbers: &Numbers) -> Tally {
             continue;
         }
         let key = numbers.key(bits);
-        let first = i == tally.non_finite;
+        let first = i == tally.non_finite + tally.nulls;
         if first || key < tally.keys[0] {
             (tally.keys[0], tally.from[0]) = (key, i);
         }

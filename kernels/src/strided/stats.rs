@@ -2,8 +2,9 @@
 
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
+use crate::numbers::Numbers;
 use crate::rule::Rule;
-use crate::stats::{self, Numbers, Stats, Tally};
+use crate::stats::{self, Stats, Tally};
 
 use super::block::{Loader, ROOM, Room};
 use super::cut::{Cut, Limits};

@@ -1,0 +1,209 @@
+//! Statistics of a column with nulls: the loops over its validity bitmap.
+//!
+//! ```text
+//! skip(x, bitmap):                     as skip in stats.rs
+//!     for each group of 1 KiB: seen = max(seen, element - low) where the element is valid
+//!
+//! fill(x, bitmap, filling):
+//!     for each block of 64 elements: out = x where valid, otherwise filling
+//! ```
+//!
+//! Groups that change nothing are skipped without a copy. All others are filled with an element
+//! that was seen before, and the loops of stats.rs look at the copy. Elements keep their places,
+//! so an index in the copy is an index in the column.
+//!
+//! The bits of a block come from two words of the bitmap, as its first bit may stand anywhere. With
+//! a shift of 3, and bytes in place of words:
+//!
+//! ```text
+//! bitmap:  hgfedcba ponmlkji       validity of a to p, most significant bit first
+//! valid:   kjihgfed                bitmap[0] >> 3 | bitmap[1] << 5
+//! ```
+#![expect(unsafe_code, reason = "lines that a loop has written")]
+
+use core::mem::MaybeUninit;
+use core::slice;
+
+use crate::numbers::Range;
+use crate::rule::Comparison;
+use crate::simd::{GROUP, Line, Loop, Simd, lines};
+use crate::stats::SCANNED;
+
+/// The validity of elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bitmap<'b> {
+    /// Bytes behind the bit of the last element may follow.
+    pub(crate) bytes: &'b [u8],
+    /// The bit of the first element, below 8.
+    pub(crate) shift: usize,
+}
+
+impl Bitmap<'_> {
+    /// Whether element `i` is valid.
+    #[inline(always)]
+    pub(crate) fn is_valid(self, i: usize) -> bool {
+        let bit = self.shift + i;
+        self.bytes[bit / 8] >> (bit % 8) & 1 == 1
+    }
+
+    /// The bits from that of element `first` on.
+    #[inline(always)]
+    pub(crate) fn from(self, first: usize) -> Self {
+        let bit = self.shift + first;
+        Self { bytes: self.bytes.get(bit / 8..).unwrap_or_default(), shift: bit % 8 }
+    }
+
+    /// The words for blocks of 64 elements, as long as there is a word behind.
+    #[inline(always)]
+    fn words(&self) -> impl Iterator<Item = u64> {
+        let (words, shift) = (self.bytes.as_chunks().0, self.shift);
+        words.iter().zip(words.get(1..).unwrap_or_default()).map(move |(low, high)| {
+            u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << 1 << (63 - shift)
+        })
+    }
+}
+
+/// Counts the nulls among the first elements of a bitmap.
+pub(crate) struct CountNulls;
+
+impl CountNulls {
+    #[inline(always)]
+    pub(crate) fn run<I: Simd>(
+        isa: I,
+        bitmap: Bitmap<'_>,
+        elements: usize,
+        rule: &Comparison,
+    ) -> usize {
+        isa.run::<Self>(bitmap.bytes, rule, [bitmap.shift, bitmap.shift + elements])
+    }
+}
+
+impl Loop for CountNulls {
+    /// The first bit, and the bit behind the last.
+    type Out<'o> = [usize; 2];
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(_: I, x: &[u8], _: &Comparison, [begin, end]: [usize; 2]) -> usize {
+        let bytes = &x[..end.div_ceil(8)];
+        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return 0 };
+        // The zeros of other elements in the first and the last byte.
+        let before = !first & !(u8::MAX << begin);
+        let behind = if end.is_multiple_of(8) { 0 } else { !last & u8::MAX << (end % 8) };
+        let (words, rest) = bytes.as_chunks();
+        let mut zeros = 0;
+        for word in words {
+            zeros += u64::from_le_bytes(*word).count_zeros() as usize;
+        }
+        for byte in rest {
+            zeros += byte.count_zeros() as usize;
+        }
+        zeros - (before.count_ones() + behind.count_ones()) as usize
+    }
+}
+
+/// Bytes that are filled at once.
+pub(crate) const ROOM: usize = SCANNED;
+
+/// Room for a part of a column, from a line of the cache on. Zeros in it would take as long as half
+/// a fill.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Room([MaybeUninit<Line>; ROOM / 64]);
+
+impl Room {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self([const { MaybeUninit::uninit() }; ROOM / 64])
+    }
+}
+
+/// The validity of a column, and room for a part of it.
+#[derive(Debug)]
+pub struct Nulls<'n> {
+    pub(crate) bitmap: Bitmap<'n>,
+    pub(crate) room: &'n mut Room,
+}
+
+impl Nulls<'_> {
+    /// The first bytes of a column, at most [`ROOM`], with an element in place of nulls. The bitmap
+    /// begins with the same element.
+    #[inline(always)]
+    pub(crate) fn filled<I: Simd, const W: usize>(
+        &mut self,
+        isa: I,
+        x: &[u8],
+        bytes: usize,
+        comparison: &Comparison,
+        (bitmap, filling): (Bitmap<'_>, u64),
+    ) -> &[u8] {
+        let lines = &mut self.room.0[..bytes.div_ceil(64).next_multiple_of(W)];
+        isa.run::<Fill<W>>(x, comparison, (bitmap, filling, lines));
+        // SAFETY: `lines` are whole blocks, and `Fill` has written each line of them.
+        let lines: &[Line] = unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) };
+        &lines.as_flattened()[..bytes]
+    }
+}
+
+/// Finds how many bytes at the beginning are groups whose valid elements are in the range.
+pub(crate) struct SkipValid<const W: usize>;
+
+impl<const W: usize> Loop for SkipValid<W> {
+    type Out<'o> = (Range, Bitmap<'o>);
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(
+        isa: I,
+        x: &[u8],
+        _: &Comparison,
+        (range, bitmap): (Range, Bitmap<'_>),
+    ) -> usize {
+        let (bounds, mut words) = (isa.bounds::<W>(Some(range)), bitmap.words());
+        let groups = lines(x).0.as_chunks::<{ GROUP / 64 }>().0;
+        for (i, group) in groups.iter().enumerate() {
+            if !isa.within_valid::<W>(group.as_chunks().0, &mut words, bounds) {
+                return i * GROUP;
+            }
+        }
+        groups.len() * GROUP
+    }
+}
+
+/// Writes lines from the first elements of a column, with an element in place of nulls. Behind the
+/// last element stand zeros.
+struct Fill<const W: usize>;
+
+impl<const W: usize> Loop for Fill<W> {
+    /// Lines of whole blocks.
+    type Out<'o> = (Bitmap<'o>, u64, &'o mut [MaybeUninit<Line>]);
+    type Output = ();
+
+    #[inline(always)]
+    fn vector<I: Simd>(
+        isa: I,
+        x: &[u8],
+        comparison: &Comparison,
+        (bitmap, filling, out): Self::Out<'_>,
+    ) {
+        let blocks = out.as_chunks_mut::<W>().0;
+        let mut done = 0;
+        let whole = lines(x).0.as_chunks::<W>().0.iter().zip(bitmap.words());
+        for ((block, valid), out) in whole.zip(blocks.iter_mut()) {
+            isa.fill_nulls::<W>(block, valid, filling, out);
+            done += 1;
+        }
+        let left = &mut blocks[done..];
+        if !left.is_empty() {
+            // The column ends, and its bitmap within the next two words.
+            let (few, bits) = (&x[64 * W * done..], &bitmap.bytes[8 * done..]);
+            let (mut last, mut words) = ([[[0; 64]; W]; 2], [0; 24]);
+            last.as_flattened_mut().as_flattened_mut()[..few.len()].copy_from_slice(few);
+            let words_left = bits.len().min(words.len());
+            words[..words_left].copy_from_slice(&bits[..words_left]);
+            let bitmap = Bitmap { bytes: &words, ..bitmap };
+            let out = (bitmap, filling, left.as_flattened_mut());
+            isa.run::<Self>(last.as_flattened().as_flattened(), comparison, out);
+        }
+    }
+}
