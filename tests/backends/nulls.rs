@@ -151,7 +151,7 @@ fn one_among_numbers_of_a_range() {
         let high = base + 5;
         let others = [0, sign, 1, high, high | sign, base - 1, u64::MAX, 0xFF << 3];
         for (turn, other) in others.into_iter().enumerate() {
-            let places = [n / 4 + 1, 20_000 / size * 3 + turn, n - 1];
+            let places = [n / 4 + 1, n * 5 / 6 + turn, n - 1];
             for (valid, place) in [PATTERNS[3], PATTERNS[8], PATTERNS[2]].iter().zip(places) {
                 let mut valid: Vec<bool> = (0..n).map(|i| valid(i, n)).collect();
                 for is_null in [false, true] {
