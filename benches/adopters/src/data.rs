@@ -10,6 +10,7 @@ pub trait Float: nonfinite::Element + PartialEq + Send + Sync + 'static {
     const BITS: (u32, u32);
     fn nan(self) -> bool;
     fn finite(self) -> bool;
+    fn number(self) -> f64;
 }
 
 impl Float for f16 {
@@ -22,6 +23,9 @@ impl Float for f16 {
     }
     fn finite(self) -> bool {
         self.is_finite()
+    }
+    fn number(self) -> f64 {
+        self.into()
     }
 }
 
@@ -36,6 +40,9 @@ impl Float for f32 {
     fn finite(self) -> bool {
         self.is_finite()
     }
+    fn number(self) -> f64 {
+        self.into()
+    }
 }
 
 impl Float for f64 {
@@ -48,6 +55,9 @@ impl Float for f64 {
     }
     fn finite(self) -> bool {
         self.is_finite()
+    }
+    fn number(self) -> f64 {
+        self
     }
 }
 
@@ -73,6 +83,16 @@ pub struct Values<T> {
 }
 
 impl<T> Values<T> {
+    /// Whether there are elements, none of them null, and all are finite. Others order NaN as they
+    /// like.
+    pub fn is_clean(&self) -> bool
+    where
+        T: Float,
+    {
+        let all_finite = self.values.iter().all(|x| x.finite());
+        all_finite && self.valid.is_none() && !self.values.is_empty()
+    }
+
     /// The validity bitmap of Apache Arrow.
     pub fn bitmap(&self) -> Option<Vec<u8>> {
         let byte = |valid: &[bool]| {

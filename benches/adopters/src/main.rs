@@ -66,16 +66,20 @@ fn measure(adopter: &Adopter, options: &Options) -> Vec<Row> {
     for (element, name, bytes) in Type::ALL {
         for nulls in [false, true] {
             let first = rows.len();
+            let mut column = 0;
             for &size in &options.sizes {
                 for data in [Data::Clean, Data::Dirty] {
-                    let column = element.column(data, size / bytes, nulls);
-                    for (i, pair) in (adopter.pairs)(&column).into_iter().enumerate() {
+                    let values = element.column(data, size / bytes, nulls);
+                    for pair in (adopter.pairs)(&values) {
                         pair.assert_same(adopter.name);
-                        if first + i == rows.len() {
+                        let same = |row: &Row| row.question == pair.question;
+                        let at = rows[first..].iter().position(same).unwrap_or_else(|| {
                             rows.push(Row::new(pair.question, name, nulls));
-                        }
-                        rows[first + i].cells.push(pair.seconds(options.rounds));
+                            rows.len() - 1 - first
+                        });
+                        rows[first + at].set(column, pair.seconds(options.rounds));
                     }
+                    column += 1;
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Our functions into the containers that the adopters return, and under validity bitmaps.
 
-use nonfinite::{Element, Predicate, TensorView, bits, mask_uninit};
+use nonfinite::{Element, Predicate, Stats, TensorView, bits, mask_uninit};
+
+use crate::task::Answer;
 
 /// A byte for each element, in new memory, as they allocate theirs.
 pub fn mask<T: Element>(x: &[T], predicate: Predicate) -> Box<[bool]> {
@@ -26,4 +28,9 @@ pub fn count_nan<T: Element>(x: &[T], bitmap: Option<&[u8]>) -> usize {
             column.count(Predicate::Nan)
         }
     }
+}
+
+/// The extremes of elements that are all finite.
+pub fn extremes(stats: Stats) -> Answer {
+    Answer::Extremes([stats.min, stats.max].map(|x| x.expect("a finite element").value))
 }

@@ -9,16 +9,21 @@ use crate::task::Seconds;
 
 /// One question about one type of elements.
 pub struct Row {
-    question: &'static str,
+    pub question: &'static str,
     element: &'static str,
     nulls: bool,
-    /// By size, of clean data and of dirty data.
-    pub cells: Vec<Seconds>,
+    /// By size, of clean data and of dirty data. None where the answers of dirty data differ.
+    cells: Vec<Option<Seconds>>,
 }
 
 impl Row {
     pub fn new(question: &'static str, element: &'static str, nulls: bool) -> Self {
         Self { question, element, nulls, cells: Vec::new() }
+    }
+
+    pub fn set(&mut self, column: usize, seconds: Seconds) {
+        self.cells.resize_with(column, || None);
+        self.cells.push(Some(seconds));
     }
 }
 
@@ -47,8 +52,9 @@ pub fn print(adopter: &Adopter, sizes: &[usize], rows: &[Row]) {
     for row in rows {
         let nulls = if row.nulls { ", half nulls" } else { "" };
         let mut text = format!("| {}, {}{nulls} |", row.question, row.element);
-        for cell in &row.cells {
-            text += &format!(" {} |", show(cell));
+        for column in 0..2 * sizes.len() {
+            let cell = row.cells.get(column).and_then(Option::as_ref);
+            text += &cell.map_or(" |".into(), |cell| format!(" {} |", show(cell)));
         }
         println!("{text}");
     }

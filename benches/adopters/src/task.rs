@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 pub enum Answer {
     Count(usize),
     Flag(bool),
+    /// The minimum and the maximum of finite elements.
+    Extremes([f64; 2]),
     /// One for each element; nothing for a null.
     Mask(Vec<Option<bool>>),
 }

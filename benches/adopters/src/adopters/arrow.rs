@@ -4,11 +4,11 @@ use arrow_arith::aggregate::{max, min};
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, BooleanArray, PrimitiveArray};
 use arrow_buffer::{BooleanBuffer, Buffer};
-use nonfinite::{Predicate, any_nan};
+use nonfinite::{Predicate, any_nan, stats};
 
 use super::Adopter;
 use crate::data::{Column, Float, Values};
-use crate::ours::{count_nan, words};
+use crate::ours::{count_nan, extremes, words};
 use crate::task::{Answer, Pair, Task};
 
 pub const ADOPTER: Adopter = Adopter {
@@ -16,7 +16,7 @@ pub const ADOPTER: Adopter = Adopter {
     package: "arrow-array",
     what: "`BooleanArray::from_unary(&x, f32::is_nan)`, `true_count` of this, and `arrow_arith`'s \
            `max` and `min`, one of which is NaN if an element is. Ours: `bits` into a new \
-           `BooleanArray`, `count`, of nulls under `with_validity`, and `any_nan`.",
+           `BooleanArray`, `count`, of nulls under `with_validity`, `any_nan`, and `stats`.",
     pairs,
     note: None,
 };
@@ -29,10 +29,10 @@ fn pairs(column: &Column) -> Vec<Pair> {
     }
 }
 
-fn typed<T: ArrowPrimitiveType<Native: Float>>(x: &Values<T::Native>) -> Vec<Pair> {
-    let bitmap = x.bitmap();
-    let nulls = x.valid.clone().map(Into::into);
-    let array = PrimitiveArray::<T>::new(x.values.clone().into(), nulls);
+fn typed<T: ArrowPrimitiveType<Native: Float>>(values: &Values<T::Native>) -> Vec<Pair> {
+    let bitmap = values.bitmap();
+    let nulls = values.valid.clone().map(Into::into);
+    let array = PrimitiveArray::<T>::new(values.values.clone().into(), nulls);
     let each = |array: BooleanArray| Answer::Mask(array.iter().collect());
     let is_nan = |array: &PrimitiveArray<T>| BooleanArray::from_unary(array, Float::nan);
     let x = || array.clone();
@@ -61,6 +61,15 @@ fn typed<T: ArrowPrimitiveType<Native: Float>>(x: &Values<T::Native>) -> Vec<Pai
             "any NaN, by min and max",
             Task::new(move || nan(max(&a)) || nan(min(&a)), Answer::Flag),
             Task::new(move || any_nan(b.values()), Answer::Flag),
+        ));
+    }
+    if values.is_clean() {
+        let (a, b) = (x(), x());
+        let value = |found: Option<T::Native>| found.expect("an element").number();
+        pairs.push(Pair::new(
+            "min and max; ours: `stats`",
+            Task::new(move || [min(&a), max(&a)], move |both| Answer::Extremes(both.map(value))),
+            Task::new(move || stats(b.values()), extremes),
         ));
     }
     pairs

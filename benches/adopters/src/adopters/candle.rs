@@ -1,18 +1,19 @@
 //! Candle. It has no is-NaN: users compare a tensor with itself, or with a bound.
 
 use candle_core::{DType, Device, Result, Tensor, WithDType};
-use nonfinite::{Predicate, all_finite, count};
+use nonfinite::{Predicate, all_finite, count, stats};
 
 use super::Adopter;
 use crate::data::{Column, Float, Values};
-use crate::ours::mask;
+use crate::ours::{extremes, mask};
 use crate::task::{Answer, Pair, Task};
 
 pub const ADOPTER: Adopter = Adopter {
     name: "candle",
     package: "candle-core",
-    what: "A mask by `x.ne(x)`, its sum as `u32`, and the least of `x.abs().le(MAX)`. Ours: \
-           `mask_uninit`, `count`, `all_finite`.",
+    what: "A mask by `x.ne(x)`, its sum as `u32`, the least of `x.abs().le(MAX)`, `min_all` and \
+           `max_all`. Ours: `mask_uninit`, `count`, `all_finite`, and `stats`, which has the \
+           indices and the other classes too.",
     pairs,
     note: Some(mistralrs),
 };
@@ -56,7 +57,19 @@ fn typed<T: Float + WithDType>(x: &Values<T>, most: f64) -> Vec<Pair> {
         Task::new(finite, |least| Answer::Flag(least.expect("a byte") == 1)),
         Task::new(move || all_finite(&b), Answer::Flag),
     );
-    vec![is_nan, how_many, all]
+    let mut pairs = vec![is_nan, how_many, all];
+    if x.is_clean() {
+        let (a, b) = (theirs(), values());
+        let both = move || -> Result<[T; 2]> {
+            Ok([a.min_all()?.to_scalar()?, a.max_all()?.to_scalar()?])
+        };
+        pairs.push(Pair::new(
+            "min and max; ours: `stats`",
+            Task::new(both, |both| Answer::Extremes(both.expect("numbers").map(Float::number))),
+            Task::new(move || stats(&b), extremes),
+        ));
+    }
+    pairs
 }
 
 /// The question of mistralrs-core 0.8.1, `xs.is_inf()?.any()?` (`layers.rs`, `TensorInfExtend`), by
