@@ -25,6 +25,9 @@ fn main() {
         report(&row("contains_nan"), medians(|| _ = black_box(x.any_nan()), own));
         let own = || _ = black_box(x.clone().is_finite().all().into_scalar::<bool>());
         report(&row("all finite?"), medians(|| _ = black_box(x.all_finite()), own));
+        let scalar = |x: Tensor<1>| x.into_scalar::<f32>();
+        let own = || _ = black_box([x.clone().min(), x.clone().max()].map(scalar));
+        report(&row("min and max; ours: stats"), medians(|| _ = black_box(x.stats()), own));
     }
 }
 

@@ -46,6 +46,10 @@ pub trait NonFinite<const D: usize> {
     /// The number of NaN, +Inf and -Inf, and the row-major index of the first of each.
     fn census(&self) -> Census;
 
+    /// The census, the minimum and the maximum of the finite elements, and how many are zero or
+    /// subnormal.
+    fn stats(&self) -> Stats;
+
     /// Whether all elements are finite.
     fn all_finite(&self) -> bool {
         self.all_of(Predicate::Finite)
@@ -87,6 +91,10 @@ impl<const D: usize> NonFinite<D> for Tensor<D> {
 
     fn census(&self) -> Census {
         with_view(self, |view| view.census())
+    }
+
+    fn stats(&self) -> Stats {
+        with_view(self, |view| view.stats())
     }
 }
 

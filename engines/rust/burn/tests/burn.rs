@@ -56,6 +56,7 @@ fn agree<T: Float + Element>(device: &Device) {
             let watch = Watch::new(Predicate::NonFinite);
             let stats = nonfinite_burn::look(&watch, "x", &x);
             assert_eq!((stats.census, watch.totals().bad_tensors), (x.census(), 1));
+            assert_eq!(stats, x.stats());
             let bad = watch.first().expect("not all are finite");
             let first = x.position_of(Predicate::NonFinite).expect("not all are finite");
             assert_eq!(bad.coordinate(), Some(&first[..]));
