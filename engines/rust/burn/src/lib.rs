@@ -18,9 +18,9 @@
 
 mod view;
 
-use burn_tensor::{Bool, Tensor, TensorData};
+use burn_tensor::{Bool, Tensor};
 use nonfinite::{Census, Predicate, Stats, Watch};
-use view::with_view;
+use view::{mask_like, with_view};
 
 /// Questions to a tensor of floats. burn has `is_nan`, `is_inf`, `is_finite` and `contains_nan`,
 /// each of which consumes the tensor; the names here are other ones.
@@ -65,7 +65,7 @@ impl<const D: usize> NonFinite<D> for Tensor<D> {
     fn mask_of(&self, predicate: Predicate) -> Tensor<D, Bool> {
         let mut mask = vec![false; self.dims().iter().product()];
         with_view(self, |view| view.mask(predicate, &mut mask).expect("the same length"));
-        Tensor::from_data(TensorData::new(mask, self.dims()), &self.device())
+        mask_like(self, mask)
     }
 
     fn any_of(&self, predicate: Predicate) -> bool {

@@ -1,6 +1,6 @@
-//! Views of the memory of a tensor.
+//! Views of the memory of a tensor, and tensors of masks.
 
-use burn_tensor::{DType, Tensor};
+use burn_tensor::{Bool, DType, Tensor, TensorData};
 use nonfinite::{Elements, Format, TensorView};
 
 /// Calls `run` with a view of the tensor.
@@ -30,6 +30,20 @@ pub(crate) fn with_view<const D: usize, R>(
     let data = tensor.to_data();
     let elements = elements(data.as_bytes(), data.dtype());
     run(&TensorView::shaped(elements, &tensor.dims()).expect("burn gives all elements"))
+}
+
+/// A mask, in row-major order, as a tensor of the shape of `tensor` and on its device.
+pub(crate) fn mask_like<const D: usize>(tensor: &Tensor<D>, mask: Vec<bool>) -> Tensor<D, Bool> {
+    // `from_data` of this backend checks every byte for 0 and 1 and copies, which takes four times
+    // as long as the mask.
+    #[cfg(feature = "ndarray")]
+    #[expect(deprecated, reason = "the whole backend is, and still used")]
+    if tensor.clone().try_into_primitive::<burn_ndarray::NdArray>().is_ok() {
+        let array = ndarray::ArcArray::from_shape_vec(&tensor.dims()[..], mask);
+        let array = array.expect("an element for each of the tensor");
+        return Tensor::from_primitive::<burn_ndarray::NdArray>(array.into());
+    }
+    Tensor::from_data(TensorData::new(mask, tensor.dims()), &tensor.device())
 }
 
 fn elements(bytes: &[u8], dtype: DType) -> Elements<'_> {
