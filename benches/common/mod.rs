@@ -83,7 +83,7 @@ pub fn aligned_slots(results: usize) -> (Vec<bool>, usize) {
     (slots, begin)
 }
 
-/// From this size of input on, masks may be written past the caches.
+/// From this size of input on, a limit of masks is measured that writes past the caches.
 pub const BEYOND_CACHES: usize = 64 << 20;
 
 /// Whether the CPU has the features of the AVX-512 target of `multiversion`.

@@ -7,7 +7,6 @@ use nonfinite_kernels::{self as kernels, Backend, Float, MaskOut, Rule, Values};
 
 fn dense(backend: Option<Backend>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
     kernels::mask(backend, x, rule, MaskOut::from(&mut *out));
-    kernels::mask_streamed(backend, x, rule, MaskOut::from(&mut *out));
     black_box(kernels::mask_uninit(
         backend,
         x,
@@ -61,7 +60,6 @@ fn main() {
     Backend::active().activate();
     black_box((
         &out,
-        kernels::streams(name.len()),
         Backend::all().count(),
         Backend::active().name(),
     ));

@@ -24,21 +24,6 @@ pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     }
 }
 
-/// [`crate::typed::mask_streamed`].
-///
-/// # Panics
-/// As [`mask`].
-#[doc(hidden)]
-#[track_caller]
-pub fn mask_streamed(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    match rule.size() {
-        1 => entry::mask_streamed::<u8>(backend, x, rule, out),
-        2 => entry::mask_streamed::<u16>(backend, x, rule, out),
-        4 => entry::mask_streamed::<u32>(backend, x, rule, out),
-        _ => entry::mask_streamed::<u64>(backend, x, rule, out),
-    }
-}
-
 /// [`crate::typed::mask_uninit`].
 ///
 /// # Panics

@@ -11,7 +11,6 @@ use crate::either;
 use crate::lane::Lane;
 use crate::out::MaskOut;
 use crate::rule::{Comparison, Rule};
-use crate::stream;
 
 /// The bytes of the whole elements.
 #[inline(always)]
@@ -37,45 +36,8 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
     }
     match rule {
         Rule::Constant { answer, .. } => out.fill(*answer),
-        Rule::Comparison(comparison) if elements >= stream::LEAST => {
-            large_mask::<L>(backend, x, comparison, out.slots())
-        }
         Rule::Comparison(comparison) => L::mask(backend, x, comparison, out.slots()),
         Rule::Either(nan) => either::mask(L::mask, backend, x, nan, out.slots()),
-    }
-}
-
-/// A separate function, so that code for short masks does not contain the code that reads cache
-/// sizes.
-#[cold]
-fn large_mask<L: Lane>(
-    backend: Option<Backend>,
-    x: &[u8],
-    comparison: &Comparison,
-    out: &mut [MaybeUninit<bool>],
-) {
-    if stream::streams(out.len()) {
-        L::streamed(backend, x, comparison, out);
-    } else {
-        L::mask(backend, x, comparison, out);
-    }
-}
-
-/// [`mask`], always written past the caches: for parts of a mask for which [`crate::streams`]
-/// returns true.
-///
-/// # Panics
-/// As [`mask`].
-#[doc(hidden)]
-#[track_caller]
-pub fn mask_streamed<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    match rule {
-        Rule::Comparison(comparison)
-            if out.len() == x.len() / L::SIZE && rule.size() == L::SIZE =>
-        {
-            L::streamed(backend, &x[..out.len() * L::SIZE], comparison, out.slots());
-        }
-        _ => mask::<L>(backend, x, rule, out),
     }
 }
 

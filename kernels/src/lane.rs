@@ -16,7 +16,6 @@ use crate::loops::position::Position;
 use crate::loops::replace::{Copying, InPlace};
 #[cfg(feature = "stats")]
 use crate::loops::stats::Statistics;
-use crate::loops::stream::Streamed;
 #[cfg(feature = "stats")]
 use crate::numbers::Numbers;
 use crate::rule::Comparison;
@@ -25,12 +24,6 @@ use crate::scalar;
 use crate::stats::Tally;
 
 impl<const W: usize> Question for Mask<W> {
-    fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
-        scalar::mask::<W>(x, comparison, out);
-    }
-}
-
-impl<const W: usize> Question for Streamed<W> {
     fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         scalar::mask::<W>(x, comparison, out);
     }
@@ -78,12 +71,6 @@ mod sealed {
     /// Runs the loops of one width. A caller links no other loops.
     pub trait Loops {
         fn mask(
-            backend: Option<Backend>,
-            x: &[u8],
-            comparison: &Comparison,
-            out: &mut [MaybeUninit<bool>],
-        );
-        fn streamed(
             backend: Option<Backend>,
             x: &[u8],
             comparison: &Comparison,
@@ -148,16 +135,6 @@ macro_rules! lanes {
             ) {
                 static ROW: Row<Mask<$width>> = row::<Mask<$width>>();
                 Backend::run::<Mask<$width>>(backend, &ROW, x, comparison, out);
-            }
-
-            fn streamed(
-                backend: Option<Backend>,
-                x: &[u8],
-                comparison: &Comparison,
-                out: &mut [MaybeUninit<bool>],
-            ) {
-                static ROW: Row<Streamed<$width>> = row::<Streamed<$width>>();
-                Backend::run::<Streamed<$width>>(backend, &ROW, x, comparison, out);
             }
 
             #[inline]

@@ -40,7 +40,6 @@ mod avx2;
 mod avx512;
 mod backend;
 mod bytes;
-mod cache;
 mod census;
 #[cfg(feature = "replace")]
 mod codes;
@@ -82,12 +81,11 @@ mod scale;
 mod simd;
 #[cfg(feature = "stats")]
 mod stats;
-mod stream;
 #[cfg(feature = "views")]
 pub mod strided;
 
 pub use backend::Backend;
-pub use bytes::{bits, census, count, mask, mask_streamed, mask_uninit, occurrences, position};
+pub use bytes::{bits, census, count, mask, mask_uninit, occurrences, position};
 #[cfg(feature = "replace")]
 pub use bytes::{replace, replace_into};
 pub use census::{Census, Occurrences};
@@ -108,13 +106,10 @@ pub use rule::{Comparison, Rule};
 pub use scale::{Float, scale};
 #[cfg(feature = "stats")]
 pub use stats::{Stats, stats_of_bytes as stats};
-pub use stream::{set_last_level_cache, streams};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {
-    pub use crate::entry::{
-        bits, census, count, mask, mask_streamed, mask_uninit, occurrences, position,
-    };
+    pub use crate::entry::{bits, census, count, mask, mask_uninit, occurrences, position};
     #[cfg(feature = "replace")]
     pub use crate::replace::{replace, replace_into};
     #[cfg(feature = "stats")]

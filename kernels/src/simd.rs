@@ -150,19 +150,6 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
 
     /// Whether one of the largest elements reaches the least hit.
     fn any_hit<const W: usize>(self, seen: Self::Accumulator, screen: Self::Screen) -> bool;
-
-    /// Whether [`Simd::stream`] writes past the caches.
-    const STREAMS: bool = false;
-
-    /// Copies a line of mask bytes, past the caches if the instruction set can.
-    #[inline(always)]
-    fn stream(self, from: &Slots, to: &mut Aligned) {
-        to.0 = *from;
-    }
-
-    /// Orders later stores behind the stores of [`Simd::stream`].
-    #[inline(always)]
-    fn fence(self) {}
 }
 
 /// Counting, for a backend.
@@ -299,10 +286,6 @@ impl<T> Replacing for T {}
 pub(crate) trait Scaling {}
 #[cfg(not(feature = "scale"))]
 impl<T> Scaling for T {}
-
-/// A line of mask bytes that is a line of the cache.
-#[repr(C, align(64))]
-pub(crate) struct Aligned(pub(crate) Slots);
 
 /// Bytes that are counted at once. With two registers of 16 bytes, a counter of one byte reaches
 /// 128, and does not overflow.

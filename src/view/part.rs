@@ -200,18 +200,6 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::mask(backend, self.dense(), rule, out);
     }
 
-    /// [`Part::mask`] past the caches: for a part of a mask for which [`kernels::streams`] returns
-    /// true.
-    #[cfg(feature = "rayon")]
-    pub(super) fn mask_streamed(&self, condition: Condition<'_>, out: MaskOut<'_>) {
-        match self.view.layout.is_dense() {
-            true => {
-                kernels::mask_streamed(self.view.backend, self.dense(), condition.rule, out);
-            }
-            false => self.mask(condition, out),
-        }
-    }
-
     #[cfg(feature = "views")]
     pub(super) fn mask_into(&self, predicate: Predicate, out: Target<'_>) {
         let rule = self.view.format.rule(predicate);

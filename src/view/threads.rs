@@ -40,11 +40,7 @@ pub(super) struct Threads<'v, 'a>(Part<'v, 'a>);
 
 impl<'v, 'a> Threads<'v, 'a> {
     pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
-        // Decided by the length of the whole mask, since a part is too short for a decision.
-        let streams = nonfinite_kernels::streams(out.len());
-        let mask = |part: Part<'_, '_>, out| {
-            if streams { part.mask_streamed(condition, out) } else { part.mask(condition, out) }
-        };
+        let mask = |part: Part<'_, '_>, out: MaskOut<'_>| part.mask(condition, out);
         halves(self.0, out, &mask, &|(), ()| ());
     }
 

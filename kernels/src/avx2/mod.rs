@@ -20,7 +20,7 @@ use crate::cpuid::has_f16c;
 use crate::registers::Write;
 use crate::registers::{Registers, ones, padded, spread};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, op};
+use crate::simd::{Block, Line, Loop, Simd, Slots, op};
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 
@@ -369,24 +369,5 @@ impl Simd for Avx2 {
         };
         // SAFETY: see above.
         unsafe { _mm256_testz_si256(lanes, lanes) == 0 }
-    }
-
-    const STREAMS: bool = true;
-
-    #[inline(always)]
-    fn stream(self, from: &Slots, to: &mut Aligned) {
-        // SAFETY: see above; both have 64 bytes, and `to` is aligned to 64, where the stores ask
-        // for 32.
-        unsafe {
-            let (from, to) = (from.as_ptr().cast::<__m256i>(), to.0.as_mut_ptr().cast::<__m256i>());
-            _mm256_stream_si256(to, _mm256_loadu_si256(from));
-            _mm256_stream_si256(to.add(1), _mm256_loadu_si256(from.add(1)));
-        }
-    }
-
-    #[inline(always)]
-    fn fence(self) {
-        // SAFETY: no CPU with AVX2 lacks SSE.
-        unsafe { _mm_sfence() }
     }
 }

@@ -20,7 +20,7 @@ use core::mem::MaybeUninit;
 use crate::cpuid::has_f16c;
 use crate::registers::{Registers, ones};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Aligned, Block, Line, Loop, Simd, Slots, lines, op};
+use crate::simd::{Block, Line, Loop, Simd, Slots, lines, op};
 
 cpufeatures::new!(
     cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"
@@ -371,21 +371,5 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn any_hit<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
         self.at_least::<W>(self.max_unsigned::<W>(a, b), least)
-    }
-
-    const STREAMS: bool = true;
-
-    #[inline(always)]
-    fn stream(self, from: &Slots, to: &mut Aligned) {
-        // SAFETY: see above; both have 64 bytes, and `to` is aligned to 64, as the store asks for.
-        unsafe {
-            _mm512_stream_si512(to.0.as_mut_ptr().cast(), _mm512_loadu_si512(from.as_ptr().cast()))
-        }
-    }
-
-    #[inline(always)]
-    fn fence(self) {
-        // SAFETY: no CPU with AVX-512 F lacks SSE.
-        unsafe { _mm_sfence() }
     }
 }

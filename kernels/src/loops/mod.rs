@@ -15,4 +15,3 @@ pub(crate) mod scale;
 mod skip;
 #[cfg(feature = "stats")]
 pub(crate) mod stats;
-pub(crate) mod stream;
