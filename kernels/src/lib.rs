@@ -43,7 +43,7 @@ mod bytes;
 mod census;
 #[cfg(feature = "replace")]
 mod codes;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod cpuid;
 mod either;
 mod entry;
