@@ -1,13 +1,8 @@
 //! Views that are not dense, large masks, and refusals.
 
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use nonfinite::Backend;
-use nonfinite::{Elements, Error, Format, Occurrences, Predicate, Stats, TensorView};
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use nonfinite::{Backend, Elements, Error, Format, Occurrences, Predicate, Stats, TensorView};
 use nonfinite_oracle::{Kind, kind};
-use rayon::ThreadPool;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{ALONE, pools, random};
 
@@ -79,6 +74,7 @@ fn same<R: PartialEq + Send>(
     }
 }
 
+/// On every backend, by one thread and by three.
 #[test]
 fn large_masks() {
     let elements = (1 << 21) + 70;
