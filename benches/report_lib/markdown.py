@@ -4,7 +4,8 @@
 def table(head, rows, left=1):
     """A Markdown table whose first `left` columns are text and the others figures."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * left + "---:|" * (len(head) - left)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
+    cells = ([str(cell).replace("|", r"\|") for cell in row] for row in rows)
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in cells]) + "\n"
 
 
 def figure(value, digits=1):
