@@ -21,6 +21,7 @@ const USAGE: &str = "\
 --filter TEXT,..   cells that have one of these in their name, as mask/f32 or 16KiB/dirty
 --kib 1,16         sizes; 1, 4, 16 and 256 KiB otherwise, of clean data also 8 and 256 MiB
 --data clean,1/16  of clean, dirty3 (or 1/3), dirty16, dirty100, dirty (1/1000), runs; all otherwise
+--offset 16        how many bytes behind a multiple of 64 inputs and outputs begin (0); a multiple of 8
 --rounds N         samples (9)";
 
 struct Options {
@@ -57,6 +58,13 @@ impl Options {
                 "--data" => {
                     let data = |name| Data::by_name(name).ok_or(format!("--data {name}?"));
                     options.data = parts.map(data).collect::<Result<_, _>>()?;
+                }
+                "--offset" => {
+                    let offset = number(&value)?;
+                    if offset >= 64 || !offset.is_multiple_of(8) {
+                        return Err(format!("--offset {offset}: must be a multiple of 8 below 64"));
+                    }
+                    data::OFFSET.set(offset).map_err(|_| "--offset is given twice")?;
                 }
                 "--rounds" => options.rounds = number(&value)?,
                 _ => return Err(format!("{arg}? Known are\n{USAGE}")),
@@ -97,6 +105,7 @@ fn wrong<T: Element>(ask: Ask) -> BTreeSet<&'static str> {
             let x = data.make::<T>(n);
             let expected = expected(ask, &x);
             for mut task in tasks(ask, &x) {
+                task.prepare();
                 task.run();
                 let answer = task.answer();
                 if answer != Answer::None && answer != expected && wrong.insert(task.name) {
@@ -159,6 +168,7 @@ fn main() -> ExitCode {
             std::env::set_var(name, "1");
         }
     }
+    let active = Backend::active();
     let mut cells = Vec::new();
     measure::<f32>(&options, &mut cells);
     measure::<f64>(&options, &mut cells);
@@ -166,7 +176,6 @@ fn main() -> ExitCode {
     measure::<bf16>(&options, &mut cells);
     measure::<F8E4M3Fn>(&options, &mut cells);
     measure::<F8E5M2>(&options, &mut cells);
-    let active = Backend::active();
     for backend in
         Backend::available().filter(|backend| *backend == active || backend.name() == "avx2")
     {

@@ -14,6 +14,7 @@ pub fn seconds(tasks: &mut [Task<'_>], rounds: usize) -> Vec<f64> {
     let mut samples = vec![Vec::with_capacity(rounds); tasks.len()];
     for _ in 0..rounds {
         for ((task, calls), samples) in tasks.iter_mut().zip(&calls).zip(&mut samples) {
+            task.prepare();
             // Warms the caches up for this task, unless the data does not fit anyway.
             if *calls > 1 {
                 task.run();
@@ -35,6 +36,7 @@ fn time(task: &mut Task<'_>, calls: u32) -> Duration {
 /// The number of calls in a sample.
 fn calls(task: &mut Task<'_>) -> u32 {
     // The first call pays for pages and caches.
+    task.prepare();
     task.run();
     let mut calls = 1;
     loop {

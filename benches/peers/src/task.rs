@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use half::{bf16, f16};
-use nonfinite::{F8E4M3Fn, F8E5M2};
+use nonfinite::{Backend, F8E4M3Fn, F8E5M2};
 
 use crate::data::Buffer;
 
@@ -162,6 +162,8 @@ impl From<[usize; 3]> for Answer {
 /// A function that can be called repeatedly, and that keeps its last result.
 pub struct Task<'a> {
     pub name: &'static str,
+    /// The backend of `nonfinite` that the function needs.
+    backend: Option<Backend>,
     job: Box<dyn Job + 'a>,
 }
 
@@ -194,7 +196,7 @@ impl<'a> Task<'a> {
         run: impl FnMut(&mut S) + 'a,
         answer: impl Fn(&S) -> Answer + 'a,
     ) -> Self {
-        Self { name, job: Box::new(Parts { state, run, answer }) }
+        Self { name, backend: None, job: Box::new(Parts { state, run, answer }) }
     }
 
     /// Writes a byte, as `u8` or as `bool`, for each of `n` elements.
@@ -240,6 +242,18 @@ impl<'a> Task<'a> {
     /// A limit of the machine.
     pub fn limit(name: &'static str, out: usize, mut f: impl FnMut(&mut [u8]) + 'a) -> Self {
         Self::new(name, Buffer::new(out), move |out| f(out), |_: &Buffer<u8>| Answer::None)
+    }
+
+    /// The same on a backend of `nonfinite`.
+    pub fn on(self, backend: Backend) -> Self {
+        Self { backend: Some(backend), ..self }
+    }
+
+    /// To be called before [`Task::run`], after tasks that need another backend.
+    pub fn prepare(&self) {
+        if let Some(backend) = self.backend {
+            backend.activate();
+        }
     }
 
     pub fn run(&mut self) {

@@ -1,7 +1,6 @@
-//! `nonfinite` as users call it, on the backend that it picks, and on the others that run here
-//! except the scalar oracle.
+//! `nonfinite` as users call it, on each backend that runs here except the scalar oracle.
 
-use nonfinite::{Backend, Census, Element, Predicate, TensorView};
+use nonfinite::{Backend, Census, Element, Predicate};
 
 use super::each_type;
 use crate::task::{Ask, Input, Question, Task};
@@ -17,76 +16,50 @@ fn predicate(question: Question) -> Predicate {
 // Calls as everybody has them here: not inlined.
 
 #[inline(never)]
-fn mask<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate, out: &mut [bool]) {
-    match backend {
-        Some(backend) => TensorView::from(x).on(backend).mask(predicate, out).unwrap(),
-        None => nonfinite::mask(x, predicate, out),
-    }
+fn mask<T: Element>(x: &[T], predicate: Predicate, out: &mut [bool]) {
+    nonfinite::mask(x, predicate, out);
 }
 
 #[inline(never)]
-fn bits<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate, out: &mut [u8]) {
-    match backend {
-        Some(backend) => TensorView::from(x).on(backend).bits(predicate, out, 0).unwrap(),
-        None => nonfinite::bits_at(x, predicate, out, 0),
-    }
+fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8]) {
+    nonfinite::bits_at(x, predicate, out, 0);
 }
 
 #[inline(never)]
-fn all<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate) -> bool {
-    backend.map_or_else(
-        || nonfinite::all(x, predicate),
-        |backend| TensorView::from(x).on(backend).all(predicate),
-    )
+fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
+    nonfinite::all(x, predicate)
 }
 
 #[inline(never)]
-fn any<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate) -> bool {
-    backend.map_or_else(
-        || nonfinite::any(x, predicate),
-        |backend| TensorView::from(x).on(backend).any(predicate),
-    )
+fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
+    nonfinite::any(x, predicate)
 }
 
 #[inline(never)]
-fn count<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate) -> usize {
-    backend.map_or_else(
-        || nonfinite::count(x, predicate),
-        |backend| TensorView::from(x).on(backend).count(predicate),
-    )
+fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
+    nonfinite::count(x, predicate)
 }
 
 #[inline(never)]
-fn position<T: Element>(backend: Option<Backend>, x: &[T], predicate: Predicate) -> Option<usize> {
-    backend.map_or_else(
-        || nonfinite::position(x, predicate),
-        |backend| TensorView::from(x).on(backend).position(predicate),
-    )
+fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
+    nonfinite::position(x, predicate)
 }
 
 #[inline(never)]
-fn census<T: Element>(backend: Option<Backend>, x: &[T]) -> [usize; 3] {
-    let Census { nan, pos_inf, neg_inf, .. } = backend
-        .map_or_else(|| nonfinite::census(x), |backend| TensorView::from(x).on(backend).census());
+fn census<T: Element>(x: &[T]) -> [usize; 3] {
+    let Census { nan, pos_inf, neg_inf, .. } = nonfinite::census(x);
     [nan.count, pos_inf.count, neg_inf.count]
 }
 
-fn task<'a, T: Element>(
-    backend: Option<Backend>,
-    name: &'static str,
-    ask: Ask,
-    x: &'a [T],
-) -> Task<'a> {
+fn task<'a, T: Element>(name: &'static str, ask: Ask, x: &'a [T]) -> Task<'a> {
     match ask {
-        Ask::Mask(q) => Task::mask(name, x.len(), move |out| mask(backend, x, predicate(q), out)),
-        Ask::Bits(q) => Task::bits(name, x.len(), move |out| bits(backend, x, predicate(q), out)),
-        Ask::AllFinite => Task::value(name, move || all(backend, x, Predicate::Finite)),
-        Ask::AnyNan => Task::value(name, move || any(backend, x, Predicate::Nan)),
-        Ask::CountNan => Task::value(name, move || count(backend, x, Predicate::Nan)),
-        Ask::FirstNonFinite => {
-            Task::value(name, move || position(backend, x, Predicate::NonFinite))
-        }
-        Ask::Census => Task::value(name, move || census(backend, x)),
+        Ask::Mask(q) => Task::mask(name, x.len(), move |out| mask(x, predicate(q), out)),
+        Ask::Bits(q) => Task::bits(name, x.len(), move |out| bits(x, predicate(q), out)),
+        Ask::AllFinite => Task::value(name, move || all(x, Predicate::Finite)),
+        Ask::AnyNan => Task::value(name, move || any(x, Predicate::Nan)),
+        Ask::CountNan => Task::value(name, move || count(x, Predicate::Nan)),
+        Ask::FirstNonFinite => Task::value(name, move || position(x, Predicate::NonFinite)),
+        Ask::Census => Task::value(name, move || census(x)),
     }
 }
 
@@ -102,10 +75,6 @@ pub fn name(backend: Backend) -> Option<&'static str> {
 }
 
 pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
-    let active = Backend::active();
-    let of_backend = |backend| {
-        let pinned = (backend != active).then_some(backend);
-        Some(each_type!(x, x => task(pinned, name(backend)?, ask, x)))
-    };
+    let of_backend = |backend| Some(each_type!(x, x => task(name(backend)?, ask, x).on(backend)));
     Backend::available().filter_map(of_backend).collect()
 }
