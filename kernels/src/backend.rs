@@ -110,7 +110,7 @@ impl Backend {
     #[cfg(feature = "std")]
     fn named_by_environment() -> Option<Self> {
         let name = std::env::var_os("NONFINITE_BACKEND").filter(|name| !name.is_empty())?;
-        let backend = name.to_str().and_then(Self::by_name);
+        let backend = Self::first(Some(name.as_encoded_bytes()));
         Some(backend.unwrap_or_else(|| Self::not_here(&name)))
     }
 
@@ -125,7 +125,15 @@ impl Backend {
     }
 
     fn best() -> Self {
-        Self::all().find_map(|(_, backend)| backend).unwrap_or(Self(SCALAR))
+        Self::first(None).unwrap_or(Self(SCALAR))
+    }
+
+    /// The best backend of this name, or of any name, that the CPU has.
+    #[inline(never)]
+    fn first(wanted: Option<&[u8]>) -> Option<Self> {
+        Self::all().find_map(|(name, backend)| {
+            backend.filter(|_| wanted.is_none_or(|wanted| wanted == name.as_bytes()))
+        })
     }
 
     /// Makes this backend the default from now on. Works without `std` too.
@@ -150,7 +158,7 @@ impl Backend {
 
     /// The backend of this name, if this build knows it and the CPU has it.
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::all().find_map(|(known, backend)| backend.filter(|_| known == name))
+        Self::first(Some(name.as_bytes()))
     }
 
     /// The name in the table: `avx512`, `avx2`, `neon`, `portable` or `scalar`.
@@ -170,13 +178,27 @@ impl Backend {
         out: Q::Out<'_>,
     ) -> Q::Output {
         let number = backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0);
-        let run = match row.get(usize::from(number)) {
-            Some(run) => run,
+        match row.get(usize::from(number)) {
+            // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected: that
+            // of `backend`, or one that was stored in `ACTIVE`.
+            Some(run) => unsafe { run(x, comparison, out) },
             // `UNCHOSEN`, which is not an index of the row.
-            None => &row[usize::from(Self::choose().0)],
-        };
-        // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected: that of
-        // `backend`, or one that was stored in `ACTIVE`, or one that was just chosen.
+            None => Self::run_first::<Q>(row, x, comparison, out),
+        }
+    }
+
+    /// The first call. A function of its own, so that other calls save no registers.
+    #[cold]
+    #[inline(never)]
+    #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
+    fn run_first<Q: Question>(
+        row: &Row<Q>,
+        x: &[u8],
+        comparison: &Comparison,
+        out: Q::Out<'_>,
+    ) -> Q::Output {
+        let run = row[usize::from(Self::choose().0)];
+        // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected.
         unsafe { run(x, comparison, out) }
     }
 }

@@ -35,10 +35,21 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
         wrong_length(elements, out.len());
     }
     match rule {
-        Rule::Constant { answer, .. } => out.fill(*answer),
         Rule::Comparison(comparison) => L::mask(backend, x, comparison, out.slots()),
-        Rule::Either(nan) => either::mask(L::mask, backend, x, nan, out.slots()),
+        Rule::Constant { answer, .. } => out.fill(*answer),
+        Rule::Either(nan) => either_mask::<L>(backend, x, nan, out.slots()),
     }
+}
+
+/// By the rule of two comparisons. Not inlined, so that other calls save no registers.
+#[inline(never)]
+fn either_mask<L: Lane>(
+    backend: Option<Backend>,
+    x: &[u8],
+    nan: &Comparison,
+    out: &mut [MaybeUninit<bool>],
+) {
+    either::mask(L::mask, backend, x, nan, out);
 }
 
 /// Like [`mask`], into memory that need not be initialised. Returns the initialised memory.
@@ -148,8 +159,14 @@ fn shifted_bits<L: Lane>(
 #[inline(never)]
 fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
     let here = !(u128::MAX << count) << shift;
-    let new = (u128::from(bits) << shift & here).to_le_bytes();
-    for ((byte, new), here) in out.iter_mut().zip(new).zip(here.to_le_bytes()) {
+    let new = u128::from(bits) << shift & here;
+    if shift + count <= 64
+        && let Some(word) = out.first_chunk_mut()
+    {
+        *word = (u64::from_le_bytes(*word) & !(here as u64) | new as u64).to_le_bytes();
+        return;
+    }
+    for ((byte, new), here) in out.iter_mut().zip(new.to_le_bytes()).zip(here.to_le_bytes()) {
         *byte = *byte & !here | new;
     }
 }
