@@ -270,12 +270,6 @@ impl Comparison {
         }
     }
 
-    /// The screen. None for a negated comparison, whose hits are where the screen does not hold.
-    #[inline(always)]
-    pub(crate) fn search_screen(&self) -> Screen {
-        if self.negate { Screen::None } else { self.screen() }
-    }
-
     /// Whether this is the comparison for NaN of an IEEE format, `(bits & !sign) > exponent`.
     #[inline(always)]
     pub(crate) const fn is_ieee(&self) -> bool {

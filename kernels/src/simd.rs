@@ -294,19 +294,13 @@ pub(crate) const COUNTED: usize = 4096;
 /// Bytes that are looked at before a branch.
 pub(crate) const GROUP: usize = 1024;
 
-/// The number of bytes before the first cache line of a long input with aligned elements. Loads
-/// that cross cache lines take twice the time.
+/// The number of bytes before the first cache line of an input, if its elements are aligned; else
+/// 0. Loads that cross cache lines take twice the time.
 #[inline(always)]
 pub(crate) fn until_line<const W: usize>(x: &[u8]) -> usize {
-    if x.len() < ALIGN_FROM {
-        return 0;
-    }
     let head = x.as_ptr().addr().wrapping_neg() % 64;
-    if head.is_multiple_of(W) { head } else { 0 }
+    if head.is_multiple_of(W) { head.min(x.len()) } else { 0 }
 }
-
-/// From this length on, in bytes, an input is read from a cache line on.
-const ALIGN_FROM: usize = 4096;
 
 /// The lines of an input, and the bytes behind the last.
 #[inline(always)]
@@ -318,4 +312,10 @@ pub(crate) fn lines(x: &[u8]) -> (&[Line], &[u8]) {
 #[inline(always)]
 pub(crate) fn first_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
     x.as_chunks().0.first_chunk()
+}
+
+/// The last 64 elements of an input, if it has that many.
+#[inline(always)]
+pub(crate) fn last_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
+    x.as_rchunks().1.last_chunk()
 }

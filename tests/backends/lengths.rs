@@ -109,6 +109,41 @@ fn every_address() {
     }
 }
 
+/// One special element near either end of an input. Screens look at the first 128 bytes, from the
+/// first cache line on, and at the last 256 bytes, and these parts overlap.
+#[test]
+fn one_special_element_near_an_end() {
+    let (offsets, apart): (&[usize], usize) =
+        if reduced() { (&[1, 16], 41) } else { (&[0, 1, 8, 16, 48, 63], 5) };
+    // A width of lanes each, and a rule that compares all bits of a byte.
+    let formats = [Format::F64, Format::F32, Format::Bf16, Format::F8E5M2, Format::F8E4M3FnUz];
+    for format in formats {
+        let size = format.size_in_bytes();
+        let special: Vec<u64> = oracle::edges(format)
+            .into_iter()
+            .filter(|&bits| oracle::kind(format, bits) != oracle::Kind::Finite)
+            .collect();
+        for (length, &offset) in [248, 256, 504, 512, 776, 1032, 2304, 4360]
+            .into_iter()
+            .flat_map(|length| offsets.iter().map(move |offset| (length, offset)))
+        {
+            let mut room = vec![0u8; length + 128];
+            let start = room.as_ptr().align_offset(64) + offset;
+            let step = apart.div_ceil(size);
+            let near_start = (0..140 / size).step_by(step);
+            let near_end = ((length - 240) / size..length / size).step_by(step);
+            for at in near_start.chain(near_end) {
+                let mut code = Vec::new();
+                oracle::write(format, special[at % special.len()], &mut code);
+                let here = start + at * size..start + (at + 1) * size;
+                room[here.clone()].copy_from_slice(&code);
+                check(format, &room[start..start + length]);
+                room[here].fill(0);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_bit_offset() {
     let format = Format::F16;

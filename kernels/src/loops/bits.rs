@@ -2,9 +2,9 @@
 //! whole word are returned.
 
 use super::mask::{AFTER_HIT, SCREEN_FROM};
-use super::skip::may_hit;
+use super::skip::{head_may_hit, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Block, Loop, Simd, lines, op};
+use crate::simd::{Block, Loop, Simd, last_block, lines, op, until_line};
 
 /// Compares every element.
 pub(crate) struct Plain<const W: usize>;
@@ -17,7 +17,7 @@ impl<const W: usize> Loop for Plain<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
-        let usual = comparison.usual_bits();
+        let (usual, words) = (comparison.usual_bits(), out.len());
         match comparison.operation() {
             Operation::Ones if comparison.negate() => {
                 plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, 0, out)
@@ -26,8 +26,7 @@ impl<const W: usize> Loop for Plain<W> {
             Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, comparison, usual, out),
             Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, comparison, usual, out),
         }
-        let few = &x[out.len() * 64 * W..];
-        if few.is_empty() { 0 } else { isa.run::<Few<W>>(few, comparison, ()) }
+        rest::<I, W>(isa, x, comparison, words)
     }
 }
 
@@ -42,6 +41,22 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     let with = isa.with::<W>(comparison);
     for (block, word) in lines(x).0.as_chunks().0.iter().zip(out) {
         isa.put_bits::<W, OP>(block, with, usual, word);
+    }
+}
+
+/// The bits of the elements behind `words` words: of a block that overlaps the last word, if there
+/// is one.
+#[inline(always)]
+fn rest<I: Simd, const W: usize>(isa: I, x: &[u8], comparison: &Comparison, words: usize) -> u64 {
+    let few = &x[words * 64 * W..];
+    match last_block::<W>(x) {
+        _ if few.is_empty() => 0,
+        Some(block) => {
+            let mut word = [[0; 8]];
+            isa.run::<Plain<W>>(block.as_flattened(), comparison, &mut word);
+            u64::from_le_bytes(word[0]) >> (64 - few.len() / W)
+        }
+        None => isa.run::<Few<W>>(few, comparison, ()),
     }
 }
 
@@ -67,7 +82,9 @@ impl<const W: usize> Loop for Bits<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
-        if x.len() < SCREEN_FROM || comparison.screen() == Screen::None {
+        if out.is_empty() {
+            isa.run::<Few<W>>(x, comparison, ())
+        } else if x.len() < SCREEN_FROM || comparison.screen() == Screen::None {
             isa.run::<Plain<W>>(x, comparison, out)
         } else {
             isa.run::<Screened<W>>(x, comparison, out)
@@ -107,7 +124,13 @@ fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
     let usual = comparison.usual_bits().to_ne_bytes();
     loop {
         let screen = isa.screen::<W>(comparison.screen());
-        let groups: &[[Block<W>; GROUP]] = lines(x).0.as_chunks::<W>().0.as_chunks().0;
+        // The screen reads from a cache line on: it runs `head` bytes ahead of the words.
+        let head = if x.len() < SCREEN_FROM || head_may_hit::<I, W, FLIP>(isa, x, screen) {
+            x.len()
+        } else {
+            until_line::<W>(x)
+        };
+        let groups: &[[Block<W>; GROUP]] = lines(&x[head..]).0.as_chunks::<W>().0.as_chunks().0;
         let places: &mut [[[u8; 8]; GROUP]] = out.as_chunks_mut().0;
         let mut clean = 0;
         for (group, place) in groups.iter().zip(places) {

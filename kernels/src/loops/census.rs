@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! census(x):
-//!     run = the bytes before a cache line, else 1 KiB
+//!     if there are fewer than 64 elements, all finite: return none
+//!     run = 1 KiB
 //!     until x is at its end:
 //!         if skip(x) skips a group: run = 1 KiB  by the screen for NaN and infinities
-//!         three = classify(the next run bytes)
+//!         three = classify(the next run bytes)   up to a cache line
 //!         for each class with its first hits here:
 //!             first[class] = find(class) in the run
 //!         total += three
@@ -29,10 +30,10 @@
 use super::bits::Few;
 use super::count::next_run;
 use super::position::Find;
-use super::skip::{GROUP, may_hit, skip};
+use super::skip::{GROUP, Look, Skip, may_hit, run_end, special};
 use crate::census::Occurrences;
-use crate::rule::{Comparison, Screen};
-use crate::simd::{COUNTED, Loop, Simd, lines, until_line};
+use crate::rule::Comparison;
+use crate::simd::{COUNTED, Loop, Simd, lines};
 
 /// The counts of NaN, +Inf and -Inf, in this order.
 pub(crate) type Three = [usize; 3];
@@ -67,11 +68,10 @@ impl<const W: usize> Loop for Classify<W> {
 /// Fewer than 64 elements.
 #[inline(always)]
 fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Comparison, three: &mut Three) {
-    let (special, neg) = (nan.special(), nan.class(2));
-    let special = isa.run::<Few<W>>(x, &special, ());
+    let special = isa.run::<Few<W>>(x, &nan.special(), ());
     if special != 0 {
+        let neg = isa.run::<Few<W>>(x, &nan.class(2), ());
         let nan = isa.run::<Few<W>>(x, nan, ());
-        let neg = isa.run::<Few<W>>(x, &neg, ());
         add(three, [nan, special & !nan, neg].map(|bits: u64| bits.count_ones() as usize));
     }
 }
@@ -81,12 +81,6 @@ fn add(three: &mut Three, more: Three) {
     for (count, more) in three.iter_mut().zip(more) {
         *count += more;
     }
-}
-
-/// The screen for NaN and infinities, by the comparison for NaN.
-#[inline(always)]
-fn special(nan: &Comparison) -> Screen {
-    Screen::Masked { mask: nan.bound(), least: nan.bound() }
 }
 
 /// The counts, and the index of the first element of each class that occurs.
@@ -124,20 +118,20 @@ impl<const W: usize> Loop for Census<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> ClassCounts {
         let mut taken = ClassCounts::default();
-        // First the bytes before the first cache line.
-        let (mut done, mut run) = (0, until_line::<W>(x));
+        if x.len() < 64 * W && isa.run::<Few<W>>(x, &nan.special(), ()) == 0 {
+            return taken;
+        }
+        let (mut done, mut run) = (0, GROUP);
         loop {
-            if run == 0 || done != 0 {
-                let clean = skip::<I, W>(isa, &x[done..], special(nan));
-                done += clean;
-                if run == 0 || clean != 0 {
-                    run = GROUP;
-                }
-            }
-            let end = (done + run).min(x.len());
-            if done == end {
+            let clean = isa.run::<Skip<W>>(&x[done..], nan, Look::Special);
+            done += clean;
+            if done == x.len() {
                 return taken;
             }
+            if clean != 0 {
+                run = GROUP;
+            }
+            let end = run_end::<W>(x, done, run);
             let three = isa.run::<Classify<W>>(&x[done..end], nan, ());
             for (class, more) in three.into_iter().enumerate() {
                 if more != 0 && taken.three[class] == 0 {

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! count(x):                                      the rule is not negated: for `Finite`, the
-//!     total = exact(bytes before a cache line)   caller subtracts the count of `NonFinite`
+//!     if there are fewer than 64 elements:       caller subtracts the count of `NonFinite`
+//!         return the ones in their packed bits
 //!     run = 1 KiB
 //!     until x is at its end:
 //!         if skip(x) skips a group: run = 1 KiB  skip.rs
-//!         hits = exact(the next run bytes)
+//!         hits = exact(the next run bytes)       up to a cache line
 //!         total += hits
 //!         if more than one element a KiB was a hit: run = 4 * run, at most 16 KiB
 //!         else: run = 1 KiB
@@ -32,9 +33,9 @@
 //! without a screen grows as long as hits are frequent.
 
 use super::bits::Few;
-use super::skip::{GROUP, longer, skip};
+use super::skip::{GROUP, Look, Skip, longer, run_end};
 use crate::rule::{Comparison, Operation};
-use crate::simd::{COUNTED, Loop, Simd, lines, op, until_line};
+use crate::simd::{COUNTED, Loop, Simd, lines, op};
 
 /// Counts the hits of a positive comparison, element by element.
 pub(crate) struct Exact<const W: usize>;
@@ -86,22 +87,22 @@ impl<const W: usize> Loop for Count<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Counted {
-        let mut counted = Counted { hits: 0, from: 0 };
-        let mut done = until_line::<W>(x);
-        if done != 0 {
-            counted.hits = isa.run::<Exact<W>>(&x[..done], comparison, ());
+        if x.len() < 64 * W {
+            let bits = isa.run::<Few<W>>(x, comparison, ());
+            return Counted { hits: bits.count_ones() as usize, from: 0 };
         }
-        let mut run = GROUP;
+        let mut counted = Counted { hits: 0, from: 0 };
+        let (mut done, mut run) = (0, GROUP);
         loop {
-            let clean = skip::<I, W>(isa, &x[done..], comparison.screen());
+            let clean = isa.run::<Skip<W>>(&x[done..], comparison, Look::Hits);
             done += clean;
+            if done == x.len() {
+                return counted;
+            }
             if clean != 0 {
                 run = GROUP;
             }
-            let end = (done + run).min(x.len());
-            if done == end {
-                return counted;
-            }
+            let end = run_end::<W>(x, done, run);
             let hits = isa.run::<Exact<W>>(&x[done..end], comparison, ());
             if hits != 0 && counted.hits == 0 {
                 counted.from = done / W;

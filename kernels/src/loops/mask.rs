@@ -7,11 +7,12 @@
 //! mask(x, out):
 //!     if W == 1 or the rule has no screen or x is shorter than 2 KiB:
 //!         return plain(x, out)
-//!     plain(the elements before the first cache line)
 //!     until x is at its end:
-//!         for each group of 512 bytes:                    W > 1, so 1, 2 or 4 blocks
-//!             if may_hit(group): stop                     skip.rs
-//!             out[group] = the answer of an element that is no hit
+//!         head = the bytes before the first cache line
+//!         if not may_hit(the first head bytes):           skip.rs
+//!             for each group of 512 bytes:                W > 1, so 1, 2 or 4 blocks
+//!                 if may_hit(group, head bytes further on): stop
+//!                 out[group] = the answer of an element that is no hit
 //!         plain(the next 16 KiB)                          dense hits: a screen only costs
 //!
 //! plain(x, out):
@@ -49,7 +50,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::skip::may_hit;
+use super::skip::{head_may_hit, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, Slots, first_block, lines, op, until_line};
 
@@ -93,7 +94,7 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     out: &mut [MaybeUninit<bool>],
 ) {
     let with = isa.with::<W>(comparison);
-    let head = until_line::<W>(x) / W;
+    let head = if x.len() < ALIGN_FROM { 0 } else { until_line::<W>(x) / W };
     let done = head
         + match W {
             1 | 2 => rounds::<I, W, OP, 2>(isa, &x[head * W..], with, &mut out[head..]),
@@ -187,16 +188,16 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
     comparison: &Comparison,
     mut out: &mut [MaybeUninit<bool>],
 ) {
-    let head = until_line::<W>(x);
-    if head != 0 {
-        let (first, rest) = out.split_at_mut(head / W);
-        isa.run::<Plain<W>>(&x[..head], comparison, first);
-        (x, out) = (&x[head..], rest);
-    }
     let [usual, _] = comparison.answers();
     loop {
         let screen = isa.screen::<W>(comparison.screen());
-        let groups: &[[Block<W>; GROUP]] = lines(x).0.as_chunks::<W>().0.as_chunks().0;
+        // The screen reads from a cache line on: it runs `head` bytes ahead of the mask.
+        let head = if x.len() < SCREEN_FROM || head_may_hit::<I, W, false>(isa, x, screen) {
+            x.len()
+        } else {
+            until_line::<W>(x)
+        };
+        let groups: &[[Block<W>; GROUP]] = lines(&x[head..]).0.as_chunks::<W>().0.as_chunks().0;
         let places: &mut [[Slots; GROUP]] = out.as_chunks_mut::<64>().0.as_chunks_mut().0;
         let mut clean = 0;
         for (group, place) in groups.iter().zip(places) {
@@ -219,6 +220,9 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
         (x, out) = (&x[(done + run) * W..], rest);
     }
 }
+
+/// From this length on, in bytes, blocks begin at a cache line.
+const ALIGN_FROM: usize = 4096;
 
 /// From this length on, in bytes, a screen pays.
 pub(super) const SCREEN_FROM: usize = 2048;

@@ -3,18 +3,20 @@
 //! ```text
 //! position(x):
 //!     if the first line has a hit: return its index       a hit is often at the very beginning
-//!     done = the bytes before the first cache line        0 below 4 KiB; they are in that line
+//!     if there are fewer than 512 bytes: return find(x)
+//!     done = the bytes before the first cache line        they are in that line
 //!     loop:
 //!         done += skip(x from done on)                    skip.rs: groups of 1 KiB without a hit
+//!         if x is at its end: return none
 //!         run = 1 KiB                                     without a screen: all the rest
 //!         if find(the next run bytes) has a hit: return its index
 //!         done += run
-//!         if x is at its end: return none
 //!
 //! find(x):
 //!     for each line:
 //!         if a lane is a hit: return the index of the first such lane
-//!     the same for the last bytes, with zeros behind them; a hit among the zeros does not count
+//!     the same for the last 64 bytes, which overlap the last line
+//!         fewer than 64 bytes: zeros behind them; a hit among the zeros does not count
 //! ```
 //!
 //! ```text
@@ -28,8 +30,8 @@
 //! A negated rule has no screen in a search: nearly every element is a hit of `Finite`. `any` is
 //! `position(..).is_some()`. `all` is "no `position` of the negated rule".
 
-use super::skip::{GROUP, skip};
-use crate::rule::{Comparison, Screen};
+use super::skip::{GROUP, Look, Skip};
+use crate::rule::Comparison;
 use crate::simd::{Loop, Simd, lines, until_line};
 
 /// Compares every element until one is a hit.
@@ -48,8 +50,20 @@ impl<const W: usize> Loop for Find<W> {
                 return Some(i * (64 / W) + at);
             }
         }
-        let at = isa.find::<W>(&isa.padded(few), comparison, with);
-        (at < few.len() / W).then(|| lines.len() * (64 / W) + at)
+        if few.is_empty() {
+            return None;
+        }
+        // The last line overlaps the one before, or is filled up.
+        let short;
+        let (line, before) = match x.last_chunk() {
+            Some(last) => (last, (x.len() - 64) / W),
+            None => {
+                short = isa.padded(x);
+                (&short, 0)
+            }
+        };
+        let at = before + isa.find::<W>(line, comparison, with);
+        (at < x.len() / W).then_some(at)
     }
 }
 
@@ -63,26 +77,32 @@ impl<const W: usize> Loop for Position<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
         // A hit is often at the very beginning, so the first line is compared first.
-        if let Some(first) = lines(x).0.first() {
+        if let Some(first) = x.first_chunk() {
             let at = isa.find::<W>(first, comparison, isa.with::<W>(comparison));
             if at < 64 {
                 return Some(at);
             }
         }
-        let screen = comparison.search_screen();
+        if x.len() < 512 {
+            return isa.run::<Find<W>>(x, comparison, ());
+        }
         // The bytes before the first cache line have been compared.
-        let mut done = until_line::<W>(x);
+        let mut rest = x.get(until_line::<W>(x)..).unwrap_or_default();
         loop {
-            done += skip::<I, W>(isa, &x[done..], screen);
-            let run = if screen == Screen::None { usize::MAX } else { GROUP };
-            let end = done.saturating_add(run).min(x.len());
-            if done == end {
+            let mut run = usize::MAX;
+            if !comparison.negate() {
+                let clean = isa.run::<Skip<W>>(rest, comparison, Look::Hits);
+                rest = rest.get(clean..).unwrap_or_default();
+                run = GROUP;
+            }
+            if rest.is_empty() {
                 return None;
             }
-            if let Some(at) = isa.run::<Find<W>>(&x[done..end], comparison, ()) {
-                return Some(done / W + at);
+            let (group, behind) = rest.split_at_checked(run).unwrap_or((rest, &[]));
+            if let Some(at) = isa.run::<Find<W>>(group, comparison, ()) {
+                return Some((x.len() - rest.len()) / W + at);
             }
-            done = end;
+            rest = behind;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Replacing non-finite elements. In place, 1 KiB without a non-finite element is not written to.
 
-use super::skip::{GROUP, skip};
+use super::skip::{GROUP, Look, Skip};
 use crate::codes::Codes;
 use crate::rule::Comparison;
 use crate::simd::{COUNTED, Line, Loop, Simd};
@@ -38,19 +38,6 @@ impl<const W: usize> Loop for Exact<W> {
 // A group does not overflow the counters.
 const _: () = assert!(GROUP <= COUNTED);
 
-/// [`skip`] as a separate function, for callers with little other work.
-struct Skip<const W: usize>;
-
-impl<const W: usize> Loop for Skip<W> {
-    type Out<'o> = ();
-    type Output = usize;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> usize {
-        skip::<I, W>(isa, x, comparison.screen())
-    }
-}
-
 /// Replaces in place, and skips groups without a hit.
 pub(crate) struct InPlace<const W: usize>;
 
@@ -67,7 +54,7 @@ impl<const W: usize> Loop for InPlace<W> {
     ) -> usize {
         let mut found = 0;
         loop {
-            let clean = isa.run::<Skip<W>>(x, comparison, ());
+            let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits);
             x = &mut x[clean..];
             let (group, rest) = x.split_at_mut(x.len().min(GROUP));
             if group.is_empty() {

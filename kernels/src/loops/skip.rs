@@ -10,10 +10,15 @@
 //!     return any lane of max(a, b) >= least
 //!
 //! skip(x):                                                how many bytes hold no hit
-//!     for each group of 1 KiB:
+//!     if may_hit(the first 128 bytes): return 0           if x begins before a cache line
+//!     from the first cache line on, for each group of 1 KiB:
 //!         if may_hit(group): return the bytes before the group
-//!     return the bytes of all groups
+//!     the same for each 256 bytes of the rest             the last 256 bytes of x overlap others
+//!     return all bytes
 //! ```
+//!
+//! A maximum may see an element twice. So the first 128 and the last 256 bytes may overlap
+//! others, and all other loads begin at a cache line.
 //!
 //! ```text
 //! group of 1 KiB:   line 0   line 1   line 2   ..   line 15
@@ -43,15 +48,15 @@
 //! loop            screens from   group       after a hit
 //! mask, W > 1     2 KiB          512 bytes   16 KiB without a screen
 //! bits            2 KiB          1 KiB       16 KiB without a screen
-//! position        1 KiB          1 KiB       the group is compared; the hit ends the search
-//! count, census   1 KiB          1 KiB       1 KiB without a screen; up to 16 KiB while more than
+//! position        512 bytes      1 KiB       the group is compared; the hit ends the search
+//! count, census   256 bytes      1 KiB       1 KiB without a screen; up to 16 KiB while more than
 //!                                            one element a KiB is a hit
-//! replace         1 KiB          1 KiB       the group is compared and written
+//! replace         256 bytes      1 KiB       the group is compared and written
 //! ```
 
-use crate::rule::Screen;
+use crate::rule::{Comparison, Screen};
 pub(super) use crate::simd::GROUP;
-use crate::simd::{Line, Simd, lines};
+use crate::simd::{Line, Loop, Simd, lines, until_line};
 
 /// Whether one of the lines may hold a hit.
 #[inline(always)]
@@ -67,28 +72,90 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.any_hit::<W>(seen, screen)
 }
 
-/// The number of bytes at the beginning of `x` without a hit, in whole groups of [`GROUP`] bytes.
+/// Whether `x` begins before a cache line and the first `until_line` bytes may hold a hit. `x` has
+/// 128 bytes or more.
 #[inline(always)]
-pub(super) fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], screen: Screen) -> usize {
-    match screen {
-        Screen::Masked { .. } => skip_by::<I, W, false>(isa, x, screen),
-        Screen::Flipped { .. } if W == 1 => skip_by::<I, W, true>(isa, x, screen),
-        _ => 0,
+pub(super) fn head_may_hit<I: Simd, const W: usize, const FLIP: bool>(
+    isa: I,
+    x: &[u8],
+    screen: I::Screen,
+) -> bool {
+    until_line::<W>(x) != 0 && may_hit::<I, W, FLIP>(isa, &lines(x).0[..2], screen)
+}
+
+/// A number of bytes at the beginning of the input without a hit: all, or those before a group that
+/// may have one. 0 if the input is shorter than 256 bytes. One function for all questions, so that
+/// its code exists once.
+pub(super) struct Skip<const W: usize>;
+
+/// What [`Skip`] looks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Hits, negated or not: see [`Comparison::screen`].
+    Hits,
+    /// NaN and infinities, by the comparison for NaN of a format that has infinities.
+    Special,
+}
+
+impl<const W: usize> Loop for Skip<W> {
+    type Out<'o> = Look;
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, look: Look) -> usize {
+        let screen = match look {
+            Look::Hits => comparison.screen(),
+            Look::Special => special(comparison),
+        };
+        match screen {
+            Screen::Masked { .. } => skip_by::<I, W, false>(isa, x, screen),
+            Screen::Flipped { .. } if W == 1 => skip_by::<I, W, true>(isa, x, screen),
+            _ => 0,
+        }
     }
+}
+
+/// The screen for NaN and infinities, by the comparison for NaN.
+#[inline(always)]
+pub(super) fn special(nan: &Comparison) -> Screen {
+    Screen::Masked { mask: nan.bound(), least: nan.bound() }
 }
 
 #[inline(always)]
 fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: Screen) -> usize {
+    let Some(last) = x.len().checked_sub(256) else { return 0 };
     let with = isa.screen::<W>(screen);
-    let groups = lines(x).0.as_chunks::<{ GROUP / 64 }>().0;
+    if head_may_hit::<I, W, FLIP>(isa, x, with) {
+        return 0;
+    }
+    let mut done = until_line::<W>(x);
     // Not a closure: it might not be inlined, and then would not be compiled for the instruction
     // set.
-    for (i, group) in groups.iter().enumerate() {
+    for group in lines(x.get(done..).unwrap_or_default()).0.as_chunks::<{ GROUP / 64 }>().0 {
         if may_hit::<I, W, FLIP>(isa, group, with) {
-            return i * GROUP;
+            return done;
+        }
+        done += GROUP;
+    }
+    while done < x.len() {
+        let start = done.min(last);
+        match lines(x.get(start..).unwrap_or_default()).0.first_chunk::<4>() {
+            Some(four) if !may_hit::<I, W, FLIP>(isa, four, with) => done = start + 256,
+            _ => return done,
         }
     }
-    groups.len() * GROUP
+    done
+}
+
+/// Where a run without a screen ends: `run` bytes or somewhat less, so that it ends at a cache
+/// line, or at the end of `x`. `run` is at least 1 KiB.
+#[inline(always)]
+pub(super) fn run_end<const W: usize>(x: &[u8], from: usize, run: usize) -> usize {
+    match x.get(from + run..) {
+        Some(rest) if until_line::<W>(rest) != 0 => from + run + until_line::<W>(rest) - 64,
+        Some(_) => from + run,
+        None => x.len(),
+    }
 }
 
 /// The bytes of the next run without a screen, if a run of `run` bytes had dense hits.
