@@ -58,22 +58,24 @@ impl<const W: usize> Loop for Classify<W> {
             }
         }
         for few in x[pairs.len() * 128..].chunks(63 * W) {
-            few_classes::<I, W>(isa, few, nan, &mut three);
+            add(&mut three, few_classes::<I, W>(isa, few, nan));
         }
         // The count of infinities includes both signs.
         [three[0], three[1] - three[2], three[2]]
     }
 }
 
-/// Fewer than 64 elements.
+/// Fewer than 64 elements: NaN, infinities, -Inf.
 #[inline(always)]
-fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Comparison, three: &mut Three) {
-    let special = isa.run::<Few<W>>(x, &nan.special(), ());
-    if special != 0 {
-        let neg = isa.run::<Few<W>>(x, &nan.class(2), ());
-        let nan = isa.run::<Few<W>>(x, nan, ());
-        add(three, [nan, special & !nan, neg].map(|bits: u64| bits.count_ones() as usize));
+fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Comparison) -> Three {
+    let (special, neg) = (nan.special(), nan.class(2));
+    let special = isa.run::<Few<W>>(x, &special, ());
+    if special == 0 {
+        return [0; 3];
     }
+    let neg = isa.run::<Few<W>>(x, &neg, ());
+    let nan = isa.run::<Few<W>>(x, nan, ());
+    [nan, special & !nan, neg].map(|bits: u64| bits.count_ones() as usize)
 }
 
 #[inline(always)]
