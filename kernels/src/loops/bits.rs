@@ -2,9 +2,9 @@
 //! whole word are returned.
 
 use super::mask::{AFTER_HIT, SCREEN_FROM};
-use super::skip::{head_may_hit, may_hit};
+use super::skip::{clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Block, Loop, Simd, last_block, lines, op, until_line};
+use crate::simd::{Block, Loop, Simd, last_block, lines, op};
 
 /// Compares every element.
 pub(crate) struct Plain<const W: usize>;
@@ -125,11 +125,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
     loop {
         let screen = isa.screen::<W>(comparison.screen());
         // The screen reads from a cache line on: it runs `head` bytes ahead of the words.
-        let head = if x.len() < SCREEN_FROM || head_may_hit::<I, W, FLIP>(isa, x, screen) {
-            x.len()
-        } else {
-            until_line::<W>(x)
-        };
+        let head = clean_head::<I, W, FLIP>(isa, x, screen).unwrap_or(x.len());
         let groups: &[[Block<W>; GROUP]] = lines(&x[head..]).0.as_chunks::<W>().0.as_chunks().0;
         let places: &mut [[[u8; 8]; GROUP]] = out.as_chunks_mut().0;
         let mut clean = 0;

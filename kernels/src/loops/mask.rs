@@ -50,7 +50,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::skip::{head_may_hit, may_hit};
+use super::skip::{clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, Slots, first_block, lines, op, until_line};
 
@@ -192,11 +192,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
     loop {
         let screen = isa.screen::<W>(comparison.screen());
         // The screen reads from a cache line on: it runs `head` bytes ahead of the mask.
-        let head = if x.len() < SCREEN_FROM || head_may_hit::<I, W, false>(isa, x, screen) {
-            x.len()
-        } else {
-            until_line::<W>(x)
-        };
+        let head = clean_head::<I, W, false>(isa, x, screen).unwrap_or(x.len());
         let groups: &[[Block<W>; GROUP]] = lines(&x[head..]).0.as_chunks::<W>().0.as_chunks().0;
         let places: &mut [[Slots; GROUP]] = out.as_chunks_mut::<64>().0.as_chunks_mut().0;
         let mut clean = 0;

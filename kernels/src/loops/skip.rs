@@ -72,15 +72,16 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.any_hit::<W>(seen, screen)
 }
 
-/// Whether `x` begins before a cache line and the first `until_line` bytes may hold a hit. `x` has
-/// 128 bytes or more.
+/// The number of bytes before the first cache line. `None` if they may hold a hit, or if there are
+/// fewer than 128 bytes in all.
 #[inline(always)]
-pub(super) fn head_may_hit<I: Simd, const W: usize, const FLIP: bool>(
+pub(super) fn clean_head<I: Simd, const W: usize, const FLIP: bool>(
     isa: I,
     x: &[u8],
     screen: I::Screen,
-) -> bool {
-    until_line::<W>(x) != 0 && may_hit::<I, W, FLIP>(isa, &lines(x).0[..2], screen)
+) -> Option<usize> {
+    let (head, first) = (until_line::<W>(x), lines(x).0.get(..2)?);
+    (head == 0 || !may_hit::<I, W, FLIP>(isa, first, screen)).then_some(head)
 }
 
 /// A number of bytes at the beginning of the input without a hit: all, or those before a group that
@@ -125,10 +126,7 @@ pub(super) fn special(nan: &Comparison) -> Screen {
 fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: Screen) -> usize {
     let Some(last) = x.len().checked_sub(256) else { return 0 };
     let with = isa.screen::<W>(screen);
-    if head_may_hit::<I, W, FLIP>(isa, x, with) {
-        return 0;
-    }
-    let mut done = until_line::<W>(x);
+    let Some(mut done) = clean_head::<I, W, FLIP>(isa, x, with) else { return 0 };
     // Not a closure: it might not be inlined, and then would not be compiled for the instruction
     // set.
     for group in lines(x.get(done..).unwrap_or_default()).0.as_chunks::<{ GROUP / 64 }>().0 {
