@@ -83,6 +83,7 @@ mod simd;
 mod stats;
 #[cfg(feature = "views")]
 pub mod strided;
+mod validity;
 
 pub use backend::Backend;
 pub use bytes::{bits, census, count, mask, mask_uninit, occurrences, position};
@@ -106,6 +107,7 @@ pub use rule::{Comparison, Rule};
 pub use scale::{Float, scale};
 #[cfg(feature = "stats")]
 pub use stats::{Stats, stats_of_bytes as stats};
+pub use validity::{clear_nulls, count_nulls};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {

@@ -2,7 +2,8 @@
 
 use crate::backend::Backend;
 use crate::lane::Lane;
-use crate::loops::nulls::{Bitmap, Nulls, Room};
+use crate::loops::nulls::{Nulls, Room};
+use crate::loops::validity::Bitmap;
 use crate::numbers::Numbers;
 use crate::rule::Rule;
 use crate::stats::Stats;
@@ -26,9 +27,7 @@ pub fn stats_of_valid(
     if elements == 0 {
         return Stats::default();
     }
-    let end = offset.saturating_add(elements);
-    assert!(end.div_ceil(8) <= bitmap.len(), "a bitmap that is too short");
-    let bitmap = Bitmap { bytes: bitmap, shift: 0 }.from(offset);
+    let bitmap = Bitmap::new(bitmap, offset, elements);
     let x = &x[..elements * numbers.size()];
     match numbers.size() {
         1 => stats::<u8>(backend, x, numbers, bitmap, find),

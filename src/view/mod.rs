@@ -16,6 +16,8 @@ mod rows;
 mod threads;
 #[cfg(feature = "validity")]
 mod valid;
+#[cfg(all(feature = "validity", feature = "stats"))]
+mod valid_stats;
 #[cfg(feature = "validity")]
 mod validity;
 

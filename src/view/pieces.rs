@@ -11,9 +11,9 @@
 //!                          1 0 1 1 0 1 0 ...                  else a window of 4096 elements
 //! ```
 //!
-//! In a window, the validity of each of the first few hits is looked up. If there are more, the
-//! hits of the window become packed bits, and the bits of nulls are cleared. The next window begins
-//! with packed bits as long as hits are many.
+//! Of a hit that stands alone, the validity is looked up. Where hits are near each other, those of a
+//! window become packed bits, and the bits of nulls are cleared. The next window follows without a
+//! search as long as hits are many.
 //!
 //! So clean elements cost what they cost without a bitmap. Runs are found by the search for a byte
 //! that is not 0xFF, or not 0, at the speed of the kernels.
@@ -27,7 +27,7 @@ use core::ops::ControlFlow;
 use nonfinite_kernels::Rule;
 
 use super::part::{Condition, Part};
-use super::validity::{Validity, count_ones};
+use super::validity::Validity;
 
 /// Elements of a window.
 pub(super) const WINDOW: usize = 4096;
@@ -39,9 +39,12 @@ const NULLS: usize = WINDOW / 8;
 /// little of the bitmap.
 const VALID: usize = 16 * WINDOW;
 
-/// At most this many hits of a window are looked up one by one. A search from one hit to the next
-/// costs about an eighth of the packed bits of a window.
-const FEW: usize = 8;
+/// A hit after fewer bytes than this is near the one before: a search from one hit to the next
+/// costs about as much as the packed bits of so many bytes.
+const NEAR: usize = 1024;
+
+/// The windows go on if more than this many hits of the last one are valid.
+const FEW: usize = 4;
 
 /// A piece of a part.
 pub(super) enum Piece<'h, 'v, 'a> {
@@ -81,11 +84,12 @@ pub(super) fn packed<'o>(
 
 /// Calls `visit` with the pieces of the part that hold the valid elements that the rule holds
 /// for, in order, until it breaks.
+#[inline(never)]
 pub(super) fn pieces<'v, 'a>(
     validity: &Validity<'_>,
     part: Part<'v, 'a>,
     rule: &Rule,
-    mut visit: impl FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let (mut at, end, backend) = (part.first, part.first + part.len, part.view.backend);
     let dense = part.is_dense();
@@ -97,15 +101,18 @@ pub(super) fn pieces<'v, 'a>(
             return visit(Piece::Valid(part));
         }
     }
-    // Whether the last window held more than a few hits. In a view that is not dense no hit can
-    // be searched for alone.
-    let mut crowded = !dense;
+    // Whether to go on with a window. In a view that is not dense no hit can be searched for alone.
+    let (mut crowded, mut near) = (!dense, 0);
     let mut room = [0; WINDOW / 8];
     while at < end {
-        if dense {
+        if !crowded {
             let rest = part.piece(at, end - at);
             let Some(hit) = next_hit(rest, rule) else { return ControlFlow::Continue(()) };
             at += hit;
+            crowded = hit < near;
+            near = NEAR / part.view.format.size_in_bytes();
+        }
+        if dense {
             let valid = validity.run(backend, at, end.min(at + VALID), true);
             if valid >= WINDOW {
                 visit(Piece::Valid(part.piece(at, valid)))?;
@@ -116,35 +123,21 @@ pub(super) fn pieces<'v, 'a>(
         let nulls = validity.run(backend, at, end, false);
         if nulls >= NULLS {
             at += nulls;
-            continue;
-        }
-        if crowded {
+        } else if crowded {
             let chunk = part.chunk(at, WINDOW);
             let hits = packed(chunk, rule, &mut room);
-            validity.clear_nulls(backend, at, chunk.len, hits, 0);
-            let ones = count_ones(hits);
+            let ones = validity.keep(backend, at, chunk.len, hits);
             if ones != 0 {
                 visit(Piece::Mixed(chunk, hits, ones))?;
             }
             at += chunk.len;
             crowded = !dense || ones > FEW;
-            continue;
-        }
-        let window = end.min(at + WINDOW);
-        for _ in 0..FEW {
-            if validity.is_valid(at) {
+        } else {
+            if nulls == 0 {
                 visit(Piece::Hit(at))?;
             }
             at += 1;
-            let Some(hit) = next_hit(part.piece(at, end - at), rule) else {
-                return ControlFlow::Continue(());
-            };
-            at += hit;
-            if at >= window {
-                break;
-            }
         }
-        crowded = at < window;
     }
     ControlFlow::Continue(())
 }

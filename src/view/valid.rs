@@ -1,21 +1,24 @@
 //! The questions under a validity bitmap.
 //!
-//! Only `stats` has loops of its own. For all other questions, `pieces.rs` has the algorithm.
+//! `pieces.rs` has the algorithm. Only `stats` has loops of its own: `valid_stats.rs`.
 
 use core::fmt;
 use core::ops::ControlFlow;
 
-use nonfinite_kernels::Rule;
-#[cfg(feature = "stats")]
-use nonfinite_kernels::stats_of_valid;
+use nonfinite_kernels::{self as kernels, Rule, clear_nulls};
 
 use super::TensorView;
 use super::part::{CLASSES, Condition, Part};
 use super::pieces::{Piece, WINDOW, next_hit, packed, pieces};
-use super::validity::{Validity, count_ones, first_one};
-#[cfg(feature = "stats")]
-use crate::Stats;
+use super::validity::{Validity, first_one};
 use crate::{Census, Error, Occurrences, Predicate};
+
+/// So many hits of a search are looked up in the bitmap one by one.
+const LOOKED_UP: usize = 8;
+
+/// A window with at most this many valid hits is classified hit by hit: the elements of 64 hits
+/// take at most 512 bytes.
+const SINGLY: usize = WINDOW / 64;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the
 /// valid elements. Indices count all elements, nulls too.
@@ -26,8 +29,8 @@ use crate::{Census, Error, Occurrences, Predicate};
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct ValidView<'a> {
-    view: TensorView<'a>,
-    validity: Validity<'a>,
+    pub(super) view: TensorView<'a>,
+    pub(super) validity: Validity<'a>,
 }
 
 impl<'a> TensorView<'a> {
@@ -58,6 +61,7 @@ impl<'a> TensorView<'a> {
     /// # Errors
     /// [`Error::ValidityBits`] if the bitmap ends before the bit of the last element, or before bit
     /// `offset`.
+    #[inline]
     pub fn with_validity(self, bitmap: &'a [u8], offset: usize) -> Result<ValidView<'a>, Error> {
         let validity = Validity::new(bitmap, offset, self.len())?;
         Ok(ValidView { view: self, validity })
@@ -199,31 +203,20 @@ impl<'a> ValidView<'a> {
         census(Part::whole(&self.view))
     }
 
-    /// [`TensorView::stats`] of the valid elements. In a view that is not dense, each run of valid
-    /// elements is asked about alone. Short runs take many times longer than a view without nulls.
-    #[cfg(feature = "stats")]
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        let stats = |part: Part<'_, '_>| self.stats_in(part);
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.view.shared() {
-            return threads.parts(&stats, &Stats::join);
-        }
-        stats(Part::whole(&self.view))
-    }
-
     /// The index within the part of the first valid element that the rule holds for.
-    fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
-        let mut rest = part;
-        if part.is_dense() {
-            let hit = part.first + next_hit(part, rule)?;
+    pub(super) fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
+        let (mut from, end) = (part.first, part.first + part.len);
+        // The first hits are often what is searched for.
+        for _ in 0..if part.is_dense() { LOOKED_UP } else { 0 } {
+            let hit = from + next_hit(part.piece(from, end - from), rule)?;
             if self.validity.is_valid(hit) {
                 return Some(hit - part.first);
             }
-            rest = part.piece(hit, part.first + part.len - hit);
+            from = hit + 1;
         }
+        let rest = if from == part.first { part } else { part.piece(from, end - from) };
         let mut first = None;
-        let _ = pieces(&self.validity, rest, rule, |piece| {
+        let _ = pieces(&self.validity, rest, rule, &mut |piece| {
             first = match piece {
                 Piece::Hit(i) => Some(i),
                 Piece::Valid(run) => run.position(Condition::new(rule)).map(|i| run.first + i),
@@ -236,7 +229,7 @@ impl<'a> ValidView<'a> {
 
     fn count_in(&self, part: Part<'_, 'a>, rule: &Rule) -> usize {
         let mut count = 0;
-        let _ = pieces(&self.validity, part, rule, |piece| {
+        let _ = pieces(&self.validity, part, rule, &mut |piece| {
             count += match piece {
                 Piece::Hit(_) => 1,
                 Piece::Valid(run) => run.count(Condition::new(rule)),
@@ -248,77 +241,36 @@ impl<'a> ValidView<'a> {
     }
 
     /// Indices count from the start of the view, so that the answers of parts can be joined.
-    fn census_in(&self, part: Part<'_, 'a>) -> Census {
+    pub(super) fn census_in(&self, part: Part<'_, 'a>) -> Census {
         let [nan, pos_inf, _] = CLASSES.map(|class| self.view.format.rule(class));
-        let mut census = Census::default();
-        let _ =
-            pieces(&self.validity, part, self.view.format.rule(Predicate::NonFinite), |piece| {
-                let found = match piece {
-                    Piece::Hit(i) => part.piece(i, 1).census().behind(i),
-                    Piece::Valid(run) => run.census().behind(run.first),
-                    Piece::Mixed(chunk, hits, ones) => {
+        let (mut census, mut room) = (Census::default(), [0; WINDOW / 8]);
+        let special = self.view.format.rule(Predicate::NonFinite);
+        let _ = pieces(&self.validity, part, special, &mut |piece| {
+            let run = match piece {
+                Piece::Hit(i) => part.piece(i, 1),
+                Piece::Valid(run) => run,
+                Piece::Mixed(chunk, hits, ones) => {
+                    let found = if chunk.is_dense() && ones <= SINGLY {
+                        census_of_few(chunk, hits, &mut room)
+                    } else {
                         let mut found = Census::default();
-                        found.nan = take(chunk, nan, hits);
-                        if found.nan.count < ones {
-                            found.pos_inf = take(chunk, pos_inf, hits);
-                            found.neg_inf = Occurrences::new(count_ones(hits), first_one(hits));
+                        found.nan = take(chunk, nan, hits, &mut room);
+                        let infinite = ones - found.nan.count;
+                        if infinite != 0 {
+                            found.pos_inf = take(chunk, pos_inf, hits, &mut room);
+                            let neg_inf = infinite - found.pos_inf.count;
+                            found.neg_inf = Occurrences::new(neg_inf, first_one(hits));
                         }
-                        found.behind(chunk.first)
-                    }
-                };
-                census = census.join(found);
-                ControlFlow::Continue(())
-            });
-        census
-    }
-
-    /// Indices count from the start of the view, so that the answers of parts can be joined.
-    #[cfg(feature = "stats")]
-    fn stats_in(&self, part: Part<'_, 'a>) -> Stats {
-        let (mut at, end, backend) = (part.first, part.first + part.len, self.view.backend);
-        if part.is_dense() {
-            return self.stats_of_dense(part);
-        }
-        let mut stats = Stats::default();
-        while at < end {
-            at += self.validity.run(backend, at, end, false);
-            if at == end {
-                break;
-            }
-            let piece = part.chunk(at, self.validity.run(backend, at, end, true));
-            stats = stats.join(piece.stats().behind(at));
-            at += piece.len;
-        }
-        stats
-    }
-
-    /// The kernel begins with the first valid element that is finite.
-    #[cfg(feature = "stats")]
-    fn stats_of_dense(&self, part: Part<'_, 'a>) -> Stats {
-        let (format, backend) = (self.view.format, self.view.backend);
-        let finite = self.position_in(part, format.rule(Predicate::Finite));
-        let before = finite.unwrap_or(part.len);
-        let first = part.first + before;
-        let rest = part.piece(first, part.len - before);
-        let stats = if rest.len == 0 {
-            Stats::default()
-        } else if self.validity.run(backend, first, first + rest.len, true) == rest.len {
-            rest.stats().behind(first)
-        } else {
-            let (bitmap, offset) = self.validity.bits_from(first);
-            let find = &mut |from, rule: &Rule| {
-                let index = self.position_in(rest.piece(first + from, rest.len - from), rule)?;
-                Some(from + index)
+                        found
+                    };
+                    census = census.join(found.behind(chunk.first));
+                    return ControlFlow::Continue(());
+                }
             };
-            let numbers = format.numbers();
-            let found = stats_of_valid(backend, rest.dense(), numbers, bitmap, offset, find);
-            Stats::new(found, format).behind(first)
-        };
-        if before == 0 {
-            return stats;
-        }
-        let census = self.census_in(part.piece(part.first, before));
-        Stats { census, ..Stats::default() }.join(stats)
+            census = census.join(run.census().behind(run.first));
+            ControlFlow::Continue(())
+        });
+        census
     }
 }
 
@@ -329,13 +281,44 @@ impl fmt::Debug for ValidView<'_> {
     }
 }
 
-/// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.
-fn take(part: Part<'_, '_>, rule: &Rule, hits: &mut [u8]) -> Occurrences {
-    let mut room = [0; WINDOW / 8];
-    let bits = packed(part, rule, &mut room);
-    for (bits, hits) in bits.iter_mut().zip(hits) {
-        *bits &= *hits;
-        *hits ^= *bits;
+/// The census of those elements of a dense part whose bit is 1 in `hits`, at most [`SINGLY`].
+/// Copied one behind the other, they are counted at once.
+fn census_of_few(part: Part<'_, '_>, hits: &[u8], room: &mut [u8; WINDOW / 8]) -> Census {
+    let (size, x) = (part.view.format.size_in_bytes(), part.dense());
+    let (words, rest) = hits.as_chunks();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let (mut indices, mut few) = ([0; SINGLY], 0);
+    let mut places = room.chunks_exact_mut(size).zip(&mut indices);
+    for (first, word) in (0..).step_by(64).zip(words.iter().chain([&last])) {
+        let mut bits = u64::from_le_bytes(*word);
+        while bits != 0
+            && let Some((place, index)) = places.next()
+        {
+            *index = first + bits.trailing_zeros() as usize;
+            place.copy_from_slice(&x[*index * size..][..size]);
+            (few, bits) = (few + 1, bits & (bits - 1));
+        }
     }
-    Occurrences::new(count_ones(bits), first_one(bits))
+    let nan = part.view.format.rule(Predicate::Nan);
+    let mut census = kernels::census(part.view.backend, &room[..few * size], nan);
+    for class in [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf] {
+        class.first = class.first.map(|first| indices[first]);
+    }
+    census
+}
+
+/// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.
+fn take(
+    part: Part<'_, '_>,
+    rule: &Rule,
+    hits: &mut [u8],
+    room: &mut [u8; WINDOW / 8],
+) -> Occurrences {
+    let bits = packed(part, rule, room);
+    let ones = clear_nulls(part.view.backend, bits, part.len, hits, 0);
+    for (bits, hits) in bits.iter().zip(hits) {
+        *hits ^= bits;
+    }
+    Occurrences::new(ones, first_one(bits))
 }

@@ -1,6 +1,6 @@
 //! Validity bitmaps of Apache Arrow: which elements of a view are no nulls.
 
-use nonfinite_kernels::{Backend, Rule, typed};
+use nonfinite_kernels::{self as kernels, Backend, Rule, typed};
 
 use crate::Error;
 
@@ -62,14 +62,14 @@ impl<'a> Validity<'a> {
 
     /// How many elements from `from` to before `end` are valid.
     pub(super) fn count(&self, backend: Option<Backend>, from: usize, end: usize) -> usize {
-        let valid = if from < end { self.run(backend, from, end, true) } else { 0 };
-        let (first, end) = (self.shift + from + valid, self.shift + end);
-        let bytes = &self.bytes[first / 8..end.div_ceil(8)];
-        let (Some(&head), Some(&tail)) = (bytes.first(), bytes.last()) else { return valid };
-        // The first and the last byte count whole. So the bits outside are taken off again.
-        let before = head & !(0xFF << (first % 8));
-        let behind = if end % 8 == 0 { 0 } else { tail & (0xFF << (end % 8)) };
-        valid + count_ones(bytes) - (before.count_ones() + behind.count_ones()) as usize
+        end - from - kernels::count_nulls(backend, self.bytes, self.shift + from, end - from)
+    }
+
+    /// The validity of the elements from `first` on.
+    #[cfg(all(feature = "stats", feature = "views"))]
+    pub(super) fn from(&self, first: usize) -> Self {
+        let bit = self.shift + first;
+        Self { bytes: &self.bytes[bit / 8..], shift: bit % 8 }
     }
 
     /// The bitmap, and the bit of element `first` in it.
@@ -92,65 +92,27 @@ impl<'a> Validity<'a> {
         while done < count {
             done += self.run(backend, from + done, from + count, true);
             let bits = &mut out[(offset + done) / 8..];
-            let piece = (count - done).min(PIECE);
-            self.clear_piece(from + done, piece, bits, (offset + done) % 8);
+            let (piece, offset) = ((count - done).min(PIECE), (offset + done) % 8);
+            let head = ((8 - offset) % 8).min(piece);
+            for i in 0..head {
+                bits[0] &= !(u8::from(!self.is_valid(from + done + i)) << (offset + i));
+            }
+            self.keep(backend, from + done + head, piece - head, &mut bits[(offset + head) / 8..]);
             done += piece;
         }
     }
 
-    /// [`Self::clear_nulls`] with an offset below 8, without a look for valid elements.
-    fn clear_piece(&self, from: usize, count: usize, out: &mut [u8], offset: usize) {
-        let head = ((8 - offset) % 8).min(count);
-        for i in 0..head {
-            out[0] &= !(u8::from(!self.is_valid(from + i)) << (offset + i));
-        }
-        if head < count {
-            self.and(from + head, count - head, &mut out[(offset + head) / 8..]);
-        }
+    /// Clears the bits of nulls. The bit of element `from` is bit 0 of `bits`, and there are bits
+    /// of `count` elements. Returns how many of them are 1 then.
+    pub(super) fn keep(
+        &self,
+        backend: Option<Backend>,
+        from: usize,
+        count: usize,
+        bits: &mut [u8],
+    ) -> usize {
+        kernels::clear_nulls(backend, bits, count, self.bytes, self.shift + from)
     }
-
-    /// [`Self::clear_nulls`] of at least one element from bit 0 of `out` on. Each word of `out`
-    /// meets the bits of two neighbours, and so does each byte behind the last word. With a shift
-    /// of 3, in bytes:
-    ///
-    /// ```text
-    /// bitmap:  hgfedcba ponmlkji       validity of a to p, most significant bit first
-    /// shifted: kjihgfed                bitmap[0] >> 3 | bitmap[1] << 5
-    /// ```
-    fn and(&self, from: usize, count: usize, out: &mut [u8]) {
-        let bit = self.shift + from;
-        let (bitmap, shift) = (&self.bytes[bit / 8..], bit % 8);
-        let (valid, (words, _)) = (bitmap.as_chunks().0, out[..count / 8].as_chunks_mut());
-        let mut done = 0;
-        if shift == 0 {
-            for (out, valid) in words.iter_mut().zip(valid) {
-                *out = (u64::from_le_bytes(*out) & u64::from_le_bytes(*valid)).to_le_bytes();
-            }
-            done = 8 * words.len().min(valid.len());
-        } else if let [_, next @ ..] = valid {
-            for (out, (low, high)) in words.iter_mut().zip(valid.iter().zip(next)) {
-                let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
-                let valid = low >> shift | high << (64 - shift);
-                *out = (u64::from_le_bytes(*out) & valid).to_le_bytes();
-            }
-            done = 8 * words.len().min(next.len());
-        }
-        for i in done..count.div_ceil(8) {
-            let high = bitmap.get(i + 1).copied().unwrap_or(0);
-            let valid = u16::from_le_bytes([bitmap[i], high]) >> shift;
-            let behind = if count - 8 * i < 8 { 0xFF << (count - 8 * i) } else { 0 };
-            out[i] &= valid as u8 | behind;
-        }
-    }
-}
-
-/// How many bits are 1.
-#[inline(never)]
-pub(super) fn count_ones(bits: &[u8]) -> usize {
-    let (words, rest) = bits.as_chunks();
-    let words: usize =
-        words.iter().map(|word| u64::from_le_bytes(*word).count_ones() as usize).sum();
-    words + rest.iter().map(|byte| byte.count_ones() as usize).sum::<usize>()
 }
 
 /// The first bit that is 1.

@@ -11,96 +11,16 @@
 //! Groups that change nothing are skipped without a copy. All others are filled with an element
 //! that was seen before, and the loops of stats.rs look at the copy. Elements keep their places,
 //! so an index in the copy is an index in the column.
-//!
-//! The bits of a block come from two words of the bitmap, as its first bit may stand anywhere. With
-//! a shift of 3, and bytes in place of words:
-//!
-//! ```text
-//! bitmap:  hgfedcba ponmlkji       validity of a to p, most significant bit first
-//! valid:   kjihgfed                bitmap[0] >> 3 | bitmap[1] << 5
-//! ```
 #![expect(unsafe_code, reason = "lines that a loop has written")]
 
 use core::mem::MaybeUninit;
 use core::slice;
 
+use super::validity::Bitmap;
 use crate::numbers::Range;
 use crate::rule::Comparison;
 use crate::simd::{GROUP, Line, Loop, Simd, lines};
 use crate::stats::SCANNED;
-
-/// The validity of elements.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bitmap<'b> {
-    /// Bytes behind the bit of the last element may follow.
-    pub(crate) bytes: &'b [u8],
-    /// The bit of the first element, below 8.
-    pub(crate) shift: usize,
-}
-
-impl Bitmap<'_> {
-    /// Whether element `i` is valid.
-    #[inline(always)]
-    pub(crate) fn is_valid(self, i: usize) -> bool {
-        let bit = self.shift + i;
-        self.bytes[bit / 8] >> (bit % 8) & 1 == 1
-    }
-
-    /// The bits from that of element `first` on.
-    #[inline(always)]
-    pub(crate) fn from(self, first: usize) -> Self {
-        let bit = self.shift + first;
-        Self { bytes: self.bytes.get(bit / 8..).unwrap_or_default(), shift: bit % 8 }
-    }
-
-    /// The words for blocks of 64 elements, as long as there is a word behind.
-    #[inline(always)]
-    fn words(&self) -> impl Iterator<Item = u64> {
-        let (words, shift) = (self.bytes.as_chunks().0, self.shift);
-        words.iter().zip(words.get(1..).unwrap_or_default()).map(move |(low, high)| {
-            u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << 1 << (63 - shift)
-        })
-    }
-}
-
-/// Counts the nulls among the first elements of a bitmap.
-pub(crate) struct CountNulls;
-
-impl CountNulls {
-    #[inline(always)]
-    pub(crate) fn run<I: Simd>(
-        isa: I,
-        bitmap: Bitmap<'_>,
-        elements: usize,
-        rule: &Comparison,
-    ) -> usize {
-        isa.run::<Self>(bitmap.bytes, rule, [bitmap.shift, bitmap.shift + elements])
-    }
-}
-
-impl Loop for CountNulls {
-    /// The first bit, and the bit behind the last.
-    type Out<'o> = [usize; 2];
-    type Output = usize;
-
-    #[inline(always)]
-    fn vector<I: Simd>(_: I, x: &[u8], _: &Comparison, [begin, end]: [usize; 2]) -> usize {
-        let bytes = &x[..end.div_ceil(8)];
-        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return 0 };
-        // The zeros of other elements in the first and the last byte.
-        let before = !first & !(u8::MAX << begin);
-        let behind = if end.is_multiple_of(8) { 0 } else { !last & u8::MAX << (end % 8) };
-        let (words, rest) = bytes.as_chunks();
-        let mut zeros = 0;
-        for word in words {
-            zeros += u64::from_le_bytes(*word).count_zeros() as usize;
-        }
-        for byte in rest {
-            zeros += byte.count_zeros() as usize;
-        }
-        zeros - (before.count_ones() + behind.count_ones()) as usize
-    }
-}
 
 /// Bytes that are filled at once.
 pub(crate) const ROOM: usize = SCANNED;

@@ -49,9 +49,10 @@
 //! cycles a line, a screen one and a half.
 
 use super::census::{ClassCounts, Classify};
-use super::nulls::{CountNulls, Nulls, SkipValid};
+use super::nulls::{Nulls, SkipValid};
 use super::position::Find;
 use super::skip::longer;
+use super::validity::CountNulls;
 use crate::numbers::{Numbers, Range};
 use crate::rule::Comparison;
 use crate::scalar;

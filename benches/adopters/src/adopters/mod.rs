@@ -11,6 +11,8 @@ mod candle;
 mod datafusion;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "polars")]
+mod polars;
 #[cfg(feature = "rten")]
 mod rten;
 #[cfg(feature = "vortex")]
@@ -45,4 +47,6 @@ pub const ALL: &[&Adopter] = &[
     &candle::ADOPTER,
     #[cfg(feature = "rten")]
     &rten::ADOPTER,
+    #[cfg(feature = "polars")]
+    &polars::ADOPTER,
 ];

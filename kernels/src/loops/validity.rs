@@ -1,0 +1,155 @@
+//! The loops over validity bitmaps of Apache Arrow.
+//!
+//! ```text
+//! clear(bits, bitmap):                 from bit 0 of `bits`, and any bit of the bitmap on
+//!     for each word: bits = bits & valid; ones += the ones in bits
+//! count_nulls(bitmap):
+//!     for each word: zeros += the zeros in the bitmap
+//! ```
+//!
+//! The validity of 64 elements comes from two words of the bitmap, as its first bit may stand
+//! anywhere. With a shift of 3, and bytes in place of words:
+//!
+//! ```text
+//! bitmap:  hgfedcba ponmlkji           validity of a to p, most significant bit first
+//! valid:   kjihgfed                    bitmap[0] >> 3 | bitmap[1] << 5
+//! ```
+
+use crate::rule::Comparison;
+use crate::simd::{Loop, Simd};
+
+/// The validity of elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bitmap<'b> {
+    /// Bytes behind the bit of the last element may follow.
+    pub(crate) bytes: &'b [u8],
+    /// The bit of the first element, below 8.
+    pub(crate) shift: usize,
+}
+
+impl<'b> Bitmap<'b> {
+    /// Whether element `i` is valid.
+    #[inline(always)]
+    pub(crate) fn is_valid(self, i: usize) -> bool {
+        let bit = self.shift + i;
+        self.bytes[bit / 8] >> (bit % 8) & 1 == 1
+    }
+
+    /// The bits of `elements` elements, from bit `offset` on.
+    ///
+    /// # Panics
+    /// If the bitmap ends before the bit of the last element.
+    pub(crate) fn new(bytes: &'b [u8], offset: usize, elements: usize) -> Self {
+        let end = offset.saturating_add(elements);
+        assert!(end.div_ceil(8) <= bytes.len(), "a bitmap that is too short");
+        Self { bytes, shift: 0 }.from(offset)
+    }
+
+    /// The bits from that of element `first` on.
+    #[inline(always)]
+    pub(crate) fn from(self, first: usize) -> Self {
+        let bit = self.shift + first;
+        Self { bytes: self.bytes.get(bit / 8..).unwrap_or_default(), shift: bit % 8 }
+    }
+
+    /// The words for blocks of 64 elements, as long as there is a word behind.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        let (words, shift) = (self.bytes.as_chunks().0, self.shift);
+        words.iter().zip(words.get(1..).unwrap_or_default()).map(move |(low, high)| {
+            u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << 1 << (63 - shift)
+        })
+    }
+
+    /// The validity of at most 64 elements from `first` on, with zeros behind the last bit.
+    fn word(self, first: usize) -> u64 {
+        let Self { bytes, shift } = self.from(first);
+        let mut word = [0; 16];
+        let few = bytes.len().min(9);
+        word[..few].copy_from_slice(&bytes[..few]);
+        (u128::from_le_bytes(word) >> shift) as u64
+    }
+}
+
+/// Counts the nulls among the first elements of a bitmap.
+pub(crate) struct CountNulls;
+
+impl CountNulls {
+    #[cfg(feature = "stats")]
+    #[inline(always)]
+    pub(crate) fn run<I: Simd>(
+        isa: I,
+        bitmap: Bitmap<'_>,
+        elements: usize,
+        rule: &Comparison,
+    ) -> usize {
+        isa.run::<Self>(bitmap.bytes, rule, [bitmap.shift, bitmap.shift + elements])
+    }
+}
+
+impl Loop for CountNulls {
+    /// The first bit, and the bit behind the last.
+    type Out<'o> = [usize; 2];
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(_: I, x: &[u8], _: &Comparison, [begin, end]: [usize; 2]) -> usize {
+        let bytes = &x[..end.div_ceil(8)];
+        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return 0 };
+        // The zeros of other elements in the first and the last byte.
+        let before = !first & !(u8::MAX << begin);
+        let behind = if end.is_multiple_of(8) { 0 } else { !last & u8::MAX << (end % 8) };
+        let (words, rest) = bytes.as_chunks();
+        let mut zeros = 0;
+        for word in words {
+            zeros += u64::from_le_bytes(*word).count_zeros() as usize;
+        }
+        for byte in rest {
+            zeros += byte.count_zeros() as usize;
+        }
+        zeros - (before.count_ones() + behind.count_ones()) as usize
+    }
+}
+
+/// Clears the bits of nulls, and counts the bits that are 1 then.
+pub(crate) struct ClearNulls;
+
+impl Loop for ClearNulls {
+    /// The bit of the first element in the bitmap, packed bits from bit 0 on, and how many.
+    type Out<'o> = (usize, &'o mut [u8], usize);
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(
+        _: I,
+        x: &[u8],
+        _: &Comparison,
+        (shift, bits, elements): Self::Out<'_>,
+    ) -> usize {
+        let bitmap = Bitmap { bytes: x, shift };
+        let (mut done, mut ones) = (0, 0);
+        for (bits, valid) in bits[..elements / 8].as_chunks_mut().0.iter_mut().zip(bitmap.words()) {
+            let word = u64::from_le_bytes(*bits) & valid;
+            *bits = word.to_le_bytes();
+            ones += word.count_ones() as usize;
+            done += 64;
+        }
+        ones + clear_last(bitmap, bits, done, elements)
+    }
+}
+
+/// [`ClearNulls`] from element `done` on, a multiple of 64: the bits end, or the bitmap within the
+/// next two words.
+#[inline(never)]
+fn clear_last(bitmap: Bitmap<'_>, bits: &mut [u8], done: usize, elements: usize) -> usize {
+    let mut ones = 0;
+    for first in (done..elements).step_by(64) {
+        let few = (elements - first).min(64);
+        let here = u64::MAX >> (64 - few);
+        let word = Bitmap { bytes: bits, shift: 0 }.word(first) & (bitmap.word(first) | !here);
+        let bytes = few.div_ceil(8);
+        bits[first / 8..][..bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
+        ones += (word & here).count_ones() as usize;
+    }
+    ones
+}
