@@ -1,8 +1,13 @@
 """Builds the wheel `nonfinite_onnxruntime`: `pip install ./engines/onnxruntime` calls this.
 
 The wheel holds the Python package and three libraries, which cargo builds. The libraries depend
-on the platform and not on the version of Python, so the tag is py3-none-PLATFORM. PyPI accepts only
-manylinux tags for Linux: build in a container with an old glibc and set NONFINITE_PLATFORM.
+on the platform and not on the version of Python, so the tag is py3-none-PLATFORM.
+
+PyPI accepts only manylinux tags for Linux. With two variables, cargo-zigbuild of PyPI links against
+an old glibc, as in the workflow `wheels`:
+
+    NONFINITE_BUILD="cargo zigbuild --target x86_64-unknown-linux-gnu.2.17"
+    NONFINITE_PLATFORM=manylinux_2_17_x86_64
 """
 
 import base64
@@ -22,7 +27,8 @@ CRATES = tuple(f"nonfinite-onnxruntime{part}" for part in ("", "-default-domain"
 
 def libraries():
     """Builds them. Returns the version and the paths."""
-    command = ["cargo", "build", "--profile=shipped", "--locked", "--message-format=json"]
+    command = os.environ.get("NONFINITE_BUILD", "cargo build").split()
+    command += ["--profile=shipped", "--locked", "--message-format=json"]
     command += [f"-p={crate}" for crate in CRATES]
     built = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]
