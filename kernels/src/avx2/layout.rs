@@ -1,16 +1,40 @@
-//! Packs the answers of 32 elements from several registers into one.
+//! Packs answers: of 32 elements from several registers into one, and of one register into bits.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::{Avx2, V, With};
+use super::{Avx2, EITHER, V, With};
 use crate::registers::Registers;
 use crate::simd::op;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Avx2 {
+    /// Bit `i` for element `i` of 32 bytes, by either operation.
+    #[inline(always)]
+    pub(super) fn lane_bits<const W: usize>(self, bytes: &[u8; 32], with: With) -> u64 {
+        let hits = self.hits::<W, EITHER>(bytes, 0, with);
+        // SAFETY: see above.
+        let packed = unsafe {
+            let zero = _mm256_setzero_si256();
+            match W {
+                1 | 8 => hits,
+                2 => _mm256_packs_epi16(hits, zero),
+                _ => _mm256_packs_epi16(_mm256_packs_epi32(hits, zero), zero),
+            }
+        };
+        let signs = self.signs(packed);
+        match W {
+            1 => signs,
+            // The answers of each half of the register lie at its beginning.
+            2 => (signs | signs >> 8) & 0xFFFF,
+            4 => (signs | signs >> 12) & 0xFF,
+            // One bit of each byte: bit `i` of byte `i`. The product has their sum in byte 3.
+            _ => ((signs & 0x0804_0201) * 0x0101_0101) >> 24 & 0xF,
+        }
+    }
+
     /// One byte for each element of half a block. For `ONES`, the byte is the bits that the mask
     /// has and the element lacks, so 0 is a hit. For the other operations, -1 is a hit.
     #[inline(always)]

@@ -18,8 +18,9 @@ use core::mem::MaybeUninit;
 use crate::cpuid::has_f16c;
 #[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
-use crate::registers::{Registers, ones, padded, spread};
+use crate::registers::{Registers, ones, spread};
 use crate::rule::{Comparison, Operation, Screen};
+use crate::scalar;
 use crate::simd::{Block, Line, Loop, Simd, Slots, op};
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
@@ -280,6 +281,9 @@ impl Simd for Avx2 {
         comparison: &Comparison,
         out: &mut [MaybeUninit<bool>],
     ) {
+        if x.len() <= 8 * W {
+            return scalar::mask::<W>(x, comparison, out);
+        }
         spread(self.bits_few::<W>(x, comparison), out);
     }
 
@@ -297,10 +301,22 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
         if x.len() <= 8 * W {
-            return crate::scalar::bits_few::<W>(x, comparison);
+            return scalar::bits_few::<W>(x, comparison);
         }
-        let (block, with) = (padded(x), self.with::<W>(comparison));
-        let bits = self.bits::<W, EITHER>(&block, with);
+        let with = self.with::<W>(comparison);
+        let mut bits = 0;
+        for (i, piece) in x.as_chunks::<32>().0.iter().enumerate() {
+            bits |= self.lane_bits::<W>(piece, with) << (i * 32 / W);
+        }
+        // The last piece overlaps the one before, or is filled up.
+        match x.last_chunk::<32>() {
+            Some(last) => bits |= self.lane_bits::<W>(last, with) << ((x.len() - 32) / W),
+            None => {
+                let mut piece = [0; 32];
+                piece[..x.len()].copy_from_slice(x);
+                bits = self.lane_bits::<W>(&piece, with);
+            }
+        }
         (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
 

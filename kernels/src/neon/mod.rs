@@ -14,7 +14,7 @@ use core::mem::MaybeUninit;
 
 #[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
-use crate::registers::{Registers, padded, spread};
+use crate::registers::{Registers, spread};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Line, Loop, Simd, Slots, op};
 
@@ -211,6 +211,14 @@ impl Neon {
             self.packed::<W, OP>(bytes, 3, with),
         ])
     }
+}
+
+/// Fewer than 64 elements as a block, with zeros behind them.
+#[inline(always)]
+fn padded<const W: usize>(x: &[u8]) -> Block<W> {
+    let mut block = [[0; 64]; W];
+    block.as_flattened_mut()[..x.len()].copy_from_slice(x);
+    block
 }
 
 impl Simd for Neon {
