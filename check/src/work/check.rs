@@ -3,9 +3,9 @@
 use std::slice;
 use std::sync::Mutex;
 
-use super::error::Error;
+use super::error::{Error, FORM};
 use super::files::{File, Files, contents};
-use super::plan::{FORM, Piece, Place, origin};
+use super::plan::{Piece, Place, origin};
 use super::tallies::{Part, Tallies};
 use crate::model::{Content, Data, FileFormat, Tensor};
 use crate::options::Options;

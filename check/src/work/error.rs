@@ -5,6 +5,9 @@ use std::fmt;
 use crate::model;
 use crate::scan::Of;
 
+/// The version of the serialised form of plans, pieces and tallies. Rises with each change.
+pub(super) const FORM: u32 = 3;
+
 /// Why a file cannot be planned, a piece not checked, or tallies not merged.
 #[derive(Debug)]
 #[non_exhaustive]

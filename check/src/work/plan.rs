@@ -5,16 +5,13 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use super::description::{Elements, PlannedTensor};
-use super::error::Error;
+use super::error::{Error, FORM};
 use super::tallies::Part;
 use crate::check::other_files;
 use crate::model::reader::Contents;
 use crate::model::{Checksum, Data, Description, FileFormat, Origin, ReadAt, Tensor, verified};
 use crate::options::{Asked, Options};
 use crate::scan::{self, Of};
-
-/// The version of the serialised form of plans, pieces and tallies. Rises with each change.
-pub(super) const FORM: u32 = 3;
 
 /// A file in pieces: its tensors and checksums, and the pieces to look at.
 ///

@@ -6,8 +6,7 @@ use std::collections::btree_map::Entry;
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
-use super::error::Error;
-use super::plan::FORM;
+use super::error::{Error, FORM};
 use crate::model::ByKind;
 use crate::scan::{Finite, Found, Of, Peak, Tally};
 
