@@ -115,11 +115,35 @@ def count(
 def count(
     x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
 ) -> npt.NDArray[np.intp] | int: ...
+@overload
 def position(
-    x: _Array | float, predicate: _Predicate, /, *, threads: int | None = None
+    x: _Array | float,
+    predicate: _Predicate,
+    /,
+    *,
+    axis: None = None,
+    threads: int | None = None,
 ) -> tuple[int, ...] | None: ...
-def census(x: _Array | float, /, *, threads: int | None = None) -> Census: ...
-def stats(x: _Array | float, /, *, threads: int | None = None) -> Stats: ...
+@overload
+def position(
+    x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+) -> npt.NDArray[np.intp] | int: ...
+@overload
+def census(
+    x: _Array | float, /, *, axis: None = None, threads: int | None = None
+) -> Census: ...
+@overload
+def census(
+    x: _Array, /, *, axis: int, threads: int | None = None
+) -> npt.NDArray[np.void] | np.void: ...
+@overload
+def stats(
+    x: _Array | float, /, *, axis: None = None, threads: int | None = None
+) -> Stats: ...
+@overload
+def stats(
+    x: _Array, /, *, axis: int, threads: int | None = None
+) -> npt.NDArray[np.void] | np.void: ...
 def assert_finite(
     x: _Array | float, /, name: str = "x", *, threads: int | None = None
 ) -> None: ...

@@ -46,6 +46,13 @@ def arrays(draw: st.DrawFn, most_dimensions: int = 4) -> np.ndarray:
     return x
 
 
+def first_along(mask: np.ndarray, axis: int) -> np.ndarray:
+    """The index of the first True along an axis, or -1."""
+    if mask.shape[axis] == 0:
+        return np.full(mask.any(axis).shape, -1)
+    return np.where(mask.any(axis), mask.argmax(axis), -1)
+
+
 @settings(max_examples=400, deadline=None)
 @given(arrays(), st.sampled_from(list(PREDICATES)))
 def test_answers(x: np.ndarray, predicate: str) -> None:
@@ -67,6 +74,7 @@ def test_answers(x: np.ndarray, predicate: str) -> None:
         assert np.array_equal(nf.any(x, predicate, axis=axis), want.any(axis))
         assert np.array_equal(nf.all(x, predicate, axis=axis), want.all(axis))
         assert np.array_equal(nf.count(x, predicate, axis=axis), want.sum(axis))
+        assert np.array_equal(nf.position(x, predicate, axis=axis), first_along(want, axis))
 
 
 @settings(max_examples=200, deadline=None)
@@ -112,6 +120,35 @@ def test_stats(x: np.ndarray) -> None:
         assert got.value == want
         assert got.first == first(np.asarray(wide == want))
     assert stats.max_abs.value == np.where(finite, abs(wide), -1).max()
+
+
+@settings(max_examples=100, deadline=None)
+@given(arrays())
+def test_records_of_rows(x: np.ndarray) -> None:
+    """Each record says what the row alone says."""
+    for axis in range(-x.ndim, x.ndim):
+        rows = np.moveaxis(x, axis, -1)
+        census, stats = nf.census(x, axis=axis), nf.stats(x, axis=axis)
+        assert census.shape == stats.shape == rows.shape[:-1]
+        assert census.dtype.fields is not None
+        for i in np.ndindex(rows.shape[:-1]):
+            check_record(census[i], nf.census(rows[i]))
+            check_record(stats[i], nf.stats(rows[i]))
+
+
+def check_record(record: np.void, answer: object) -> None:
+    """Compares the fields with the attributes of the same names."""
+    for name in record.dtype.names:
+        got, want = record[name], getattr(answer, name, None)
+        if record.dtype[name].names is not None and want is not None:
+            check_record(got, want)
+        elif want is None and name != "first":
+            value, bits, index = got.item()
+            assert np.isnan(value) and (bits, index) == (0, -1)
+        elif name == "first":
+            assert got == (-1 if want is None else want[0])
+        else:
+            assert got == want
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 3])
@@ -283,6 +320,9 @@ class TestWrong:
         for axis in (2, -3, 1 << 62):
             with pytest.raises(ValueError, match="2 dimensions"):
                 nf.any(x, "nan", axis=axis)
+            for ask in (nf.census, nf.stats, lambda x, axis: nf.position(x, "nan", axis=axis)):
+                with pytest.raises(ValueError, match="axis"):
+                    ask(x, axis=axis)
         with pytest.raises(ValueError, match="0 dimensions"):
             nf.count(1.0, "nan", axis=0)
         assert nf.any(x, "isFINITE") is True

@@ -128,6 +128,10 @@ class Exported:
         return self.x.__dlpack__(**arguments)
 
 
+#: Whether numpy says in its capsules what may be written to, and has the argument `copy`.
+SAYS_MORE = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
 @pytest.mark.parametrize("old", [False, True])
 def test_dlpack(old: bool) -> None:
     import sys
@@ -140,13 +144,14 @@ def test_dlpack(old: bool) -> None:
     assert sys.getrefcount(x) == before
     assert nf.nan_to_num(Exported(x, old=old)).tolist()[0] == [1, 0, 2]
     own = Exported(x, old=old)
-    if old:
+    if old or not SAYS_MORE:
         with pytest.raises(ValueError, match="read-only"):
             nf.unscale_and_check(own, 2.0)
     else:
         assert nf.unscale_and_check(own, 2.0) is True and x[0, 0] == 2
 
 
+@pytest.mark.skipif(not SAYS_MORE, reason="numpy before 2.1 exports no copies")
 def test_dlpack_copy() -> None:
     class Copied(Exported):
         def __dlpack__(self, **arguments: object) -> object:

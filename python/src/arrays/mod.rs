@@ -11,6 +11,7 @@ mod out;
 mod pool;
 mod predicate;
 mod question;
+mod records;
 mod replace;
 mod rows;
 

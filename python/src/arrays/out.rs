@@ -49,6 +49,14 @@ impl Answer for usize {
     }
 }
 
+impl Answer for isize {
+    const LETTER: &'static str = "n";
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_ne_bytes());
+    }
+}
+
 /// A new array of answers, which `write` fills. With 0 dimensions: the answer alone.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! Questions with one answer, or one answer for each row.
 
 use nonfinite::Predicate;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
@@ -108,41 +109,63 @@ fn count<'py>(
 }
 
 /// The coordinate of the first element, in row-major order, for which the predicate holds: a tuple
-/// with one index for each dimension. None if there is no such element. Arguments and errors as in
-/// any.
+/// with one index for each dimension. None if there is no such element. With axis=, one index along
+/// each row, or -1, as an array of intp. Arguments and errors as in any.
 #[pyfunction]
-#[pyo3(signature = (x, predicate, /, *, threads=None))]
+#[pyo3(signature = (x, predicate, /, *, axis=None, threads=None))]
 fn position<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
+    axis: Option<isize>,
     threads: Option<usize>,
-) -> PyResult<Option<Bound<'py, PyTuple>>> {
-    let predicate = predicate::parse(predicate)?;
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, predicate) = (x.py(), predicate::parse(predicate)?);
     let array = input::read_for(x, predicate::has_sign(predicate))?;
-    let found = ask_array(x.py(), &array, threads, |view| view.position(predicate))?;
-    found.map(|index| PyTuple::new(x.py(), coordinate(index, array.shape.sizes()))).transpose()
+    if let Some(axis) = axis {
+        return rows::position(py, &array, predicate, axis, threads);
+    }
+    let found = ask_array(py, &array, threads, |view| view.position(predicate))?;
+    let found = found.map(|index| PyTuple::new(py, coordinate(index, array.shape.sizes())));
+    found.transpose()?.into_bound_py_any(py)
 }
 
 /// How many elements are NaN, +Inf and -Inf, and the coordinate of the first of each: a Census.
-/// Arguments and errors as in all_finite.
+/// With axis=, an array of records of numpy, one for each row along this axis. Their fields are
+/// named as the attributes of Census, and first is an index along the row, or -1. Arguments and
+/// errors as in all_finite, and ValueError for an unknown axis.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, threads=None))]
-fn census(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<Census> {
-    let array = input::read_for(x, true)?;
-    let census = ask_array(x.py(), &array, threads, |view| view.census())?;
-    Ok(Census::new(census, array.shape.sizes()))
+#[pyo3(signature = (x, /, *, axis=None, threads=None))]
+fn census<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, array) = (x.py(), input::read_for(x, true)?);
+    if let Some(axis) = axis {
+        return rows::census(py, &array, axis, threads);
+    }
+    let census = ask_array(py, &array, threads, |view| view.census())?;
+    Census::new(census, array.shape.sizes()).into_bound_py_any(py)
 }
 
 /// Minimum, maximum and maximum magnitude of the finite elements, and how many elements are zero,
-/// subnormal, normal, NaN and infinite: a Stats. Arguments and errors as in all_finite, and
-/// TypeError for integers.
+/// subnormal, normal, NaN and infinite: a Stats. With axis=, records as those of census. Where a
+/// row has no finite element, the value is NaN and first is -1. Arguments and errors as in census,
+/// and TypeError for integers.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, threads=None))]
-fn stats(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<Stats> {
-    let array = input::read_for(x, true)?;
+#[pyo3(signature = (x, /, *, axis=None, threads=None))]
+fn stats<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, array) = (x.py(), input::read_for(x, true)?);
     check_float(&array)?;
-    let stats = ask_array(x.py(), &array, threads, |view| view.stats())?;
-    Ok(Stats::new(stats, array.shape.sizes()))
+    if let Some(axis) = axis {
+        return rows::stats(py, &array, axis, threads);
+    }
+    let stats = ask_array(py, &array, threads, |view| view.stats())?;
+    Stats::new(stats, array.shape.sizes()).into_bound_py_any(py)
 }
 
 fn bool(py: Python<'_>, answer: bool) -> Bound<'_, PyAny> {

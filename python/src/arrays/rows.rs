@@ -1,11 +1,11 @@
 //! One answer for each row along an axis.
 
-use nonfinite::{Error, Predicate, TensorView};
+use nonfinite::{Census, Error, Predicate, Stats, TensorView};
 use pyo3::prelude::*;
 
 use super::ask::{run, without_nulls};
 use super::error::{of_crate, value};
-use super::out;
+use super::{out, records};
 use crate::border::Array;
 
 /// Whether the predicate holds for any element of each row.
@@ -68,6 +68,53 @@ pub(crate) fn count<'py>(
     })
 }
 
+/// The index along each row of the first element for which the predicate holds, or -1.
+pub(crate) fn position<'py>(
+    py: Python<'py>,
+    array: &Array<'_>,
+    predicate: Predicate,
+    axis: isize,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rows = Rows::new(array, axis)?;
+    out::answers::<isize>(py, &rows.sizes, |out| {
+        rows.ask(py, threads, |view, axis| {
+            let mut found = vec![None; out.len()];
+            view.rows(axis)?.position(predicate, &mut found)?;
+            for (answer, index) in out.iter_mut().zip(found) {
+                *answer = index.map_or(-1, usize::cast_signed);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// The census of each row, as records of numpy.
+pub(crate) fn census<'py>(
+    py: Python<'py>,
+    array: &Array<'_>,
+    axis: isize,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rows = Rows::new(array, axis)?;
+    let mut answers = vec![Census::default(); rows.len()];
+    rows.ask(py, threads, |view, axis| view.rows(axis)?.census(&mut answers))?;
+    records::census(py, &rows.sizes, &answers)
+}
+
+/// The statistics of each row, as records of numpy.
+pub(crate) fn stats<'py>(
+    py: Python<'py>,
+    array: &Array<'_>,
+    axis: isize,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rows = Rows::new(array, axis)?;
+    let mut answers = vec![Stats::default(); rows.len()];
+    rows.ask(py, threads, |view, axis| view.rows(axis)?.stats(&mut answers))?;
+    records::stats(py, &rows.sizes, &answers)
+}
+
 /// The rows of an array along an axis.
 struct Rows<'a> {
     view: TensorView<'a>,
@@ -90,6 +137,10 @@ impl<'a> Rows<'a> {
         };
         sizes.remove(axis);
         Ok(Self { view, axis, sizes })
+    }
+
+    fn len(&self) -> usize {
+        self.sizes.iter().product()
     }
 
     fn ask(

@@ -51,7 +51,7 @@ pub(crate) fn filled<'py, T: Item>(
     let len = sizes.iter().product::<usize>();
     // SAFETY: the array is new, so no other code has a reference to its memory. It has `len`
     // elements of type `T`. They are initialised here if `T` needs it: zero bytes are a value of
-    // `bool` and `usize`.
+    // `bool`, `usize` and `isize`.
     let elements = unsafe {
         if T::NEEDS_VALUE {
             ptr::write_bytes(fields.data.cast::<T>(), 0, len);
@@ -77,6 +77,7 @@ mod sealed {
     pub(crate) trait Sealed {}
     impl Sealed for bool {}
     impl Sealed for usize {}
+    impl Sealed for isize {}
     impl Sealed for MaybeUninit<bool> {}
 }
 
@@ -92,4 +93,9 @@ impl Item for bool {
 /// `intp`: `long long` on Windows, elsewhere `long`. No count is negative.
 impl Item for usize {
     const NUMBER: c_int = if cfg!(windows) { 9 } else { 7 };
+}
+
+/// `intp`.
+impl Item for isize {
+    const NUMBER: c_int = usize::NUMBER;
 }
