@@ -5,8 +5,8 @@ magika==1.0.3 rapidocr-onnxruntime==1.4.4 silero-vad==6.2.3`.
 
 ONNX: models of the wheels magika, rapidocr-onnxruntime and silero-vad, and a transformer with
 500 MB of weights that is made here. Two sessions in one process run in turns: the model at level
-ALL, and the same with sinks. Memory: one process each, resident pages after 3 runs, less those
-before the model was loaded.
+ALL, and the same with sinks. Memory: resident pages after 3 runs, less those before the model was
+loaded, and the most of the whole process; medians of five processes.
 
 commands: `nonfinite trace` and `polygraphy run` (pip install polygraphy), from start to end.
 
@@ -30,6 +30,8 @@ from typing import Any
 import numpy as np
 
 RUNS = 25
+# Steps of torch in each round.
+STEPS = 3
 
 
 def cpu() -> str:
@@ -167,14 +169,14 @@ class Setting:
         return lambda: prepared.run(self.feeds)
 
 
-def resident() -> float:
-    """Resident pages in MB."""
+def resident(field: str = "VmRSS") -> float:
+    """Resident pages in MB: now, or at most so far (VmHWM)."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
 
 
 def memory(kind: str, path: str, shapes: str) -> None:
-    """In a process of its own: prints MB."""
+    """In a process of its own: prints MB of the model, and the most MB of the whole process."""
     setting = Setting(Path(path), eval(shapes, {}), 1)
     import onnxruntime  # noqa: F401
 
@@ -184,12 +186,26 @@ def memory(kind: str, path: str, shapes: str) -> None:
     run = getattr(setting, kind)()
     for _ in range(3):
         run()
-    print(resident() - before)
+    print(resident() - before, resident("VmHWM"))
+
+
+def memories(path: Path, shapes: dict[str, list[int]]) -> list[str]:
+    """MB of the model, plain and traced, and the most MB of the whole process: the medians of five
+    processes each, in turns."""
+    found: dict[str, list[tuple[float, ...]]] = {"plain": [], "traced": []}
+    for _ in range(5):
+        for kind, kept in found.items():
+            command = [sys.executable, __file__, "memory", kind, str(path), repr(shapes)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            kept.append(tuple(map(float, done.stdout.split())))
+    pairs = [[statistics.median(each) for each in zip(*kept)] for kept in found.values()]
+    return [f"{value:.1f}" for values in zip(*pairs) for value in values]
 
 
 def onnx_table() -> None:
-    print("| model | plain, 1 thread | traced, 1 thread | 2 threads | MB plain | MB traced |")
-    print("|---|---|---|---|---|---|")
+    print("| model | plain, 1 thread | traced, 1 thread | 2 threads | MB plain | MB traced "
+          "| process plain | process traced |")
+    print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name, (path, shapes) in models(Path(folder)).items():
             if path is None:
@@ -202,10 +218,7 @@ def onnx_table() -> None:
                 plain, traced = in_turns(RUNS, setting.plain(), setting.traced(), clock=clock)
                 cells += [f"{plain * 1e3:.2f} ms", f"{traced / plain:.2f}"]
             del cells[2]
-            for kind in ("plain", "traced"):
-                command = [sys.executable, __file__, "memory", kind, str(path), repr(shapes)]
-                done = subprocess.run(command, check=True, capture_output=True, text=True)
-                cells.append(f"{float(done.stdout):.0f}")
+            cells += memories(path, shapes)
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
@@ -256,8 +269,25 @@ def commands_table() -> None:
             print(f"| {name} | {a:.2f} s | {b:.2f} s | {mb_a:.0f} | {mb_b:.0f} |", flush=True)
 
 
+def ratios(times: dict[str, list[float]]) -> list[str]:
+    """The median of the first one in ms. Of the others: the time of each round divided by that of
+    the first one in the same round, the median over the rounds."""
+
+    def rounds(kept: list[float]) -> list[float]:
+        return [statistics.median(each) for each in zip(*[iter(kept)] * STEPS, strict=True)]
+
+    first, *others = map(rounds, times.values())
+    pairs = [[a / b for a, b in zip(other, first, strict=True)] for other in others]
+    return [f"{statistics.median(first) * 1e3:.1f} ms",
+            *[f"{statistics.median(each):.3f}" for each in pairs]]
+
+
 def torch_table() -> None:
-    """A transformer of 4 layers, width 256, 8 x 128 tokens, one thread."""
+    """A transformer of 4 layers, width 256, 8 x 128 tokens, one thread.
+
+    Each round enters every context, runs one step, and measures the steps behind that: a training
+    enters a watch once. What entering and leaving take is printed below the table.
+    """
     from contextlib import nullcontext
 
     import torch
@@ -319,27 +349,30 @@ def torch_table() -> None:
         each: torch.optim.SGD(each.parameters(), lr=1e-6) for each in (model, hooks_of_transformers)
     }
 
-    def inside(name: str, work: Callable[[Any], None]) -> Callable[[], None]:
-        make, subject = contexts[name], model
-        if name.startswith("transformers"):
-            subject = hooks_of_transformers
-
-        def run() -> None:
-            subject.train(work is training)
-            with make():
-                work(subject)
-                work(subject)
-
-        return run
-
     columns = []
     for work in (forward, training):
-        times = in_turns(RUNS // 2, *[inside(name, work) for name in contexts])
-        columns.append([f"{each / times[0]:.3f}" for each in times])
-        columns[-1][0] = f"{times[0] * 500:.1f} ms"
+        times: dict[str, list[float]] = {name: [] for name in contexts}
+        for _ in range(RUNS // 2):
+            for name, make in contexts.items():
+                subject = hooks_of_transformers if name.startswith("transformers") else model
+                subject.train(work is training)
+                with make():
+                    work(subject)
+                    for _ in range(STEPS):
+                        start = time.process_time()
+                        work(subject)
+                        times[name].append(time.process_time() - start)
+        columns.append(ratios(times))
     print("| | forward | training step |\n|---|---|---|")
     for name, *cells in zip(contexts, *columns, strict=True):
         print(f"| {name} | {' | '.join(cells)} |")
+    entering = []
+    for _ in range(RUNS):
+        start = time.process_time()
+        with watch(model):
+            pass
+        entering.append(time.process_time() - start)
+    print(f"entering and leaving watch: {statistics.median(entering) * 1e3:.1f} ms")
 
 
 if __name__ == "__main__":

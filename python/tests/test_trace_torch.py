@@ -440,6 +440,59 @@ def test_gradients_with_several_suspects(name, make, x, gradient, module, operat
     assert (finding.file, finding.line) == (str(HERE), line_of(name, HERE))
 
 
+@pytest.mark.parametrize("make", [lambda: nn.Linear(4, 4), lambda: nn.LayerNorm(4)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+def test_a_bad_gradient_of_an_output_is_in_the_gradient_of_the_weight(make, dtype, value):
+    """`watch` looks at the second one only. Inputs of 0 must not hide it."""
+    for row in range(40):
+        layer = make().to(dtype)
+        y = layer(torch.zeros(40, 4, dtype=dtype))
+        gradient = torch.ones_like(y)
+        gradient[row, row % 4] = value
+        y.backward(gradient)
+        assert not layer.weight.grad.isfinite().all()
+
+
+def with_a_hook(model, x):
+    model.before.weight.register_hook(torch.nan_to_num)
+    model(x).sum().backward()
+
+
+def without_gradients_of_weights(model, x):
+    torch.autograd.grad(model(x).sum(), [x])
+
+
+def without_a_gradient_that_stays(model, x):
+    for each in model.parameters():
+        each.register_post_accumulate_grad_hook(lambda each: setattr(each, "grad", None))
+    model(x).sum().backward()
+
+
+def with_another_forward(model, x):
+    model.before.forward = lambda x: torch.nn.functional.linear(x, model.before.weight.detach())
+    model(x.requires_grad_()).sum().backward()
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        with_a_hook,
+        without_gradients_of_weights,
+        without_a_gradient_that_stays,
+        with_another_forward,
+    ],
+)
+def test_a_bad_gradient_of_an_output_alone(train):
+    """The gradient of the weight is finite, or never comes."""
+    model = Faulty(Root())
+    torch.manual_seed(0)
+    with pytest.raises(BadValueError) as error, watch(model):
+        train(model, torch.randn(3, 4, requires_grad=True))
+    finding = error.value.finding
+    assert (finding.module, finding.line) == ("block", line_of("sqrt backward"))
+
+
 def test_buffers_that_are_replaced_are_left_as_they_were():
     class Counting(nn.Module):
         def __init__(self):

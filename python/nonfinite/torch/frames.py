@@ -4,6 +4,7 @@
 import linecache
 import os
 import sys
+from functools import cache
 from types import FrameType
 
 import torch
@@ -14,6 +15,7 @@ _TORCH = os.path.dirname(os.path.abspath(torch.__file__))
 Place = tuple[str, int]
 
 
+@cache
 def is_users(file: str) -> bool:
     """Whether a file is neither of torch nor of this package."""
     return not file.startswith((_OURS + os.sep, _TORCH + os.sep)) and not file.startswith("<frozen")

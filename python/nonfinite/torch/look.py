@@ -3,11 +3,12 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from nonfinite._native import all_finite
 from nonfinite.trace.report import Look
@@ -16,27 +17,38 @@ from nonfinite.trace.report import Look
 DEPTH = 8
 
 _LOW = {torch.float16, torch.bfloat16}
+# What our kernels read as the tensor is.
+_PLAIN = {torch.float64, torch.float32, *_LOW}
 _FP4 = getattr(torch, "float4_e2m1fn_x2", None)
 
 
-def tensors(value: Any, depth: int = DEPTH) -> Iterator[Tensor]:
+def tensors(value: Any) -> list[Tensor]:
     """The tensors in tuples, lists, mappings (transformers' ModelOutput) and dataclasses.
 
     `torch.utils._pytree` passes over dataclasses and subclasses of OrderedDict.
     """
+    # Hooks ask this for each module: most outputs are one tensor.
     if isinstance(value, Tensor):
-        yield value
+        return [value]
+    found: list[Tensor] = []
+    _gather(value, found, DEPTH)
+    return found
+
+
+def _gather(value: Any, found: list[Tensor], depth: int) -> None:
+    if isinstance(value, Tensor):
+        found.append(value)
     elif depth == 0 or value is None or isinstance(value, (str, bytes, int, float)):
         return
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from tensors(each, depth - 1)
     elif isinstance(value, (tuple, list)):
         for each in value:
-            yield from tensors(each, depth - 1)
+            _gather(each, found, depth - 1)
+    elif isinstance(value, (dict, Mapping)):
+        for each in value.values():
+            _gather(each, found, depth - 1)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
-            yield from tensors(getattr(value, field.name, None), depth - 1)
+            _gather(getattr(value, field.name, None), found, depth - 1)
 
 
 def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
@@ -94,6 +106,10 @@ def total(tensor: Tensor) -> Tensor:
 
 def finite(tensor: Tensor) -> bool:
     """Whether all numbers of a tensor are finite."""
+    # Most tensors: without the questions of `plain`, which take longer than 16 KiB of numbers.
+    if type(tensor) in (Tensor, Parameter) and tensor.dtype in _PLAIN and tensor.is_cpu:
+        if tensor.layout is torch.strided and not tensor.is_nested and tensor.is_contiguous():
+            return all_finite(tensor)
     numbers = plain(tensor)
     if numbers is None:
         return True

@@ -16,7 +16,7 @@ from nonfinite.torch.operations import Found, Operations, storage
 from nonfinite.trace.report import Look
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Call:
     """One call of a module in a step."""
 
@@ -39,7 +39,7 @@ class Call:
 
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
-        return list(tensors((self.args, self.kwargs)))
+        return tensors((self.args, self.kwargs))
 
     def callers(self) -> "Iterator[Call]":
         """The calls around this one, from the inside out."""
@@ -168,7 +168,7 @@ def backward(call: Call, named: dict[int, str], where: Callable[[], Any]) -> Fou
     # The metadata of anomaly mode: the line of the forward operation, for each node.
     with as_before(call), torch.enable_grad(), torch.autograd.set_detect_anomaly(True, False):
         args, kwargs = mapped(call.args, leaf), mapped(call.kwargs, leaf)
-        outputs = list(tensors(call.module.forward(*args, **kwargs)))
+        outputs = tensors(call.module.forward(*args, **kwargs))
         pairs = [(outputs[n], grad) for n, grad in call.grads.items() if n < len(outputs)]
         wanted = [*leaves, *[each for each in call.module.parameters() if each.requires_grad]]
         if not pairs or not wanted:

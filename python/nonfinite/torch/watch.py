@@ -18,6 +18,7 @@ from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call
 from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValueError
+from nonfinite.torch.waiting import Waiting, carrier
 from nonfinite.trace.report import Look
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
@@ -79,6 +80,7 @@ class Watch:
         self._ended = True
         self._once_a_step = once_a_step
         self._later = Later()
+        self._waiting = Waiting()
         self._seen: tuple[weakref.ref[Tensor], int] | None = None
         self._seen_gradient: Tensor | None = None
 
@@ -185,7 +187,8 @@ class Watch:
         if output is None or self._found_in == self.steps:
             return
         now: list[Tensor] = []
-        for each in tensors(output):
+        outputs = tensors(output)
+        for each in outputs:
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
                 if self._seen[1] == version(each):
@@ -202,8 +205,8 @@ class Watch:
         if not self._stack:
             self._later.answer()
         if self._backward and torch.is_grad_enabled():
-            call.outputs = [weakref.ref(each) for each in tensors(output)]
-            for number, each in enumerate(tensors(output)):
+            call.outputs = [weakref.ref(each) for each in outputs]
+            for number, each in enumerate(outputs):
                 if each.requires_grad:
                     each.register_hook(self._gradient(call, number))
 
@@ -277,31 +280,36 @@ class Watch:
                 self._ending = True
                 engine = torch.autograd.Variable._execution_engine
                 engine.queue_callback(self._end_of_backward)
-            bad = partial(self._bad_gradient, grad, call, number)
+            # `_bad_gradient` drops the bad ones.
+            if not call.released:
+                call.grads[number] = grad
             if self._is_later(grad):
-                self._keep(call, number, grad)
-                self._later.ask(grad, bad)
-            elif grad is self._seen_gradient or finite(grad):
+                self._later.ask(grad, partial(self._bad_gradient, grad, call, number))
+            elif grad is not self._seen_gradient:
+                weight = carrier(call.module)
+                if weight is not None:
+                    bad = partial(self._bad_gradient, grad, call, number)
+                    self._waiting.add(weight, grad, bad)
+                elif not finite(grad):
+                    self._waiting.look()
+                    self._bad_gradient(grad, call, number)
                 self._seen_gradient = grad
-                self._keep(call, number, grad)
-            else:
-                bad()
 
         return hook
-
-    def _keep(self, call: Call, number: int, grad: Tensor) -> None:
-        if not call.released:
-            call.grads[number] = grad
 
     def _parameter(self, name: str) -> Callable[[Tensor], None]:
         def hook(parameter: Tensor) -> None:
             if self._replaying or self._found_in == self.steps or parameter.grad is None:
                 return
-            bad = partial(self._bad_gradient, parameter.grad, None, 0, name, parameter)
-            if self._is_later(parameter.grad):
-                self._later.ask(parameter.grad, bad)
-            elif not finite(parameter.grad):
-                bad()
+            grad = parameter.grad
+            if self._is_later(grad):
+                bad = partial(self._bad_gradient, grad, None, 0, name, parameter)
+                self._later.ask(grad, bad)
+            elif finite(grad):
+                self._waiting.settle(parameter)
+            else:
+                self._waiting.look()
+                self._bad_gradient(grad, None, 0, name, parameter)
 
         return hook
 
@@ -361,10 +369,12 @@ class Watch:
     def _end_of_backward(self) -> None:
         self._ending, self._ended = False, True
         self._later.answer()
+        self._waiting.look()
         self._release()
 
     def _release(self) -> None:
         self._later.forget()
+        self._waiting.forget()
         self._seen_gradient = None
         for call in self._calls:
             call.release()
