@@ -2,6 +2,7 @@
 //! places.
 
 mod diff;
+mod dtypes;
 mod fix;
 mod gguf;
 #[path = "../common/hidden.rs"]

@@ -9,6 +9,8 @@ mod members;
 mod names;
 mod onnx;
 mod onnx_shared;
+mod onnx_types;
+mod opcodes;
 mod pickles;
 #[path = "../common/pieces.rs"]
 mod pieces;

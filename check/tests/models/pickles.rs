@@ -12,12 +12,12 @@ fn one(value: &[u8]) -> Report {
     check(&archive(&state_dict(&[("x", value.to_vec())]), &[]), FileFormat::PYTORCH)
 }
 
-fn float(number: f64) -> Vec<u8> {
+pub(super) fn float(number: f64) -> Vec<u8> {
     [b"G", &number.to_be_bytes()[..]].concat()
 }
 
 /// Bytes as protocol 3 has them.
-fn bytes(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn bytes(bytes: &[u8]) -> Vec<u8> {
     [b"B", &(bytes.len() as u32).to_le_bytes()[..], bytes].concat()
 }
 
@@ -39,13 +39,13 @@ fn escaped(bytes: &[u8]) -> Vec<u8> {
     [b"c_codecs\nencode\n(V", &line[..], b"\nVlatin1\ntR"].concat()
 }
 
-fn dtype(order: &str, kind: &str) -> Vec<u8> {
+pub(super) fn dtype(order: &str, kind: &str) -> Vec<u8> {
     let call = [b"cnumpy\ndtype\n", &text(kind)[..], b"\x89\x88\x87R"].concat();
     [&call[..], b"(K\x03", &text(order), b"NNNJ\xFF\xFF\xFF\xFFJ\xFF\xFF\xFF\xFFK\x00tb"].concat()
 }
 
 /// The pickle of numpy for an array.
-fn array(dtype: &[u8], shape: &[usize], fortran: bool, raw: &[u8]) -> Vec<u8> {
+pub(super) fn array(dtype: &[u8], shape: &[usize], fortran: bool, raw: &[u8]) -> Vec<u8> {
     let call = b"cnumpy._core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R";
     let order: &[u8] = if fortran { b"\x88" } else { b"\x89" };
     [&call[..], b"(K\x01", &integers(shape)[..], dtype, order, raw, b"tb"].concat()

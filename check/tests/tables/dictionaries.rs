@@ -86,6 +86,42 @@ fn nulls() {
     }
 }
 
+/// A null is no number: it is no zero of the statistics either. The index under a null row may be
+/// outside of the dictionary.
+#[test]
+fn nulls_are_no_zeros() {
+    let valid = [true, true, false];
+    let dictionary = Message::Dictionary(7, 3, vec![numbers(&[NAN, ONE, INF], 4, Some(&valid))]);
+    let indices = [1, 0xFFFF_FFFF, 2, 0, 2, 1];
+    let valid = [true, false, true, true, true, true];
+    let batch = Message::Batch(6, vec![numbers(&indices, 4, Some(&valid))]);
+    for file in [true, false] {
+        let messages = [dictionary.clone(), batch.clone()];
+        let report = report(&arrow(&[column()], &messages, file));
+        assert_one(&report.tensors[0], 0, &[3], NAN, "nulls");
+        let stats = report.tensors[0].stats.as_ref().expect("asked for");
+        assert_eq!((stats.zeros, stats.normals), (0, 2));
+    }
+}
+
+/// More entries than a byte can count, and more rows than are gathered at a time.
+#[test]
+fn long_dictionaries() {
+    let mut values = vec![ONE; 300];
+    values[299] = NAN;
+    let mut indices = vec![43; 20_000];
+    indices[1] = 299;
+    indices[17_000] = 299;
+    for form in Form::all() {
+        let dictionary =
+            Message::Dictionary(7, 300, vec![form.turned(entries(&values).remove(0), 4)]);
+        let batch = Message::Batch(20_000, vec![form.turned(numbers(&indices, 4, None), 4)]);
+        let report = report(&form.arrow(&[column()], &[dictionary, batch]));
+        let nan = &report.tensors[0].found.nan;
+        assert_eq!((nan.count, &nan.first.as_ref().expect("one").coordinate[..]), (2, &[1][..]));
+    }
+}
+
 /// Deltas add entries; in a stream, a dictionary may be replaced.
 #[test]
 fn deltas_and_replacements() {

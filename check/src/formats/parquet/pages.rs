@@ -313,3 +313,27 @@ fn level_encoding(number: i64) -> Encoding {
     // Without levels, writers put any number here.
     if number == 4 { Encoding::BIT_PACKED } else { Encoding::RLE }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks go behind the levels that the page begins with. A page cannot claim more memory than
+    /// its data can decompress to.
+    #[test]
+    fn blocks() {
+        let data = [7; 1000];
+        let snappy = snap::raw::Encoder::new().compress_vec(&data).expect("short data");
+        let lz4 = lz4_flex::block::compress(&data);
+        for (codec, packed, expansion) in [(Codec::Snappy, snappy, 22), (Codec::Lz4, lz4, 255)] {
+            let mut page = vec![1, 2];
+            decompressed(codec, &packed, data.len(), &mut page).expect("good data");
+            assert_eq!(page, [&[1, 2], &data[..]].concat(), "{codec:?}");
+            let most = packed.len() * expansion + 64;
+            let claim = |length| decompressed(codec, &packed, length, &mut Vec::new());
+            assert!(claim(most).is_ok(), "{codec:?}");
+            let error = claim(most + 1).expect_err("too much").to_string();
+            assert!(error.contains("more data than it can hold"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Dtypes of .npy and .safetensors files that hold no floats, or are not known.
+
+use nonfinite_check::{FileFormat, LookedAt};
+
+use crate::write::{Entry, npy, safetensors};
+use crate::{refused, report};
+
+#[test]
+fn texts_and_times_of_numpy() {
+    for (descr, size) in [("<U3", 12), ("|S3", 3), ("<M8[ns]", 8), ("<m8", 8), ("|b1", 1)] {
+        let report = report(&npy(descr, &[2], false, &vec![0xFF; 2 * size]), FileFormat::NPY);
+        assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat, "{descr}");
+        assert!(report.is_complete(), "{descr}");
+    }
+    for descr in ["<M9", "<m4[ns]", "<f16", "<U", "<U-1"] {
+        let message = format!("dtype '{descr}' is not supported");
+        refused(&npy(descr, &[1], false, &[0; 16]), FileFormat::NPY, &message);
+    }
+}
+
+fn with_header(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [b"\x93NUMPY", &[version, 0][..], &length, header.as_bytes(), data].concat()
+}
+
+#[test]
+fn headers_of_numpy() {
+    let data = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
+    // Python 2 marked long integers.
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2L,), }";
+    let report = report(&with_header(1, header, &data), FileFormat::NPY);
+    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
+    refused(&with_header(4, header, &data), FileFormat::NPY, ".npy version 4.0 is not known");
+    // An escape in the name of a field.
+    let header = r"{'descr': [('a\'b', '<f4')], 'fortran_order': False, 'shape': (2,), }";
+    let report = crate::report(&with_header(1, header, &data), FileFormat::NPY);
+    assert_eq!(report.tensors[0].name.as_deref(), Some(r"a\'b"));
+    assert!(report.is_bad());
+}
+
+#[test]
+fn of_safetensors() {
+    let kinds = [("BOOL", 1), ("U8", 1), ("I8", 1), ("I16", 2), ("U16", 2), ("I32", 4), ("U32", 4)];
+    for (kind, size) in kinds.into_iter().chain([("I64", 8), ("U64", 8)]) {
+        let data = vec![0xFF; 2 * size];
+        let entry = Entry { name: "x", kind, shape: &[2], data: &data };
+        let report = report(&safetensors(&[entry]), FileFormat::SAFETENSORS);
+        assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat, "{kind}");
+        assert!(report.is_complete(), "{kind}");
+    }
+    let entry = Entry { name: "x", kind: "F9_E4M4", shape: &[2, 8], data: &[0xFF; 18] };
+    let report = report(&safetensors(&[entry]), FileFormat::SAFETENSORS);
+    let tensor = &report.tensors[0];
+    assert_eq!((&*tensor.dtype, &tensor.shape[..]), ("F9_E4M4", &[2, 8][..]));
+    assert!(matches!(tensor.looked_at, LookedAt::Unreadable(_)) && !report.is_complete());
+    let list = [&2u64.to_le_bytes()[..], b"[]"].concat();
+    let error = nonfinite_check::check_bytes(&list, FileFormat::SAFETENSORS, &Default::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("expected a JSON object"), "{error}");
+}

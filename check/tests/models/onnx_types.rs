@@ -1,0 +1,91 @@
+//! Data types and fields of ONNX that few models have.
+
+use std::fs;
+use std::path::Path;
+
+use nonfinite_check::{FileFormat, Options, check_file};
+
+use crate::check;
+use crate::onnx::{bytes, model, number, tensor};
+use crate::varint::varint;
+
+#[test]
+fn complex_numbers() {
+    let singles = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
+    let doubles = [1.0, f64::NAN].map(f64::to_le_bytes).concat();
+    for (code, data) in [(14, singles), (15, doubles)] {
+        let report = check(
+            &model(&[bytes(5, &tensor("c", code, &[1], &[bytes(9, &data)]))]),
+            FileFormat::ONNX,
+        );
+        assert_eq!(report.tensors[0].found.nan.count, 1, "{code}");
+        assert!(report.is_complete(), "{code}");
+    }
+}
+
+/// The dimensions as one packed field.
+#[test]
+fn packed_dimensions() {
+    let dims = bytes(1, &[varint(1), varint(2)].concat());
+    let data = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
+    let report = check(
+        &model(&[bytes(5, &tensor("w", 1, &[], &[dims, bytes(9, &data)]))]),
+        FileFormat::ONNX,
+    );
+    assert_eq!(report.tensors[0].shape, [1, 2]);
+    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [0, 1]);
+}
+
+/// The default of an attribute of a function, and indices of a sparse tensor that are floats.
+#[test]
+fn defaults_and_indices() {
+    let float = [varint(2 << 3 | 5), f32::NAN.to_le_bytes().to_vec()].concat();
+    let default = bytes(11, &[bytes(1, b"alpha"), float].concat());
+    let function = bytes(25, &[bytes(1, b"f"), default].concat());
+    assert!(check(&[model(&[]), function].concat(), FileFormat::ONNX).is_bad());
+
+    let indices = |code, data: &[u8]| {
+        let values = tensor("s", 1, &[1], &[bytes(9, &[0; 4])]);
+        let indices = tensor("i", code, &[1], &[bytes(9, data)]);
+        let sparse = bytes(15, &[bytes(1, &values), bytes(2, &indices)].concat());
+        check(&model(&[sparse]), FileFormat::ONNX)
+    };
+    let report = indices(7, &[0xFF; 8]);
+    assert!(!report.is_bad() && report.is_complete());
+    assert_eq!(report.tensors.len(), 1);
+    assert!(indices(1, &f32::NAN.to_le_bytes()).is_bad());
+}
+
+/// How many bytes of external data the elements of each type have: those behind them are named.
+#[test]
+fn lengths_of_external_data() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx-lengths");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("model.onnx");
+    for (code, bits) in [
+        (25, 2),
+        (26, 2),
+        (21, 4),
+        (22, 4),
+        (2, 8),
+        (3, 8),
+        (9, 8),
+        (4, 16),
+        (5, 16),
+        (6, 32),
+        (12, 32),
+        (7, 64),
+        (13, 64),
+        (15, 128),
+    ] {
+        let location = bytes(13, &[bytes(1, b"location"), bytes(2, b"data")].concat());
+        let external = tensor("w", code, &[16], &[location, number(14, 1)]);
+        fs::write(&path, model(&[bytes(5, &external)])).unwrap();
+        let length = 16 * bits / 8;
+        let data = [vec![1; length], f32::NAN.to_le_bytes().to_vec()].concat();
+        fs::write(folder.join("data"), &data).unwrap();
+        let report = check_file(&path, &Options::default()).unwrap();
+        let named: Vec<_> = report.not_looked_at().map(|(tensor, _)| tensor.name.clone()).collect();
+        assert_eq!(named, [Some(format!("bytes {length} to {}", data.len()))], "{code}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Opcodes of pickles that PyTorch itself does not write: those of other protocols. Each of them
+//! leads to a NaN.
+
+use nonfinite_check::{FileFormat, LookedAt, Report};
+
+use crate::pickles::{array, bytes, dtype, float};
+use crate::pytorch::{archive, integers, state_dict, storage, text};
+use crate::{assert_found, check};
+
+fn one(value: &[u8], storages: &[&[u8]]) -> Report {
+    check(&archive(&state_dict(&[("x", value.to_vec())]), storages), FileFormat::PYTORCH)
+}
+
+/// The tensors that hold a NaN, and how many it holds.
+fn bad(value: &[u8]) -> Vec<(String, u64)> {
+    let report = one(value, &[]);
+    let bad = report.tensors.iter().filter(|tensor| tensor.is_bad());
+    bad.map(|tensor| (tensor.name.clone().unwrap(), tensor.found.nan.count)).collect()
+}
+
+#[test]
+fn each_leads_to_its_numbers() {
+    let nan = float(f64::NAN);
+    let long_text = [&b"\x8D"[..], &1u64.to_le_bytes(), b"k"].concat();
+    let key = text("k");
+    let cases: [(&str, Vec<&[u8]>, &str, u64); 9] = [
+        ("FRAME", vec![b"\x95\0\0\0\0\0\0\0\0", &nan], "x", 1),
+        ("POP_MARK", vec![b"(NN1", &nan], "x", 1),
+        ("DUP", vec![b"(", &nan, b"2l"], "x", 2),
+        ("DICT", vec![b"(", &key, &nan, b"d"], "x.k", 1),
+        ("BINUNICODE8", vec![b"(", &long_text, &nan, b"d"], "x.k", 1),
+        ("UNICODE with \\U", vec![b"(V\\U0000006b\n", &nan, b"d"], "x.k", 1),
+        ("PUT and GET", vec![&nan, b"p9\n0g9\n"], "x", 1),
+        ("PERSID", vec![b"](Pkey\n", &nan, b"e"], "x.1", 1),
+        ("BUILD of a list", vec![b"]", &nan, b"b"], "x", 1),
+    ];
+    for (opcode, value, name, count) in cases {
+        assert_eq!(bad(&value.concat()), [(name.to_owned(), count)], "{opcode}");
+    }
+    // The names of what is in an unknown object are not specified.
+    for (opcode, value) in [
+        ("BUILD of a dict", vec![&b"}"[..], &nan, b"b"]),
+        ("NEWOBJ_EX", vec![b"cmy\nclass\n(", &nan, b"t}\x92"]),
+        ("INST", vec![b"(", &nan, b"imy\nclass\n"]),
+        ("OBJ", vec![b"(cmy\nclass\n", &nan, b"o"]),
+        ("APPENDS to an object", vec![b"cmy\nclass\n)R(", &nan, b"e"]),
+    ] {
+        let found = bad(&value.concat());
+        assert!(!found.is_empty(), "{opcode}: {found:?}");
+    }
+}
+
+/// Integers and booleans of every protocol, as the shape and the order of an array.
+#[test]
+fn integers_and_booleans() {
+    let mut data = vec![0; 4 * 6];
+    data[4..8].copy_from_slice(&f32::NAN.to_le_bytes());
+    let with = |order: &[u8], shape: &[u8]| {
+        let array = array(&dtype("<", "f4"), &[2, 3], false, &bytes(&data));
+        let standard = [&integers(&[2, 3])[..], &dtype("<", "f4"), b"\x89"].concat();
+        let at = array.windows(standard.len()).position(|part| part == standard).unwrap();
+        let other = [shape, &dtype("<", "f4"), order].concat();
+        let value = [&array[..at], &other, &array[at + standard.len()..]].concat();
+        one(&value, &[])
+    };
+    for shape in [&b"(I2\nI3\nt"[..], b"(L2L\nL3L\nt", b"(M\x02\0\x8A\x01\x03t", b"(K\x02K\x03t"] {
+        assert_found(&with(b"I00\n", shape).tensors[0], 0, &[0, 1]);
+        assert_found(&with(b"I01\n", shape).tensors[0], 0, &[1, 0]);
+    }
+    // An integer of two bytes: 300 numbers.
+    let mut long = vec![0; 300 * 4];
+    long[299 * 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    let value = array(&dtype("<", "f4"), &[300], false, &bytes(&long));
+    let standard = integers(&[300]);
+    let at = value.windows(standard.len()).position(|part| part == standard).unwrap();
+    let value = [&value[..at], b"(\x8A\x02\x2C\x01t", &value[at + standard.len()..]].concat();
+    assert_found(&one(&value, &[]).tensors[0], 0, &[299]);
+}
+
+/// A view of bytes as numbers of this dtype.
+fn view(dtype: &str, data: &[u8]) -> Report {
+    let value = [
+        b"ctorch._utils\n_rebuild_tensor_v3\n(",
+        &storage("UntypedStorage", "0", data.len())[..],
+        b"K\x00",
+        &integers(&[1]),
+        &integers(&[1]),
+        b"\x89}ctorch\n",
+        dtype.as_bytes(),
+        b"\ntR",
+    ]
+    .concat();
+    one(&value, &[data])
+}
+
+#[test]
+fn dtypes() {
+    let halves = [0x3C00u16, 0x7E00].map(u16::to_le_bytes).concat();
+    let singles = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
+    let doubles = [1.0, f64::NAN].map(f64::to_le_bytes).concat();
+    for (dtype, data) in [
+        ("complex32", &halves),
+        ("chalf", &halves),
+        ("complex64", &singles),
+        ("cfloat", &singles),
+        ("complex128", &doubles),
+        ("cdouble", &doubles),
+    ] {
+        let report = view(dtype, data);
+        assert_eq!((report.tensors[0].found.nan.count, report.is_bad()), (1, true), "{dtype}");
+    }
+    assert_eq!(view("float4_e2m1fn_x2", &[0xFF]).tensors[0].looked_at, LookedAt::AlwaysFinite);
+    assert_eq!(view("int64", &[0xFF; 8]).tensors[0].looked_at, LookedAt::NotFloat);
+    // Of a dtype that is not known, nothing is known to be finite.
+    for dtype in ["float12", "posit8", "complex256"] {
+        assert!(!view(dtype, &[0xFF; 32]).is_complete(), "{dtype}");
+    }
+}
