@@ -183,20 +183,21 @@ impl Backend {
             // of `backend`, or one that was stored in `ACTIVE`.
             Some(run) => unsafe { run(x, comparison, out) },
             // `UNCHOSEN`, which is not an index of the row.
-            None => Self::run_first::<Q>(row, x, comparison, out),
+            None => Self::run_first(row, x, comparison, out),
         }
     }
 
-    /// The first call. A function of its own, so that other calls save no registers.
+    /// The first call, which chooses the backend. A function of its own, so that other calls save no
+    /// registers. The loops in `row` need the backends of their places.
     #[cold]
     #[inline(never)]
     #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
-    fn run_first<Q: Question>(
-        row: &Row<Q>,
+    fn run_first<O, R>(
+        row: &[unsafe fn(&[u8], &Comparison, O) -> R; BACKENDS.len()],
         x: &[u8],
         comparison: &Comparison,
-        out: Q::Out<'_>,
-    ) -> Q::Output {
+        out: O,
+    ) -> R {
         let run = row[usize::from(Self::choose().0)];
         // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected.
         unsafe { run(x, comparison, out) }
