@@ -60,7 +60,8 @@ class Finding:
         if self.parameter is not None:
             lines.append(f"  bad parameter or buffer: {self.parameter}")
         lines += [f"  input {each}" for each in self.inputs]
-        lines += [f"  output {each}" for each in self.outputs]
+        # Their names begin with "output" or "gradient".
+        lines += [f"  {each}" for each in self.outputs]
         if self.note:
             lines.append(f"  note: {self.note}")
         return "\n".join(lines)
