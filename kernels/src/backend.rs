@@ -187,8 +187,8 @@ impl Backend {
         }
     }
 
-    /// The first call, which chooses the backend. A function of its own, so that other calls save no
-    /// registers. The loops in `row` need the backends of their places.
+    /// The first call, which chooses the backend. A function of its own, so that other calls save
+    /// no registers. The loop at each place of `row` needs the backend of that number.
     #[cold]
     #[inline(never)]
     #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]

@@ -11,9 +11,9 @@
 //!                          1 0 1 1 0 1 0 ...                  else a window of 4096 elements
 //! ```
 //!
-//! Of a hit that stands alone, the validity is looked up. Where hits are near each other, those of a
-//! window become packed bits, and the bits of nulls are cleared. The next window follows without a
-//! search as long as hits are many.
+//! Of a hit that stands alone, the validity is looked up. Where hits are near each other, those of
+//! a window become packed bits, and the bits of nulls are cleared. The next window follows without
+//! a search as long as hits are many.
 //!
 //! So clean elements cost what they cost without a bitmap. Runs are found by the search for a byte
 //! that is not 0xFF, or not 0, at the speed of the kernels.

@@ -21,7 +21,7 @@ const USAGE: &str = "\
 --filter TEXT,..   cells that have one of these in their name, as mask/f32 or 16KiB/dirty
 --kib 1,16         sizes; 1, 4, 16 and 256 KiB otherwise, of clean data also 8 and 256 MiB
 --data clean,1/16  of clean, dirty3 (or 1/3), dirty16, dirty100, dirty (1/1000), runs; all otherwise
---offset 16        how many bytes behind a multiple of 64 inputs and outputs begin (0); a multiple of 8
+--offset 16        bytes from a multiple of 64 to where inputs and outputs begin (0)
 --rounds N         samples (9)";
 
 struct Options {

@@ -1,5 +1,5 @@
-//! Answers for rows that are more than a number: arrays of records of numpy, with fields named as the
-//! attributes of `Census` and `Stats`.
+//! Answers for rows that are more than a number: arrays of records of numpy, with fields named as
+//! the attributes of `Census` and `Stats`.
 
 use nonfinite::{Census, Extreme, Stats};
 use pyo3::prelude::*;
