@@ -11,7 +11,11 @@ pub(crate) trait Question: Loop {
     fn scalar(x: &[u8], comparison: &Comparison, out: Self::Out<'_>) -> Self::Output;
 }
 
-/// A loop of a backend. It may only be called if the CPU has that backend.
+/// A loop of a backend, by its output and its return value. It may only be called if the CPU has
+/// that backend.
+type Function<O, R> = unsafe fn(&[u8], &Comparison, O) -> R;
+
+/// A loop of a backend, by its question.
 pub(crate) type Run<Q> = unsafe fn(&[u8], &Comparison, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
 
 /// The loops of a question on every backend, by [`Backend`].
@@ -193,7 +197,7 @@ impl Backend {
     #[inline(never)]
     #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
     fn run_first<O, R>(
-        row: &[unsafe fn(&[u8], &Comparison, O) -> R; BACKENDS.len()],
+        row: &[Function<O, R>; BACKENDS.len()],
         x: &[u8],
         comparison: &Comparison,
         out: O,
