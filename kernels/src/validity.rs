@@ -51,7 +51,7 @@ pub fn count_nulls(
 /// `None` means the active backend.
 ///
 /// # Panics
-/// If the bitmap or `bits` end before the bit of the last element.
+/// If the bitmap or `bits` end before the bit of the last element; nothing is written then.
 pub fn clear_nulls(
     backend: Option<Backend>,
     bits: &mut [u8],
@@ -60,6 +60,7 @@ pub fn clear_nulls(
     offset: usize,
 ) -> usize {
     static ROW: Row<ClearNulls> = row::<ClearNulls>();
+    assert!(elements.div_ceil(8) <= bits.len(), "packed bits that are too short");
     let Bitmap { bytes, shift } = Bitmap::new(bitmap, offset, elements);
     Backend::run::<ClearNulls>(backend, &ROW, bytes, &UNUSED, (shift, bits, elements))
 }
