@@ -1,6 +1,7 @@
 //! The questions under a validity bitmap.
 //!
-//! `pieces.rs` has the algorithm. Only `stats` has loops of its own: `valid_stats.rs`.
+//! `pieces.rs` has the algorithm. Only `stats` has kernels that read elements and bitmap together:
+//! `valid_stats.rs` calls them.
 
 use core::fmt;
 use core::ops::ControlFlow;

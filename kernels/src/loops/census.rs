@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! census(x):
-//!     if there are fewer than 64 elements, all finite: return none
+//!     if there are fewer than 64 elements and all are finite: return zeros
 //!     run = 1 KiB
 //!     until x is at its end:
 //!         if skip(x) skips a group: run = 1 KiB  by the screen for NaN and infinities

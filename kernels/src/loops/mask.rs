@@ -9,16 +9,17 @@
 //!         return plain(x, out)
 //!     until x is at its end:
 //!         head = the bytes before the first cache line
-//!         if not may_hit(the first head bytes):           skip.rs
+//!         if head == 0 or not may_hit(the first 128 bytes):           skip.rs
 //!             for each group of 512 bytes:                W > 1, so 1, 2 or 4 blocks
-//!                 if may_hit(group, head bytes further on): stop
+//!                 if may_hit(the 512 bytes that begin head bytes later): stop
 //!                 out[group] = the answer of an element that is no hit
 //!         plain(the next 16 KiB)                          dense hits: a screen only costs
 //!
 //! plain(x, out):
 //!     if there are fewer than 64 elements:
-//!         return store_few(x, out)                        AVX-512: masked loads and stores;
-//!                                                         else a block filled up with zeros
+//!         return store_few(x, out)                        AVX-512: masked loads and stores; AVX2:
+//!                                                         registers that overlap; NEON: a block
+//!                                                         filled up with zeros
 //!     for each block from the first cache line of x on:   from 4 KiB on, if elements are aligned
 //!         store(block)
 //!     store(the first 64 elements)                        if they begin before a cache line

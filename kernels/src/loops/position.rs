@@ -4,19 +4,19 @@
 //! position(x):
 //!     if the first line has a hit: return its index       a hit is often at the very beginning
 //!     if there are fewer than 512 bytes: return find(x)
-//!     done = the bytes before the first cache line        they are in that line
+//!     done = the bytes before the first cache line        compared, as part of the first line
 //!     loop:
 //!         done += skip(x from done on)                    skip.rs: groups of 1 KiB without a hit
 //!         if x is at its end: return none
-//!         run = 1 KiB                                     without a screen: all the rest
+//!         run = 1 KiB                                     all the rest if the rule is negated
 //!         if find(the next run bytes) has a hit: return its index
 //!         done += run
 //!
 //! find(x):
 //!     for each line:
 //!         if a lane is a hit: return the index of the first such lane
-//!     the same for the last 64 bytes, which overlap the last line
-//!         fewer than 64 bytes: zeros behind them; a hit among the zeros does not count
+//!     if bytes are left: the same for the last 64 bytes of x
+//!     if x has fewer than 64 bytes: zeros follow them, and a hit among the zeros does not count
 //! ```
 //!
 //! ```text

@@ -10,7 +10,8 @@
 //!     return any lane of max(a, b) >= least
 //!
 //! skip(x):                                                how many bytes hold no hit
-//!     if may_hit(the first 128 bytes): return 0           if x begins before a cache line
+//!     if there are fewer than 256 bytes: return 0
+//!     if x begins between cache lines and may_hit(its first 128 bytes): return 0
 //!     from the first cache line on, for each group of 1 KiB:
 //!         if may_hit(group): return the bytes before the group
 //!     the same for each 256 bytes of the rest             the last 256 bytes of x overlap others
@@ -90,9 +91,9 @@ pub(super) fn clean_head<I: Simd, const W: usize, const FLIP: bool>(
 pub(super) struct Skip<const W: usize>;
 
 /// What [`Skip`] looks for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Look {
-    /// Hits, negated or not: see [`Comparison::screen`].
+    /// Hits of the comparison before a negation: see [`Comparison::screen`].
     Hits,
     /// NaN and infinities, by the comparison for NaN of a format that has infinities.
     Special,
@@ -145,8 +146,8 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: 
     done
 }
 
-/// Where a run without a screen ends: `run` bytes or somewhat less, so that it ends at a cache
-/// line, or at the end of `x`. `run` is at least 1 KiB.
+/// Where a run without a screen ends: after `run` bytes or up to 64 bytes earlier, at a cache line
+/// if one follows, or at the end of `x`. `run` is at least 1 KiB.
 #[inline(always)]
 pub(super) fn run_end<const W: usize>(x: &[u8], from: usize, run: usize) -> usize {
     match x.get(from + run..) {
