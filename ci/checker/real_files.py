@@ -30,9 +30,10 @@ def wheel(name, cache):
     if not os.path.isdir(folder):
         partial = f"{folder}.part"
         pip = [
+            # `ci/venv` makes environments without a pip, beside one pip for all.
+            os.path.join(os.path.dirname(sys.prefix), "pip/bin/pip"),
+            "--python",
             sys.executable,
-            "-m",
-            "pip",
             "-q",
             "download",
             "--no-deps",
