@@ -295,7 +295,7 @@ pub(crate) const COUNTED: usize = 4096;
 pub(crate) const GROUP: usize = 1024;
 
 /// The number of bytes before the first cache line of an input, if its elements are aligned; else
-/// 0. Loads that cross cache lines take twice the time.
+/// 0. At most the length of the input. Loads that cross cache lines take twice the time.
 #[inline(always)]
 pub(crate) fn until_line<const W: usize>(x: &[u8]) -> usize {
     let head = x.as_ptr().addr().wrapping_neg() % 64;

@@ -33,7 +33,7 @@ impl Question for ClearNulls {
 /// is 0. `None` means the active backend.
 ///
 /// # Panics
-/// If the bitmap ends before the bit of the last element.
+/// If the bitmap ends before bit `offset` or before the bit of the last element.
 #[must_use]
 pub fn count_nulls(
     backend: Option<Backend>,
@@ -51,7 +51,8 @@ pub fn count_nulls(
 /// `None` means the active backend.
 ///
 /// # Panics
-/// If the bitmap or `bits` end before the bit of the last element; nothing is written then.
+/// If the bitmap ends before bit `offset`, or if the bitmap or `bits` end before the bit of the
+/// last element; nothing is written then.
 pub fn clear_nulls(
     backend: Option<Backend>,
     bits: &mut [u8],

@@ -73,8 +73,8 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.any_hit::<W>(seen, screen)
 }
 
-/// The number of bytes before the first cache line. `None` if they may hold a hit, or if there are
-/// fewer than 128 bytes in all.
+/// The number of bytes before the first cache line. `None` if there are such bytes and the first
+/// 128 bytes may hold a hit, or if there are fewer than 128 bytes in all.
 #[inline(always)]
 pub(super) fn clean_head<I: Simd, const W: usize, const FLIP: bool>(
     isa: I,

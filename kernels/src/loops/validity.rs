@@ -38,10 +38,11 @@ impl<'b> Bitmap<'b> {
     /// The bits of `elements` elements, from bit `offset` on.
     ///
     /// # Panics
-    /// If the bitmap ends before the bit of the last element.
+    /// If the bitmap ends before bit `offset` or before the bit of the last element.
     pub(crate) fn new(bytes: &'b [u8], offset: usize, elements: usize) -> Self {
-        let end = offset.saturating_add(elements);
-        assert!(end.div_ceil(8) <= bytes.len(), "a bitmap that is too short");
+        // Without a check, the end can overflow where addresses have 32 bits.
+        let fits = offset.checked_add(elements).is_some_and(|end| end.div_ceil(8) <= bytes.len());
+        assert!(fits, "a bitmap that is too short");
         Self { bytes, shift: 0 }.from(offset)
     }
 
@@ -61,7 +62,8 @@ impl<'b> Bitmap<'b> {
         })
     }
 
-    /// The validity of at most 64 elements from `first` on, with zeros behind the last bit.
+    /// The validity of 64 elements from `first` on. Zeros stand in for bytes behind the bitmap. The
+    /// caller masks the bits of other elements.
     fn word(self, first: usize) -> u64 {
         let Self { bytes, shift } = self.from(first);
         let mut word = [0; 16];
