@@ -164,7 +164,8 @@ impl<const W: usize> Loop for Mask<W> {
     }
 }
 
-/// Separate from [`Mask`]: short inputs would have to wait while this loop saves registers.
+/// Separate from [`Mask`]: short inputs would have to wait while this loop saves registers. For `W`
+/// greater than 1.
 struct Screened<const W: usize>;
 
 impl<const W: usize> Loop for Screened<W> {
@@ -176,7 +177,8 @@ impl<const W: usize> Loop for Screened<W> {
         match W {
             2 => screened::<I, W, 4>(isa, x, comparison, out),
             4 => screened::<I, W, 2>(isa, x, comparison, out),
-            _ => screened::<I, W, 1>(isa, x, comparison, out),
+            8 => screened::<I, W, 1>(isa, x, comparison, out),
+            _ => isa.run::<Plain<W>>(x, comparison, out),
         }
     }
 }
