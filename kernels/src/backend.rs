@@ -18,8 +18,9 @@ type Function<O, R> = unsafe fn(&[u8], &Comparison, O) -> R;
 /// A loop of a backend, by its question.
 pub(crate) type Run<Q> = unsafe fn(&[u8], &Comparison, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
 
-/// The loops of a question on every backend, by [`Backend`].
-pub(crate) type Row<Q> = [Run<Q>; BACKENDS.len()];
+/// The loops of a question on every backend, by the number of the [`Backend`]. Only [`row`] makes
+/// one.
+pub(crate) struct Row<Q: Question>([Run<Q>; BACKENDS.len()]);
 
 /// Declares the table, best backend first: a name, and the token that proves that the backend can
 /// run. The scalar backend ends it.
@@ -33,10 +34,10 @@ macro_rules! backends {
 
         /// The loops of a question.
         pub(crate) const fn row<Q: Question>() -> Row<Q> {
-            [
+            Row([
                 $($(#[$cfg])* <crate::$module::$token as Simd>::vectorize::<Q>,)*
                 Q::scalar,
-            ]
+            ])
         }
     };
 }
@@ -182,28 +183,33 @@ impl Backend {
         out: Q::Out<'_>,
     ) -> Q::Output {
         let number = backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0);
-        match row.get(usize::from(number)) {
+        match row.0.get(usize::from(number)) {
             // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected: that
             // of `backend`, or one that was stored in `ACTIVE`.
             Some(run) => unsafe { run(x, comparison, out) },
             // `UNCHOSEN`, which is not an index of the row.
-            None => Self::run_first(row, x, comparison, out),
+            // SAFETY: the loops of a row stand at the numbers of their backends.
+            None => unsafe { Self::run_first(&row.0, x, comparison, out) },
         }
     }
 
     /// The first call, which chooses the backend. A function of its own, so that other calls save
-    /// no registers. The loop at each place of `row` needs the backend of that number.
+    /// no registers, and not generic over the question, so that it is compiled once for each type
+    /// of output and return value.
+    ///
+    /// # Safety
+    /// The CPU must be able to run each of `loops` if it has the backend of that number.
     #[cold]
     #[inline(never)]
     #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
-    fn run_first<O, R>(
-        row: &[Function<O, R>; BACKENDS.len()],
+    unsafe fn run_first<O, R>(
+        loops: &[Function<O, R>; BACKENDS.len()],
         x: &[u8],
         comparison: &Comparison,
         out: O,
     ) -> R {
-        let run = row[usize::from(Self::choose().0)];
-        // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected.
+        let run = loops[usize::from(Self::choose().0)];
+        // SAFETY: `run` stands at the number of a `Backend`, which is detected.
         unsafe { run(x, comparison, out) }
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn pieces<'v, 'a>(
         } else if crowded {
             let chunk = part.chunk(at, WINDOW);
             let hits = packed(chunk, rule, &mut room);
-            let ones = validity.keep(backend, at, chunk.len, hits);
+            let ones = validity.clear_packed(backend, at, chunk.len, hits);
             if ones != 0 {
                 visit(Piece::Mixed(chunk, hits, ones))?;
             }
@@ -136,7 +136,7 @@ pub(super) fn pieces<'v, 'a>(
             if nulls == 0 {
                 visit(Piece::Hit(at))?;
             }
-            at += 1;
+            at += nulls.max(1);
         }
     }
     ControlFlow::Continue(())

@@ -97,14 +97,14 @@ impl<'a> Validity<'a> {
             for i in 0..head {
                 bits[0] &= !(u8::from(!self.is_valid(from + done + i)) << (offset + i));
             }
-            self.keep(backend, from + done + head, piece - head, &mut bits[(offset + head) / 8..]);
+            self.clear_packed(backend, from + done + head, piece - head, &mut bits[(offset + head) / 8..]);
             done += piece;
         }
     }
 
     /// Clears the bits of nulls. The bit of element `from` is bit 0 of `bits`, and there are bits
     /// of `count` elements. Returns how many of them are 1 then.
-    pub(super) fn keep(
+    pub(super) fn clear_packed(
         &self,
         backend: Option<Backend>,
         from: usize,

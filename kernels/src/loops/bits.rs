@@ -1,5 +1,5 @@
-//! Packed bits: like `mask.rs`, with one word for a block of 64 elements. The bits behind the last
-//! whole word are returned.
+//! Packed bits: like `mask.rs`, with one word for a block of 64 elements, and screens for elements
+//! of one byte too. The bits of the elements behind the last whole word are returned.
 
 use super::mask::{AFTER_HIT, SCREEN_FROM};
 use super::skip::{clean_head, may_hit};

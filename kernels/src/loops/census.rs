@@ -5,7 +5,7 @@
 //!     if there are fewer than 64 elements and all are finite: return zeros
 //!     run = 1 KiB
 //!     until x is at its end:
-//!         if skip(x) skips a group: run = 1 KiB  by the screen for NaN and infinities
+//!         if skip(x) skips anything: run = 1 KiB by the screen for NaN and infinities
 //!         three = classify(the next run bytes)   up to a cache line
 //!         for each class with its first hits here:
 //!             first[class] = find(class) in the run

@@ -6,7 +6,7 @@
 //!         return the ones in their packed bits
 //!     run = 1 KiB
 //!     until x is at its end:
-//!         if skip(x) skips a group: run = 1 KiB  skip.rs
+//!         if skip(x) skips anything: run = 1 KiB skip.rs
 //!         hits = exact(the next run bytes)       up to a cache line
 //!         total += hits
 //!         if more than one element a KiB was a hit: run = 4 * run, at most 16 KiB
@@ -114,7 +114,7 @@ impl<const W: usize> Loop for Count<W> {
     }
 }
 
-/// The bytes to compare next without a screen, after `run` bytes with `hits` hits. See the module
+/// The bytes to compare next without a screen, after `bytes` bytes with `hits` hits. See the module
 /// for the reason.
 #[inline(always)]
 pub(super) fn next_run(hits: usize, bytes: usize) -> usize {

@@ -8,7 +8,7 @@
 //!     loop:
 //!         done += skip(x from done on)                    skip.rs: groups of 1 KiB without a hit
 //!         if x is at its end: return none
-//!         run = 1 KiB                                     all the rest if the rule is negated
+//!         run = 1 KiB                                     all the rest if there is no screen
 //!         if find(the next run bytes) has a hit: return its index
 //!         done += run
 //!
@@ -31,7 +31,7 @@
 //! `position(..).is_some()`. `all` is "no `position` of the negated rule".
 
 use super::skip::{GROUP, Look, Skip};
-use crate::rule::Comparison;
+use crate::rule::{Comparison, Screen};
 use crate::simd::{Loop, Simd, lines, until_line};
 
 /// Compares every element until one is a hit.
@@ -88,9 +88,10 @@ impl<const W: usize> Loop for Position<W> {
         }
         // The bytes before the first cache line have been compared.
         let mut rest = x.get(until_line::<W>(x)..).unwrap_or_default();
+        let screened = !comparison.negate() && comparison.screen() != Screen::None;
         loop {
             let mut run = usize::MAX;
-            if !comparison.negate() {
+            if screened {
                 let clean = isa.run::<Skip<W>>(rest, comparison, Look::Hits);
                 rest = rest.get(clean..).unwrap_or_default();
                 run = GROUP;

@@ -1,5 +1,5 @@
 //! Screens: which groups of elements cannot hold a hit. Most tensors hold few special elements or
-//! none, so all other loops skip with this one.
+//! none, so the other loops skip such groups.
 //!
 //! ```text
 //! may_hit(group):
@@ -18,8 +18,8 @@
 //!     return all bytes
 //! ```
 //!
-//! A maximum may see an element twice. So the first 128 and the last 256 bytes may overlap
-//! others, and all other loads begin at a cache line.
+//! A maximum may see an element twice. So the first 128 and the last 256 bytes may overlap others.
+//! All other loads begin at a cache line, if elements are aligned to their width.
 //!
 //! ```text
 //! group of 1 KiB:   line 0   line 1   line 2   ..   line 15
@@ -43,16 +43,18 @@
 //! A negated rule has the screen of the rule that it negates.
 //!
 //! Where hits are dense, a screen only costs time. So each loop works without a screen for a while
-//! after a hit:
+//! after a hit. `mask.rs` and `bits.rs` have loops of their own around [`may_hit`], as they write an
+//! answer for each group that is skipped:
 //!
 //! ```text
-//! loop            screens from   group       after a hit
-//! mask, W > 1     2 KiB          512 bytes   16 KiB without a screen
-//! bits            2 KiB          1 KiB       16 KiB without a screen
-//! position        512 bytes      1 KiB       the group is compared; the hit ends the search
-//! count, census   256 bytes      1 KiB       1 KiB without a screen; up to 16 KiB while more than
-//!                                            one element a KiB is a hit
-//! replace         256 bytes      1 KiB       the group is compared and written
+//! loop            screens from            group       after a hit
+//! mask, W > 1     2 KiB                   512 bytes   16 KiB without a screen
+//! bits            2 KiB                   1 KiB       16 KiB without a screen
+//! position        512 bytes               1 KiB       the group is compared; the hit ends the
+//!                                                     search
+//! count, census   256 bytes, 64 elements  1 KiB       1 KiB without a screen; up to 16 KiB while
+//!                                                     more than one element a KiB is a hit
+//! replace         256 bytes               1 KiB       the group is compared and written
 //! ```
 
 use crate::rule::{Comparison, Screen};
