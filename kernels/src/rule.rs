@@ -287,19 +287,31 @@ impl Comparison {
     /// From the comparison for NaN of an IEEE format: the comparison for NaN and infinities.
     #[inline(never)]
     pub(crate) fn special(&self) -> Self {
-        let (operation, screens) = (Operation::Equal, Screens::Run);
-        Self { mask: self.bound, operation, screens, ieee: false, ..*self }
+        // A copy that is changed: a struct built from another temporary one would be copied by
+        // registers wider than its parts, which waits until the parts are in memory.
+        let mut special = *self;
+        special.mask = self.bound;
+        special.operation = Operation::Equal;
+        special.screens = Screens::Run;
+        special.ieee = false;
+        special
     }
 
     /// From the comparison for NaN of an IEEE format: the comparison for NaN (0), +Inf (1) or -Inf
     /// (2).
     #[inline(never)]
     pub(crate) fn class(&self, class: usize) -> Self {
-        let sign = if class == 2 { sign(self.size()) } else { 0 };
-        match class {
-            0 => *self,
-            _ => Self { mask: all_ones(self.size()), bound: self.bound | sign, ..self.special() },
+        if class == 0 {
+            return *self;
         }
+        // The sign is the one bit that the mask lacks.
+        let sign = self.mask + 1;
+        let mut infinity = self.special();
+        infinity.mask = self.mask | sign;
+        if class == 2 {
+            infinity.bound |= sign;
+        }
+        infinity
     }
 
     /// Of the comparison of a [`Rule::Either`]: the other one, negated if this one is.

@@ -97,7 +97,12 @@ impl<'a> Validity<'a> {
             for i in 0..head {
                 bits[0] &= !(u8::from(!self.is_valid(from + done + i)) << (offset + i));
             }
-            self.clear_packed(backend, from + done + head, piece - head, &mut bits[(offset + head) / 8..]);
+            self.clear_packed(
+                backend,
+                from + done + head,
+                piece - head,
+                &mut bits[(offset + head) / 8..],
+            );
             done += piece;
         }
     }

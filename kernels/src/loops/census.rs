@@ -13,9 +13,9 @@
 //!         run as in count.rs
 //!
 //! classify(x):
-//!     part = 256 bytes, left out if it cannot hit    x of at most 1 KiB, where hits are sparse
-//!            4 KiB                                   else
-//!     for each part:
+//!     if x has at most 1 KiB: leave out 256 bytes at a time that cannot hit, at both ends
+//!                                                    there hits may be sparse
+//!     for each part of 4 KiB:
 //!         for each register: add the hits of three comparisons to three counters
 //!     the rest, less than 128 bytes, by packed bits
 //!     return [nan, infinite - neg, neg]
@@ -48,14 +48,24 @@ impl<const W: usize> Loop for Classify<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> Three {
         let pairs = lines(x).0.as_chunks::<2>().0;
-        // If hits are sparse, most groups of four lines have none.
-        let (sparse, part) = if x.len() <= GROUP { (true, 2) } else { (false, COUNTED / 128) };
-        let screen = isa.screen::<W>(special(nan));
-        let mut three = [0; 3];
-        for part in pairs.chunks(part) {
-            if !sparse || may_hit::<I, W, false>(isa, part.as_flattened(), screen) {
-                add(&mut three, isa.classify::<W>(part, nan));
+        let mut dense = pairs;
+        if x.len() <= GROUP {
+            // One call for all that is left: the sums of the counters cost as much as ten registers.
+            let screen = isa.screen::<W>(special(nan));
+            while let Some((four, rest)) = dense.split_first_chunk::<2>()
+                && !may_hit::<I, W, false>(isa, four.as_flattened(), screen)
+            {
+                dense = rest;
             }
+            while let Some((rest, four)) = dense.split_last_chunk::<2>()
+                && !may_hit::<I, W, false>(isa, four.as_flattened(), screen)
+            {
+                dense = rest;
+            }
+        }
+        let mut three = [0; 3];
+        for part in dense.chunks(COUNTED / 128) {
+            add(&mut three, isa.classify::<W>(part, nan));
         }
         for few in x[pairs.len() * 128..].chunks(63 * W) {
             add(&mut three, few_classes::<I, W>(isa, few, nan));
@@ -141,6 +151,9 @@ impl<const W: usize> Loop for Census<W> {
                     taken.first[class] = done / W + first.unwrap_or(0);
                 }
                 taken.three[class] += more;
+            }
+            if end == x.len() {
+                return taken;
             }
             run = next_run(three.into_iter().sum(), end - done);
             done = end;

@@ -108,6 +108,9 @@ impl<const W: usize> Loop for Count<W> {
                 counted.from = done / W;
             }
             counted.hits += hits;
+            if end == x.len() {
+                return counted;
+            }
             run = next_run(hits, end - done);
             done = end;
         }

@@ -11,7 +11,7 @@
 //!
 //! skip(x):                                                how many bytes hold no hit
 //!     if there are fewer than 256 bytes: return 0
-//!     if x begins between cache lines and may_hit(its first 128 bytes): return 0
+//!     if may_hit(the first 128 bytes): return 0           dense hits end the call here
 //!     from the first cache line on, for each group of 1 KiB:
 //!         if may_hit(group): return the bytes before the group
 //!     the same for each 256 bytes of the rest             the last 256 bytes of x overlap others
@@ -75,8 +75,8 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.any_hit::<W>(seen, screen)
 }
 
-/// The number of bytes before the first cache line. `None` if there are such bytes and the first
-/// 128 bytes may hold a hit, or if there are fewer than 128 bytes in all.
+/// For masks and bits: the number of bytes before the first cache line. `None` if there are such
+/// bytes and the first 128 bytes may hold a hit, or if there are fewer than 128 bytes in all.
 #[inline(always)]
 pub(super) fn clean_head<I: Simd, const W: usize, const FLIP: bool>(
     isa: I,
@@ -129,7 +129,11 @@ pub(super) fn special(nan: &Comparison) -> Screen {
 fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: Screen) -> usize {
     let Some(last) = x.len().checked_sub(256) else { return 0 };
     let with = isa.screen::<W>(screen);
-    let Some(mut done) = clean_head::<I, W, FLIP>(isa, x, with) else { return 0 };
+    match lines(x).0.first_chunk::<2>() {
+        Some(first) if !may_hit::<I, W, FLIP>(isa, first, with) => {}
+        _ => return 0,
+    }
+    let mut done = until_line::<W>(x);
     // Not a closure: it might not be inlined, and then would not be compiled for the instruction
     // set.
     for group in lines(x.get(done..).unwrap_or_default()).0.as_chunks::<{ GROUP / 64 }>().0 {
