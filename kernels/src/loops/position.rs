@@ -3,14 +3,13 @@
 //! ```text
 //! position(x):
 //!     if the first line has a hit: return its index       a hit is often at the very beginning
-//!     if there are fewer than 512 bytes: return find(x)
+//!     if there are fewer than 512 bytes, or there is no screen: return find(x)
 //!     done = the bytes before the first cache line        compared, as part of the first line
 //!     loop:
 //!         done += skip(x from done on)                    skip.rs: groups of 1 KiB without a hit
 //!         if x is at its end: return none
-//!         run = 1 KiB                                     all the rest if there is no screen
-//!         if find(the next run bytes) has a hit: return its index
-//!         done += run
+//!         if find(the next 1 KiB) has a hit: return its index
+//!         done += 1 KiB
 //!
 //! find(x):
 //!     for each line:
@@ -67,7 +66,7 @@ impl<const W: usize> Loop for Find<W> {
     }
 }
 
-/// Skips groups without a hit.
+/// Finds the first hit.
 pub(crate) struct Position<const W: usize>;
 
 impl<const W: usize> Loop for Position<W> {
@@ -83,23 +82,32 @@ impl<const W: usize> Loop for Position<W> {
                 return Some(at);
             }
         }
-        if x.len() < 512 {
-            return isa.run::<Find<W>>(x, comparison, ());
+        if x.len() < 512 || comparison.negate() || comparison.screen() == Screen::None {
+            isa.run::<Find<W>>(x, comparison, ())
+        } else {
+            isa.run::<Screened<W>>(x, comparison, ())
         }
-        // The bytes before the first cache line have been compared.
+    }
+}
+
+/// Skips groups without a hit. Separate from [`Position`]: a hit in the first line would have to
+/// wait while this loop saves registers. The first line has no hit.
+struct Screened<const W: usize>;
+
+impl<const W: usize> Loop for Screened<W> {
+    type Out<'o> = ();
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
         let mut rest = x.get(until_line::<W>(x)..).unwrap_or_default();
-        let screened = !comparison.negate() && comparison.screen() != Screen::None;
         loop {
-            let mut run = usize::MAX;
-            if screened {
-                let clean = isa.run::<Skip<W>>(rest, comparison, Look::Hits);
-                rest = rest.get(clean..).unwrap_or_default();
-                run = GROUP;
-            }
+            let clean = isa.run::<Skip<W>>(rest, comparison, Look::Hits);
+            rest = rest.get(clean..).unwrap_or_default();
             if rest.is_empty() {
                 return None;
             }
-            let (group, behind) = rest.split_at_checked(run).unwrap_or((rest, &[]));
+            let (group, behind) = rest.split_at_checked(GROUP).unwrap_or((rest, &[]));
             if let Some(at) = isa.run::<Find<W>>(group, comparison, ()) {
                 return Some((x.len() - rest.len()) / W + at);
             }
