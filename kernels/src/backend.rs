@@ -136,9 +136,10 @@ impl Backend {
     /// The best backend of this name, or of any name, that the CPU has.
     #[inline(never)]
     fn first(wanted: Option<&[u8]>) -> Option<Self> {
-        Self::all().find_map(|(name, backend)| {
-            backend.filter(|_| wanted.is_none_or(|wanted| wanted == name.as_bytes()))
-        })
+        let position = BACKENDS.iter().position(|(name, detect)| {
+            wanted.is_none_or(|wanted| wanted == name.as_bytes()) && detect()
+        })?;
+        Some(Self(position as u8))
     }
 
     /// Makes this backend the default from now on. Works without `std` too.
