@@ -50,7 +50,7 @@ impl<const W: usize> Loop for Classify<W> {
         let pairs = lines(x).0.as_chunks::<2>().0;
         let mut dense = pairs;
         if x.len() <= GROUP {
-            // One call for all that is left: the sums of the counters cost as much as ten registers.
+            // One call for all that is left: adding up the counters costs as much as ten lines.
             let screen = isa.screen::<W>(special(nan));
             while let Some((four, rest)) = dense.split_first_chunk::<2>()
                 && !may_hit::<I, W, false>(isa, four.as_flattened(), screen)

@@ -43,8 +43,8 @@
 //! A negated rule has the screen of the rule that it negates.
 //!
 //! Where hits are dense, a screen only costs time. So each loop works without a screen for a while
-//! after a hit. `mask.rs` and `bits.rs` have loops of their own around [`may_hit`], as they write an
-//! answer for each group that is skipped:
+//! after a hit. `mask.rs` and `bits.rs` have loops of their own around [`may_hit`], which write an
+//! answer for each element that is skipped:
 //!
 //! ```text
 //! loop            screens from            group       after a hit
