@@ -11,6 +11,7 @@ mod gather;
 pub(crate) mod new;
 pub(crate) mod numpy;
 mod shape;
+pub(crate) mod short;
 
 use std::ops::Range;
 use std::slice;
