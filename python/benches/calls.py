@@ -51,7 +51,7 @@ def calls() -> None:
     print("| input (64 elements) | call | ns |")
     print("|---|---|--:|")
     names: dict[str, Any] = {**vars(nf), "np": np, "torch": torch, "bn": bottleneck}
-    lines = [("number", "all_finite(1.0)")]
+    lines = [("number", "id(1.0)"), ("number", "all_finite(1.0)")]
     if np:
         names |= {
             "a": np.ones(64, np.float32),

@@ -253,5 +253,12 @@ def test_errors_of_the_owner_pass() -> None:
         def __dlpack__(self, **_: object) -> object:
             return object()
 
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="__dlpack__.. is no capsule"):
         nf.all_finite(Fake())
+
+    class Nowhere(Fake):
+        def __dlpack_device__(self) -> object:
+            return None
+
+    with pytest.raises(TypeError, match="__dlpack_device__.. is no pair"):
+        nf.all_finite(Nowhere())

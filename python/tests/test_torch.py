@@ -23,7 +23,9 @@ FLOATS = [
 
 @pytest.mark.parametrize("name", FLOATS)
 def test_dtypes(name: str) -> None:
-    dtype = getattr(torch, name)
+    dtype = getattr(torch, name, None)
+    if dtype is None:
+        pytest.skip(f"torch {torch.__version__} has no {name}")
     size = torch.empty((), dtype=dtype).element_size()
     codes = torch.randint(0, 256, (24, 16 * size), dtype=torch.uint8)
     codes[0, :] = 0xFF
@@ -112,6 +114,30 @@ def test_unscale() -> None:
         assert nf.unscale_and_check(x[:, ::2], 2.0) is False
         assert nf.unscale_and_check(x[:, 1::2], 2.0) is True
         assert x[0].tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_subclass() -> None:
+    """Other subclasses than Parameter."""
+
+    class Own(torch.Tensor):
+        pass
+
+    x = torch.tensor([1.0, float("nan")]).as_subclass(Own)
+    assert nf.position(x, "nan") == (1,) and nf.all_finite(x[:1]) is True
+
+
+def test_inside_of_vmap() -> None:
+    """A batched tensor has the type of others, but no memory."""
+    seen = []
+
+    def ask(x: torch.Tensor) -> torch.Tensor:
+        with pytest.raises((TypeError, ValueError)) as error:
+            nf.all_finite(x)
+        seen.append(str(error.value))
+        return x
+
+    torch.vmap(ask)(torch.ones(2, 3))
+    assert len(seen) == 1 and seen[0].startswith("x ")
 
 
 def test_threads() -> None:

@@ -171,6 +171,14 @@ impl<'v, 'a> Part<'v, 'a> {
         }
     }
 
+    /// Asks a view that is not dense. Not inlined, so that other calls make no room for the source
+    /// and save no registers.
+    #[cfg(feature = "views")]
+    #[inline(never)]
+    fn ask_strided<R>(&self, question: impl FnOnce(&Source<'a>) -> R) -> R {
+        question(&self.source())
+    }
+
     /// For each dimension, innermost first: the first coordinate of the box, and the number of
     /// coordinates.
     #[cfg(feature = "views")]
@@ -195,7 +203,7 @@ impl<'v, 'a> Part<'v, 'a> {
         let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
-            return strided::mask(backend, &self.source(), rule, Target::contiguous(out));
+            return self.ask_strided(|x| strided::mask(backend, x, rule, Target::contiguous(out)));
         }
         kernels::mask(backend, self.dense(), rule, out);
     }
@@ -211,7 +219,7 @@ impl<'v, 'a> Part<'v, 'a> {
         let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
-            return strided::bits(backend, &self.source(), rule, out, offset);
+            return self.ask_strided(|x| strided::bits(backend, x, rule, out, offset));
         }
         kernels::bits(backend, self.dense(), rule, out, offset);
     }
@@ -222,7 +230,7 @@ impl<'v, 'a> Part<'v, 'a> {
         let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
-            return strided::any(backend, &self.source(), rule);
+            return self.ask_strided(|x| strided::any(backend, x, rule));
         }
         kernels::position(backend, self.dense(), rule).is_some()
     }
@@ -233,7 +241,7 @@ impl<'v, 'a> Part<'v, 'a> {
         let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
-            return strided::position(backend, &self.source(), rule);
+            return self.ask_strided(|x| strided::position(backend, x, rule));
         }
         kernels::position(backend, self.dense(), rule)
     }
@@ -245,7 +253,8 @@ impl<'v, 'a> Part<'v, 'a> {
         if !self.view.layout.is_dense() {
             // Counts the complement of `Finite`: groups without a hit are skipped.
             let counted = condition.opposite.unwrap_or(rule);
-            let [count] = strided::counts(backend, &self.source(), counted, [counted]);
+            let count = |x: &Source<'_>| strided::counts(backend, x, counted, [counted]);
+            let [count] = self.ask_strided(count);
             return if condition.opposite.is_some() { self.len - count } else { count };
         }
         kernels::count(backend, self.dense(), rule)

@@ -27,24 +27,34 @@ const BORDER: usize = 64;
 impl<'a> TensorView<'a> {
     /// Returns the view to share among threads if `par` was called and the input is large enough;
     /// else `None`. A broadcast view names few elements many times, so one thread answers.
+    #[inline]
     pub(super) fn shared(&self) -> Option<Threads<'_, 'a>> {
+        // First of all, since rayon starts its threads when it is asked for their number.
+        if self.threads { self.shared_if_large() } else { None }
+    }
+
+    #[inline(never)]
+    fn shared_if_large(&self) -> Option<Threads<'_, 'a>> {
         let whole = Part::whole(self);
         let broadcast = || self.layout.dimensions().any(|(size, stride)| size > 1 && stride == 0);
         let pays = whole.bytes() > ALONE && !broadcast() && rayon::current_num_threads() > 1;
-        (self.threads && pays).then_some(Threads(whole))
+        pays.then_some(Threads(whole))
     }
 }
 
-/// A view that several threads share.
+/// A view that several threads share. Its questions are not inlined, so that a call on one thread
+/// has no registers to save for them.
 pub(super) struct Threads<'v, 'a>(Part<'v, 'a>);
 
 impl<'v, 'a> Threads<'v, 'a> {
+    #[inline(never)]
     pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
         let mask = |part: Part<'_, '_>, out: MaskOut<'_>| part.mask(condition, out);
         halves(self.0, out, &mask, &|(), ()| ());
     }
 
     /// Packed bits from bit `offset` of `out` on. `bits` writes those of a part.
+    #[inline(never)]
     pub(super) fn bits(
         &self,
         out: &mut [u8],
@@ -57,6 +67,7 @@ impl<'v, 'a> Threads<'v, 'a> {
     }
 
     /// Whether the answer of `any` is yes for a part.
+    #[inline(never)]
     pub(super) fn any(&self, any: &(impl Fn(Part<'v, 'a>) -> bool + Sync)) -> bool {
         let (head, rest) = self.head();
         // Searched on this thread first, so that a hit at the start wakes no other threads.
@@ -74,6 +85,7 @@ impl<'v, 'a> Threads<'v, 'a> {
     }
 
     /// The first index that `position` finds in a part, counted within the part.
+    #[inline(never)]
     pub(super) fn position(
         &self,
         position: &(impl Fn(Part<'v, 'a>) -> Option<usize> + Sync),
@@ -98,6 +110,7 @@ impl<'v, 'a> Threads<'v, 'a> {
     }
 
     /// The answers of all parts, brought together by `join`.
+    #[inline(never)]
     pub(super) fn parts<R: Send>(
         &self,
         ask: &(impl Fn(Part<'v, 'a>) -> R + Sync),

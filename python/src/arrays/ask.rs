@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::error::{of_crate, type_error};
 use super::input;
 use super::pool;
-use crate::border::{Array, Kind, Room, flat, numpy};
+use crate::border::{Array, Kind};
 
 /// Inputs of more bytes than this are read without the GIL. Giving it up and taking it again took
 /// 38 ns (CPython 3.11, Zen 5), and the kernels read as many bytes in about 1 us.
@@ -76,14 +76,6 @@ pub(crate) fn ask<R: Send>(
     threads: Option<usize>,
     question: impl FnOnce(View<'_>) -> R + Send,
 ) -> PyResult<R> {
-    if threads.is_none()
-        && (!signs || numpy::is_exact(x))
-        && let Some(flat) = flat(x, &mut Room::new())
-        && flat.bytes.len() <= RELEASE
-    {
-        let view = TensorView::from_bytes(flat.bytes, flat.format).map_err(of_crate)?;
-        return Ok(question(View::All(view)));
-    }
     ask_array(x.py(), &input::read_for(x, signs)?, threads, question)
 }
 

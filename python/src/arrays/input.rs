@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PyTuple, PyType};
 
 use super::error::{type_error, value};
-use crate::border::{Array, Kind, Shape, arrow, buffer, capsule, dlpack, numpy};
+use crate::border::{Array, Kind, Shape, arrow, buffer, capsule, dlpack, numpy, torch};
 
 /// The elements of `x`, without a copy where they can be read in place.
 ///
@@ -76,6 +76,9 @@ fn read_cold<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         return Ok(array);
     }
     if let Some(array) = dlpack::read_by_exchange(x)? {
+        return Ok(array);
+    }
+    if let Some(array) = torch::read(x)? {
         return Ok(array);
     }
     if x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>() || is_generic(x)? {

@@ -1,19 +1,21 @@
 //! Masks: one bool for each element.
 
-use nonfinite::{MaskOut, Predicate, TensorView};
+use nonfinite::Predicate;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-use super::ask::{RELEASE, ask_array, run};
+use super::ask::{ask_array, run};
 use super::error::{of_crate, type_error, value};
+use super::short::Function;
 use super::{input, out, predicate};
-use crate::border::{Array, Flat, Kind, Room, flat, numpy};
+use crate::border::short::add;
+use crate::border::{Array, Kind};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(mask, module)?)?;
-    module.add_function(wrap_pyfunction!(is_nan, module)?)?;
-    module.add_function(wrap_pyfunction!(is_inf, module)?)?;
-    module.add_function(wrap_pyfunction!(is_finite, module)?)
+    add::<{ Function::Mask as usize }>(module, wrap_pyfunction!(mask, module)?)?;
+    add::<{ Function::IsNan as usize }>(module, wrap_pyfunction!(is_nan, module)?)?;
+    add::<{ Function::IsInf as usize }>(module, wrap_pyfunction!(is_inf, module)?)?;
+    add::<{ Function::IsFinite as usize }>(module, wrap_pyfunction!(is_finite, module)?)
 }
 
 /// One bool for each element: whether the predicate holds for it. An array of the shape of x; of
@@ -74,35 +76,7 @@ fn is_finite<'py>(
     write(x, Predicate::Finite, out, threads)
 }
 
-#[inline]
 fn write<'py>(
-    x: &Bound<'py, PyAny>,
-    predicate: Predicate,
-    out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-) -> PyResult<Bound<'py, PyAny>> {
-    if threads.is_none()
-        && numpy::is_exact(x)
-        && let Some(Flat { bytes, format, sizes, copied }) = flat(x, &mut Room::new())
-        && bytes.len() <= RELEASE
-        && !sizes.is_empty()
-    {
-        let view = TensorView::from_bytes(bytes, format).map_err(of_crate)?;
-        let Some(out) = out else {
-            let fill = |out: MaskOut<'_>| view.mask(predicate, out).map_err(of_crate);
-            return out::mask(x.py(), sizes, fill);
-        };
-        // The memory of `out` is compared with that of `x`, not with that of a copy.
-        if !copied && let Some(slots) = numpy::dense_mask(out, sizes, bytes) {
-            view.mask(predicate, slots).map_err(of_crate)?;
-            return Ok(out.clone());
-        }
-    }
-    write_any(x, predicate, out, threads)
-}
-
-#[inline(never)]
-fn write_any<'py>(
     x: &Bound<'py, PyAny>,
     predicate: Predicate,
     out: Option<&Bound<'py, PyAny>>,

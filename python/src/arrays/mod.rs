@@ -14,6 +14,7 @@ mod question;
 mod records;
 mod replace;
 mod rows;
+pub(crate) mod short;
 
 use pyo3::prelude::*;
 

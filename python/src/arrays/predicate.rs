@@ -18,17 +18,19 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
+/// The predicate with this name, if the name is one that Python has interned.
+#[inline]
+pub(crate) fn interned(name: &Bound<'_, PyAny>) -> Option<Predicate> {
+    let mut names = NAMES.get(name.py())?.iter();
+    names.find(|(own, _)| own.as_ptr() == name.as_ptr()).map(|(_, predicate)| *predicate)
+}
+
 /// The predicate with this name.
 ///
 /// # Errors
 /// TypeError if `name` is no string, ValueError if no predicate has the name.
-#[inline]
 pub(crate) fn parse(name: &Bound<'_, PyAny>) -> PyResult<Predicate> {
-    let names = NAMES.get(name.py()).map_or(&[][..], Vec::as_slice);
-    match names.iter().find(|(own, _)| own.as_ptr() == name.as_ptr()) {
-        Some((_, predicate)) => Ok(*predicate),
-        None => parse_text(name),
-    }
+    interned(name).map_or_else(|| parse_text(name), Ok)
 }
 
 #[cold]

@@ -7,14 +7,16 @@ use pyo3::types::{PyBool, PyTuple};
 
 use super::answers::{Census, Stats};
 use super::ask::{ask, ask_array, check_float, coordinate};
+use super::short::Function;
 use super::{input, predicate, rows};
+use crate::border::short::add;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(all_finite, module)?)?;
-    module.add_function(wrap_pyfunction!(any_nan, module)?)?;
-    module.add_function(wrap_pyfunction!(any, module)?)?;
-    module.add_function(wrap_pyfunction!(all, module)?)?;
-    module.add_function(wrap_pyfunction!(count, module)?)?;
+    add::<{ Function::AllFinite as usize }>(module, wrap_pyfunction!(all_finite, module)?)?;
+    add::<{ Function::AnyNan as usize }>(module, wrap_pyfunction!(any_nan, module)?)?;
+    add::<{ Function::Any as usize }>(module, wrap_pyfunction!(any, module)?)?;
+    add::<{ Function::All as usize }>(module, wrap_pyfunction!(all, module)?)?;
+    add::<{ Function::Count as usize }>(module, wrap_pyfunction!(count, module)?)?;
     module.add_function(wrap_pyfunction!(position, module)?)?;
     module.add_function(wrap_pyfunction!(census, module)?)?;
     module.add_function(wrap_pyfunction!(stats, module)?)

@@ -12,7 +12,7 @@ use pyo3::types::{PyCapsule, PyDict};
 
 use super::dlpack::{Tensor, Version, check_device, explain};
 use super::{Array, Owner};
-use crate::arrays::error::value;
+use crate::arrays::error::{type_error, value};
 
 /// `DLManagedTensorVersioned`.
 #[repr(C)]
@@ -75,7 +75,9 @@ pub(crate) fn read_by_method<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Arra
     let py = x.py();
     let Some(method) = x.getattr_opt(intern!(py, "__dlpack__"))? else { return Ok(None) };
     if let Some(device) = x.getattr_opt(intern!(py, "__dlpack_device__"))? {
-        let (kind, id): (i32, i32) = device.call0()?.extract()?;
+        let pair = device.call0().map_err(explain)?.extract();
+        let (kind, id): (i32, i32) =
+            pair.map_err(|_| type_error("x.__dlpack_device__() is no pair of numbers"))?;
         check_device(kind, id)?;
     }
     let arguments = PyDict::new(py);
@@ -86,7 +88,8 @@ pub(crate) fn read_by_method<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Arra
         result => result,
     };
     let capsule = capsule.map_err(explain)?;
-    take(&capsule.cast_into::<PyCapsule>()?).map(Some)
+    let capsule = capsule.cast_into::<PyCapsule>();
+    take(&capsule.map_err(|_| type_error("x.__dlpack__() is no capsule"))?).map(Some)
 }
 
 /// The tensor of the capsule, which becomes ours.

@@ -88,14 +88,16 @@ pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Fl
     // SAFETY: the type of `x` names the function, which fills the tensor if it returns 0.
     if unsafe { describe(x.as_ptr().cast(), &raw mut tensor) } != 0 {
         // `read_known` asks again, and explains the error.
-        drop(PyErr::take(x.py()));
+        // SAFETY: the thread holds the GIL, as `x` says.
+        unsafe { ffi::PyErr_Clear() };
         return None;
     }
     let pointers = [tensor.data.cast_const().cast(), tensor.shape, tensor.strides];
     if tensor.device_type != 1 || pointers.iter().any(|pointer| pointer.is_null()) {
         return None;
     }
-    let Ok((Kind::Float(format), item)) = tensor.kind() else { return None };
+    let format = tensor.format()?;
+    let item = format.size_in_bytes();
     let rank = usize::try_from(tensor.ndim).ok()?;
     // SAFETY: `ndim` sizes and `ndim` strides lie at these pointers, which are not null. Sizes are
     // not negative. So an i64 has the bits of a usize or an isize: `numpy` asserts that the machine
@@ -217,18 +219,16 @@ impl Tensor {
         Ok(array)
     }
 
-    /// What the elements are: `DLDataTypeCode`.
+    /// The format of the elements, if they are floating-point numbers: `DLDataTypeCode`.
     #[inline]
-    fn kind(&self) -> PyResult<(Kind, usize)> {
+    fn format(&self) -> Option<Format> {
+        // The most frequent one without a table, on whose answer the next steps would wait.
         if (self.code, self.bits, self.lanes) == (2, 32, 1) {
-            return Ok((Kind::Float(Format::F32), 4));
+            return Some(Format::F32);
         }
-        let format = match (self.code, self.bits) {
+        match (self.code, self.bits) {
             _ if self.lanes != 1 => None,
-            (0 | 1, 8 | 16 | 32 | 64) => return Ok((Kind::Integer, usize::from(self.bits) / 8)),
-            (6, 8) => return Ok((Kind::Bool, 1)),
             (2, 16) => Some(Format::F16),
-            (2, 32) => Some(Format::F32),
             (2, 64) => Some(Format::F64),
             (4, 16) => Some(Format::Bf16),
             (7, 8) => Some(Format::F8E3M4),
@@ -243,9 +243,20 @@ impl Tensor {
             (16, 8) => Some(Format::F6E3M2Fn),
             (17, 8) => Some(Format::F4E2M1Fn),
             _ => None,
-        };
-        if let Some(format) = format {
+        }
+    }
+
+    /// What the elements are, and the bytes of one.
+    fn kind(&self) -> PyResult<(Kind, usize)> {
+        if let Some(format) = self.format() {
             return Ok((Kind::Float(format), format.size_in_bytes()));
+        }
+        match (self.code, self.bits, self.lanes) {
+            (0 | 1, 8 | 16 | 32 | 64, 1) => {
+                return Ok((Kind::Integer, usize::from(self.bits) / 8));
+            }
+            (6, 8, 1) => return Ok((Kind::Bool, 1)),
+            _ => {}
         }
         Err(match (self.code, self.bits) {
             (5, _) => type_error("x is complex: ask about x.real and x.imag"),

@@ -11,6 +11,8 @@ mod gather;
 pub(crate) mod new;
 pub(crate) mod numpy;
 mod shape;
+pub(crate) mod short;
+pub(crate) mod torch;
 
 use std::ops::Range;
 use std::slice;
