@@ -10,8 +10,10 @@ loaded, and the most of the whole process; medians of five processes.
 
 commands: `nonfinite trace` and `polygraphy run` (pip install polygraphy), from start to end.
 
-torch: a small transformer, also with the hooks of transformers (pip install transformers). Prints
-Markdown.
+torch: a small transformer, also with the hooks of transformers (pip install transformers).
+`... torch 100 watch plain` measures 100 rounds of the contexts that begin with one of the words.
+
+Prints Markdown. benches/faults.py measures models with faults.
 """
 
 import copy
@@ -30,8 +32,6 @@ from typing import Any
 import numpy as np
 
 RUNS = 25
-# Steps of torch in each round.
-STEPS = 3
 
 
 def cpu() -> str:
@@ -270,23 +270,23 @@ def commands_table() -> None:
 
 
 def ratios(times: dict[str, list[float]]) -> list[str]:
-    """The median of the first one in ms. Of the others: the time of each round divided by that of
-    the first one in the same round, the median over the rounds."""
+    """The median of the first one in ms. Of the others: the time divided by that of the first one
+    in the same round; the median over the rounds, and the standard error of the median."""
+    first, *others = times.values()
+    cells = [f"{statistics.median(first) * 1e3:.1f} ms"]
+    for other in others:
+        pairs = [a / b for a, b in zip(other, first, strict=True)]
+        # Of normal values. The rounds have outliers, which make it larger.
+        error = 1.25 * statistics.stdev(pairs) / len(pairs) ** 0.5
+        cells.append(f"{statistics.median(pairs):.3f} ± {error:.3f}")
+    return cells
 
-    def rounds(kept: list[float]) -> list[float]:
-        return [statistics.median(each) for each in zip(*[iter(kept)] * STEPS, strict=True)]
 
-    first, *others = map(rounds, times.values())
-    pairs = [[a / b for a, b in zip(other, first, strict=True)] for other in others]
-    return [f"{statistics.median(first) * 1e3:.1f} ms",
-            *[f"{statistics.median(each):.3f}" for each in pairs]]
-
-
-def torch_table() -> None:
+def torch_table(rounds: int = RUNS, *words: str) -> None:
     """A transformer of 4 layers, width 256, 8 x 128 tokens, one thread.
 
-    Each round enters every context, runs one step, and measures the steps behind that: a training
-    enters a watch once. What entering and leaving take is printed below the table.
+    Each round enters every context and measures one step, in an order that turns: a training enters
+    a watch once. What entering and leaving take is printed below the table.
     """
     from contextlib import nullcontext
 
@@ -337,6 +337,7 @@ def torch_table() -> None:
 
     contexts: dict[str, Callable[[], Any]] = {
         "plain": nullcontext,
+        "plain again": nullcontext,
         "watch": lambda: watch(model),
         "watch(backward=False)": lambda: watch(model, backward=False),
         "watch(operations=True)": lambda: watch(model, operations=True),
@@ -344,24 +345,28 @@ def torch_table() -> None:
         "torch.autograd.detect_anomaly": torch.autograd.detect_anomaly,
         "transformers' DebugUnderflowOverflow": nullcontext,
     }
-    hooks_of_transformers = hooked()
+    if words:
+        kept = [name for name in contexts if name.startswith(words)]
+        contexts = {name: contexts[name] for name in dict.fromkeys(["plain", *kept])}
+    of_transformers = [name for name in contexts if name.startswith("transformers")]
+    subjects = {name: hooked() if name in of_transformers else model for name in contexts}
     optimizers = {
-        each: torch.optim.SGD(each.parameters(), lr=1e-6) for each in (model, hooks_of_transformers)
+        each: torch.optim.SGD(each.parameters(), lr=1e-6) for each in set(subjects.values())
     }
 
     columns = []
     for work in (forward, training):
         times: dict[str, list[float]] = {name: [] for name in contexts}
-        for _ in range(RUNS // 2):
-            for name, make in contexts.items():
-                subject = hooks_of_transformers if name.startswith("transformers") else model
+        names = list(contexts)
+        for _ in range(rounds):
+            names.append(names.pop(0))
+            for name in names:
+                subject = subjects[name]
                 subject.train(work is training)
-                with make():
+                with contexts[name]():
+                    start = time.process_time()
                     work(subject)
-                    for _ in range(STEPS):
-                        start = time.process_time()
-                        work(subject)
-                        times[name].append(time.process_time() - start)
+                    times[name].append(time.process_time() - start)
         columns.append(ratios(times))
     print("| | forward | training step |\n|---|---|---|")
     for name, *cells in zip(contexts, *columns, strict=True):
@@ -382,5 +387,7 @@ if __name__ == "__main__":
         command(*sys.argv[2:])
     else:
         print(cpu())
-        tables = {"onnx": onnx_table, "commands": commands_table, "torch": torch_table}
-        tables[sys.argv[1]]()
+        if sys.argv[1] == "torch":
+            torch_table(*map(int, sys.argv[2:3]), *sys.argv[3:])
+        else:
+            {"onnx": onnx_table, "commands": commands_table}[sys.argv[1]]()

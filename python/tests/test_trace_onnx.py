@@ -57,6 +57,14 @@ def test_the_documentation_has_all_cases():
         assert f"| {case.node} (" in row and row.endswith(f"){place} | {case.kind} |")
 
 
+def test_the_page_of_the_peers_has_all_cases():
+    """Two tables: what the tools name, and what that costs."""
+    text = Path(__file__).parent.with_name("docs").joinpath("faults.md").read_text(encoding="utf-8")
+    for make in CASES:
+        row = f"\n| {make.__name__.replace('_', ' ')} | "
+        assert text.partition("\n## torch\n")[0].count(row) == 2
+
+
 def test_the_answers_do_not_depend_on_threads():
     """A tensor above 256 KiB is looked at in parts."""
     x = np.ones((600, 1000), np.float32)

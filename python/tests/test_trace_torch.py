@@ -1,6 +1,9 @@
 """Tests of `nonfinite.torch.watch`."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 from collections import OrderedDict
 from pathlib import Path
 
@@ -8,16 +11,22 @@ import pytest
 import torch
 from torch import nn
 from torch_faults import (
+    BACKWARD,
     FAULTS,
     INF,
     NAN,
     SOURCE,
+    SUSPECTS,
     Blocks,
     Faulty,
     Logarithm,
     Norm,
     Random,
     Root,
+    bad_input,
+    bad_row,
+    bad_weight,
+    faults,
     line_of,
 )
 
@@ -68,48 +77,26 @@ def test_dropout_is_the_same_in_the_replay(seed):
 
 
 def test_bad_weight():
-    model = Faulty(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)))
-    with torch.no_grad():
-        model.block[1].weight[2, 3] = NAN
-    finding = run(model)
+    finding = run(*bad_weight())
     assert (finding.kind, finding.module) == ("entry", "block.1")
     assert finding.parameter == "block.1.weight"
     assert finding.coordinate == (0, 2)
 
 
-class Embedded(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embedding, self.head = nn.Embedding(10, 4), nn.Linear(4, 4)
-
-    def forward(self, tokens):
-        return self.head(self.embedding(tokens))  # fault: embedding
-
-
 def test_bad_row_of_an_embedding():
-    model = Embedded()
-    with torch.no_grad():
-        model.embedding.weight[7, 1] = NAN
+    model, tokens = bad_row()
     with watch(model):
         model(torch.tensor([1, 2]))
-    finding = run(model, torch.tensor([[1, 7]]))
+    finding = run(model, tokens)
     assert (finding.kind, finding.parameter) == ("entry", "embedding.weight")
     assert (finding.module, finding.coordinate) == ("embedding", (0, 1, 1))
-    assert finding.line == line_of("embedding", HERE)
+    assert finding.line == line_of("embedding")
 
 
 def test_bad_input():
-    x = torch.ones(3, 4)
-    x[2, 1] = INF
-    finding = run(Faulty(nn.Identity()), x)
+    finding = run(*bad_input())
     assert (finding.kind, finding.module) == ("entry", "before")
     assert finding.parameter == "input 0 of the model"
-
-
-BACKWARD = [
-    ("sqrt backward", Root, "aten.div.Tensor in SqrtBackward0"),
-    ("norm backward", Norm, "aten.div.Tensor in SqrtBackward0"),
-]
 
 
 @pytest.mark.parametrize("options", MODES, ids=str)
@@ -367,63 +354,6 @@ def test_frozen_and_shared_modules():
     assert finding.line == line_of("sqrt backward")
 
 
-class Attention(nn.Module):
-    """The attention reads the weight of `out_proj`, whose module is never called."""
-
-    def __init__(self):
-        super().__init__()
-        self.attention = nn.MultiheadAttention(4, 1, batch_first=True)
-
-    def forward(self, x):
-        return self.attention(x, x, x)[0]  # fault: attention backward
-
-
-class Tied(nn.Module):
-    """The embedding, whose weight is the name of the parameter, has a finite gradient."""
-
-    def __init__(self):
-        super().__init__()
-        self.embedding, self.head = nn.Embedding(5, 4), nn.Linear(4, 5, bias=False)
-        self.head.weight = self.embedding.weight
-
-    def forward(self, tokens):
-        return self.head(self.embedding(tokens) * 1e30)  # fault: tied backward
-
-
-class Recurrent(nn.Module):
-    """The first of two calls of a module has a bad gradient, and backward comes to it last."""
-
-    def __init__(self):
-        super().__init__()
-        self.cell = nn.Linear(4, 4, bias=False)
-
-    def forward(self, x):
-        first = self.cell(x * 1e3)  # fault: recurrent backward
-        return first * 1e30 + self.cell(x)
-
-
-class Branches(nn.Module):
-    """A module and an operation of the caller read the same tensor: the operation is at fault."""
-
-    def __init__(self):
-        super().__init__()
-        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
-
-    def forward(self, x):
-        x = self.one(x)
-        return self.two(x) + (x * 0).sqrt()  # fault: branch backward
-
-
-TOKENS = torch.tensor([1, 2])
-ONES = torch.ones(1, 3, 4)
-SUSPECTS = [
-    ("attention backward", Attention, ONES * 1e10, 3e33, "attention", "aten.mm.default in Addmm"),
-    ("tied backward", Tied, TOKENS, 1e30, "", "aten.mm.default in Mm"),
-    ("recurrent backward", Recurrent, ONES, 1e8, "cell", "aten.mm.default in Mm"),
-    ("branch backward", Branches, ONES, 1, "", "aten.div.Tensor in Sqrt"),
-]
-
-
 @pytest.mark.parametrize(
     "name,make,x,gradient,module,operator", SUSPECTS, ids=lambda each: str(each)[:20]
 )
@@ -437,7 +367,7 @@ def test_gradients_with_several_suspects(name, make, x, gradient, module, operat
     assert (finding.kind, finding.phase, finding.module) == ("origin", "backward", module)
     assert finding.operator.startswith(operator)
     # The line of the forward pass, also where all frames of the operation are those of torch.
-    assert (finding.file, finding.line) == (str(HERE), line_of(name, HERE))
+    assert (finding.file, finding.line) == (str(SOURCE), line_of(name))
 
 
 @pytest.mark.parametrize("make", [lambda: nn.Linear(4, 4), lambda: nn.LayerNorm(4)])
@@ -491,6 +421,27 @@ def test_a_bad_gradient_of_an_output_alone(train):
         train(model, torch.randn(3, 4, requires_grad=True))
     finding = error.value.finding
     assert (finding.module, finding.line) == ("block", line_of("sqrt backward"))
+
+
+class Mended(nn.Module):
+    """The gradient of the output of a module is bad, and a hook of the program mends it."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, x):
+        y = self.module(x)
+        y.register_hook(torch.nan_to_num)
+        return (y * 0).sqrt()
+
+
+@pytest.mark.parametrize("module,seen", [(nn.Linear(4, 4), False), (nn.GELU(), True)], ids=str)
+def test_a_hook_that_mends_the_gradient_of_an_output(module, seen):
+    """Behind a Linear the watch looks at the gradient of the weight, which is finite then."""
+    with watch(Mended(module), on_bad="record") as found:
+        found._model(torch.ones(3, 4, requires_grad=True)).sum().backward()
+    assert bool(found.findings) == seen
 
 
 def test_buffers_that_are_replaced_are_left_as_they_were():
@@ -649,3 +600,45 @@ def test_calls_without_backward_are_released():
         # Those of the last step, in which two modules were called.
         assert len(found._calls) == 2
     assert found._calls == []
+
+
+def test_the_documentation_has_all_faults():
+    """Two tables: what the tools name, and what that costs."""
+    text = HERE.parent.with_name("docs").joinpath("faults.md").read_text(encoding="utf-8")
+    for fault in faults():
+        assert text.partition("\n## torch\n")[2].count(f"\n| {fault.name} | ") == 2
+
+
+LOADED = """
+import sys, torch
+from torch_faults import Faulty, Logarithm
+from nonfinite.torch import watch
+with watch(Faulty(Logarithm()), on_bad="record") as found:
+    found._model(torch.ones(3, 4))
+assert found.first.operator == "aten.log.default"
+assert "torch._dynamo" not in sys.modules
+"""
+
+
+def test_a_finding_does_not_load_dynamo():
+    """Loading takes more than a second and 150 MB."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", LOADED], check=True, env=environment)
+
+
+class PartlyCompiled(nn.Module):
+    """The model is not compiled, and calls a function that is."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.logarithm = torch.compile(Logarithm().forward, backend="eager")
+
+    def forward(self, x):
+        return self.logarithm(self.layer(x))
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_a_compiled_function_in_a_model(options):
+    finding = run(PartlyCompiled(), **options)
+    assert (finding.operator, finding.line) == ("aten.log.default", line_of("log"))

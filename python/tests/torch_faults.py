@@ -1,6 +1,8 @@
 """Models of torch with one fault each. The line of each fault ends with `# fault: NAME`."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -180,3 +182,149 @@ class Blocks(nn.Module):
             else:
                 x = block(x)
         return x
+
+
+class Embedded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(10, 4), nn.Linear(4, 4)
+
+    def forward(self, tokens):
+        return self.head(self.embedding(tokens))  # fault: embedding
+
+
+BACKWARD = [
+    ("sqrt backward", Root, "aten.div.Tensor in SqrtBackward0"),
+    ("norm backward", Norm, "aten.div.Tensor in SqrtBackward0"),
+]
+
+
+class Attention(nn.Module):
+    """The attention reads the weight of `out_proj`, whose module is never called."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 1, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x)[0]  # fault: attention backward
+
+
+class Tied(nn.Module):
+    """The embedding, whose weight is the name of the parameter, has a finite gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(5, 4), nn.Linear(4, 5, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        return self.head(self.embedding(tokens) * 1e30)  # fault: tied backward
+
+
+class Recurrent(nn.Module):
+    """The first of two calls of a module has a bad gradient, and backward comes to it last."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(4, 4, bias=False)
+
+    def forward(self, x):
+        first = self.cell(x * 1e3)  # fault: recurrent backward
+        return first * 1e30 + self.cell(x)
+
+
+class Branches(nn.Module):
+    """A module and an operation of the caller read the same tensor: the operation is at fault."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.one(x)
+        return self.two(x) + (x * 0).sqrt()  # fault: branch backward
+
+
+TOKENS = torch.tensor([1, 2])
+ONES = torch.ones(1, 3, 4)
+SUSPECTS = [
+    ("attention backward", Attention, ONES * 1e10, 3e33, "attention", "aten.mm.default in Addmm"),
+    ("tied backward", Tied, TOKENS, 1e30, "", "aten.mm.default in Mm"),
+    ("recurrent backward", Recurrent, ONES, 1e8, "cell", "aten.mm.default in Mm"),
+    ("branch backward", Branches, ONES, 1, "", "aten.div.Tensor in Sqrt"),
+]
+
+
+def bad_weight():
+    model = Faulty(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)))
+    with torch.no_grad():
+        model.block[1].weight[2, 3] = NAN
+    return model, torch.randn(3, 4)
+
+
+def bad_row():
+    model = Embedded()
+    with torch.no_grad():
+        model.embedding.weight[7, 1] = NAN
+    return model, torch.tensor([[1, 7]])
+
+
+def bad_input():
+    x = torch.ones(3, 4)
+    x[2, 1] = INF
+    return Faulty(nn.Identity()), x
+
+
+# Name, model and input, module, operator, name of the bad tensor.
+ENTRIES = [
+    ("NaN in a weight", bad_weight, "block.1", "aten.addmm.default", "block.1.weight"),
+    ("NaN in a row of an embedding", bad_row, "embedding", "aten.embedding.default",
+     "embedding.weight"),
+    ("infinity in the input", bad_input, "before", "aten.addmm.default", "input 0 of the model"),
+]  # fmt: skip
+
+
+@dataclass
+class Fault:
+    """A model with one fault, and what a watch must say."""
+
+    name: str
+    make: Callable[[], tuple[nn.Module, torch.Tensor]]
+    """The model and its input."""
+    kind: str
+    module: str
+    operator: str
+    """The begin of the name of the operation."""
+    phase: str = "forward"
+    line: int | None = None
+    """The line of the fault. None if a tensor is at fault."""
+    parameter: str | None = None
+    gradient: float = 1.0
+    """Each element of the gradient with which backward begins."""
+
+
+def faults():
+    """All faults of this file, except those for which `Random` needs a seed."""
+
+    def in_block(block):
+        return lambda: (Faulty(block()), torch.randn(3, 4))
+
+    found = [
+        Fault(name, in_block(block), kind, module, operator, line=line_of(name))
+        for name, block, module, operator, kind in FAULTS
+    ]
+    found += [
+        Fault(name, make, "entry", module, operator, parameter=parameter)
+        for name, make, module, operator, parameter in ENTRIES
+    ]
+    found += [
+        Fault(name, in_block(block), "origin", "block", operator, "backward", line_of(name))
+        for name, block, operator in BACKWARD
+    ]
+    found += [
+        Fault(name, lambda make=make, x=x: (make(), x), "origin", module, operator, "backward",
+              line_of(name), gradient=gradient)
+        for name, make, x, gradient, module, operator in SUSPECTS
+    ]  # fmt: skip
+    return found

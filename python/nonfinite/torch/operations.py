@@ -2,6 +2,7 @@
 """Looks at every operation of torch, and names those that make a NaN or an infinity."""
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,10 +54,22 @@ class Operations(TorchDispatchMode):
         # Storage of bad tensors. While the tensors are kept, no other tensor gets their address.
         self._kept: list[Tensor] = []
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Asked by torch. `True` would load Dynamo and sympy at the first operation: 150 MB, and
+        more than a second."""
+        return False
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        kwargs = kwargs or {}
+        # A program that compiles functions has loaded Dynamo, which must not compile the look.
+        if "torch._dynamo" in sys.modules:
+            return torch.compiler.disable(self._run)(func, args, kwargs or {})
+        return self._run(func, args, kwargs or {})
+
+    def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Runs an operation, and looks at its outputs."""
         mutable = func._schema.is_mutable
         before = self._bad_inputs(func, args, kwargs) if mutable else None
         looks_before = self._looks(args, kwargs) if before is not None and not before else None

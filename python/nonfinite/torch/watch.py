@@ -42,7 +42,12 @@ KEEP_FINITE = {
 
 
 class Watch:
-    """The watch of a model. `watch` makes one."""
+    """The watch of a model. `watch` makes one.
+
+    A hook that mends the gradient of the output of an `nn.Linear` or `nn.LayerNorm`
+    (`output.register_hook(torch.nan_to_num)`) hides that the gradient was bad: the watch looks at
+    the gradient of the weight, which is finite then.
+    """
 
     def __init__(
         self,
