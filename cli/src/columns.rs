@@ -51,37 +51,50 @@ pub fn pad(text: &str, columns: usize, right: bool) -> String {
     if right { spaces + &text } else { text + &spaces }
 }
 
-/// Lines of at most `columns` columns with as many pieces as fit, two spaces between them. Each
-/// line is indented and ends with a line feed.
+/// Lines of at most `columns` columns with as many pieces as fit, two spaces between them. A longer
+/// piece has lines of its own, and is broken at spaces. Each line is indented and ends with a line
+/// feed.
 #[must_use]
 pub fn fill(pieces: &[String], indent: usize, columns: usize) -> String {
     let room = columns.saturating_sub(indent).max(1);
-    join(pieces.iter().map(|piece| shorten(piece, room)), "  ", room, [indent, indent])
+    let is_long = |piece: &String| width(piece) > room;
+    let runs = pieces.chunk_by(|piece, next| !is_long(piece) && !is_long(next));
+    let filled = runs.flat_map(|run| match run {
+        [long] if is_long(long) => lines(long.split(' '), " ", room),
+        short => lines(short.iter(), "  ", room),
+    });
+    indented(&filled.collect::<Vec<_>>(), [indent, indent])
 }
 
 /// A text in lines of at most `columns` columns, broken behind commas, colons and semicolons, and
-/// at spaces where that is not enough. All lines except the first are indented. Each ends with a
-/// line feed.
+/// at spaces where that is not enough. A colon and the single word behind it stay together: `text
+/// files: 2`. All lines except the first are indented. Each ends with a line feed.
 #[must_use]
 pub fn wrap(text: &str, columns: usize) -> String {
     const INDENT: usize = 2;
     let room = columns.saturating_sub(INDENT).max(1);
-    let parts = text.split_inclusive([',', ':', ';']).map(str::trim);
+    let clauses = text.split_inclusive([',', ';']).map(str::trim);
+    let parts = clauses.flat_map(|clause| match clause.split_once(": ") {
+        Some((label, rest)) if rest.contains(' ') => vec![&clause[..=label.len()], rest],
+        Some(_) | None => vec![clause],
+    });
     let pieces = parts.flat_map(|part| match width(part) <= room {
         true => vec![part],
         false => part.split(' ').collect(),
     });
-    join(pieces.map(|piece| shorten(piece, room)), " ", room, [0, INDENT])
+    indented(&lines(pieces, " ", room), [0, INDENT])
 }
 
-fn join(
-    pieces: impl Iterator<Item = String>,
+/// Joins pieces to lines of at most `room` columns, with a gap between two pieces. A piece that is
+/// longer than a line is shortened.
+fn lines<Piece: AsRef<str>>(
+    pieces: impl Iterator<Item = Piece>,
     gap: &str,
     room: usize,
-    [first, later]: [usize; 2],
-) -> String {
+) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for piece in pieces {
+        let piece = shorten(piece.as_ref(), room);
         match lines.last_mut() {
             Some(line) if width(line) + gap.len() + width(&piece) <= room => {
                 line.push_str(gap);
@@ -90,6 +103,11 @@ fn join(
             Some(_) | None => lines.push(piece),
         }
     }
+    lines
+}
+
+/// The lines, each indented and ended by a line feed.
+fn indented(lines: &[String], [first, later]: [usize; 2]) -> String {
     let indents = [first].into_iter().chain(std::iter::repeat(later));
     lines.iter().zip(indents).map(|(line, indent)| format!("{:indent$}{line}\n", "")).collect()
 }
@@ -120,8 +138,16 @@ mod tests {
         assert_eq!(fill(&pieces, 2, 10), "  one  two\n  thr…more\n");
         assert_eq!(fill(&pieces, 2, 80), "  one  two  three-and-more\n");
         assert_eq!(fill(&[], 2, 80), "");
+        // A statement that is longer than a line keeps all its words.
+        let statement = ["first".to_owned(), "spread over 285 of 300 rows".to_owned()];
+        assert_eq!(fill(&statement, 2, 18), "  first\n  spread over 285\n  of 300 rows\n");
         assert_eq!(wrap("one two three four", 9), "one two\n  three\n  four\n");
         assert_eq!(wrap("1 s, 2 GB, 3: 4 bad", 10), "1 s,\n  2 GB, 3:\n  4 bad\n");
+        // A count stays with what it counts.
+        assert_eq!(
+            wrap("4 bad; text files: 1; in error: 2", 18),
+            "4 bad;\n  text files: 1;\n  in error: 2\n"
+        );
         assert_eq!(wrap("one two three four", 3), "…\n  …\n  …\n  …\n");
     }
 }

@@ -134,7 +134,7 @@ fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Resul
     let (Some(bytes), Some(at)) = (bytes, at) else {
         return Err(Error::Invalid("a piece that lies behind the end"));
     };
-    if bytes.is_empty() || !bytes.len().is_multiple_of(unit) || !at.is_multiple_of(unit) {
+    if !bytes.len().is_multiple_of(unit) || !at.is_multiple_of(unit) {
         return Err(Error::Invalid("a piece that is not of whole elements"));
     }
     let mut tally = Tally::default();
@@ -229,5 +229,46 @@ fn content(piece: &Piece) -> Result<Content, Error> {
         | Content::NotFloat
         | Content::Unreadable(_)
         | Content::Damaged(_) => Err(Error::Invalid("a piece with nothing to look at")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+    use crate::work;
+
+    /// Pieces of a file share a read up to its length, across short gaps.
+    #[test]
+    fn pieces_that_are_read_together() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.safetensors");
+        // Two tensors, and bytes between them that are no floats.
+        let lengths = |before: usize, gap: usize, behind: usize| {
+            let entry = |name, dtype, shape, start, end| {
+                let facts = format!(r#""dtype":"{dtype}","shape":[{shape}]"#);
+                format!(r#""{name}":{{{facts},"data_offsets":[{start},{end}]}}"#)
+            };
+            let (middle, end) = (before + gap, before + gap + behind);
+            let entries = [
+                entry("a", "F32", before / 4, 0, before),
+                entry("b", "U8", gap, before, middle),
+                entry("c", "F32", behind / 4, middle, end),
+            ];
+            let header = format!("{{{}}}", entries.join(","));
+            let start = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat();
+            std::fs::write(&path, &start).expect("a file");
+            let file = std::fs::File::options().write(true).open(&path).expect("the file");
+            file.set_len((start.len() + end) as u64).expect("a longer file");
+            let path = path.to_str().expect("text");
+            let most = NonZeroUsize::new(1 << 20).expect("not 0");
+            let plan = work::plan(path, most, &Options::default()).expect("a plan");
+            groups(plan.pieces()).into_iter().map(<[_]>::len).collect::<Vec<_>>()
+        };
+        let (mega, gap) = (1 << 20, GAP as usize);
+        assert_eq!(lengths(20 * mega, 1, 0), [8, 8, 4]);
+        assert_eq!(lengths(mega, gap, mega), [2]);
+        assert_eq!(lengths(mega, gap + 4, mega), [1, 1]);
     }
 }

@@ -13,6 +13,7 @@ mod npz;
 mod options;
 #[path = "../common/pieces.rs"]
 mod pieces;
+mod pieces_that_lie;
 mod places;
 mod planted;
 mod records;

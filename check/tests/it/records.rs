@@ -8,7 +8,7 @@ use crate::write::{Member, zip};
 use crate::{refused, report};
 
 /// A .npy file with this dtype.
-fn npy(descr: &str, shape: &str, fortran: bool, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(descr: &str, shape: &str, fortran: bool, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n");
     let length = u32::try_from(text.len()).unwrap().to_le_bytes();

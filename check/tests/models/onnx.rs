@@ -294,6 +294,8 @@ fn bytes_that_no_tensor_has() {
     let blob = of(&in_graph(node("EPContext", "x", &[blob])));
     assert_eq!(blob, ["field 4 of AttributeProto is not text"]);
 
+    // Integers of a float tensor are no bits of floats.
+    assert_eq!(of(&model(&[bytes(5, &good(&[bytes(5, &[1, 2])]))])), Vec::<String>::new());
     // Numbers in a field that the data type or other data rules out.
     let why = ["a field that is not read, since its data is elsewhere"];
     assert_eq!(of(&model(&[bytes(5, &good(&[bytes(4, &nan)]))])), why);

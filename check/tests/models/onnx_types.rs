@@ -89,3 +89,17 @@ fn lengths_of_external_data() {
         assert_eq!(named, [Some(format!("bytes {length} to {}", data.len()))], "{code}");
     }
 }
+
+/// The walk over fields of no tensor calls itself for each level. What lies deeper is named.
+#[test]
+fn types_nested_deeply() {
+    let nested = |sequences| {
+        let tensor = bytes(1, &number(1, 1));
+        (0..sequences).fold(tensor, |inner, _| bytes(4, &bytes(1, &inner)))
+    };
+    for (sequences, is_complete) in [(100, true), (200, false), (5000, false)] {
+        let value = [bytes(1, b"x"), bytes(2, &nested(sequences))].concat();
+        let report = check(&model(&[bytes(11, &value)]), FileFormat::ONNX);
+        assert_eq!(report.is_complete(), is_complete, "{sequences}");
+    }
+}

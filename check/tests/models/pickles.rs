@@ -283,6 +283,39 @@ fn bounds() {
     }
 }
 
+/// Tensors of one storage with a long name.
+#[test]
+fn names_of_storages() {
+    let first = [&storage("FloatStorage", &"k".repeat(1 << 16), 1)[..], b"q\x00"].concat();
+    let tensors = tensor(b"h\x00", 0, &[1], &[1]).repeat(2000);
+    let pickle = [&b"\x80\x02]("[..], &tensor(&first, 0, &[1], &[1]), &tensors, b"e."].concat();
+    let error = error(&archive(&pickle, &[]), FileFormat::PYTORCH);
+    assert!(error.contains("names and shapes that are far longer"), "{error}");
+}
+
+/// References to an object that was visited before take no room, whatever the name they would have.
+#[test]
+fn references_are_free() {
+    let numbers = [&b"]q\x00("[..], &float(f64::NAN), b"e"].concat();
+    let key = text(&"k".repeat(4000));
+    let again = [&b"]("[..], &b"h\x00".repeat(4000), b"e"].concat();
+    let pickle = [&b"\x80\x02}("[..], &text("x"), &numbers, &key, &again, b"u."].concat();
+    let report = check(&archive(&pickle, &[]), FileFormat::PYTORCH);
+    assert_eq!(report.tensors.len(), 1, "{report:?}");
+    assert_eq!(report.tensors[0].name.as_deref(), Some("x"));
+}
+
+/// Bytes of unknown meaning are text only if all are printable ASCII: an infinity of f16 has two
+/// ASCII characters, of which one is zero.
+#[test]
+fn bytes_that_are_no_text() {
+    for (raw, is_complete) in [(&b"plain"[..], true), (&[0, 0x7C], false), (&[0xE9], false)] {
+        for value in [bytes(raw), encoded(raw)] {
+            assert_eq!(one(&value).is_complete(), is_complete, "{raw:?}");
+        }
+    }
+}
+
 /// A deflated pickle is inflated up to a bound. A stored one has none: it is no longer than the
 /// file.
 #[test]

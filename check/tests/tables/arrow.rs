@@ -167,6 +167,20 @@ fn lists_of_lists() {
     }
 }
 
+/// Without lists, even the first offset may be missing. No row refers to the numbers.
+#[test]
+fn offsets_of_no_lists() {
+    let inner = field("item", Kind::List(Box::new(f32s("item"))));
+    let fields = [field("l", Kind::List(Box::new(inner)))];
+    let outer = Node { length: 1, nulls: 0, buffers: vec![vec![], vec![0; 8]] };
+    let none = Node { length: 0, nulls: 0, buffers: vec![vec![], vec![]] };
+    for file in [true, false] {
+        let nodes = vec![outer.clone(), none.clone(), numbers(&[NAN, NAN], 4, None)];
+        let report = report(&arrow(&fields, &[Message::Batch(1, nodes)], file));
+        assert!(!report.is_bad(), "{report:?}");
+    }
+}
+
 #[test]
 fn unions_are_not_seen_through() {
     let fields = [field("u", Kind::Union(vec![f32s("x"), field("i", Kind::Int)])), f32s("y")];

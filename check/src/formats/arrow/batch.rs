@@ -27,6 +27,27 @@ pub(super) struct Batch {
     pub(super) dictionaries: Arc<Versions>,
 }
 
+#[cfg(test)]
+impl Batch {
+    /// A batch whose nodes have these lengths and nulls. Each has two buffers of this length.
+    pub(super) fn with_nodes(
+        (first, rows): (usize, usize),
+        nodes: &[(usize, bool)],
+        buffer: usize,
+    ) -> Self {
+        let node = |(index, &(length, nulls))| NodeData { length, nulls, buffer: 2 * index };
+        Self {
+            first,
+            rows,
+            codec: None,
+            nodes: nodes.iter().enumerate().map(node).collect(),
+            buffers: vec![0..buffer; 2 * nodes.len()],
+            unused: Vec::new(),
+            dictionaries: Arc::default(),
+        }
+    }
+}
+
 /// The batches of each dictionary at one point of a file, by its id.
 pub(super) type Versions = BTreeMap<i64, Range<usize>>;
 

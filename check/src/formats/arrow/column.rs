@@ -329,3 +329,47 @@ impl Column {
         entries().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::compression::Codec;
+    use super::super::schema::{Buffers, Node};
+    use super::*;
+
+    /// The bytes of numbers and of levels that count as decoded, for a column of these nodes.
+    fn decoded((steps, size): (&[Step], usize), index: Option<usize>, batch: &Batch) -> (u64, u64) {
+        let node = |&step| Node { parent: None, buffers: Buffers::Count(2), step };
+        let fields = Fields { nodes: steps.iter().map(node).collect(), ..Fields::default() };
+        let dictionary = index.map(|size| Indices { id: 0, size, is_signed: false });
+        let is_list = steps.len() > 1;
+        let per_row = if is_list { None } else { Some(1) };
+        let chain = (0..steps.len()).collect();
+        let Decoded { numbers, levels } =
+            Floats { chain, size, per_row, dictionary }.decoded(&fields, batch);
+        (numbers, levels)
+    }
+
+    /// What the file holds as it is does not count, unless little of it stands for much.
+    #[test]
+    fn what_counts_as_decoded() {
+        let plain = (&[Step::Same][..], 4);
+        let batch = |nulls, buffer| Batch::with_nodes((0, 100), &[(100, nulls)], buffer);
+        assert_eq!(decoded(plain, None, &batch(true, 400)), (0, 0));
+        // A buffer that is too short, and one that is compressed.
+        assert_eq!(decoded(plain, None, &batch(true, 399)), (400, 12));
+        let mut packed = batch(false, 400);
+        packed.codec = Some(Codec::Lz4);
+        assert_eq!(decoded(plain, None, &packed), (400, 0));
+        // An index of a byte stands for 4 bytes. Indices count as well.
+        assert_eq!(decoded(plain, Some(1), &batch(false, 100)), (400, 100));
+        // Many lists of few numbers, and few lists of many.
+        let lists = |lists, numbers| {
+            Batch::with_nodes((0, lists), &[(lists, false), (numbers, false)], 4000)
+        };
+        for (wide, offsets) in [(false, 4000), (true, 8000)] {
+            let column = (&[Step::List { wide }, Step::Same][..], 4);
+            assert_eq!(decoded(column, None, &lists(1000, 3)), (12, offsets));
+            assert_eq!(decoded(column, None, &lists(10, 1000)), (0, 0));
+        }
+    }
+}

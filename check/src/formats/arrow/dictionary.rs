@@ -174,3 +174,39 @@ impl Gathered {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_and_work_are_counted() {
+        let batches = [(5, 16), (21, 8)]
+            .map(|(first, rows)| Batch::with_nodes((first, rows), &[(rows, true)], 0));
+        let (mut entries, mut rooms) = (Entries::default(), Vec::new());
+        for batch in &batches {
+            let mut load = |_, length, left| {
+                rooms.push(left);
+                Ok(Cow::Owned(vec![0xFF; length]))
+            };
+            assert!(entries.add(batch, 4, 100, &mut load).is_ok());
+        }
+        // Validity bits and numbers: 2 and 64 bytes, then 1 and 32.
+        assert_eq!((rooms, entries.in_memory()), (vec![100, 98, 34, 33], 99));
+        // Bytes that lie in the file take no memory.
+        let bytes = [0; 32];
+        let mut load = |_, length: usize, _| Ok(Cow::Borrowed(&bytes[..length]));
+        assert!(entries.add(&batches[1], 4, 100, &mut load).is_ok());
+        assert_eq!(entries.in_memory(), 99);
+        assert_eq!(self::bytes(&batches, 4), 24 * 4 + 2 * 64);
+        assert_eq!(self::bytes(&[], 4), 0);
+    }
+
+    #[test]
+    fn null_entries_of_a_run() {
+        let gathered = Gathered { numbers: Vec::new(), nulls: vec![0, 63, 64, 70, 128] };
+        let mut bits = [u64::MAX];
+        gathered.clear_nulls(64..128, &mut bits);
+        assert_eq!(bits, [!(1 | 1 << 6)]);
+    }
+}

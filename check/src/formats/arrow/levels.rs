@@ -336,7 +336,37 @@ fn put(word: u64, count: usize, to: &mut [u64], at: usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema::{Buffers, Node};
     use super::*;
+
+    /// What is in memory counts, for all levels together. Levels that two chains share stay there.
+    #[test]
+    fn memory_is_counted() {
+        let node = |parent, step| Node { parent, buffers: Buffers::Count(2), step };
+        let nodes = vec![
+            node(None, Step::List { wide: false }),
+            node(Some(0), Step::Same),
+            node(Some(0), Step::Same),
+        ];
+        let fields = Fields { nodes, ..Fields::default() };
+        let batch = Batch::with_nodes((0, 2), &[(2, true), (17, true), (17, true)], 0);
+        let mut levels = Levels::default();
+        let mut rooms = |chain: &[usize]| {
+            let mut rooms = Vec::new();
+            let mut load = |_, length, left| {
+                rooms.push(MAX_IN_MEMORY - left);
+                // Validity bits, and offsets of two lists.
+                Ok(Cow::Owned(vec![0; length]))
+            };
+            let order = ByteOrder::Little;
+            assert!(levels.load(&fields, order, &batch, chain, &mut load).is_ok());
+            rooms
+        };
+        // A byte of bits and 12 of offsets, then 3 bytes of bits.
+        assert_eq!(rooms(&[0, 1]), [0, 1, 13]);
+        assert_eq!(rooms(&[0, 2]), [13]);
+        assert_eq!(levels.0.iter().map(Level::in_memory).collect::<Vec<_>>(), [13, 3]);
+    }
 
     #[test]
     fn bits_are_found() {

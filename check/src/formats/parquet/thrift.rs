@@ -155,3 +155,99 @@ impl Thrift<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number and value of each integer of a struct, and the bytes behind the struct.
+    fn integers(bytes: &[u8]) -> Option<(Vec<(i64, i64)>, usize)> {
+        let (mut thrift, mut found) = (Thrift { rest: bytes }, Vec::new());
+        thrift.fields(&mut |_, field, _, value| {
+            if let Value::Number(number) = value {
+                found.push((field, number));
+            }
+            Some(false)
+        })?;
+        Some((found, thrift.rest.len()))
+    }
+
+    /// A value of each kind, as an element of a list.
+    const VALUES: [(u8, &[u8]); 14] = [
+        (1, &[1]),
+        (2, &[2]),
+        (3, &[0x80]),
+        (4, &[0x80, 1]),
+        (I32, &[0xFF, 0xFF, 3]),
+        (I64, &[5]),
+        (7, &[0xFF; 8]),
+        (BINARY, &[3, b'a', b'b', b'c']),
+        (LIST, &[0x25, 2, 4]),
+        (10, &[0x18, 1, b'a']),
+        (11, &[0]),
+        (11, &[2, 0x81, 1, b'a', 1, 1, b'b', 2]),
+        (STRUCT, &[0]),
+        (STRUCT, &[0x15, 2, 0]),
+    ];
+
+    /// Every kind is skipped in full: the integer behind a value is found.
+    #[test]
+    fn values_are_skipped() {
+        let behind = [0x15, 6, 0, 0xEE, 0xEE];
+        for (kind, value) in VALUES {
+            for count in [0, 1, 3, 20u8] {
+                let head = match count {
+                    20 => vec![0x19, 0xF0 | kind, count],
+                    _ => vec![0x19, count << 4 | kind],
+                };
+                let list = [&head[..], &value.repeat(count.into()), &behind].concat();
+                assert_eq!(integers(&list), Some((vec![(2, 3)], 2)), "{kind}: {list:?}");
+            }
+            // As a field. A boolean field has no value, and integers are values of their own.
+            if kind >= 7 {
+                let field = [&[0x10 | kind][..], value, &behind].concat();
+                assert_eq!(integers(&field), Some((vec![(2, 3)], 2)), "{kind}: {field:?}");
+            }
+            // As the key and as the value of a map, beside a value of another length.
+            let other = [1, b'x'];
+            let key = [&[0x1B, 1, kind << 4 | BINARY][..], value, &other, &behind].concat();
+            let mapped = [&[0x1B, 1, BINARY << 4 | kind][..], &other, value, &behind].concat();
+            assert_eq!(integers(&key), Some((vec![(2, 3)], 2)), "{kind}");
+            assert_eq!(integers(&mapped), Some((vec![(2, 3)], 2)), "{kind}");
+            // Bytes that end too early.
+            for end in 0..key.len() - 2 {
+                assert_eq!(integers(&key[..end]), None, "{kind}: {end}");
+            }
+        }
+        for kind in [0, 13, 15] {
+            assert_eq!(integers(&[0x19, 0x10 | kind, 1, 0]), None, "{kind}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_fields() {
+        assert_eq!(integers(&[0x05, 0xFE, 0xFF, 3, 7, 0]), Some((vec![(32767, -4)], 0)));
+        assert_eq!(integers(&[0x05, 0x80, 0x80, 4, 7, 0]), None);
+        assert_eq!(integers(&[0x11, 0x22, 0x15, 1, 0]), Some((vec![(4, -1)], 0)));
+    }
+
+    /// The reader calls itself for every level of lists, maps and structs.
+    #[test]
+    fn nesting_is_bounded() {
+        let lists = |depth| [&[0x19][..], &[0x19].repeat(depth), &[0x05, 0]].concat();
+        let maps = |depth, kinds| {
+            let other: &[u8] = if kinds == 0xB1 { &[1] } else { &[] };
+            let before: &[u8] = if kinds == 0x1B { &[1] } else { &[] };
+            let start = [&[1, kinds][..], before].concat().repeat(depth);
+            [&[0x1B][..], &start, &[0], &other.repeat(depth), &[0]].concat()
+        };
+        let structs = |depth| [[0x1C].repeat(depth + 1), vec![0; depth + 2]].concat();
+        for (depth, is_read) in
+            [(1, true), (MAX_DEPTH - 1, true), (MAX_DEPTH, false), (100_000, false)]
+        {
+            for bytes in [lists(depth), maps(depth, 0xB1), maps(depth, 0x1B), structs(depth)] {
+                assert_eq!(integers(&bytes).is_some(), is_read, "{depth}: {:?}", &bytes[..3]);
+            }
+        }
+    }
+}

@@ -77,8 +77,10 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn take(&mut self, bytes: usize) -> Option<()> {
-        self.room = self.room.checked_sub(bytes)?;
+    fn take(&mut self, lengths: &[usize]) -> Option<()> {
+        for length in lengths {
+            self.room = self.room.checked_sub(*length)?;
+        }
         Some(())
     }
 
@@ -102,7 +104,7 @@ impl Walk<'_> {
             Some(key) if name.is_empty() => key,
             Some(key) => format!("{name}.{key}"),
         };
-        self.take(name.len())?;
+        self.take(&[name.len()])?;
         self.todo.push((id, name));
         Some(())
     }
@@ -112,7 +114,7 @@ impl Walk<'_> {
         if let Some(rebuilt) = reader.tensor(id) {
             let found = rebuilt.found;
             let shape = size_of_val(&*found.shape);
-            self.take(found.dtype.len() + found.storage.key.len() + shape)?;
+            self.take(&[found.dtype.len(), found.storage.key.len(), shape])?;
             self.seen.extend(rebuilt.calls);
             for (key, id) in rebuilt.rest {
                 self.add(id, &name, || key.map(str::to_owned))?;
@@ -121,7 +123,7 @@ impl Walk<'_> {
             return Some(());
         }
         if let Some((array, objects)) = reader.array(id) {
-            self.take(size_of_val(&*array.shape) + array.descr.len() + array.bytes.length())?;
+            self.take(&[size_of_val(&*array.shape), array.descr.len(), array.bytes.length()])?;
             self.seen.extend(objects);
             self.items.push(Item::Array(Array { name, ..array }));
             return Some(());
@@ -131,10 +133,10 @@ impl Walk<'_> {
             return self.unknown(&bytes, Some(name));
         }
         match &reader.0.objects[id] {
-            Object::Float(number) => self.numbers(name, Vec::new(), vec![*number])?,
+            Object::Float(number) => self.numbers(name, Vec::new(), vec![*number]),
             Object::Sequence(items) => {
                 if let Some(numbers) = self.list(items) {
-                    self.numbers(name, vec![items.len()], numbers)?;
+                    self.numbers(name, vec![items.len()], numbers);
                     self.seen.extend(items);
                     return Some(());
                 }
@@ -181,14 +183,14 @@ impl Walk<'_> {
         wanted.then(|| items.iter().map(float).collect::<Option<_>>())?
     }
 
-    fn numbers(&mut self, name: String, shape: Vec<usize>, numbers: Vec<f64>) -> Option<()> {
-        self.take(size_of_val(&*numbers))?;
+    /// Adds numbers. They take no room: each list is visited once, and the pickle has at least a
+    /// byte for each entry.
+    fn numbers(&mut self, name: String, shape: Vec<usize>, numbers: Vec<f64>) {
         self.items.push(Item::Numbers { name, shape, numbers });
-        Some(())
     }
 
     fn unknown(&mut self, bytes: &Bytes, name: Option<String>) -> Option<()> {
-        self.take(bytes.length())?;
+        self.take(&[bytes.length()])?;
         let text = match bytes {
             Bytes::Here(range) => is_text(&self.bytes[range.clone()]),
             Bytes::Text { object, .. } => match &self.reader.0.objects[*object] {
