@@ -5,6 +5,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -64,9 +65,13 @@ class Operations(TorchDispatchMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         # A program that compiles functions has loaded Dynamo, which must not compile the look.
-        if "torch._dynamo" in sys.modules:
-            return torch.compiler.disable(self._run)(func, args, kwargs or {})
-        return self._run(func, args, kwargs or {})
+        run = self._uncompiled if "torch._dynamo" in sys.modules else self._run
+        return run(func, args, kwargs or {})
+
+    @cached_property
+    def _uncompiled(self) -> Any:
+        """`_run`, wrapped once for all operations."""
+        return torch.compiler.disable(self._run)
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Runs an operation, and looks at its outputs."""
