@@ -109,7 +109,7 @@ pub fn bits<L: Lane>(
                 );
             }
         }
-        _ => shifted_bits::<L>(backend, x, rule, out, shift),
+        _ => shifted_bits(words_of_bits::<L>, L::SIZE, backend, x, rule, (out, shift)),
     }
 }
 
@@ -129,20 +129,25 @@ fn words_of_bits<L: Lane>(
     }
 }
 
-/// [`bits`] that begin inside a byte. They are computed in a buffer and shifted.
-fn shifted_bits<L: Lane>(
+/// [`words_of_bits`] for one width.
+type WordsOfBits = fn(Option<Backend>, &[u8], &Rule, &mut [[u8; 8]]) -> u64;
+
+/// [`bits`] that begin inside a byte, of elements of `size` bytes. They are computed in a buffer
+/// and shifted.
+fn shifted_bits(
+    words_of_bits: WordsOfBits,
+    size: usize,
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
-    mut out: &mut [u8],
-    shift: usize,
+    (mut out, shift): (&mut [u8], usize),
 ) {
     const WORDS: usize = 64;
-    for x in x.chunks(WORDS * 64 * L::SIZE) {
-        let elements = x.len() / L::SIZE;
+    for x in x.chunks(WORDS * 64 * size) {
+        let elements = x.len() / size;
         let mut words = [[0; 8]; WORDS];
         let words = &mut words[..elements.div_ceil(64)];
-        let bits = words_of_bits::<L>(backend, x, rule, &mut words[..elements / 64]);
+        let bits = words_of_bits(backend, x, rule, &mut words[..elements / 64]);
         if !elements.is_multiple_of(64) {
             words[elements / 64] = bits.to_le_bytes();
         }

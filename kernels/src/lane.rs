@@ -13,7 +13,7 @@ use crate::loops::mask::Mask;
 use crate::loops::nulls::Nulls;
 use crate::loops::position::Position;
 #[cfg(feature = "replace")]
-use crate::loops::replace::{Copying, InPlace};
+use crate::loops::replace::InPlace;
 #[cfg(feature = "stats")]
 use crate::loops::stats::Statistics;
 #[cfg(feature = "stats")]
@@ -90,14 +90,6 @@ mod sealed {
             backend: Option<Backend>,
             x: &mut [u8],
             comparison: &Comparison,
-            codes: &Codes,
-        ) -> usize;
-        #[cfg(feature = "replace")]
-        fn replace_into(
-            backend: Option<Backend>,
-            x: &[u8],
-            comparison: &Comparison,
-            out: &mut [u8],
             codes: &Codes,
         ) -> usize;
         #[cfg(feature = "stats")]
@@ -179,18 +171,6 @@ macro_rules! lanes {
             ) -> usize {
                 static ROW: Row<InPlace<$width>> = row::<InPlace<$width>>();
                 Backend::run::<InPlace<$width>>(backend, &ROW, &[], comparison, (x, codes))
-            }
-
-            #[cfg(feature = "replace")]
-            fn replace_into(
-                backend: Option<Backend>,
-                x: &[u8],
-                comparison: &Comparison,
-                out: &mut [u8],
-                codes: &Codes,
-            ) -> usize {
-                static ROW: Row<Copying<$width>> = row::<Copying<$width>>();
-                Backend::run::<Copying<$width>>(backend, &ROW, x, comparison, (out, codes))
             }
 
             #[cfg(feature = "stats")]

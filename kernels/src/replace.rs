@@ -4,7 +4,7 @@
 use crate::backend::{Backend, Question};
 use crate::codes::{Codes, Values};
 use crate::lane::Lane;
-use crate::loops::replace::{Copying, InPlace};
+use crate::loops::replace::InPlace;
 use crate::rule::{Comparison, Rule};
 use crate::scalar;
 
@@ -24,9 +24,24 @@ pub fn replace<L: Lane>(
     values: Values,
 ) -> usize {
     assert!(nan.size() == L::SIZE, "a rule for elements of another width");
+    replace_by(L::replace, backend, x, nan, values)
+}
+
+/// [`Lane::replace`] for one width.
+type Replace = fn(Option<Backend>, &mut [u8], &Comparison, &Codes) -> usize;
+
+/// [`replace`] for elements of the size of the rule. Not generic, so that it is compiled once.
+#[inline(never)]
+fn replace_by(
+    replace: Replace,
+    backend: Option<Backend>,
+    x: &mut [u8],
+    nan: &Rule,
+    values: Values,
+) -> usize {
     let Some((comparison, codes)) = Codes::new(nan, values) else { return 0 };
-    let whole = x.len() / L::SIZE * L::SIZE;
-    L::replace(backend, &mut x[..whole], &comparison, &codes)
+    let whole = x.len() / nan.size() * nan.size();
+    replace(backend, &mut x[..whole], &comparison, &codes)
 }
 
 /// Like [`replace`], but writes to `out`: a copy of `x`, with NaN and infinities replaced.
@@ -45,24 +60,36 @@ pub fn replace_into<L: Lane>(
     let (elements, results) = (x.len() / L::SIZE, out.len() / L::SIZE);
     assert!(x.len() == out.len(), "{elements} elements, but an output for {results}");
     assert!(nan.size() == L::SIZE, "a rule for elements of another width");
-    let Some((comparison, codes)) = Codes::new(nan, values) else {
-        out.copy_from_slice(x);
-        return 0;
-    };
-    let whole = elements * L::SIZE;
-    out[whole..].copy_from_slice(&x[whole..]);
-    L::replace_into(backend, &x[..whole], &comparison, &mut out[..whole], &codes)
+    replace_into_by(L::replace, backend, x, out, nan, values)
 }
+
+/// [`replace_into`] for elements of the size of the rule.
+#[inline(never)]
+fn replace_into_by(
+    replace: Replace,
+    backend: Option<Backend>,
+    x: &[u8],
+    out: &mut [u8],
+    nan: &Rule,
+    values: Values,
+) -> usize {
+    let codes = Codes::new(nan, values);
+    let mut found = 0;
+    for (x, out) in x.chunks(COPIED).zip(out.chunks_mut(COPIED)) {
+        out.copy_from_slice(x);
+        if let Some((comparison, codes)) = &codes {
+            let whole = out.len() / nan.size() * nan.size();
+            found += replace(backend, &mut out[..whole], comparison, codes);
+        }
+    }
+    found
+}
+
+/// Bytes that are copied, and then searched while they are in the nearest cache.
+const COPIED: usize = 8 << 10;
 
 impl<const W: usize> Question for InPlace<W> {
     fn scalar(_: &[u8], comparison: &Comparison, (x, codes): (&mut [u8], &Codes)) -> usize {
         scalar::replace::<W>(x, comparison, codes)
-    }
-}
-
-impl<const W: usize> Question for Copying<W> {
-    fn scalar(x: &[u8], comparison: &Comparison, (out, codes): (&mut [u8], &Codes)) -> usize {
-        out.copy_from_slice(x);
-        scalar::replace::<W>(out, comparison, codes)
     }
 }

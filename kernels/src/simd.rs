@@ -52,6 +52,10 @@ pub(crate) trait Loop: 'static {
     ) -> Self::Output;
 }
 
+/// A loop of one width: [`Simd::run`] by its address. A function that only calls loops takes these,
+/// so that it is compiled once for all widths.
+pub(crate) type Step<I, O, R> = fn(I, &[u8], &Comparison, O) -> R;
+
 /// A token that proves that the CPU can run the instructions behind it.
 ///
 /// Methods take lines or blocks, never a pointer. All of them are `#[inline(always)]`.
@@ -103,6 +107,10 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
         comparison: &Comparison,
         out: &mut [MaybeUninit<bool>],
     );
+
+    /// Whether [`Simd::put_bits`] compares into mask registers. Then `ONES` is the same as `EQUAL`,
+    /// and `ONES_NOT` is a comparison of its own. If not, it knows no `ONES_NOT`.
+    const BITS_COMPARED: bool = false;
 
     /// Bit `i` of a little-endian word for element `i` of a block, xored with bit `i` of `usual`.
     fn put_bits<const W: usize, const OP: u8>(
@@ -295,23 +303,17 @@ pub(crate) const COUNTED: usize = 4096;
 pub(crate) const GROUP: usize = 1024;
 
 /// The number of bytes before the first cache line of an input, if its elements are aligned; else
-/// 0. At most the length of the input. Loads that cross cache lines take twice the time.
+/// 0. At most the length of the input. `width` is 1, 2, 4 or 8. Loads that cross cache lines take twice the time.
 #[inline(always)]
-pub(crate) fn until_line<const W: usize>(x: &[u8]) -> usize {
+pub(crate) fn until_line(x: &[u8], width: usize) -> usize {
     let head = x.as_ptr().addr().wrapping_neg() % 64;
-    if head.is_multiple_of(W) { head.min(x.len()) } else { 0 }
+    if head & (width - 1) == 0 { head.min(x.len()) } else { 0 }
 }
 
 /// The lines of an input, and the bytes behind the last.
 #[inline(always)]
 pub(crate) fn lines(x: &[u8]) -> (&[Line], &[u8]) {
     x.as_chunks()
-}
-
-/// The first 64 elements of an input, if it has that many.
-#[inline(always)]
-pub(crate) fn first_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
-    x.as_chunks().0.first_chunk()
 }
 
 /// The last 64 elements of an input, if it has that many.

@@ -207,14 +207,11 @@ impl Avx2 {
         let mut bits = 0;
         for half in 0..2 {
             let packed = self.packed::<W, OP>(bytes, half, with);
-            let hits = if OP == op::ONES || OP == op::ONES_NOT {
-                self.equal::<1>(packed, self.splat::<1>(0))
-            } else {
-                packed
-            };
+            let hits =
+                if OP == op::ONES { self.equal::<1>(packed, self.splat::<1>(0)) } else { packed };
             bits |= self.signs(hits) << (32 * half);
         }
-        if OP == op::ONES_NOT { !bits } else { bits }
+        bits
     }
 }
 

@@ -284,6 +284,8 @@ impl Simd for Avx512 {
         }
     }
 
+    const BITS_COMPARED: bool = true;
+
     #[inline(always)]
     fn put_bits<const W: usize, const OP: u8>(
         self,

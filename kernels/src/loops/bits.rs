@@ -19,11 +19,15 @@ impl<const W: usize> Loop for Plain<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
         let (usual, words) = (comparison.usual_bits(), out.len());
         match comparison.operation() {
+            Operation::Ones if !I::BITS_COMPARED => {
+                plain::<I, W, { op::ONES }>(isa, x, comparison, usual, out)
+            }
             Operation::Ones if comparison.negate() => {
                 plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, 0, out)
             }
-            Operation::Ones => plain::<I, W, { op::ONES }>(isa, x, comparison, 0, out),
-            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, comparison, usual, out),
+            Operation::Ones | Operation::Equal => {
+                plain::<I, W, { op::EQUAL }>(isa, x, comparison, usual, out)
+            }
             Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, comparison, usual, out),
         }
         rest::<I, W>(isa, x, comparison, words)

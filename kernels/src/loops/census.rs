@@ -33,7 +33,7 @@ use super::position::Find;
 use super::skip::{GROUP, Look, Skip, may_hit, run_end, special};
 use crate::census::Occurrences;
 use crate::rule::Comparison;
-use crate::simd::{COUNTED, Loop, Simd, lines};
+use crate::simd::{COUNTED, Loop, Simd, Step, lines};
 
 /// The counts of NaN, +Inf and -Inf, in this order.
 pub(crate) type Three = [usize; 3];
@@ -129,34 +129,60 @@ impl<const W: usize> Loop for Census<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> ClassCounts {
-        let mut taken = ClassCounts::default();
         if x.len() < 64 * W && isa.run::<Few<W>>(x, &nan.special(), ()) == 0 {
+            return ClassCounts::default();
+        }
+        let clean = isa.run::<Skip<W>>(x, nan, Look::Special);
+        if clean == x.len() {
+            return ClassCounts::default();
+        }
+        let parts = &Parts {
+            skip: I::run::<Skip<W>>,
+            classify: I::run::<Classify<W>>,
+            find: I::run::<Find<W>>,
+        };
+        census(isa, x, nan, W.trailing_zeros(), clean, parts)
+    }
+}
+
+/// The loops of a census.
+struct Parts<I> {
+    skip: Step<I, Look, usize>,
+    classify: Step<I, (), Three>,
+    find: Step<I, (), Option<usize>>,
+}
+
+/// The census of an input that begins with `clean` bytes of finite elements, and is longer. An
+/// element has `1 << shift` bytes.
+#[inline(never)]
+fn census<I: Simd>(
+    isa: I,
+    x: &[u8],
+    nan: &Comparison,
+    shift: u32,
+    clean: usize,
+    parts: &Parts<I>,
+) -> ClassCounts {
+    let mut taken = ClassCounts::default();
+    let (mut done, mut run) = (clean, GROUP);
+    loop {
+        let end = run_end(x, 1 << shift, done, run);
+        let three = (parts.classify)(isa, &x[done..end], nan, ());
+        for (class, more) in three.into_iter().enumerate() {
+            if more != 0 && taken.three[class] == 0 {
+                let first = (parts.find)(isa, &x[done..end], &nan.class(class), ());
+                taken.first[class] = (done >> shift) + first.unwrap_or(0);
+            }
+            taken.three[class] += more;
+        }
+        if end == x.len() {
             return taken;
         }
-        let (mut done, mut run) = (0, GROUP);
-        loop {
-            let clean = isa.run::<Skip<W>>(&x[done..], nan, Look::Special);
-            done += clean;
-            if done == x.len() {
-                return taken;
-            }
-            if clean != 0 {
-                run = GROUP;
-            }
-            let end = run_end::<W>(x, done, run);
-            let three = isa.run::<Classify<W>>(&x[done..end], nan, ());
-            for (class, more) in three.into_iter().enumerate() {
-                if more != 0 && taken.three[class] == 0 {
-                    let first = isa.run::<Find<W>>(&x[done..end], &nan.class(class), ());
-                    taken.first[class] = done / W + first.unwrap_or(0);
-                }
-                taken.three[class] += more;
-            }
-            if end == x.len() {
-                return taken;
-            }
-            run = next_run(three.into_iter().sum(), end - done);
-            done = end;
+        let clean = (parts.skip)(isa, &x[end..], nan, Look::Special);
+        run = if clean == 0 { next_run(three.into_iter().sum(), end - done) } else { GROUP };
+        done = end + clean;
+        if done == x.len() {
+            return taken;
         }
     }
 }

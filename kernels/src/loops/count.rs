@@ -35,7 +35,7 @@
 use super::bits::Few;
 use super::skip::{GROUP, Look, Skip, longer, run_end};
 use crate::rule::{Comparison, Operation};
-use crate::simd::{COUNTED, Loop, Simd, lines, op};
+use crate::simd::{COUNTED, Loop, Simd, Step, lines, op};
 
 /// Counts the hits of a positive comparison, element by element.
 pub(crate) struct Exact<const W: usize>;
@@ -91,29 +91,43 @@ impl<const W: usize> Loop for Count<W> {
             let bits = isa.run::<Few<W>>(x, comparison, ());
             return Counted { hits: bits.count_ones() as usize, from: 0 };
         }
-        let mut counted = Counted { hits: 0, from: 0 };
-        let (mut done, mut run) = (0, GROUP);
-        loop {
-            let clean = isa.run::<Skip<W>>(&x[done..], comparison, Look::Hits);
-            done += clean;
-            if done == x.len() {
-                return counted;
-            }
-            if clean != 0 {
-                run = GROUP;
-            }
-            let end = run_end::<W>(x, done, run);
-            let hits = isa.run::<Exact<W>>(&x[done..end], comparison, ());
-            if hits != 0 && counted.hits == 0 {
-                counted.from = done / W;
-            }
-            counted.hits += hits;
-            if end == x.len() {
-                return counted;
-            }
-            run = next_run(hits, end - done);
-            done = end;
+        let (skip, exact) = (I::run::<Skip<W>>, I::run::<Exact<W>>);
+        count(isa, x, comparison, W.trailing_zeros(), skip, exact)
+    }
+}
+
+/// [`Count`] from 64 elements on. An element has `1 << shift` bytes.
+#[inline(never)]
+fn count<I: Simd>(
+    isa: I,
+    x: &[u8],
+    comparison: &Comparison,
+    shift: u32,
+    skip: Step<I, Look, usize>,
+    exact: Step<I, (), usize>,
+) -> Counted {
+    let mut counted = Counted { hits: 0, from: 0 };
+    let (mut done, mut run) = (0, GROUP);
+    loop {
+        let clean = skip(isa, &x[done..], comparison, Look::Hits);
+        done += clean;
+        if done == x.len() {
+            return counted;
         }
+        if clean != 0 {
+            run = GROUP;
+        }
+        let end = run_end(x, 1 << shift, done, run);
+        let hits = exact(isa, &x[done..end], comparison, ());
+        if hits != 0 && counted.hits == 0 {
+            counted.from = done >> shift;
+        }
+        counted.hits += hits;
+        if end == x.len() {
+            return counted;
+        }
+        run = next_run(hits, end - done);
+        done = end;
     }
 }
 

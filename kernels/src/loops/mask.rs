@@ -53,7 +53,7 @@ use core::mem::MaybeUninit;
 
 use super::skip::{clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Block, Loop, Simd, Slots, first_block, lines, op, until_line};
+use crate::simd::{Block, Loop, Simd, Slots, lines, op, until_line};
 
 /// Compares every element.
 pub(crate) struct Plain<const W: usize>;
@@ -88,49 +88,34 @@ impl<const W: usize> Loop for Plain<W> {
 }
 
 #[inline(always)]
+#[expect(unsafe_code, reason = "blocks that overlap")]
 fn plain<I: Simd, const W: usize, const OP: u8>(
     isa: I,
     x: &[u8],
     comparison: &Comparison,
     out: &mut [MaybeUninit<bool>],
 ) {
+    // A turn of the loop costs as much as a block of narrow elements.
+    let blocks = match W {
+        1 => 4,
+        2 => 2,
+        _ => 1,
+    };
     let with = isa.with::<W>(comparison);
-    let head = if x.len() < ALIGN_FROM { 0 } else { until_line::<W>(x) / W };
-    let done = head
-        + match W {
-            1 | 2 => rounds::<I, W, OP, 2>(isa, &x[head * W..], with, &mut out[head..]),
-            _ => rounds::<I, W, OP, 1>(isa, &x[head * W..], with, &mut out[head..]),
-        };
-    // The elements before and behind these blocks, in blocks that overlap them. One loop for both,
-    // so that the code of a block is compiled once.
-    let mut at = if head == 0 { done } else { 0 };
+    let head = if x.len() < ALIGN_FROM { 0 } else { until_line(x, W) / W };
+    let (x, last) = (&x[..out.len() * W], out.len() - 64);
+    let (mut at, mut next) = (0, if head == 0 { blocks * 64 } else { head });
     while at < out.len() {
-        let here = at.min(out.len() - 64);
-        if let (Some(x), Some(out)) = (x.get(here * W..), out.get_mut(here..))
-            && let (Some(block), Some(slots)) = (first_block(x), out.first_chunk_mut())
-        {
+        for block in 0..blocks {
+            let at = last.min(at + block * 64);
+            // SAFETY: 64 elements of `x` and 64 slots of `out` begin at `at`, which is at most
+            // `last`.
+            let (block, slots) =
+                unsafe { (&*x.as_ptr().add(at * W).cast(), &mut *out.as_mut_ptr().add(at).cast()) };
             isa.store::<W, OP>(block, with, slots);
         }
-        at = if at == 0 && head != 0 { done } else { at + 64 };
+        (at, next) = (next, next + blocks * 64);
     }
-}
-
-/// Whole rounds of `ROUND` blocks. Returns the number of elements.
-#[inline(always)]
-fn rounds<I: Simd, const W: usize, const OP: u8, const ROUND: usize>(
-    isa: I,
-    x: &[u8],
-    with: I::With,
-    out: &mut [MaybeUninit<bool>],
-) -> usize {
-    let rounds = lines(x).0.as_chunks::<W>().0.as_chunks::<ROUND>().0;
-    let places = out.as_chunks_mut::<64>().0.as_chunks_mut::<ROUND>().0;
-    for (round, place) in rounds.iter().zip(places) {
-        for (block, slots) in round.iter().zip(place) {
-            isa.store::<W, OP>(block, with, slots);
-        }
-    }
-    rounds.len() * ROUND * 64
 }
 
 /// Inverts every answer, for rules that no format has.

@@ -31,7 +31,7 @@
 
 use super::skip::{GROUP, Look, Skip};
 use crate::rule::{Comparison, Screen};
-use crate::simd::{Loop, Simd, lines, until_line};
+use crate::simd::{Loop, Simd, Step, lines, until_line};
 
 /// Compares every element until one is a hit.
 pub(crate) struct Find<const W: usize>;
@@ -85,33 +85,34 @@ impl<const W: usize> Loop for Position<W> {
         if x.len() < 512 || comparison.negate() || comparison.screen() == Screen::None {
             isa.run::<Find<W>>(x, comparison, ())
         } else {
-            isa.run::<Screened<W>>(x, comparison, ())
+            let (skip, find) = (I::run::<Skip<W>>, I::run::<Find<W>>);
+            screened(isa, x, comparison, W.trailing_zeros(), skip, find)
         }
     }
 }
 
-/// Skips groups without a hit. Separate from [`Position`]: a hit in the first line would have to
-/// wait while this loop saves registers. The first line has no hit.
-struct Screened<const W: usize>;
-
-impl<const W: usize> Loop for Screened<W> {
-    type Out<'o> = ();
-    type Output = Option<usize>;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
-        let mut rest = x.get(until_line::<W>(x)..).unwrap_or_default();
-        loop {
-            let clean = isa.run::<Skip<W>>(rest, comparison, Look::Hits);
-            rest = rest.get(clean..).unwrap_or_default();
-            if rest.is_empty() {
-                return None;
-            }
-            let (group, behind) = rest.split_at_checked(GROUP).unwrap_or((rest, &[]));
-            if let Some(at) = isa.run::<Find<W>>(group, comparison, ()) {
-                return Some((x.len() - rest.len()) / W + at);
-            }
-            rest = behind;
+/// Skips groups without a hit. The first line has no hit. Separate from [`Position`]: a hit there
+/// would have to wait while this function saves registers. An element has `1 << shift` bytes.
+#[inline(never)]
+fn screened<I: Simd>(
+    isa: I,
+    x: &[u8],
+    comparison: &Comparison,
+    shift: u32,
+    skip: Step<I, Look, usize>,
+    find: Step<I, (), Option<usize>>,
+) -> Option<usize> {
+    let mut rest = x.get(until_line(x, 1 << shift)..).unwrap_or_default();
+    loop {
+        let clean = skip(isa, rest, comparison, Look::Hits);
+        rest = rest.get(clean..).unwrap_or_default();
+        if rest.is_empty() {
+            return None;
         }
+        let (group, behind) = rest.split_at_checked(GROUP).unwrap_or((rest, &[]));
+        if let Some(at) = find(isa, group, comparison, ()) {
+            return Some(((x.len() - rest.len()) >> shift) + at);
+        }
+        rest = behind;
     }
 }

@@ -65,30 +65,3 @@ impl<const W: usize> Loop for InPlace<W> {
         }
     }
 }
-
-/// Copies, and replaces in the copy while it is in the nearest cache.
-pub(crate) struct Copying<const W: usize>;
-
-impl<const W: usize> Loop for Copying<W> {
-    /// As long as the input.
-    type Out<'o> = (&'o mut [u8], &'o Codes);
-    type Output = usize;
-
-    #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        x: &[u8],
-        comparison: &Comparison,
-        (out, codes): (&mut [u8], &Codes),
-    ) -> usize {
-        let mut found = 0;
-        for (x, out) in x.chunks(PIECE).zip(out.chunks_mut(PIECE)) {
-            out.copy_from_slice(x);
-            found += isa.run::<InPlace<W>>(&[], comparison, (out, codes));
-        }
-        found
-    }
-}
-
-/// Bytes that are copied before they are searched.
-const PIECE: usize = 8 << 10;

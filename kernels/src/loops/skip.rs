@@ -83,7 +83,7 @@ pub(super) fn clean_head<I: Simd, const W: usize, const FLIP: bool>(
     x: &[u8],
     screen: I::Screen,
 ) -> Option<usize> {
-    let (head, first) = (until_line::<W>(x), lines(x).0.get(..2)?);
+    let (head, first) = (until_line(x, W), lines(x).0.get(..2)?);
     (head == 0 || !may_hit::<I, W, FLIP>(isa, first, screen)).then_some(head)
 }
 
@@ -133,7 +133,7 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: 
         Some(first) if !may_hit::<I, W, FLIP>(isa, first, with) => {}
         _ => return 0,
     }
-    let mut done = until_line::<W>(x);
+    let mut done = until_line(x, W);
     // Not a closure: it might not be inlined, and then would not be compiled for the instruction
     // set.
     for group in lines(x.get(done..).unwrap_or_default()).0.as_chunks::<{ GROUP / 64 }>().0 {
@@ -155,9 +155,9 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: 
 /// Where a run without a screen ends: after `run` bytes or up to 64 bytes earlier, at a cache line
 /// if one follows, or at the end of `x`. `run` is at least 1 KiB.
 #[inline(always)]
-pub(super) fn run_end<const W: usize>(x: &[u8], from: usize, run: usize) -> usize {
+pub(super) fn run_end(x: &[u8], width: usize, from: usize, run: usize) -> usize {
     match x.get(from + run..) {
-        Some(rest) if until_line::<W>(rest) != 0 => from + run + until_line::<W>(rest) - 64,
+        Some(rest) if until_line(rest, width) != 0 => from + run + until_line(rest, width) - 64,
         Some(_) => from + run,
         None => x.len(),
     }

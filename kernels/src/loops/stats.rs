@@ -180,7 +180,7 @@ impl<const W: usize> Loop for Statistics<W> {
         tally.from = [first; 2];
         let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
         // First what stands before the first line of the cache, and four lines.
-        let (mut done, mut run) = (0, until_line::<W>(x) + FIRST);
+        let (mut done, mut run) = (0, until_line(x, W) + FIRST);
         let (mut expect, screened) = (expect::NORMAL, isa.screened_from::<W>());
         loop {
             if done >= screened {

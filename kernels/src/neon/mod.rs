@@ -278,9 +278,7 @@ impl Simd for Neon {
         usual: u64,
         word: &mut [u8; 8],
     ) {
-        let bits = self.bits::<W, OP>(block, with);
-        let bits = if OP == op::ONES_NOT { !bits } else { bits };
-        *word = (bits ^ usual).to_le_bytes();
+        *word = (self.bits::<W, OP>(block, with) ^ usual).to_le_bytes();
     }
 
     #[inline(always)]
