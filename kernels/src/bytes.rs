@@ -7,8 +7,16 @@ use crate::census::{Census, Occurrences};
 #[cfg(feature = "replace")]
 use crate::codes::Values;
 use crate::entry;
+use crate::lane::Loops;
 use crate::out::MaskOut;
 use crate::rule::Rule;
+
+/// Of the loops for elements of 1, 2, 4 and 8 bytes: those for elements of this rule, with the size.
+/// If the rule has no size, any: the entries compare the sizes.
+fn of_width<T: Copy>(rule: &Rule, widths: [T; 4]) -> (T, usize) {
+    let i = rule.size().trailing_zeros() as usize % 4;
+    (widths[i], 1 << i)
+}
 
 /// [`crate::typed::mask`].
 ///
@@ -16,12 +24,8 @@ use crate::rule::Rule;
 /// If `out` is not as long as `x` has whole elements; nothing is written then.
 #[track_caller]
 pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    match rule.size() {
-        1 => entry::mask::<u8>(backend, x, rule, out),
-        2 => entry::mask::<u16>(backend, x, rule, out),
-        4 => entry::mask::<u32>(backend, x, rule, out),
-        _ => entry::mask::<u64>(backend, x, rule, out),
-    }
+    let (ask, size) = of_width(rule, [u8::mask, u16::mask, u32::mask, u64::mask]);
+    entry::mask_by(ask, size, backend, x, rule, out);
 }
 
 /// [`crate::typed::mask_uninit`].
@@ -35,12 +39,8 @@ pub fn mask_uninit<'o>(
     rule: &Rule,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    match rule.size() {
-        1 => entry::mask_uninit::<u8>(backend, x, rule, out),
-        2 => entry::mask_uninit::<u16>(backend, x, rule, out),
-        4 => entry::mask_uninit::<u32>(backend, x, rule, out),
-        _ => entry::mask_uninit::<u64>(backend, x, rule, out),
-    }
+    let (ask, size) = of_width(rule, [u8::mask, u16::mask, u32::mask, u64::mask]);
+    entry::mask_uninit_by(ask, size, backend, x, rule, out)
 }
 
 /// [`crate::typed::bits`].
@@ -49,56 +49,39 @@ pub fn mask_uninit<'o>(
 /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
 #[track_caller]
 pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
-    match rule.size() {
-        1 => entry::bits::<u8>(backend, x, rule, out, offset),
-        2 => entry::bits::<u16>(backend, x, rule, out, offset),
-        4 => entry::bits::<u32>(backend, x, rule, out, offset),
-        _ => entry::bits::<u64>(backend, x, rule, out, offset),
-    }
+    let (ask, size) = of_width(rule, [u8::bits, u16::bits, u32::bits, u64::bits]);
+    entry::bits_by(ask, size, backend, x, rule, (out, offset));
 }
 
 /// [`crate::typed::position`].
 #[must_use]
 pub fn position(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
-    match rule.size() {
-        1 => entry::position::<u8>(backend, x, rule),
-        2 => entry::position::<u16>(backend, x, rule),
-        4 => entry::position::<u32>(backend, x, rule),
-        _ => entry::position::<u64>(backend, x, rule),
-    }
+    let (ask, size) = of_width(rule, [u8::position, u16::position, u32::position, u64::position]);
+    entry::position_by(ask, size, backend, x, rule)
 }
 
 /// [`crate::typed::count`].
 #[must_use]
 pub fn count(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    match rule.size() {
-        1 => entry::count::<u8>(backend, x, rule),
-        2 => entry::count::<u16>(backend, x, rule),
-        4 => entry::count::<u32>(backend, x, rule),
-        _ => entry::count::<u64>(backend, x, rule),
-    }
+    let (ask, size) = of_width(rule, [u8::count, u16::count, u32::count, u64::count]);
+    entry::count_by(ask, size, backend, x, rule)
 }
 
 /// [`crate::typed::occurrences`].
 #[must_use]
 pub fn occurrences(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    match rule.size() {
-        1 => entry::occurrences::<u8>(backend, x, rule),
-        2 => entry::occurrences::<u16>(backend, x, rule),
-        4 => entry::occurrences::<u32>(backend, x, rule),
-        _ => entry::occurrences::<u64>(backend, x, rule),
-    }
+    let (count, size) = of_width(rule, [u8::count, u16::count, u32::count, u64::count]);
+    let (position, _) = of_width(rule, [u8::position, u16::position, u32::position, u64::position]);
+    entry::occurrences_by((count, position), size, backend, x, rule)
 }
 
 /// [`crate::typed::census`].
 #[must_use]
 pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
-    match nan.size() {
-        1 => entry::census::<u8>(backend, x, nan),
-        2 => entry::census::<u16>(backend, x, nan),
-        4 => entry::census::<u32>(backend, x, nan),
-        _ => entry::census::<u64>(backend, x, nan),
-    }
+    let (ask, size) = of_width(nan, [u8::census, u16::census, u32::census, u64::census]);
+    let (count, _) = of_width(nan, [u8::count, u16::count, u32::count, u64::count]);
+    let (position, _) = of_width(nan, [u8::position, u16::position, u32::position, u64::position]);
+    entry::census_by(ask, (count, position), size, backend, x, nan)
 }
 
 /// [`crate::typed::replace`].

@@ -17,9 +17,13 @@ const PIECE: usize = 1024;
 const NEAR: usize = 64;
 
 /// [`crate::lane::Loops::mask`] of one width, which writes all results.
-type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
+pub(crate) type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
 /// [`crate::lane::Loops::bits`] of one width.
-type Bits = fn(Option<Backend>, &[u8], &Comparison, &mut [[u8; 8]]) -> u64;
+pub(crate) type Bits = fn(Option<Backend>, &[u8], &Comparison, &mut [[u8; 8]]) -> u64;
+/// [`crate::lane::Loops::position`] of one width.
+pub(crate) type Position = fn(Option<Backend>, &[u8], &Comparison) -> Option<usize>;
+/// [`crate::lane::Loops::count`] of one width.
+pub(crate) type Count = fn(Option<Backend>, &[u8], &Comparison) -> Counted;
 
 /// Both comparisons of a rule, from the first. Both are negated if the first is negated.
 fn both(nan: &Comparison) -> [Comparison; 2] {
@@ -43,7 +47,7 @@ pub(crate) fn mask(
         ask(backend, x, &nan, out);
         ask(backend, x, &inf, others);
         for (slot, other) in out.iter_mut().zip(others) {
-            // SAFETY: `ask` is `Loops::mask` of a lane (the only callers), which has written a
+            // SAFETY: `ask` is `Loops::mask` of a lane (all callers pass one), which has written a
             // result for each element, to both.
             let (a, b) = unsafe { (slot.assume_init(), other.assume_init()) };
             slot.write(if nan.negate() { a & b } else { a | b });
@@ -78,7 +82,7 @@ pub(crate) fn bits(
 /// The index of the first hit.
 #[inline(never)]
 pub(crate) fn position(
-    ask: fn(Option<Backend>, &[u8], &Comparison) -> Option<usize>,
+    ask: Position,
     backend: Option<Backend>,
     x: &[u8],
     nan: &Comparison,
@@ -122,12 +126,7 @@ fn neither(eight: &[u8], nan: &Comparison, inf: &Comparison) -> bool {
 
 /// The number of hits. The comparison must not be negated.
 #[inline(never)]
-pub(crate) fn count(
-    ask: fn(Option<Backend>, &[u8], &Comparison) -> Counted,
-    backend: Option<Backend>,
-    x: &[u8],
-    nan: &Comparison,
-) -> usize {
+pub(crate) fn count(ask: Count, backend: Option<Backend>, x: &[u8], nan: &Comparison) -> usize {
     let both = both(nan);
     x.chunks(64 * PIECE)
         .map(|x| both.iter().map(|one| ask(backend, x, one).hits).sum::<usize>())

@@ -1,7 +1,9 @@
 //! The entry of each question: checks the arguments and answers constant rules.
 //!
 //! An entry is generic over the width of an element, so a caller that knows the width links only
-//! the loops of that width. [`crate::bytes`] has the same entries for other callers.
+//! the loops of that width. Behind each entry stands a function whose name ends in `_by`. Its first
+//! arguments are the loops and the size of an element: [`crate::bytes`], for other callers, chooses
+//! them at run time.
 
 use core::mem::MaybeUninit;
 
@@ -9,16 +11,17 @@ use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::either;
 use crate::lane::Lane;
+use crate::loops::census::ClassCounts;
 use crate::out::MaskOut;
 use crate::rule::{Comparison, Rule};
 
 /// The bytes of the whole elements.
 #[inline(always)]
 #[track_caller]
-fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
-    assert!(rule.size() == L::SIZE, "a rule for elements of another width");
-    let elements = x.len() / L::SIZE;
-    (&x[..elements * L::SIZE], elements)
+fn whole<'x>(size: usize, x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
+    assert!(rule.size() == size, "a rule for elements of another width");
+    let elements = x.len() / size;
+    (&x[..elements * size], elements)
 }
 
 /// One byte per element of `x`: 1 where the rule holds, otherwise 0. `None` means the active
@@ -30,26 +33,28 @@ fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
 #[inline]
 #[track_caller]
 pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    let (x, elements) = whole::<L>(x, rule);
+    mask_by(L::mask, L::SIZE, backend, x, rule, out);
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn mask_by(
+    ask: either::Mask,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+    out: MaskOut<'_>,
+) {
+    let (x, elements) = whole(size, x, rule);
     if elements != out.len() {
         wrong_length(elements, out.len());
     }
     match rule {
-        Rule::Comparison(comparison) => L::mask(backend, x, comparison, out.slots()),
+        Rule::Comparison(comparison) => ask(backend, x, comparison, out.slots()),
         Rule::Constant { answer, .. } => out.fill(*answer),
-        Rule::Either(nan) => either_mask::<L>(backend, x, nan, out.slots()),
+        Rule::Either(nan) => either::mask(ask, backend, x, nan, out.slots()),
     }
-}
-
-/// By the rule of two comparisons. Not inlined, so that other calls save no registers.
-#[inline(never)]
-fn either_mask<L: Lane>(
-    backend: Option<Backend>,
-    x: &[u8],
-    nan: &Comparison,
-    out: &mut [MaybeUninit<bool>],
-) {
-    either::mask(L::mask, backend, x, nan, out);
 }
 
 /// Like [`mask`], into memory that need not be initialised. Returns the initialised memory.
@@ -58,15 +63,28 @@ fn either_mask<L: Lane>(
 /// As [`mask`].
 #[inline]
 #[track_caller]
-#[expect(unsafe_code, reason = "all results are written")]
 pub fn mask_uninit<'o, L: Lane>(
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    mask::<L>(backend, x, rule, MaskOut::from(&mut *out));
-    // SAFETY: same length, size and alignment; `mask` has checked that `out` is as long as `x` has
+    mask_uninit_by(L::mask, L::SIZE, backend, x, rule, out)
+}
+
+#[inline(always)]
+#[track_caller]
+#[expect(unsafe_code, reason = "all results are written")]
+pub(crate) fn mask_uninit_by<'o>(
+    ask: either::Mask,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+    out: &'o mut [MaybeUninit<bool>],
+) -> &'o mut [bool] {
+    mask_by(ask, size, backend, x, rule, MaskOut::from(&mut *out));
+    // SAFETY: same length, size and alignment; `mask_by` has checked that `out` is as long as `x` has
     // elements and has written a result for every element.
     unsafe { &mut *(core::ptr::from_mut(out) as *mut [bool]) }
 }
@@ -86,7 +104,20 @@ pub fn bits<L: Lane>(
     out: &mut [u8],
     offset: usize,
 ) {
-    let (x, elements) = whole::<L>(x, rule);
+    bits_by(L::bits, L::SIZE, backend, x, rule, (out, offset));
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn bits_by(
+    ask: either::Bits,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+    (out, offset): (&mut [u8], usize),
+) {
+    let (x, elements) = whole(size, x, rule);
     // In bytes, so that nothing overflows.
     let (first, shift) = (offset / 8, offset % 8);
     let end = first.saturating_add(elements / 8).saturating_add((elements % 8 + shift).div_ceil(8));
@@ -99,7 +130,7 @@ pub fn bits<L: Lane>(
             // The eighth byte comes from `rest` if the last elements reach into it, and otherwise
             // from `last`.
             let (words, rest) = words.split_at_mut(elements / 64);
-            let bits = words_of_bits::<L>(backend, x, rule, words);
+            let bits = words_of_bits(ask, backend, x, rule, words);
             if !elements.is_multiple_of(64) {
                 merge(
                     if rest.is_empty() { last } else { rest.as_flattened_mut() },
@@ -109,14 +140,15 @@ pub fn bits<L: Lane>(
                 );
             }
         }
-        _ => shifted_bits(words_of_bits::<L>, L::SIZE, backend, x, rule, (out, shift)),
+        _ => shifted_bits(ask, size, backend, x, rule, (out, shift)),
     }
 }
 
 /// A word for each 64 elements, by a rule that is not constant. The bits of the last elements are
 /// returned.
 #[inline]
-fn words_of_bits<L: Lane>(
+fn words_of_bits(
+    ask: either::Bits,
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
@@ -124,18 +156,15 @@ fn words_of_bits<L: Lane>(
 ) -> u64 {
     match rule {
         Rule::Constant { .. } => 0,
-        Rule::Comparison(comparison) => L::bits(backend, x, comparison, words),
-        Rule::Either(nan) => either::bits(L::bits, backend, x, nan, words),
+        Rule::Comparison(comparison) => ask(backend, x, comparison, words),
+        Rule::Either(nan) => either::bits(ask, backend, x, nan, words),
     }
 }
-
-/// [`words_of_bits`] for one width.
-type WordsOfBits = fn(Option<Backend>, &[u8], &Rule, &mut [[u8; 8]]) -> u64;
 
 /// [`bits`] that begin inside a byte, of elements of `size` bytes. They are computed in a buffer
 /// and shifted.
 fn shifted_bits(
-    words_of_bits: WordsOfBits,
+    ask: either::Bits,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -147,7 +176,7 @@ fn shifted_bits(
         let elements = x.len() / size;
         let mut words = [[0; 8]; WORDS];
         let words = &mut words[..elements.div_ceil(64)];
-        let bits = words_of_bits(backend, x, rule, &mut words[..elements / 64]);
+        let bits = words_of_bits(ask, backend, x, rule, &mut words[..elements / 64]);
         if !elements.is_multiple_of(64) {
             words[elements / 64] = bits.to_le_bytes();
         }
@@ -192,11 +221,22 @@ pub(crate) fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift
 #[inline]
 #[must_use]
 pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
-    let (x, elements) = whole::<L>(x, rule);
+    position_by(L::position, L::SIZE, backend, x, rule)
+}
+
+#[inline(always)]
+pub(crate) fn position_by(
+    ask: either::Position,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> Option<usize> {
+    let (x, elements) = whole(size, x, rule);
     match rule {
         Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
-        Rule::Comparison(comparison) => L::position(backend, x, comparison),
-        Rule::Either(nan) => either::position(L::position, backend, x, nan),
+        Rule::Comparison(comparison) => ask(backend, x, comparison),
+        Rule::Either(nan) => either::position(ask, backend, x, nan),
     }
 }
 
@@ -207,18 +247,27 @@ pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Opt
 #[inline]
 #[must_use]
 pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    let (x, elements) = whole::<L>(x, rule);
+    count_by(L::count, L::SIZE, backend, x, rule)
+}
+
+#[inline(always)]
+pub(crate) fn count_by(
+    ask: either::Count,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> usize {
+    let (x, elements) = whole(size, x, rule);
     match rule {
         Rule::Constant { answer, .. } => usize::from(*answer) * elements,
         // Counts the complement: groups without a hit are skipped.
         Rule::Comparison(comparison) if comparison.negate() => {
-            elements - L::count(backend, x, &comparison.not()).hits
+            elements - ask(backend, x, &comparison.not()).hits
         }
-        Rule::Comparison(comparison) => L::count(backend, x, comparison).hits,
-        Rule::Either(nan) if nan.negate() => {
-            elements - either::count(L::count, backend, x, &nan.not())
-        }
-        Rule::Either(nan) => either::count(L::count, backend, x, nan),
+        Rule::Comparison(comparison) => ask(backend, x, comparison).hits,
+        Rule::Either(nan) if nan.negate() => elements - either::count(ask, backend, x, &nan.not()),
+        Rule::Either(nan) => either::count(ask, backend, x, nan),
     }
 }
 
@@ -230,27 +279,34 @@ pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize 
 #[inline]
 #[must_use]
 pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
+    occurrences_by((L::count, L::position), L::SIZE, backend, x, rule)
+}
+
+#[inline(always)]
+pub(crate) fn occurrences_by(
+    (count, position): (either::Count, either::Position),
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> Occurrences {
     if let Rule::Comparison(comparison) = rule
         && !comparison.negate()
     {
-        let (x, _) = whole::<L>(x, rule);
-        let counted = L::count(backend, x, comparison);
-        return class::<L>(backend, x, comparison, counted.hits, counted.from);
+        let (x, _) = whole(size, x, rule);
+        let counted = count(backend, x, comparison);
+        let first = if counted.hits == 0 {
+            None
+        } else {
+            let rest = &x[counted.from * size..];
+            position(backend, rest, comparison).map(|first| counted.from + first)
+        };
+        return Occurrences { count: counted.hits, first };
     }
-    Occurrences { count: count::<L>(backend, x, rule), first: position::<L>(backend, x, rule) }
-}
-
-/// A class of `count` elements. The first is at element `from` or later.
-#[inline(never)]
-fn class<L: Lane>(
-    backend: Option<Backend>,
-    x: &[u8],
-    comparison: &Comparison,
-    count: usize,
-    from: usize,
-) -> Occurrences {
-    let find = || L::position(backend, &x[from * L::SIZE..], comparison).map(|first| from + first);
-    Occurrences { count, first: if count == 0 { None } else { find() } }
+    Occurrences {
+        count: count_by(count, size, backend, x, rule),
+        first: position_by(position, size, backend, x, rule),
+    }
 }
 
 /// NaN, +Inf and -Inf in one pass, by the rule for NaN. If this rule is [`Rule::greater`] with
@@ -262,13 +318,31 @@ fn class<L: Lane>(
 #[inline]
 #[must_use]
 pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
+    census_by(L::census, (L::count, L::position), L::SIZE, backend, x, nan)
+}
+
+/// [`crate::lane::Loops::census`] of one width.
+type Classes = fn(Option<Backend>, &[u8], &Comparison) -> ClassCounts;
+
+#[inline(always)]
+pub(crate) fn census_by(
+    ask: Classes,
+    without_infinity: (either::Count, either::Position),
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    nan: &Rule,
+) -> Census {
     match nan {
         Rule::Comparison(comparison) if comparison.is_ieee() => {
-            let (x, _) = whole::<L>(x, nan);
-            let taken = L::census(backend, x, comparison);
+            let (x, _) = whole(size, x, nan);
+            let taken = ask(backend, x, comparison);
             Census { nan: taken.class(0), pos_inf: taken.class(1), neg_inf: taken.class(2) }
         }
-        _ => Census { nan: occurrences::<L>(backend, x, nan), ..Census::default() },
+        _ => Census {
+            nan: occurrences_by(without_infinity, size, backend, x, nan),
+            ..Census::default()
+        },
     }
 }
 

@@ -20,11 +20,11 @@
 //!         return store_few(x, out)                        AVX-512: masked loads and stores; AVX2:
 //!                                                         registers that overlap; NEON: a block
 //!                                                         filled up with zeros
-//!     for each block from the first cache line of x on:   from 4 KiB on, if elements are aligned
-//!         store(block)
-//!     store(the first 64 elements)                        if they begin before a cache line
-//!     store(the last 64 elements)                         both overlap blocks that are done, so
-//!                                                         no loop goes element by element
+//!     store(the first 64 elements)
+//!     for each block behind them:                         from 4 KiB on from the first cache line
+//!         store(block)                                    on, if elements are aligned
+//!     store(the last 64 elements)                         may overlap blocks that are done, so no
+//!                                                         loop goes element by element
 //! ```
 //!
 //! `store` of NaN in f32 (`W` = 4):
