@@ -136,17 +136,17 @@ impl<const W: usize> Loop for Census<W> {
         if clean == x.len() {
             return ClassCounts::default();
         }
-        let parts = &Parts {
+        let steps = &Steps {
             skip: I::run::<Skip<W>>,
             classify: I::run::<Classify<W>>,
             find: I::run::<Find<W>>,
         };
-        census(isa, x, nan, W.trailing_zeros(), clean, parts)
+        census(isa, x, nan, W.trailing_zeros(), clean, steps)
     }
 }
 
 /// The loops of a census.
-struct Parts<I> {
+struct Steps<I> {
     skip: Step<I, Look, usize>,
     classify: Step<I, (), Three>,
     find: Step<I, (), Option<usize>>,
@@ -161,16 +161,16 @@ fn census<I: Simd>(
     nan: &Comparison,
     shift: u32,
     clean: usize,
-    parts: &Parts<I>,
+    steps: &Steps<I>,
 ) -> ClassCounts {
     let mut taken = ClassCounts::default();
     let (mut done, mut run) = (clean, GROUP);
     loop {
         let end = run_end(x, 1 << shift, done, run);
-        let three = (parts.classify)(isa, &x[done..end], nan, ());
+        let three = (steps.classify)(isa, &x[done..end], nan, ());
         for (class, more) in three.into_iter().enumerate() {
             if more != 0 && taken.three[class] == 0 {
-                let first = (parts.find)(isa, &x[done..end], &nan.class(class), ());
+                let first = (steps.find)(isa, &x[done..end], &nan.class(class), ());
                 taken.first[class] = (done >> shift) + first.unwrap_or(0);
             }
             taken.three[class] += more;
@@ -178,7 +178,7 @@ fn census<I: Simd>(
         if end == x.len() {
             return taken;
         }
-        let clean = (parts.skip)(isa, &x[end..], nan, Look::Special);
+        let clean = (steps.skip)(isa, &x[end..], nan, Look::Special);
         run = if clean == 0 { next_run(three.into_iter().sum(), end - done) } else { GROUP };
         done = end + clean;
         if done == x.len() {

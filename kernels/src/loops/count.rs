@@ -37,7 +37,7 @@ use super::skip::{GROUP, Look, Skip, longer, run_end};
 use crate::rule::{Comparison, Operation};
 use crate::simd::{COUNTED, Loop, Simd, Step, lines, op};
 
-/// Counts the hits of a positive comparison, element by element.
+/// Counts the hits of a positive comparison in whole pairs of lines, element by element.
 pub(crate) struct Exact<const W: usize>;
 
 impl<const W: usize> Loop for Exact<W> {
@@ -60,14 +60,7 @@ fn exact<I: Simd, const W: usize, const OP: u8>(
     comparison: &Comparison,
 ) -> usize {
     let (pairs, _) = lines(x).0.as_chunks::<2>();
-    let mut total = 0;
-    for part in pairs.chunks(COUNTED / 128) {
-        total += isa.count::<W, OP>(part, comparison);
-    }
-    for few in x[pairs.len() * 128..].chunks(63 * W) {
-        total += isa.run::<Few<W>>(few, comparison, ()).count_ones() as usize;
-    }
-    total
+    pairs.chunks(COUNTED / 128).map(|part| isa.count::<W, OP>(part, comparison)).sum()
 }
 
 /// The number of hits, and the beginning of a run of bytes that holds the first hit.
@@ -91,34 +84,43 @@ impl<const W: usize> Loop for Count<W> {
             let bits = isa.run::<Few<W>>(x, comparison, ());
             return Counted { hits: bits.count_ones() as usize, from: 0 };
         }
-        let (skip, exact) = (I::run::<Skip<W>>, I::run::<Exact<W>>);
-        count(isa, x, comparison, W.trailing_zeros(), skip, exact)
+        let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits);
+        if clean == x.len() {
+            return Counted { hits: 0, from: 0 };
+        }
+        let steps =
+            &Steps { skip: I::run::<Skip<W>>, exact: I::run::<Exact<W>>, few: I::run::<Few<W>> };
+        count(isa, x, comparison, W.trailing_zeros(), clean, steps)
     }
 }
 
-/// [`Count`] from 64 elements on. An element has `1 << shift` bytes.
+/// The loops of a count.
+struct Steps<I> {
+    skip: Step<I, Look, usize>,
+    exact: Step<I, (), usize>,
+    few: Step<I, (), u64>,
+}
+
+/// The count of an input that begins with `clean` bytes without a hit, and is longer. An element
+/// has `1 << shift` bytes.
 #[inline(never)]
 fn count<I: Simd>(
     isa: I,
     x: &[u8],
     comparison: &Comparison,
     shift: u32,
-    skip: Step<I, Look, usize>,
-    exact: Step<I, (), usize>,
+    clean: usize,
+    steps: &Steps<I>,
 ) -> Counted {
     let mut counted = Counted { hits: 0, from: 0 };
-    let (mut done, mut run) = (0, GROUP);
+    let (mut done, mut run) = (clean, GROUP);
     loop {
-        let clean = skip(isa, &x[done..], comparison, Look::Hits);
-        done += clean;
-        if done == x.len() {
-            return counted;
-        }
-        if clean != 0 {
-            run = GROUP;
-        }
         let end = run_end(x, 1 << shift, done, run);
-        let hits = exact(isa, &x[done..end], comparison, ());
+        let (pairs, rest) = x[done..end].split_at((end - done) & !127);
+        let mut hits = (steps.exact)(isa, pairs, comparison, ());
+        for few in rest.chunks(63 << shift) {
+            hits += (steps.few)(isa, few, comparison, ()).count_ones() as usize;
+        }
         if hits != 0 && counted.hits == 0 {
             counted.from = done >> shift;
         }
@@ -126,8 +128,12 @@ fn count<I: Simd>(
         if end == x.len() {
             return counted;
         }
-        run = next_run(hits, end - done);
-        done = end;
+        let clean = (steps.skip)(isa, &x[end..], comparison, Look::Hits);
+        run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
+        done = end + clean;
+        if done == x.len() {
+            return counted;
+        }
     }
 }
 
