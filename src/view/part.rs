@@ -82,7 +82,7 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     /// `len` elements of the part from row-major index `first` on. In a box both are multiples of
-    /// what lies inside of the outermost dimension.
+    /// the number of elements in one coordinate of the outermost dimension.
     #[cfg(feature = "rayon")]
     fn of(&self, first: usize, len: usize) -> Self {
         Self {
