@@ -92,7 +92,7 @@ fn of_format<T: Sample>(c: &mut Criterion) {
     }
 }
 
-/// ndarray takes no negative strides from outside, so it turns the axes itself.
+/// ndarray accepts no negative strides, so its own `invert_axis` reverses axes.
 fn view_of<'x, T>(x: &'x [T], case: &Case) -> ArrayView<'x, T, IxDyn> {
     let strides: Vec<usize> = case.strides.iter().map(|stride| stride.unsigned_abs()).collect();
     let shape = IxDyn(&case.sizes).strides(IxDyn(&strides));

@@ -33,11 +33,11 @@ pub enum Error {
         /// Length of the output in bytes.
         bytes: usize,
     },
-    /// A validity bitmap ends before the bit of the last element, or before that of the first.
+    /// A validity bitmap ends before the bit of the first or of the last element.
     ValidityBits {
         /// Elements of the input.
         elements: usize,
-        /// The bit of the bitmap that was to be that of the first element.
+        /// The bit of the bitmap that should belong to the first element.
         offset: usize,
         /// Length of the bitmap in bytes.
         bytes: usize,

@@ -124,8 +124,8 @@ impl Watch {
         *self.lock()
     }
 
-    /// The totals since the start, or since the last [`Watch::clear`]. A call that runs in another
-    /// thread meanwhile may be counted in part.
+    /// The totals since the start, or since the last [`Watch::clear`]. If another thread looks at a
+    /// tensor at the same time, some totals may count this tensor and others not.
     #[must_use]
     pub fn totals(&self) -> Totals {
         let [bad_tensors, elements, nan, pos_inf, neg_inf, subnormals] =
@@ -138,8 +138,9 @@ impl Watch {
         Totals { tensors, bad_tensors, elements, nan, pos_inf, neg_inf, subnormals, headroom }
     }
 
-    /// Forgets the first bad tensor, and sets the totals to 0. A call that runs in another thread
-    /// meanwhile may still be counted, or leave its tensor as the first. So clear between steps.
+    /// Forgets the first bad tensor, and sets the totals to 0. If another thread looks at a tensor
+    /// at the same time, that tensor may still be counted or become the first. So clear between
+    /// steps.
     pub fn clear(&self) {
         let mut first = self.lock();
         self.calls.store(0, Relaxed);

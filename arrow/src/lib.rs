@@ -31,13 +31,13 @@
 //! An entry of a dictionary counts once for each key that refers to it. Lists and structs hold any
 //! arrays of this table; values of a null list or a null struct do not count.
 //!
-//! Slices and chunks (`&[ArrayRef]`) are columns, too. Any other type is an [`Error::NotFloat`]:
-//! nothing is called clean that was not looked at. To check a table, make a column of each field.
+//! Slices and chunks (`&[ArrayRef]`) are columns, too. Any other type is an [`Error::NotFloat`], so
+//! that no column is called clean without a look. To check a table, make a column of each field.
 //!
 //! # Versions of arrow
 //!
 //! The module [`arrow_60`] (feature `arrow-60`, on by default) takes arrays of arrow 60, and
-//! `arrow_59` (feature `arrow-59`) those of arrow 59. Both are made from the same source, and a
+//! `arrow_59` (feature `arrow-59`) takes arrays of arrow 59. Both have the same source, and a
 //! program may use both.
 //!
 //! # Example: embeddings

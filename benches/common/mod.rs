@@ -101,7 +101,7 @@ pub fn criterion() -> Criterion {
         .configure_from_args()
 }
 
-/// A group whose throughput is that of the input.
+/// A group whose throughput counts the bytes of the input.
 pub fn group<'c>(c: &'c mut Criterion, name: String, bytes: usize) -> BenchmarkGroup<'c, WallTime> {
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Bytes(bytes as u64));

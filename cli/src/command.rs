@@ -88,7 +88,7 @@ fn mend(fix: &Fix, out: &mut impl Write) -> u8 {
     }
 }
 
-/// Prints the page of a command, or that of the whole program.
+/// Prints the manual page of a command, or of the whole program.
 fn manual(name: Option<&str>, out: &mut impl Write) -> u8 {
     match manual::page(name) {
         Ok(Some(page)) => finish(out.write_all(&page), CLEAN),

@@ -30,7 +30,7 @@ impl Found {
     }
 
     /// Whether the error of the check can be ignored, since the file was found in a folder and
-    /// holds no tensors. An empty file can be ignored unless its name is that of a known format.
+    /// holds no tensors. An empty file can be ignored unless its name has the ending of a format.
     fn holds_nothing(&self, error: &Error) -> bool {
         let is_empty = matches!(error, Error::Empty) && FileFormat::by_path(&self.path).is_none();
         self.searched && (is_empty || matches!(error, Error::Text { .. }))

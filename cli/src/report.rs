@@ -191,7 +191,7 @@ impl fmt::Display for Complaint<'_> {
     }
 }
 
-/// Whether the path is that of a pipe: a FIFO, or the path that a shell makes for `<(cmd)`.
+/// Whether the path leads to a pipe: a FIFO, or the path that a shell makes for `<(cmd)`.
 #[cfg(unix)]
 fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -223,7 +223,7 @@ pub struct Summary {
     pub text: usize,
     /// Pictures and documents that the search of a folder found. They hold no tensors.
     pub pictures: usize,
-    /// Folders of version control that the search of a folder passed over.
+    /// Folders of version control that the search of a folder left out.
     pub version_control: usize,
 }
 

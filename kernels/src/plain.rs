@@ -33,7 +33,7 @@ bits! { half::f16 half::bf16 }
 #[inline]
 pub fn bytes<T: Bits>(x: &[T]) -> &[u8] {
     // SAFETY: `Bits` has no padding, so all `size_of_val(x)` bytes of the slice are initialised;
-    // any address will do for `u8`, and the borrow is that of `x`.
+    // every address is aligned for `u8`, and the result borrows `x`.
     unsafe { from_raw_parts(x.as_ptr().cast(), size_of_val(x)) }
 }
 
@@ -72,27 +72,27 @@ macro_rules! codes {
     };
 }
 codes! {
-    /// An element of the format `F8E4M3Fn`. Equality is that of codes.
+    /// An element of the format `F8E4M3Fn`. `==` compares codes.
     F8E4M3Fn;
-    /// An element of the format `F8E4M3FnUz`. Equality is that of codes.
+    /// An element of the format `F8E4M3FnUz`. `==` compares codes.
     F8E4M3FnUz;
-    /// An element of the format `F8E5M2`. Equality is that of codes.
+    /// An element of the format `F8E5M2`. `==` compares codes.
     F8E5M2;
-    /// An element of the format `F8E5M2FnUz`. Equality is that of codes.
+    /// An element of the format `F8E5M2FnUz`. `==` compares codes.
     F8E5M2FnUz;
-    /// An element of the format `F8E4M3`. Equality is that of codes.
+    /// An element of the format `F8E4M3`. `==` compares codes.
     F8E4M3;
-    /// An element of the format `F8E3M4`. Equality is that of codes.
+    /// An element of the format `F8E3M4`. `==` compares codes.
     F8E3M4;
-    /// An element of the format `F8E4M3B11FnUz`. Equality is that of codes.
+    /// An element of the format `F8E4M3B11FnUz`. `==` compares codes.
     F8E4M3B11FnUz;
-    /// An element of the format `F8E8M0Fnu`. Equality is that of codes.
+    /// An element of the format `F8E8M0Fnu`. `==` compares codes.
     F8E8M0Fnu;
-    /// An element of the format `F4E2M1Fn` in the low 4 bits. Equality is that of codes.
+    /// An element of the format `F4E2M1Fn` in the low 4 bits. `==` compares codes.
     F4E2M1Fn;
-    /// An element of the format `F6E2M3Fn` in the low 6 bits. Equality is that of codes.
+    /// An element of the format `F6E2M3Fn` in the low 6 bits. `==` compares codes.
     F6E2M3Fn;
-    /// An element of the format `F6E3M2Fn` in the low 6 bits. Equality is that of codes.
+    /// An element of the format `F6E3M2Fn` in the low 6 bits. `==` compares codes.
     F6E3M2Fn;
 }
 

@@ -79,7 +79,7 @@ pub enum Rule {
     },
     /// A comparison.
     Comparison(Comparison),
-    /// Two comparisons of which at most one holds for an element, from the first of them. Made by
+    /// Two comparisons, of which at most one holds for an element. This is the first. Made by
     /// [`Rule::nan_or_pos_inf`] and [`Rule::above_or_minus_zero`].
     Either(Comparison),
 }

@@ -30,8 +30,7 @@ impl<'a> Dense<'a> {
         Self::from_bytes(element_type, shape, elements.into().as_bytes())
     }
 
-    /// A tensor of bytes. Their number must be exactly that of the elements, which the operator
-    /// checks.
+    /// A tensor of bytes. The operator checks that there are exactly the bytes of all elements.
     #[must_use]
     pub fn from_bytes(
         element_type: impl Into<StandardType>,

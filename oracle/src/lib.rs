@@ -5,7 +5,7 @@
 //! (the tables of ml_dtypes). It uses no mask, bound or table of the crate under test. [`check()`]
 //! compares all sinks of a [`Subject`] with these kinds. A subject is a backend, or an
 //! implementation that is known to be wrong and must be refused. [`check_nulls()`] does the same
-//! for elements of which some are null.
+//! for elements with nulls.
 #![forbid(unsafe_code)]
 
 mod check;

@@ -8,7 +8,7 @@ use crate::check::CANARY;
 use crate::kind::{Kind, holds, read};
 use crate::stats::{Summary, summary_of_valid};
 
-/// Elements of which some are null.
+/// Elements, some of them null.
 #[derive(Clone, Copy)]
 pub struct Nullable<'a> {
     /// The elements, null and valid.
@@ -75,7 +75,7 @@ impl NullSubject for Backend {
     }
 }
 
-/// A bitmap with the bit of the first element at `offset`. Other bits are those of [`CANARY`]. No
+/// A bitmap with the bit of the first element at `offset`. Other bits come from [`CANARY`]. No
 /// byte follows the last bit.
 #[must_use]
 pub fn bitmap(valid: &[bool], offset: usize) -> Vec<u8> {
@@ -124,7 +124,7 @@ pub fn check_nulls_of(
     same(subject, x, "position", predicate, position, hits.first().copied())?;
     same(subject, x, "positions", predicate, &subject.positions(x, predicate), &hits)?;
     for offset in [0, 1 + kinds.len() % 7, 19, 64 + x.offset] {
-        // A byte before and one behind, to see what is written outside.
+        // A byte before and one behind show writes outside.
         let first = 8 + offset;
         let mut out = vec![CANARY; (first + kinds.len()).div_ceil(8) + 1];
         let mut want = out.clone();

@@ -97,7 +97,7 @@ impl From<Stats> for Summary {
     }
 }
 
-/// The bits that count of those of an element, and those of its magnitude.
+/// The bits of an element that count, and the bits of its magnitude.
 fn masks(format: Format) -> (u64, u64) {
     match format {
         Format::F8E8M0Fnu => (0xFF, 0xFF),

@@ -40,8 +40,8 @@ impl<'a> TensorView<'a> {
     /// [`crate::Format::F8E8M0Fnu`], whose elements are scales without a sign.
     pub fn exceeds(self, threshold: f64) -> Result<Exceeds<'a>, Error> {
         let bits = threshold.to_bits();
-        // By integers: a floating-point comparison of a subnormal or signalling threshold sets a
-        // flag. The bits of numbers without a sign are below those of infinity.
+        // As integers: a floating-point comparison of a subnormal or signalling threshold sets a
+        // flag. A finite number without a sign has lower bits than infinity.
         let usable = bits < f64::INFINITY.to_bits() || bits == (-0.0f64).to_bits();
         match self.format.exceeds(threshold) {
             Some(rule) if usable => Ok(Exceeds { view: self, rule }),

@@ -15,8 +15,8 @@ use crate::{Census, Format, Predicate};
 
 /// A part of a view: `len` elements from row-major index `first` on.
 ///
-/// The part of a view that is not dense is a box: some coordinates of dimension `dimension`, one
-/// coordinate of each dimension outside of it, and all coordinates of the dimensions inside.
+/// If the view is not dense, a part is a box: some coordinates of dimension `dimension`, one
+/// coordinate of each dimension before it, and all coordinates of the dimensions after it.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'v, 'a> {
     pub(super) view: &'v TensorView<'a>,
@@ -82,7 +82,7 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     /// `len` elements of the part from row-major index `first` on. In a box both are multiples of
-    /// what lies inside of the outermost dimension.
+    /// the number of elements in one coordinate of the outermost dimension.
     #[cfg(feature = "rayon")]
     fn of(&self, first: usize, len: usize) -> Self {
         Self {
@@ -295,7 +295,7 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 }
 
-/// What is asked of each element: that of a predicate, or a comparison with a threshold.
+/// The rule for each element: of a predicate, or of a comparison with a threshold.
 #[derive(Clone, Copy)]
 pub(super) struct Condition<'r> {
     pub(super) rule: &'r Rule,

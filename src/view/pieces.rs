@@ -11,16 +11,16 @@
 //!                          1 0 1 1 0 1 0 ...                  else a window of 4096 elements
 //! ```
 //!
-//! Of a hit that stands alone, the validity is looked up. Where hits are near each other, those of
-//! a window become packed bits, and the bits of nulls are cleared. The next window follows without
-//! a search as long as hits are many.
+//! The validity of a lone hit is looked up. If hits are near each other, the hits of a window
+//! become packed bits, and the bits of nulls are cleared. As long as a window has many hits, the
+//! next window follows without a search.
 //!
-//! So clean elements cost what they cost without a bitmap. Runs are found by the search for a byte
-//! that is not 0xFF, or not 0, at the speed of the kernels.
+//! So clean elements cost the same as without a bitmap. The kernels find the end of a run: they
+//! search the bitmap for a byte that is not 0xFF, or not 0.
 //!
-//! In a view that is not dense the order of memory is not that of indices. There the first search
-//! only answers whether there is a hit at all, and windows that are boxes of at most 4096 elements
-//! follow.
+//! In a view that is not dense, the order of memory differs from the order of indices. There the
+//! first search only finds out whether there is a hit. The windows are boxes of at most 4096
+//! elements.
 
 use core::ops::ControlFlow;
 
@@ -35,8 +35,8 @@ pub(super) const WINDOW: usize = 4096;
 /// The shortest run of nulls that is skipped.
 const NULLS: usize = WINDOW / 8;
 
-/// The longest run of valid elements that is looked for at once. So a search that ends early reads
-/// little of the bitmap.
+/// The longest run of valid elements that one search of the bitmap covers. A question that ends
+/// early then reads little of the bitmap.
 const VALID: usize = 16 * WINDOW;
 
 /// A hit after fewer bytes than this is near the one before: a search from one hit to the next
@@ -50,7 +50,7 @@ const FEW: usize = 4;
 pub(super) enum Piece<'h, 'v, 'a> {
     /// The index of a valid hit.
     Hit(usize),
-    /// Elements of which none is null.
+    /// Elements without a null.
     Valid(Part<'v, 'a>),
     /// Elements that may be null; one bit for each, 1 for a valid hit; and the number of ones.
     Mixed(Part<'v, 'a>, &'h mut [u8], usize),

@@ -53,7 +53,7 @@ impl<'v, 'a> Threads<'v, 'a> {
         halves(self.0, out, &mask, &|(), ()| ());
     }
 
-    /// Packed bits from bit `offset` of `out` on. `bits` writes those of a part.
+    /// Packed bits from bit `offset` of `out` on. `bits` writes the bits of a part.
     #[inline(never)]
     pub(super) fn bits(
         &self,

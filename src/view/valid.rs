@@ -35,13 +35,12 @@ pub struct ValidView<'a> {
 }
 
 impl<'a> TensorView<'a> {
-    /// The same view, of whose elements some are null: bit `(offset + i) % 8` of
-    /// `bitmap[(offset + i) / 8]` is 1 if the element of row-major index `i` is valid, and 0 if it
-    /// is null. This is the order of Apache Arrow (Arrow columnar format, "Validity bitmaps"). Bits
-    /// behind the last element are not looked at.
+    /// The same view with nulls. Bit `(offset + i) % 8` of `bitmap[(offset + i) / 8]` is 1 if the
+    /// element of row-major index `i` is valid, and 0 if it is null. This is the order of Apache
+    /// Arrow (Arrow columnar format, "Validity bitmaps"). Bits behind the last element are ignored.
     ///
-    /// What the memory of a null holds makes no difference to any answer. The backend and the
-    /// threads are those of this view.
+    /// The bits of a null element change no answer. The new view keeps the backend and the threads
+    /// of this view.
     ///
     /// ```
     /// use nonfinite::{Predicate, TensorView};
@@ -52,7 +51,7 @@ impl<'a> TensorView<'a> {
     /// assert_eq!(column.count(Predicate::Nan), 1);
     /// assert_eq!(column.position(Predicate::NonFinite), Some(2));
     ///
-    /// // Values of an Arrow array of booleans. Its nulls are those of the column.
+    /// // The values of an Arrow array of booleans, which has the nulls of the column.
     /// let mut is_nan = [0];
     /// column.bits(Predicate::Nan, &mut is_nan, 0)?;
     /// assert_eq!(is_nan, [0b1000]);
@@ -207,7 +206,7 @@ impl<'a> ValidView<'a> {
     /// The index within the part of the first valid element that the rule holds for.
     pub(super) fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
         let (mut from, end) = (part.first, part.first + part.len);
-        // The first hits are often what is searched for.
+        // One of the first hits is often valid.
         for _ in 0..if part.is_dense() { LOOKED_UP } else { 0 } {
             let hit = from + next_hit(part.piece(from, end - from), rule)?;
             if self.validity.is_valid(hit) {

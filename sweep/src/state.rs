@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// How many blocks of each kind are done, and in how many something was wrong; kept in a file, if
-/// there is one. The first line says what is swept, the others are kind, blocks done, blocks wrong.
+/// How many blocks of each kind are done, and how many had a wrong answer. Kept in a file, if there
+/// is one: its first line names the sweep, each other line has a kind, blocks done, blocks wrong.
 pub(crate) struct State {
     file: Option<PathBuf>,
     what: String,

@@ -94,8 +94,8 @@ pub(super) fn hits(array: &dyn Array, predicate: Predicate) -> BooleanBuffer {
     }
 }
 
-/// The values of a dictionary or of a run-end encoded array, in a primitive array whose rows are
-/// null where those of the array are.
+/// The values of a dictionary or of a run-end encoded array, as a primitive array with the same
+/// nulls.
 #[cfg(feature = "stats")]
 pub(super) fn decoded(array: &dyn Array) -> ArrayRef {
     let entries = entries(array);
@@ -156,7 +156,7 @@ fn for_each_run<R: RunEndIndexType>(array: &RunArray<R>, mut see: impl FnMut(usi
     }
 }
 
-/// The same answers, but no for nulls.
+/// The same answers, with false for nulls.
 pub(super) fn clear_nulls(rows: BooleanBuffer, nulls: Option<&NullBuffer>) -> BooleanBuffer {
     match nulls {
         Some(nulls) => &rows & nulls.inner(),

@@ -16,8 +16,8 @@ use question::{Count, Position, Question, TakeCensus, ValidCount};
 /// A column of floating-point numbers, in one array or in chunks, flat or nested: the crate's
 /// documentation has the list of types. It is checked once, when it is made.
 ///
-/// Questions are about all values that are no nulls and that belong to no null list or struct.
-/// Indices are those of rows, counted from the start of the first chunk.
+/// Questions are about all values that are not null and not inside a null list or struct. An index
+/// is the number of a row, counted from the start of the first chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a>(Chunks<'a>);
 
@@ -117,8 +117,8 @@ impl<'a> Column<'a> {
     /// each, counts of zeros, subnormal and normal numbers, and the census. A dictionary or a
     /// run-end encoded array is decoded into a new array before, with one value a row.
     ///
-    /// If the fields of a struct have different formats, [`crate::Extreme::bits`] are those of
-    /// the value's own format, and a number is subnormal if it is so in its own format.
+    /// The fields of a struct may have different formats. [`crate::Extreme::bits`] has the format
+    /// of the value, and a number counts as subnormal if it is subnormal in its own format.
     #[cfg(feature = "stats")]
     #[cfg_attr(docsrs, doc(cfg(feature = "stats")))]
     #[must_use]

@@ -27,7 +27,7 @@ pub(super) fn ask<Q: Question>(array: &dyn Array, question: &Q) -> Q::Answer {
 fn ask_parts<Q: Question>(array: &dyn Array, parts: &Parts<'_>, question: &Q) -> Q::Answer {
     let mut all = question.none();
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
-    // Most values are finite. So first all values are searched, those of null rows, too.
+    // Most values are finite. So first all values are searched, including the values of null rows.
     if nulls.is_some() && question.screen().is_some_and(|screen| parts.have_none(screen)) {
         return all;
     }
@@ -94,7 +94,7 @@ trait List {
     /// The values of a row.
     fn range(&self, row: usize) -> core::ops::Range<usize>;
 
-    /// Whether the values of a row begin where those of the row before end.
+    /// Whether the values of each row begin where the values of the previous row end.
     fn is_ordered(&self) -> bool {
         true
     }
@@ -149,7 +149,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Whether the predicate holds for no value, be it of a null row.
+    /// Whether the predicate holds for no value, including the values of null rows.
     fn have_none(&self, predicate: nonfinite::Predicate) -> bool {
         let none = |values: &ArrayRef| ask(values, &Position(predicate)).is_none();
         match self {

@@ -6,7 +6,7 @@ use half::f16;
 pub trait Float: nonfinite::Element + PartialEq + Send + Sync + 'static {
     /// Bits as large as the type: sign, exponent, fraction.
     fn from_bits(sign: u64, exponent: u64, fraction: u64) -> Self;
-    /// The bits of the exponent, and those of the fraction.
+    /// How many bits the exponent and the fraction have.
     const BITS: (u32, u32);
     fn nan(self) -> bool;
     fn finite(self) -> bool;
@@ -122,8 +122,8 @@ impl Type {
     pub const ALL: [(Self, &str, usize); 3] =
         [(Self::F16, "f16", 2), (Self::F32, "f32", 4), (Self::F64, "f64", 8)];
 
-    /// `len` elements. With `nulls` each second element is null, at random places; what lies under
-    /// a null is drawn as all others are.
+    /// `len` elements. With `nulls` every second element is null, at random places. The value under
+    /// a null is drawn like all others.
     pub fn column(self, data: Data, len: usize, nulls: bool) -> Column {
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
         let valid = nulls.then(|| (0..len).map(|_| random.below(2) == 1).collect());

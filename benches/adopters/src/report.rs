@@ -29,7 +29,7 @@ impl Row {
 
 /// The version of a crate that the lock file names; of several the newest.
 fn version(name: &str) -> &'static str {
-    let lock = include_str!("../Cargo.lock");
+    let lock = include_str!("../../../engines/rust/Cargo.lock");
     let start = format!("name = \"{name}\"\nversion = \"");
     let found = lock.rmatch_indices(&start).next();
     found.map_or("", |(at, _)| lock[at + start.len()..].split('"').next().unwrap_or(""))

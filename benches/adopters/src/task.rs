@@ -62,7 +62,7 @@ impl Task {
 
     /// Seconds a call.
     fn sample(&self, calls: u32) -> f64 {
-        // The data is in this task's caches, not in those of the one before.
+        // Brings the data of this task into the caches.
         if calls > 1 {
             (self.time)(1);
         }
@@ -83,7 +83,7 @@ pub struct Pair {
 /// Seconds of a call, medians.
 #[derive(Clone, Copy)]
 pub struct Seconds {
-    /// The difference to what is around the loop.
+    /// The time of the loop alone: theirs without `around`.
     pub theirs: f64,
     pub around: f64,
     pub ours: f64,
@@ -94,7 +94,7 @@ impl Pair {
         Self { question, theirs, around: None, ours }
     }
 
-    /// The time of `around` is taken off that of theirs.
+    /// Subtracts the time of `around` from theirs.
     pub fn without(self, around: Task) -> Self {
         Self { around: Some(around), ..self }
     }

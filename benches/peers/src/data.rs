@@ -1,49 +1,10 @@
-//! Memory, and its contents.
-
-use std::ops::{Deref, DerefMut};
-use std::sync::OnceLock;
+//! The contents of inputs, and the right answers.
 
 use half::{bf16, f16};
 use nonfinite::{F8E4M3Fn, F8E5M2};
 
+use crate::buffer::Buffer;
 use crate::task::{Answer, Ask, Input, Question};
-
-/// How many bytes behind a multiple of 64 all memory begins: 0 unless it is set first.
-pub static OFFSET: OnceLock<usize> = OnceLock::new();
-
-/// Memory at the same place of a cache line for everybody, so that the allocator favours nobody.
-pub struct Buffer<T> {
-    memory: Vec<T>,
-    start: usize,
-    len: usize,
-}
-
-impl<T: Copy + Default> Buffer<T> {
-    pub fn new(len: usize) -> Self {
-        let offset = *OFFSET.get_or_init(|| 0) / size_of::<T>();
-        let spare = 64 / size_of::<T>();
-        let memory = vec![T::default(); len + spare + offset];
-        let start = memory.as_ptr().align_offset(64) + offset;
-        assert!(start <= spare + offset);
-        let mut buffer = Self { memory, start, len };
-        // Zeroed memory may have no pages before it is written.
-        buffer.fill(T::default());
-        buffer
-    }
-}
-
-impl<T> Deref for Buffer<T> {
-    type Target = [T];
-    fn deref(&self) -> &[T] {
-        &self.memory[self.start..][..self.len]
-    }
-}
-
-impl<T> DerefMut for Buffer<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.memory[self.start..][..self.len]
-    }
-}
 
 /// The NaN and infinities in the data.
 #[derive(Clone, Copy, PartialEq, Eq)]

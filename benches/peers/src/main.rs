@@ -1,5 +1,6 @@
 //! Measures `nonfinite` and other libraries with the same questions, in one run; see README.md.
 
+mod buffer;
 mod data;
 mod measure;
 mod peers;
@@ -64,7 +65,7 @@ impl Options {
                     if offset >= 64 || !offset.is_multiple_of(8) {
                         return Err(format!("--offset {offset}: must be a multiple of 8 below 64"));
                     }
-                    data::OFFSET.set(offset).map_err(|_| "--offset is given twice")?;
+                    buffer::OFFSET.set(offset).map_err(|_| "--offset is given twice")?;
                 }
                 "--rounds" => options.rounds = number(&value)?,
                 _ => return Err(format!("{arg}? Known are\n{USAGE}")),

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use half::{bf16, f16};
 use nonfinite::{Backend, F8E4M3Fn, F8E5M2};
 
-use crate::data::Buffer;
+use crate::buffer::Buffer;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {

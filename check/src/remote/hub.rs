@@ -7,8 +7,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LINK};
 use reqwest::{Client, StatusCode};
 use serde::Deserialize;
 
-use super::object::wait;
-use super::store::{self, Failure};
+use super::client::{self, Failure, wait};
 use super::url::encode;
 
 /// The most answers that a list of files may take. The Hub puts 1000 entries into each.
@@ -47,14 +46,14 @@ pub(super) fn file(
 
 /// The paths of all files of a model, in the order of the Hub.
 pub(super) fn files(model: &str, revision: &str) -> Result<Vec<String>, Failure> {
-    store::install_tls();
+    client::install_tls();
     let (endpoint, headers) = settings()?;
     let tree = format!("{endpoint}/api/models/{model}/tree/{revision}");
     wait(async move {
         let client = Client::builder()
             .default_headers(headers)
-            .timeout(store::REQUEST)
-            .read_timeout(store::SILENCE)
+            .timeout(client::REQUEST)
+            .read_timeout(client::SILENCE)
             .build()?;
         let (mut files, mut bytes) = (Vec::new(), 0);
         let mut query = Some("recursive=true".to_owned());

@@ -4,6 +4,8 @@
 //! at the beginning is downloaded to a temporary file.
 
 #[cfg(feature = "remote")]
+mod client;
+#[cfg(feature = "remote")]
 mod hub;
 #[cfg(feature = "remote")]
 mod object;

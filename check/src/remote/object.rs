@@ -2,19 +2,19 @@
 
 use std::fmt;
 use std::fs::File;
-use std::future::Future;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::path::Path as FilePath;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use futures_util::StreamExt;
 use object_store::path::Path;
 use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use super::IN_FLIGHT;
-use super::store::{self, Failure};
+use super::client::{Failure, wait};
+use super::store;
 use crate::model::{Error, HasChanged, Origin, ReadAt, Source};
 use crate::options::Options;
 use crate::scan::{for_each, lock};
@@ -288,18 +288,6 @@ async fn collect(result: GetResult) -> Result<Vec<u8>, Failure> {
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
-}
-
-/// Waits for a result. Works in threads of other runtimes, too.
-pub(super) fn wait<T: Send + 'static>(
-    future: impl Future<Output = Result<T, Failure>> + Send + 'static,
-) -> Result<T, Failure> {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    store::runtime()?.spawn(async move {
-        // Sending fails only if the receiver has gone.
-        let _ = sender.send(future.await);
-    });
-    receiver.recv()?
 }
 
 fn write_at(file: &mut File, bytes: &[u8], at: usize) -> io::Result<()> {

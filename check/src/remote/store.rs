@@ -1,7 +1,6 @@
 //! Stores, with the credentials in the environment.
 
-use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -11,23 +10,13 @@ use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{ClientConfigKey, ClientOptions, ObjectStore};
 use reqwest::header::HeaderMap;
-use tokio::runtime::{Builder, Runtime};
 
+use super::client::{Failure, REQUEST, SILENCE, install_tls};
 use super::hub;
 use super::url::{Bucket, Location};
 
-/// The longest time of a request. Long enough for many requests on a slow link. A connection
-/// without any traffic ends much earlier.
-pub(super) const REQUEST: Duration = Duration::from_secs(600);
-
-/// The time without traffic after which a request is tried again.
-pub(super) const SILENCE: Duration = Duration::from_secs(30);
-
 /// An object: its store, and its path there.
 pub(super) type Found = (Arc<dyn ObjectStore>, Path);
-
-/// Why there is no store for a URL.
-pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The store of a URL.
 pub(super) fn find(url: &str) -> Result<Found, Failure> {
@@ -62,12 +51,6 @@ pub(super) fn find(url: &str) -> Result<Found, Failure> {
     }
 }
 
-/// Chooses the TLS implementation. The client panics without one.
-pub(super) fn install_tls() {
-    // Fails if the program has installed another one, which is fine.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}
-
 /// Sets the timeouts of a client. `set` sets an option of the builder of a store. The other options
 /// of the builder stay, such as those from the environment.
 fn with_timeouts<B>(builder: B, set: impl Fn(B, ClientConfigKey, &str) -> B) -> B {
@@ -86,16 +69,4 @@ fn http(url: &str, headers: HeaderMap) -> Result<Found, Failure> {
             .with_allow_http(true);
     let store = HttpBuilder::new().with_url(url).with_client_options(options).build()?;
     Ok((Arc::new(store), Path::default()))
-}
-
-/// The runtime for all requests of this process.
-pub(super) fn runtime() -> io::Result<&'static Runtime> {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    if let Some(runtime) = RUNTIME.get() {
-        return Ok(runtime);
-    }
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(4));
-    let mut builder = Builder::new_multi_thread();
-    let runtime = builder.worker_threads(threads).enable_all().thread_name("nonfinite").build()?;
-    Ok(RUNTIME.get_or_init(|| runtime))
 }

@@ -88,7 +88,7 @@ const LEGEND: &str = "<p>In the tables: <code>.</code> all is finite or allowed;
 /// device.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if the path is that of another file, such as a model.
+/// [`io::ErrorKind::AlreadyExists`] if the path leads to another file, such as a model.
 pub fn may_write(path: &Path) -> io::Result<()> {
     if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Ok(());

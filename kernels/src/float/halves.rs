@@ -1,5 +1,5 @@
-//! f16 and bf16 to f32 and back, to nearest with ties to even, without branches so that the
-//! compiler makes vectors of it. NaN is made quiet on the way down and keeps its sign and the upper
+//! f16 and bf16 to f32 and back, to nearest with ties to even. There are no branches, so that the
+//! compiler can vectorise the code. Narrowing makes a NaN quiet, and keeps its sign and the upper
 //! bits of its payload (IEEE 754-2019, section 6.2.3).
 
 /// Exact.

@@ -164,8 +164,8 @@ impl Neon {
         unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(self.pair_sums(sums, sums))) }
     }
 
-    /// The sums of adjacent bytes of `a`, then of `b`. Not by the intrinsic: LLVM sees that the
-    /// bytes have no bit in common and makes three instructions of it.
+    /// The sums of adjacent bytes of `a`, then of `b`. In assembly, since LLVM replaces the
+    /// intrinsic with three instructions where it sees that the bytes have no bit in common.
     #[inline(always)]
     fn pair_sums(self, a: V, b: V) -> V {
         let sums;

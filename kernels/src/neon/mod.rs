@@ -311,8 +311,8 @@ impl Simd for Neon {
     /// byte: all 8 bits, in lanes of 8 bits.
     type Screen = (V, u16);
 
-    /// Compares only the tops: an element whose top is below that of the least hit is below the
-    /// least hit.
+    /// Compares only the top bits: if they are below the top bits of the least hit, the element is
+    /// no hit.
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> (V, u16) {
         let below = (8 * W).saturating_sub(16);

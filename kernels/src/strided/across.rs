@@ -18,8 +18,8 @@ pub(super) fn across(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &
     dims.iter().filter(|dim| dim.row == 0).for_each(|dim| turned.push(*dim));
     let dims = &turned;
     let (inner, size) = axis.map_or((0, 1), |axis| (axis, dims[0].size));
-    // Takes enough of a row to make a tile worth a call. Takes more of a long row, but not much,
-    // since adding up is cheaper.
+    // A tile takes enough of a row to be worth a call. It takes little more of a long row, since
+    // adding up the results of tiles is cheaper.
     let columns =
         dims.iter().skip(1).take(inner).fold(1, |all: usize, dim| all.saturating_mul(dim.size));
     let most = 512usize.div_ceil(columns).max((2048 / columns).min(size / 8));

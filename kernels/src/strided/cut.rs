@@ -81,9 +81,8 @@ impl Cut {
         Self::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits)
     }
 
-    /// Takes as much of the first dimension in `order` as fits. If that is all of it, continues
-    /// with the next. Takes at most the given number of coordinates of each. No dimension may run
-    /// backwards.
+    /// Takes dimensions in this order, as many coordinates of each as fit, and at most the given
+    /// number. Ends at the first dimension that does not fit whole. No dimension may run backwards.
     #[inline(never)]
     pub(super) fn new(dims: &Dims, order: &[(usize, usize)], limits: Limits) -> Self {
         let first = order.first().copied();

@@ -14,7 +14,7 @@ pub(super) struct Dim {
     pub(super) input: isize,
     /// The same step in the output.
     pub(super) output: isize,
-    /// The same step in the index along a row. 0 in all dimensions except that of the rows.
+    /// The same step in the index along a row. 0 in all dimensions except the rows' own.
     pub(super) row: isize,
 }
 

@@ -81,7 +81,7 @@ pub enum Rule {
     StrideCount(usize),
     /// No size is zero.
     ZeroSize,
-    /// `DimensionCount` and `Sizes` of the output equal those of the input, which has this value.
+    /// `DimensionCount` and `Sizes` of the output equal the input's. The input has this value.
     AsInput(u64),
     /// No tensor has more than 2^32 - 1 elements.
     TooManyElements,

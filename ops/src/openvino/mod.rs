@@ -113,8 +113,8 @@ impl IsInf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The element type is neither a floating-point type nor dynamic. The message contains that of
-    /// OpenVINO.
+    /// The element type is neither a floating-point type nor dynamic. The message contains the
+    /// message of OpenVINO.
     ElementType {
         /// The operator.
         op: &'static str,

@@ -105,7 +105,7 @@ impl core::error::Error for DimensionError {}
 
 /// Accepts a size, `?` or `-1`, and intervals with or without bounds, with blanks around it, as
 /// OpenVINO does. OpenVINO also accepts an empty text, other negative numbers and sizes beyond 63
-/// bits, but changes their meaning. They are refused here.
+/// bits, and changes their meaning. They are refused here.
 impl FromStr for Dimension {
     type Err = DimensionError;
 

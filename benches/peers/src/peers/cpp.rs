@@ -7,8 +7,8 @@ use crate::task::{Ask, Input, Question, Task};
 
 /// A loop: the elements, their number, and where answers go; as in cpp/dispatch.hpp.
 type Loop = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> usize;
-/// The loop for what is asked, of which type, and which question; as in cpp/dispatch.hpp, whose
-/// enumerations are `uint32_t`; none for numbers that it does not know.
+/// The loop for a predicate, a type and a question, which are numbers as in cpp/dispatch.hpp. None
+/// for unknown numbers.
 type Entry = extern "C" fn(u32, u32, u32) -> Option<Loop>;
 
 macro_rules! entries {

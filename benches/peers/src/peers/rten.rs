@@ -52,7 +52,7 @@ impl<const NAN: bool> SimdOp for First<'_, NAN> {
         let (f32, i32) = (isa.f32(), isa.i32());
         let step = 8 * f32.len();
         let mut from = 0;
-        // Loops, not closures: what is not inlined would not have the CPU's instructions.
+        // Loops, not closures: a closure that is not inlined lacks the CPU's instructions.
         for x in self.0.chunks_exact(step) {
             let mut any = i32.zero();
             for v in f32.load_many::<8>(x) {

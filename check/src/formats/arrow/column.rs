@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use super::compression::{Opened, load, open};
-use super::dictionary::{self, Entries, Gathered, Indices};
+use super::dictionary::{self, Entries, Gathered};
 use super::error::Error;
 use super::levels::Levels;
 use super::numbers::Numbers;
-use super::schema::{self, Fields, Step};
+use super::schema::{self, Fields, Indices, Step};
 use crate::model::{self, ByteOrder, Content, Data, Layout, Run, See, ShowError, Tensor};
 
 /// The most bytes of a part, if the batch can be cut.

@@ -7,33 +7,11 @@ use super::batch::Batch;
 use super::compression::{MAX_IN_MEMORY, load, open};
 use super::error::Error;
 use super::levels::Levels;
+use super::schema::Indices;
 use crate::model::{ByteOrder, ShowError};
 
 /// Rows whose numbers are gathered at a time.
 pub(super) const ROWS: usize = 8 << 10;
-
-/// How a column refers to a dictionary.
-#[derive(Clone, Copy)]
-pub(super) struct Indices {
-    /// The number of the dictionary.
-    pub(super) id: i64,
-    /// Bytes of an index.
-    pub(super) size: usize,
-    pub(super) is_signed: bool,
-}
-
-impl Indices {
-    /// The value of an index; a negative one is beyond every dictionary.
-    fn value(self, bytes: &[u8], order: ByteOrder) -> usize {
-        let fold = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
-        let value = match order {
-            ByteOrder::Little => bytes.iter().rev().fold(0, fold),
-            ByteOrder::Big => bytes.iter().fold(0, fold),
-        };
-        let is_negative = self.is_signed && value >> (8 * self.size - 1) == 1;
-        if is_negative { usize::MAX } else { usize::try_from(value).unwrap_or(usize::MAX) }
-    }
-}
 
 /// The entries of a dictionary, batch by batch.
 #[derive(Default)]

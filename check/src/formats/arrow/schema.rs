@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use arrow_ipc as fb;
 use nonfinite::Format;
 
-use super::dictionary::Indices;
 use super::error::Error;
 use super::unused;
 use crate::model::{ByteOrder, Tensor};
@@ -90,6 +89,29 @@ impl Column {
             Content::Floats(format) => Some(format),
             Content::NotFloat | Content::Unreadable(_) => None,
         }
+    }
+}
+
+/// How a column refers to a dictionary.
+#[derive(Clone, Copy)]
+pub(super) struct Indices {
+    /// The number of the dictionary.
+    pub(super) id: i64,
+    /// Bytes of an index.
+    pub(super) size: usize,
+    pub(super) is_signed: bool,
+}
+
+impl Indices {
+    /// The value of an index; a negative one is beyond every dictionary.
+    pub(super) fn value(self, bytes: &[u8], order: ByteOrder) -> usize {
+        let fold = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
+        let value = match order {
+            ByteOrder::Little => bytes.iter().rev().fold(0, fold),
+            ByteOrder::Big => bytes.iter().fold(0, fold),
+        };
+        let is_negative = self.is_signed && value >> (8 * self.size - 1) == 1;
+        if is_negative { usize::MAX } else { usize::try_from(value).unwrap_or(usize::MAX) }
     }
 }
 

@@ -5,7 +5,6 @@ use std::ops::Range;
 use arrow_ipc::KeyValue;
 use flatbuffers::{ForwardsUOffset, Vector};
 
-use super::message::{Framed, verifier};
 use crate::formats::unread;
 use crate::model::{Data, Tensor, is_text};
 
@@ -41,20 +40,6 @@ const ALIGNMENT: usize = 8;
 pub(super) fn with_padding(buffer: Range<usize>, length: usize) -> Range<usize> {
     let length = length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX);
     buffer.start..buffer.end.min(buffer.start.saturating_add(length))
-}
-
-/// The schema that a file begins with, if this range does. Polars writes it without the length of a
-/// message.
-pub(super) fn schema(bytes: &[u8], range: Range<usize>) -> Option<Range<usize>> {
-    if let Ok(Some(framed)) = Framed::read(&bytes[..range.end], range.start)
-        && framed.message().is_ok_and(|message| message.header_as_schema().is_some())
-    {
-        return Some(range.start..framed.body);
-    }
-    // A copy, since another process may write to the map after the verifier.
-    let metadata = bytes[range.clone()].to_vec();
-    let message = arrow_ipc::root_as_message_with_opts(&verifier(metadata.len()), &metadata);
-    message.is_ok_and(|message| message.header_as_schema().is_some()).then_some(range)
 }
 
 /// The parts of a body that lie in none of these ranges, which are in order.
