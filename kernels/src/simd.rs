@@ -200,8 +200,8 @@ pub(crate) trait Ordering: Sized {
     /// The registers of a range.
     type Bounds: Copy;
 
-    /// To be called once, outside of a loop. No elements are in the range `None`.
-    fn bounds<const W: usize>(self, range: Option<Range>) -> Self::Bounds;
+    /// To be called once, outside of a loop.
+    fn bounds<const W: usize>(self, range: Range) -> Self::Bounds;
 
     /// Whether all elements of some lines are in the range. It may say no if they are.
     fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Self::Bounds) -> bool;

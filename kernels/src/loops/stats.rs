@@ -48,11 +48,11 @@
 //! of 64 bytes have one maximum a cycle on the CPUs measured: a scan of normal numbers takes two
 //! cycles a line, a screen one and a half.
 
-use super::census::{ClassCounts, Classify};
-use super::nulls::{Nulls, SkipValid};
+use super::census::{ClassCounts, Classify, Three};
+use super::nulls::{Nulls, ROOM, Room, SkipValid};
 use super::position::Find;
 use super::skip::longer;
-use super::validity::CountNulls;
+use super::validity::{Bitmap, CountNulls};
 use crate::numbers::{Numbers, Range};
 use crate::rule::Comparison;
 use crate::scalar;
@@ -140,18 +140,40 @@ impl<const W: usize, const EXPECT: u8> Loop for Scan<W, EXPECT> {
 }
 
 /// The bytes of whole groups whose elements are in the range.
-#[inline(always)]
-fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], range: Option<Range>) -> usize {
-    let bounds = isa.bounds::<W>(range);
-    let groups = lines(x).0.as_chunks::<2>().0.as_chunks::<{ GROUP / 128 }>().0;
-    // A closure would not be inlined, and so not be compiled for the instruction set.
-    for (i, group) in groups.iter().enumerate() {
-        if !isa.within::<W>(group, bounds) {
-            return i * GROUP;
+struct SkipWithin<const W: usize>;
+
+impl<const W: usize> Loop for SkipWithin<W> {
+    type Out<'o> = Range;
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, range: Range) -> usize {
+        let bounds = isa.bounds::<W>(range);
+        let groups = lines(x).0.as_chunks::<2>().0.as_chunks::<{ GROUP / 128 }>().0;
+        // A closure would not be inlined, and so not be compiled for the instruction set.
+        for (i, group) in groups.iter().enumerate() {
+            if !isa.within::<W>(group, bounds) {
+                return i * GROUP;
+            }
         }
+        groups.len() * GROUP
     }
-    groups.len() * GROUP
 }
+
+/// The loops for elements of one width, so that [`drive`] is compiled once for all widths.
+struct Steps<I> {
+    find: Step<I, (), Option<usize>>,
+    classify: Step<I, (), Three>,
+    skip: Step<I, Range, usize>,
+    skip_valid: fn(I, &[u8], &Comparison, (Range, Bitmap<'_>)) -> usize,
+    fill: for<'r> fn(&'r mut Room, I, &[u8], usize, (Bitmap<'_>, u64)) -> &'r [u8],
+    order: for<'o> fn(I, &[u8], &Comparison, (&'o Numbers, &'o mut Tally, usize, u64)),
+    /// By the constants of [`expect`].
+    scans: [Scan3<I>; 3],
+}
+
+type Step<I, O, R> = fn(I, &[u8], &Comparison, O) -> R;
+type Scan3<I> = for<'o> fn(I, &[u8], &Comparison, (&'o Numbers, &'o mut Tally, usize)) -> usize;
 
 /// Statistics of at least one element. The first is no null. If there are nulls, it is finite, too.
 pub(crate) struct Statistics<const W: usize>;
@@ -161,110 +183,134 @@ impl<const W: usize> Loop for Statistics<W> {
     type Output = Tally;
 
     #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        x: &[u8],
-        rule: &Comparison,
-        (numbers, mut nulls): Self::Out<'_>,
-    ) -> Tally {
-        let mut tally = Tally::new();
-        let elements = x.as_chunks::<W>().0;
-        let mut finite = Some(0);
-        if rule.holds(scalar::read(&elements[0])) {
-            finite = isa.run::<Find<W>>(x, &rule.not(), ());
-        }
-        // If none is finite, any element does: no key counts.
-        let first = finite.unwrap_or(0);
-        let filling = scalar::read(&elements[first]);
-        tally.keys = [numbers.key(filling); 2];
-        tally.from = [first; 2];
-        let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, nulls): Self::Out<'_>) -> Tally {
+        let steps = const {
+            &Steps {
+                find: I::run::<Find<W>>,
+                classify: I::run::<Classify<W>>,
+                skip: I::run::<SkipWithin<W>>,
+                skip_valid: I::run::<SkipValid<W>>,
+                fill: Room::filled::<I, W>,
+                order: I::run::<Order<W>>,
+                scans: [
+                    I::run::<Scan<W, { expect::ONE_SIGN }>>,
+                    I::run::<Scan<W, { expect::NORMAL }>>,
+                    I::run::<Scan<W, { expect::FINITE }>>,
+                ],
+            }
+        };
         // First what stands before the first line of the cache, and four lines.
-        let (mut done, mut run) = (0, until_line::<W>(x) + FIRST);
-        let (mut expect, screened) = (expect::NORMAL, isa.screened_from::<W>());
-        loop {
-            if done >= screened {
-                let range = finite.and_then(|_| numbers.range(tally.keys));
-                let rest = &x[done..];
-                let clean = match (range, &nulls) {
-                    (None, _) => 0,
-                    (range, None) => skip::<I, W>(isa, rest, range),
-                    (Some(range), Some(Nulls { bitmap, .. })) => {
-                        let bitmap = bitmap.from(done / W);
-                        let clean = isa.run::<SkipValid<W>>(rest, rule, (range, bitmap));
-                        tally.nulls += CountNulls::run(isa, bitmap, clean / W, rule);
-                        clean
-                    }
-                };
-                done += clean;
-                if clean != 0 {
-                    run = GROUP;
-                }
-            }
+        drive(isa, steps, isa.screened_from::<W>(), until_line::<W>(x) + FIRST, x, numbers, nulls)
+    }
+}
+
+/// The algorithm of the module, for elements of any width. `run` is how many bytes it looks at
+/// first. From `screened` on it skips groups.
+#[inline(never)]
+fn drive<I: Simd>(
+    isa: I,
+    steps: &Steps<I>,
+    screened: usize,
+    mut run: usize,
+    x: &[u8],
+    numbers: &Numbers,
+    mut nulls: Option<Nulls<'_>>,
+) -> Tally {
+    let (mut tally, rule, size) = (Tally::new(), numbers.non_finite(), numbers.size());
+    let mut finite = Some(0);
+    if rule.holds(scalar::read_any(&x[..size])) {
+        finite = (steps.find)(isa, x, &rule.not(), ());
+    }
+    // If none is finite, any element does: no key counts.
+    let first = finite.unwrap_or(0);
+    let filling = scalar::read_any(&x[first * size..][..size]);
+    tally.keys = [numbers.key(filling); 2];
+    tally.from = [first; 2];
+    let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
+    let (mut done, mut expect) = (0, expect::NORMAL);
+    loop {
+        if done >= screened {
+            let range = finite.and_then(|_| numbers.range(tally.keys));
             let rest = &x[done..];
-            if rest.is_empty() {
-                return tally;
-            }
-            let mut part = &rest[..run.min(rest.len())];
-            let bitmap = nulls.as_ref().map(|nulls| nulls.bitmap.from(done / W));
-            if let (Some(nulls), Some(bitmap)) = (&mut nulls, bitmap) {
-                part = nulls.filled::<I, W>(isa, rest, part.len(), rule, (bitmap, filling));
-            }
-            let [low, high] = tally.keys;
-            let around_zero = low <= 0 && high >= 0;
-            // A scan of one sign takes normal numbers only, those so far included.
-            let normal = low.unsigned_abs().min(high.unsigned_abs()) >= numbers.least_normal();
-            let (small, non_finite, index) = (tally.small, tally.non_finite, done / W);
-            let mut scanned = 0;
-            if scans && done != 0 && part.len() >= 128 && expect != expect::ANYTHING {
-                let out = (numbers, &mut tally, index);
-                scanned = match expect {
-                    expect::NORMAL if !around_zero && normal => {
-                        isa.run::<Scan<W, { expect::ONE_SIGN }>>(part, rule, out)
-                    }
-                    _ if !around_zero => 0,
-                    expect::NORMAL => isa.run::<Scan<W, { expect::NORMAL }>>(part, rule, out),
-                    _ => isa.run::<Scan<W, { expect::FINITE }>>(part, rule, out),
-                };
-            }
-            if scanned != 0 {
-                part = &part[..scanned];
-            } else {
-                // What a scan did not expect may end soon.
-                if expect != expect::ANYTHING && done != 0 {
-                    part = &part[..part.len().min(COUNTED)];
+            let clean = match (range, &nulls) {
+                (None, _) => 0,
+                (Some(range), None) => (steps.skip)(isa, rest, rule, range),
+                (Some(range), Some(Nulls { bitmap, .. })) => {
+                    let bitmap = bitmap.from(done / size);
+                    let clean = (steps.skip_valid)(isa, rest, rule, (range, bitmap));
+                    tally.nulls += CountNulls::run(isa, bitmap, clean / size, rule);
+                    clean
                 }
-                let out = (numbers, &mut tally, index, filling);
-                isa.run::<Order<W>>(part, rule, out);
-            }
-            let (small, special) = (tally.small - small, tally.non_finite - non_finite);
-            if special != 0 {
-                classify::<I, W>(isa, part, numbers, special, index, &mut tally.classes);
-            }
-            let seen = match (small, special) {
-                (0, 0) => expect::NORMAL,
-                (_, 0) => expect::FINITE,
-                _ => expect::ANYTHING,
             };
-            // A group may be normal by chance.
-            expect = if part.len() > GROUP { seen } else { expect.max(seen) };
-            if let Some(bitmap) = bitmap {
-                let copies = CountNulls::run(isa, bitmap, part.len() / W, rule);
-                tally.nulls += copies;
-                let [zero, small, _] = numbers.counts(filling);
-                tally.zeros -= usize::from(zero) * copies;
-                tally.small -= usize::from(small) * copies;
+            done += clean;
+            if clean != 0 {
+                run = GROUP;
             }
-            done += part.len();
-            run = if done < screened { screened } else { longer(run) };
         }
+        let rest = &x[done..];
+        if rest.is_empty() {
+            return tally;
+        }
+        let mut part = &rest[..run.min(rest.len())];
+        let bitmap = nulls.as_ref().map(|nulls| nulls.bitmap.from(done / size));
+        if let (Some(nulls), Some(bitmap)) = (&mut nulls, bitmap) {
+            let bytes = part.len().min(ROOM);
+            part = (steps.fill)(nulls.room, isa, rest, bytes, (bitmap, filling));
+        }
+        let [low, high] = tally.keys;
+        let around_zero = low <= 0 && high >= 0;
+        // A scan of one sign takes normal numbers only, those so far included.
+        let normal = low.unsigned_abs().min(high.unsigned_abs()) >= numbers.least_normal();
+        let (small, non_finite, index) = (tally.small, tally.non_finite, done / size);
+        let mut scanned = 0;
+        if scans && done != 0 && part.len() >= 128 && expect != expect::ANYTHING {
+            let scan = match expect {
+                expect::NORMAL if !around_zero && normal => Some(expect::ONE_SIGN),
+                _ if !around_zero => None,
+                expect => Some(expect),
+            };
+            if let Some(scan) = scan {
+                let out = (numbers, &mut tally, index);
+                scanned = (steps.scans[usize::from(scan)])(isa, part, rule, out);
+            }
+        }
+        if scanned != 0 {
+            part = &part[..scanned];
+        } else {
+            // What a scan did not expect may end soon.
+            if expect != expect::ANYTHING && done != 0 {
+                part = &part[..part.len().min(COUNTED)];
+            }
+            let out = (numbers, &mut tally, index, filling);
+            (steps.order)(isa, part, rule, out);
+        }
+        let (small, special) = (tally.small - small, tally.non_finite - non_finite);
+        if special != 0 {
+            classify(isa, steps, part, numbers, special, index, &mut tally.classes);
+        }
+        let seen = match (small, special) {
+            (0, 0) => expect::NORMAL,
+            (_, 0) => expect::FINITE,
+            _ => expect::ANYTHING,
+        };
+        // A group may be normal by chance.
+        expect = if part.len() > GROUP { seen } else { expect.max(seen) };
+        if let Some(bitmap) = bitmap {
+            let copies = CountNulls::run(isa, bitmap, part.len() / size, rule);
+            tally.nulls += copies;
+            let [zero, small, _] = numbers.counts(filling);
+            tally.zeros -= usize::from(zero) * copies;
+            tally.small -= usize::from(small) * copies;
+        }
+        done += part.len();
+        run = if done < screened { screened } else { longer(run) };
     }
 }
 
 /// Adds the classes of some elements that are not finite to those before element `from`.
-#[inline(always)]
-fn classify<I: Simd, const W: usize>(
+fn classify<I: Simd>(
     isa: I,
+    steps: &Steps<I>,
     x: &[u8],
     numbers: &Numbers,
     special: usize,
@@ -273,13 +319,13 @@ fn classify<I: Simd, const W: usize>(
 ) {
     let nan = numbers.nan();
     let three = match nan.is_ieee() {
-        true => isa.run::<Classify<W>>(x, nan, ()),
+        true => (steps.classify)(isa, x, nan, ()),
         false => [special, 0, 0],
     };
     for (class, more) in three.into_iter().enumerate() {
         if more != 0 && classes.three[class] == 0 {
             let find = if class == 0 { *nan } else { nan.class(class) };
-            classes.first[class] = from + isa.run::<Find<W>>(x, &find, ()).unwrap_or(0);
+            classes.first[class] = from + (steps.find)(isa, x, &find, ()).unwrap_or(0);
         }
         classes.three[class] += more;
     }

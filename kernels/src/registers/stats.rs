@@ -126,9 +126,9 @@ impl<R: Compare> Ordering for R {
     }
 
     #[inline(always)]
-    fn bounds<const W: usize>(self, range: Option<Range>) -> Bounds<R::V> {
+    fn bounds<const W: usize>(self, range: Range) -> Bounds<R::V> {
         let halves = W == 8 && !R::WIDE;
-        let range = if halves { range.and_then(Range::upper_halves) } else { range };
+        let range = if halves { range.upper_halves() } else { Some(range) };
         let some = range.is_some();
         let Range { mask, low, width } = range.unwrap_or(Range { mask: 0, low: 0, width: 0 });
         if halves {
