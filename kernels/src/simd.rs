@@ -12,7 +12,7 @@ use crate::codes::Codes;
 use crate::numbers::{Numbers, Range};
 use crate::rule::{Comparison, Screen};
 #[cfg(feature = "stats")]
-use crate::stats::Found;
+use crate::stats::{Found, Given, Groups};
 
 /// A cache line of input, at any address.
 pub(crate) type Line = [u8; 64];
@@ -214,17 +214,26 @@ pub(crate) trait Ordering: Sized {
         GROUP
     }
 
-    /// Looks at lines as long as all elements are what the constant of [`expect`] says, and extends
-    /// the keys by them. The format must be [`Numbers::is_sign_magnitude`]. At most
-    /// [`crate::stats::SCANNED`] bytes.
+    /// Looks at lines as long as all elements are what the constant of [`expect`] says, and adds
+    /// the outermost codes of each group to `outer`, and of all elements that were as expected. The
+    /// format must be [`Numbers::is_sign_magnitude`]. At most [`crate::stats::SCANNED`] bytes. With
+    /// `NULLS` the scan ends where the bitmap has no more words.
     #[inline(always)]
-    fn scan<const W: usize, const EXPECT: u8>(
+    fn scan<const W: usize, const EXPECT: u8, const NULLS: bool>(
         self,
-        _: &[[Line; 2]],
+        _: &[Line],
         _: &Numbers,
-        _: &mut [i64; 2],
+        _: Given<'_>,
+        _outer: &mut [Groups; 2],
     ) -> Found {
         Found::default()
+    }
+
+    /// The highest code of the last line as an unsigned integer after an xor with `flip`, and the
+    /// first line that has that code.
+    #[inline(always)]
+    fn outermost<const W: usize>(self, _: &[Line], _flip: u64) -> (u64, usize) {
+        (0, 0)
     }
 
     /// In at most [`COUNTED`] bytes: extends the lowest and the highest key of finite elements, of

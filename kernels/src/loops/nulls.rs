@@ -58,6 +58,8 @@ impl Room {
 #[derive(Debug)]
 pub struct Nulls<'n> {
     pub(crate) bitmap: Bitmap<'n>,
+    /// A valid element that is finite.
+    pub(crate) first: usize,
     pub(crate) room: &'n mut Room,
 }
 

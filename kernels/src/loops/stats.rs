@@ -17,7 +17,7 @@
 //!         if one was not finite: count NaN, +Inf and -Inf as census.rs does
 //!         expect = what was in the part
 //!         part = 16 KiB at first, later 1 KiB, 4 KiB, then 16 KiB
-//!     the caller searches the first element of the lowest key, and of the highest
+//!     place: find the first element of the lowest key, and of the highest, from its group on
 //!
 //! scan(expect, part):                            registers/stats.rs; signed formats
 //!     for each chunk of 4 KiB:
@@ -48,16 +48,15 @@
 //! of 64 bytes have one maximum a cycle on the CPUs measured: a scan of normal numbers takes two
 //! cycles a line, a screen one and a half.
 
-use super::census::{ClassCounts, Classify, Three};
-use super::nulls::{Nulls, ROOM, Room, SkipValid};
+use super::census::Classify;
+use super::driver::{Driver, Scanning, Steps};
+use super::nulls::{Room, SkipValid};
 use super::position::Find;
-use super::skip::longer;
-use super::validity::{Bitmap, CountNulls};
 use crate::numbers::{Numbers, Range};
 use crate::rule::Comparison;
 use crate::scalar;
 use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, expect, lines, until_line};
-use crate::stats::Tally;
+use crate::stats::{Found, Given, Groups, Tally, Want};
 
 /// Bytes that are looked at first, from the first line of the cache on.
 const FIRST: usize = 256;
@@ -116,26 +115,34 @@ fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
 }
 
 /// Looks at elements as long as they are as expected.
-struct Scan<const W: usize, const EXPECT: u8>;
+struct Scan<const W: usize, const EXPECT: u8, const NULLS: bool>;
 
-impl<const W: usize, const EXPECT: u8> Loop for Scan<W, EXPECT> {
-    type Out<'o> = (&'o Numbers, &'o mut Tally, usize);
-    type Output = usize;
+impl<const W: usize, const EXPECT: u8, const NULLS: bool> Loop for Scan<W, EXPECT, NULLS> {
+    type Out<'o> = (&'o Numbers, Given<'o>, &'o mut [Groups; 2]);
+    type Output = Found;
 
-    /// Adds elements of `x`, of which the first has this index, to a tally without classes. Returns
-    /// how many bytes that are.
     #[inline(always)]
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
         _: &Comparison,
-        (numbers, tally, index): Self::Out<'_>,
-    ) -> usize {
-        let mut keys = tally.keys;
-        let found = isa.scan::<W, EXPECT>(lines(x).0.as_chunks().0, numbers, &mut keys);
-        let counts = [found.zeros, found.small, 0];
-        tally.extend(keys, found.groups.map(|bytes| index + bytes / W), counts);
-        found.bytes
+        (numbers, given, outer): Self::Out<'_>,
+    ) -> Found {
+        isa.scan::<W, EXPECT, NULLS>(lines(x).0, numbers, given, outer)
+    }
+}
+
+/// The outermost code of the last line, and the first line that has that code. One function for all
+/// scans, so that its code exists once.
+struct Outermost<const W: usize>;
+
+impl<const W: usize> Loop for Outermost<W> {
+    type Out<'o> = u64;
+    type Output = (u64, usize);
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, flip: u64) -> (u64, usize) {
+        isa.outermost::<W>(lines(x).0, flip)
     }
 }
 
@@ -160,31 +167,20 @@ impl<const W: usize> Loop for SkipWithin<W> {
     }
 }
 
-/// The loops for elements of one width, so that [`drive`] is compiled once for all widths.
-struct Steps<I> {
-    find: Step<I, (), Option<usize>>,
-    classify: Step<I, (), Three>,
-    skip: Step<I, Range, usize>,
-    skip_valid: fn(I, &[u8], &Comparison, (Range, Bitmap<'_>)) -> usize,
-    fill: for<'r> fn(&'r mut Room, I, &[u8], usize, (Bitmap<'_>, u64)) -> &'r [u8],
-    order: for<'o> fn(I, &[u8], &Comparison, (&'o Numbers, &'o mut Tally, usize, u64)),
-    /// By the constants of [`expect`].
-    scans: [Scan3<I>; 3],
+const fn scans<I: Simd, const W: usize, const EXPECT: u8>() -> [Scanning<I>; 2] {
+    [I::run::<Scan<W, EXPECT, false>>, I::run::<Scan<W, EXPECT, true>>]
 }
 
-type Step<I, O, R> = fn(I, &[u8], &Comparison, O) -> R;
-type Scan3<I> = for<'o> fn(I, &[u8], &Comparison, (&'o Numbers, &'o mut Tally, usize)) -> usize;
-
-/// Statistics of at least one element. The first is no null. If there are nulls, it is finite, too.
+/// Statistics of at least one element.
 pub(crate) struct Statistics<const W: usize>;
 
 impl<const W: usize> Loop for Statistics<W> {
-    type Out<'o> = (&'o Numbers, Option<Nulls<'o>>);
+    type Out<'o> = (&'o Numbers, Want<'o>);
     type Output = Tally;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, nulls): Self::Out<'_>) -> Tally {
-        let steps = const {
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
+        let steps: &'static Steps<I> = const {
             &Steps {
                 find: I::run::<Find<W>>,
                 classify: I::run::<Classify<W>>,
@@ -193,140 +189,15 @@ impl<const W: usize> Loop for Statistics<W> {
                 fill: Room::filled::<I, W>,
                 order: I::run::<Order<W>>,
                 scans: [
-                    I::run::<Scan<W, { expect::ONE_SIGN }>>,
-                    I::run::<Scan<W, { expect::NORMAL }>>,
-                    I::run::<Scan<W, { expect::FINITE }>>,
+                    scans::<I, W, { expect::ONE_SIGN }>(),
+                    scans::<I, W, { expect::NORMAL }>(),
+                    scans::<I, W, { expect::FINITE }>(),
                 ],
+                outermost: I::run::<Outermost<W>>,
             }
         };
         // First what stands before the first line of the cache, and four lines.
-        drive(isa, steps, isa.screened_from::<W>(), until_line::<W>(x) + FIRST, x, numbers, nulls)
-    }
-}
-
-/// The algorithm of the module, for elements of any width. `run` is how many bytes it looks at
-/// first. From `screened` on it skips groups.
-#[inline(never)]
-fn drive<I: Simd>(
-    isa: I,
-    steps: &Steps<I>,
-    screened: usize,
-    mut run: usize,
-    x: &[u8],
-    numbers: &Numbers,
-    mut nulls: Option<Nulls<'_>>,
-) -> Tally {
-    let (mut tally, rule, size) = (Tally::new(), numbers.non_finite(), numbers.size());
-    let mut finite = Some(0);
-    if rule.holds(scalar::read_any(&x[..size])) {
-        finite = (steps.find)(isa, x, &rule.not(), ());
-    }
-    // If none is finite, any element does: no key counts.
-    let first = finite.unwrap_or(0);
-    let filling = scalar::read_any(&x[first * size..][..size]);
-    tally.keys = [numbers.key(filling); 2];
-    tally.from = [first; 2];
-    let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
-    let (mut done, mut expect) = (0, expect::NORMAL);
-    loop {
-        if done >= screened {
-            let range = finite.and_then(|_| numbers.range(tally.keys));
-            let rest = &x[done..];
-            let clean = match (range, &nulls) {
-                (None, _) => 0,
-                (Some(range), None) => (steps.skip)(isa, rest, rule, range),
-                (Some(range), Some(Nulls { bitmap, .. })) => {
-                    let bitmap = bitmap.from(done / size);
-                    let clean = (steps.skip_valid)(isa, rest, rule, (range, bitmap));
-                    tally.nulls += CountNulls::run(isa, bitmap, clean / size, rule);
-                    clean
-                }
-            };
-            done += clean;
-            if clean != 0 {
-                run = GROUP;
-            }
-        }
-        let rest = &x[done..];
-        if rest.is_empty() {
-            return tally;
-        }
-        let mut part = &rest[..run.min(rest.len())];
-        let bitmap = nulls.as_ref().map(|nulls| nulls.bitmap.from(done / size));
-        if let (Some(nulls), Some(bitmap)) = (&mut nulls, bitmap) {
-            let bytes = part.len().min(ROOM);
-            part = (steps.fill)(nulls.room, isa, rest, bytes, (bitmap, filling));
-        }
-        let [low, high] = tally.keys;
-        let around_zero = low <= 0 && high >= 0;
-        // A scan of one sign takes normal numbers only, those so far included.
-        let normal = low.unsigned_abs().min(high.unsigned_abs()) >= numbers.least_normal();
-        let (small, non_finite, index) = (tally.small, tally.non_finite, done / size);
-        let mut scanned = 0;
-        if scans && done != 0 && part.len() >= 128 && expect != expect::ANYTHING {
-            let scan = match expect {
-                expect::NORMAL if !around_zero && normal => Some(expect::ONE_SIGN),
-                _ if !around_zero => None,
-                expect => Some(expect),
-            };
-            if let Some(scan) = scan {
-                let out = (numbers, &mut tally, index);
-                scanned = (steps.scans[usize::from(scan)])(isa, part, rule, out);
-            }
-        }
-        if scanned != 0 {
-            part = &part[..scanned];
-        } else {
-            // What a scan did not expect may end soon.
-            if expect != expect::ANYTHING && done != 0 {
-                part = &part[..part.len().min(COUNTED)];
-            }
-            let out = (numbers, &mut tally, index, filling);
-            (steps.order)(isa, part, rule, out);
-        }
-        let (small, special) = (tally.small - small, tally.non_finite - non_finite);
-        if special != 0 {
-            classify(isa, steps, part, numbers, special, index, &mut tally.classes);
-        }
-        let seen = match (small, special) {
-            (0, 0) => expect::NORMAL,
-            (_, 0) => expect::FINITE,
-            _ => expect::ANYTHING,
-        };
-        // A group may be normal by chance.
-        expect = if part.len() > GROUP { seen } else { expect.max(seen) };
-        if let Some(bitmap) = bitmap {
-            let copies = CountNulls::run(isa, bitmap, part.len() / size, rule);
-            tally.nulls += copies;
-            let [zero, small, _] = numbers.counts(filling);
-            tally.zeros -= usize::from(zero) * copies;
-            tally.small -= usize::from(small) * copies;
-        }
-        done += part.len();
-        run = if done < screened { screened } else { longer(run) };
-    }
-}
-
-/// Adds the classes of some elements that are not finite to those before element `from`.
-fn classify<I: Simd>(
-    isa: I,
-    steps: &Steps<I>,
-    x: &[u8],
-    numbers: &Numbers,
-    special: usize,
-    from: usize,
-    classes: &mut ClassCounts,
-) {
-    let nan = numbers.nan();
-    let three = match nan.is_ieee() {
-        true => (steps.classify)(isa, x, nan, ()),
-        false => [special, 0, 0],
-    };
-    for (class, more) in three.into_iter().enumerate() {
-        if more != 0 && classes.three[class] == 0 {
-            let find = if class == 0 { *nan } else { nan.class(class) };
-            classes.first[class] = from + (steps.find)(isa, x, &find, ()).unwrap_or(0);
-        }
-        classes.three[class] += more;
+        let run = until_line::<W>(x) + FIRST;
+        Driver { isa, steps, numbers, x }.tally(run, isa.screened_from::<W>(), want)
     }
 }

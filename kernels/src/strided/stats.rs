@@ -35,7 +35,7 @@ pub fn stats(backend: Option<Backend>, x: &Source<'_>, numbers: &Numbers) -> Sta
     Stats::new(x.len(), &tally, numbers, census, |which| {
         let key = tally.keys[which];
         // The pass has seen it.
-        let index = first(&numbers.has_key(key)).unwrap_or(0);
+        let index = first(&Rule::Comparison(numbers.has_key(key))).unwrap_or(0);
         let plus = numbers.code(key);
         let is_plus = !numbers.has_two_codes(key) || first(&numbers.has_code(plus)) == Some(index);
         (if is_plus { plus } else { numbers.sign() }, index)
