@@ -9,8 +9,8 @@ use crate::scalar;
 use crate::stats::{Stats, Want};
 
 /// Statistics of the valid elements of `x`: element `i` is valid if bit `(offset + i) % 8` of
-/// `bitmap[(offset + i) / 8]` is 1. Indices count nulls too. `first` is the first valid element that
-/// is finite. `backend` is the active one if `None`.
+/// `bitmap[(offset + i) / 8]` is 1. Indices count nulls too. `first` is the first valid element
+/// that is finite. `backend` is the active one if `None`.
 ///
 /// # Panics
 /// If the bitmap ends before the bit of the last element, or if element `first` is null or not

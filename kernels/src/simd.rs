@@ -52,6 +52,11 @@ pub(crate) trait Loop: 'static {
     ) -> Self::Output;
 }
 
+/// [`Simd::run`] of a loop. Loops that differ in the width of an element only are of one type.
+#[cfg(feature = "stats")]
+pub(crate) type Call<I, L> =
+    for<'o> fn(I, &[u8], &Comparison, <L as Loop>::Out<'o>) -> <L as Loop>::Output;
+
 /// A token that proves that the CPU can run the instructions behind it.
 ///
 /// Methods take lines or blocks, never a pointer. All of them are `#[inline(always)]`.

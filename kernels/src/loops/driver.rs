@@ -1,31 +1,34 @@
 //! The driver of statistics: which loop of `stats.rs` looks at which part, and what is counted.
 
-use super::census::{ClassCounts, Three};
-use super::nulls::{Nulls, ROOM, Room};
+use super::census::{ClassCounts, Classify};
+use super::nulls::{Nulls, ROOM, Room, SkipValid};
+use super::position::Find;
 use super::skip::longer;
+use super::stats::{Order, Outermost, Scan, SkipWithin};
 use super::validity::{Bitmap, CountNulls};
-use crate::numbers::{Numbers, Range};
-use crate::rule::Comparison;
+use crate::numbers::Numbers;
 use crate::scalar;
-use crate::simd::{COUNTED, GROUP, Simd, expect};
-use crate::stats::{Found, Given, Groups, Tally, Want};
+use crate::simd::{COUNTED, Call, GROUP, Simd, expect};
+use crate::stats::{Given, Groups, Tally, Want};
 
 /// The loops for elements of one width, so that [`Driver`] is compiled once for all widths.
 pub(super) struct Steps<I> {
-    pub(super) find: Step<I, (), Option<usize>>,
-    pub(super) classify: Step<I, (), Three>,
-    pub(super) skip: Step<I, Range, usize>,
-    pub(super) skip_valid: fn(I, &[u8], &Comparison, (Range, Bitmap<'_>)) -> usize,
-    pub(super) fill: for<'r> fn(&'r mut Room, I, &[u8], usize, (Bitmap<'_>, u64)) -> &'r [u8],
-    pub(super) order: for<'o> fn(I, &[u8], &Comparison, (&'o Numbers, &'o mut Tally, usize, u64)),
+    pub(super) find: Call<I, Find<1>>,
+    pub(super) classify: Call<I, Classify<1>>,
+    pub(super) skip: Call<I, SkipWithin<1>>,
+    pub(super) skip_valid: Call<I, SkipValid<1>>,
+    pub(super) fill: Filling<I>,
+    pub(super) order: Call<I, Order<1>>,
     /// By the constants of [`expect`], and whether there are nulls.
     pub(super) scans: [[Scanning<I>; 2]; 3],
-    pub(super) outermost: Step<I, u64, (u64, usize)>,
+    pub(super) outermost: Call<I, Outermost<1>>,
 }
 
-pub(super) type Step<I, O, R> = fn(I, &[u8], &Comparison, O) -> R;
-pub(super) type Scanning<I> =
-    for<'o> fn(I, &[u8], &Comparison, (&'o Numbers, Given<'o>, &'o mut [Groups; 2])) -> Found;
+/// [`Room::filled`].
+type Filling<I> = for<'r> fn(&'r mut Room, I, &[u8], usize, (Bitmap<'_>, u64)) -> &'r [u8];
+
+/// A scan, of any expectation.
+pub(super) type Scanning<I> = Call<I, Scan<1, { expect::NORMAL }, false>>;
 
 /// The algorithm of `stats.rs`, for elements of any width. It has no vector instruction.
 pub(super) struct Driver<'x, I: 'static> {
@@ -36,8 +39,8 @@ pub(super) struct Driver<'x, I: 'static> {
 }
 
 impl<I: Simd> Driver<'_, I> {
-    /// What is in the elements. `run` is how many bytes are looked at first. From byte `screened` on
-    /// groups are skipped.
+    /// What is in the elements. `run` is how many bytes are looked at first. From byte `screened`
+    /// on groups are skipped.
     #[inline(never)]
     pub(super) fn tally(self, mut run: usize, screened: usize, want: Want<'_>) -> Tally {
         let Self { isa, steps, numbers, x } = self;

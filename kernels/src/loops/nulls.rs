@@ -8,9 +8,10 @@
 //!     for each block of 64 elements: out = x where valid, otherwise filling
 //! ```
 //!
-//! Groups that change nothing are skipped without a copy. All others are filled with an element
-//! that was seen before, and the loops of stats.rs look at the copy. Elements keep their places,
-//! so an index in the copy is an index in the column.
+//! Groups that change nothing are skipped. A scan of others replaces nulls in registers, by an
+//! element that was seen before. Parts with NaN or infinities are copied, nulls filled with such an
+//! element, and the loops of stats.rs look at the copy. Elements keep their places, so an index in
+//! the copy is an index in the column.
 #![expect(unsafe_code, reason = "lines that a loop has written")]
 
 use core::mem::MaybeUninit;

@@ -9,8 +9,8 @@
 //!         from 16 KiB on: skip groups of 1 KiB that change nothing       `Numbers::range`
 //!             from 1 KiB on where scans are slow: AVX2 and NEON of 64 bits, and portable
 //!         if a group was skipped: part = 1 KiB
-//!         with nulls: part = fill(part)                  nulls.rs; and skip looks at the bitmap
 //!         taken = scan(expect, part), or else order(4 KiB of the part)
+//!             nulls: skip and scan read the bitmap, order gets fill(part)        nulls.rs
 //!             after NaN or an infinity: order(part)
 //!         add the counts of what was taken to the tally
 //!         where a key is new: note the group that has it first, or the beginning of the part
@@ -62,7 +62,7 @@ use crate::stats::{Found, Given, Groups, Tally, Want};
 const FIRST: usize = 256;
 
 /// Looks at every element.
-struct Order<const W: usize>;
+pub(super) struct Order<const W: usize>;
 
 impl<const W: usize> Loop for Order<W> {
     type Out<'o> = (&'o Numbers, &'o mut Tally, usize, u64);
@@ -115,7 +115,7 @@ fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
 }
 
 /// Looks at elements as long as they are as expected.
-struct Scan<const W: usize, const EXPECT: u8, const NULLS: bool>;
+pub(super) struct Scan<const W: usize, const EXPECT: u8, const NULLS: bool>;
 
 impl<const W: usize, const EXPECT: u8, const NULLS: bool> Loop for Scan<W, EXPECT, NULLS> {
     type Out<'o> = (&'o Numbers, Given<'o>, &'o mut [Groups; 2]);
@@ -134,7 +134,7 @@ impl<const W: usize, const EXPECT: u8, const NULLS: bool> Loop for Scan<W, EXPEC
 
 /// The outermost code of the last line, and the first line that has that code. One function for all
 /// scans, so that its code exists once.
-struct Outermost<const W: usize>;
+pub(super) struct Outermost<const W: usize>;
 
 impl<const W: usize> Loop for Outermost<W> {
     type Out<'o> = u64;
@@ -147,7 +147,7 @@ impl<const W: usize> Loop for Outermost<W> {
 }
 
 /// The bytes of whole groups whose elements are in the range.
-struct SkipWithin<const W: usize>;
+pub(super) struct SkipWithin<const W: usize>;
 
 impl<const W: usize> Loop for SkipWithin<W> {
     type Out<'o> = Range;
@@ -167,6 +167,7 @@ impl<const W: usize> Loop for SkipWithin<W> {
     }
 }
 
+/// A scan without nulls, and with nulls.
 const fn scans<I: Simd, const W: usize, const EXPECT: u8>() -> [Scanning<I>; 2] {
     [I::run::<Scan<W, EXPECT, false>>, I::run::<Scan<W, EXPECT, true>>]
 }

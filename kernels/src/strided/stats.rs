@@ -47,7 +47,9 @@ fn tally(backend: Backend, x: &Source<'_>, dims: &Dims, numbers: &Numbers) -> Ta
     let element = x.element;
     let (span, gather) = (LINE / element, ROOM / element);
     // Nothing between elements may count: tiles are in one piece, or brought together.
-    let limits = Limits { span, gather, element, gaps: false, once: true, lines: true };
+    // A call costs more than a copy of a short line.
+    let lines = dims.first().is_some_and(|line| line.size >= gather);
+    let limits = Limits { span, gather, element, gaps: false, once: true, lines };
     let cut = Cut::whole(dims, limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let (mut all, mut done) = (Tally::new(), 0);
