@@ -9,8 +9,6 @@ use crate::loops::bits::Bits;
 use crate::loops::census::{Census, ClassCounts};
 use crate::loops::count::{Count, Counted};
 use crate::loops::mask::Mask;
-#[cfg(feature = "stats")]
-use crate::loops::nulls::Nulls;
 use crate::loops::position::Position;
 #[cfg(feature = "replace")]
 use crate::loops::replace::InPlace;
@@ -21,7 +19,7 @@ use crate::numbers::Numbers;
 use crate::rule::Comparison;
 use crate::scalar;
 #[cfg(feature = "stats")]
-use crate::stats::Tally;
+use crate::stats::{Tally, Want};
 
 impl<const W: usize> Question for Mask<W> {
     fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
@@ -55,8 +53,8 @@ impl<const W: usize> Question for Census<W> {
 
 #[cfg(feature = "stats")]
 impl<const W: usize> Question for Statistics<W> {
-    fn scalar(x: &[u8], _: &Comparison, (numbers, nulls): Self::Out<'_>) -> Tally {
-        scalar::stats::<W>(x, numbers, nulls)
+    fn scalar(x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
+        scalar::stats::<W>(x, numbers, want)
     }
 }
 
@@ -65,7 +63,7 @@ mod sealed {
     use super::Codes;
     use super::{Backend, ClassCounts, Comparison, Counted};
     #[cfg(feature = "stats")]
-    use super::{Nulls, Numbers, Tally};
+    use super::{Numbers, Tally, Want};
     use core::mem::MaybeUninit;
 
     /// Runs the loops of one width. A caller links no other loops.
@@ -98,7 +96,7 @@ mod sealed {
             x: &[u8],
             non_finite: &Comparison,
             numbers: &Numbers,
-            nulls: Option<Nulls<'_>>,
+            want: Want<'_>,
         ) -> Tally;
     }
 }
@@ -179,10 +177,10 @@ macro_rules! lanes {
                 x: &[u8],
                 non_finite: &Comparison,
                 numbers: &Numbers,
-                nulls: Option<Nulls<'_>>,
+                want: Want<'_>,
             ) -> Tally {
                 static ROW: Row<Statistics<$width>> = row::<Statistics<$width>>();
-                Backend::run::<Statistics<$width>>(backend, &ROW, x, non_finite, (numbers, nulls))
+                Backend::run::<Statistics<$width>>(backend, &ROW, x, non_finite, (numbers, want))
             }
         }
     )* };

@@ -1,19 +1,20 @@
 //! Statistics of a column with nulls.
 
 use crate::backend::Backend;
-use crate::lane::Lane;
+use crate::lane::Loops;
 use crate::loops::nulls::{Nulls, Room};
 use crate::loops::validity::Bitmap;
 use crate::numbers::Numbers;
-use crate::rule::Rule;
-use crate::stats::Stats;
+use crate::scalar;
+use crate::stats::{Stats, Want};
 
 /// Statistics of the valid elements of `x`: element `i` is valid if bit `(offset + i) % 8` of
-/// `bitmap[(offset + i) / 8]` is 1. Indices count nulls too. `find` returns the first valid element
-/// from an index on that a rule holds for. `backend` is the active one if `None`.
+/// `bitmap[(offset + i) / 8]` is 1. Indices count nulls too. `first` is the first valid element
+/// that is finite. `backend` is the active one if `None`.
 ///
 /// # Panics
-/// If the bitmap ends before the bit of the last element, or if element 0 is null or not finite.
+/// If the bitmap ends before the bit of the last element, or if element `first` is null or not
+/// finite, or does not exist.
 #[must_use]
 pub fn stats_of_valid(
     backend: Option<Backend>,
@@ -21,33 +22,20 @@ pub fn stats_of_valid(
     numbers: &Numbers,
     bitmap: &[u8],
     offset: usize,
-    find: &mut dyn FnMut(usize, &Rule) -> Option<usize>,
+    first: usize,
 ) -> Stats {
-    let elements = x.len() / numbers.size();
-    if elements == 0 {
-        return Stats::default();
-    }
+    let (size, special) = (numbers.size(), numbers.non_finite());
+    let elements = x.len() / size;
     let bitmap = Bitmap::new(bitmap, offset, elements);
-    let x = &x[..elements * numbers.size()];
-    match numbers.size() {
-        1 => stats::<u8>(backend, x, numbers, bitmap, find),
-        2 => stats::<u16>(backend, x, numbers, bitmap, find),
-        4 => stats::<u32>(backend, x, numbers, bitmap, find),
-        _ => stats::<u64>(backend, x, numbers, bitmap, find),
-    }
-}
-
-fn stats<L: Lane>(
-    backend: Option<Backend>,
-    x: &[u8],
-    numbers: &Numbers,
-    bitmap: Bitmap<'_>,
-    find: &mut dyn FnMut(usize, &Rule) -> Option<usize>,
-) -> Stats {
-    let special = Rule::Comparison(*numbers.non_finite());
-    let is_special = crate::entry::position::<L>(backend, &x[..L::SIZE], &special).is_some();
-    assert!(bitmap.is_valid(0) && !is_special, "element 0 is null or not finite");
-    let nulls = Nulls { bitmap, room: &mut Room::new() };
-    let tally = L::stats(backend, x, numbers.non_finite(), numbers, Some(nulls));
-    tally.stats::<L>(backend, x, numbers, find)
+    let x = &x[..elements * size];
+    let is_special = special.holds(scalar::read_any(&x[first * size..][..size]));
+    assert!(bitmap.is_valid(first) && !is_special, "element {first} is null or not finite");
+    let want = Want::Places(Some(Nulls { bitmap, first, room: &mut Room::new() }));
+    let tally = match size {
+        1 => u8::stats(backend, x, special, numbers, want),
+        2 => u16::stats(backend, x, special, numbers, want),
+        4 => u32::stats(backend, x, special, numbers, want),
+        _ => u64::stats(backend, x, special, numbers, want),
+    };
+    tally.stats(x, numbers)
 }

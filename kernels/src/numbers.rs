@@ -125,12 +125,12 @@ impl Numbers {
         Rule::equal(self.size(), self.magnitude | self.sign, code)
     }
 
-    /// The rule for the elements of this key.
-    pub(crate) fn has_key(&self, key: i64) -> Rule {
+    /// The comparison for the elements of this key.
+    pub(crate) fn has_key(&self, key: i64) -> Comparison {
         if self.has_two_codes(key) {
-            return Rule::equal(self.size(), self.magnitude, 0);
+            return comparison(Rule::equal(self.size(), self.magnitude, 0));
         }
-        self.has_code(self.code(key))
+        comparison(self.has_code(self.code(key)))
     }
 
     /// The codes that cannot change the lowest and the highest key, and are neither zero,

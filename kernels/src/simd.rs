@@ -12,7 +12,7 @@ use crate::codes::Codes;
 use crate::numbers::{Numbers, Range};
 use crate::rule::{Comparison, Screen};
 #[cfg(feature = "stats")]
-use crate::stats::Found;
+use crate::stats::{Found, Given, Groups};
 
 /// A cache line of input, at any address.
 pub(crate) type Line = [u8; 64];
@@ -52,9 +52,9 @@ pub(crate) trait Loop: 'static {
     ) -> Self::Output;
 }
 
-/// A loop of one width: [`Simd::run`] by its address. A function that only calls loops takes these,
-/// so that it is compiled once for all widths.
-pub(crate) type Step<I, O, R> = fn(I, &[u8], &Comparison, O) -> R;
+/// [`Simd::run`] of a loop. Loops that differ in the width of an element only are of one type.
+pub(crate) type Call<I, L> =
+    for<'o> fn(I, &[u8], &Comparison, <L as Loop>::Out<'o>) -> <L as Loop>::Output;
 
 /// A token that proves that the CPU can run the instructions behind it.
 ///
@@ -208,8 +208,8 @@ pub(crate) trait Ordering: Sized {
     /// The registers of a range.
     type Bounds: Copy;
 
-    /// To be called once, outside of a loop. No elements are in the range `None`.
-    fn bounds<const W: usize>(self, range: Option<Range>) -> Self::Bounds;
+    /// To be called once, outside of a loop.
+    fn bounds<const W: usize>(self, range: Range) -> Self::Bounds;
 
     /// Whether all elements of some lines are in the range. It may say no if they are.
     fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Self::Bounds) -> bool;
@@ -222,17 +222,26 @@ pub(crate) trait Ordering: Sized {
         GROUP
     }
 
-    /// Looks at lines as long as all elements are what the constant of [`expect`] says, and extends
-    /// the keys by them. The format must be [`Numbers::is_sign_magnitude`]. At most
-    /// [`crate::stats::SCANNED`] bytes.
+    /// Looks at lines as long as all elements are what the constant of [`expect`] says, and adds
+    /// the outermost codes of each group to `outer`, and of all elements that were as expected. The
+    /// format must be [`Numbers::is_sign_magnitude`]. At most [`crate::stats::SCANNED`] bytes. With
+    /// `NULLS` the scan ends where the bitmap has no more words.
     #[inline(always)]
-    fn scan<const W: usize, const EXPECT: u8>(
+    fn scan<const W: usize, const EXPECT: u8, const NULLS: bool>(
         self,
-        _: &[[Line; 2]],
+        _: &[Line],
         _: &Numbers,
-        _: &mut [i64; 2],
+        _: Given<'_>,
+        _outer: &mut [Groups; 2],
     ) -> Found {
         Found::default()
+    }
+
+    /// The highest code of the last line as an unsigned integer after an xor with `flip`, and the
+    /// first line that has that code.
+    #[inline(always)]
+    fn outermost<const W: usize>(self, _: &[Line], _flip: u64) -> (u64, usize) {
+        (0, 0)
     }
 
     /// In at most [`COUNTED`] bytes: extends the lowest and the highest key of finite elements, of

@@ -1,17 +1,46 @@
 //! Statistics of numbers: what a loop finds, and the entries.
+#![expect(unsafe_code, reason = "lines that a loop has written")]
+
+use core::mem::MaybeUninit;
+use core::slice;
 
 use crate::backend::Backend;
 use crate::census::Census;
-use crate::entry;
 use crate::lane::Lane;
 #[cfg(feature = "views")]
 use crate::lane::Loops;
 use crate::loops::census::ClassCounts;
+use crate::loops::nulls::Nulls;
+use crate::loops::validity::Bitmap;
 use crate::numbers::Numbers;
-use crate::rule::Rule;
+use crate::scalar;
+use crate::simd::{GROUP, Line};
 
 /// The most bytes of one scan.
 pub(crate) const SCANNED: usize = 16 * 1024;
+
+/// What a scan is given: codes as integers. Of numbers on both sides of zero, `A` is the lowest and
+/// `B` the highest. Of positive ones `B` is the lowest and `A` the highest, of negative ones the
+/// other way round.
+///
+/// ```text
+/// unsigned    0 .. least normal number .. B    -0 .. -least .. A        both signs
+/// signed      -0 .. -least .. A                0 .. least .. B
+/// unsigned    0 .. least .. B .. A             -0 .. -least .. B .. A   one sign
+/// ```
+///
+/// `A` and `B` of each group are kept, so that only these are searched for the group of a new key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'b> {
+    /// `A` and `B` so far.
+    pub(crate) known: [u64; 2],
+    /// The outermost codes that are as expected.
+    pub(crate) limits: [u64; 2],
+    /// The code that stands in for nulls.
+    pub(crate) filling: u64,
+    /// Empty if there are no nulls.
+    pub(crate) bitmap: Bitmap<'b>,
+}
 
 /// What a scan found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,8 +50,53 @@ pub(crate) struct Found {
     /// Elements that are zero, and that are zero or subnormal.
     pub(crate) zeros: usize,
     pub(crate) small: usize,
-    /// For each key that is new, the bytes before the group that has it first.
-    pub(crate) groups: [usize; 2],
+    /// Elements that are no nulls.
+    pub(crate) valid: usize,
+    /// Which of the two outermost codes are new.
+    pub(crate) new: [bool; 2],
+}
+
+/// A line for each group of a scan, and one for all groups. Zeros in all of them would take a tenth
+/// of a scan.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    /// The first `written` are initialised.
+    lines: [MaybeUninit<Line>; SCANNED / GROUP + 1],
+    written: usize,
+}
+
+impl Groups {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { lines: [const { MaybeUninit::uninit() }; SCANNED / GROUP + 1], written: 0 }
+    }
+
+    /// Adds a line. Does nothing if there are enough for a whole scan.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, line: Line) {
+        if let Some(slot) = self.lines.get_mut(self.written) {
+            slot.write(line);
+            self.written += 1;
+        }
+    }
+
+    /// The lines.
+    #[inline(always)]
+    pub(crate) fn lines(&self) -> &[Line] {
+        let lines = &self.lines[..self.written];
+        // SAFETY: only `push` raises `written`, after it has written the line before.
+        unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) }
+    }
+}
+
+/// What is asked of a loop.
+#[derive(Debug)]
+pub enum Want<'n> {
+    /// All except the places of the lowest and of the highest key.
+    #[cfg(feature = "views")]
+    Counts,
+    /// All, of a column that may have nulls.
+    Places(Option<Nulls<'n>>),
 }
 
 /// What a loop finds.
@@ -30,7 +104,8 @@ pub(crate) struct Found {
 pub struct Tally {
     /// The lowest and the highest key of finite elements. Without any they mean nothing.
     pub(crate) keys: [i64; 2],
-    /// Elements before which there is none of these keys.
+    /// Elements before which there is none of these keys. With places the first elements that have
+    /// these keys.
     pub(crate) from: [usize; 2],
     pub(crate) zeros: usize,
     /// Zeros and subnormal numbers.
@@ -143,26 +218,16 @@ impl Stats {
 }
 
 impl Tally {
-    /// The statistics of `x`, which `find` searches: for the first element from an index on that a
-    /// rule holds for.
-    pub(crate) fn stats<L: Lane>(
-        &self,
-        backend: Option<Backend>,
-        x: &[u8],
-        numbers: &Numbers,
-        find: &mut dyn FnMut(usize, &Rule) -> Option<usize>,
-    ) -> Stats {
-        let class = |class| self.classes.class(class);
+    /// The statistics of `x`, of which this is the tally with places.
+    pub(crate) fn stats(&self, x: &[u8], numbers: &Numbers) -> Stats {
+        let (class, size) = (|class| self.classes.class(class), numbers.size());
         let census = Census::new(class(0), class(1), class(2));
-        Stats::new(x.len() / L::SIZE - self.nulls, self, numbers, census, |which| {
-            let (key, from) = (self.keys[which], self.from[which]);
-            // The loop has seen it.
-            let index = find(from, &numbers.has_key(key)).unwrap_or(from);
-            let element = &x[index * L::SIZE..][..L::SIZE];
-            let minus_zero = numbers.has_two_codes(key)
-                && entry::position::<L>(backend, element, &numbers.has_code(numbers.sign()))
-                    .is_some();
-            (if minus_zero { numbers.sign() } else { numbers.code(key) }, index)
+        Stats::new(x.len() / size - self.nulls, self, numbers, census, |which| {
+            let (key, index) = (self.keys[which], self.from[which]);
+            // Of the element itself, which may be -0.
+            let two = numbers.has_two_codes(key);
+            let element = if two { scalar::read_any(&x[index * size..][..size]) } else { 0 };
+            (numbers.code(key) | element & numbers.sign(), index)
         })
     }
 }
@@ -179,10 +244,7 @@ pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> 
     if x.is_empty() {
         return Stats::default();
     }
-    let tally = L::stats(backend, x, numbers.non_finite(), numbers, None);
-    tally.stats::<L>(backend, x, numbers, &mut |from, rule| {
-        entry::position::<L>(backend, &x[from * L::SIZE..], rule).map(|index| from + index)
-    })
+    L::stats(backend, x, numbers.non_finite(), numbers, Want::Places(None)).stats(x, numbers)
 }
 
 /// [`crate::typed::stats`] of elements whose width is known at run time only.
@@ -206,5 +268,5 @@ pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
         4 => u32::stats,
         _ => u64::stats,
     };
-    of(Some(backend), x, numbers.non_finite(), numbers, None)
+    of(Some(backend), x, numbers.non_finite(), numbers, Want::Counts)
 }

@@ -5,7 +5,7 @@ use crate::loops::validity::{Bitmap, ClearNulls, CountNulls};
 use crate::rule::{Comparison, Rule};
 
 /// What the loops are given and do not look at.
-const UNUSED: Comparison = match Rule::equal(1, 0xFF, 0xFF) {
+pub(crate) const UNUSED: Comparison = match Rule::equal(1, 0xFF, 0xFF) {
     Rule::Comparison(comparison) => comparison,
     _ => unreachable!(),
 };

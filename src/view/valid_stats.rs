@@ -1,8 +1,8 @@
 //! Statistics under a validity bitmap.
 
+use nonfinite_kernels::stats_of_valid;
 #[cfg(feature = "views")]
 use nonfinite_kernels::strided;
-use nonfinite_kernels::{Rule, stats_of_valid};
 
 #[cfg(feature = "views")]
 use super::layout::Layout;
@@ -69,31 +69,17 @@ impl<'a> ValidView<'a> {
         stats
     }
 
-    /// The kernel begins with the first valid element that is finite.
+    /// The kernel needs a valid element that is finite.
     fn stats_of_dense(&self, part: Part<'_, 'a>) -> Stats {
         let (format, backend) = (self.view.format, self.view.backend);
-        let finite = self.position_in(part, format.rule(Predicate::Finite));
-        let before = finite.unwrap_or(part.len);
-        let first = part.first + before;
-        let rest = part.piece(first, part.len - before);
-        let stats = if rest.len == 0 {
-            Stats::default()
-        } else if self.validity.run(backend, first, first + rest.len, true) == rest.len {
-            rest.stats().behind(first)
-        } else {
-            let (bitmap, offset) = self.validity.bits_from(first);
-            let find = &mut |from, rule: &Rule| {
-                let index = self.position_in(rest.piece(first + from, rest.len - from), rule)?;
-                Some(from + index)
-            };
-            let numbers = format.numbers();
-            let found = stats_of_valid(backend, rest.dense(), numbers, bitmap, offset, find);
-            Stats::new(found, format).behind(first)
+        let Some(finite) = self.position_in(part, format.rule(Predicate::Finite)) else {
+            return Stats { census: self.census_in(part), ..Stats::default() };
         };
-        if before == 0 {
-            return stats;
+        if self.validity.run(backend, part.first, part.first + part.len, true) == part.len {
+            return part.stats().behind(part.first);
         }
-        let census = self.census_in(part.piece(part.first, before));
-        Stats { census, ..Stats::default() }.join(stats)
+        let ((bitmap, offset), numbers) = (self.validity.bits_from(part.first), format.numbers());
+        let found = stats_of_valid(backend, part.dense(), numbers, bitmap, offset, finite);
+        Stats::new(found, format).behind(part.first)
     }
 }

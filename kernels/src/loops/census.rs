@@ -33,7 +33,7 @@ use super::position::Find;
 use super::skip::{GROUP, Look, Skip, may_hit, run_end, special};
 use crate::census::Occurrences;
 use crate::rule::Comparison;
-use crate::simd::{COUNTED, Loop, Simd, Step, lines};
+use crate::simd::{COUNTED, Call, Loop, Simd, lines};
 
 /// The counts of NaN, +Inf and -Inf, in this order.
 pub(crate) type Three = [usize; 3];
@@ -147,9 +147,9 @@ impl<const W: usize> Loop for Census<W> {
 
 /// The loops of a census.
 struct Steps<I> {
-    skip: Step<I, Look, usize>,
-    classify: Step<I, (), Three>,
-    find: Step<I, (), Option<usize>>,
+    skip: Call<I, Skip<1>>,
+    classify: Call<I, Classify<1>>,
+    find: Call<I, Find<1>>,
 }
 
 /// The census of an input that begins with `clean` bytes of finite elements, and is longer. An

@@ -35,7 +35,7 @@
 use super::bits::Few;
 use super::skip::{GROUP, Look, Skip, longer, run_end};
 use crate::rule::{Comparison, Operation};
-use crate::simd::{COUNTED, Loop, Simd, Step, lines, op};
+use crate::simd::{COUNTED, Call, Loop, Simd, lines, op};
 
 /// Counts the hits of a positive comparison in whole pairs of lines, element by element.
 pub(crate) struct Exact<const W: usize>;
@@ -96,9 +96,9 @@ impl<const W: usize> Loop for Count<W> {
 
 /// The loops of a count.
 struct Steps<I> {
-    skip: Step<I, Look, usize>,
-    exact: Step<I, (), usize>,
-    few: Step<I, (), u64>,
+    skip: Call<I, Skip<1>>,
+    exact: Call<I, Exact<1>>,
+    few: Call<I, Few<1>>,
 }
 
 /// The count of an input that begins with `clean` bytes without a hit, and is longer. An element

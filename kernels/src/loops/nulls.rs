@@ -8,9 +8,10 @@
 //!     for each block of 64 elements: out = x where valid, otherwise filling
 //! ```
 //!
-//! Groups that change nothing are skipped without a copy. All others are filled with an element
-//! that was seen before, and the loops of stats.rs look at the copy. Elements keep their places,
-//! so an index in the copy is an index in the column.
+//! Groups that change nothing are skipped. A scan of others replaces nulls in registers, by an
+//! element that was seen before. Parts with NaN or infinities are copied, nulls filled with such an
+//! element, and the loops of stats.rs look at the copy. Elements keep their places, so an index in
+//! the copy is an index in the column.
 #![expect(unsafe_code, reason = "lines that a loop has written")]
 
 use core::mem::MaybeUninit;
@@ -19,11 +20,11 @@ use core::slice;
 use super::validity::Bitmap;
 use crate::numbers::Range;
 use crate::rule::Comparison;
-use crate::simd::{GROUP, Line, Loop, Simd, lines};
-use crate::stats::SCANNED;
+use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, lines};
+use crate::validity::UNUSED;
 
-/// Bytes that are filled at once.
-pub(crate) const ROOM: usize = SCANNED;
+/// Bytes that are filled at once: few, so that the copy and the column stay in the nearest cache.
+pub(crate) const ROOM: usize = COUNTED;
 
 /// Room for a part of a column, from a line of the cache on. Zeros in it would take as long as half
 /// a fill.
@@ -36,33 +37,31 @@ impl Room {
     pub(crate) fn new() -> Self {
         Self([const { MaybeUninit::uninit() }; ROOM / 64])
     }
+
+    /// The first bytes of a column, at most [`ROOM`], with an element in place of nulls. The bitmap
+    /// begins with the same element.
+    pub(crate) fn filled<I: Simd, const W: usize>(
+        &mut self,
+        isa: I,
+        x: &[u8],
+        bytes: usize,
+        (bitmap, filling): (Bitmap<'_>, u64),
+    ) -> &[u8] {
+        let lines = &mut self.0[..bytes.div_ceil(64).next_multiple_of(W)];
+        isa.run::<Fill<W>>(x, &UNUSED, (bitmap, filling, lines));
+        // SAFETY: `lines` are whole blocks, and `Fill` has written each line of them.
+        let lines: &[Line] = unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) };
+        &lines.as_flattened()[..bytes]
+    }
 }
 
 /// The validity of a column, and room for a part of it.
 #[derive(Debug)]
 pub struct Nulls<'n> {
     pub(crate) bitmap: Bitmap<'n>,
+    /// A valid element that is finite.
+    pub(crate) first: usize,
     pub(crate) room: &'n mut Room,
-}
-
-impl Nulls<'_> {
-    /// The first bytes of a column, at most [`ROOM`], with an element in place of nulls. The bitmap
-    /// begins with the same element.
-    #[inline(always)]
-    pub(crate) fn filled<I: Simd, const W: usize>(
-        &mut self,
-        isa: I,
-        x: &[u8],
-        bytes: usize,
-        comparison: &Comparison,
-        (bitmap, filling): (Bitmap<'_>, u64),
-    ) -> &[u8] {
-        let lines = &mut self.room.0[..bytes.div_ceil(64).next_multiple_of(W)];
-        isa.run::<Fill<W>>(x, comparison, (bitmap, filling, lines));
-        // SAFETY: `lines` are whole blocks, and `Fill` has written each line of them.
-        let lines: &[Line] = unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) };
-        &lines.as_flattened()[..bytes]
-    }
 }
 
 /// Finds how many bytes at the beginning are groups whose valid elements are in the range.
@@ -79,7 +78,7 @@ impl<const W: usize> Loop for SkipValid<W> {
         _: &Comparison,
         (range, bitmap): (Range, Bitmap<'_>),
     ) -> usize {
-        let (bounds, mut words) = (isa.bounds::<W>(Some(range)), bitmap.words());
+        let (bounds, mut words) = (isa.bounds::<W>(range), bitmap.words());
         let groups = lines(x).0.as_chunks::<{ GROUP / 64 }>().0;
         for (i, group) in groups.iter().enumerate() {
             if !isa.within_valid::<W>(group.as_chunks().0, &mut words, bounds) {
@@ -103,7 +102,7 @@ impl<const W: usize> Loop for Fill<W> {
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
-        comparison: &Comparison,
+        unused: &Comparison,
         (bitmap, filling, out): Self::Out<'_>,
     ) {
         let blocks = out.as_chunks_mut::<W>().0;
@@ -123,7 +122,7 @@ impl<const W: usize> Loop for Fill<W> {
             words[..words_left].copy_from_slice(&bits[..words_left]);
             let bitmap = Bitmap { bytes: &words, ..bitmap };
             let out = (bitmap, filling, left.as_flattened_mut());
-            isa.run::<Self>(last.as_flattened().as_flattened(), comparison, out);
+            isa.run::<Self>(last.as_flattened().as_flattened(), unused, out);
         }
     }
 }

@@ -31,7 +31,7 @@
 
 use super::skip::{GROUP, Look, Skip};
 use crate::rule::{Comparison, Screen};
-use crate::simd::{Loop, Simd, Step, lines, until_line};
+use crate::simd::{Call, Loop, Simd, lines, until_line};
 
 /// Compares every element until one is a hit.
 pub(crate) struct Find<const W: usize>;
@@ -99,8 +99,8 @@ fn screened<I: Simd>(
     x: &[u8],
     comparison: &Comparison,
     shift: u32,
-    skip: Step<I, Look, usize>,
-    find: Step<I, (), Option<usize>>,
+    skip: Call<I, Skip<1>>,
+    find: Call<I, Find<1>>,
 ) -> Option<usize> {
     let mut rest = x.get(until_line(x, 1 << shift)..).unwrap_or_default();
     loop {

@@ -9,15 +9,15 @@
 //!         from 16 KiB on: skip groups of 1 KiB that change nothing       `Numbers::range`
 //!             from 1 KiB on where scans are slow: AVX2 and NEON of 64 bits, and portable
 //!         if a group was skipped: part = 1 KiB
-//!         with nulls: part = fill(part)                  nulls.rs; and skip looks at the bitmap
 //!         taken = scan(expect, part), or else order(4 KiB of the part)
+//!             nulls: skip and scan read the bitmap, order gets fill(part)        nulls.rs
 //!             after NaN or an infinity: order(part)
 //!         add the counts of what was taken to the tally
 //!         where a key is new: note the group that has it first, or the beginning of the part
 //!         if one was not finite: count NaN, +Inf and -Inf as census.rs does
 //!         expect = what was in the part
 //!         part = 16 KiB at first, later 1 KiB, 4 KiB, then 16 KiB
-//!     the caller searches the first element of the lowest key, and of the highest
+//!     place: find the first element of the lowest key, and of the highest, from its group on
 //!
 //! scan(expect, part):                            registers/stats.rs; signed formats
 //!     for each chunk of 4 KiB:
@@ -48,22 +48,21 @@
 //! of 64 bytes have one maximum a cycle on the CPUs measured: a scan of normal numbers takes two
 //! cycles a line, a screen one and a half.
 
-use super::census::{ClassCounts, Classify};
-use super::nulls::{Nulls, SkipValid};
+use super::census::Classify;
+use super::driver::{Driver, Scanning, Steps};
+use super::nulls::{Room, SkipValid};
 use super::position::Find;
-use super::skip::longer;
-use super::validity::CountNulls;
 use crate::numbers::{Numbers, Range};
 use crate::rule::Comparison;
 use crate::scalar;
 use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, expect, lines, until_line};
-use crate::stats::Tally;
+use crate::stats::{Found, Given, Groups, Tally, Want};
 
 /// Bytes that are looked at first, from the first line of the cache on.
 const FIRST: usize = 256;
 
 /// Looks at every element.
-struct Order<const W: usize>;
+pub(super) struct Order<const W: usize>;
 
 impl<const W: usize> Loop for Order<W> {
     type Out<'o> = (&'o Numbers, &'o mut Tally, usize, u64);
@@ -116,171 +115,90 @@ fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
 }
 
 /// Looks at elements as long as they are as expected.
-struct Scan<const W: usize, const EXPECT: u8>;
+pub(super) struct Scan<const W: usize, const EXPECT: u8, const NULLS: bool>;
 
-impl<const W: usize, const EXPECT: u8> Loop for Scan<W, EXPECT> {
-    type Out<'o> = (&'o Numbers, &'o mut Tally, usize);
-    type Output = usize;
+impl<const W: usize, const EXPECT: u8, const NULLS: bool> Loop for Scan<W, EXPECT, NULLS> {
+    type Out<'o> = (&'o Numbers, Given<'o>, &'o mut [Groups; 2]);
+    type Output = Found;
 
-    /// Adds elements of `x`, of which the first has this index, to a tally without classes. Returns
-    /// how many bytes that are.
     #[inline(always)]
     fn vector<I: Simd>(
         isa: I,
         x: &[u8],
         _: &Comparison,
-        (numbers, tally, index): Self::Out<'_>,
-    ) -> usize {
-        let mut keys = tally.keys;
-        let found = isa.scan::<W, EXPECT>(lines(x).0.as_chunks().0, numbers, &mut keys);
-        let counts = [found.zeros, found.small, 0];
-        tally.extend(keys, found.groups.map(|bytes| index + bytes / W), counts);
-        found.bytes
+        (numbers, given, outer): Self::Out<'_>,
+    ) -> Found {
+        isa.scan::<W, EXPECT, NULLS>(lines(x).0, numbers, given, outer)
+    }
+}
+
+/// The outermost code of the last line, and the first line that has that code. One function for all
+/// scans, so that its code exists once.
+pub(super) struct Outermost<const W: usize>;
+
+impl<const W: usize> Loop for Outermost<W> {
+    type Out<'o> = u64;
+    type Output = (u64, usize);
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, flip: u64) -> (u64, usize) {
+        isa.outermost::<W>(lines(x).0, flip)
     }
 }
 
 /// The bytes of whole groups whose elements are in the range.
-#[inline(always)]
-fn skip<I: Simd, const W: usize>(isa: I, x: &[u8], range: Option<Range>) -> usize {
-    let bounds = isa.bounds::<W>(range);
-    let groups = lines(x).0.as_chunks::<2>().0.as_chunks::<{ GROUP / 128 }>().0;
-    // A closure would not be inlined, and so not be compiled for the instruction set.
-    for (i, group) in groups.iter().enumerate() {
-        if !isa.within::<W>(group, bounds) {
-            return i * GROUP;
+pub(super) struct SkipWithin<const W: usize>;
+
+impl<const W: usize> Loop for SkipWithin<W> {
+    type Out<'o> = Range;
+    type Output = usize;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, range: Range) -> usize {
+        let bounds = isa.bounds::<W>(range);
+        let groups = lines(x).0.as_chunks::<2>().0.as_chunks::<{ GROUP / 128 }>().0;
+        // A closure would not be inlined, and so not be compiled for the instruction set.
+        for (i, group) in groups.iter().enumerate() {
+            if !isa.within::<W>(group, bounds) {
+                return i * GROUP;
+            }
         }
+        groups.len() * GROUP
     }
-    groups.len() * GROUP
 }
 
-/// Statistics of at least one element. The first is no null. If there are nulls, it is finite, too.
+/// A scan without nulls, and with nulls.
+const fn scans<I: Simd, const W: usize, const EXPECT: u8>() -> [Scanning<I>; 2] {
+    [I::run::<Scan<W, EXPECT, false>>, I::run::<Scan<W, EXPECT, true>>]
+}
+
+/// Statistics of at least one element.
 pub(crate) struct Statistics<const W: usize>;
 
 impl<const W: usize> Loop for Statistics<W> {
-    type Out<'o> = (&'o Numbers, Option<Nulls<'o>>);
+    type Out<'o> = (&'o Numbers, Want<'o>);
     type Output = Tally;
 
     #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        x: &[u8],
-        rule: &Comparison,
-        (numbers, mut nulls): Self::Out<'_>,
-    ) -> Tally {
-        let mut tally = Tally::new();
-        let elements = x.as_chunks::<W>().0;
-        let mut finite = Some(0);
-        if rule.holds(scalar::read(&elements[0])) {
-            finite = isa.run::<Find<W>>(x, &rule.not(), ());
-        }
-        // If none is finite, any element does: no key counts.
-        let first = finite.unwrap_or(0);
-        let filling = scalar::read(&elements[first]);
-        tally.keys = [numbers.key(filling); 2];
-        tally.from = [first; 2];
-        let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
+        let steps: &'static Steps<I> = const {
+            &Steps {
+                find: I::run::<Find<W>>,
+                classify: I::run::<Classify<W>>,
+                skip: I::run::<SkipWithin<W>>,
+                skip_valid: I::run::<SkipValid<W>>,
+                fill: Room::filled::<I, W>,
+                order: I::run::<Order<W>>,
+                scans: [
+                    scans::<I, W, { expect::ONE_SIGN }>(),
+                    scans::<I, W, { expect::NORMAL }>(),
+                    scans::<I, W, { expect::FINITE }>(),
+                ],
+                outermost: I::run::<Outermost<W>>,
+            }
+        };
         // First what stands before the first line of the cache, and four lines.
-        let (mut done, mut run) = (0, until_line(x, W) + FIRST);
-        let (mut expect, screened) = (expect::NORMAL, isa.screened_from::<W>());
-        loop {
-            if done >= screened {
-                let range = finite.and_then(|_| numbers.range(tally.keys));
-                let rest = &x[done..];
-                let clean = match (range, &nulls) {
-                    (None, _) => 0,
-                    (range, None) => skip::<I, W>(isa, rest, range),
-                    (Some(range), Some(Nulls { bitmap, .. })) => {
-                        let bitmap = bitmap.from(done / W);
-                        let clean = isa.run::<SkipValid<W>>(rest, rule, (range, bitmap));
-                        tally.nulls += CountNulls::run(isa, bitmap, clean / W, rule);
-                        clean
-                    }
-                };
-                done += clean;
-                if clean != 0 {
-                    run = GROUP;
-                }
-            }
-            let rest = &x[done..];
-            if rest.is_empty() {
-                return tally;
-            }
-            let mut part = &rest[..run.min(rest.len())];
-            let bitmap = nulls.as_ref().map(|nulls| nulls.bitmap.from(done / W));
-            if let (Some(nulls), Some(bitmap)) = (&mut nulls, bitmap) {
-                part = nulls.filled::<I, W>(isa, rest, part.len(), rule, (bitmap, filling));
-            }
-            let [low, high] = tally.keys;
-            let around_zero = low <= 0 && high >= 0;
-            // A scan of one sign takes normal numbers only, those so far included.
-            let normal = low.unsigned_abs().min(high.unsigned_abs()) >= numbers.least_normal();
-            let (small, non_finite, index) = (tally.small, tally.non_finite, done / W);
-            let mut scanned = 0;
-            if scans && done != 0 && part.len() >= 128 && expect != expect::ANYTHING {
-                let out = (numbers, &mut tally, index);
-                scanned = match expect {
-                    expect::NORMAL if !around_zero && normal => {
-                        isa.run::<Scan<W, { expect::ONE_SIGN }>>(part, rule, out)
-                    }
-                    _ if !around_zero => 0,
-                    expect::NORMAL => isa.run::<Scan<W, { expect::NORMAL }>>(part, rule, out),
-                    _ => isa.run::<Scan<W, { expect::FINITE }>>(part, rule, out),
-                };
-            }
-            if scanned != 0 {
-                part = &part[..scanned];
-            } else {
-                // What a scan did not expect may end soon.
-                if expect != expect::ANYTHING && done != 0 {
-                    part = &part[..part.len().min(COUNTED)];
-                }
-                let out = (numbers, &mut tally, index, filling);
-                isa.run::<Order<W>>(part, rule, out);
-            }
-            let (small, special) = (tally.small - small, tally.non_finite - non_finite);
-            if special != 0 {
-                classify::<I, W>(isa, part, numbers, special, index, &mut tally.classes);
-            }
-            let seen = match (small, special) {
-                (0, 0) => expect::NORMAL,
-                (_, 0) => expect::FINITE,
-                _ => expect::ANYTHING,
-            };
-            // A group may be normal by chance.
-            expect = if part.len() > GROUP { seen } else { expect.max(seen) };
-            if let Some(bitmap) = bitmap {
-                let copies = CountNulls::run(isa, bitmap, part.len() / W, rule);
-                tally.nulls += copies;
-                let [zero, small, _] = numbers.counts(filling);
-                tally.zeros -= usize::from(zero) * copies;
-                tally.small -= usize::from(small) * copies;
-            }
-            done += part.len();
-            run = if done < screened { screened } else { longer(run) };
-        }
-    }
-}
-
-/// Adds the classes of some elements that are not finite to those before element `from`.
-#[inline(always)]
-fn classify<I: Simd, const W: usize>(
-    isa: I,
-    x: &[u8],
-    numbers: &Numbers,
-    special: usize,
-    from: usize,
-    classes: &mut ClassCounts,
-) {
-    let nan = numbers.nan();
-    let three = match nan.is_ieee() {
-        true => isa.run::<Classify<W>>(x, nan, ()),
-        false => [special, 0, 0],
-    };
-    for (class, more) in three.into_iter().enumerate() {
-        if more != 0 && classes.three[class] == 0 {
-            let find = if class == 0 { *nan } else { nan.class(class) };
-            classes.first[class] = from + isa.run::<Find<W>>(x, &find, ()).unwrap_or(0);
-        }
-        classes.three[class] += more;
+        let run = until_line(x, W) + FIRST;
+        Driver { isa, steps, numbers, x }.tally(run, isa.screened_from::<W>(), want)
     }
 }

@@ -55,7 +55,7 @@ impl<'b> Bitmap<'b> {
 
     /// The words for blocks of 64 elements, as long as there is a word behind.
     #[inline(always)]
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u64> {
         let (words, shift) = (self.bytes.as_chunks().0, self.shift);
         words.iter().zip(words.get(1..).unwrap_or_default()).map(move |(low, high)| {
             u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << 1 << (63 - shift)

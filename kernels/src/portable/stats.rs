@@ -8,16 +8,16 @@ use crate::scalar::{read, write};
 use crate::simd::{Block, Line, Ordering};
 
 impl Ordering for Portable {
-    type Bounds = Option<Range>;
+    type Bounds = Range;
 
     #[inline(always)]
-    fn bounds<const W: usize>(self, range: Option<Range>) -> Option<Range> {
+    fn bounds<const W: usize>(self, range: Range) -> Range {
         range
     }
 
     #[inline(always)]
-    fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Option<Range>) -> bool {
-        let Some(Range { mask, low, width }) = bounds else { return false };
+    fn within<const W: usize>(self, pairs: &[[Line; 2]], bounds: Range) -> bool {
+        let Range { mask, low, width } = bounds;
         let up = 64 - 8 * W as u32;
         let outside = |element| (read::<W>(element) & mask).wrapping_sub(low) << up >> up > width;
         !elements::<W>(pairs.as_flattened()).iter().fold(false, |seen, x| seen | outside(x))
@@ -49,9 +49,9 @@ impl Ordering for Portable {
         self,
         blocks: &[Block<W>],
         words: &mut impl Iterator<Item = u64>,
-        bounds: Option<Range>,
+        bounds: Range,
     ) -> bool {
-        let Some(Range { mask, low, width }) = bounds else { return false };
+        let Range { mask, low, width } = bounds;
         let up = 64 - 8 * W as u32;
         for block in blocks {
             let Some(valid) = words.next() else { return false };

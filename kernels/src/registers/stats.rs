@@ -7,14 +7,12 @@
 //! Ranks are unsigned integers of the order of values: all ones is above every rank, and 0 below.
 //! AVX2 and NEON have no minimum and maximum of 64 bits. There, ranks of 64 bits are keys:
 //! magnitude or -magnitude.
-#![expect(unsafe_code, reason = "registers that a loop has written")]
 
 use core::mem::MaybeUninit;
-use core::slice;
 
 use crate::numbers::{Numbers, Range};
 use crate::simd::{Block, COUNTED, GROUP, Line, Ordering, expect, op};
-use crate::stats::{Found, SCANNED};
+use crate::stats::{Found, Given, Groups, SCANNED};
 
 /// The instructions that order lanes.
 ///
@@ -126,9 +124,9 @@ impl<R: Compare> Ordering for R {
     }
 
     #[inline(always)]
-    fn bounds<const W: usize>(self, range: Option<Range>) -> Bounds<R::V> {
+    fn bounds<const W: usize>(self, range: Range) -> Bounds<R::V> {
         let halves = W == 8 && !R::WIDE;
-        let range = if halves { range.and_then(Range::upper_halves) } else { range };
+        let range = if halves { range.upper_halves() } else { Some(range) };
         let some = range.is_some();
         let Range { mask, low, width } = range.unwrap_or(Range { mask: 0, low: 0, width: 0 });
         if halves {
@@ -163,109 +161,109 @@ impl<R: Compare> Ordering for R {
         }
     }
 
-    /// The codes as integers. Of numbers on both sides of zero, `A` is the lowest and `B` the
-    /// highest. Of positive ones `B` is the lowest and `A` the highest, of negative ones the other
-    /// way round.
-    ///
-    /// ```text
-    /// unsigned    0 .. least normal number .. B    -0 .. -least .. A        both signs
-    /// signed      -0 .. -least .. A                0 .. least .. B
-    /// unsigned    0 .. least .. B .. A             -0 .. -least .. B .. A   one sign
-    /// ```
-    ///
-    /// `A` and `B` of each group are kept, so that only these are searched for the group of a new
-    /// key.
     #[inline(always)]
-    fn scan<const W: usize, const EXPECT: u8>(
+    fn scan<const W: usize, const EXPECT: u8, const NULLS: bool>(
         self,
-        pairs: &[[Line; 2]],
+        lines: &[Line],
         numbers: &Numbers,
-        keys: &mut [i64; 2],
+        Given { known, limits, filling, bitmap }: Given<'_>,
+        [a_groups, b_groups]: &mut [Groups; 2],
     ) -> Found {
-        let (sign, least) = (numbers.sign(), numbers.least_normal());
-        let largest = numbers.non_finite().bound().wrapping_sub(1);
-        let [low, high] = keys.map(i64::unsigned_abs);
+        let mut words = bitmap.words();
+        // Lines that are looked at in turns: a pair, or a block, for which there is a word.
+        let unit = if NULLS && W > 2 { W } else { 2 };
+        let lines = if NULLS { &lines[..lines.len().min(words.len() * W)] } else { lines };
+        let lines = &lines[..lines.len() / unit * unit];
         let one_sign = EXPECT == expect::ONE_SIGN;
-        // The codes known so far, and the outermost ones that are as expected.
-        let (known, limits) = match (one_sign, keys[0] < 0) {
-            (true, true) => ([sign | low, sign | high], [sign | largest, sign | least]),
-            (true, false) => ([high, low], [largest, least]),
-            (false, _) => ([sign | low, high], [sign | largest, largest]),
-        };
         let [a_known, b_known] = known.map(|bits| self.splat::<W>(bits));
         let [a_limit, b_limit] = limits.map(|bits| self.splat::<W>(bits));
-        let a_side = Side::Highest;
-        let b_side = if one_sign { Side::Lowest } else { Side::HighestSigned };
-        let exponent = numbers.magnitude() & !least.wrapping_sub(1);
+        let filling = self.splat::<W>(filling);
+        let exponent = numbers.magnitude() & !numbers.least_normal().wrapping_sub(1);
         let [magnitude, exponent] =
             [numbers.magnitude(), exponent].map(|bits| self.splat::<W>(bits));
         let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(numbers.nan()) & 1));
-        let mut a_groups = [MaybeUninit::<R::V>::uninit(); SCANNED / GROUP];
-        let mut b_groups = a_groups;
         let (mut a_all, mut b_all) = (a_known, b_known);
         let mut found = Found::default();
-        let rooms = a_groups.chunks_mut(COUNTED / GROUP).zip(b_groups.chunks_mut(COUNTED / GROUP));
-        for (chunk, (a_groups, b_groups)) in pairs.chunks(COUNTED / 128).zip(rooms) {
+        for chunk in lines.chunks(COUNTED / 64) {
             let (mut a_chunk, mut b_chunk) = (a_all, b_all);
             let [mut zeros, mut small] = [self.no_counts(); 2];
-            let mut normal = self.all::<W>();
-            let groups = chunk.chunks(GROUP / 128).zip(a_groups.iter_mut().zip(b_groups));
-            for (group, (a_group, b_group)) in groups {
+            let (mut normal, mut valid_here) = (self.all::<W>(), 0);
+            for group in chunk.chunks(GROUP / 64) {
                 let (mut a, mut b) = (a_known, b_known);
                 let mut some = [self.all::<W>(); 2];
-                for pair in group {
-                    for part in 0..128 / R::BYTES {
-                        let (lanes, i) =
-                            (self.load(pair.as_flattened(), part * R::BYTES), counter::<R>(part));
+                for unit in group.chunks_exact(unit) {
+                    let mut valid = 0;
+                    for at in (0..64 * unit.len()).step_by(R::BYTES) {
+                        let (part, element) = (at / R::BYTES, at / W);
+                        let mut lanes = self.load(unit.as_flattened(), at);
+                        if NULLS {
+                            if element % 64 == 0 {
+                                valid = words.next().unwrap_or(0);
+                                valid_here += valid.count_ones() as usize;
+                            }
+                            let hits = self.hits::<W>(valid >> (element % 64));
+                            lanes = self.blend::<W>(filling, lanes, hits);
+                        }
                         if EXPECT == expect::NORMAL {
                             some[part % 2] = self.still_some::<W>(some[part % 2], lanes, exponent);
                         }
                         if EXPECT == expect::FINITE {
+                            let i = counter::<R>(part);
                             let magnitude = self.and(lanes, magnitude);
                             let is_zero = self.equal::<W>(magnitude, zero);
                             let is_small = self.equal::<W>(self.and(lanes, exponent), zero);
                             zeros[i] = self.add::<W>(zeros[i], is_zero, one);
                             small[i] = self.add::<W>(small[i], is_small, one);
                         }
-                        a = outer::<R, W>(self, a_side, a, lanes);
-                        b = outer::<R, W>(self, b_side, b, lanes);
+                        a = self.higher::<W>(a, lanes);
+                        b = other_end::<R, W>(self, one_sign, b, lanes);
                     }
                 }
                 normal = self.both(normal, self.both(some[0], some[1]));
-                a_group.write(a);
-                b_group.write(b);
-                a_chunk = outer::<R, W>(self, a_side, a_chunk, a);
-                b_chunk = outer::<R, W>(self, b_side, b_chunk, b);
+                a_groups.push(line_of(self, a));
+                b_groups.push(line_of(self, b));
+                a_chunk = self.higher::<W>(a_chunk, a);
+                b_chunk = other_end::<R, W>(self, one_sign, b_chunk, b);
             }
-            let expected = !beyond::<R, W>(self, a_side, a_chunk, a_limit)
-                && !beyond::<R, W>(self, b_side, b_chunk, b_limit)
+            let expected = self.same(self.higher::<W>(a_chunk, a_limit), a_limit)
+                && self.same(other_end::<R, W>(self, one_sign, b_chunk, b_limit), b_limit)
                 && self.is_all::<W>(normal);
             if !expected {
                 break;
             }
             (a_all, b_all) = (a_chunk, b_chunk);
             found.bytes += size_of_val(chunk);
+            found.valid += if NULLS { valid_here } else { size_of_val(chunk) / W };
             if EXPECT == expect::FINITE {
                 found.zeros += self.sum(zeros);
                 found.small += self.sum(small);
             }
         }
-        let groups = found.bytes.div_ceil(GROUP);
-        // The keys that `A` and `B` are.
-        let [a_key, b_key] = if one_sign && keys[0] > 0 { [1, 0] } else { [0, 1] };
-        for (which, side, known, all, written) in
-            [(a_key, a_side, a_known, a_all, &a_groups), (b_key, b_side, b_known, b_all, &b_groups)]
-        {
-            if !self.same(all, known) {
-                // SAFETY: `found.bytes` counts only chunks of which each group was written, and all
-                // of these except the last fill their rooms. So the first `groups` elements of
-                // `written` are initialised.
-                let groups = unsafe { slice::from_raw_parts(written.as_ptr().cast(), groups) };
-                let (code, group) = outermost::<R, W>(self, side, all, groups);
-                (keys[which], found.groups[which]) = (numbers.key(code), group * GROUP);
-            }
-        }
+        a_groups.push(line_of(self, a_all));
+        b_groups.push(line_of(self, b_all));
+        found.new = [!self.same(a_all, a_known), !self.same(b_all, b_known)];
         found
+    }
+
+    #[inline(always)]
+    fn outermost<const W: usize>(self, lines: &[Line], flip: u64) -> (u64, usize) {
+        let (flip_all, top) = (self.splat::<W>(flip), top::<W>());
+        let mut code = 0;
+        if let Some(last) = lines.last() {
+            let last = self.xor(self.load(last, 0), flip_all);
+            code = self::lanes::<R, W>(self, last, top).fold(i64::MIN, Ord::max).cast_unsigned();
+            code ^= top;
+        }
+        let below = self.splat::<W>(code.wrapping_sub(1));
+        let mut first = 0;
+        for line in lines {
+            let lanes = self.xor(self.load(line, 0), flip_all);
+            if !self.same(self.higher::<W>(lanes, below), below) {
+                break;
+            }
+            first += 1;
+        }
+        (code ^ flip, first)
     }
 
     #[inline(always)]
@@ -339,58 +337,18 @@ impl<R: Compare> Ordering for R {
     }
 }
 
-/// In which order a code is the outermost.
-#[derive(Clone, Copy)]
-enum Side {
-    Lowest,
-    Highest,
-    HighestSigned,
+/// The lower lanes, unsigned, if all numbers have one sign; otherwise the higher lanes, signed.
+#[inline(always)]
+fn other_end<R: Compare, const W: usize>(isa: R, one_sign: bool, a: R::V, b: R::V) -> R::V {
+    if one_sign { isa.lower::<W>(a, b) } else { isa.higher_signed::<W>(a, b) }
 }
 
-/// The outer lanes of two registers.
+/// A line that begins with the lanes of a register.
 #[inline(always)]
-fn outer<R: Compare, const W: usize>(isa: R, side: Side, a: R::V, b: R::V) -> R::V {
-    match side {
-        Side::Lowest => isa.lower::<W>(a, b),
-        Side::Highest => isa.higher::<W>(a, b),
-        Side::HighestSigned => isa.higher_signed::<W>(a, b),
-    }
-}
-
-/// Whether a lane is beyond a limit.
-#[inline(always)]
-fn beyond<R: Compare, const W: usize>(isa: R, side: Side, lanes: R::V, limit: R::V) -> bool {
-    !isa.same(outer::<R, W>(isa, side, lanes, limit), limit)
-}
-
-/// The outermost code of all groups, and the first group that has it.
-#[inline(always)]
-fn outermost<R: Compare, const W: usize>(
-    isa: R,
-    side: Side,
-    all: R::V,
-    groups: &[R::V],
-) -> (u64, usize) {
-    // The flipped sign makes a signed order of the unsigned one.
-    let flip = if let Side::HighestSigned = side { 0 } else { top::<W>() };
-    let keys = lanes::<R, W>(isa, all, flip);
-    let (code, inside) = match side {
-        Side::Lowest => {
-            let code = keys.fold(i64::MAX, Ord::min).cast_unsigned() ^ flip;
-            (code, code.wrapping_add(1))
-        }
-        _ => {
-            let code = keys.fold(i64::MIN, Ord::max).cast_unsigned() ^ flip;
-            (code, code.wrapping_sub(1))
-        }
-    };
-    let inside = isa.splat::<W>(inside);
-    for (i, &group) in groups.iter().enumerate() {
-        if beyond::<R, W>(isa, side, group, inside) {
-            return (code, i);
-        }
-    }
-    (code, 0)
+fn line_of<R: Compare>(isa: R, lanes: R::V) -> Line {
+    let mut line = [0; 64];
+    isa.write(lanes, &mut line, 0);
+    line
 }
 
 /// Which of two counters a part of a pair of lines is counted in. A counter of wide registers

@@ -29,6 +29,12 @@ fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + 
 /// The bits of an element.
 #[inline(always)]
 pub(crate) fn read<const W: usize>(element: &[u8; W]) -> u64 {
+    read_any(element)
+}
+
+/// The bits of an element of any width.
+#[inline(always)]
+pub(crate) fn read_any(element: &[u8]) -> u64 {
     // By shifts: a copy into eight bytes takes nine times as long in tests.
     let join = |bits, &byte: &u8| bits << 8 | u64::from(byte);
     if cfg!(target_endian = "little") {

@@ -1,19 +1,15 @@
 //! Statistics, element by element.
 
 use super::{class, elements};
-use crate::loops::nulls::Nulls;
 use crate::numbers::Numbers;
-use crate::stats::Tally;
+use crate::stats::{Tally, Want};
 
 /// Looks at each element that is valid.
-pub(crate) fn stats<const W: usize>(
-    x: &[u8],
-    numbers: &Numbers,
-    nulls: Option<Nulls<'_>>,
-) -> Tally {
+pub(crate) fn stats<const W: usize>(x: &[u8], numbers: &Numbers, want: Want<'_>) -> Tally {
+    let bitmap = if let Want::Places(Some(nulls)) = want { Some(nulls.bitmap) } else { None };
     let mut tally = Tally::new();
     for (i, bits) in elements::<W>(x).enumerate() {
-        if nulls.as_ref().is_some_and(|nulls| !nulls.bitmap.is_valid(i)) {
+        if bitmap.is_some_and(|bitmap| !bitmap.is_valid(i)) {
             tally.nulls += 1;
             continue;
         }

@@ -12,7 +12,9 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
     let mut inner = dims.first().copied().unwrap_or(Dim::ONE);
     let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
     let lines = inner.input == 1 && inner.output == 1;
-    if !lines && outer.size > inner.size {
+    // A long inner loop, and one that reads adjacent elements: far ones share few sets of a cache.
+    let adjacent = outer.input.unsigned_abs() == 1 && outer.size >= SIDE;
+    if !lines && (outer.size > inner.size || adjacent) {
         (inner, outer) = (outer, inner);
     }
     let step = element as isize;

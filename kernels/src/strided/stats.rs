@@ -35,7 +35,7 @@ pub fn stats(backend: Option<Backend>, x: &Source<'_>, numbers: &Numbers) -> Sta
     Stats::new(x.len(), &tally, numbers, census, |which| {
         let key = tally.keys[which];
         // The pass has seen it.
-        let index = first(&numbers.has_key(key)).unwrap_or(0);
+        let index = first(&Rule::Comparison(numbers.has_key(key))).unwrap_or(0);
         let plus = numbers.code(key);
         let is_plus = !numbers.has_two_codes(key) || first(&numbers.has_code(plus)) == Some(index);
         (if is_plus { plus } else { numbers.sign() }, index)
@@ -47,7 +47,9 @@ fn tally(backend: Backend, x: &Source<'_>, dims: &Dims, numbers: &Numbers) -> Ta
     let element = x.element;
     let (span, gather) = (LINE / element, ROOM / element);
     // Nothing between elements may count: tiles are in one piece, or brought together.
-    let limits = Limits { span, gather, element, gaps: false, once: true, lines: true };
+    // A call costs more than a copy of a short line.
+    let lines = dims.first().is_some_and(|line| line.size >= gather);
+    let limits = Limits { span, gather, element, gaps: false, once: true, lines };
     let cut = Cut::whole(dims, limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let (mut all, mut done) = (Tally::new(), 0);
