@@ -2,6 +2,8 @@
 //! `ci/model-oracle` tests files of real writers.
 
 mod checkpoints;
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod members;

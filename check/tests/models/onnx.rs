@@ -2,6 +2,7 @@ use std::fs;
 
 use nonfinite_check::{FileFormat, LookedAt, Options, check_file};
 
+use crate::folder::folder;
 use crate::varint::varint;
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
 
@@ -144,8 +145,7 @@ fn everywhere_a_tensor_can_be() {
 
 #[test]
 fn external_data() {
-    let folder = std::env::temp_dir().join(format!("nonfinite-onnx-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("onnx-external");
     let entry = |key: &str, value: &str| {
         bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
     };
@@ -183,7 +183,6 @@ fn external_data() {
         let message = save(&entries).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
@@ -311,8 +310,7 @@ fn bytes_that_no_tensor_has() {
 /// Bytes of an external file that no tensor has. Those of integers are known, too.
 #[test]
 fn gaps_of_external_data() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx-gaps");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("onnx-gaps");
     let external = |name: &str, code, shape: &[usize], offset: &str| {
         let entry = |key: &str, value: &str| {
             bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())

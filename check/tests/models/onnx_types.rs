@@ -1,11 +1,11 @@
 //! Data types and fields of ONNX that few models have.
 
 use std::fs;
-use std::path::Path;
 
 use nonfinite_check::{FileFormat, Options, check_file};
 
 use crate::check;
+use crate::folder::folder;
 use crate::onnx::{bytes, model, number, tensor};
 use crate::varint::varint;
 
@@ -59,8 +59,7 @@ fn defaults_and_indices() {
 /// How many bytes of external data the elements of each type have: those behind them are named.
 #[test]
 fn lengths_of_external_data() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx-lengths");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("onnx-lengths");
     let path = folder.join("model.onnx");
     for (code, bits) in [
         (25, 2),

@@ -4,6 +4,8 @@
 mod arrow;
 mod clean;
 mod dictionaries;
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../common/hidden.rs"]
 mod hidden;
 #[path = "../common/names.rs"]

@@ -1,10 +1,10 @@
 //! The output on a terminal. `script` of util-linux runs the command in one.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::{file, interrupt, safetensors};
+use crate::folder::folder;
+use crate::{TestFile, file, interrupt, safetensors};
 
 /// Runs a check in a terminal with this number of columns. Returns the text on the terminal.
 fn show(columns: usize, variables: &str, arguments: &str, path: &Path) -> String {
@@ -35,9 +35,8 @@ const NAMES: [&str; 4] = [
     "x",
 ];
 
-/// Each tensor has a NaN, a +Inf, a -Inf and the numbers -1 and 1e30. Files have names of their
-/// own, since the tests run at once.
-fn sample(name: &str) -> PathBuf {
+/// Each tensor has a NaN, a +Inf, a -Inf and the numbers -1 and 1e30.
+fn sample(name: &str) -> TestFile {
     let numbers = [-1.0, 1e30, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
     let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let entry = |(index, name): (usize, &&str)| {
@@ -116,9 +115,7 @@ fn dumb_terminal() {
 /// The progress bar fits a line, and is not there where it cannot be drawn.
 #[test]
 fn progress_bar() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal-bar");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir(&folder).expect("the build folder can be written to");
+    let folder = folder("terminal-bar");
     // The check of this file takes minutes, and the bar comes after half a second.
     let path = interrupt::huge(&folder);
     let program = env!("CARGO_BIN_EXE_nonfinite");
@@ -135,5 +132,4 @@ fn progress_bar() {
         }
     }
     assert_eq!(bar(80, "dumb").trim_matches('\x04'), "");
-    fs::remove_dir_all(folder).unwrap();
 }
