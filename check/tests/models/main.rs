@@ -1,6 +1,7 @@
 //! ONNX models and archives of PyTorch: planted NaN and infinities, and files with false claims.
 //! `ci/model-oracle` tests files of real writers.
 
+mod bounds;
 mod checkpoints;
 #[path = "../common/folder.rs"]
 mod folder;

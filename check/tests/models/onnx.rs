@@ -80,6 +80,15 @@ fn numbers_that_are_not_packed() {
     let report = check(&model(&[bytes(5, &tensor("w", 1, &[4], &floats))]), FileFormat::ONNX);
     assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
     assert_eq!(report.tensors[0].found.pos_inf.first.as_ref().unwrap().coordinate, [2]);
+    // Those of an attribute.
+    for count in 1..4 {
+        let one = |x: f32| [varint(7 << 3 | 5), x.to_le_bytes().to_vec()].concat();
+        let floats = [vec![one(0.0); count - 1].concat(), one(f32::NAN)].concat();
+        let attribute = [bytes(1, b"scale"), floats].concat();
+        let report = check(&model(&[node("Scaler", "z", &[attribute])]), FileFormat::ONNX);
+        assert_eq!((&report.tensors[0].shape[..], report.tensors.len()), (&[count][..], 1));
+        assert_found(&report.tensors[0], 0, &[count - 1]);
+    }
     let halves = [number(5, 0x7E00), number(5, 0x3C00)];
     let report = check(&model(&[bytes(5, &tensor("w", 10, &[2], &halves))]), FileFormat::ONNX);
     assert_eq!(report.tensors[0].found.nan.count, 1);

@@ -2,6 +2,7 @@
 //! `ci/checker-oracle` tests files of pyarrow.
 
 mod arrow;
+mod bounds;
 mod clean;
 mod dictionaries;
 #[path = "../common/folder.rs"]
