@@ -5,8 +5,8 @@ use flatbuffers::FlatBufferBuilder;
 use nonfinite_check::{FileFormat, Options, check_bytes};
 
 use crate::parquet_lies::{group, leaf, zigzag};
-use crate::refused;
 use crate::varint::varint;
+use crate::{assert_one, refused};
 
 /// What the footer says of the only chunk of a file.
 #[derive(Clone, Copy, Default)]
@@ -18,6 +18,8 @@ struct Chunk {
     dictionary: Option<u64>,
     /// Where the Bloom filter begins. Its length is not said, as by older writers.
     bloom_filter: Option<u64>,
+    /// The codec: 0 is none, 1 is Snappy.
+    codec: u8,
 }
 
 fn long(value: u64) -> Vec<u8> {
@@ -27,7 +29,8 @@ fn long(value: u64) -> Vec<u8> {
 impl Chunk {
     /// ColumnMetaData of a plain column `x` of floats.
     fn description(self) -> Vec<u8> {
-        let mut bytes = b"\x15\x08\x19\x15\x06\x19\x18\x01x\x15\0".to_vec();
+        let mut bytes = b"\x15\x08\x19\x15\x06\x19\x18\x01x\x15".to_vec();
+        bytes.push(self.codec << 1);
         let mut last = 4;
         let fields = [
             (5, Some(self.values)),
@@ -182,6 +185,45 @@ fn bloom_filters_without_a_length() {
     assert_eq!(with(&short), bytes_at(start + header(4).len() + 4, start + short.len()));
     let long = [&header(1 << 20)[..], &[0xFF; 8]].concat();
     assert_eq!(with(&long), bytes_at(start, start + long.len()));
+}
+
+/// Pages of version 2: levels without compression, and values with or without. An index page is
+/// passed over.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn pages_of_version_2() {
+    // Ten values, a null, and a NaN, as runs of levels: a length and the level.
+    let levels = [10 << 1, 1, 1 << 1, 0, 1 << 1, 1];
+    let values = [&[1.0; 10][..], &[f32::NAN]].concat();
+    let values: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let packed = snap::raw::Encoder::new().compress_vec(&values).expect("short data");
+    let uncompressed = (levels.len() + values.len()) as i32;
+    for (codec, data, flag) in [
+        (1, &packed, &b""[..]),
+        (1, &packed, b"\x11"),
+        (1, &values, b"\x12"),
+        (0, &values, b""),
+        (0, &values, b"\x11"),
+    ] {
+        let header = [
+            b"\x15\x06\x15",
+            &zigzag(uncompressed)[..],
+            b"\x15",
+            &zigzag((levels.len() + data.len()) as i32),
+            // Values, nulls, rows, encoding, lengths of definition and repetition levels.
+            b"\x5C\x15\x18\x15\x02\x15\x18\x15\0\x15\x0C\x15\0",
+            flag,
+            b"\0\0",
+        ];
+        let index = b"\x15\x02\x15\x06\x15\x06\0abc";
+        let body = [&index[..], &header.concat(), &levels, data].concat();
+        let length = body.len() as u64;
+        let chunk = Chunk { values: 12, at: 4, length, codec, ..Chunk::default() };
+        let column = b"\x15\x08\x25\x02\x18\x01x\0";
+        let report = crate::report(&chunk.file(&body, column), FileFormat::PARQUET);
+        assert!(report.is_complete(), "{report:?}");
+        assert_one(&report.tensors[0], 0, &[11], 0x7FC0_0000, "version 2");
+    }
 }
 
 /// Many fields of a schema can be one table. What they seem to take together is bounded by the
