@@ -8,13 +8,14 @@ use nonfinite_check::diff::{Pair, diff};
 use nonfinite_check::{ByKind, Error, Options, Report, Stats, TensorReport, json};
 
 use crate::args::Diff;
+use crate::columns::{fitted, wrap};
 use crate::inputs::Inputs;
 use crate::interrupt::{self, Watch, interrupted};
 use crate::patterns::Patterns;
 use crate::progress::Progress;
 use crate::report::{Complaint, OneLine, count, not_looked_at};
 use crate::status::{CLEAN, FAILED, FOUND, complain, finish};
-use crate::terminal::has_bar;
+use crate::terminal::{Terminal, has_bar};
 
 /// Checks both sides, prints what is new, and returns the exit status. Ends early if the run is
 /// interrupted.
@@ -131,58 +132,72 @@ fn print(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let [a, b] = [&arguments.a, &arguments.b].map(|side| OneLine(side.display()));
+    let room = Terminal::of_output().room();
     let (mut compared, mut only_a, mut only_b) = (0, 0, 0);
     for pair in pairs {
-        let label = label(pair);
+        let mut write = |kind, facts| out.write_all(line(pair, kind, facts, room).as_bytes());
         match [pair.a, pair.b] {
             [Some(old), Some(new)] => {
                 compared += 1;
                 let magnitude = magnitude([old, new]);
                 if pair.is_changed() || old.shape != new.shape || magnitude.is_some() {
-                    let changes = [changes(pair, new), magnitude.unwrap_or_default()];
-                    let changes: Vec<_> = changes.into_iter().filter(|it| !it.is_empty()).collect();
+                    let mut facts = changes(pair, new);
+                    facts.extend(magnitude);
                     let dtype = change(&old.dtype, &new.dtype);
                     let shape = change(&format!("{:?}", old.shape), &format!("{:?}", new.shape));
-                    let colon = if changes.is_empty() { "" } else { ": " };
-                    writeln!(out, "{label}{dtype} {shape}{colon}{}", changes.join("; "))?;
+                    write(format!("{dtype} {shape}"), facts)?;
                 }
             }
             [Some(old), None] => {
                 only_a += 1;
-                writeln!(out, "{label}{} {:?}: only in {a}", OneLine(&old.dtype), old.shape)?;
+                let dtype = OneLine(&old.dtype);
+                write(format!("{dtype} {:?}", old.shape), vec![format!("only in {a}")])?;
             }
             [None, Some(new)] => {
                 only_b += 1;
-                let changes = changes(pair, new);
-                let changes = if changes.is_empty() { changes } else { format!(", {changes}") };
-                let dtype = OneLine(&new.dtype);
-                writeln!(out, "{label}{dtype} {:?}: only in {b}{changes}", new.shape)?;
+                let mut facts = changes(pair, new);
+                match facts.first_mut() {
+                    Some(first) => first.insert_str(0, &format!("only in {b}, ")),
+                    None => facts.push(format!("only in {b}")),
+                }
+                write(format!("{} {:?}", OneLine(&new.dtype), new.shape), facts)?;
             }
             [None, None] => {}
         }
     }
     let new = pairs.iter().filter(|pair| !pair.new.is_empty()).count();
-    write!(
-        out,
+    let mut summary = format!(
         "compared {}, {only_a} only in {a}, {only_b} only in {b}: {new} with new NaN or infinity",
         count(compared, "tensor")
-    )?;
+    );
     if !complete {
-        write!(out, "; not all of A and B was looked at")?;
+        summary.push_str("; not all of A and B was looked at");
     }
-    match pairs.iter().filter(|pair| !pair.exact).count() {
-        0 => writeln!(out),
-        by_counts => writeln!(out, "; compared by counts: {by_counts}"),
+    let by_counts = pairs.iter().filter(|pair| !pair.exact).count();
+    if by_counts > 0 {
+        summary.push_str(&format!("; compared by counts: {by_counts}"));
     }
+    out.write_all(wrap(&summary, room).as_bytes())
+}
+
+/// The line of a pair: its name, dtype and shape, and what is new or changed. In a terminal that is
+/// too narrow, the lines of it.
+fn line(pair: &Pair<'_>, kind: String, facts: Vec<String>, room: usize) -> String {
+    let label = label(pair);
+    let space = if label.is_empty() { "" } else { " " };
+    let colon = if facts.is_empty() { "" } else { ": " };
+    let line = format!("{label}{space}{kind}{colon}{}", facts.join("; "));
+    let heads = [label, kind].into_iter().filter(|head| !head.is_empty());
+    fitted(&line, &heads.chain(facts).collect::<Vec<_>>(), room)
 }
 
 /// The name of a tensor, or the path of its file on its side. Empty for a single file without
 /// names.
 fn label(pair: &Pair<'_>) -> String {
     match pair.name() {
-        Some(name) => format!("{name:?} "),
+        Some(name) => format!("{name:?}"),
         None if pair.file == Path::new("") => String::new(),
-        None => format!("{} ", OneLine(pair.file.display())),
+        None => OneLine(pair.file.display()).to_string(),
     }
 }
 
@@ -201,7 +216,7 @@ fn magnitude(sides: [&TensorReport; 2]) -> Option<String> {
 }
 
 /// The counts of each kind that one of the sides holds.
-fn changes(pair: &Pair<'_>, new: &TensorReport) -> String {
+fn changes(pair: &Pair<'_>, new: &TensorReport) -> Vec<String> {
     let count = |tensor: &TensorReport| tensor.found.as_ref().map(|finding| finding.count);
     let old = pair.a.map(count).unwrap_or_default();
     let kinds = ByKind::NAMES.zip(old).zip(new.found.as_ref()).zip(pair.new).into_array();
@@ -213,5 +228,5 @@ fn changes(pair: &Pair<'_>, new: &TensorReport) -> String {
             Some(_) | None => counts,
         }
     });
-    of_kind.collect::<Vec<_>>().join("; ")
+    of_kind.collect()
 }

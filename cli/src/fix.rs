@@ -1,6 +1,5 @@
 //! `nonfinite fix`: its arguments and its output. [`nonfinite_check::fix`] does the work.
 
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,9 +8,11 @@ use clap::{Args, ValueHint};
 use nonfinite_check::fix::{FixError, FixOptions, Fixed, FixedTensor, Value, fix_file, fix_to};
 use nonfinite_check::{Allow, ByKind, RawDtype};
 
+use crate::columns::{fitted, wrap};
 use crate::interrupt::Watch;
 use crate::progress::Progress;
-use crate::report::OneLine;
+use crate::report::{OneLine, count};
+use crate::terminal::{Terminal, has_bar};
 use crate::wording;
 
 /// The arguments of `nonfinite fix`.
@@ -75,10 +76,10 @@ impl Fix {
         matches!(self.target(), Target::File(_))
     }
 
-    /// A progress bar, if standard error is a terminal.
+    /// A progress bar, if standard error is a terminal that can draw one.
     #[must_use]
     pub fn progress(&self) -> Option<Arc<Progress>> {
-        (!self.no_progress && io::stderr().is_terminal()).then(Arc::default)
+        (!self.no_progress && has_bar()).then(Arc::default)
     }
 
     /// Writes the output, and a line for each tensor with replaced numbers. These lines go to
@@ -98,18 +99,20 @@ impl Fix {
             progress.finish();
         }
         let input = OneLine(self.input.display());
+        let output = Terminal::of_output();
         match (fixed, target) {
             (Ok(fixed), Target::Nowhere) => {
-                out.write_all(report(&fixed, &input.to_string(), true).as_bytes())?;
+                out.write_all(report(&fixed, &input.to_string(), true, output).as_bytes())?;
             }
             (Ok(fixed), Target::File(path)) => {
                 let file = OneLine(path.display()).to_string();
-                out.write_all(report(&fixed, &file, false).as_bytes())?;
+                out.write_all(report(&fixed, &file, false, output).as_bytes())?;
             }
             (Ok(fixed), Target::Stdout) => {
+                let report = report(&fixed, STDOUT, false, Terminal::of_messages());
                 // If this message cannot be written either, only the exit status tells of the
                 // failure.
-                let _ = io::stderr().write_all(report(&fixed, STDOUT, false).as_bytes());
+                let _ = io::stderr().write_all(report.as_bytes());
             }
             (Err(error), Target::Nowhere) => return Ok(Err(format!("{input}: {error}"))),
             (Err(error), Target::File(path)) => {
@@ -175,29 +178,32 @@ fn is_stdout(_: &Path) -> bool {
     false
 }
 
-/// A line for each tensor with numbers that were (or would be) replaced, and a summary.
-fn report(fixed: &Fixed, file: &str, dry: bool) -> String {
+/// A line for each tensor with numbers that were (or would be) replaced, and a summary. On a
+/// terminal no line is wider than the terminal.
+fn report(fixed: &Fixed, file: &str, dry: bool, terminal: Terminal) -> String {
     let mut text = String::new();
     let replaced = if dry { "would replace" } else { "replaced" };
     for tensor in fixed.tensors.iter().filter(|tensor| tensor.total() != 0) {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "{file}: {}", line(tensor, replaced));
+        let pieces = pieces(tensor, replaced);
+        let line = format!("{file}: {}", pieces.join(" "));
+        text.push_str(&fitted(&line, &pieces, terminal.room()));
     }
-    let tensors = fixed.tensors.len();
-    let s = if tensors == 1 { "" } else { "s" };
+    let tensors = count(fixed.tensors.len(), "tensor");
     let total: usize = fixed.tensors.iter().map(FixedTensor::total).sum();
     let summary = if dry {
-        format!("{file}: {tensors} tensor{s}, would replace {total}\n")
+        format!("{file}: {tensors}, would replace {total}")
     } else {
-        format!("wrote {file}: {tensors} tensor{s}, {total} replaced\n")
+        format!("wrote {file}: {tensors}, {total} replaced")
     };
-    text + &summary
+    text + &wrap(&summary, terminal.room())
 }
 
-fn line(tensor: &FixedTensor, replaced: &str) -> String {
-    let name = tensor.name.as_ref().map_or_else(String::new, |name| format!("{} ", OneLine(name)));
+/// The name of a tensor if it has one, its dtype and shape, and what was replaced.
+fn pieces(tensor: &FixedTensor, replaced: &str) -> Vec<String> {
     let counts = tensor.replaced.zip(ByKind::NAMES).into_array().into_iter();
     let counts: Vec<_> =
         counts.filter(|(n, _)| *n != 0).map(|(n, kind)| format!("{n} {kind}")).collect();
-    format!("{name}{} {:?} {replaced} {}", OneLine(&tensor.dtype), tensor.shape, counts.join(", "))
+    let name = tensor.name.as_ref().map(|name| OneLine(name).to_string());
+    let dtype = format!("{} {:?}", OneLine(&tensor.dtype), tensor.shape);
+    name.into_iter().chain([dtype, format!("{replaced} {}", counts.join(", "))]).collect()
 }

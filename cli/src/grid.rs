@@ -2,14 +2,12 @@
 
 use console::Style;
 
-use crate::columns::{fill, pad, width};
+use crate::columns::{INDENT, fill, pad, width};
 
 /// A name in a row is not shortened below this width. Tensor names are rarely longer, and two
 /// layers must not look alike.
 const NAME: usize = 60;
 const GAP: &str = "  ";
-/// The indentation of the lines below a row.
-const INDENT: usize = 2;
 /// The cell of a count of zero.
 pub const ZERO: &str = ".";
 

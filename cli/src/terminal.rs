@@ -10,10 +10,10 @@ use crate::args::When;
 /// The width that is assumed without a terminal.
 const COLUMNS: usize = 120;
 
-/// Standard output as a terminal.
+/// Standard output or standard error as a terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
-    /// Whether standard output is a terminal.
+    /// Whether the stream is a terminal.
     pub is_terminal: bool,
     /// The number of its columns.
     pub width: usize,
@@ -23,11 +23,26 @@ impl Terminal {
     /// The terminal of standard output.
     #[must_use]
     pub fn of_output() -> Self {
-        let term = Term::stdout();
+        Self::of(&Term::stdout())
+    }
+
+    /// The terminal of standard error.
+    #[must_use]
+    pub fn of_messages() -> Self {
+        Self::of(&Term::stderr())
+    }
+
+    fn of(term: &Term) -> Self {
         let width = term.size_checked().map_or(COLUMNS, |(_, columns)| usize::from(columns));
         // Some terminals report 0 columns.
         let width = if width == 0 { COLUMNS } else { width };
         Self { is_terminal: term.is_term(), width }
+    }
+
+    /// The columns that a line may take. Lines of files and pipes have any length.
+    #[must_use]
+    pub fn room(self) -> usize {
+        if self.is_terminal { self.width } else { usize::MAX }
     }
 
     /// Whether to use colours.

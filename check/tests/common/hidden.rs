@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use nonfinite_check::{Options, check_file};
 
+use crate::folder::folder;
 use crate::names::NAMES;
 use crate::zip::{Beside, deflated, field, zip, zip_beside};
 
@@ -96,12 +96,10 @@ fn check_bytes_is_clean(bytes: &[u8]) -> bool {
 }
 
 /// Asserts that a file with a NaN is bad, and is not clean in any container under any name. `kind`
-/// makes the folders of several calls different.
+/// names the file in messages.
 #[track_caller]
 pub(crate) fn never_clean(kind: &str, file: &[u8]) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hidden-{kind}"));
-    drop(fs::remove_dir_all(&folder));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("hidden-{kind}"));
     for (container, bytes) in wrapped(file) {
         for name in NAMES {
             let path = folder.join(name);

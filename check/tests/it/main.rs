@@ -4,6 +4,8 @@
 mod diff;
 mod dtypes;
 mod fix;
+#[path = "../common/folder.rs"]
+mod folder;
 mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,6 +13,7 @@ use nonfinite_check::{
     Error, FileFormat, Observer, Options, check_bytes, check_file, check_source, check_stream,
 };
 
+use crate::folder::{Folder, folder};
 use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
 
 /// Numbers of 4 bytes, some MiB of them, with a NaN among the last.
@@ -38,8 +39,9 @@ fn files() -> [(&'static str, Vec<u8>, FileFormat); 3] {
     ]
 }
 
-fn file(name: &str, bytes: &[u8]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+/// Writes a file into the folder.
+fn file(folder: &Folder, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.join(name);
     fs::write(&path, bytes).expect("the build folder can be written to");
     path
 }
@@ -154,9 +156,10 @@ fn beyond_the_end() {
 
 #[test]
 fn from_files() {
+    let folder = folder("sources");
     for (name, bytes, format) in files() {
         let expected = check_bytes(&bytes, format, &Options::default()).expect(name);
-        let path = file(name, &bytes);
+        let path = file(&folder, name, &bytes);
         for map in [false, true] {
             let options = Options { map, ..Options::default() };
             assert_eq!(check_file(&path, &options).expect(name), expected, "{name}");
@@ -183,9 +186,10 @@ impl Observer for Cut {
 /// process.
 #[test]
 fn cut_during_the_check() {
+    let folder = folder("sources-cut");
     for (name, bytes, _) in files() {
         for length in [0, 5 << 20] {
-            let path = file(&format!("cut.{name}"), &bytes);
+            let path = file(&folder, name, &bytes);
             let options = Options {
                 threads: NonZeroUsize::new(1),
                 observer: Some(Arc::new(Cut { path: path.clone(), length })),
@@ -214,8 +218,7 @@ fn memory_is_given_back() {
 #[test]
 fn many_files() {
     const SHARDS: usize = 150;
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shards");
-    fs::create_dir_all(&folder).expect("the build folder can be written to");
+    let folder = folder("shards");
     let mut names = Vec::new();
     for shard in 0..SHARDS {
         let name = format!("x{shard:03}");
@@ -304,8 +307,11 @@ fn headers_of_npy() {
         let data = f32::NAN.to_le_bytes();
         [b"\x93NUMPY\x02\0", &length.to_le_bytes()[..], &text, &data].concat()
     };
-    let longest = check_file(&file("longest.npy", &of_length(1 << 20)), &Options::default());
+    let folder = folder("headers");
+    let check =
+        |length| check_file(&file(&folder, "x.npy", &of_length(length)), &Options::default());
+    let longest = check(1 << 20);
     assert_eq!(longest.expect("a good file").tensors[0].found.nan.count, 1);
-    let longer = check_file(&file("longer.npy", &of_length((1 << 20) + 1)), &Options::default());
+    let longer = check((1 << 20) + 1);
     assert!(longer.unwrap_err().to_string().contains("bytes are too many for a header"));
 }

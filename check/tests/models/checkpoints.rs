@@ -1,22 +1,16 @@
 //! Checkpoints of `torch.distributed.checkpoint`, and sets of PyTorch files.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nonfinite_check::{Error, FileFormat, LookedAt, Options, Report, check_file, formats};
 
+use crate::folder::folder;
 use crate::members::unread;
 use crate::pieces::{Random, report_of_pieces};
 use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
 use crate::zip::zip;
 use crate::{check, error};
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    drop(fs::remove_dir_all(&folder));
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
 
 /// The output of `torch.save` for a single tensor.
 fn saved(number: f32) -> Vec<u8> {

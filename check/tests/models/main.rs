@@ -1,7 +1,10 @@
 //! ONNX models and archives of PyTorch: planted NaN and infinities, and files with false claims.
 //! `ci/model-oracle` tests files of real writers.
 
+mod bounds;
 mod checkpoints;
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod members;

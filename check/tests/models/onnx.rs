@@ -2,6 +2,7 @@ use std::fs;
 
 use nonfinite_check::{FileFormat, LookedAt, Options, check_file};
 
+use crate::folder::folder;
 use crate::varint::varint;
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
 
@@ -79,6 +80,15 @@ fn numbers_that_are_not_packed() {
     let report = check(&model(&[bytes(5, &tensor("w", 1, &[4], &floats))]), FileFormat::ONNX);
     assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
     assert_eq!(report.tensors[0].found.pos_inf.first.as_ref().unwrap().coordinate, [2]);
+    // Those of an attribute.
+    for count in 1..4 {
+        let one = |x: f32| [varint(7 << 3 | 5), x.to_le_bytes().to_vec()].concat();
+        let floats = [vec![one(0.0); count - 1].concat(), one(f32::NAN)].concat();
+        let attribute = [bytes(1, b"scale"), floats].concat();
+        let report = check(&model(&[node("Scaler", "z", &[attribute])]), FileFormat::ONNX);
+        assert_eq!((&report.tensors[0].shape[..], report.tensors.len()), (&[count][..], 1));
+        assert_found(&report.tensors[0], 0, &[count - 1]);
+    }
     let halves = [number(5, 0x7E00), number(5, 0x3C00)];
     let report = check(&model(&[bytes(5, &tensor("w", 10, &[2], &halves))]), FileFormat::ONNX);
     assert_eq!(report.tensors[0].found.nan.count, 1);
@@ -144,8 +154,7 @@ fn everywhere_a_tensor_can_be() {
 
 #[test]
 fn external_data() {
-    let folder = std::env::temp_dir().join(format!("nonfinite-onnx-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("onnx-external");
     let entry = |key: &str, value: &str| {
         bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
     };
@@ -183,7 +192,6 @@ fn external_data() {
         let message = save(&entries).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
@@ -311,8 +319,7 @@ fn bytes_that_no_tensor_has() {
 /// Bytes of an external file that no tensor has. Those of integers are known, too.
 #[test]
 fn gaps_of_external_data() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx-gaps");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("onnx-gaps");
     let external = |name: &str, code, shape: &[usize], offset: &str| {
         let entry = |key: &str, value: &str| {
             bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())

@@ -1,18 +1,11 @@
 //! Files of external data that several ONNX models share, or that hold integers only.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use nonfinite_check::{Options, Report, SharedFiles, check_file};
 
+use crate::folder::folder;
 use crate::onnx::{bytes, model, number, tensor};
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    drop(fs::remove_dir_all(&folder));
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
 
 /// A model with one tensor of this type, whose data is elsewhere.
 fn external(code: u64, elements: usize, offset: usize) -> Vec<u8> {

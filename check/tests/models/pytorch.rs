@@ -1,4 +1,5 @@
-use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
+use nonfinite_check::model::Input;
+use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes, formats};
 
 use crate::zip::{deflated, zip};
 use crate::{SHAPE, assert_found, check, coordinate, error, planted};
@@ -249,8 +250,13 @@ fn big_endian() {
     let data = [1f32.to_be_bytes(), f32::NEG_INFINITY.to_be_bytes()].concat();
     let members: [(&str, &[u8]); 3] =
         [("m/data.pkl", &pickle), ("m/byteorder", b"big"), ("m/data/0", &data)];
-    let report = check(&zip(&members), FileFormat::PYTORCH);
+    let file = zip(&members);
+    let report = check(&file, FileFormat::PYTORCH);
     assert_found(&report.tensors[0], 2, &[1]);
+    // The tensors alone.
+    let input = Input { bytes: &file, path: None };
+    let tensors = formats::pytorch::tensors(input).expect("a good archive");
+    assert_eq!((tensors.len(), tensors[0].name.as_deref()), (1, Some("w")));
 }
 
 /// A file that was zipped anew: of mostly zeros, its data is a thousand times its length.

@@ -130,4 +130,7 @@ fn bytes_of_no_parquet_column() {
     let metadata = WriterProperties::builder().set_key_value_metadata(Some(pairs.to_vec()));
     let file = lists(1.0, metadata.build());
     assert_eq!(named(&file, FileFormat::PARQUET), ["metadata binary"]);
+    let report = report(&file, FileFormat::PARQUET);
+    let (binary, _) = report.not_looked_at().next().unwrap();
+    assert_eq!(binary.shape, ["binary".len() + 4]);
 }

@@ -2,8 +2,11 @@
 //! `ci/checker-oracle` tests files of pyarrow.
 
 mod arrow;
+mod bounds;
 mod clean;
 mod dictionaries;
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../common/hidden.rs"]
 mod hidden;
 #[path = "../common/names.rs"]

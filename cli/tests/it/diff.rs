@@ -1,14 +1,14 @@
 //! `nonfinite diff`: the NaN and infinities that only the second side has.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::folder::Folder;
 use crate::{Run, command, npy, safetensors};
 
 /// A folder with files of these names and contents.
-fn folder(name: &str, files: &[(&str, Vec<u8>)]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
+fn folder(name: &str, files: &[(&str, Vec<u8>)]) -> Folder {
+    let folder = crate::folder::folder(name);
     for (name, content) in files {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).expect("the build folder can be written to");

@@ -2,17 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::folder::folder;
 use crate::{Run, check, file, npy, run, safetensors};
-
-/// A folder of its own, with nothing in it, so that what is left behind can be seen.
-pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fix-{name}"));
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir(&folder).expect("the build folder can be written to");
-    folder
-}
 
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -175,7 +168,8 @@ fn what_is_there_stays() {
 
     // The input is never overwritten, under whatever name.
     refused(&fix(&input, &input, &["--force"]), "never overwritten");
-    refused(&fix(&input, &folder.join("../fix-there/in.npy"), &["--force"]), "never overwritten");
+    let around = folder.join("..").join(folder.file_name().unwrap()).join("in.npy");
+    refused(&fix(&input, &around, &["--force"]), "never overwritten");
     #[cfg(unix)]
     {
         let links = [folder.join("hard.npy"), folder.join("soft.npy")];
@@ -234,7 +228,7 @@ fn interrupted() {
     let script = |prelude: &str| {
         let line = format!("{prelude} ulimit -f 64; exec \"$0\" fix \"$1\" -o \"$2\"");
         let mut shell = Command::new("sh");
-        shell.args(["-c", &line, env!("CARGO_BIN_EXE_nonfinite")]).args([&input, &output]);
+        shell.args(["-c", &line, env!("CARGO_BIN_EXE_nonfinite")]).args([&*input, &*output]);
         shell.output().expect("a shell")
     };
     let run = Run::from(script("trap '' XFSZ;"));

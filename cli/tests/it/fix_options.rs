@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::fix::{fix, folder, names, refused, tensors};
+use crate::fix::{fix, names, refused, tensors};
+use crate::folder::folder;
 use crate::{Run, check, command, npy, npy_text, run, safetensors};
 
 /// The kinds that are allowed stay in the tensors that are named, bit by bit.

@@ -58,7 +58,7 @@ fn the_other_files_are_checked() {
     let good = file("others-good.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
     let bad = file("others-bad.npy", &npy("'<f4'", false, "(1,)", &f32::NAN.to_le_bytes()));
     let broken = file("others-broken.npy", b"\x93NUMPY");
-    let run = |files: &[&std::path::PathBuf]| {
+    let run = |files: &[&crate::TestFile]| {
         crate::run(
             std::iter::once(std::ffi::OsStr::new("check"))
                 .chain(files.iter().map(|file| file.as_os_str())),

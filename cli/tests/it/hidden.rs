@@ -1,8 +1,8 @@
 //! A file with a NaN is never clean for the command, in any container and under any name.
 
 use std::fs;
-use std::path::Path;
 
+use crate::folder::folder;
 use crate::names::NAMES;
 use crate::{command, safetensors};
 
@@ -43,9 +43,8 @@ fn no_file_is_clean() {
         ("tar", [&tar[..], &file].concat()),
         ("HDF5", [b"\x89HDF\r\n\x1A\n", &file[..]].concat()),
     ];
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hidden");
     for (container, bytes) in wrapped {
-        drop(fs::remove_dir_all(&folder));
+        let folder = folder("hidden");
         for (place, name) in NAMES.iter().enumerate() {
             let inner = folder.join(place.to_string());
             fs::create_dir_all(&inner).unwrap();

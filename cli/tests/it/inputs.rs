@@ -1,19 +1,11 @@
 //! The files of the arguments.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
 
+use crate::folder::{Folder, folder};
 use crate::{Run, check_in, command, file, npy, run, safetensors};
 
 const SUMMARY: &str = "; skipped 0 without floats, 0 always finite";
-
-/// An empty folder for one test.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the build folder can be written to");
-    path
-}
 
 fn tensor(name: &str, value: f32) -> Vec<u8> {
     let header = format!(r#"{{"{name}":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}"#);
@@ -227,7 +219,7 @@ fn patterns() {
 
 const INDEX: &str = "model.safetensors.index.json";
 
-fn shards(name: &str) -> PathBuf {
+fn shards(name: &str) -> Folder {
     let top = folder(name);
     fs::write(top.join("m-1.safetensors"), tensor("a", 1.0)).unwrap();
     fs::write(top.join("m-2.safetensors"), tensor("b", f32::NEG_INFINITY)).unwrap();

@@ -11,6 +11,7 @@ use std::{str, thread};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::fix::names;
+use crate::folder::folder;
 use crate::skipped::external;
 use crate::{npy_text, safetensors};
 
@@ -21,14 +22,6 @@ const PROMPT: Duration = Duration::from_secs(20);
 
 /// Long after this a run has noticed a signal. A run that cannot go on ends later.
 const NOTICED: Duration = Duration::from_millis(300);
-
-/// A folder for one test.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir(&folder).expect("the build folder can be written to");
-    folder
-}
 
 /// A .npy file of 256 GiB, of which the disk has the header only: minutes of work.
 pub(crate) fn huge(folder: &Path) -> PathBuf {
@@ -101,7 +94,6 @@ fn a_check() {
     let folder = folder("interrupted-check");
     let run = start(&["check".as_ref(), "--jsonl".as_ref(), huge(&folder).as_ref()]);
     assert_eq!(interrupt(run), (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// Nothing is said of what comes behind the interruption: other arguments, and models whose data
@@ -118,7 +110,6 @@ fn a_check_with_more_to_do() {
         let ended = (Some(130), String::new(), "nonfinite: interrupted\n".to_owned());
         assert_eq!(interrupt(run), ended, "{form}");
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// The list of the files of a model comes from a server that does not answer.
@@ -172,7 +163,6 @@ fn output_that_nobody_reads() {
         assert!(last.trim_end().ends_with("nonfinite: interrupted"), "{arguments:?}: {last}");
         drop(stdout);
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// Ctrl-C while the results are written, which are read in the end.
@@ -197,7 +187,6 @@ fn while_results_are_written() {
         assert_eq!(output.status.code(), Some(130), "{arguments:?}");
         assert_eq!(str::from_utf8(&output.stderr), Ok("nonfinite: interrupted\n"));
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// A page is written as a whole, or the page of an earlier run stays.
@@ -229,7 +218,6 @@ fn the_page() {
         drop(pipe);
         assert_eq!(results, (Some(130), String::new(), "nonfinite: interrupted\n".to_owned()));
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// One that waits for input that does not come.
@@ -277,7 +265,6 @@ fn a_fix() {
         assert_eq!(end(run), (status, String::new(), message.to_owned()), "{signal}");
         assert_eq!(names(&folder), ["huge.npy"], "{signal}");
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// A fix that `nohup` started goes on when its terminal goes away.
@@ -294,7 +281,6 @@ fn a_fix_that_ignores() {
     send(&run, "TERM");
     assert_eq!(end(run).0, Some(143));
     assert_eq!(names(&folder), ["huge.npy"]);
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// A terminal: what is seen on it, and what a program writes to.
@@ -335,7 +321,9 @@ fn the_progress_of_a_fix() {
             arguments.push("--no-progress".as_ref());
         }
         let (mut screen, stderr) = terminal();
-        let mut run = command(&arguments).stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
+        let mut fix = command(&arguments);
+        fix.env("TERM", "xterm").stdout(Stdio::null()).stderr(stderr);
+        let mut run = fix.spawn().unwrap();
         if bar {
             let text = seen(&mut screen, "ETA");
             assert!(text.contains("/274.88 GB"), "{text}");
@@ -351,7 +339,6 @@ fn the_progress_of_a_fix() {
         assert!(bar || last == "nonfinite: interrupted", "{last}");
         assert_eq!(end(run).0, Some(130));
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// The bytes of a file are not for a terminal.
@@ -372,5 +359,4 @@ fn a_fix_to_a_terminal() {
     let (mut screen, stdout) = terminal();
     assert_eq!(end(command(&arguments).stdout(stdout).spawn().unwrap()).0, Some(0));
     assert!(seen(&mut screen, "would replace 1 NaN").contains("would replace 1 NaN"));
-    fs::remove_dir_all(folder).unwrap();
 }

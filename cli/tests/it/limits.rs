@@ -1,26 +1,23 @@
 //! Files that are larger than the memory, and files that change during the check.
 
 use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::{Run, npy, safetensors};
+use crate::{Run, TestFile, file, npy, safetensors};
 
 const GIB: u64 = 1 << 30;
 
 /// A file of which the disk has the header only; the rest are zeros.
-fn sparse(name: &str, header: &[u8], data: u64) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let mut file = File::create(&path).expect("the build folder can be written to");
-    file.write_all(header).unwrap();
+fn sparse(name: &str, header: &[u8], data: u64) -> TestFile {
+    let path = file(name, header);
+    let file = File::options().write(true).open(&*path).expect("it was written");
     file.set_len(header.len() as u64 + data).expect("a file with holes");
     path
 }
 
-fn sparse_npy(name: &str, data: u64) -> PathBuf {
+fn sparse_npy(name: &str, data: u64) -> TestFile {
     sparse(name, &npy("'<f4'", false, &format!("({},)", data / 4), &[]), data)
 }
 
@@ -79,7 +76,6 @@ fn mapped_files_do_not_stay_in_memory() {
     let peak = peak(child.id());
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    fs::remove_file(&path).expect("the build folder can be written to");
     assert!(peak < 100 << 10, "{peak} KiB");
 }
 

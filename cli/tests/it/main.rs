@@ -3,6 +3,8 @@
 mod diff;
 mod fix;
 mod fix_options;
+#[path = "../../../check/tests/common/folder.rs"]
+mod folder;
 mod formats;
 mod hidden;
 mod hostile;
@@ -34,9 +36,12 @@ mod usage;
 mod wording;
 
 use std::ffi::OsStr;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{fs, str};
+
+use crate::folder::{Folder, folder};
 
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nonfinite"));
@@ -77,11 +82,34 @@ fn check_in(folder: &Path, arguments: &[&str]) -> Run {
         .into()
 }
 
-/// A file for one test, in a folder of the build.
-fn file(name: &str, content: &[u8]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+/// A file in a folder of its own, which is removed with it.
+struct TestFile {
+    path: PathBuf,
+    _folder: Folder,
+}
+
+impl Deref for TestFile {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl<T: ?Sized> AsRef<T> for TestFile
+where
+    Path: AsRef<T>,
+{
+    fn as_ref(&self) -> &T {
+        self.path.as_path().as_ref()
+    }
+}
+
+fn file(name: &str, content: &[u8]) -> TestFile {
+    let folder = folder("file");
+    let path = folder.join(name);
     fs::write(&path, content).expect("the build folder can be written to");
-    path
+    TestFile { path, _folder: folder }
 }
 
 /// A .npy file with a header as numpy writes it.

@@ -1,14 +1,14 @@
 //! Finite numbers: `--stats` and `--max-abs`, in every form of the output.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::{file, run, safetensors};
+use crate::{TestFile, file, run, safetensors};
 
 /// Tensors of F32: one with large numbers, one of zeros, one with a subnormal number.
-fn model(name: &str) -> PathBuf {
+fn model(name: &str) -> TestFile {
     let tensors: [(&str, [f32; 4]); 3] = [
         ("large", [1.0, 7e4, -8e4, 0.0]),
         ("zeros", [0.0, -0.0, 0.0, 0.0]),

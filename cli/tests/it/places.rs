@@ -1,11 +1,11 @@
 //! The places of bad numbers: statements, and maps.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::{Run, command, file, npy};
+use crate::{Run, TestFile, command, file, npy};
 
 /// An array of f32 with NaN at the elements of which the function says so.
-fn array(name: &str, shape: [usize; 2], bad: impl Fn(usize, usize) -> bool) -> PathBuf {
+fn array(name: &str, shape: [usize; 2], bad: impl Fn(usize, usize) -> bool) -> TestFile {
     let [rows, columns] = shape;
     let number = |i: usize| if bad(i / columns, i % columns) { f32::NAN } else { 1.0 };
     let data: Vec<u8> = (0..rows * columns).flat_map(|i| number(i).to_le_bytes()).collect();

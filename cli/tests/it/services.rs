@@ -2,16 +2,15 @@
 //! escaped.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::folder::Folder;
 use crate::{Run, command, safetensors};
 
 /// A folder with a bad file whose name and tensor have all that is special in one of the forms, and
 /// a file that cannot be checked.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir(&folder).expect("the build folder can be written to");
+fn folder(name: &str) -> Folder {
+    let folder = crate::folder::folder(name);
     let name = r#"<a href=\"x\">&amp;]]>%0A\n::error::,\u0000\u001b\uffff\r"#;
     let entry = |name: &str, dtype: &str, at: usize| {
         format!(r#""{name}":{{"dtype":"{dtype}","shape":[1],"data_offsets":[{at},{}]}}"#, at + 1)

@@ -2,16 +2,9 @@
 //! pictures, and patterns that match nothing.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
+use crate::folder::folder;
 use crate::{Run, check_in, npy, safetensors};
-
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the build folder can be written to");
-    path
-}
 
 fn f32s(value: f32) -> Vec<u8> {
     let header = r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;

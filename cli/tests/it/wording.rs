@@ -10,6 +10,8 @@ use nonfinite_cli::problem::Problem;
 use nonfinite_cli::report::Complaint;
 use serde_json::Value;
 
+use crate::folder::folder;
+
 /// Errors with a limit, and one inside an error of another file.
 fn errors() -> [(Error, &'static str, &'static str); 3] {
     let expansion = || Error::Expansion { decoded: 9, file: 2, most: 3 };
@@ -23,6 +25,7 @@ fn errors() -> [(Error, &'static str, &'static str); 3] {
 
 #[test]
 fn options_of_errors() {
+    let folder = folder("wording");
     let path = Path::new("model");
     for (error, flag, option) in errors() {
         let (text, hint) = (error.to_string(), format!(" ({flag})"));
@@ -32,7 +35,7 @@ fn options_of_errors() {
         assert_eq!(Problem::of_file(path, &error, false).message, format!("{text}{hint}"));
 
         let files = [(path.to_owned(), Err(error))];
-        let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wording-{option}.html"));
+        let page = folder.join(format!("{option}.html"));
         html::write(&page, &files).unwrap();
         assert!(fs::read_to_string(page).unwrap().contains(&hint), "{hint}");
         let document: Value = serde_json::from_str(&json::document(&files, Listed::All)).unwrap();

@@ -39,13 +39,12 @@ fn bits_of(code: u64) -> Option<u64> {
     match code {
         25 | 26 => Some(2),
         21..=23 => Some(4),
-        // FP6: how they are packed is not specified.
-        27 | 28 => None,
         2 | 3 | 9 | 17..=20 | 24 => Some(8),
         4 | 5 | 10 | 16 => Some(16),
         1 | 6 | 12 => Some(32),
         7 | 11 | 13 | 14 => Some(64),
         15 => Some(128),
+        // Also FP6 (27 and 28): how its elements are packed is not specified.
         _ => None,
     }
 }

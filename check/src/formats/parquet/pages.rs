@@ -326,9 +326,11 @@ mod tests {
         let snappy = snap::raw::Encoder::new().compress_vec(&data).expect("short data");
         let lz4 = lz4_flex::block::compress(&data);
         for (codec, packed, expansion) in [(Codec::Snappy, snappy, 22), (Codec::Lz4, lz4, 255)] {
-            let mut page = vec![1, 2];
-            decompressed(codec, &packed, data.len(), &mut page).expect("good data");
-            assert_eq!(page, [&[1, 2], &data[..]].concat(), "{codec:?}");
+            for levels in [&[][..], &[1, 2]] {
+                let mut page = levels.to_vec();
+                decompressed(codec, &packed, data.len(), &mut page).expect("good data");
+                assert_eq!(page, [levels, &data].concat(), "{codec:?}");
+            }
             let most = packed.len() * expansion + 64;
             let claim = |length| decompressed(codec, &packed, length, &mut Vec::new());
             assert!(claim(most).is_ok(), "{codec:?}");

@@ -41,9 +41,10 @@ pub(super) fn tensors(file: &[u8], metadata: &ParquetMetaData, footer: usize) ->
     pairs.chain(gaps).collect()
 }
 
-/// The pages of a chunk. Of a chunk without values, some writers say only where the dictionary is.
+/// The pages of a chunk. Of a chunk without values, some writers say only where the dictionary is,
+/// and write 0 as the place of the pages.
 fn pages(chunk: &ColumnChunkMetaData, file: usize) -> Option<Range<usize>> {
-    if chunk.num_values() > 0 || chunk.data_page_offset() > 0 {
+    if chunk.data_page_offset() > 0 {
         return super::range(chunk, file);
     }
     let start = usize::try_from(chunk.dictionary_page_offset()?).ok().filter(|&start| start > 0)?;

@@ -152,12 +152,10 @@ impl Archive<'_> {
 /// The bytes of a deflated pickle.
 fn inflated(member: &Member, archive: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    if member.size <= MAX_DEFLATED_PICKLE {
-        let most = MAX_DEFLATED_PICKLE as u64 + 1;
-        member.open(archive).take(most).read_to_end(&mut bytes)?;
-        if bytes.len() <= MAX_DEFLATED_PICKLE {
-            return Ok(bytes);
-        }
+    let most = MAX_DEFLATED_PICKLE as u64 + 1;
+    member.open(archive).take(most).read_to_end(&mut bytes)?;
+    if bytes.len() <= MAX_DEFLATED_PICKLE {
+        return Ok(bytes);
     }
     let why = "longer than a deflated pickle of names and shapes";
     Err(io::Error::new(io::ErrorKind::InvalidData, why))

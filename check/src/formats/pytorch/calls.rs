@@ -358,3 +358,18 @@ impl<'a> Reader<'a> {
         Some(format!("{order}{}", self.text(*kind)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_by_their_dtypes() {
+        for dtype in ["int64", "uint8", "bool", "qint8", "quint2x4", "uint64", "bits1x8"] {
+            assert!(is_integer(dtype), "{dtype}");
+        }
+        for dtype in ["float32", "bfloat16", "complex64", "float8_e5m2", "new"] {
+            assert!(!is_integer(dtype), "{dtype}");
+        }
+    }
+}

@@ -197,3 +197,39 @@ impl Read for Elements<'_> {
         Ok(written)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The elements come in pieces of any length, and each is whole.
+    #[test]
+    fn pieces() {
+        let storage: Vec<u8> = (0..24u16).flat_map(u16::to_le_bytes).collect();
+        for (shape, strides) in [([3, 4], [8, 1]), ([4, 3], [1, 8]), ([3, 4], [8, 2])] {
+            let view = View::new(&shape, &strides, 0, 2, storage.len()).expect("a good view");
+            let (decode, slow) = (view.decode(0), strides[0].max(strides[1]));
+            let fast = strides[0].min(strides[1]);
+            let elements =
+                (0..3).flat_map(|row| (0..4).map(move |i| (row * slow + i * fast) as u16));
+            let expected: Vec<u8> = elements.flat_map(u16::to_le_bytes).collect();
+            for room in 2..30 {
+                let mut read = decode.open(&storage).expect("a whole storage");
+                let (mut all, mut out) = (Vec::new(), vec![0; room]);
+                loop {
+                    let count = read.read(&mut out).expect("there is room for an element");
+                    assert_eq!(count % 2, 0);
+                    all.extend_from_slice(&out[..count]);
+                    if count == 0 {
+                        break;
+                    }
+                }
+                assert_eq!(all, expected, "{shape:?}, room for {room} bytes");
+                assert_eq!(read.read(&mut [0]).expect("the end"), 0);
+            }
+            let mut read = decode.open(&storage).expect("a whole storage");
+            assert_eq!(read.read(&mut []).expect("nothing is asked for"), 0);
+            assert!(read.read(&mut [0]).is_err(), "an element has two bytes");
+        }
+    }
+}

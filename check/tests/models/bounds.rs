@@ -1,0 +1,131 @@
+//! Bounds of the readers of ONNX and PyTorch. Each test fails without the bound.
+
+use std::fs;
+
+use nonfinite_check::{FileFormat, Options, check_bytes, check_file};
+
+use crate::folder::folder;
+use crate::onnx::{bytes, model, number, tensor as onnx_tensor};
+use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
+use crate::zip::{deflated, zip};
+use crate::{check, error};
+
+/// Many tensors of one file of external data: up to 64 times the model and the file.
+#[test]
+fn sharing_of_external_data() {
+    let folder = folder("onnx-sharing");
+    let (data, path) = (vec![0; 1 << 16], folder.join("model.onnx"));
+    fs::write(folder.join("data"), &data).unwrap();
+    let location = bytes(13, &[bytes(1, b"location"), bytes(2, b"data")].concat());
+    let of = |count: usize| {
+        let external = onnx_tensor("w", 1, &[data.len() / 4], &[location.clone(), number(14, 1)]);
+        fs::write(&path, model(&vec![bytes(5, &external); count])).unwrap();
+        check_file(&path, &Options::default())
+    };
+    assert!(of(64).is_ok());
+    let error = of(100).unwrap_err().to_string();
+    assert!(error.contains("more than 64 times its files"), "{error}");
+}
+
+/// A tensor takes two bytes of a model and some hundred of memory.
+#[test]
+fn tensors_of_a_model() {
+    let empty = bytes(5, &[]).repeat((1 << 20) + 1);
+    assert!(error(&model(&[empty]), FileFormat::ONNX).contains("more than 1048576 tensors"));
+}
+
+/// The graph of a model is at depth 0, and a graph may be at depth 64.
+#[test]
+fn depth_of_graphs() {
+    let nan = bytes(5, &onnx_tensor("w", 1, &[1], &[bytes(9, &f32::NAN.to_le_bytes())]));
+    let nested = |depth| {
+        let around = |inner: Vec<u8>, _| {
+            let branch = [bytes(1, b"g"), bytes(6, &inner)].concat();
+            bytes(1, &[bytes(4, b"If"), bytes(5, &branch)].concat())
+        };
+        model(&[(0..depth).fold(nan.clone(), around)])
+    };
+    assert!(check(&nested(64), FileFormat::ONNX).is_bad());
+    assert!(error(&nested(65), FileFormat::ONNX).contains("more than 64 graphs within graphs"));
+}
+
+/// A call with more arguments than PyTorch has makes no tensor. Many calls could share one list.
+#[test]
+fn arguments_of_a_call() {
+    for (arguments, is_read) in [(16, true), (17, false)] {
+        let (storage, ones) = (storage("FloatStorage", "0", 1), integers(&[1]));
+        let more = b"N".repeat(arguments - 4);
+        let list = [b"(", &storage[..], b"K\x00", &ones, &ones, &more, b"t"].concat();
+        let rebuild = b"ctorch._utils\n_rebuild_tensor_v2\n";
+        let plain = [&rebuild[..], &list, b"R"].concat();
+        let start = b"ctorch._tensor\n_rebuild_from_type_v2\n(";
+        let of_type = [&start[..], rebuild, b"cmy\nTensor\n", &list, b"}tR"].concat();
+        for value in [plain, of_type] {
+            let file = archive(&state_dict(&[("w", value)]), &[&f32::NAN.to_le_bytes()]);
+            let report = check(&file, FileFormat::PYTORCH);
+            assert_eq!((report.is_bad(), report.is_complete()), (is_read, is_read), "{arguments}");
+        }
+    }
+}
+
+/// A deflated member that claims to be huge does not let tensors share a storage more often.
+#[test]
+fn claims_of_deflated_members() {
+    let data = vec![0; 1 << 16];
+    let one = tensor(&storage("FloatStorage", "0", 1 << 14), 0, &[1 << 14], &[1]);
+    let pickle = state_dict(&vec![("w", one); 100]);
+    let members = [("m/data.pkl", &pickle[..]), ("m/data/0", &data)];
+    let mut file = zip(&members);
+    // One more member, deflated, with its entry in the directory.
+    let other = deflated(&[("m/other", &[1, 2, 3])]);
+    let at = |file: &[u8], signature: &[u8]| {
+        file.windows(4).position(|bytes| bytes == signature).expect("there is such a record")
+    };
+    let (directory, end) = (at(&file, b"PK\x01\x02"), file.len() - 22);
+    let (others, other_end) = (at(&other, b"PK\x01\x02"), other.len() - 22);
+    let mut entry = other[others..other_end].to_vec();
+    entry[24..28].copy_from_slice(&0xFFFF_FF00u32.to_le_bytes());
+    entry[42..46].copy_from_slice(&(directory as u32).to_le_bytes());
+    let mut tail = file.split_off(end);
+    let entries = file.split_off(directory);
+    file.extend([&other[..others], &entries, &entry].concat());
+    let count = (members.len() as u16 + 1).to_le_bytes();
+    tail[8..10].copy_from_slice(&count);
+    tail[10..12].copy_from_slice(&count);
+    tail[12..16].copy_from_slice(&((entries.len() + entry.len()) as u32).to_le_bytes());
+    tail[16..20].copy_from_slice(&((directory + others) as u32).to_le_bytes());
+    file.extend(tail);
+    let error = error(&file, FileFormat::PYTORCH);
+    assert!(error.contains("more than 64 times"), "{error}");
+}
+
+/// Opcodes that make no object fill the stack, the marks or the memo.
+#[test]
+fn places_of_a_pickle() {
+    const MANY: usize = 9 << 20;
+    for opcode in [b'2', b'(', 0x94] {
+        let pickle = [&b"\x80\x04N"[..], &vec![opcode; MANY], b"."].concat();
+        let error = error(&archive(&pickle, &[]), FileFormat::PYTORCH);
+        assert!(error.contains("more objects than PyTorch would write"), "{error}");
+    }
+}
+
+/// The claim of a deflated pickle is not believed: its bytes are counted.
+#[test]
+fn claims_of_deflated_pickles() {
+    let long = [b"\x80\x02", &text(&"a".repeat(2 << 20))[..], b"."].concat();
+    let file = deflated(&[("m/data.pkl", &long)]);
+    let claim = (long.len() as u32).to_le_bytes();
+    for claimed in [100u32, 1 << 20, u32::MAX - 1] {
+        let mut file = file.clone();
+        for at in 0..file.len() - 4 {
+            if file[at..at + 4] == claim {
+                file[at..at + 4].copy_from_slice(&claimed.to_le_bytes());
+            }
+        }
+        let result = check_bytes(&file, FileFormat::PYTORCH, &Options::default());
+        let error = result.unwrap_err().to_string();
+        let is_counted = error.contains("longer than a deflated pickle");
+        assert!(is_counted || error.contains("more data than the archive says"), "{error}");
+    }
+}

@@ -1,0 +1,266 @@
+//! Bounds of the readers of tables, and bytes of Parquet files that belong to no column.
+
+use arrow_ipc as fb;
+use flatbuffers::FlatBufferBuilder;
+use nonfinite_check::{FileFormat, Options, check_bytes};
+
+use crate::parquet_lies::{group, leaf, zigzag};
+use crate::varint::varint;
+use crate::{assert_one, refused};
+
+/// What the footer says of the only chunk of a file.
+#[derive(Clone, Copy, Default)]
+struct Chunk {
+    values: u64,
+    /// Where the data pages begin.
+    at: u64,
+    length: u64,
+    dictionary: Option<u64>,
+    /// Where the Bloom filter begins. Its length is not said, as by older writers.
+    bloom_filter: Option<u64>,
+    /// The codec: 0 is none, 1 is Snappy.
+    codec: u8,
+}
+
+fn long(value: u64) -> Vec<u8> {
+    varint(value << 1)
+}
+
+impl Chunk {
+    /// ColumnMetaData of a plain column `x` of floats.
+    fn description(self) -> Vec<u8> {
+        let mut bytes = b"\x15\x08\x19\x15\x06\x19\x18\x01x\x15".to_vec();
+        bytes.push(self.codec << 1);
+        let mut last = 4;
+        let fields = [
+            (5, Some(self.values)),
+            (6, Some(self.length)),
+            (7, Some(self.length)),
+            (9, Some(self.at)),
+            (11, self.dictionary),
+            (14, self.bloom_filter),
+        ];
+        for (field, value) in fields {
+            let Some(value) = value else { continue };
+            // The step to the field, and the kind of an i64.
+            bytes.push((field - last) << 4 | 6);
+            bytes.extend(long(value));
+            last = field;
+        }
+        bytes.push(0);
+        bytes
+    }
+
+    /// A file of these bytes and one row group. `column` is the element of the schema.
+    fn file(self, body: &[u8], column: &[u8]) -> Vec<u8> {
+        let (size, rows) = (long(self.length), long(self.values));
+        let chunk = [b"\x26\x08\x1C", &self.description()[..], b"\0"].concat();
+        let row_group = [b"\x19\x1C", &chunk[..], b"\x16", &size, b"\x16", &rows, b"\0"].concat();
+        let schema = [b"\x15\x02\x19\x2C", &group("", 1)[..], column].concat();
+        let footer = [&schema[..], b"\x16", &rows, b"\x19\x1C", &row_group, b"\0"].concat();
+        let length = (footer.len() as u32).to_le_bytes();
+        [b"PAR1", body, &footer, &length, b"PAR1"].concat()
+    }
+}
+
+/// A page of plain values, with lengths that its header claims.
+fn page(values: i32, claimed: i32, data: &[u8]) -> Vec<u8> {
+    let lengths = [b"\x15\0\x15", &zigzag(claimed)[..], b"\x15", &zigzag(data.len() as i32)];
+    let header =
+        [&lengths.concat()[..], b"\x2C\x15", &zigzag(values), b"\x15\0\x15\x06\x15\x06\0\0"];
+    [&header.concat()[..], data].concat()
+}
+
+/// The names of what was not looked at in a file of clean columns.
+#[track_caller]
+fn named(file: &[u8]) -> Vec<String> {
+    let report = check_bytes(file, FileFormat::PARQUET, &Options::default()).expect("a good file");
+    assert!(!report.is_bad(), "{report:?}");
+    let names = report.not_looked_at().map(|(tensor, _)| tensor.name.clone());
+    names.map(Option::unwrap_or_default).collect()
+}
+
+fn bytes_at(start: usize, end: usize) -> Vec<String> {
+    vec![format!("bytes {start} to {end}")]
+}
+
+const NOTHING: [String; 0] = [];
+
+/// A page is decompressed into memory, at most 256 MiB of it.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn lengths_of_pages() {
+    for (claimed, message) in [(0, "another length"), (1, "a page of 268435457 bytes")] {
+        let body = page(1, (256 << 20) + claimed, &[0; 4]);
+        let chunk = Chunk { values: 1, at: 4, length: body.len() as u64, ..Chunk::default() };
+        refused(&chunk.file(&body, &leaf("x")), FileFormat::PARQUET, message);
+    }
+}
+
+/// All levels of a page of lists are in memory.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn values_of_pages_of_lists() {
+    let most = 16 << 20;
+    for (values, message) in [(most, "tensor \"x\""), (most + 1, "16777217 values in lists")] {
+        let body = page(values, 4, &[0; 4]);
+        let (values, length) = (values as u64, body.len() as u64);
+        let chunk = Chunk { values, at: 4, length, ..Chunk::default() };
+        // A repeated column.
+        let column = b"\x15\x08\x25\x04\x18\x01x\0";
+        let options = Options { expansion: None, ..Options::default() };
+        let error = check_bytes(&chunk.file(&body, column), FileFormat::PARQUET, &options);
+        let error = error.expect_err("a page without levels").to_string();
+        assert!(error.contains(message), "{error}");
+        assert_eq!(error.contains("values in lists"), values > most as u64, "{error}");
+    }
+}
+
+/// Polars repeats the description of a chunk behind its pages. Another description could be
+/// anything.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn descriptions_behind_chunks() {
+    let page = page(1, 4, &[0; 4]);
+    let end = 4 + page.len();
+    let chunk = Chunk { values: 1, at: 4, length: page.len() as u64, ..Chunk::default() };
+    let with = |behind: Vec<u8>| {
+        let file = chunk.file(&[&page[..], &behind].concat(), &leaf("x"));
+        (named(&file), bytes_at(end, end + behind.len()))
+    };
+    assert_eq!(with(chunk.description()).0, NOTHING);
+    let others = [
+        Chunk { length: chunk.length + 1, ..chunk },
+        Chunk { at: chunk.at + 1, ..chunk },
+        Chunk { length: 1, at: 1, ..chunk },
+    ];
+    for other in others {
+        let (named, all) = with(other.description());
+        assert_eq!(named, all);
+    }
+    // No description at all.
+    let (named, all) = with(f32::NAN.to_le_bytes().to_vec());
+    assert_eq!(named, all);
+}
+
+/// A chunk without values has a place if it says so: of its pages, or else of its dictionary.
+#[test]
+fn chunks_without_values() {
+    let body = [0xFF; 8];
+    let all = bytes_at(4, 12);
+    let length = body.len() as u64;
+    for (at, dictionary, length, expected) in [
+        (4, None, length, &NOTHING[..]),
+        (0, Some(4), length, &NOTHING),
+        (0, None, length, &all),
+        // An offset of 0 says nothing, and a chunk does not end behind the file.
+        (0, Some(0), length + 4, &all),
+        (0, Some(4), 1 << 20, &all),
+    ] {
+        let chunk = Chunk { at, dictionary, length, ..Chunk::default() };
+        assert_eq!(named(&chunk.file(&body, &leaf("x"))), expected, "{at} {dictionary:?} {length}");
+    }
+}
+
+/// The header of a Bloom filter says how long the filter is, if the footer does not.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn bloom_filters_without_a_length() {
+    let page = page(1, 4, &[0; 4]);
+    let start = 4 + page.len();
+    let chunk = Chunk {
+        values: 1,
+        at: 4,
+        length: page.len() as u64,
+        bloom_filter: Some(start as u64),
+        ..Chunk::default()
+    };
+    // Field 1 is the length in bytes, and the next field another number.
+    let header = |length: i32| [b"\x15", &zigzag(length)[..], b"\x15\x02\0"].concat();
+    let filter = [&header(8)[..], &[0xFF; 8]].concat();
+    let with = |filter: &[u8]| named(&chunk.file(&[&page[..], filter].concat(), &leaf("x")));
+    assert_eq!(with(&filter), NOTHING);
+    // Shorter than the bytes that are there, and longer than the file.
+    let short = [&header(4)[..], &[0xFF; 8]].concat();
+    assert_eq!(with(&short), bytes_at(start + header(4).len() + 4, start + short.len()));
+    let long = [&header(1 << 20)[..], &[0xFF; 8]].concat();
+    assert_eq!(with(&long), bytes_at(start, start + long.len()));
+}
+
+/// Pages of version 2: levels without compression, and values with or without. An index page is
+/// passed over.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn pages_of_version_2() {
+    // Ten values, a null, and a NaN, as runs of levels: a length and the level.
+    let levels = [10 << 1, 1, 1 << 1, 0, 1 << 1, 1];
+    let values = [&[1.0; 10][..], &[f32::NAN]].concat();
+    let values: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let packed = snap::raw::Encoder::new().compress_vec(&values).expect("short data");
+    let uncompressed = (levels.len() + values.len()) as i32;
+    for (codec, data, flag) in [
+        (1, &packed, &b""[..]),
+        (1, &packed, b"\x11"),
+        (1, &values, b"\x12"),
+        (0, &values, b""),
+        (0, &values, b"\x11"),
+    ] {
+        let header = [
+            b"\x15\x06\x15",
+            &zigzag(uncompressed)[..],
+            b"\x15",
+            &zigzag((levels.len() + data.len()) as i32),
+            // Values, nulls, rows, encoding, lengths of definition and repetition levels.
+            b"\x5C\x15\x18\x15\x02\x15\x18\x15\0\x15\x0C\x15\0",
+            flag,
+            b"\0\0",
+        ];
+        let index = b"\x15\x02\x15\x06\x15\x06\0abc";
+        let body = [&index[..], &header.concat(), &levels, data].concat();
+        let length = body.len() as u64;
+        let chunk = Chunk { values: 12, at: 4, length, codec, ..Chunk::default() };
+        let column = b"\x15\x08\x25\x02\x18\x01x\0";
+        let report = crate::report(&chunk.file(&body, column), FileFormat::PARQUET);
+        assert!(report.is_complete(), "{report:?}");
+        assert_one(&report.tensors[0], 0, &[11], 0x7FC0_0000, "version 2");
+    }
+}
+
+/// Many fields of a schema can be one table. What they seem to take together is bounded by the
+/// length of the metadata.
+#[test]
+fn tables_that_are_shared() {
+    let schema = |times: usize| {
+        let mut builder = FlatBufferBuilder::new();
+        let name = Some(builder.create_string(&"x".repeat(1000)));
+        let number = fb::FloatingPointArgs { precision: fb::Precision::SINGLE };
+        let number = fb::FloatingPoint::create(&mut builder, &number).as_union_value();
+        let children = Some(builder.create_vector::<flatbuffers::ForwardsUOffset<fb::Field>>(&[]));
+        let field = fb::FieldArgs {
+            name,
+            type_type: fb::Type::FloatingPoint,
+            type_: Some(number),
+            children,
+            ..fb::FieldArgs::default()
+        };
+        let field = fb::Field::create(&mut builder, &field);
+        let fields = Some(builder.create_vector(&vec![field; times]));
+        let schema =
+            fb::Schema::create(&mut builder, &fb::SchemaArgs { fields, ..Default::default() });
+        let message = fb::MessageArgs {
+            version: fb::MetadataVersion::V5,
+            header_type: fb::MessageHeader::Schema,
+            header: Some(schema.as_union_value()),
+            ..fb::MessageArgs::default()
+        };
+        let message = fb::Message::create(&mut builder, &message);
+        builder.finish(message, None);
+        let mut metadata = builder.finished_data().to_vec();
+        metadata.resize(metadata.len().next_multiple_of(8), 0);
+        let length = (metadata.len() as u32).to_le_bytes();
+        [b"\xFF\xFF\xFF\xFF", &length[..], &metadata, b"\xFF\xFF\xFF\xFF\0\0\0\0"].concat()
+    };
+    let good = check_bytes(&schema(10), FileFormat::ARROW, &Options::default());
+    assert_eq!(good.expect("ten columns").tensors.len(), 10);
+    refused(&schema(50), FileFormat::ARROW, "Apparent size");
+}
