@@ -161,6 +161,65 @@ def test_autocast():
     assert (finding.module, finding.outputs[0].dtype) == ("block", "bfloat16")
 
 
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_backward_after_autocast(options):
+    """Backward runs without autocast. The replay runs forward with it, as the program did."""
+    model = nn.Sequential(nn.Linear(4, 4), Root(), nn.Linear(4, 4))
+    with pytest.raises(BadValueError) as error, watch(model, **options):
+        with torch.autocast("cpu", torch.bfloat16):
+            y = model(torch.randn(3, 4))
+        assert y.dtype == torch.bfloat16
+        y.sum().backward()
+    finding = error.value.finding
+    assert (finding.phase, finding.line) == ("backward", line_of("sqrt backward"))
+    assert finding.outputs[0].dtype == "bfloat16"
+
+
+@pytest.fixture
+def one_rank(tmp_path):
+    torch.distributed.init_process_group("gloo", f"file://{tmp_path}/s", rank=0, world_size=1)
+    yield
+    torch.distributed.destroy_process_group()
+
+
+def test_distributed_data_parallel(one_rank):
+    """The replay leaves DistributedDataParallel alone, so that the next steps work."""
+    inner = Faulty(Root())
+    model = nn.parallel.DistributedDataParallel(inner)
+    with watch(model, on_bad="record") as found:
+        for _ in range(3):
+            model(torch.randn(3, 4)).sum().backward()
+    assert found.steps == 3
+    assert [each.step for each in found.findings] == [0, 1, 2]
+    for each in found.findings:
+        assert (each.rank, each.module) == (0, "module.block")
+        assert each.line == line_of("sqrt backward")
+    assert run(nn.parallel.DistributedDataParallel(Faulty(Logarithm()))).line == line_of("log")
+
+
+def test_no_replay_waits_for_other_ranks():
+    model = Faulty(Root())
+    # It runs on the CPU in eval mode only, as an ordinary BatchNorm.
+    model.norm = nn.SyncBatchNorm(4).eval()
+    with watch(model, on_bad="record") as found:
+        model(torch.randn(3, 4)).sum().backward()
+    assert found.first.operator is None and "SyncBatchNorm" in found.first.note
+    assert found.first.phase == "backward"
+
+
+@pytest.mark.parametrize("options", [{}, {"once_a_step": True}], ids=str)
+def test_inputs_inside_the_model_are_not_kept(options):
+    """Kept tensors cost a training step more than all looks: memory that autograd frees in backward
+    is not there for the next gradients."""
+    model = nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.GELU(), nn.Linear(4, 4)))
+    with watch(model, **options) as found:
+        loss = model(torch.randn(3, 4)).sum()
+        outer, *inner = found._calls
+        assert outer.module is model and len(outer.inputs()) == 1
+        assert len(inner) == 4 and not any(each.inputs() for each in inner)
+        loss.backward()
+
+
 def test_mask_is_intended():
     class Mask(nn.Module):
         def forward(self, x):

@@ -250,7 +250,7 @@ TOKENS = torch.tensor([1, 2])
 ONES = torch.ones(1, 3, 4)
 SUSPECTS = [
     ("attention backward", Attention, ONES * 1e10, 3e33, "attention", "aten.mm.default in Addmm"),
-    ("tied backward", Tied, TOKENS, 1e30, "", "aten.mm.default in Mm"),
+    ("tied backward", Tied, TOKENS, 1e30, "head", "aten.mm.default in Mm"),
     ("recurrent backward", Recurrent, ONES, 1e8, "cell", "aten.mm.default in Mm"),
     ("branch backward", Branches, ONES, 1, "", "aten.div.Tensor in Sqrt"),
 ]

@@ -16,6 +16,11 @@ class Later:
     def __init__(self) -> None:
         self._asked: list[tuple[Tensor, Callable[[], Any]]] = []
 
+    @property
+    def asked(self) -> bool:
+        """Whether there are questions without an answer."""
+        return bool(self._asked)
+
     def ask(self, tensor: Tensor, when_bad: Callable[[], Any]) -> None:
         """Asks the device, and does not wait."""
         answer = flag(tensor)

@@ -2,8 +2,8 @@
 """Runs one call of a module again, to name the operation."""
 
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,13 @@ from nonfinite.trace.report import Look
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """One call of a module in a step."""
+    """One call of a module in a step.
+
+    A call inside another one lets go of its inputs when it ends. The outermost call keeps its
+    inputs and the gradients of its outputs until backward ends, and is run again from these.
+    Tensors that are kept longer than autograd keeps them cost time: backward gets new pages of the
+    system instead of memory that it has freed.
+    """
 
     module: nn.Module
     path: str
@@ -31,22 +37,25 @@ class Call:
     """How often the inputs had been changed in place before the call."""
     place: Place | None
     """The line of the user's code that made the call."""
-    depth: int = 0
+    autocast: list[tuple[str, torch.dtype, bool]] = field(default_factory=list)
+    """Of the outermost call, for each type of device: the type of autocast, and whether it is on.
+    Backward runs without autocast."""
     outputs: list[weakref.ref[Tensor]] = field(default_factory=list)
+    """The outputs of the outermost call."""
     grads: dict[int, Tensor] = field(default_factory=dict)
-    """The gradients of the outputs, by the number of the output: all finite."""
+    """The gradients of these outputs, by the number of the output."""
     released: bool = False
 
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
         return tensors((self.args, self.kwargs))
 
-    def callers(self) -> "Iterator[Call]":
-        """The calls around this one, from the inside out."""
-        call = self.parent
-        while call is not None:
-            yield call
+    def outermost(self) -> "Call":
+        """The call that the program itself made."""
+        call = self
+        while call.parent is not None:
             call = call.parent
+        return call
 
     def inputs_changed(self) -> bool:
         """Whether an input was changed in place since the call."""
@@ -56,38 +65,67 @@ class Call:
         """Whether an input has a NaN or an infinity."""
         return any(not finite(each) for each in self.inputs())
 
+    def release_inputs(self) -> None:
+        """Lets go of the inputs."""
+        self.args = self.kwargs = None
+
     def release(self) -> None:
         """Lets go of all tensors."""
-        self.args = self.kwargs = None
+        self.release_inputs()
         self.grads.clear()
         self.released = True
 
 
-def suspects(calls: list[Call], call: Call | None, parameter: Tensor | None) -> list[Call]:
-    """Those of `calls` that may have made a bad gradient from finite ones, the likeliest first.
+def autocasts(devices: Iterable[str]) -> list[tuple[str, torch.dtype, bool]]:
+    """The state of autocast, as a call keeps it."""
+    return [
+        (each, torch.get_autocast_dtype(each), torch.is_autocast_enabled(each))
+        for each in devices
+        if torch.amp.is_autocast_available(each)
+    ]
 
-    For a parameter: the calls of all modules that have the parameter, from the inside out. A
-    shared module has several calls. For an output of `call`: the modules that read the
-    output, and then the callers of `call`, whose own operations may read the output too.
-    """
-    if call is None:
-        users = [
-            each for each in calls if any(own is parameter for own in each.module.parameters())
-        ]
-        callers: list[Call] = []
-    else:
-        outputs = {id(each) for ref in call.outputs if (each := ref()) is not None}
-        users = [each for each in calls if outputs & {id(tensor) for tensor in each.inputs()}]
-        callers = list(call.callers())
-    # Of one depth the last call first: backward comes to that call first.
-    users = sorted(reversed(users), key=lambda each: -each.depth)
-    return [each for each in dict.fromkeys([*users, *callers]) if each.grads]
+
+class Running:
+    """The modules of a replay: which one runs, and whose nodes of autograd run in backward."""
+
+    def __init__(self, root: nn.Module) -> None:
+        self._root = root
+        self._open: list[tuple[nn.Module, int]] = []
+        self._nodes: list[tuple[range, nn.Module]] = []
+        self.hook: Callable[[Tensor], None] | None = None
+        """Called with the gradient of each output of a module."""
+
+    def enter(self, module: nn.Module) -> None:
+        """A module begins. Autograd numbers the nodes that are made from now on."""
+        self._open.append((module, torch._C._autograd._get_sequence_nr()))
+
+    def leave(self, output: Any) -> None:
+        """The module that began last ends. Those inside have ended before."""
+        module, first = self._open.pop()
+        self._nodes.append((range(first, torch._C._autograd._get_sequence_nr()), module))
+        if self.hook is not None:
+            for each in tensors(output):
+                if each.requires_grad:
+                    each.register_hook(self.hook)
+
+    def module(self) -> nn.Module:
+        """The innermost module that runs, or that made the node that runs."""
+        if self._open:
+            return self._open[-1][0]
+        node = torch._C._current_autograd_node()
+        if node is not None:
+            number = node._sequence_nr()
+            for numbers, module in self._nodes:
+                if number in numbers:
+                    return module
+        return self._root
 
 
 @contextmanager
 def as_before(call: Call) -> Any:
-    """The replay draws the random numbers of the call. Afterwards the state of the random numbers
-    and the buffers are what they are now, also buffers that the replay replaces by other tensors.
+    """The replay draws the random numbers of the call, under its autocast. Afterwards the state of
+    the random numbers and the buffers are what they are now, also buffers that the replay replaces
+    by other tensors.
     """
     now = torch.get_rng_state()
     buffers = [
@@ -98,7 +136,10 @@ def as_before(call: Call) -> Any:
     ]
     torch.set_rng_state(call.random)
     try:
-        yield
+        with ExitStack() as autocast:
+            for device, dtype, enabled in call.autocast:
+                autocast.enter_context(torch.autocast(device, dtype, enabled))
+            yield
     finally:
         torch.set_rng_state(now)
         with torch.no_grad():
@@ -155,8 +196,9 @@ class _EnoughError(Exception):
     """Ends a replay."""
 
 
-def backward(call: Call, named: dict[int, str], where: Callable[[], Any]) -> Found | None:
-    """The operation that makes a bad gradient from the finite gradients of the outputs."""
+def backward(call: Call, named: dict[int, str], running: Running) -> Found | None:
+    """The operation behind the first bad gradient, where those of the outputs are finite: of an
+    output of a module inside, of a parameter or of an input."""
     leaves: list[Tensor] = []
 
     def leaf(tensor: Tensor) -> Tensor:
@@ -165,21 +207,38 @@ def backward(call: Call, named: dict[int, str], where: Callable[[], Any]) -> Fou
         leaves.append(tensor.detach().requires_grad_())
         return leaves[-1]
 
+    mode = Operations(named, running.module, lambda: True)
+    found: list[Found] = []
+
+    def look(grad: Tensor) -> None:
+        cause = mode.cause_of(grad)
+        if cause is not None:
+            found.append(cause)
+            if cause.number == 0:
+                # In anomaly mode torch would warn of the error.
+                torch.autograd.set_detect_anomaly(False)
+                raise _EnoughError
+
+    running.hook = look
     # The metadata of anomaly mode: the line of the forward operation, for each node.
-    with as_before(call), torch.enable_grad(), torch.autograd.set_detect_anomaly(True, False):
+    with (
+        as_before(call), torch.enable_grad(), torch.autograd.set_detect_anomaly(True, False),
+        ExitStack() as hooks,
+    ):  # fmt: skip
         args, kwargs = mapped(call.args, leaf), mapped(call.kwargs, leaf)
         outputs = tensors(call.module.forward(*args, **kwargs))
         pairs = [(outputs[n], grad) for n, grad in call.grads.items() if n < len(outputs)]
         wanted = [*leaves, *[each for each in call.module.parameters() if each.requires_grad]]
         if not pairs or not wanted:
             return None
-        mode = Operations(named, where, lambda: True)
-        with mode:
-            made = torch.autograd.grad(
+        for each in wanted:
+            hooks.callback(each.register_hook(look).remove)
+        with suppress(_EnoughError), mode:
+            torch.autograd.grad(
                 [output for output, _ in pairs], wanted, [grad for _, grad in pairs],
                 allow_unused=True,
             )  # fmt: skip
-    return mode.cause_of([each for each in made if each is not None])
+    return min(found, key=lambda cause: cause.number, default=None)
 
 
 def names_of(call: Call) -> dict[int, str]:

@@ -11,34 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nonfinite.torch import frames, replay
+from nonfinite.torch import frames, notes, replay
+from nonfinite.torch.hooked import gets_hooks, inside_parallel, owns, waits_for_others
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, look, tensors, version
 from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
-from nonfinite.torch.replay import Call
+from nonfinite.torch.replay import Call, Running
 from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValueError
 from nonfinite.torch.waiting import Waiting, carrier
 from nonfinite.trace.report import Look
-
-CHANGED = "an input was changed in place; watch with operations=True names the line"
-LOSS = (
-    "the gradient is bad where it enters the model: look at the loss, or watch with "
-    "operations=True"
-)
-RELEASED = (
-    "the model was called again before backward, and the inputs of this call are gone; watch with "
-    "operations=True names the operation"
-)
-NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
-
-# Modules that seldom make bad outputs of finite inputs (a Dropout may: it multiplies). They get no
-# hooks: bad values are seen in the output of the module in front, of the next one or of the caller.
-# A replay of the caller names the operation.
-KEEP_FINITE = {
-    nn.Identity, nn.Flatten, nn.ReLU, nn.ReLU6, nn.Hardtanh, nn.Sigmoid, nn.Tanh, nn.Dropout,
-    nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d,
-}  # fmt: skip
 
 
 class Watch:
@@ -70,15 +52,16 @@ class Watch:
         """How often a gradient overflowed under the GradScaler, as expected."""
         self.steps = 0
         self._model, self._on_bad, self._scaler = model, on_bad, scaler
+        self._top = inside_parallel(model)
         self._backward, self._operations = backward, operations
         self._exits = contextlib.ExitStack()
         self._mode: Operations | None = None
         self._stack: list[Call] = []
         self._calls: list[Call] = []
-        self._running: list[nn.Module] = []
-        self._replaying = False
+        self._replay: Running | None = None
         self._found_in: int | None = None
         self._masks: set[nn.Module] = set()
+        self._devices = {each.device.type for each in model.parameters()} | {"cpu"}
         self._paths: dict[nn.Module, str] = {}
         self._entered = False
         self._ending = False
@@ -87,7 +70,7 @@ class Watch:
         self._later = Later()
         self._waiting = Waiting()
         self._seen: tuple[weakref.ref[Tensor], int] | None = None
-        self._seen_gradient: Tensor | None = None
+        self._seen_gradient: weakref.ref[Tensor] | None = None
 
     @property
     def first(self) -> Finding | None:
@@ -100,7 +83,7 @@ class Watch:
         self._entered = True
         for path, module in self._model.named_modules():
             self._paths[module] = path
-            if type(module) in KEEP_FINITE and module is not self._model:
+            if module is not self._top and not gets_hooks(module):
                 continue
             before = module.register_forward_pre_hook(self._before, with_kwargs=True)
             after = module.register_forward_hook(self._after, with_kwargs=True, always_call=True)
@@ -129,16 +112,15 @@ class Watch:
         self._entered = False
 
     def _module(self) -> nn.Module:
-        running = self._running or [call.module for call in self._stack]
-        return running[-1] if running else self._model
+        return self._stack[-1].module if self._stack else self._model
 
     # Forward.
 
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
             return
-        if self._replaying:
-            self._running.append(module)
+        if self._replay is not None:
+            self._replay.enter(module)
             return
         parent = self._stack[-1] if self._stack else None
         if parent is None and torch._C._current_autograd_node() is None:
@@ -152,7 +134,7 @@ class Watch:
             torch.get_rng_state(),
             [version(each) for each in tensors((args, kwargs))],
             frames.caller() if self._backward else None,
-            len(self._stack),
+            replay.autocasts(self._devices) if parent is None else [],
         )
         self._stack.append(call)
         if self._backward and torch.is_grad_enabled():
@@ -162,7 +144,7 @@ class Watch:
         """Begins a step, if this call is one. Programs may also call parts of the model one after
         the other, and a checkpoint calls modules again in backward."""
         again = bool(self._calls) and self._calls[0].module is module
-        if module is self._model or again or self._ended:
+        if module is self._top or again or self._ended:
             if self._ended or self._ending:
                 self._release()
             else:
@@ -175,8 +157,7 @@ class Watch:
         backward pass: a program may call the model several times, and add up the losses."""
         kept, calls = [], self._calls
         for call in calls:
-            root = [call, *call.callers()][-1]
-            if any(ref() is not None for ref in root.outputs):
+            if any(ref() is not None for ref in call.outermost().outputs):
                 kept.append(call)
             else:
                 call.release()
@@ -185,13 +166,18 @@ class Watch:
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
             return
-        if self._replaying:
-            self._running.pop()
+        if self._replay is not None:
+            self._replay.leave(output)
             return
         call = self._stack.pop()
-        if output is None or self._found_in == self.steps:
-            return
-        now: list[Tensor] = []
+        if output is not None and self._found_in != self.steps:
+            self._look(call, output)
+        if call.parent is not None and not self._later.asked:
+            call.release_inputs()
+
+    def _look(self, call: Call, output: Any) -> None:
+        """Looks at the output of a call, or asks the device, and waits for gradients."""
+        module, now = call.module, list[Tensor]()
         outputs = tensors(output)
         for each in outputs:
             # A container often returns the output of its last child.
@@ -207,10 +193,15 @@ class Watch:
             self._seen = weakref.ref(each), version(each)
         if now and not self._only_a_mask(module, now):
             self._bad_output(call, output)
-        if not self._stack:
+        if not self._stack and self._later.asked:
             self._later.answer()
+            for inner in reversed(self._calls):
+                if inner.parent is None:
+                    break
+                inner.release_inputs()
         if self._backward and torch.is_grad_enabled():
-            call.outputs = [weakref.ref(each) for each in outputs]
+            if call.parent is None:
+                call.outputs = [weakref.ref(each) for each in outputs]
             for number, each in enumerate(outputs):
                 if each.requires_grad:
                     each.register_hook(self._gradient(call, number))
@@ -247,7 +238,7 @@ class Watch:
         child = None
         while True:
             if call.inputs_changed():
-                return call, None, (), CHANGED
+                return call, None, (), notes.CHANGED
             if call.parent is None and call.inputs_bad():
                 child = None
             found, outputs, note = self._again(call, child)
@@ -259,38 +250,34 @@ class Watch:
         self, call: Call, child: nn.Module | None
     ) -> tuple[Found | None, tuple[Look, ...], str | None]:
         """Runs a call again, to its end or until a child gets bad inputs."""
-        names, where = named(self._model), self._replayed(call)
-        self._replaying = True
+        names = named(self._model)
+        running = self._replay = Running(call.module)
         try:
             if child is not None:
-                return replay.until_bad_input(call, child, names, where), (), None
-            found, again = replay.forward(call, names, where)
+                return replay.until_bad_input(call, child, names, running.module), (), None
+            found, again = replay.forward(call, names, running.module)
         except Exception as error:
             return None, (), f"the replay failed: {error}"
         finally:
-            self._replaying = False
-            self._running.clear()
+            self._replay = None
         return found, again, None if found or again else "the replay gave finite numbers"
-
-    def _replayed(self, call: Call) -> Callable[[], nn.Module]:
-        return lambda: self._running[-1] if self._running else call.module
 
     # Backward.
 
     def _gradient(self, call: Call, number: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            if self._replaying or self._found_in == self.steps:
+            if self._replay is not None or self._found_in == self.steps:
                 return
             if not self._ending:
                 self._ending = True
                 engine = torch.autograd.Variable._execution_engine
                 engine.queue_callback(self._end_of_backward)
             # `_bad_gradient` drops the bad ones.
-            if not call.released:
+            if call.parent is None and not call.released:
                 call.grads[number] = grad
             if self._is_later(grad):
                 self._later.ask(grad, partial(self._bad_gradient, grad, call, number))
-            elif grad is not self._seen_gradient:
+            elif self._seen_gradient is None or self._seen_gradient() is not grad:
                 weight = carrier(call.module)
                 if weight is not None:
                     bad = partial(self._bad_gradient, grad, call, number)
@@ -298,23 +285,23 @@ class Watch:
                 elif not finite(grad):
                     self._waiting.look()
                     self._bad_gradient(grad, call, number)
-                self._seen_gradient = grad
+                self._seen_gradient = weakref.ref(grad)
 
         return hook
 
     def _parameter(self, name: str) -> Callable[[Tensor], None]:
         def hook(parameter: Tensor) -> None:
-            if self._replaying or self._found_in == self.steps or parameter.grad is None:
-                return
             grad = parameter.grad
+            if self._replay is not None or self._found_in == self.steps or grad is None:
+                return
+            bad = partial(self._bad_gradient, grad, None, 0, name, parameter)
             if self._is_later(grad):
-                bad = partial(self._bad_gradient, grad, None, 0, name, parameter)
                 self._later.ask(grad, bad)
             elif finite(grad):
                 self._waiting.settle(parameter)
             else:
                 self._waiting.look()
-                self._bad_gradient(grad, None, 0, name, parameter)
+                bad()
 
         return hook
 
@@ -330,43 +317,48 @@ class Watch:
         Returns True: the step is judged."""
         if self._found_in == self.steps:
             return True
-        for each in self._calls:
-            each.grads = {n: kept for n, kept in each.grads.items() if finite(kept)}
         if self._scaler is not None and self._scaler.is_enabled():
             if self._scaler.get_scale() > 1:
                 self.overflows += 1
                 self._found_in = self.steps
                 return True
-        calls = replay.suspects(self._calls, call, parameter)
+        if parameter is not None:
+            call = next((each for each in self._calls if owns(each.module, parameter)), None)
+        at, note = call, None
         if self._mode is not None:
-            at, found, note = None, self._mode.cause_of(grad), None
+            found = self._mode.cause_of(grad)
         else:
-            at, found, note = self._named_in_backward(calls)
+            at, found, note = self._named_in_backward()
             if found is None and call is not None and call.released:
-                note = RELEASED
+                note = notes.RELEASED
         title = f"gradient of {name}" if name else f"gradient of output {number}"
-        at = at or (calls[0] if calls else call)
-        self._report(BACKWARD, at, found, (look(title, grad),), note)
+        self._report(BACKWARD, at or call, found, (look(title, grad),), note)
         return True
 
-    def _named_in_backward(
-        self, calls: list[Call]
-    ) -> tuple[Call | None, Found | None, str | None]:
-        """Runs the backward passes of the calls again, until one has a bad gradient."""
-        note = LOSS if not calls else NOT_FOUND
-        for call in calls:
-            if call.inputs_changed():
-                note = CHANGED
+    def _named_in_backward(self) -> tuple[Call | None, Found | None, str | None]:
+        """Runs the outermost calls again, the last one first, as backward does, until one has a bad
+        gradient."""
+        note = notes.LOSS
+        for call in reversed(self._calls):
+            call.grads = {n: kept for n, kept in call.grads.items() if finite(kept)}
+            if not call.grads:
                 continue
-            self._replaying = True
+            if note == notes.LOSS:
+                note = notes.NOT_FOUND
+            if call.inputs_changed():
+                note = notes.CHANGED
+                continue
+            if waits_for_others(call.module):
+                note = notes.SYNCHRONISED
+                continue
+            running = self._replay = Running(call.module)
             try:
-                found = replay.backward(call, named(self._model), self._replayed(call))
+                found = replay.backward(call, named(self._model), running)
             except Exception as error:
                 note = f"the replay failed: {error}"
                 continue
             finally:
-                self._replaying = False
-                self._running.clear()
+                self._replay = None
             if found is not None:
                 return call, found, None
         return None, None, note

@@ -1,0 +1,16 @@
+"""Why no operation is named."""
+
+CHANGED = "an input was changed in place; watch with operations=True names the line"
+LOSS = (
+    "the gradient is bad where it enters the model: look at the loss, or watch with "
+    "operations=True"
+)
+RELEASED = (
+    "the model was called again before backward, and the inputs of this call are gone; watch with "
+    "operations=True names the operation"
+)
+SYNCHRONISED = (
+    "a replay on one rank would wait in SyncBatchNorm for the others; watch with operations=True "
+    "names the operation"
+)
+NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
