@@ -7,7 +7,7 @@
 use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
-use crate::loops::count::Counted;
+use crate::found::Counted;
 use crate::rule::Comparison;
 
 /// Elements of a piece.

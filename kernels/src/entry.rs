@@ -10,8 +10,8 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::either;
+use crate::found::ClassCounts;
 use crate::lane::Lane;
-use crate::loops::census::ClassCounts;
 use crate::out::MaskOut;
 use crate::rule::{Comparison, Rule};
 

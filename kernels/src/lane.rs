@@ -5,21 +5,22 @@ use core::mem::MaybeUninit;
 use crate::backend::{Backend, Question, Row, row};
 #[cfg(feature = "replace")]
 use crate::codes::Codes;
+use crate::found::{ClassCounts, Counted};
 use crate::loops::bits::Bits;
-use crate::loops::census::{Census, ClassCounts};
-use crate::loops::count::{Count, Counted};
+use crate::loops::census::Census;
+use crate::loops::count::Count;
+#[cfg(feature = "stats")]
+use crate::loops::driver::Statistics;
 use crate::loops::mask::Mask;
 use crate::loops::position::Position;
 #[cfg(feature = "replace")]
 use crate::loops::replace::InPlace;
 #[cfg(feature = "stats")]
-use crate::loops::stats::Statistics;
-#[cfg(feature = "stats")]
 use crate::numbers::Numbers;
 use crate::rule::Comparison;
 use crate::scalar;
 #[cfg(feature = "stats")]
-use crate::stats::{Tally, Want};
+use crate::tally::{Tally, Want};
 
 impl<const W: usize> Question for Mask<W> {
     fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {

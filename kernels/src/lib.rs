@@ -39,6 +39,7 @@ mod avx2;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod avx512;
 mod backend;
+mod bitmap;
 mod bytes;
 mod census;
 #[cfg(feature = "replace")]
@@ -49,7 +50,9 @@ mod either;
 mod entry;
 #[cfg(feature = "scale")]
 mod float;
+mod found;
 mod lane;
+mod line;
 mod loops;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 mod neon;
@@ -78,11 +81,15 @@ mod rule;
 mod scalar;
 #[cfg(feature = "scale")]
 mod scale;
+#[cfg(feature = "stats")]
+mod scan;
 mod simd;
 #[cfg(feature = "stats")]
 mod stats;
 #[cfg(feature = "views")]
 pub mod strided;
+#[cfg(feature = "stats")]
+mod tally;
 mod validity;
 
 pub use backend::Backend;

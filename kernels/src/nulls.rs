@@ -1,12 +1,12 @@
 //! Statistics of a column with nulls.
 
 use crate::backend::Backend;
+use crate::bitmap::Bitmap;
 use crate::lane::Loops;
-use crate::loops::nulls::{Nulls, Room};
-use crate::loops::validity::Bitmap;
 use crate::numbers::Numbers;
 use crate::scalar;
-use crate::stats::{Stats, Want};
+use crate::stats::Stats;
+use crate::tally::{Nulls, Room, Want};
 
 /// Statistics of the valid elements of `x`: element `i` is valid if bit `(offset + i) % 8` of
 /// `bitmap[(offset + i) / 8]` is 1. Indices count nulls too. `first` is the first valid element

@@ -84,6 +84,12 @@ pub enum Rule {
     Either(Comparison),
 }
 
+/// What the loops are given and do not look at.
+pub(crate) const UNUSED: Comparison = match Rule::equal(1, 0xFF, 0xFF) {
+    Rule::Comparison(comparison) => comparison,
+    _ => unreachable!(),
+};
+
 impl Rule {
     /// `(bits & mask) == bound` for elements of `size` bytes; the low `size` bytes of mask and
     /// bound count.

@@ -8,20 +8,12 @@ use core::mem::MaybeUninit;
 
 #[cfg(feature = "replace")]
 use crate::codes::Codes;
+pub(crate) use crate::line::{Block, COUNTED, GROUP, Line, Slots, last_block, lines, until_line};
 #[cfg(feature = "stats")]
 use crate::numbers::{Numbers, Range};
 use crate::rule::{Comparison, Screen};
 #[cfg(feature = "stats")]
-use crate::stats::{Found, Given, Groups};
-
-/// A cache line of input, at any address.
-pub(crate) type Line = [u8; 64];
-
-/// 64 elements of `W` bytes.
-pub(crate) type Block<const W: usize> = [Line; W];
-
-/// The mask of a block. A function that writes to it writes all of it.
-pub(crate) type Slots = [MaybeUninit<bool>; 64];
+use crate::scan::{Found, Given, Groups};
 
 /// The operation of a loop: [`crate::rule::Operation`] as a constant, so that each loop is compiled
 /// for one operation. `ONES_NOT` and `EQUAL_NOT` are the negations of `ONES` and `EQUAL`. All other
@@ -224,7 +216,7 @@ pub(crate) trait Ordering: Sized {
 
     /// Looks at lines as long as all elements are what the constant of [`expect`] says, and adds
     /// the outermost codes of each group to `outer`, and of all elements that were as expected. The
-    /// format must be [`Numbers::is_sign_magnitude`]. At most [`crate::stats::SCANNED`] bytes. With
+    /// format must be [`Numbers::is_sign_magnitude`]. At most [`crate::scan::SCANNED`] bytes. With
     /// `NULLS` the scan ends where the bitmap has no more words.
     #[inline(always)]
     fn scan<const W: usize, const EXPECT: u8, const NULLS: bool>(
@@ -303,30 +295,3 @@ impl<T> Replacing for T {}
 pub(crate) trait Scaling {}
 #[cfg(not(feature = "scale"))]
 impl<T> Scaling for T {}
-
-/// Bytes that are counted at once. With two registers of 16 bytes, a counter of one byte reaches
-/// 128, and does not overflow.
-pub(crate) const COUNTED: usize = 4096;
-
-/// Bytes that are looked at before a branch.
-pub(crate) const GROUP: usize = 1024;
-
-/// The number of bytes before the first cache line of an input, if its elements are aligned; else
-/// 0. At most the length of the input. `width` is 1, 2, 4 or 8. Loads that cross cache lines take twice the time.
-#[inline(always)]
-pub(crate) fn until_line(x: &[u8], width: usize) -> usize {
-    let head = x.as_ptr().addr().wrapping_neg() % 64;
-    if head & (width - 1) == 0 { head.min(x.len()) } else { 0 }
-}
-
-/// The lines of an input, and the bytes behind the last.
-#[inline(always)]
-pub(crate) fn lines(x: &[u8]) -> (&[Line], &[u8]) {
-    x.as_chunks()
-}
-
-/// The last 64 elements of an input, if it has that many.
-#[inline(always)]
-pub(crate) fn last_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
-    x.as_rchunks().1.last_chunk()
-}

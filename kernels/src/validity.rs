@@ -1,14 +1,9 @@
 //! Validity bitmaps of Apache Arrow, and packed bits under one.
 
 use crate::backend::{Backend, Question, Row, row};
-use crate::loops::validity::{Bitmap, ClearNulls, CountNulls};
-use crate::rule::{Comparison, Rule};
-
-/// What the loops are given and do not look at.
-pub(crate) const UNUSED: Comparison = match Rule::equal(1, 0xFF, 0xFF) {
-    Rule::Comparison(comparison) => comparison,
-    _ => unreachable!(),
-};
+use crate::bitmap::Bitmap;
+use crate::loops::validity::{ClearNulls, CountNulls};
+use crate::rule::{Comparison, UNUSED};
 
 impl Question for CountNulls {
     fn scalar(x: &[u8], _: &Comparison, [begin, end]: [usize; 2]) -> usize {

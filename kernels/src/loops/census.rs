@@ -31,12 +31,9 @@ use super::bits::Few;
 use super::count::next_run;
 use super::position::Find;
 use super::skip::{GROUP, Look, Skip, may_hit, run_end, special};
-use crate::census::Occurrences;
+use crate::found::{ClassCounts, Three};
 use crate::rule::Comparison;
 use crate::simd::{COUNTED, Call, Loop, Simd, lines};
-
-/// The counts of NaN, +Inf and -Inf, in this order.
-pub(crate) type Three = [usize; 3];
 
 /// Classifies every element. The comparison is that for NaN of a format that has infinities.
 pub(crate) struct Classify<const W: usize>;
@@ -92,31 +89,6 @@ fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Comparison) -> T
 fn add(three: &mut Three, more: Three) {
     for (count, more) in three.iter_mut().zip(more) {
         *count += more;
-    }
-}
-
-/// The counts, and the index of the first element of each class that occurs.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ClassCounts {
-    pub(crate) three: Three,
-    pub(crate) first: Three,
-}
-
-impl ClassCounts {
-    /// Adds elements of a class, of which the first is `first`, behind all others.
-    #[cfg(feature = "stats")]
-    #[inline(always)]
-    pub(crate) fn add(&mut self, class: usize, count: usize, first: usize) {
-        if self.three[class] == 0 {
-            self.first[class] = first;
-        }
-        self.three[class] += count;
-    }
-
-    #[inline(always)]
-    pub(crate) fn class(&self, class: usize) -> Occurrences {
-        let count = self.three[class];
-        Occurrences { count, first: if count == 0 { None } else { Some(self.first[class]) } }
     }
 }
 

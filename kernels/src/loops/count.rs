@@ -34,6 +34,7 @@
 
 use super::bits::Few;
 use super::skip::{GROUP, Look, Skip, longer, run_end};
+use crate::found::Counted;
 use crate::rule::{Comparison, Operation};
 use crate::simd::{COUNTED, Call, Loop, Simd, lines, op};
 
@@ -61,14 +62,6 @@ fn exact<I: Simd, const W: usize, const OP: u8>(
 ) -> usize {
     let (pairs, _) = lines(x).0.as_chunks::<2>();
     pairs.chunks(COUNTED / 128).map(|part| isa.count::<W, OP>(part, comparison)).sum()
-}
-
-/// The number of hits, and the beginning of a run of bytes that holds the first hit.
-#[derive(Clone, Copy)]
-pub struct Counted {
-    pub(crate) hits: usize,
-    /// The beginning of the run, in elements. Only if there is a hit.
-    pub(crate) from: usize,
 }
 
 /// Skips groups without a hit. The comparison must not be negated.

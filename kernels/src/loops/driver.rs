@@ -1,48 +1,55 @@
 //! The driver of statistics: which loop of `stats.rs` looks at which part, and what is counted.
 
-use super::census::{ClassCounts, Classify};
-use super::nulls::{Nulls, ROOM, Room, SkipValid};
+use super::census::Classify;
+use super::nulls::SkipValid;
 use super::position::Find;
 use super::skip::longer;
 use super::stats::{Order, Outermost, Scan, SkipWithin};
-use super::validity::{Bitmap, CountNulls};
+use super::validity::CountNulls;
+use crate::bitmap::Bitmap;
+use crate::found::ClassCounts;
 use crate::numbers::Numbers;
+use crate::rule::Comparison;
 use crate::scalar;
-use crate::simd::{COUNTED, Call, GROUP, Simd, expect};
-use crate::stats::{Given, Groups, Tally, Want};
+use crate::scan::{Given, Groups};
+use crate::simd::{COUNTED, Call, GROUP, Loop, Simd, expect, until_line};
+use crate::tally::{Nulls, ROOM, Room, Tally, Want};
+
+/// Bytes that are looked at first, from the first line of the cache on.
+const FIRST: usize = 256;
 
 /// The loops for elements of one width, so that [`Driver`] is compiled once for all widths.
-pub(super) struct Steps<I> {
-    pub(super) find: Call<I, Find<1>>,
-    pub(super) classify: Call<I, Classify<1>>,
-    pub(super) skip: Call<I, SkipWithin<1>>,
-    pub(super) skip_valid: Call<I, SkipValid<1>>,
-    pub(super) fill: Filling<I>,
-    pub(super) order: Call<I, Order<1>>,
+struct Steps<I> {
+    find: Call<I, Find<1>>,
+    classify: Call<I, Classify<1>>,
+    skip: Call<I, SkipWithin<1>>,
+    skip_valid: Call<I, SkipValid<1>>,
+    fill: Filling<I>,
+    order: Call<I, Order<1>>,
     /// By the constants of [`expect`], and whether there are nulls.
-    pub(super) scans: [[Scanning<I>; 2]; 3],
-    pub(super) outermost: Call<I, Outermost<1>>,
+    scans: [[Scanning<I>; 2]; 3],
+    outermost: Call<I, Outermost<1>>,
 }
 
 /// [`Room::filled`].
 type Filling<I> = for<'r> fn(&'r mut Room, I, &[u8], usize, (Bitmap<'_>, u64)) -> &'r [u8];
 
 /// A scan, of any expectation.
-pub(super) type Scanning<I> = Call<I, Scan<1, { expect::NORMAL }, false>>;
+type Scanning<I> = Call<I, Scan<1, { expect::NORMAL }, false>>;
 
 /// The algorithm of `stats.rs`, for elements of any width. It has no vector instruction.
-pub(super) struct Driver<'x, I: 'static> {
-    pub(super) isa: I,
-    pub(super) steps: &'static Steps<I>,
-    pub(super) numbers: &'x Numbers,
-    pub(super) x: &'x [u8],
+struct Driver<'x, I: 'static> {
+    isa: I,
+    steps: &'static Steps<I>,
+    numbers: &'x Numbers,
+    x: &'x [u8],
 }
 
 impl<I: Simd> Driver<'_, I> {
     /// What is in the elements. `run` is how many bytes are looked at first. From byte `screened`
     /// on groups are skipped.
     #[inline(never)]
-    pub(super) fn tally(self, mut run: usize, screened: usize, want: Want<'_>) -> Tally {
+    fn tally(self, mut run: usize, screened: usize, want: Want<'_>) -> Tally {
         let Self { isa, steps, numbers, x } = self;
         let (places, mut nulls) = match want {
             #[cfg(feature = "views")]
@@ -224,5 +231,41 @@ impl<I: Simd> Driver<'_, I> {
             }
             classes.three[class] += more;
         }
+    }
+}
+
+/// A scan without nulls, and with nulls.
+const fn scans<I: Simd, const W: usize, const EXPECT: u8>() -> [Scanning<I>; 2] {
+    [I::run::<Scan<W, EXPECT, false>>, I::run::<Scan<W, EXPECT, true>>]
+}
+
+/// Statistics of at least one element.
+pub(crate) struct Statistics<const W: usize>;
+
+impl<const W: usize> Loop for Statistics<W> {
+    type Out<'o> = (&'o Numbers, Want<'o>);
+    type Output = Tally;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
+        let steps: &'static Steps<I> = const {
+            &Steps {
+                find: I::run::<Find<W>>,
+                classify: I::run::<Classify<W>>,
+                skip: I::run::<SkipWithin<W>>,
+                skip_valid: I::run::<SkipValid<W>>,
+                fill: Room::filled::<I, W>,
+                order: I::run::<Order<W>>,
+                scans: [
+                    scans::<I, W, { expect::ONE_SIGN }>(),
+                    scans::<I, W, { expect::NORMAL }>(),
+                    scans::<I, W, { expect::FINITE }>(),
+                ],
+                outermost: I::run::<Outermost<W>>,
+            }
+        };
+        // First what stands before the first line of the cache, and four lines.
+        let run = until_line(x, W) + FIRST;
+        Driver { isa, steps, numbers, x }.tally(run, isa.screened_from::<W>(), want)
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod bits;
 pub(crate) mod census;
 pub(crate) mod count;
 #[cfg(feature = "stats")]
-mod driver;
+pub(crate) mod driver;
 pub(crate) mod mask;
 #[cfg(feature = "stats")]
 pub(crate) mod nulls;

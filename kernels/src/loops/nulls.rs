@@ -17,27 +17,13 @@
 use core::mem::MaybeUninit;
 use core::slice;
 
-use super::validity::Bitmap;
+use crate::bitmap::Bitmap;
 use crate::numbers::Range;
-use crate::rule::Comparison;
-use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, lines};
-use crate::validity::UNUSED;
-
-/// Bytes that are filled at once: few, so that the copy and the column stay in the nearest cache.
-pub(crate) const ROOM: usize = COUNTED;
-
-/// Room for a part of a column, from a line of the cache on. Zeros in it would take as long as half
-/// a fill.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Room([MaybeUninit<Line>; ROOM / 64]);
+use crate::rule::{Comparison, UNUSED};
+use crate::simd::{GROUP, Line, Loop, Simd, lines};
+use crate::tally::Room;
 
 impl Room {
-    #[inline(always)]
-    pub(crate) fn new() -> Self {
-        Self([const { MaybeUninit::uninit() }; ROOM / 64])
-    }
-
     /// The first bytes of a column, at most [`ROOM`], with an element in place of nulls. The bitmap
     /// begins with the same element.
     pub(crate) fn filled<I: Simd, const W: usize>(
@@ -53,15 +39,6 @@ impl Room {
         let lines: &[Line] = unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) };
         &lines.as_flattened()[..bytes]
     }
-}
-
-/// The validity of a column, and room for a part of it.
-#[derive(Debug)]
-pub struct Nulls<'n> {
-    pub(crate) bitmap: Bitmap<'n>,
-    /// A valid element that is finite.
-    pub(crate) first: usize,
-    pub(crate) room: &'n mut Room,
 }
 
 /// Finds how many bytes at the beginning are groups whose valid elements are in the range.

@@ -48,18 +48,12 @@
 //! of 64 bytes have one maximum a cycle on the CPUs measured: a scan of normal numbers takes two
 //! cycles a line, a screen one and a half.
 
-use super::census::Classify;
-use super::driver::{Driver, Scanning, Steps};
-use super::nulls::{Room, SkipValid};
-use super::position::Find;
 use crate::numbers::{Numbers, Range};
 use crate::rule::Comparison;
 use crate::scalar;
-use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, expect, lines, until_line};
-use crate::stats::{Found, Given, Groups, Tally, Want};
-
-/// Bytes that are looked at first, from the first line of the cache on.
-const FIRST: usize = 256;
+use crate::scan::{Found, Given, Groups};
+use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, lines};
+use crate::tally::Tally;
 
 /// Looks at every element.
 pub(super) struct Order<const W: usize>;
@@ -164,41 +158,5 @@ impl<const W: usize> Loop for SkipWithin<W> {
             }
         }
         groups.len() * GROUP
-    }
-}
-
-/// A scan without nulls, and with nulls.
-const fn scans<I: Simd, const W: usize, const EXPECT: u8>() -> [Scanning<I>; 2] {
-    [I::run::<Scan<W, EXPECT, false>>, I::run::<Scan<W, EXPECT, true>>]
-}
-
-/// Statistics of at least one element.
-pub(crate) struct Statistics<const W: usize>;
-
-impl<const W: usize> Loop for Statistics<W> {
-    type Out<'o> = (&'o Numbers, Want<'o>);
-    type Output = Tally;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
-        let steps: &'static Steps<I> = const {
-            &Steps {
-                find: I::run::<Find<W>>,
-                classify: I::run::<Classify<W>>,
-                skip: I::run::<SkipWithin<W>>,
-                skip_valid: I::run::<SkipValid<W>>,
-                fill: Room::filled::<I, W>,
-                order: I::run::<Order<W>>,
-                scans: [
-                    scans::<I, W, { expect::ONE_SIGN }>(),
-                    scans::<I, W, { expect::NORMAL }>(),
-                    scans::<I, W, { expect::FINITE }>(),
-                ],
-                outermost: I::run::<Outermost<W>>,
-            }
-        };
-        // First what stands before the first line of the cache, and four lines.
-        let run = until_line(x, W) + FIRST;
-        Driver { isa, steps, numbers, x }.tally(run, isa.screened_from::<W>(), want)
     }
 }

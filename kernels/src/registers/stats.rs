@@ -11,8 +11,8 @@
 use core::mem::MaybeUninit;
 
 use crate::numbers::{Numbers, Range};
+use crate::scan::{Found, Given, Groups, SCANNED};
 use crate::simd::{Block, COUNTED, GROUP, Line, Ordering, expect, op};
-use crate::stats::{Found, Given, Groups, SCANNED};
 
 /// The instructions that order lanes.
 ///

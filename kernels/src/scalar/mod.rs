@@ -9,8 +9,7 @@ mod stats;
 
 use core::mem::MaybeUninit;
 
-use crate::loops::census::ClassCounts;
-use crate::loops::count::Counted;
+use crate::found::{ClassCounts, Counted};
 use crate::rule::Comparison;
 
 #[cfg(feature = "replace")]

@@ -2,7 +2,7 @@
 
 use super::{class, elements};
 use crate::numbers::Numbers;
-use crate::stats::{Tally, Want};
+use crate::tally::{Tally, Want};
 
 /// Looks at each element that is valid.
 pub(crate) fn stats<const W: usize>(x: &[u8], numbers: &Numbers, want: Want<'_>) -> Tally {

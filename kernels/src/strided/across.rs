@@ -1,8 +1,8 @@
 //! Rows that lie side by side: one answer for each column of memory.
 
 use super::block::{Loader, ROOM, Room};
-use super::cut::{Cut, Limits, Order};
-use super::dims::{Dim, Dims, Tile, Tiles, first_of, line, walk};
+use super::cut::{Cut, Limits, Order, Tiles};
+use super::dims::{Dim, Dims, Tile, first_of, line, walk};
 use super::rows::{Question, Rows, TILE};
 use super::{Source, dense};
 

@@ -3,7 +3,7 @@
 
 use core::ops::Deref;
 
-use super::dims::{Dim, Dims, MOST, TILE_DIMS};
+use super::dims::{Dim, Dims, MOST, TILE_DIMS, Tile};
 
 /// The order in which a tile takes dimensions, and the most coordinates of each.
 pub(super) struct Order {
@@ -138,5 +138,47 @@ impl Cut {
             }
         }
         (cut, count, reach + 1)
+    }
+}
+
+/// The tiles of a tensor. Tiles along the first dimension are consecutive.
+pub(super) struct Tiles<'d> {
+    dims: &'d Dims,
+    cut: &'d Cut,
+    at: [usize; MOST],
+    next: Option<(isize, isize, isize)>,
+    tile: Tile,
+}
+
+impl<'d> Tiles<'d> {
+    #[inline(never)]
+    pub(super) fn new(dims: &'d Dims, cut: &'d Cut) -> Self {
+        let next = Some((dims.input, dims.output, dims.row));
+        Self { dims, cut, at: [0; MOST], next, tile: Tile::new() }
+    }
+
+    /// The next tile.
+    #[inline(never)]
+    pub(super) fn next(&mut self) -> Option<&mut Tile> {
+        let (mut input, mut output, mut row) = self.next.take()?;
+        let tile = &mut self.tile;
+        tile.restart(input, output, row);
+        let mut carry = true;
+        for (i, dim) in self.dims.iter().enumerate() {
+            let (cut, at) = (self.cut.sizes[i], &mut self.at[i]);
+            let size = cut.min(dim.size - *at);
+            tile.push(Dim { size, ..*dim });
+            if carry {
+                let to = if *at + cut < dim.size { *at + cut } else { 0 };
+                carry = to == 0;
+                let by = to as isize - *at as isize;
+                *at = to;
+                input += dim.input * by;
+                output = output.wrapping_add(dim.output.wrapping_mul(by));
+                row += dim.row * by;
+            }
+        }
+        self.next = (!carry).then_some((input, output, row));
+        Some(tile)
     }
 }

@@ -4,8 +4,6 @@ use core::fmt;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
 
-use super::cut::Cut;
-
 /// One dimension.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dim {
@@ -91,6 +89,12 @@ impl<const N: usize> Dims<N> {
     pub(super) fn list_mut(&mut self) -> &mut [Dim] {
         // SAFETY: `push` writes one and counts it, and nothing else raises `rank`.
         unsafe { &mut *(core::ptr::from_mut(&mut self.list[..self.rank]) as *mut [Dim]) }
+    }
+
+    /// Begins again without dimensions, at another place in input, output and rows.
+    #[inline(always)]
+    pub(super) fn restart(&mut self, input: isize, output: isize, row: isize) {
+        (self.rank, self.input, self.output, self.row) = (0, input, output, row);
     }
 
     /// The number of coordinates. A broadcast element counts for each of its coordinates.
@@ -196,48 +200,6 @@ impl Tile {
             output *= dim.size as isize;
         }
         dims
-    }
-}
-
-/// The tiles of a tensor. Tiles along the first dimension are consecutive.
-pub(super) struct Tiles<'d> {
-    dims: &'d Dims,
-    cut: &'d Cut,
-    at: [usize; MOST],
-    next: Option<(isize, isize, isize)>,
-    tile: Tile,
-}
-
-impl<'d> Tiles<'d> {
-    #[inline(never)]
-    pub(super) fn new(dims: &'d Dims, cut: &'d Cut) -> Self {
-        let next = Some((dims.input, dims.output, dims.row));
-        Self { dims, cut, at: [0; MOST], next, tile: Tile::new() }
-    }
-
-    /// The next tile.
-    #[inline(never)]
-    pub(super) fn next(&mut self) -> Option<&mut Tile> {
-        let (mut input, mut output, mut row) = self.next.take()?;
-        let tile = &mut self.tile;
-        (tile.rank, tile.input, tile.output, tile.row) = (0, input, output, row);
-        let mut carry = true;
-        for (i, dim) in self.dims.iter().enumerate() {
-            let (cut, at) = (self.cut.sizes[i], &mut self.at[i]);
-            let size = cut.min(dim.size - *at);
-            tile.push(Dim { size, ..*dim });
-            if carry {
-                let to = if *at + cut < dim.size { *at + cut } else { 0 };
-                carry = to == 0;
-                let by = to as isize - *at as isize;
-                *at = to;
-                input += dim.input * by;
-                output = output.wrapping_add(dim.output.wrapping_mul(by));
-                row += dim.row * by;
-            }
-        }
-        self.next = (!carry).then_some((input, output, row));
-        Some(tile)
     }
 }
 

@@ -6,8 +6,8 @@ use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room};
 use super::copy::{SIDE, place};
-use super::cut::{Cut, Limits, Order};
-use super::dims::{Dims, MOST, Tile, Tiles, sort};
+use super::cut::{Cut, Limits, Order, Tiles};
+use super::dims::{Dims, MOST, Tile, sort};
 use super::{Source, dense};
 
 /// The most results of a tile.

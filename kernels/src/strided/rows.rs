@@ -5,8 +5,8 @@ use crate::rule::Rule;
 use crate::{Census, Occurrences};
 
 use super::block::{self, Loader, ROOM, Room, word};
-use super::cut::{Cut, Limits};
-use super::dims::{Dim, Dims, Tile, Tiles, first_of, line, sort, walk};
+use super::cut::{Cut, Limits, Tiles};
+use super::dims::{Dim, Dims, Tile, first_of, line, sort, walk};
 use super::{Source, across, dense};
 
 /// The output, with one place for each row.

@@ -4,11 +4,12 @@ use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::numbers::Numbers;
 use crate::rule::Rule;
-use crate::stats::{self, Stats, Tally};
+use crate::stats::{self, Stats};
+use crate::tally::Tally;
 
 use super::block::{Loader, ROOM, Room};
-use super::cut::{Cut, Limits};
-use super::dims::{Dim, Dims, Tiles};
+use super::cut::{Cut, Limits, Tiles};
+use super::dims::{Dim, Dims};
 use super::{Source, position};
 
 /// Bytes in one piece that are looked at as one.

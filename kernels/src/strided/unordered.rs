@@ -6,8 +6,8 @@ use crate::backend::Backend;
 use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room, pattern};
-use super::cut::{Cut, Limits};
-use super::dims::{Dims, Tile, Tiles};
+use super::cut::{Cut, Limits, Tiles};
+use super::dims::{Dims, Tile};
 use super::{Source, dense};
 
 /// Bytes that are searched in one call.

@@ -1,0 +1,56 @@
+//! The validity bitmap of a column: 1 for a valid element, 0 for a null.
+
+/// The validity of elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bitmap<'b> {
+    /// Bytes behind the bit of the last element may follow.
+    pub(crate) bytes: &'b [u8],
+    /// The bit of the first element, below 8.
+    pub(crate) shift: usize,
+}
+
+impl<'b> Bitmap<'b> {
+    /// Whether element `i` is valid.
+    #[inline(always)]
+    pub(crate) fn is_valid(self, i: usize) -> bool {
+        let bit = self.shift + i;
+        self.bytes[bit / 8] >> (bit % 8) & 1 == 1
+    }
+
+    /// The bits of `elements` elements, from bit `offset` on.
+    ///
+    /// # Panics
+    /// If the bitmap ends before bit `offset` or before the bit of the last element.
+    pub(crate) fn new(bytes: &'b [u8], offset: usize, elements: usize) -> Self {
+        // Without a check, the end can overflow where addresses have 32 bits.
+        let fits = offset.checked_add(elements).is_some_and(|end| end.div_ceil(8) <= bytes.len());
+        assert!(fits, "a bitmap that is too short");
+        Self { bytes, shift: 0 }.from(offset)
+    }
+
+    /// The bits from that of element `first` on.
+    #[inline(always)]
+    pub(crate) fn from(self, first: usize) -> Self {
+        let bit = self.shift + first;
+        Self { bytes: self.bytes.get(bit / 8..).unwrap_or_default(), shift: bit % 8 }
+    }
+
+    /// The words for blocks of 64 elements, as long as there is a word behind.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u64> {
+        let (words, shift) = (self.bytes.as_chunks().0, self.shift);
+        words.iter().zip(words.get(1..).unwrap_or_default()).map(move |(low, high)| {
+            u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << 1 << (63 - shift)
+        })
+    }
+
+    /// The validity of 64 elements from `first` on. Zeros stand in for bytes behind the bitmap. The
+    /// caller masks the bits of other elements.
+    pub(crate) fn word(self, first: usize) -> u64 {
+        let Self { bytes, shift } = self.from(first);
+        let mut word = [0; 16];
+        let few = bytes.len().min(9);
+        word[..few].copy_from_slice(&bytes[..few]);
+        (u128::from_le_bytes(word) >> shift) as u64
+    }
+}

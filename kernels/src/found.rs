@@ -1,0 +1,39 @@
+//! What the loops find.
+
+use crate::census::Occurrences;
+
+/// The number of hits, and the beginning of a run of bytes that holds the first hit.
+#[derive(Clone, Copy)]
+pub struct Counted {
+    pub(crate) hits: usize,
+    /// The beginning of the run, in elements. Only if there is a hit.
+    pub(crate) from: usize,
+}
+
+/// The counts of NaN, +Inf and -Inf, in this order.
+pub(crate) type Three = [usize; 3];
+
+/// The counts, and the index of the first element of each class that occurs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClassCounts {
+    pub(crate) three: Three,
+    pub(crate) first: Three,
+}
+
+impl ClassCounts {
+    /// Adds elements of a class, of which the first is `first`, behind all others.
+    #[cfg(feature = "stats")]
+    #[inline(always)]
+    pub(crate) fn add(&mut self, class: usize, count: usize, first: usize) {
+        if self.three[class] == 0 {
+            self.first[class] = first;
+        }
+        self.three[class] += count;
+    }
+
+    #[inline(always)]
+    pub(crate) fn class(&self, class: usize) -> Occurrences {
+        let count = self.three[class];
+        Occurrences { count, first: if count == 0 { None } else { Some(self.first[class]) } }
+    }
+}
