@@ -11,8 +11,8 @@ use crate::lane::Loops;
 use crate::out::MaskOut;
 use crate::rule::Rule;
 
-/// Of the loops for elements of 1, 2, 4 and 8 bytes: those for elements of this rule, with the size.
-/// If the rule has no size, any: the entries compare the sizes.
+/// Of the loops for elements of 1, 2, 4 and 8 bytes, the one for elements of this rule, and their
+/// size. For a rule without a size, any loop and size: the entries compare the sizes.
 fn of_width<T: Copy>(rule: &Rule, widths: [T; 4]) -> (T, usize) {
     let i = rule.size().trailing_zeros() as usize % 4;
     (widths[i], 1 << i)
