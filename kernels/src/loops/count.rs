@@ -18,7 +18,7 @@
 //!         for each register of the part:
 //!             a (even) or b (odd) += 1 in each lane that is a hit
 //!         total += the sum of all lanes of a and b
-//!     total += the ones in the packed bits of the rest, less than 128 bytes
+//!     total += the ones in the packed bits of the rest, less than 128 bytes (in `count` itself)
 //! ```
 //!
 //! ```text

@@ -21,9 +21,9 @@
 //!                                                         registers that overlap; NEON: a block
 //!                                                         filled up with zeros
 //!     store(the first 64 elements)
-//!     for each block behind them:                         from 4 KiB on from the first cache line
-//!         store(block)                                    on, if elements are aligned
-//!     store(the last 64 elements)                         may overlap blocks that are done, so no
+//!     for each block behind them:                         an x of 4 KiB or more, of aligned
+//!         store(block)                                    elements: from the first cache line on
+//!     store(the last 64 elements)                         overlaps blocks that are done, so no
 //!                                                         loop goes element by element
 //! ```
 //!
@@ -103,13 +103,13 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     };
     let with = isa.with::<W>(comparison);
     let head = if x.len() < ALIGN_FROM { 0 } else { until_line(x, W) / W };
-    let (x, last) = (&x[..out.len() * W], out.len() - 64);
+    let (x, Some(last)) = (&x[..out.len() * W], out.len().checked_sub(64)) else { return };
     let (mut at, mut next) = (0, if head == 0 { blocks * 64 } else { head });
     while at < out.len() {
         for block in 0..blocks {
             let at = last.min(at + block * 64);
-            // SAFETY: 64 elements of `x` and 64 slots of `out` begin at `at`, which is at most
-            // `last`.
+            // SAFETY: `x` has as many elements as `out` has slots, at least 64. `at` is at most
+            // `last`, so 64 of both begin there.
             let (block, slots) =
                 unsafe { (&*x.as_ptr().add(at * W).cast(), &mut *out.as_mut_ptr().add(at).cast()) };
             isa.store::<W, OP>(block, with, slots);
