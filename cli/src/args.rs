@@ -9,6 +9,7 @@ use nonfinite_check::json::Listed;
 use nonfinite_check::{Allow, Kinds, Observer, Options, RawDtype, TakenAs};
 
 use crate::fix::Fix;
+use crate::terminal::When;
 
 /// Which tensors of a model file hold NaN or infinity, and where.
 #[derive(Debug, Parser)]
@@ -283,17 +284,6 @@ pub enum Form {
     Sarif,
     /// JUnit XML, for test reports.
     Junit,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    /// On a terminal.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 impl How {

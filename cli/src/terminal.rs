@@ -3,12 +3,22 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
+use clap::ValueEnum;
 use console::Term;
-
-use crate::args::When;
 
 /// The width that is assumed without a terminal.
 const COLUMNS: usize = 120;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
 
 /// Standard output or standard error as a terminal.
 #[derive(Clone, Copy, Debug)]
