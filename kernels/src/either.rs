@@ -16,7 +16,8 @@ const PIECE: usize = 1024;
 /// Elements that a search compares one by one where NaN and +Inf alternate.
 const NEAR: usize = 64;
 
-/// [`crate::lane::Loops::mask`] of one width, which writes all results.
+/// [`crate::lane::Loops::mask`] of one width, and nothing else: unsafe code relies on it to write
+/// all results.
 pub(crate) type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
 /// [`crate::lane::Loops::bits`] of one width.
 pub(crate) type Bits = fn(Option<Backend>, &[u8], &Comparison, &mut [[u8; 8]]) -> u64;
@@ -47,8 +48,8 @@ pub(crate) fn mask(
         ask(backend, x, &nan, out);
         ask(backend, x, &inf, others);
         for (slot, other) in out.iter_mut().zip(others) {
-            // SAFETY: `ask` is `Loops::mask` of a lane (all callers pass one), which has written a
-            // result for each element, to both.
+            // SAFETY: `ask` is `Loops::mask` of a lane, as its type says, so it has written a result
+            // for each element, to both.
             let (a, b) = unsafe { (slot.assume_init(), other.assume_init()) };
             slot.write(if nan.negate() { a & b } else { a | b });
         }

@@ -84,8 +84,9 @@ pub(crate) fn mask_uninit_by<'o>(
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
     mask_by(ask, size, backend, x, rule, MaskOut::from(&mut *out));
-    // SAFETY: same length, size and alignment; `mask_by` has checked that `out` is as long as `x`
-    // has elements and has written a result for every element.
+    // SAFETY: same length, size and alignment. `mask_by` has checked that `out` is as long as `x`
+    // has elements. It writes every result by `ask`, which is `Loops::mask` of a lane, or fills
+    // `out`.
     unsafe { &mut *(core::ptr::from_mut(out) as *mut [bool]) }
 }
 

@@ -31,6 +31,18 @@ impl ClassCounts {
         self.three[class] += count;
     }
 
+    /// Adds the counts of some elements behind all others. `find` returns the first element of a
+    /// class. It is called for classes that did not occur before.
+    #[inline(always)]
+    pub(crate) fn add_three(&mut self, three: Three, find: impl Fn(usize) -> usize) {
+        for (class, more) in three.into_iter().enumerate() {
+            if more != 0 && self.three[class] == 0 {
+                self.first[class] = find(class);
+            }
+            self.three[class] += more;
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn class(&self, class: usize) -> Occurrences {
         let count = self.three[class];

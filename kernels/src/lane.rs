@@ -103,6 +103,14 @@ mod sealed {
 }
 pub(crate) use sealed::Loops;
 
+/// Of the loops for elements of 1, 2, 4 and 8 bytes, the one for elements of `size` bytes, and the
+/// size. If `size` is 0, as that of a rule may be, any loop and its size: the entries compare it
+/// with the rule.
+pub(crate) fn of_width<T: Copy>(size: usize, widths: [T; 4]) -> (T, usize) {
+    let i = size.trailing_zeros() as usize % 4;
+    (widths[i], 1 << i)
+}
+
 /// An unsigned integer as wide as an element: `u8`, `u16`, `u32` or `u64`.
 pub trait Lane: Loops {
     /// Bytes of an element.

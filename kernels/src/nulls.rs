@@ -2,7 +2,7 @@
 
 use crate::backend::Backend;
 use crate::bitmap::Bitmap;
-use crate::lane::Loops;
+use crate::lane::{Loops, of_width};
 use crate::numbers::Numbers;
 use crate::scalar;
 use crate::stats::Stats;
@@ -31,11 +31,6 @@ pub fn stats_of_valid(
     let is_special = special.holds(scalar::read_any(&x[first * size..][..size]));
     assert!(bitmap.is_valid(first) && !is_special, "element {first} is null or not finite");
     let want = Want::Places(Some(Nulls { bitmap, first, room: &mut Room::new() }));
-    let tally = match size {
-        1 => u8::stats(backend, x, special, numbers, want),
-        2 => u16::stats(backend, x, special, numbers, want),
-        4 => u32::stats(backend, x, special, numbers, want),
-        _ => u64::stats(backend, x, special, numbers, want),
-    };
-    tally.stats(x, numbers)
+    let (ask, _) = of_width(size, [u8::stats, u16::stats, u32::stats, u64::stats]);
+    ask(backend, x, special, numbers, want).stats(x, numbers)
 }

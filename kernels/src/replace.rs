@@ -23,24 +23,25 @@ pub fn replace<L: Lane>(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    assert!(nan.size() == L::SIZE, "a rule for elements of another width");
-    replace_by(L::replace, backend, x, nan, values)
+    replace_by(L::replace, L::SIZE, backend, x, nan, values)
 }
 
 /// [`Lane::replace`] for one width.
 type Replace = fn(Option<Backend>, &mut [u8], &Comparison, &Codes) -> usize;
 
-/// [`replace`] for elements of the size of the rule. Not generic, so that it is compiled once.
+/// [`replace`] for elements of `size` bytes. Not generic, so that it is compiled once.
 #[inline(never)]
-fn replace_by(
+pub(crate) fn replace_by(
     replace: Replace,
+    size: usize,
     backend: Option<Backend>,
     x: &mut [u8],
     nan: &Rule,
     values: Values,
 ) -> usize {
+    assert!(nan.size() == size, "a rule for elements of another width");
     let Some((comparison, codes)) = Codes::new(nan, values) else { return 0 };
-    let whole = x.len() / nan.size() * nan.size();
+    let whole = x.len() / size * size;
     replace(backend, &mut x[..whole], &comparison, &codes)
 }
 
@@ -57,28 +58,30 @@ pub fn replace_into<L: Lane>(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    let (elements, results) = (x.len() / L::SIZE, out.len() / L::SIZE);
-    assert!(x.len() == out.len(), "{elements} elements, but an output for {results}");
-    assert!(nan.size() == L::SIZE, "a rule for elements of another width");
-    replace_into_by(L::replace, backend, x, out, nan, values)
+    replace_into_by(L::replace, L::SIZE, backend, x, out, nan, values)
 }
 
-/// [`replace_into`] for elements of the size of the rule.
+/// [`replace_into`] for elements of `size` bytes.
 #[inline(never)]
-fn replace_into_by(
+#[track_caller]
+pub(crate) fn replace_into_by(
     replace: Replace,
+    size: usize,
     backend: Option<Backend>,
     x: &[u8],
     out: &mut [u8],
     nan: &Rule,
     values: Values,
 ) -> usize {
+    let (elements, results) = (x.len() / size, out.len() / size);
+    assert!(x.len() == out.len(), "{elements} elements, but an output for {results}");
+    assert!(nan.size() == size, "a rule for elements of another width");
     let codes = Codes::new(nan, values);
     let mut found = 0;
     for (x, out) in x.chunks(COPIED).zip(out.chunks_mut(COPIED)) {
         out.copy_from_slice(x);
         if let Some((comparison, codes)) = &codes {
-            let whole = out.len() / nan.size() * nan.size();
+            let whole = out.len() / size * size;
             found += replace(backend, &mut out[..whole], comparison, codes);
         }
     }

@@ -47,8 +47,8 @@ pub(crate) struct Found {
     pub(crate) new: [bool; 2],
 }
 
-/// A line for each group of a scan, and one for all groups. Zeros in all of them would take a tenth
-/// of a scan.
+/// A line for each group of a scan, and one for all groups. Each scan makes new ones, so they are
+/// not filled with zeros first.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// The first `written` are initialised.
@@ -75,7 +75,8 @@ impl Groups {
     #[inline(always)]
     pub(crate) fn lines(&self) -> &[Line] {
         let lines = &self.lines[..self.written];
-        // SAFETY: only `push` raises `written`, after it has written the line before.
+        // SAFETY: only `push` raises `written`, by one, after it has written the line of that index.
+        // So all lines before `written` are initialised.
         unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) }
     }
 }

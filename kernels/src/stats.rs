@@ -4,7 +4,7 @@ use crate::backend::Backend;
 use crate::census::Census;
 use crate::lane::Lane;
 #[cfg(feature = "views")]
-use crate::lane::Loops;
+use crate::lane::{Loops, of_width};
 use crate::numbers::Numbers;
 use crate::scalar;
 use crate::tally::{Tally, Want};
@@ -98,11 +98,6 @@ pub fn stats_of_bytes(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> 
 #[cfg(feature = "views")]
 #[inline(never)]
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
-    let of = match numbers.size() {
-        1 => u8::stats,
-        2 => u16::stats,
-        4 => u32::stats,
-        _ => u64::stats,
-    };
-    of(Some(backend), x, numbers.non_finite(), numbers, Want::Counts)
+    let (ask, _) = of_width(numbers.size(), [u8::stats, u16::stats, u32::stats, u64::stats]);
+    ask(Some(backend), x, numbers.non_finite(), numbers, Want::Counts)
 }

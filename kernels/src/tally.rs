@@ -39,8 +39,8 @@ impl Tally {
         Self { keys: [0; 2], from: [0; 2], zeros: 0, small: 0, non_finite: 0, nulls: 0, classes }
     }
 
-    /// Adds counts (zeros, zeros and subnormal numbers, what is not finite), and takes new keys and
-    /// their places.
+    /// Adds three counts: zeros, numbers below the least normal number (with the zeros), and
+    /// elements that are not finite. A key that differs replaces the old key and its place.
     #[inline(always)]
     pub(crate) fn extend(&mut self, keys: [i64; 2], from: [usize; 2], counts: [usize; 3]) {
         for ((to, old), (from, new)) in

@@ -140,13 +140,10 @@ fn census<I: Simd>(
     loop {
         let end = run_end(x, 1 << shift, done, run);
         let three = (steps.classify)(isa, &x[done..end], nan, ());
-        for (class, more) in three.into_iter().enumerate() {
-            if more != 0 && taken.three[class] == 0 {
-                let first = (steps.find)(isa, &x[done..end], &nan.class(class), ());
-                taken.first[class] = (done >> shift) + first.unwrap_or(0);
-            }
-            taken.three[class] += more;
-        }
+        taken.add_three(three, |class| {
+            let first = (steps.find)(isa, &x[done..end], &nan.class(class), ());
+            (done >> shift) + first.unwrap_or(0)
+        });
         if end == x.len() {
             return taken;
         }

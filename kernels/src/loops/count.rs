@@ -61,7 +61,11 @@ fn exact<I: Simd, const W: usize, const OP: u8>(
     comparison: &Comparison,
 ) -> usize {
     let (pairs, _) = lines(x).0.as_chunks::<2>();
-    pairs.chunks(COUNTED / 128).map(|part| isa.count::<W, OP>(part, comparison)).sum()
+    let mut total = 0;
+    for part in pairs.chunks(COUNTED / 128) {
+        total += isa.count::<W, OP>(part, comparison);
+    }
+    total
 }
 
 /// Skips groups without a hit. The comparison must not be negated.

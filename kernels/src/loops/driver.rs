@@ -224,13 +224,9 @@ impl<I: Simd> Driver<'_, I> {
             true => (steps.classify)(isa, part, nan, ()),
             false => [special, 0, 0],
         };
-        for (class, more) in three.into_iter().enumerate() {
-            if more != 0 && classes.three[class] == 0 {
-                let find = if class == 0 { *nan } else { nan.class(class) };
-                classes.first[class] = from + (steps.find)(isa, part, &find, ()).unwrap_or(0);
-            }
-            classes.three[class] += more;
-        }
+        classes.add_three(three, |class| {
+            from + (steps.find)(isa, part, &nan.class(class), ()).unwrap_or(0)
+        });
     }
 }
 
