@@ -48,8 +48,8 @@ pub(crate) fn mask(
         ask(backend, x, &nan, out);
         ask(backend, x, &inf, others);
         for (slot, other) in out.iter_mut().zip(others) {
-            // SAFETY: `ask` is `Loops::mask` of a lane, as its type says, so it has written a result
-            // for each element, to both.
+            // SAFETY: `ask` is `Loops::mask` of a lane, as its type says. So it has written a
+            // result for each element, to both.
             let (a, b) = unsafe { (slot.assume_init(), other.assume_init()) };
             slot.write(if nan.negate() { a & b } else { a | b });
         }
