@@ -75,8 +75,8 @@ impl Groups {
     #[inline(always)]
     pub(crate) fn lines(&self) -> &[Line] {
         let lines = &self.lines[..self.written];
-        // SAFETY: only `push` raises `written`, by one, after it has written that line. So all lines
-        // before `written` are initialised.
+        // SAFETY: only `push` raises `written`, by one, after it has written that line. So all
+        // lines before `written` are initialised.
         unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) }
     }
 }
