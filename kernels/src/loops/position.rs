@@ -83,11 +83,28 @@ impl<const W: usize> Loop for Position<W> {
             }
         }
         if x.len() < 512 || comparison.negate() || comparison.screen() == Screen::None {
-            isa.run::<Find<W>>(x, comparison, ())
-        } else {
-            let (skip, find) = (I::run::<Skip<W>>, I::run::<Find<W>>);
-            screened(isa, x, comparison, W.trailing_zeros(), skip, find)
+            return isa.run::<Find<W>>(x, comparison, ());
         }
+        isa.run::<Later<W>>(x, comparison, ())
+    }
+}
+
+/// [`Position`] behind the first line. Separate: a hit there would have to wait while this function
+/// saves registers.
+struct Later<const W: usize>;
+
+impl<const W: usize> Loop for Later<W> {
+    type Out<'o> = ();
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
+        let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits);
+        if clean == x.len() {
+            return None;
+        }
+        let (skip, find) = (I::run::<Skip<W>>, I::run::<Find<W>>);
+        screened(isa, x, comparison, W.trailing_zeros(), clean, skip, find)
     }
 }
 
@@ -99,20 +116,20 @@ fn screened<I: Simd>(
     x: &[u8],
     comparison: &Comparison,
     shift: u32,
+    clean: usize,
     skip: Call<I, Skip<1>>,
     find: Call<I, Find<1>>,
 ) -> Option<usize> {
-    let mut rest = x.get(until_line(x, 1 << shift)..).unwrap_or_default();
+    let mut rest = x.get(clean.max(until_line(x, 1 << shift))..).unwrap_or_default();
     loop {
-        let clean = skip(isa, rest, comparison, Look::Hits);
-        rest = rest.get(clean..).unwrap_or_default();
-        if rest.is_empty() {
-            return None;
-        }
         let (group, behind) = rest.split_at_checked(GROUP).unwrap_or((rest, &[]));
         if let Some(at) = find(isa, group, comparison, ()) {
             return Some(((x.len() - rest.len()) >> shift) + at);
         }
-        rest = behind;
+        let clean = skip(isa, behind, comparison, Look::Hits);
+        rest = behind.get(clean..).unwrap_or_default();
+        if rest.is_empty() {
+            return None;
+        }
     }
 }
