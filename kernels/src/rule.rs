@@ -276,6 +276,14 @@ impl Comparison {
         }
     }
 
+    /// The same comparison without its screen: every element is compared.
+    #[inline(always)]
+    pub(crate) fn unscreened(&self) -> Self {
+        let mut every = *self;
+        every.screens = Screens::Never;
+        every
+    }
+
     /// Whether this is the comparison for NaN of an IEEE format, `(bits & !sign) > exponent`.
     #[inline(always)]
     pub(crate) const fn is_ieee(&self) -> bool {

@@ -92,13 +92,17 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
         out.fill(MaybeUninit::new(answer != 0));
     }
 
-    /// The mask of fewer than 64 elements, negated if the comparison is.
+    /// The mask of fewer than 64 elements, negated if the comparison is. Returns whether all of it
+    /// is written. If not, the caller asks for bits and spreads them.
+    #[inline(always)]
     fn store_few<const W: usize>(
         self,
-        x: &[u8],
-        comparison: &Comparison,
-        out: &mut [MaybeUninit<bool>],
-    );
+        _x: &[u8],
+        _comparison: &Comparison,
+        _out: &mut [MaybeUninit<bool>],
+    ) -> bool {
+        false
+    }
 
     /// Whether [`Simd::put_bits`] compares into mask registers. Then `ONES` is the same as `EQUAL`,
     /// and `ONES_NOT` is a comparison of its own. If not, it knows no `ONES_NOT`.

@@ -18,7 +18,7 @@ use core::mem::MaybeUninit;
 use crate::cpuid::has_f16c;
 #[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
-use crate::registers::{Registers, ones, spread};
+use crate::registers::{Registers, ones};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::scalar;
 use crate::simd::{Block, Line, Loop, Simd, Slots, op};
@@ -277,11 +277,12 @@ impl Simd for Avx2 {
         x: &[u8],
         comparison: &Comparison,
         out: &mut [MaybeUninit<bool>],
-    ) {
-        if x.len() <= 8 * W {
-            return scalar::mask::<W>(x, comparison, out);
+    ) -> bool {
+        let few = x.len() <= 8 * W;
+        if few {
+            scalar::mask::<W>(x, comparison, out);
         }
-        spread(self.bits_few::<W>(x, comparison), out);
+        few
     }
 
     #[inline(always)]

@@ -272,7 +272,7 @@ impl Simd for Avx512 {
         x: &[u8],
         comparison: &Comparison,
         out: &mut [MaybeUninit<bool>],
-    ) {
+    ) -> bool {
         let with = self.with::<W>(comparison);
         let (lines, few) = lines(x);
         let (slots, last) = out.split_at_mut((lines.len() * (64 / W)).min(out.len()));
@@ -282,6 +282,7 @@ impl Simd for Avx512 {
         if !last.is_empty() {
             self.put::<W>(self.hits_of::<W>(self.load_few(few), comparison, with), with, last);
         }
+        true
     }
 
     const BITS_COMPARED: bool = true;

@@ -6,10 +6,10 @@ use super::skip::{clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, last_block, lines, op};
 
-/// Compares every element.
-pub(crate) struct Plain<const W: usize>;
+/// Compares every element, or skips groups without a hit.
+pub(crate) struct Bits<const W: usize>;
 
-impl<const W: usize> Loop for Plain<W> {
+impl<const W: usize> Loop for Bits<W> {
     /// One word for each 64 elements.
     type Out<'o> = &'o mut [[u8; 8]];
     /// The bits of the elements behind the last whole word.
@@ -18,6 +18,12 @@ impl<const W: usize> Loop for Plain<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
         let (usual, words) = (comparison.usual_bits(), out.len());
+        if words == 0 {
+            return isa.run::<Few<W>>(x, comparison, ());
+        }
+        if x.len() >= SCREEN_FROM && comparison.screen() != Screen::None {
+            return isa.run::<Screened<W>>(x, comparison, out);
+        }
         match comparison.operation() {
             Operation::Ones if !I::BITS_COMPARED => {
                 plain::<I, W, { op::ONES }>(isa, x, comparison, usual, out)
@@ -57,7 +63,7 @@ fn rest<I: Simd, const W: usize>(isa: I, x: &[u8], comparison: &Comparison, word
         _ if few.is_empty() => 0,
         Some(block) => {
             let mut word = [[0; 8]];
-            isa.run::<Plain<W>>(block.as_flattened(), comparison, &mut word);
+            isa.run::<Bits<W>>(block.as_flattened(), comparison, &mut word);
             u64::from_le_bytes(word[0]) >> (64 - few.len() / W)
         }
         None => isa.run::<Few<W>>(few, comparison, ()),
@@ -77,26 +83,8 @@ impl<const W: usize> Loop for Few<W> {
     }
 }
 
-/// Skips groups without a hit.
-pub(crate) struct Bits<const W: usize>;
-
-impl<const W: usize> Loop for Bits<W> {
-    type Out<'o> = &'o mut [[u8; 8]];
-    type Output = u64;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
-        if out.is_empty() {
-            isa.run::<Few<W>>(x, comparison, ())
-        } else if x.len() < SCREEN_FROM || comparison.screen() == Screen::None {
-            isa.run::<Plain<W>>(x, comparison, out)
-        } else {
-            isa.run::<Screened<W>>(x, comparison, out)
-        }
-    }
-}
-
-/// Separate from [`Bits`]: short inputs would have to wait while this loop saves registers.
+/// Skips groups without a hit. Separate from [`Bits`]: short inputs would have to wait while this
+/// loop saves registers.
 struct Screened<const W: usize>;
 
 impl<const W: usize> Loop for Screened<W> {
@@ -146,7 +134,10 @@ fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
         let (place, rest) = out[done..].split_at_mut(run);
         let bytes = if rest.is_empty() { x.len() - done * 64 * W } else { run * 64 * W };
         let (here, after) = x[done * 64 * W..].split_at(bytes);
-        let last = isa.run::<Plain<W>>(here, comparison, place);
+        if here.is_empty() {
+            return 0;
+        }
+        let last = isa.run::<Bits<W>>(here, &comparison.unscreened(), place);
         if rest.is_empty() {
             return last;
         }

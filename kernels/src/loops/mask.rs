@@ -51,22 +51,30 @@
 
 use core::mem::MaybeUninit;
 
+use super::bits::Few;
 use super::skip::{clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, Slots, lines, op, until_line};
 
-/// Compares every element.
-pub(crate) struct Plain<const W: usize>;
+/// Compares every element, or skips groups without a hit.
+pub(crate) struct Mask<const W: usize>;
 
-impl<const W: usize> Loop for Plain<W> {
+impl<const W: usize> Loop for Mask<W> {
     /// One slot for each element of the input.
     type Out<'o> = &'o mut [MaybeUninit<bool>];
     type Output = ();
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
+        // For elements of one byte, comparing is as fast as screening.
+        if W > 1 && x.len() >= SCREEN_FROM && comparison.screen() != Screen::None {
+            return isa.run::<Screened<W>>(x, comparison, out);
+        }
         if out.len() < 64 {
-            return isa.store_few::<W>(x, comparison, out);
+            if !isa.store_few::<W>(x, comparison, out) {
+                spread(isa.run::<Few<W>>(x, comparison, ()), out);
+            }
+            return;
         }
         let negate = comparison.negate();
         match comparison.operation() {
@@ -118,39 +126,49 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     }
 }
 
+/// Bit `i` as byte `i`, for at most 64 bits. Eight at a time; the last eight overlap others.
+#[inline(always)]
+fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
+    for (i, slots) in out.as_chunks_mut().0.iter_mut().enumerate() {
+        spread_eight(bits >> (8 * i), slots);
+    }
+    let before = out.len().saturating_sub(8);
+    match out.last_chunk_mut() {
+        Some(slots) => spread_eight(bits >> before, slots),
+        None => {
+            for (i, slot) in out.iter_mut().enumerate() {
+                slot.write(bits >> i & 1 != 0);
+            }
+        }
+    }
+}
+
+/// Bit `i` as byte `i`, for the low eight bits.
+#[inline(always)]
+#[expect(unsafe_code, reason = "eight answers are one store")]
+fn spread_eight(bits: u64, out: &mut [MaybeUninit<bool>; 8]) {
+    // All bits in every byte; of byte `i`, bit `i` is kept, and moves to the top of its byte by an
+    // addition that carries out of no byte.
+    let kept = ((bits & 0xFF) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    let bytes = (kept + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & 0x0101_0101_0101_0101;
+    // SAFETY: both arrays have 8 bytes, of any alignment, and each byte is 0 or 1: a `bool`.
+    unsafe { *core::ptr::from_mut(out).cast::<[u8; 8]>() = bytes.to_le_bytes() }
+}
+
 /// Inverts every answer, for rules that no format has.
 #[cold]
 #[inline(never)]
 #[expect(unsafe_code, reason = "all results are written")]
 fn invert(out: &mut [MaybeUninit<bool>]) {
     for slot in out {
-        // SAFETY: `Plain`, the only caller, has written all of `out`.
+        // SAFETY: `Mask`, the only caller, has written all of `out`.
         let answer = unsafe { slot.assume_init() };
         slot.write(!answer);
     }
 }
 
-/// Skips groups without a hit.
-pub(crate) struct Mask<const W: usize>;
-
-impl<const W: usize> Loop for Mask<W> {
-    type Out<'o> = &'o mut [MaybeUninit<bool>];
-    type Output = ();
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
-        match comparison.screen() {
-            // For elements of one byte, comparing is as fast as screening.
-            Screen::Masked { .. } if W > 1 && x.len() >= SCREEN_FROM => {
-                isa.run::<Screened<W>>(x, comparison, out);
-            }
-            _ => isa.run::<Plain<W>>(x, comparison, out),
-        }
-    }
-}
-
-/// Separate from [`Mask`]: short inputs would have to wait while this loop saves registers. For `W`
-/// greater than 1.
+/// Skips groups without a hit. Separate from [`Mask`]: short inputs would have to wait while this
+/// loop saves registers.
 struct Screened<const W: usize>;
 
 impl<const W: usize> Loop for Screened<W> {
@@ -160,10 +178,10 @@ impl<const W: usize> Loop for Screened<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         match W {
+            1 => screened::<I, W, 8>(isa, x, comparison, out),
             2 => screened::<I, W, 4>(isa, x, comparison, out),
             4 => screened::<I, W, 2>(isa, x, comparison, out),
-            8 => screened::<I, W, 1>(isa, x, comparison, out),
-            _ => isa.run::<Plain<W>>(x, comparison, out),
+            _ => screened::<I, W, 1>(isa, x, comparison, out),
         }
     }
 }
@@ -200,7 +218,8 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
         if run == 0 {
             return;
         }
-        isa.run::<Plain<W>>(&x[done * W..(done + run) * W], comparison, place);
+        let part = &x[done * W..(done + run) * W];
+        isa.run::<Mask<W>>(part, &comparison.unscreened(), place);
         (x, out) = (&x[(done + run) * W..], rest);
     }
 }

@@ -31,7 +31,7 @@
 
 use super::skip::{GROUP, Look, Skip};
 use crate::rule::{Comparison, Screen};
-use crate::simd::{Call, Loop, Simd, lines, until_line};
+use crate::simd::{Loop, Simd, lines};
 
 /// Compares every element until one is a hit.
 pub(crate) struct Find<const W: usize>;
@@ -85,51 +85,32 @@ impl<const W: usize> Loop for Position<W> {
         if x.len() < 512 || comparison.negate() || comparison.screen() == Screen::None {
             return isa.run::<Find<W>>(x, comparison, ());
         }
-        isa.run::<Later<W>>(x, comparison, ())
+        isa.run::<Screened<W>>(x, comparison, ())
     }
 }
 
-/// [`Position`] behind the first line. Separate: a hit there would have to wait while this function
-/// saves registers.
-struct Later<const W: usize>;
+/// Skips groups without a hit. The first line has no hit. Separate from [`Position`]: a hit there
+/// would have to wait while this function saves registers.
+struct Screened<const W: usize>;
 
-impl<const W: usize> Loop for Later<W> {
+impl<const W: usize> Loop for Screened<W> {
     type Out<'o> = ();
     type Output = Option<usize>;
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
-        let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits);
-        if clean == x.len() {
-            return None;
-        }
-        let (skip, find) = (I::run::<Skip<W>>, I::run::<Find<W>>);
-        screened(isa, x, comparison, W.trailing_zeros(), clean, skip, find)
-    }
-}
-
-/// Skips groups without a hit. The first line has no hit. Separate from [`Position`]: a hit there
-/// would have to wait while this function saves registers. An element has `1 << shift` bytes.
-#[inline(never)]
-fn screened<I: Simd>(
-    isa: I,
-    x: &[u8],
-    comparison: &Comparison,
-    shift: u32,
-    clean: usize,
-    skip: Call<I, Skip<1>>,
-    find: Call<I, Find<1>>,
-) -> Option<usize> {
-    let mut rest = x.get(clean.max(until_line(x, 1 << shift))..).unwrap_or_default();
-    loop {
-        let (group, behind) = rest.split_at_checked(GROUP).unwrap_or((rest, &[]));
-        if let Some(at) = find(isa, group, comparison, ()) {
-            return Some(((x.len() - rest.len()) >> shift) + at);
-        }
-        let clean = skip(isa, behind, comparison, Look::Hits);
-        rest = behind.get(clean..).unwrap_or_default();
-        if rest.is_empty() {
-            return None;
+        let mut rest = x;
+        loop {
+            let clean = isa.run::<Skip<W>>(rest, comparison, Look::Hits);
+            rest = rest.get(clean..).unwrap_or_default();
+            if rest.is_empty() {
+                return None;
+            }
+            let (group, behind) = rest.split_at_checked(GROUP).unwrap_or((rest, &[]));
+            if let Some(at) = isa.run::<Find<W>>(group, comparison, ()) {
+                return Some((x.len() - rest.len()) / W + at);
+            }
+            rest = behind;
         }
     }
 }

@@ -12,9 +12,9 @@ mod stats;
 use core::arch::aarch64::*;
 use core::mem::MaybeUninit;
 
+use crate::registers::Registers;
 #[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
-use crate::registers::{Registers, spread};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Line, Loop, Simd, Slots, op};
 
@@ -258,16 +258,6 @@ impl Simd for Neon {
                 vst1q_s8(to.as_mut_ptr().cast(), answers);
             }
         }
-    }
-
-    #[inline(always)]
-    fn store_few<const W: usize>(
-        self,
-        x: &[u8],
-        comparison: &Comparison,
-        out: &mut [MaybeUninit<bool>],
-    ) {
-        spread(self.bits_few::<W>(x, comparison), out);
     }
 
     #[inline(always)]

@@ -138,8 +138,9 @@ impl Simd for Portable {
         x: &[u8],
         comparison: &Comparison,
         out: &mut [MaybeUninit<bool>],
-    ) {
+    ) -> bool {
         scalar::mask::<W>(x, comparison, out);
+        true
     }
 
     #[inline(always)]

@@ -8,8 +8,6 @@ pub(crate) mod scale;
 #[cfg(feature = "stats")]
 pub(crate) mod stats;
 
-use core::mem::MaybeUninit;
-
 use crate::rule::Comparison;
 use crate::simd::{Counting, Line, op};
 
@@ -127,35 +125,6 @@ impl<R: Registers> Counting for R {
 pub(crate) fn ones(comparison: &Comparison) -> u64 {
     let [usual, other] = comparison.answers();
     usual | other
-}
-
-/// Bit `i` as byte `i`, for at most 64 bits. Eight at a time; the last eight overlap others.
-#[inline(always)]
-pub(crate) fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
-    for (i, slots) in out.as_chunks_mut().0.iter_mut().enumerate() {
-        spread_eight(bits >> (8 * i), slots);
-    }
-    let before = out.len().saturating_sub(8);
-    match out.last_chunk_mut() {
-        Some(slots) => spread_eight(bits >> before, slots),
-        None => {
-            for (i, slot) in out.iter_mut().enumerate() {
-                slot.write(bits >> i & 1 != 0);
-            }
-        }
-    }
-}
-
-/// Bit `i` as byte `i`, for the low eight bits.
-#[inline(always)]
-#[expect(unsafe_code, reason = "eight answers are one store")]
-fn spread_eight(bits: u64, out: &mut [MaybeUninit<bool>; 8]) {
-    // All bits in every byte; of byte `i`, bit `i` is kept, and moves to the top of its byte by an
-    // addition that carries out of no byte.
-    let kept = ((bits & 0xFF) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-    let bytes = (kept + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & 0x0101_0101_0101_0101;
-    // SAFETY: both arrays have 8 bytes, of any alignment, and each byte is 0 or 1: a `bool`.
-    unsafe { *core::ptr::from_mut(out).cast::<[u8; 8]>() = bytes.to_le_bytes() }
 }
 
 /// Registers that can be written back to memory.
