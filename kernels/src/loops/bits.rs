@@ -1,8 +1,7 @@
 //! Packed bits: like `mask.rs`, with one word for a block of 64 elements, and screens for elements
 //! of one byte too. The bits of the elements behind the last whole word are returned.
 
-use super::mask::{AFTER_HIT, SCREEN_FROM};
-use super::skip::{clean_head, may_hit};
+use super::skip::{AFTER_HIT, SCREEN_FROM, clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, last_block, lines, op};
 
@@ -135,6 +134,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
         let bytes = if rest.is_empty() { x.len() - done * 64 * W } else { run * 64 * W };
         let (here, after) = x[done * 64 * W..].split_at(bytes);
         if here.is_empty() {
+            // All was skipped, and no element is left over.
             return 0;
         }
         let last = isa.run::<Bits<W>>(here, &comparison.unscreened(), place);

@@ -17,9 +17,8 @@
 //!
 //! plain(x, out):
 //!     if there are fewer than 64 elements:
-//!         return store_few(x, out)                        AVX-512: masked loads and stores; AVX2:
-//!                                                         registers that overlap; NEON: a block
-//!                                                         filled up with zeros
+//!         return store_few(x, out)                        AVX-512: masked loads and stores
+//!             or spread(the packed bits of x, out)        AVX2 above 8 elements, and NEON
 //!     store(the first 64 elements)
 //!     for each block behind them:                         an x of 4 KiB or more, of aligned
 //!         store(block)                                    elements: from the first cache line on
@@ -52,7 +51,7 @@
 use core::mem::MaybeUninit;
 
 use super::bits::Few;
-use super::skip::{clean_head, may_hit};
+use super::skip::{AFTER_HIT, SCREEN_FROM, clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, Slots, lines, op, until_line};
 
@@ -178,10 +177,11 @@ impl<const W: usize> Loop for Screened<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         match W {
-            1 => screened::<I, W, 8>(isa, x, comparison, out),
             2 => screened::<I, W, 4>(isa, x, comparison, out),
             4 => screened::<I, W, 2>(isa, x, comparison, out),
-            _ => screened::<I, W, 1>(isa, x, comparison, out),
+            8 => screened::<I, W, 1>(isa, x, comparison, out),
+            // Never called, see `Mask`.
+            _ => isa.run::<Mask<W>>(x, &comparison.unscreened(), out),
         }
     }
 }
@@ -226,9 +226,3 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
 
 /// From this length on, in bytes, blocks begin at a cache line.
 const ALIGN_FROM: usize = 4096;
-
-/// From this length on, in bytes, a screen pays.
-pub(super) const SCREEN_FROM: usize = 2048;
-
-/// Bytes to compare without a screen after a hit.
-pub(super) const AFTER_HIT: usize = 16 << 10;

@@ -4,9 +4,10 @@
 //! position(x):
 //!     if the first line has a hit: return its index       a hit is often at the very beginning
 //!     if there are fewer than 512 bytes, or there is no screen: return find(x)
-//!     done = the bytes before the first cache line        compared, as part of the first line
+//!     done = 0
 //!     loop:
-//!         done += skip(x from done on)                    skip.rs: groups of 1 KiB without a hit
+//!         done += skip(x from done on)                    skip.rs: groups of 1 KiB without a hit,
+//!                                                         from the first cache line on
 //!         if x is at its end: return none
 //!         if find(the next 1 KiB) has a hit: return its index
 //!         done += 1 KiB

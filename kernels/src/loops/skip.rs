@@ -61,6 +61,12 @@ use crate::rule::{Comparison, Screen};
 pub(super) use crate::simd::GROUP;
 use crate::simd::{Line, Loop, Simd, lines, until_line};
 
+/// For masks and bits: from this length on, in bytes, a screen pays.
+pub(super) const SCREEN_FROM: usize = 2048;
+
+/// For masks and bits: bytes to compare without a screen after a hit.
+pub(super) const AFTER_HIT: usize = 16 << 10;
+
 /// Whether one of the lines may hold a hit.
 #[inline(always)]
 pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
