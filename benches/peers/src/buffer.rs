@@ -6,23 +6,47 @@ use std::sync::OnceLock;
 /// How many bytes behind a multiple of 64 all memory begins: 0 unless it is set first.
 pub static OFFSET: OnceLock<usize> = OnceLock::new();
 
+/// How many pages an output may begin at. A cache takes some pairs of pages for one and the same, one
+/// pair in some hundred on Zen 4, and then is several times slower. So no output stays where it is.
+const PAGES: usize = 8;
+
+/// The bytes of a page.
+const PAGE: usize = 4096;
+
 /// Memory at the same place of a cache line for everybody, so that the allocator favours nobody.
 pub struct Buffer<T> {
     memory: Vec<T>,
     start: usize,
     len: usize,
+    /// How many elements behind the first possible place the memory in use begins.
+    moved: usize,
 }
 
 impl<T: Copy + Default> Buffer<T> {
+    /// For an input.
     pub fn new(len: usize) -> Self {
+        Self::with_spare(len, 0)
+    }
+
+    /// For an output: [`Buffer::turn`] moves it.
+    pub fn output(len: usize) -> Self {
+        Self::with_spare(len, (PAGES - 1) * PAGE / size_of::<T>())
+    }
+
+    /// Moves an output by a page, and from the last page back to the first one.
+    pub fn turn(&mut self) {
+        self.moved = (self.moved + PAGE / size_of::<T>()) % (PAGES * PAGE / size_of::<T>());
+    }
+
+    fn with_spare(len: usize, more: usize) -> Self {
         let offset = *OFFSET.get_or_init(|| 0) / size_of::<T>();
         let spare = 64 / size_of::<T>();
-        let memory = vec![T::default(); len + spare + offset];
+        let memory = vec![T::default(); len + more + spare + offset];
         let start = memory.as_ptr().align_offset(64) + offset;
         assert!(start <= spare + offset);
-        let mut buffer = Self { memory, start, len };
+        let mut buffer = Self { memory, start, len, moved: 0 };
         // Zeroed memory may have no pages before it is written.
-        buffer.fill(T::default());
+        buffer.memory.fill(T::default());
         buffer
     }
 }
@@ -30,12 +54,12 @@ impl<T: Copy + Default> Buffer<T> {
 impl<T> Deref for Buffer<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        &self.memory[self.start..][..self.len]
+        &self.memory[self.start + self.moved..][..self.len]
     }
 }
 
 impl<T> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.memory[self.start..][..self.len]
+        &mut self.memory[self.start + self.moved..][..self.len]
     }
 }

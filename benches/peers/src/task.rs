@@ -168,9 +168,25 @@ pub struct Task<'a> {
 }
 
 trait Job {
+    fn turn(&mut self);
     fn run(&mut self);
     fn answer(&self) -> Answer;
 }
+
+/// What a task keeps between calls.
+trait State {
+    /// Moves to another place in memory.
+    fn turn(&mut self) {}
+}
+
+impl<T: Copy + Default> State for Buffer<T> {
+    fn turn(&mut self) {
+        self.turn();
+    }
+}
+
+/// A result that is returned, not written.
+impl<V> State for Option<V> {}
 
 struct Parts<S, R, A> {
     state: S,
@@ -178,7 +194,11 @@ struct Parts<S, R, A> {
     answer: A,
 }
 
-impl<S, R: FnMut(&mut S), A: Fn(&S) -> Answer> Job for Parts<S, R, A> {
+impl<S: State, R: FnMut(&mut S), A: Fn(&S) -> Answer> Job for Parts<S, R, A> {
+    fn turn(&mut self) {
+        self.state.turn();
+    }
+
     fn run(&mut self) {
         (self.run)(&mut self.state);
         black_box(&mut self.state);
@@ -190,7 +210,7 @@ impl<S, R: FnMut(&mut S), A: Fn(&S) -> Answer> Job for Parts<S, R, A> {
 }
 
 impl<'a> Task<'a> {
-    fn new<S: 'a>(
+    fn new<S: State + 'a>(
         name: &'static str,
         state: S,
         run: impl FnMut(&mut S) + 'a,
@@ -206,12 +226,12 @@ impl<'a> Task<'a> {
         mut f: impl FnMut(&mut [B]) + 'a,
     ) -> Self {
         let answer = |out: &Buffer<B>| Answer::Each(out.iter().map(|&out| out.into()).collect());
-        Self::new(name, Buffer::new(n), move |out| f(out), answer)
+        Self::new(name, Buffer::output(n), move |out| f(out), answer)
     }
 
     /// Writes a bit for each of `n` elements.
     pub fn bits(name: &'static str, n: usize, mut f: impl FnMut(&mut [u8]) + 'a) -> Self {
-        let out = Buffer::new(n.div_ceil(64) * 8);
+        let out = Buffer::output(n.div_ceil(64) * 8);
         Self::new(name, out, move |out| f(out), move |out: &Buffer<u8>| Answer::unpack(out, n))
     }
 
@@ -239,9 +259,9 @@ impl<'a> Task<'a> {
         })
     }
 
-    /// A limit of the machine.
-    pub fn limit(name: &'static str, out: usize, mut f: impl FnMut(&mut [u8]) + 'a) -> Self {
-        Self::new(name, Buffer::new(out), move |out| f(out), |_: &Buffer<u8>| Answer::None)
+    /// A limit of the machine, which writes `out` bytes.
+    pub fn limit(name: &'static str, out: usize, mut f: impl FnMut(&mut [bool]) + 'a) -> Self {
+        Self::new(name, Buffer::output(out), move |out| f(out), |_: &Buffer<bool>| Answer::None)
     }
 
     /// The same on a backend of `nonfinite`.
@@ -249,8 +269,10 @@ impl<'a> Task<'a> {
         Self { backend: Some(backend), ..self }
     }
 
-    /// To be called before [`Task::run`], after tasks that need another backend.
-    pub fn prepare(&self) {
+    /// To be called before [`Task::run`], after other tasks: moves the output, for which see
+    /// [`Buffer::output`], and activates the backend.
+    pub fn prepare(&mut self) {
+        self.job.turn();
         if let Some(backend) = self.backend {
             backend.activate();
         }

@@ -22,8 +22,7 @@ pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
         };
         tasks.push(Task::limit(load_name, 0, move |_| load(x.as_bytes())));
         if let Ask::Mask(_) = ask {
-            let mut out = vec![false; n];
-            tasks.push(Task::limit(mask_name, 0, move |_| floor(x.as_bytes(), &mut out)));
+            tasks.push(Task::limit(mask_name, n, move |out| floor(x.as_bytes(), out)));
         }
     }
     tasks
