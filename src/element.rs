@@ -35,7 +35,7 @@ pub(crate) fn rule<T: Element>(predicate: Predicate) -> &'static Rule {
     &Typed::<T>::RULES[predicate as usize]
 }
 
-/// [`Format::opposite`] for this type.
+/// The negation of [`rule`].
 #[inline]
 pub(crate) fn opposite<T: Element>(predicate: Predicate) -> &'static Rule {
     &Typed::<T>::OPPOSITES[predicate as usize]

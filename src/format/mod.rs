@@ -111,12 +111,6 @@ impl Format {
         &RULES[self as usize][predicate as usize]
     }
 
-    /// The negation of [`Format::rule`].
-    #[inline]
-    pub(crate) const fn opposite(self, predicate: Predicate) -> &'static Rule {
-        &OPPOSITES[self as usize][predicate as usize]
-    }
-
     /// The rules, or their negations. A caller with a fixed type links only the rules of its
     /// format.
     pub(crate) const fn rules(self, opposite: bool) -> Rules {
@@ -169,14 +163,13 @@ pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 
 /// All rules, by format and predicate. A constant would have a copy in each unit of code that uses
 /// it.
-static RULES: [Rules; TABLE.len()] = all_rules(false);
-static OPPOSITES: [Rules; TABLE.len()] = all_rules(true);
+static RULES: [Rules; TABLE.len()] = all_rules();
 
-const fn all_rules(opposite: bool) -> [Rules; TABLE.len()] {
+const fn all_rules() -> [Rules; TABLE.len()] {
     let mut all = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
     let mut i = 0;
     while i < TABLE.len() {
-        all[i] = TABLE[i].format.rules(opposite);
+        all[i] = TABLE[i].format.rules(false);
         i += 1;
     }
     all
@@ -221,10 +214,10 @@ mod tests {
 
     use super::*;
 
-    /// The constant tables equal the results of their functions at run time.
+    /// The constant table equals the result of its function at run time.
     #[test]
     fn made_at_run_time() {
-        assert_eq!((super::all_rules(false), super::all_rules(true)), (RULES, OPPOSITES));
+        assert_eq!(super::all_rules(), RULES);
     }
 
     /// Prints every rule of the kernels. `ci/prove` reads this output.
@@ -232,11 +225,13 @@ mod tests {
     fn rules() {
         for format in Format::ALL.iter().copied() {
             for predicate in Predicate::ALL.iter().copied() {
-                let (rule, opposite) = (format.rule(predicate), format.opposite(predicate));
+                let rule = format.rule(predicate);
+                let opposite = rule.not();
                 println!("rule {format} {predicate:?} {rule:?}");
                 println!("opposite {format} {predicate:?} {opposite:?}");
                 assert_eq!(rule.size(), format.size_in_bytes());
-                assert_eq!(rule.not(), *opposite);
+                assert_eq!(opposite.not(), *rule);
+                assert_eq!(format.rules(true)[predicate as usize], opposite);
             }
         }
     }

@@ -35,8 +35,8 @@ pub(crate) struct Row {
 
 const FNUZ: Special = Special::NanCode { code: 0x80 };
 
-/// In the order of the enum.
-pub(super) const TABLE: [Row; 15] = [
+/// In the order of the enum. A constant would have a copy in each unit of code that uses it.
+pub(super) static TABLE: [Row; 15] = [
     Row {
         format: Format::F16,
         size: 2,

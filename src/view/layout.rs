@@ -2,11 +2,6 @@
 
 use crate::Error;
 
-/// The most dimensions of size 2 or more that a tensor can have: each at least doubles the number
-/// of elements.
-#[cfg(feature = "views")]
-const MOST: usize = usize::BITS as usize;
-
 /// The distance, in elements, from one coordinate of each dimension to the next.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
@@ -137,24 +132,22 @@ impl<'a> Layout<'a> {
         if self.len <= 1 {
             return Ok(());
         }
-        let mut dimensions = [(0, 0, 0isize, 0); MOST];
-        let mut rank = 0;
-        for (dimension, &size) in self.sizes().iter().enumerate() {
-            if size > 1 {
-                let stride = self.stride(dimension);
-                dimensions[rank] = (stride.unsigned_abs(), dimension, stride, size);
-                rank += 1;
-            }
-        }
-        let dimensions = &mut dimensions[..rank];
-        dimensions.sort_unstable();
-        // All named elements exist, so a `usize` holds the distance between any two of them.
-        let mut reach = 0;
-        for &(step, dimension, stride, size) in &*dimensions {
+        let sizes = self.sizes();
+        let stepping = || (0..sizes.len()).filter(|&dimension| sizes[dimension] > 1);
+        // The least stride first. All named elements exist, so a `usize` holds the distance between
+        // any two of them.
+        let (mut last, mut reach) = (None, 0);
+        while let Some((step, dimension)) = stepping()
+            .map(|dimension| (self.stride(dimension).unsigned_abs(), dimension))
+            .filter(|&next| Some(next) > last)
+            .min()
+        {
             if step <= reach {
+                let stride = self.stride(dimension);
                 return Err(Error::Overlap { dimension, stride, needed: reach + 1 });
             }
-            reach += (size - 1) * step;
+            reach += (sizes[dimension] - 1) * step;
+            last = Some((step, dimension));
         }
         Ok(())
     }

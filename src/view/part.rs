@@ -251,11 +251,10 @@ impl<'v, 'a> Part<'v, 'a> {
         let (rule, backend) = (condition.rule, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
-            // Counts the complement of `Finite`: groups without a hit are skipped.
-            let counted = condition.opposite.unwrap_or(rule);
+            let counted = condition.complement.unwrap_or(rule);
             let count = |x: &Source<'_>| strided::counts(backend, x, counted, [counted]);
             let [count] = self.ask_strided(count);
-            return if condition.opposite.is_some() { self.len - count } else { count };
+            return if condition.complement.is_some() { self.len - count } else { count };
         }
         kernels::count(backend, self.dense(), rule)
     }
@@ -299,9 +298,9 @@ impl<'v, 'a> Part<'v, 'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Condition<'r> {
     pub(super) rule: &'r Rule,
-    /// The opposite, where it holds for few elements.
+    /// The complement is counted where it holds for few elements: groups without a hit are skipped.
     #[cfg(feature = "views")]
-    opposite: Option<&'r Rule>,
+    complement: Option<&'r Rule>,
 }
 
 impl<'r> Condition<'r> {
@@ -310,7 +309,7 @@ impl<'r> Condition<'r> {
         Self {
             rule,
             #[cfg(feature = "views")]
-            opposite: None,
+            complement: None,
         }
     }
 }
@@ -321,7 +320,7 @@ impl Condition<'static> {
         let condition = Self::new(format.rule(predicate));
         #[cfg(feature = "views")]
         if predicate == Predicate::Finite {
-            return Self { opposite: Some(format.opposite(predicate)), ..condition };
+            return Self { complement: Some(format.rule(Predicate::NonFinite)), ..condition };
         }
         condition
     }

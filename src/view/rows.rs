@@ -162,8 +162,8 @@ impl Part<'_, '_> {
             Answers::Census(_) => ask(rule, &CLASSES.map(|class| view.format.rule(class)), out),
             // Counts the complement: groups without a hit are skipped.
             Answers::Count(counts) if predicate == Predicate::Finite => {
-                let opposite = view.format.opposite(predicate);
-                ask(opposite, &[opposite], Answers::Count(&mut *counts));
+                let counted = view.format.rule(Predicate::NonFinite);
+                ask(counted, &[counted], Answers::Count(&mut *counts));
                 counts.iter_mut().for_each(|count| *count = size - *count);
             }
             _ => ask(rule, &[rule], out),

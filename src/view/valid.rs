@@ -132,7 +132,7 @@ impl<'a> ValidView<'a> {
     /// for which the answer is no.
     #[must_use]
     pub fn all(&self, predicate: Predicate) -> bool {
-        !self.any_by(self.view.format.opposite(predicate))
+        !self.any_by(&self.view.format.rule(predicate).not())
     }
 
     pub(super) fn any_by(&self, rule: &Rule) -> bool {
@@ -149,9 +149,8 @@ impl<'a> ValidView<'a> {
     pub fn count(&self, predicate: Predicate) -> usize {
         // Counts the complement: most elements are finite.
         let complement = predicate == Predicate::Finite;
-        let format = self.view.format;
-        let rule = if complement { format.opposite(predicate) } else { format.rule(predicate) };
-        self.count_by(rule, complement)
+        let counted = if complement { Predicate::NonFinite } else { predicate };
+        self.count_by(self.view.format.rule(counted), complement)
     }
 
     /// How many valid elements the rule holds for, or does not.
