@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 /// How many bytes behind a multiple of 64 all memory begins: 0 unless it is set first.
 pub static OFFSET: OnceLock<usize> = OnceLock::new();
 
-/// How many pages an output may begin at. A cache takes some pairs of pages for one and the same (1 pair
-/// in 256 on Zen 4), and then is several times slower. So no output stays where it is.
+/// How many pages an output may begin at. A cache takes some pairs of pages for one and the same (1
+/// pair in 256 on Zen 4), and then is several times slower. So no output stays where it is.
 const PAGES: usize = 8;
 
 /// The bytes of a page.
