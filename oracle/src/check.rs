@@ -3,68 +3,11 @@
 
 use std::iter;
 
-use nonfinite::{Backend, Census, Elements, Format, Predicate, TensorView};
+use nonfinite::{Backend, Elements, Format, Predicate};
 
 use crate::kind::{Kind, holds, kind, read};
-use crate::stats::{Above, Summary, check_above, check_stats, thresholds};
-
-/// An implementation of all sinks, such as a backend.
-pub trait Subject {
-    /// The name, for messages.
-    fn name(&self) -> &str;
-    /// 0 or 1 for each element.
-    fn mask(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8]);
-    /// One bit for each element, least significant first, from bit `offset` on. Other bits keep
-    /// their values.
-    fn bits(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize);
-    /// Whether the predicate holds for any element.
-    fn any(&self, x: Elements<'_>, predicate: Predicate) -> bool;
-    /// Whether the predicate holds for all elements.
-    fn all(&self, x: Elements<'_>, predicate: Predicate) -> bool;
-    /// The number of elements for which the predicate holds.
-    fn count(&self, x: Elements<'_>, predicate: Predicate) -> usize;
-    /// The index of the first element for which the predicate holds.
-    fn position(&self, x: Elements<'_>, predicate: Predicate) -> Option<usize>;
-    /// The number and the first of NaN, +Inf and -Inf.
-    fn census(&self, x: Elements<'_>) -> Census;
-    /// The census, the extreme numbers, and zeros, subnormal and normal numbers.
-    fn stats(&self, x: Elements<'_>) -> Summary;
-    /// Which elements have a larger magnitude than a threshold.
-    fn above(&self, x: Elements<'_>, threshold: f64) -> Above;
-}
-
-impl Subject for Backend {
-    fn name(&self) -> &str {
-        (*self).name()
-    }
-    fn mask(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8]) {
-        TensorView::from(x).on(*self).mask(predicate, out).unwrap();
-    }
-    fn bits(&self, x: Elements<'_>, predicate: Predicate, out: &mut [u8], offset: usize) {
-        TensorView::from(x).on(*self).bits(predicate, out, offset).unwrap();
-    }
-    fn any(&self, x: Elements<'_>, predicate: Predicate) -> bool {
-        TensorView::from(x).on(*self).any(predicate)
-    }
-    fn all(&self, x: Elements<'_>, predicate: Predicate) -> bool {
-        TensorView::from(x).on(*self).all(predicate)
-    }
-    fn count(&self, x: Elements<'_>, predicate: Predicate) -> usize {
-        TensorView::from(x).on(*self).count(predicate)
-    }
-    fn position(&self, x: Elements<'_>, predicate: Predicate) -> Option<usize> {
-        TensorView::from(x).on(*self).position(predicate)
-    }
-    fn census(&self, x: Elements<'_>) -> Census {
-        TensorView::from(x).on(*self).census()
-    }
-    fn stats(&self, x: Elements<'_>) -> Summary {
-        TensorView::from(x).on(*self).stats().into()
-    }
-    fn above(&self, x: Elements<'_>, threshold: f64) -> Above {
-        Above::of(TensorView::from(x).on(*self), threshold)
-    }
-}
+use crate::stats::{Above, summary, thresholds};
+use crate::subject::Subject;
 
 /// The backends to test: all that this CPU can run. The environment variable `NONFINITE_ONLY`, a
 /// list with commas, restricts them. This is for emulators, which are slow and test one backend.
@@ -260,4 +203,32 @@ pub fn check_census(subject: &dyn Subject, x: Elements<'_>, kinds: &[Kind]) -> R
         }
     }
     Ok(())
+}
+
+/// Compares the statistics.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_stats(subject: &dyn Subject, x: Elements<'_>) -> Result<(), String> {
+    let elements = x.as_bytes().chunks_exact(x.format().size_in_bytes()).map(read);
+    let (got, want) = (subject.stats(x), summary(x.format(), elements));
+    if got == want {
+        return Ok(());
+    }
+    let (name, format, n) = (subject.name(), x.format(), x.len());
+    Err(format!("stats {name} {format} of {n} elements:\n{got:?}, not\n{want:?}"))
+}
+
+/// Compares all answers about a threshold, which is neither negative, infinite nor NaN.
+///
+/// # Errors
+/// What was wrong.
+pub fn check_above(subject: &dyn Subject, x: Elements<'_>, threshold: f64) -> Result<(), String> {
+    let (got, want) = (subject.above(x, threshold), Above::right(x, threshold));
+    if got == want {
+        return Ok(());
+    }
+    let (name, format, n) = (subject.name(), x.format(), x.len());
+    let counts = (got.count, want.count, got.position, want.position);
+    Err(format!("above {threshold:e} {name} {format} of {n} elements: {counts:?}"))
 }

@@ -12,15 +12,15 @@ mod check;
 mod kind;
 mod nulls;
 mod stats;
+mod subject;
 
 pub use check::{
-    CANARY, Subject, backends, check, check_bits, check_census, check_mask, check_searches, kinds,
-    require,
+    CANARY, backends, check, check_above, check_bits, check_census, check_mask, check_searches,
+    check_stats, kinds, require,
 };
 pub use kind::{Kind, edges, holds, kind, read, write};
 pub use nulls::{
     NullSubject, Nullable, bitmap, check_null_census, check_null_stats, check_nulls, check_nulls_of,
 };
-pub use stats::{
-    Above, Number, Summary, check_above, check_stats, summary, summary_of_valid, thresholds, value,
-};
+pub use stats::{Above, Number, Summary, summary, summary_of_valid, thresholds, value};
+pub use subject::Subject;

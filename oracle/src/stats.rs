@@ -2,7 +2,6 @@
 
 use nonfinite::{Elements, Format, Stats, TensorView};
 
-use crate::check::Subject;
 use crate::kind::{Kind, kind, read};
 
 /// What the element with these bits is worth; NaN and infinities too.
@@ -165,20 +164,6 @@ pub fn summary_of_valid(format: Format, bits: &[u64], valid: &[bool]) -> Summary
     summary
 }
 
-/// Compares the statistics.
-///
-/// # Errors
-/// What was wrong.
-pub fn check_stats(subject: &dyn Subject, x: Elements<'_>) -> Result<(), String> {
-    let elements = x.as_bytes().chunks_exact(x.format().size_in_bytes()).map(read);
-    let (got, want) = (subject.stats(x), summary(x.format(), elements));
-    if got == want {
-        return Ok(());
-    }
-    let (name, format, n) = (subject.name(), x.format(), x.len());
-    Err(format!("stats {name} {format} of {n} elements:\n{got:?}, not\n{want:?}"))
-}
-
 /// The answers of all questions about a threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Above {
@@ -225,20 +210,6 @@ impl Above {
             mask,
         }
     }
-}
-
-/// Compares all answers about a threshold, which is neither negative, infinite nor NaN.
-///
-/// # Errors
-/// What was wrong.
-pub fn check_above(subject: &dyn Subject, x: Elements<'_>, threshold: f64) -> Result<(), String> {
-    let (got, want) = (subject.above(x, threshold), Above::right(x, threshold));
-    if got == want {
-        return Ok(());
-    }
-    let (name, format, n) = (subject.name(), x.format(), x.len());
-    let counts = (got.count, want.count, got.position, want.position);
-    Err(format!("above {threshold:e} {name} {format} of {n} elements: {counts:?}"))
 }
 
 /// Thresholds worth a look: magnitudes of some of the elements and their neighbours.

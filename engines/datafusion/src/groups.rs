@@ -10,7 +10,7 @@ use datafusion_common::{DataFusionError, Result};
 use datafusion_expr::{EmitTo, GroupsAccumulator};
 use nonfinite_arrow::Predicate;
 
-use crate::counts::{Class, Function};
+use crate::function::{Class, Function};
 use crate::range::{self, Range, Values};
 
 /// For each class one number for each group, and the range of each group.

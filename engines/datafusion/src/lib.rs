@@ -40,6 +40,7 @@
 //! as window functions, in several partitions, and in engines that distribute DataFusion's plans.
 
 mod counts;
+mod function;
 mod groups;
 mod range;
 mod scalar;

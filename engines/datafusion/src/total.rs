@@ -7,7 +7,7 @@ use datafusion_common::{Result, ScalarValue};
 use datafusion_expr::Accumulator;
 use nonfinite_arrow::Predicate;
 
-use crate::counts::{Class, Function};
+use crate::function::{Class, Function};
 use crate::range::{self, Range, Values, Window};
 
 /// One number for each class, and the range of the finite values.

@@ -7,6 +7,7 @@
 
 mod api;
 mod declared;
+mod domain;
 mod kernel;
 mod operator;
 mod register;
@@ -14,7 +15,8 @@ mod register;
 use ort_sys::OrtCustomOpDomain;
 
 use crate::api::{Api, Failure};
-use crate::operator::{Declared, Domain, Operator, Question};
+use crate::domain::{Declared, Domain};
+use crate::operator::{Operator, Question};
 pub use crate::register::RegisterCustomOps;
 
 /// What this library registers.
@@ -30,6 +32,6 @@ const DOMAIN: Domain = Domain {
 
 /// The domains that this library registers.
 fn domains(api: Api) -> Result<Vec<*mut OrtCustomOpDomain>, Failure> {
-    let ours = Operator::all(&DOMAIN, api).map(Operator::as_custom_op);
+    let ours = DOMAIN.all(api).map(Operator::as_custom_op);
     Ok(vec![register::domain(api, DOMAIN.name, ours)?])
 }

@@ -1,9 +1,9 @@
 //! Rows that lie side by side: one answer for each column of memory.
 
+use super::answers::{Question, Rows, TILE};
 use super::block::{Loader, ROOM, Room};
 use super::cut::{Cut, Limits, Order, Tiles};
 use super::dims::{Dim, Dims, Tile, first_of, line, walk};
-use super::rows::{Question, Rows, TILE};
 use super::{Source, dense};
 
 /// Answers adjacent rows together. The mask bytes of consecutive tiles along the rows are added up,

@@ -8,6 +8,7 @@
 #![expect(unsafe_code, reason = "elements lie at a base and strides, in no slice")]
 
 mod across;
+mod answers;
 #[cfg(feature = "ndarray")]
 mod array;
 mod block;
@@ -29,10 +30,11 @@ use crate::entry;
 use crate::out::MaskOut;
 use crate::rule::Rule;
 
+pub use answers::Rows;
 #[cfg(feature = "ndarray")]
 pub use array::{Array, ArrayMut};
 use dims::{Dim, Dims, sort};
-pub use rows::{Rows, rows};
+pub use rows::rows;
 #[cfg(feature = "stats")]
 pub use stats::{stats, stats_of_rows};
 

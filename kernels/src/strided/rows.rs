@@ -1,106 +1,14 @@
 //! One answer for each row, along any dimension.
 
+use crate::Occurrences;
 use crate::backend::Backend;
 use crate::rule::Rule;
-use crate::{Census, Occurrences};
 
+use super::answers::{Question, Rows, TILE, earlier};
 use super::block::{self, Loader, ROOM, Room, word};
 use super::cut::{Cut, Limits, Tiles};
 use super::dims::{Dim, Dims, Tile, first_of, line, sort, walk};
 use super::{Source, across, dense};
-
-/// The output, with one place for each row.
-#[derive(Debug)]
-pub enum Rows<'o> {
-    /// Whether the rule holds for any element.
-    Any(&'o mut [bool]),
-    /// The number of elements for which the rule holds.
-    Count(&'o mut [usize]),
-    /// The first element for which the rule holds, counted along the row.
-    Position(&'o mut [Option<usize>]),
-    /// The number of elements and the first one for each of three rules: NaN, +Inf, -Inf.
-    Census(&'o mut [Census]),
-}
-
-impl Rows<'_> {
-    /// The number of places.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Any(out) => out.len(),
-            Self::Count(out) => out.len(),
-            Self::Position(out) => out.len(),
-            Self::Census(out) => out.len(),
-        }
-    }
-
-    /// Whether there is no place.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    #[inline(never)]
-    fn clear(&mut self) {
-        match self {
-            Self::Any(out) => out.fill(false),
-            Self::Count(out) => out.fill(0),
-            Self::Position(out) => out.fill(None),
-            Self::Census(out) => out.fill(Census::default()),
-        }
-    }
-
-    /// Whether the answer is final: no later element of the row can change it.
-    fn is_answered(&self, row: usize) -> bool {
-        match self {
-            Self::Any(out) => out[row],
-            Self::Position(out) => out[row].is_some(),
-            Self::Count(_) | Self::Census(_) => false,
-        }
-    }
-
-    /// Whether the answers are final for all rows of a tile.
-    pub(super) fn are_answered(&self, tile: &Tile) -> bool {
-        if !matches!(self, Self::Any(_) | Self::Position(_)) {
-            return false;
-        }
-        let mut tile = tile.clone();
-        let _ = tile.split();
-        let (rows, others) = first_of(&tile);
-        let mut all = true;
-        walk(others, &mut |_, first| {
-            line(rows, |_, row| all &= self.is_answered((tile.output + first + row) as usize));
-        });
-        all
-    }
-
-    /// Records that the rule number `class` holds for `count` more elements of a row, the first of
-    /// them at index `first`.
-    #[inline(never)]
-    pub(super) fn add(&mut self, row: usize, class: usize, count: usize, first: usize) {
-        match self {
-            Self::Any(out) => out[row] = true,
-            Self::Count(out) => out[row] += count,
-            Self::Position(out) => earlier(&mut out[row], first),
-            Self::Census(out) => {
-                let Census { nan, pos_inf, neg_inf } = &mut out[row];
-                let Occurrences { count: all, first: slot } = [nan, pos_inf, neg_inf][class];
-                *all += count;
-                earlier(slot, first);
-            }
-        }
-    }
-}
-
-/// The question for each row.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Question<'q> {
-    pub(super) backend: Backend,
-    pub(super) search: &'q Rule,
-    pub(super) rules: &'q [&'q Rule],
-    /// How often the tensor repeats each element of a row.
-    pub(super) repeats: usize,
-}
 
 /// One answer for each row that runs along dimension `axis`, counted from the innermost; the rows
 /// are in row-major order of the other dimensions. `search` must hold wherever one of `rules` does.
@@ -155,8 +63,6 @@ pub fn rows(
     }
 }
 
-/// The most elements of a tile.
-pub(super) const TILE: usize = 4096;
 /// Bytes of the packed results of a tile, plus the bytes that a read of a word reaches beyond them.
 const BITS: usize = TILE / 8 + 16;
 
@@ -360,10 +266,4 @@ impl Results<'_> {
         let at = (base + bit as usize) / self.line.input.unsigned_abs();
         (self.row + self.line.row * at as isize) as usize
     }
-}
-
-/// Sets the index if it is lower.
-#[inline(always)]
-fn earlier(slot: &mut Option<usize>, index: usize) {
-    *slot = Some(slot.map_or(index, |slot| slot.min(index)));
 }
