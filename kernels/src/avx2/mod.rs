@@ -320,7 +320,8 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: With) -> usize {
-        let mut bytes = 0;
+        let usual = comparison.usual_bits() as u32;
+        // A branch for each half: the compiler would join the bits of both by packing.
         for half in 0..2 {
             let hits = match comparison.operation() {
                 Operation::Greater => self.hits::<W, { op::GREATER }>(line, 32 * half, with),
@@ -328,10 +329,12 @@ impl Simd for Avx2 {
                     self.hits::<W, { op::EQUAL }>(line, 32 * half, with)
                 }
             };
-            bytes |= self.signs(hits) << (32 * half);
+            let bytes = self.signs(hits) as u32 ^ usual;
+            if bytes != 0 {
+                return (32 * half + bytes.trailing_zeros() as usize) / W;
+            }
         }
-        bytes ^= comparison.usual_bits();
-        if bytes == 0 { 64 } else { bytes.trailing_zeros() as usize / W }
+        64
     }
 
     type Screen = [V; 2];
