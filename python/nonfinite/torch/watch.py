@@ -12,15 +12,15 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch import frames, notes, replay
-from nonfinite.torch.hooked import gets_hooks, inside_parallel, owns, waits_for_others
+from nonfinite.torch.hooked import gets_hooks, inside_parallel, owns
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, look, tensors, version
 from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
-from nonfinite.torch.replay import Call, Running
+from nonfinite.torch.replay import Call
+from nonfinite.torch.replays import Replays
 from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValueError
 from nonfinite.torch.waiting import Waiting, carrier
-from nonfinite.trace.report import Look
 
 
 class Watch:
@@ -58,7 +58,7 @@ class Watch:
         self._mode: Operations | None = None
         self._stack: list[Call] = []
         self._calls: list[Call] = []
-        self._replay: Running | None = None
+        self._replays = Replays(model)
         self._found_in: int | None = None
         self._masks: set[nn.Module] = set()
         self._devices = {each.device.type for each in model.parameters()} | {"cpu"}
@@ -119,8 +119,8 @@ class Watch:
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
             return
-        if self._replay is not None:
-            self._replay.enter(module)
+        if self._replays.running is not None:
+            self._replays.running.enter(module)
             return
         parent = self._stack[-1] if self._stack else None
         if parent is None and torch._C._current_autograd_node() is None:
@@ -166,8 +166,8 @@ class Watch:
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
             return
-        if self._replay is not None:
-            self._replay.leave(output)
+        if self._replays.running is not None:
+            self._replays.running.leave(output)
             return
         call = self._stack.pop()
         if output is not None and self._found_in != self.steps:
@@ -221,7 +221,7 @@ class Watch:
         if self._mode is not None:
             found = self._mode.cause_of(output)
         else:
-            call, found, again, note = self._named(call)
+            call, found, again, note = self._replays.forward(call)
             outputs = outputs or again
         if found is None and note is None and all(each.only_minus_inf for each in outputs):
             # No operation made the -Inf of other numbers: a mask.
@@ -230,43 +230,11 @@ class Watch:
         self._report(FORWARD, call, found, outputs, note)
         return True
 
-    def _named(
-        self, call: Call
-    ) -> tuple[Call, Found | None, tuple[Look, ...], str | None]:
-        """Runs the call again. If the inputs were bad already, runs the caller again, which has not
-        ended yet, and so on."""
-        child = None
-        while True:
-            if call.inputs_changed():
-                return call, None, (), notes.CHANGED
-            if call.parent is None and call.inputs_bad():
-                child = None
-            found, outputs, note = self._again(call, child)
-            if found is not None or call.parent is None or not call.inputs_bad():
-                return call, found, outputs, note
-            child, call = call.module, call.parent
-
-    def _again(
-        self, call: Call, child: nn.Module | None
-    ) -> tuple[Found | None, tuple[Look, ...], str | None]:
-        """Runs a call again, to its end or until a child gets bad inputs."""
-        names = named(self._model)
-        running = self._replay = Running(call.module)
-        try:
-            if child is not None:
-                return replay.until_bad_input(call, child, names, running.module), (), None
-            found, again = replay.forward(call, names, running.module)
-        except Exception as error:
-            return None, (), f"the replay failed: {error}"
-        finally:
-            self._replay = None
-        return found, again, None if found or again else "the replay gave finite numbers"
-
     # Backward.
 
     def _gradient(self, call: Call, number: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            if self._replay is not None or self._found_in == self.steps:
+            if self._replays.running is not None or self._found_in == self.steps:
                 return
             if not self._ending:
                 self._ending = True
@@ -292,7 +260,7 @@ class Watch:
     def _parameter(self, name: str) -> Callable[[Tensor], None]:
         def hook(parameter: Tensor) -> None:
             grad = parameter.grad
-            if self._replay is not None or self._found_in == self.steps or grad is None:
+            if self._replays.running is not None or self._found_in == self.steps or grad is None:
                 return
             bad = partial(self._bad_gradient, grad, None, 0, name, parameter)
             if self._is_later(grad):
@@ -328,40 +296,12 @@ class Watch:
         if self._mode is not None:
             found = self._mode.cause_of(grad)
         else:
-            at, found, note = self._named_in_backward()
+            at, found, note = self._replays.backward(self._calls)
             if found is None and call is not None and call.released:
                 note = notes.RELEASED
         title = f"gradient of {name}" if name else f"gradient of output {number}"
         self._report(BACKWARD, at or call, found, (look(title, grad),), note)
         return True
-
-    def _named_in_backward(self) -> tuple[Call | None, Found | None, str | None]:
-        """Runs the outermost calls again, the last one first, as backward does, until one has a bad
-        gradient."""
-        note = notes.LOSS
-        for call in reversed(self._calls):
-            call.grads = {n: kept for n, kept in call.grads.items() if finite(kept)}
-            if not call.grads:
-                continue
-            if note == notes.LOSS:
-                note = notes.NOT_FOUND
-            if call.inputs_changed():
-                note = notes.CHANGED
-                continue
-            if waits_for_others(call.module):
-                note = notes.SYNCHRONISED
-                continue
-            running = self._replay = Running(call.module)
-            try:
-                found = replay.backward(call, named(self._model), running)
-            except Exception as error:
-                note = f"the replay failed: {error}"
-                continue
-            finally:
-                self._replay = None
-            if found is not None:
-                return call, found, None
-        return None, None, note
 
     def _end_of_backward(self) -> None:
         self._ending, self._ended = False, True
