@@ -14,3 +14,7 @@ SYNCHRONISED = (
     "names the operation"
 )
 NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
+UNSEEN = (
+    "the watch saw no call of the model since the last backward, so none can run again: was the "
+    "model compiled, or called as model.forward(x)?"
+)

@@ -56,6 +56,8 @@ class Replays:
     def backward(self, calls: Sequence[Call]) -> tuple[Call | None, Found | None, str | None]:
         """Runs the outermost calls again, the last one first, as backward does, until one has a bad
         gradient."""
+        if not calls:
+            return None, None, notes.UNSEEN
         note = notes.LOSS
         for call in reversed(calls):
             call.grads = {n: kept for n, kept in call.grads.items() if finite(kept)}

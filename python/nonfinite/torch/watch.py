@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch import frames, notes, replay
+from nonfinite.torch.called import Called
 from nonfinite.torch.hooked import gets_hooks, inside_parallel, owns
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, look, tensors, version
@@ -64,6 +65,7 @@ class Watch:
         self._devices = {each.device.type for each in model.parameters()} | {"cpu"}
         self._paths: dict[nn.Module, str] = {}
         self._entered = False
+        self._called = Called(model, self._top)
         self._ending = False
         self._ended = True
         self._once_a_step = once_a_step
@@ -81,6 +83,7 @@ class Watch:
         if self._entered:
             raise RuntimeError("this watch is in use: make another one for an inner `with`")
         self._entered = True
+        self._called.clear()
         for path, module in self._model.named_modules():
             self._paths[module] = path
             if module is not self._top and not gets_hooks(module):
@@ -110,6 +113,8 @@ class Watch:
         self._exits.close()
         self._release()
         self._entered = False
+        if kind is None:
+            self._called.warn()
 
     def _module(self) -> nn.Module:
         return self._stack[-1].module if self._stack else self._model
@@ -122,6 +127,7 @@ class Watch:
         if self._replays.running is not None:
             self._replays.running.enter(module)
             return
+        self._called.add(module)
         parent = self._stack[-1] if self._stack else None
         if parent is None and torch._C._current_autograd_node() is None:
             self._begin(module)
