@@ -77,7 +77,7 @@ class Operations(TorchDispatchMode):
         """Runs an operation, and looks at its outputs."""
         mutable = func._schema.is_mutable
         before = self._bad_inputs(func, args, kwargs) if mutable else None
-        looks_before = self._looks(args, kwargs) if before is not None and not before else None
+        looks_before = self._looks(func, args, kwargs) if before == [] else None
         result = func(*args, **kwargs)
         if func.is_view:
             return result
@@ -92,12 +92,14 @@ class Operations(TorchDispatchMode):
     def _bad_inputs(self, func: Any, args: Any, kwargs: Any) -> list[tuple[Tensor, Look]]:
         """The bad tensors that the operation reads. `out=` and what `fill_` or `copy_` overwrite
         are not read."""
+        args, kwargs = without_statistics(func, args, kwargs)
         overwrites = func._schema.name in _OVERWRITES
         read = {key: value for key, value in kwargs.items() if key != "out"}
         found = tensors((args[1:] if overwrites else args, read))
         return [(each, look("input", each)) for each in found if not finite(each)]
 
-    def _looks(self, args: Any, kwargs: Any) -> tuple[Look, ...]:
+    def _looks(self, func: Any, args: Any, kwargs: Any) -> tuple[Look, ...]:
+        args, kwargs = without_statistics(func, args, kwargs)
         found = [each for each in tensors((args, kwargs)) if each.is_floating_point()]
         names = [self._named.get(storage(each), f"{n}") for n, each in enumerate(found)]
         return tuple(map(look, names, found))
@@ -122,7 +124,7 @@ class Operations(TorchDispatchMode):
                 operator += f" in {node.name()}"
                 metadata: Any = node.metadata
                 place = frames.of_traceback(metadata.get("traceback_", []))
-            looks = self._looks(args, kwargs) if looks_before is None else looks_before
+            looks = self._looks(func, args, kwargs) if looks_before is None else looks_before
             module, number = self._where(), self._found
             self._found += 1
             cause = Found(kind, operator, place, looks, outputs, module, number, parameter)
@@ -165,6 +167,24 @@ class Operations(TorchDispatchMode):
 
 
 _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
+
+
+_RUNNING = ("running_mean", "running_var")
+
+
+def without_statistics(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments without the running statistics of a batch normalisation that trains. These are
+    written and not read: a NaN in the batch is in them, too, when the operation has run, and when
+    the call runs again. The schemas of some of the operations do not say that."""
+    names = [each.name for each in func._schema.arguments]
+    if _RUNNING[0] not in names:
+        return args, kwargs
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    reads = func._schema.name.endswith(("no_training", "no_update"))
+    if not given.get("training", given.get("train", not reads)):
+        return args, kwargs
+    kept = [None if name in _RUNNING else each for name, each in zip(names, args, strict=False)]
+    return tuple(kept), {name: each for name, each in kwargs.items() if name not in _RUNNING}
 
 
 def _numbers(value: Any) -> list[float]:

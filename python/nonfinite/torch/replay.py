@@ -243,7 +243,10 @@ def backward(call: Call, named: dict[int, str], running: Running) -> Found | Non
 
 def names_of(call: Call) -> dict[int, str]:
     """Names for the inputs of the model itself, so that the first operation that reads a bad one
-    is an entry."""
-    if call.parent is not None:
-        return {}
-    return {storage(each): f"input {n} of the model" for n, each in enumerate(call.inputs())}
+    is an entry. An input that was changed in place since is not what the model got."""
+    outermost = call.outermost()
+    pairs = enumerate(zip(outermost.inputs(), outermost.versions, strict=True))
+    return {
+        storage(each): f"input {n} of the model" for n, (each, before) in pairs
+        if version(each) == before
+    }  # fmt: skip

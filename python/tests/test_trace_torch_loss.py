@@ -1,0 +1,80 @@
+"""`nonfinite.torch.watch` where the data, the loss or the training is at fault."""
+
+import pytest
+import torch
+from torch import nn
+from torch_faults import INF, NAN
+
+from nonfinite.torch import watch
+
+
+class Normed(nn.Module):
+    """Batch normalisation changes its buffers before the watch looks at the output."""
+
+    def __init__(self, norm):
+        super().__init__()
+        self.before, self.norm, self.after = nn.Linear(4, 4), norm, nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.after(self.norm(self.before(x)))
+
+
+NORMS = {
+    "batch norm": (lambda: nn.BatchNorm1d(4), (3, 4)),
+    "without affine": (lambda: nn.BatchNorm1d(4, affine=False), (3, 4)),
+    "cumulative": (lambda: nn.BatchNorm1d(4, momentum=None), (3, 4)),
+    "instance norm": (lambda: nn.InstanceNorm1d(4, track_running_stats=True), (3, 4, 4)),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"once_a_step": True}], ids=str)
+@pytest.mark.parametrize("value", [NAN, INF])
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("first", [False, True])
+def test_a_bad_input_of_a_model_with_running_statistics(norm, value, first, options):
+    """The input is at fault, not the buffers, which the bad batch has changed already."""
+    make, shape = NORMS[norm]
+    model = Normed(make())
+    if first:
+        model.before = nn.Identity()
+    x = torch.randn(shape)
+    x[1, 2] = value
+    with watch(model, on_bad="record", **options) as found:
+        for _ in range(2):
+            model(x)
+    assert not model.norm.running_mean.isfinite().all()
+    for each in found.findings:
+        assert (each.kind, each.parameter) == ("entry", "input 0 of the model"), str(each)
+        assert each.module == ("norm" if first else "before")
+    assert len(found.findings) == 2
+
+
+def test_bad_running_statistics():
+    """In eval mode batch normalisation reads the buffers."""
+    model = Normed(nn.BatchNorm1d(4)).eval()
+    model.norm.running_var[1] = NAN
+    with watch(model, on_bad="record") as found:
+        model(torch.randn(3, 4))
+    assert (found.first.kind, found.first.parameter) == ("entry", "norm.running_var")
+
+
+class Changing(nn.Module):
+    """The input of the model is good, and the model makes it bad before a module reads it."""
+
+    def __init__(self):
+        super().__init__()
+        self.softmax = nn.Softmax(-1)
+
+    def forward(self, x):
+        return self.softmax(x.div_(0))
+
+
+def test_an_infinity_in_the_input_that_a_module_inside_makes_nan():
+    x = torch.ones(3, 4)
+    with watch(Changing(), on_bad="record") as found:
+        found._model(x)
+    assert found.first.kind != "entry", str(found.first)
+    with watch(nn.Sequential(nn.Identity(), nn.Softmax(-1)), on_bad="record") as found:
+        found._model(torch.full((3, 4), INF))
+    assert (found.first.kind, found.first.parameter) == ("entry", "input 0 of the model")
+    assert (found.first.module, found.first.operator) == ("1", "aten._softmax.default")
