@@ -5,11 +5,16 @@ import warnings
 import pytest
 import torch
 from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
 from torch_faults import Faulty, Logarithm
 
-from nonfinite.torch import watch
+from nonfinite.torch import UnsupportedError, watch
 
 X = torch.ones(3, 4)
+MODES = [{}, {"operations": True}, {"once_a_step": True}]
 NOTHING, PARTS = "saw no call of the model", "none of the model itself"
 
 
@@ -98,3 +103,53 @@ def test_backward_of_a_compiled_model():
         (compiled(model)(X) * 1e20).sum().backward()
     assert (found.first.phase, found.first.operator) == ("backward", None)
     assert "saw no call" in found.first.note
+
+
+@pytest.fixture
+def mesh(tmp_path):
+    torch.distributed.init_process_group("gloo", f"file://{tmp_path}/s", rank=0, world_size=1)
+    yield init_device_mesh("cpu", (1,))
+    torch.distributed.destroy_process_group()
+
+
+class WithBuffer(nn.Module):
+    def __init__(self, buffer):
+        super().__init__()
+        self.register_buffer("factors", buffer)
+
+    def forward(self, x):
+        return x * self.factors
+
+
+def test_real_dtensors_are_refused(mesh):
+    distributed = distribute_tensor(torch.ones(4), mesh, [Replicate()])
+    with pytest.raises(UnsupportedError, match="buffer factors is a DTensor"):
+        watch(WithBuffer(distributed))
+    model = nn.Linear(4, 4)
+    parallelize_module(model, mesh, ColwiseParallel())
+    with pytest.raises(UnsupportedError, match="parameter weight is a DTensor"):
+        watch(model)
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_real_dtensors_as_activations_are_refused(mesh, options):
+    """The model has none; the program passes one in."""
+    x = distribute_tensor(torch.ones(3, 4), mesh, [Shard(0)])
+    model = nn.Sequential(nn.Softmax(-1), nn.LogSoftmax(-1))
+    with pytest.raises(UnsupportedError, match="output of a module is a DTensor"):
+        with watch(model, **options):
+            model(x)
+
+
+@pytest.mark.filterwarnings("ignore:FSDP is switching")
+def test_real_fsdp_is_refused(mesh):
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+    fully_shard(model[1], mesh=mesh)
+    with pytest.raises(UnsupportedError, match="module 1 is sharded by FSDP"):
+        watch(model)
+    fully_shard(model, mesh=mesh)
+    with pytest.raises(UnsupportedError, match="module model is sharded by FSDP"):
+        watch(model)
+    old = FullyShardedDataParallel(nn.Linear(4, 4), device_id=torch.device("cpu"))
+    with pytest.raises(UnsupportedError, match="module model is sharded by FSDP"):
+        watch(old)

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """What a watch does not cover."""
 
-from torch import nn
+from torch import Tensor, nn
 
 
 class UnsupportedError(TypeError):
@@ -41,7 +41,17 @@ def refuse(model: nn.Module) -> None:
                 f"{where} is sharded by FSDP: a replay would gather parameters on one rank only"
             )
     for name, parameter in model.named_parameters():
-        if any(each.__name__ == "DTensor" for each in type(parameter).__mro__):
-            raise UnsupportedError(f"parameter {name} is a DTensor, which a watch does not cover")
+        refuse_distributed(f"parameter {name}", parameter)
         if parameter.is_meta:
             raise UnsupportedError(f"parameter {name} is on the device meta, and has no numbers")
+    for name, buffer in model.named_buffers():
+        refuse_distributed(f"buffer {name}", buffer)
+
+
+def refuse_distributed(name: str, tensor: Tensor) -> None:
+    """Raises UnsupportedError for a DTensor, by the name of the class: to import it takes long."""
+    if any(each.__name__ == "DTensor" for each in type(tensor).__mro__):
+        raise UnsupportedError(
+            f"{name} is a DTensor, which a watch does not cover: this rank has a part of the "
+            "numbers only, and a replay would wait for the other ranks"
+        )
