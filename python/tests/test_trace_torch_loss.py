@@ -78,3 +78,27 @@ def test_an_infinity_in_the_input_that_a_module_inside_makes_nan():
         found._model(torch.full((3, 4), INF))
     assert (found.first.kind, found.first.parameter) == ("entry", "input 0 of the model")
     assert (found.first.module, found.first.operator) == ("1", "aten._softmax.default")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("size,real", [(2e37, False), (1e39, True)])
+def test_an_overflow_that_does_not_end_with_the_scale(size, real, dtype):
+    """The scale falls from 64 to 1. Gradients of 2e37 are finite there, those of 1e39 are not."""
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0)
+    scaler = torch.amp.GradScaler("cpu", init_scale=64, growth_interval=1000)
+    with watch(model, on_bad="record", scaler=scaler) as found:
+        for _ in range(8):
+            optimizer.zero_grad()
+            with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
+                y = model(torch.full((4, 4), size / 1e10))
+            scaler.scale((y.float() * 2.5e9).sum()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    if not real:
+        assert found.findings == [] and 0 < found.overflows < 6
+        return
+    assert (found.overflows, found.first.step, scaler.get_scale()) == (6, 6, 0.25)
+    assert (found.first.phase, found.first.operator[:7]) == ("backward", "aten.mm")
+    assert "GradScaler's scale is 1, so scaling is not the cause" in found.first.note
+    assert "6 bad gradients before were counted as overflows" in str(found.first)

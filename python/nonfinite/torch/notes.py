@@ -18,3 +18,11 @@ UNSEEN = (
     "the watch saw no call of the model since the last backward, so none can run again: was the "
     "model compiled, or called as model.forward(x)?"
 )
+
+
+def scaled(scale: float, overflows: int) -> str:
+    """Under a GradScaler that scales no longer."""
+    note = f"the GradScaler's scale is {scale:g}, so scaling is not the cause"
+    if overflows:
+        note += f"; {overflows} bad gradients before were counted as overflows"
+    return note

@@ -291,8 +291,10 @@ class Watch:
         Returns True: the step is judged."""
         if self._found_in == self.steps:
             return True
+        scale = None
         if self._scaler is not None and self._scaler.is_enabled():
-            if self._scaler.get_scale() > 1:
+            scale = self._scaler.get_scale()
+            if scale > 1:
                 self.overflows += 1
                 self._found_in = self.steps
                 return True
@@ -305,6 +307,8 @@ class Watch:
             at, found, note = self._replays.backward(self._calls)
             if found is None and call is not None and call.released:
                 note = notes.RELEASED
+        if scale is not None:
+            note = "; ".join(filter(None, (note, notes.scaled(scale, self.overflows))))
         title = f"gradient of {name}" if name else f"gradient of output {number}"
         self._report(BACKWARD, at or call, found, (look(title, grad),), note)
         return True
