@@ -110,8 +110,7 @@ def test_backward_fault_is_named(name, block, operator, options):
     assert (finding.kind, finding.phase) == ("origin", "backward"), str(finding)
     assert finding.operator == operator, str(finding)
     assert finding.line == line_of(name), str(finding)
-    if "operations" not in options:
-        assert finding.module == "block"
+    assert finding.module == "block"
 
 
 def test_backward_of_the_loss():

@@ -1,11 +1,17 @@
 """`nonfinite.torch.watch` where the data, the loss or the training is at fault."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
-from torch_faults import INF, NAN
+from torch.nn import functional as F
+from torch_faults import INF, NAN, line_of
 
-from nonfinite.torch import watch
+from nonfinite.torch import BadValueError, watch
+
+HERE = Path(__file__)
+MODES = [{}, {"operations": True}, {"once_a_step": True}]
 
 
 class Normed(nn.Module):
@@ -102,3 +108,67 @@ def test_an_overflow_that_does_not_end_with_the_scale(size, real, dtype):
     assert (found.first.phase, found.first.operator[:7]) == ("backward", "aten.mm")
     assert "GradScaler's scale is 1, so scaling is not the cause" in found.first.note
     assert "6 bad gradients before were counted as overflows" in str(found.first)
+
+
+MODELS = {
+    "ends with a carrier": lambda: nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4)),
+    "ends with another module": lambda: nn.Sequential(nn.Linear(4, 4), nn.GELU()),
+    "one module": lambda: nn.Linear(4, 4),
+}
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_nan_in_the_targets(make, options):
+    """No module is blamed. `operations=True` sees the loss, which reads the targets."""
+    targets = torch.zeros(3, 4)
+    targets[2, 1] = NAN
+    with watch(make(), on_bad="record", **options) as found:
+        y = found._model(torch.randn(3, 4))
+        loss = F.mse_loss(y, targets)  # fault: targets
+        loss.backward()  # fault: call of backward
+    [finding] = found.findings
+    assert (finding.module, finding.module_type) == (None, "")
+    assert finding.file == str(HERE)
+    if "operations" in options:
+        assert (finding.kind, finding.phase) == ("entry", "forward"), str(finding)
+        assert finding.operator == "aten.mse_loss.default"
+        assert finding.line == line_of("targets", HERE)
+        assert finding.parameter.startswith("tensor 1 of the operation")
+        assert "aten.mse_loss.default outside of the model, step 0" in str(finding)
+        return
+    assert (finding.kind, finding.phase, finding.operator) == ("unknown", "backward", None)
+    assert finding.line == line_of("call of backward", HERE)
+    assert "some operation outside of the model, step 0" in str(finding)
+    assert "targets" in finding.note and '"module": null' in finding.to_json()
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_one_of_two_outputs_has_a_bad_gradient_from_outside(options):
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.one(x), self.two(x)
+
+    with watch(Two(), on_bad="record", **options) as found:
+        one, two = found._model(torch.randn(3, 4))
+        loss = one.sum() + (two * 0).sqrt().sum()  # fault: second loss
+        loss.backward()
+    assert found.first.module is None, str(found.first)
+    if "operations" in options:
+        assert found.first.operator == "aten.div.Tensor in SqrtBackward0"
+        assert found.first.line == line_of("second loss", HERE)
+
+
+def test_a_bad_input_with_operations():
+    model = nn.Sequential(nn.Linear(4, 4), nn.GELU())
+    inputs = [torch.full((3, 4), value) for value in (1.0, NAN)]
+    with pytest.raises(BadValueError) as error, watch(model, operations=True):
+        for x in inputs:
+            model(x)
+    finding = error.value.finding
+    assert (finding.kind, finding.parameter) == ("entry", "input 0 of the model")
+    assert (finding.module, finding.step) == ("0", 1)

@@ -2,8 +2,8 @@
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
 LOSS = (
-    "the gradient is bad where it enters the model: look at the loss, or watch with "
-    "operations=True"
+    "the gradient is bad where it enters the model: the loss or what it reads, such as targets, is "
+    "at fault; watch with operations=True names the operation and its line"
 )
 RELEASED = (
     "the model was called again before backward, and the inputs of this call are gone; watch with "

@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from nonfinite.torch import frames
 from nonfinite.torch.look import finite, look, tensors
+from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.trace.report import ENTRY, NAN_FROM_INF, ORIGIN, Look
 
 
@@ -27,8 +28,10 @@ class Found:
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
     module: Any
+    """The module that ran. None outside of the model."""
     number: int
     """How many were found before."""
+    phase: str
     parameter: str | None = None
 
 
@@ -40,13 +43,22 @@ class Operations(TorchDispatchMode):
     `causes` has the operations that are left, by the storage of the tensors that they made bad.
 
     `named` gives names to parameters and buffers. `where` says which module is running, and
-    `backward` whether the operation belongs to a backward pass.
+    `backward` whether the operation belongs to a backward pass. `whole`: the mode sees the whole
+    program, and not the replay of a call. A tensor with a NaN that no operation made comes from
+    outside then, as the targets of a loss do, and the first operation that reads it is an entry.
     """
 
     def __init__(
-        self, named: Mapping[int, str], where: Callable[[], Any], backward: Callable[[], bool]
+        self,
+        named: Mapping[int, str],
+        where: Callable[[], Any],
+        backward: Callable[[], bool],
+        whole: bool = False,
     ) -> None:
         super().__init__()
+        self._whole = whole
+        self.inputs: dict[int, str] = {}
+        """Names of the inputs of the model, while it is called."""
         self._named = named
         self._where = where
         self._backward = backward
@@ -117,6 +129,11 @@ class Operations(TorchDispatchMode):
         kind, parameter = self._kind(func, args, kwargs, outputs, inputs)
         cause = next((self.causes[key] for each, _ in inputs
                       if (key := storage(each)) in self.causes), None)
+        outside = None
+        if kind is None and cause is None and self._whole:
+            outside = next((each for each, found in inputs if found.nan), None)
+            if outside is not None:
+                kind, parameter = ENTRY, self._name_of(outside, args, kwargs)
         if kind is not None and (cause is None or kind != NAN_FROM_INF):
             operator, place = str(func), frames.caller()
             node = torch._C._current_autograd_node() if self._backward() else None
@@ -127,11 +144,18 @@ class Operations(TorchDispatchMode):
             looks = self._looks(func, args, kwargs) if looks_before is None else looks_before
             module, number = self._where(), self._found
             self._found += 1
-            cause = Found(kind, operator, place, looks, outputs, module, number, parameter)
+            phase = BACKWARD if self._backward() else FORWARD
+            cause = Found(kind, operator, place, looks, outputs, module, number, phase, parameter)
         if cause is not None:
-            for each in bad:
+            for each in bad if outside is None else [*bad, outside]:
                 self._kept.append(each)
                 self.causes[storage(each)] = cause
+
+    def _name_of(self, tensor: Tensor, args: Any, kwargs: Any) -> str:
+        """The name of a tensor from outside."""
+        number = [each is tensor for each in tensors((args, kwargs))].index(True)
+        name = f"tensor {number} of the operation, which no operation in the watch made"
+        return self.inputs.get(storage(tensor), name)
 
     def _kind(
         self,

@@ -58,13 +58,14 @@ class Replays:
         gradient."""
         if not calls:
             return None, None, notes.UNSEEN
-        note = notes.LOSS
+        note, good, bad = None, False, False
         for call in reversed(calls):
-            call.grads = {n: kept for n, kept in call.grads.items() if finite(kept)}
-            if not call.grads:
+            kept = {number: grad for number, grad in call.grads.items() if finite(grad)}
+            bad = bad or len(kept) < len(call.grads)
+            call.grads = kept
+            if not kept:
                 continue
-            if note == notes.LOSS:
-                note = notes.NOT_FOUND
+            good = True
             if call.inputs_changed():
                 note = notes.CHANGED
                 continue
@@ -81,4 +82,5 @@ class Replays:
                 self.running = None
             if found is not None:
                 return call, found, None
-        return None, None, note
+        from_outside = bad or not good
+        return None, None, note or (notes.LOSS if from_outside else notes.NOT_FOUND)

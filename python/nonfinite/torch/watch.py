@@ -18,10 +18,15 @@ from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, look, tensors, version
 from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
-from nonfinite.torch.replay import Call
+from nonfinite.torch.replay import Call, Running
 from nonfinite.torch.replays import Replays
 from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValueError
 from nonfinite.torch.waiting import Waiting, carrier
+
+
+def in_backward() -> bool:
+    """Whether this thread runs a backward pass."""
+    return torch._C._current_autograd_node() is not None
 
 
 class Watch:
@@ -57,6 +62,7 @@ class Watch:
         self._backward, self._operations = backward, operations
         self._exits = contextlib.ExitStack()
         self._mode: Operations | None = None
+        self._running = Running(None)
         self._stack: list[Call] = []
         self._calls: list[Call] = []
         self._replays = Replays(model)
@@ -99,8 +105,8 @@ class Watch:
                     self._exits.callback(handle.remove)
         if self._operations:
             self._exits.enter_context(torch.autograd.set_detect_anomaly(True, False))
-            in_backward = torch._C._current_autograd_node
-            self._mode = Operations(named(self._model), self._module, lambda: bool(in_backward()))
+            names, where = named(self._model), self._running.module
+            self._mode = Operations(names, where, in_backward, whole=True)
             self._exits.enter_context(self._mode)
         return self
 
@@ -116,9 +122,6 @@ class Watch:
         if kind is None:
             self._called.warn()
 
-    def _module(self) -> nn.Module:
-        return self._stack[-1].module if self._stack else self._model
-
     # Forward.
 
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
@@ -129,7 +132,7 @@ class Watch:
             return
         self._called.add(module)
         parent = self._stack[-1] if self._stack else None
-        if parent is None and torch._C._current_autograd_node() is None:
+        if parent is None and not in_backward():
             self._begin(module)
         call = Call(
             module,
@@ -143,6 +146,10 @@ class Watch:
             replay.autocasts(self._devices) if parent is None else [],
         )
         self._stack.append(call)
+        if self._mode is not None:
+            self._running.enter(module)
+            if parent is None:
+                self._mode.inputs = replay.names_of(call)
         if self._backward and torch.is_grad_enabled():
             self._calls.append(call)
 
@@ -168,6 +175,8 @@ class Watch:
             else:
                 call.release()
         self._calls = kept
+        if not kept:
+            self._running.forget()
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
@@ -176,6 +185,10 @@ class Watch:
             self._replays.running.leave(output)
             return
         call = self._stack.pop()
+        if self._mode is not None:
+            self._running.leave(output)
+            if not self._stack:
+                self._mode.inputs = {}
         if output is not None and self._found_in != self.steps:
             self._look(call, output)
         if call.parent is not None and not self._later.asked:
@@ -307,10 +320,12 @@ class Watch:
             at, found, note = self._replays.backward(self._calls)
             if found is None and call is not None and call.released:
                 note = notes.RELEASED
+        outside = note == notes.LOSS
         if scale is not None:
             note = "; ".join(filter(None, (note, notes.scaled(scale, self.overflows))))
-        title = f"gradient of {name}" if name else f"gradient of output {number}"
-        self._report(BACKWARD, at or call, found, (look(title, grad),), note)
+        path = f"model.{call.path}" if call and call.path else "model"
+        title = f"gradient of {name}" if name else f"gradient of output {number} of {path}"
+        self._report(BACKWARD, at or call, found, (look(title, grad),), note, outside)
         return True
 
     def _end_of_backward(self) -> None:
@@ -326,24 +341,35 @@ class Watch:
         for call in self._calls:
             call.release()
         self._calls.clear()
+        self._running.forget()
 
     # Both.
 
     def _report(
-        self, phase: str, call: Call | None, found: Found | None, outputs: Any, note: str | None
+        self,
+        phase: str,
+        call: Call | None,
+        found: Found | None,
+        outputs: Any,
+        note: str | None,
+        outside: bool = False,
     ) -> None:
-        module = found.module if found else call.module if call else self._model
-        place = found.place if found else None
-        if place is None:
-            place = call.place if call else None
+        """Makes a finding. `outside`: the bad gradient came from outside of the model."""
+        module: nn.Module | None = call.module if call else self._model
+        place = call.place if call else None
+        if outside:
+            # The line that calls backward: no other one is known.
+            module, place = None, frames.caller()
+        elif found is not None:
+            module, phase, place = found.module, found.phase, found.place or place
         if place is None and phase == FORWARD:
             place = frames.caller()
         distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
         finding = Finding(
             kind=found.kind if found else UNKNOWN,
             phase=phase,
-            module=self._paths.get(module, "?"),
-            module_type=type(module).__name__,
+            module=None if module is None else self._paths.get(module, "?"),
+            module_type="" if module is None else type(module).__name__,
             operator=found.operator if found else None,
             file=place[0] if place else None,
             line=place[1] if place else None,
