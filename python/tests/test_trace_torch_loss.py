@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch_faults import INF, NAN, line_of
+from torch_faults import INF, NAN, SOURCE, Regression, diverged, line_of, train
 
 from nonfinite.torch import BadValueError, watch
 
@@ -172,3 +172,37 @@ def test_a_bad_input_with_operations():
     finding = error.value.finding
     assert (finding.kind, finding.parameter) == ("entry", "input 0 of the model")
     assert (finding.module, finding.step) == ("0", 1)
+
+
+# The rate, and what overflows first: a product of forward, one of backward, or the new weights.
+RATES = [
+    (1e6, 2, "origin", "forward", "layers.2", "aten.addmm.default", None),
+    (10, 5, "origin", "backward", "layers.2", "aten.mm.default in AddmmBackward0", None),
+    (1e12, 2, "entry", "forward", "layers.0", "aten.addmm.default", "layers.0.bias"),
+]
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("rate,step,kind,phase,module,operator,parameter", RATES)
+def test_exploding_learning_rate(rate, step, kind, phase, module, operator, parameter, options):
+    torch.manual_seed(2)
+    model, x = Regression(), torch.randn(16, 4)
+    with pytest.raises(BadValueError) as error, watch(model, **options):
+        train(model, x, rate, 100)
+    finding, line = error.value.finding, "learning rate"
+    if "operations" in options and parameter:
+        # It saw what made the weights bad.
+        kind, module, operator, parameter = "origin", None, "aten.add_.Tensor", None
+        line = "optimizer"
+    assert finding.step == step, str(finding)
+    assert (finding.kind, finding.phase, finding.module) == (kind, phase, module), str(finding)
+    assert (finding.operator, finding.parameter) == (operator, parameter)
+    assert (finding.file, finding.line) == (str(SOURCE), line_of(line))
+
+
+def test_the_step_after_training_diverged():
+    model, x = diverged()
+    assert all(each.isfinite().all() for each in model.parameters())
+    with pytest.raises(BadValueError) as error, watch(model):
+        model(x)
+    assert error.value.finding.line == line_of("learning rate")

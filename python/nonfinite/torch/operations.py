@@ -168,7 +168,9 @@ class Operations(TorchDispatchMode):
         """The kind, and the name of a bad parameter. None: explained or intended."""
         for tensor, found in inputs:
             name = self._named.get(storage(tensor))
-            if name is not None and not found.only_minus_inf:
+            # The mode may have seen what made the parameter bad, as a step of the optimizer.
+            known = storage(tensor) in self.causes
+            if name is not None and not known and not found.only_minus_inf:
                 return ENTRY, name
         nan = any(each.nan for each in outputs)
         if inputs:

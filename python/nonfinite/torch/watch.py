@@ -142,7 +142,7 @@ class Watch:
             kwargs,
             torch.get_rng_state(),
             [version(each) for each in tensors((args, kwargs))],
-            frames.caller() if self._backward else None,
+            frames.caller() if self._backward or self._once_a_step else None,
             replay.autocasts(self._devices) if parent is None else [],
         )
         self._stack.append(call)
