@@ -105,6 +105,34 @@ def test_backward_of_a_compiled_model():
     assert "saw no call" in found.first.note
 
 
+class CallsCompiled(nn.Module):
+    """A compiled function of more operations than Dynamo compiles one frame for."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.function = nn.Linear(4, 4), compiled(self.many)
+
+    def many(self, x):
+        x = (x.sin().cos().tan().exp() + 1).neg().abs() * 2 - 1
+        return x.sqrt().sigmoid() - (x * 0).log()
+
+    def forward(self, x):
+        return self.function(self.layer(x))
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_a_replay_of_a_compiled_function_compiles_nothing(options):
+    torch._dynamo.reset()
+    model = CallsCompiled()
+    model(X)
+    frames = torch._dynamo.utils.counters["frames"]
+    before = dict(frames)
+    with watch(model, on_bad="record", **options) as found:
+        model(X)
+    assert found.first.operator == "aten.log.default"
+    assert dict(frames) == before and before["total"] > 0
+
+
 @pytest.fixture
 def mesh(tmp_path):
     torch.distributed.init_process_group("gloo", f"file://{tmp_path}/s", rank=0, world_size=1)

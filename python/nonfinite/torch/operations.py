@@ -66,6 +66,10 @@ class Operations(TorchDispatchMode):
         self._found = 0
         # Storage of bad tensors. While the tensors are kept, no other tensor gets their address.
         self._kept: list[Tensor] = []
+        if "torch._dynamo" in sys.modules:
+            # In a model that calls a compiled function Dynamo would compile the frame of
+            # `__torch_dispatch__` for each of 8 operations: seconds, and a warning.
+            torch._dynamo.eval_frame.skip_code(Operations.__torch_dispatch__.__code__)
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
