@@ -1,6 +1,7 @@
 """Tests of `nonfinite.trace_onnx`."""
 
 import json
+import sys
 from pathlib import Path
 
 import ml_dtypes
@@ -259,6 +260,53 @@ def test_command(tmp_path, capsys):
         assert f"{wrong} is no .npz file" in capsys.readouterr().err
     assert main([str(tmp_path / "missing.onnx")]) == 2
     assert "missing.onnx" in capsys.readouterr().err
+
+
+def test_shapes_that_the_model_does_not_take():
+    x = value("x", T.FLOAT, ["batch", 3, None])
+    made = model_of([node("Log", "x", "y", "log")], inputs=[x])
+    assert trace_onnx(made, {"x": np.ones((2, 3, 1), np.float32)}).clean
+    for wrong in ((2, 2, 4), (3, 4)):
+        with pytest.raises(ValueError, match=r"shape .*; the model takes \[batch, 3, \?\]"):
+            trace_onnx(made, {"x": np.ones(wrong, np.float32)})
+    with pytest.raises(ValueError, match=r"shape \[1, 3\]; the model takes \[batch, 3, \?\]"):
+        trace_onnx(made, shapes={"x": [1, 3]})
+    with pytest.raises(ValueError, match="dimension batch is -2, and must not be negative"):
+        trace_onnx(made, dims={"batch": -2})
+    with pytest.raises(ValueError, match="shape of x .* has a negative size"):
+        trace_onnx(made, shapes={"x": [1, 3, -1]})
+    assert "input x has no elements" in trace_onnx(made, dims={"batch": 0}).notes
+    with pytest.raises(ValueError, match=r"of the model; .* given are \['images'\]"):
+        trace_onnx(made, {"images": f32(1)})
+
+
+def test_a_model_that_needs_no_look_says_so():
+    made = model_of([node("Relu", "x", "y", "relu")])
+    report = trace_onnx(made, {"x": f32(1)})
+    assert report.clean and report.sinks == 0
+    assert "no node of the model can make a NaN or an infinity" in str(report)
+
+
+def test_files_that_are_no_models(tmp_path, capsys):
+    for name, data in (("text.onnx", b"no model"), ("empty.onnx", b"")):
+        path = tmp_path / name
+        path.write_bytes(data)
+        assert main([str(path)]) == 2
+        assert f"{path} is no ONNX model" in capsys.readouterr().err
+    model, arrays = tmp_path / "m.onnx", tmp_path / "objects.npz"
+    onnx.save(log_of_negative().model, str(model))
+    np.savez(arrays, x=np.array([{}], object))
+    assert main([str(model), "--input", str(arrays)]) == 2
+    assert f"{arrays} has an array that is not of numbers" in capsys.readouterr().err
+
+
+def test_the_command_names_packages_that_are_missing(capsys, monkeypatch):
+    for name in [each for each in sys.modules if each.startswith("nonfinite.trace.")]:
+        if name != "nonfinite.trace.command":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert main(["m.onnx", "--input", "x.npz"]) == 2
+    assert "pip install onnx onnxruntime" in capsys.readouterr().err
 
 
 def test_a_clean_model_needs_fewer_sinks():

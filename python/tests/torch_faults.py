@@ -246,6 +246,32 @@ class Branches(nn.Module):
         return self.two(x) + (x * 0).sqrt()  # fault: branch backward
 
 
+class Regression(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+
+    def forward(self, x):
+        return self.layers(x)  # fault: learning rate
+
+
+def train(model, x, rate, steps):
+    """Gradient descent of the squared outputs."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()  # fault: optimizer
+
+
+def diverged():
+    """The state before the step that overflows: the weights are about 1e21."""
+    torch.manual_seed(0)
+    model, x = Regression(), torch.randn(16, 4)
+    train(model, x, 1e6, 2)
+    return model, x
+
+
 TOKENS = torch.tensor([1, 2])
 ONES = torch.ones(1, 3, 4)
 SUSPECTS = [
@@ -314,6 +340,8 @@ def faults():
         Fault(name, in_block(block), kind, module, operator, line=line_of(name))
         for name, block, module, operator, kind in FAULTS
     ]
+    found.append(Fault("learning rate", diverged, "origin", "layers.2", "aten.addmm.default",
+                       line=line_of("learning rate")))
     found += [
         Fault(name, make, "entry", module, operator, parameter=parameter)
         for name, make, module, operator, parameter in ENTRIES

@@ -10,6 +10,7 @@ from types import FrameType
 import torch
 
 _OURS = os.path.dirname(os.path.abspath(__file__))
+_REPLAY = os.path.join(_OURS, "replay.py")
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__))
 
 Place = tuple[str, int]
@@ -22,9 +23,15 @@ def is_users(file: str) -> bool:
 
 
 def caller() -> Place | None:
-    """The innermost line of the user's code on the stack."""
+    """The innermost line of the user's code on the stack.
+
+    None if the stack leads to a replay first: the lines behind that are those of the program when
+    the replay began, which may be after the call.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
+        if frame.f_code.co_filename == _REPLAY:
+            return None
         if is_users(frame.f_code.co_filename):
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from nonfinite._native import all_finite
+from nonfinite.torch.refuse import refuse_distributed
 from nonfinite.trace.report import Look
 
 # How deep structures of structures are walked.
@@ -74,7 +75,8 @@ def in_transform() -> bool:
 
 def values(tensor: Tensor) -> Tensor:
     """A dense tensor with the numbers of a tensor, without gradient: the values of a sparse tensor,
-    and all elements of a nested one."""
+    and all elements of a nested one. Raises UnsupportedError for a DTensor."""
+    refuse_distributed("an input or output of a module", tensor)
     tensor, layout = tensor.detach(), tensor.layout
     if layout is torch.strided and not tensor.is_nested:
         return tensor

@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from nonfinite.torch import frames
 from nonfinite.torch.look import finite, look, tensors
+from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.trace.report import ENTRY, NAN_FROM_INF, ORIGIN, Look
 
 
@@ -27,8 +28,10 @@ class Found:
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
     module: Any
+    """The module that ran. None outside of the model."""
     number: int
     """How many were found before."""
+    phase: str
     parameter: str | None = None
 
 
@@ -40,13 +43,22 @@ class Operations(TorchDispatchMode):
     `causes` has the operations that are left, by the storage of the tensors that they made bad.
 
     `named` gives names to parameters and buffers. `where` says which module is running, and
-    `backward` whether the operation belongs to a backward pass.
+    `backward` whether the operation belongs to a backward pass. `whole`: the mode sees the whole
+    program, and not the replay of a call. A tensor with a NaN that no operation made comes from
+    outside then, as the targets of a loss do, and the first operation that reads it is an entry.
     """
 
     def __init__(
-        self, named: Mapping[int, str], where: Callable[[], Any], backward: Callable[[], bool]
+        self,
+        named: Mapping[int, str],
+        where: Callable[[], Any],
+        backward: Callable[[], bool],
+        whole: bool = False,
     ) -> None:
         super().__init__()
+        self._whole = whole
+        self.inputs: dict[int, str] = {}
+        """Names of the inputs of the model, while it is called."""
         self._named = named
         self._where = where
         self._backward = backward
@@ -54,6 +66,10 @@ class Operations(TorchDispatchMode):
         self._found = 0
         # Storage of bad tensors. While the tensors are kept, no other tensor gets their address.
         self._kept: list[Tensor] = []
+        if "torch._dynamo" in sys.modules:
+            # In a model that calls a compiled function Dynamo would compile the frame of
+            # `__torch_dispatch__` for each of 8 operations: seconds, and a warning.
+            torch._dynamo.eval_frame.skip_code(Operations.__torch_dispatch__.__code__)
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -77,7 +93,7 @@ class Operations(TorchDispatchMode):
         """Runs an operation, and looks at its outputs."""
         mutable = func._schema.is_mutable
         before = self._bad_inputs(func, args, kwargs) if mutable else None
-        looks_before = self._looks(args, kwargs) if before is not None and not before else None
+        looks_before = self._looks(func, args, kwargs) if before == [] else None
         result = func(*args, **kwargs)
         if func.is_view:
             return result
@@ -92,12 +108,14 @@ class Operations(TorchDispatchMode):
     def _bad_inputs(self, func: Any, args: Any, kwargs: Any) -> list[tuple[Tensor, Look]]:
         """The bad tensors that the operation reads. `out=` and what `fill_` or `copy_` overwrite
         are not read."""
+        args, kwargs = without_statistics(func, args, kwargs)
         overwrites = func._schema.name in _OVERWRITES
         read = {key: value for key, value in kwargs.items() if key != "out"}
         found = tensors((args[1:] if overwrites else args, read))
         return [(each, look("input", each)) for each in found if not finite(each)]
 
-    def _looks(self, args: Any, kwargs: Any) -> tuple[Look, ...]:
+    def _looks(self, func: Any, args: Any, kwargs: Any) -> tuple[Look, ...]:
+        args, kwargs = without_statistics(func, args, kwargs)
         found = [each for each in tensors((args, kwargs)) if each.is_floating_point()]
         names = [self._named.get(storage(each), f"{n}") for n, each in enumerate(found)]
         return tuple(map(look, names, found))
@@ -115,6 +133,11 @@ class Operations(TorchDispatchMode):
         kind, parameter = self._kind(func, args, kwargs, outputs, inputs)
         cause = next((self.causes[key] for each, _ in inputs
                       if (key := storage(each)) in self.causes), None)
+        outside = None
+        if kind is None and cause is None and self._whole:
+            outside = next((each for each, found in inputs if found.nan), None)
+            if outside is not None:
+                kind, parameter = ENTRY, self._name_of(outside, args, kwargs)
         if kind is not None and (cause is None or kind != NAN_FROM_INF):
             operator, place = str(func), frames.caller()
             node = torch._C._current_autograd_node() if self._backward() else None
@@ -122,14 +145,21 @@ class Operations(TorchDispatchMode):
                 operator += f" in {node.name()}"
                 metadata: Any = node.metadata
                 place = frames.of_traceback(metadata.get("traceback_", []))
-            looks = self._looks(args, kwargs) if looks_before is None else looks_before
+            looks = self._looks(func, args, kwargs) if looks_before is None else looks_before
             module, number = self._where(), self._found
             self._found += 1
-            cause = Found(kind, operator, place, looks, outputs, module, number, parameter)
+            phase = BACKWARD if self._backward() else FORWARD
+            cause = Found(kind, operator, place, looks, outputs, module, number, phase, parameter)
         if cause is not None:
-            for each in bad:
+            for each in bad if outside is None else [*bad, outside]:
                 self._kept.append(each)
                 self.causes[storage(each)] = cause
+
+    def _name_of(self, tensor: Tensor, args: Any, kwargs: Any) -> str:
+        """The name of a tensor from outside."""
+        number = [each is tensor for each in tensors((args, kwargs))].index(True)
+        name = f"tensor {number} of the operation, which no operation in the watch made"
+        return self.inputs.get(storage(tensor), name)
 
     def _kind(
         self,
@@ -142,7 +172,9 @@ class Operations(TorchDispatchMode):
         """The kind, and the name of a bad parameter. None: explained or intended."""
         for tensor, found in inputs:
             name = self._named.get(storage(tensor))
-            if name is not None and not found.only_minus_inf:
+            # The mode may have seen what made the parameter bad, as a step of the optimizer.
+            known = storage(tensor) in self.causes
+            if name is not None and not known and not found.only_minus_inf:
                 return ENTRY, name
         nan = any(each.nan for each in outputs)
         if inputs:
@@ -165,6 +197,24 @@ class Operations(TorchDispatchMode):
 
 
 _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
+
+
+_RUNNING = ("running_mean", "running_var")
+
+
+def without_statistics(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments without the running statistics of a batch normalisation that trains. These are
+    written and not read: a NaN in the batch is in them, too, when the operation has run, and when
+    the call runs again. The schemas of some of the operations do not say that."""
+    names = [each.name for each in func._schema.arguments]
+    if _RUNNING[0] not in names:
+        return args, kwargs
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    reads = func._schema.name.endswith(("no_training", "no_update"))
+    if not given.get("training", given.get("train", not reads)):
+        return args, kwargs
+    kept = [None if name in _RUNNING else each for name, each in zip(names, args, strict=False)]
+    return tuple(kept), {name: each for name, each in kwargs.items() if name not in _RUNNING}
 
 
 def _numbers(value: Any) -> list[float]:

@@ -1,11 +1,22 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """What a watch does not cover."""
 
-from torch import nn
+from torch import Tensor, nn
 
 
 class UnsupportedError(TypeError):
     """The model is of a kind that a watch does not cover."""
+
+
+def is_compiled(module: nn.Module) -> bool:
+    """Whether torch.compile made the module, or module.compile() changed it."""
+    kind = type(module).__name__
+    return kind == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def compiled(model: nn.Module) -> str | None:
+    """The path of the first module in the model that is compiled."""
+    return next((path for path, each in model.named_modules() if is_compiled(each)), None)
 
 
 def refuse(model: nn.Module) -> None:
@@ -18,9 +29,8 @@ def refuse(model: nn.Module) -> None:
     if isinstance(model, torch.jit.ScriptModule):
         raise UnsupportedError("watch does not cover torch.jit: watch the model of Python")
     for path, module in model.named_modules():
-        kind = type(module).__name__
         where = f"module {path or 'model'}"
-        if kind == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None:
+        if is_compiled(module):
             raise UnsupportedError(
                 f"{where} is compiled by torch.compile: hooks would break its graph into parts. "
                 "Watch the model before it is compiled"
@@ -31,7 +41,17 @@ def refuse(model: nn.Module) -> None:
                 f"{where} is sharded by FSDP: a replay would gather parameters on one rank only"
             )
     for name, parameter in model.named_parameters():
-        if any(each.__name__ == "DTensor" for each in type(parameter).__mro__):
-            raise UnsupportedError(f"parameter {name} is a DTensor, which a watch does not cover")
+        refuse_distributed(f"parameter {name}", parameter)
         if parameter.is_meta:
             raise UnsupportedError(f"parameter {name} is on the device meta, and has no numbers")
+    for name, buffer in model.named_buffers():
+        refuse_distributed(f"buffer {name}", buffer)
+
+
+def refuse_distributed(name: str, tensor: Tensor) -> None:
+    """Raises UnsupportedError for a DTensor, by the name of the class: to import it takes long."""
+    if any(each.__name__ == "DTensor" for each in type(tensor).__mro__):
+        raise UnsupportedError(
+            f"{name} is a DTensor, which a watch does not cover: this rank has a part of the "
+            "numbers only, and a replay would wait for the other ranks"
+        )

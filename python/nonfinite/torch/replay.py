@@ -86,9 +86,10 @@ def autocasts(devices: Iterable[str]) -> list[tuple[str, torch.dtype, bool]]:
 
 
 class Running:
-    """The modules of a replay: which one runs, and whose nodes of autograd run in backward."""
+    """Which module runs, and whose nodes of autograd run in backward. `root`: what runs where no
+    module does: in a replay, the module of the call. None: code outside of the model."""
 
-    def __init__(self, root: nn.Module) -> None:
+    def __init__(self, root: nn.Module | None) -> None:
         self._root = root
         self._open: list[tuple[nn.Module, int]] = []
         self._nodes: list[tuple[range, nn.Module]] = []
@@ -108,7 +109,11 @@ class Running:
                 if each.requires_grad:
                     each.register_hook(self.hook)
 
-    def module(self) -> nn.Module:
+    def forget(self) -> None:
+        """There will be no backward through the nodes made so far."""
+        self._nodes.clear()
+
+    def module(self) -> nn.Module | None:
         """The innermost module that runs, or that made the node that runs."""
         if self._open:
             return self._open[-1][0]
@@ -243,7 +248,10 @@ def backward(call: Call, named: dict[int, str], running: Running) -> Found | Non
 
 def names_of(call: Call) -> dict[int, str]:
     """Names for the inputs of the model itself, so that the first operation that reads a bad one
-    is an entry."""
-    if call.parent is not None:
-        return {}
-    return {storage(each): f"input {n} of the model" for n, each in enumerate(call.inputs())}
+    is an entry. An input that was changed in place since is not what the model got."""
+    outermost = call.outermost()
+    pairs = enumerate(zip(outermost.inputs(), outermost.versions, strict=True))
+    return {
+        storage(each): f"input {n} of the model" for n, (each, before) in pairs
+        if version(each) == before
+    }  # fmt: skip

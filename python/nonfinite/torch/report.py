@@ -19,14 +19,16 @@ class Finding:
     """"origin", "NaN from Inf", "entry", or "unknown" if the operation was not found again."""
     phase: str
     """"forward" or "backward"."""
-    module: str
-    """The path of the module in the model, as "layers.3.attention". "" is the model itself."""
+    module: str | None
+    """The path of the module in the model, as "layers.3.attention". "" is the model itself, and
+    None code outside of the model, such as the loss."""
     module_type: str
     operator: str | None
     """The operation of torch, as "aten.log.default". None if the kind is "unknown"."""
     file: str | None
     line: int | None
-    """The line of the user's code. In backward: the line of the forward operation."""
+    """The line of the user's code. In backward: the line of the forward operation, or the line that
+    called backward if the bad gradient came from outside of the model."""
     code: str | None
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
@@ -35,7 +37,7 @@ class Finding:
     rank: int | None
     """The rank of the process, if torch.distributed runs."""
     parameter: str | None = None
-    """The bad parameter or buffer that an entry reads."""
+    """The bad parameter, buffer or input that an entry reads."""
     note: str | None = None
 
     @property
@@ -50,15 +52,16 @@ class Finding:
 
     def __str__(self) -> str:
         path = f"model.{self.module}" if self.module else "model"
+        where = "outside of the model" if self.module is None else f"in {path} ({self.module_type})"
         rank = "" if self.rank is None else f", rank {self.rank}"
-        head = f"{self.kind} in {self.phase}: {self.operator or 'some operation'} in {path} "
-        lines = [f"{head}({self.module_type}), step {self.step}{rank}"]
+        head = f"{self.kind} in {self.phase}: {self.operator or 'some operation'} {where}"
+        lines = [f"{head}, step {self.step}{rank}"]
         if self.kind in WORDS:
             lines.append(f"  {WORDS[self.kind]}")
         if self.file is not None:
             lines.append(f"  {self.file}:{self.line}: {self.code or ''}".rstrip())
         if self.parameter is not None:
-            lines.append(f"  bad parameter or buffer: {self.parameter}")
+            lines.append(f"  reads bad {self.parameter}")
         lines += [f"  input {each}" for each in self.inputs]
         # Their names begin with "output" or "gradient".
         lines += [f"  {each}" for each in self.outputs]

@@ -12,15 +12,21 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch import frames, notes, replay
-from nonfinite.torch.hooked import gets_hooks, inside_parallel, owns, waits_for_others
+from nonfinite.torch.called import Called
+from nonfinite.torch.hooked import gets_hooks, inside_parallel, owns
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, look, tensors, version
 from nonfinite.torch.operations import Found, Operations, named
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call, Running
+from nonfinite.torch.replays import Replays
 from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValueError
 from nonfinite.torch.waiting import Waiting, carrier
-from nonfinite.trace.report import Look
+
+
+def in_backward() -> bool:
+    """Whether this thread runs a backward pass."""
+    return torch._C._current_autograd_node() is not None
 
 
 class Watch:
@@ -56,14 +62,16 @@ class Watch:
         self._backward, self._operations = backward, operations
         self._exits = contextlib.ExitStack()
         self._mode: Operations | None = None
+        self._running = Running(None)
         self._stack: list[Call] = []
         self._calls: list[Call] = []
-        self._replay: Running | None = None
+        self._replays = Replays(model)
         self._found_in: int | None = None
         self._masks: set[nn.Module] = set()
         self._devices = {each.device.type for each in model.parameters()} | {"cpu"}
         self._paths: dict[nn.Module, str] = {}
         self._entered = False
+        self._called = Called(model, self._top)
         self._ending = False
         self._ended = True
         self._once_a_step = once_a_step
@@ -81,6 +89,7 @@ class Watch:
         if self._entered:
             raise RuntimeError("this watch is in use: make another one for an inner `with`")
         self._entered = True
+        self._called.clear()
         for path, module in self._model.named_modules():
             self._paths[module] = path
             if module is not self._top and not gets_hooks(module):
@@ -96,8 +105,8 @@ class Watch:
                     self._exits.callback(handle.remove)
         if self._operations:
             self._exits.enter_context(torch.autograd.set_detect_anomaly(True, False))
-            in_backward = torch._C._current_autograd_node
-            self._mode = Operations(named(self._model), self._module, lambda: bool(in_backward()))
+            names, where = named(self._model), self._running.module
+            self._mode = Operations(names, where, in_backward, whole=True)
             self._exits.enter_context(self._mode)
         return self
 
@@ -110,20 +119,20 @@ class Watch:
         self._exits.close()
         self._release()
         self._entered = False
-
-    def _module(self) -> nn.Module:
-        return self._stack[-1].module if self._stack else self._model
+        if kind is None:
+            self._called.warn()
 
     # Forward.
 
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
             return
-        if self._replay is not None:
-            self._replay.enter(module)
+        if self._replays.running is not None:
+            self._replays.running.enter(module)
             return
+        self._called.add(module)
         parent = self._stack[-1] if self._stack else None
-        if parent is None and torch._C._current_autograd_node() is None:
+        if parent is None and not in_backward():
             self._begin(module)
         call = Call(
             module,
@@ -133,10 +142,14 @@ class Watch:
             kwargs,
             torch.get_rng_state(),
             [version(each) for each in tensors((args, kwargs))],
-            frames.caller() if self._backward else None,
+            frames.caller() if self._backward or self._once_a_step else None,
             replay.autocasts(self._devices) if parent is None else [],
         )
         self._stack.append(call)
+        if self._mode is not None:
+            self._running.enter(module)
+            if parent is None:
+                self._mode.inputs = replay.names_of(call)
         if self._backward and torch.is_grad_enabled():
             self._calls.append(call)
 
@@ -162,14 +175,20 @@ class Watch:
             else:
                 call.release()
         self._calls = kept
+        if not kept:
+            self._running.forget()
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
             return
-        if self._replay is not None:
-            self._replay.leave(output)
+        if self._replays.running is not None:
+            self._replays.running.leave(output)
             return
         call = self._stack.pop()
+        if self._mode is not None:
+            self._running.leave(output)
+            if not self._stack:
+                self._mode.inputs = {}
         if output is not None and self._found_in != self.steps:
             self._look(call, output)
         if call.parent is not None and not self._later.asked:
@@ -221,7 +240,7 @@ class Watch:
         if self._mode is not None:
             found = self._mode.cause_of(output)
         else:
-            call, found, again, note = self._named(call)
+            call, found, again, note = self._replays.forward(call)
             outputs = outputs or again
         if found is None and note is None and all(each.only_minus_inf for each in outputs):
             # No operation made the -Inf of other numbers: a mask.
@@ -230,43 +249,11 @@ class Watch:
         self._report(FORWARD, call, found, outputs, note)
         return True
 
-    def _named(
-        self, call: Call
-    ) -> tuple[Call, Found | None, tuple[Look, ...], str | None]:
-        """Runs the call again. If the inputs were bad already, runs the caller again, which has not
-        ended yet, and so on."""
-        child = None
-        while True:
-            if call.inputs_changed():
-                return call, None, (), notes.CHANGED
-            if call.parent is None and call.inputs_bad():
-                child = None
-            found, outputs, note = self._again(call, child)
-            if found is not None or call.parent is None or not call.inputs_bad():
-                return call, found, outputs, note
-            child, call = call.module, call.parent
-
-    def _again(
-        self, call: Call, child: nn.Module | None
-    ) -> tuple[Found | None, tuple[Look, ...], str | None]:
-        """Runs a call again, to its end or until a child gets bad inputs."""
-        names = named(self._model)
-        running = self._replay = Running(call.module)
-        try:
-            if child is not None:
-                return replay.until_bad_input(call, child, names, running.module), (), None
-            found, again = replay.forward(call, names, running.module)
-        except Exception as error:
-            return None, (), f"the replay failed: {error}"
-        finally:
-            self._replay = None
-        return found, again, None if found or again else "the replay gave finite numbers"
-
     # Backward.
 
     def _gradient(self, call: Call, number: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            if self._replay is not None or self._found_in == self.steps:
+            if self._replays.running is not None or self._found_in == self.steps:
                 return
             if not self._ending:
                 self._ending = True
@@ -292,7 +279,7 @@ class Watch:
     def _parameter(self, name: str) -> Callable[[Tensor], None]:
         def hook(parameter: Tensor) -> None:
             grad = parameter.grad
-            if self._replay is not None or self._found_in == self.steps or grad is None:
+            if self._replays.running is not None or self._found_in == self.steps or grad is None:
                 return
             bad = partial(self._bad_gradient, grad, None, 0, name, parameter)
             if self._is_later(grad):
@@ -317,8 +304,10 @@ class Watch:
         Returns True: the step is judged."""
         if self._found_in == self.steps:
             return True
+        scale = None
         if self._scaler is not None and self._scaler.is_enabled():
-            if self._scaler.get_scale() > 1:
+            scale = self._scaler.get_scale()
+            if scale > 1:
                 self.overflows += 1
                 self._found_in = self.steps
                 return True
@@ -328,40 +317,16 @@ class Watch:
         if self._mode is not None:
             found = self._mode.cause_of(grad)
         else:
-            at, found, note = self._named_in_backward()
+            at, found, note = self._replays.backward(self._calls)
             if found is None and call is not None and call.released:
                 note = notes.RELEASED
-        title = f"gradient of {name}" if name else f"gradient of output {number}"
-        self._report(BACKWARD, at or call, found, (look(title, grad),), note)
+        outside = note == notes.LOSS
+        if scale is not None:
+            note = "; ".join(filter(None, (note, notes.scaled(scale, self.overflows))))
+        path = f"model.{call.path}" if call and call.path else "model"
+        title = f"gradient of {name}" if name else f"gradient of output {number} of {path}"
+        self._report(BACKWARD, at or call, found, (look(title, grad),), note, outside)
         return True
-
-    def _named_in_backward(self) -> tuple[Call | None, Found | None, str | None]:
-        """Runs the outermost calls again, the last one first, as backward does, until one has a bad
-        gradient."""
-        note = notes.LOSS
-        for call in reversed(self._calls):
-            call.grads = {n: kept for n, kept in call.grads.items() if finite(kept)}
-            if not call.grads:
-                continue
-            if note == notes.LOSS:
-                note = notes.NOT_FOUND
-            if call.inputs_changed():
-                note = notes.CHANGED
-                continue
-            if waits_for_others(call.module):
-                note = notes.SYNCHRONISED
-                continue
-            running = self._replay = Running(call.module)
-            try:
-                found = replay.backward(call, named(self._model), running)
-            except Exception as error:
-                note = f"the replay failed: {error}"
-                continue
-            finally:
-                self._replay = None
-            if found is not None:
-                return call, found, None
-        return None, None, note
 
     def _end_of_backward(self) -> None:
         self._ending, self._ended = False, True
@@ -376,24 +341,35 @@ class Watch:
         for call in self._calls:
             call.release()
         self._calls.clear()
+        self._running.forget()
 
     # Both.
 
     def _report(
-        self, phase: str, call: Call | None, found: Found | None, outputs: Any, note: str | None
+        self,
+        phase: str,
+        call: Call | None,
+        found: Found | None,
+        outputs: Any,
+        note: str | None,
+        outside: bool = False,
     ) -> None:
-        module = found.module if found else call.module if call else self._model
-        place = found.place if found else None
-        if place is None:
-            place = call.place if call else None
+        """Makes a finding. `outside`: the bad gradient came from outside of the model."""
+        module: nn.Module | None = call.module if call else self._model
+        place = call.place if call else None
+        if outside:
+            # The line that calls backward: no other one is known.
+            module, place = None, frames.caller()
+        elif found is not None:
+            module, phase, place = found.module, found.phase, found.place or place
         if place is None and phase == FORWARD:
             place = frames.caller()
         distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
         finding = Finding(
             kind=found.kind if found else UNKNOWN,
             phase=phase,
-            module=self._paths.get(module, "?"),
-            module_type=type(module).__name__,
+            module=None if module is None else self._paths.get(module, "?"),
+            module_type="" if module is None else type(module).__name__,
             operator=found.operator if found else None,
             file=place[0] if place else None,
             line=place[1] if place else None,

@@ -40,8 +40,9 @@ def main(arguments: Sequence[str]) -> int:
     except ValueError:
         parser.error("--dim needs NAME=SIZE, --shape needs INPUT=SIZE,SIZE,...")
     try:
-        from nonfinite.trace.inputs import read
+        # First, as its error says which packages are missing.
         from nonfinite.trace.onnx import trace_onnx
+        from nonfinite.trace.inputs import read
 
         report = trace_onnx(
             options.model,

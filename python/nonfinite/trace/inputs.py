@@ -30,7 +30,7 @@ def wanted(graph: GraphProto) -> list[ValueInfoProto]:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file. Raises ValueError for other files and for pickled objects."""
+    """The arrays of an .npz file. Raises ValueError for other files and for arrays of objects."""
     try:
         file = np.load(path, allow_pickle=False)
     except (ValueError, EOFError):
@@ -38,7 +38,10 @@ def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     if not isinstance(file, np.lib.npyio.NpzFile):
         raise ValueError(f"{path} is no .npz file: write one with numpy.savez(path, name=array)")
     with file:
-        return {name: file[name] for name in file.files}
+        try:
+            return {name: file[name] for name in file.files}
+        except ValueError as error:
+            raise ValueError(f"{path} has an array that is not of numbers: {error}") from error
 
 
 def random(
@@ -53,6 +56,12 @@ def random(
     inputs. Raises ValueError for an input that is no tensor of numbers, and for a name in `dims` or
     `shapes` that the model does not have.
     """
+    for name, size in dims.items():
+        if size < 0:
+            raise ValueError(f"the size of dimension {name} is {size}, and must not be negative")
+    for name, sizes in shapes.items():
+        if any(size < 0 for size in sizes):
+            raise ValueError(f"the shape of {name} is {list(sizes)}, and has a negative size")
     found = wanted(graph)
     names = {value.name for value in found}
     if more := shapes.keys() - names:
@@ -109,7 +118,8 @@ def checked(graph: GraphProto, given: Mapping[str, Any]) -> dict[str, np.ndarray
     names = {value.name for value in wanted(graph)}
     known = {value.name for value in graph.input}
     if missing := names - given.keys():
-        raise ValueError(f"no array for the inputs {sorted(missing)} of the model")
+        there = f"; the arrays given are {sorted(given)}" if given else ""
+        raise ValueError(f"no array for the inputs {sorted(missing)} of the model{there}")
     if more := given.keys() - known:
         raise ValueError(f"the model has no inputs {sorted(more)}; it has {sorted(known)}")
     types = {value.name: value.type.tensor_type.elem_type for value in graph.input}
@@ -124,6 +134,25 @@ def _array(name: str, given: Any, element: Any) -> np.ndarray:
     if array.dtype not in ((dtype, BITS[element]) if element in BITS else (dtype,)):
         raise ValueError(f"input {name} has the dtype {array.dtype}; the model takes {dtype}")
     return array
+
+
+def fit(graph: GraphProto, arrays: Mapping[str, np.ndarray]) -> None:
+    """Raises ValueError for an array whose shape is not that of the input."""
+    for value in graph.input:
+        dims = value.type.tensor_type.shape.dim
+        if value.name not in arrays or not dims:
+            continue
+        given = arrays[value.name].shape
+        # Some exporters write 0 or -1 for an open dimension.
+        pairs = zip(dims, given, strict=False)
+        wrong = any(dim.dim_value > 0 and dim.dim_value != size for dim, size in pairs)
+        if wrong or len(dims) != len(given):
+            sizes = [str(dim.dim_value) if dim.dim_value > 0 else dim.dim_param or "?"
+                     for dim in dims]  # fmt: skip
+            raise ValueError(
+                f"input {value.name} has the shape {list(given)}; the model takes "
+                f"[{', '.join(sizes)}]"
+            )
 
 
 def feeds(graph: GraphProto, arrays: Mapping[str, np.ndarray]) -> dict[str, ort.OrtValue]:

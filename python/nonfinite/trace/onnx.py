@@ -25,6 +25,7 @@ try:
     import numpy as np
     import onnx
     import onnxruntime  # noqa: F401
+    from google.protobuf.message import DecodeError
     from onnx import ModelProto
 except ImportError as error:
     raise ImportError(
@@ -104,10 +105,25 @@ def trace_onnx(
             if dims or shapes:
                 raise ValueError("dims and shapes are for random inputs; the arrays have shapes")
             arrays = inputs_.checked(graph, inputs)
+        inputs_.fit(graph, arrays)
+        tracer.notes += [
+            f"input {name} has no elements" for name, array in arrays.items() if not array.size
+        ]
         report = tracer.trace(title, arrays, level, full)
     # Casts that the runtime inserts have the name of the node itself.
     first = report.first.node if report.first else None
     return dataclasses.replace(report, reached=tuple(n for n in report.reached if n != first))
+
+
+def load(path: Path) -> ModelProto:
+    """The model without its external weights. Raises ValueError for a file that is no model."""
+    try:
+        model = onnx.load(str(path), load_external_data=False)
+    except DecodeError as error:
+        raise ValueError(f"{path} is no ONNX model: {error}") from error
+    if not model.ir_version or not model.HasField("graph"):
+        raise ValueError(f"{path} is no ONNX model: it has no version or no graph")
+    return model
 
 
 class Run:
@@ -204,7 +220,7 @@ class Tracer:
     def __init__(self, path: Path, options: Options, allow: Sequence[str]) -> None:
         self.path, self.options = path, options
         self.notes: list[str] = []
-        self.model = onnx.load(str(path), load_external_data=False)
+        self.model = load(path)
         self.original = Graph(self.model)
         self.names = Names(self.original)
         self._allow = list(allow)
@@ -310,6 +326,8 @@ class Tracer:
             places, _ = run.judge.reached(first[0].place)
             labels = [self.names.label(run.graph, place) for place in places]
             reached = list(dict.fromkeys(labels))
+        if not run.prepared.keys:
+            self.notes.append("no node of the model can make a NaN or an infinity")
         if any(row.bad_calls for row in run.rows) and len(run.events) >= 1 << 14:
             self.notes.append("only the first 16384 bad calls of sinks were kept")
         return Report(

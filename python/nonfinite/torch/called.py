@@ -1,0 +1,49 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""Whether a watch saw calls of its model."""
+
+import warnings
+
+from torch import nn
+
+from nonfinite.torch.refuse import compiled
+
+_NOTHING = "the watch saw no call of the model, and looked at no output. "
+_PARTS = (
+    "the watch saw calls of modules in the model, but none of the model itself: what the model's "
+    "own methods compute was not looked at. "
+)
+_CALL = (
+    "Call model(x) inside of the `with`. Not seen are model.forward(x), calls within torch.func, "
+    "and calls of what torch.compile made of the model"
+)
+_COMPILED = (
+    "Module {} was compiled by torch.compile: watch the model before that, and call the model "
+    "that is not compiled"
+)
+
+
+class Called:
+    """Which calls a watch saw since it was entered."""
+
+    def __init__(self, model: nn.Module, top: nn.Module) -> None:
+        self._model, self._top = model, top
+        self._any = self._whole = False
+
+    def clear(self) -> None:
+        """The watch is entered."""
+        self._any = self._whole = False
+
+    def add(self, module: nn.Module) -> None:
+        """A module is called."""
+        self._any = True
+        self._whole = self._whole or module is self._top
+
+    def warn(self) -> None:
+        """The watch ends. Warns if the model itself was not called: to have no finding means little
+        then."""
+        if self._whole:
+            return
+        path = compiled(self._model)
+        why = _CALL if path is None else _COMPILED.format(path or "model")
+        # The user's line is the one behind `Watch.__exit__`.
+        warnings.warn((_PARTS if self._any else _NOTHING) + why, RuntimeWarning, stacklevel=3)

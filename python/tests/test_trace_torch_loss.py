@@ -1,0 +1,208 @@
+"""`nonfinite.torch.watch` where the data, the loss or the training is at fault."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch_faults import INF, NAN, SOURCE, Regression, diverged, line_of, train
+
+from nonfinite.torch import BadValueError, watch
+
+HERE = Path(__file__)
+MODES = [{}, {"operations": True}, {"once_a_step": True}]
+
+
+class Normed(nn.Module):
+    """Batch normalisation changes its buffers before the watch looks at the output."""
+
+    def __init__(self, norm):
+        super().__init__()
+        self.before, self.norm, self.after = nn.Linear(4, 4), norm, nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.after(self.norm(self.before(x)))
+
+
+NORMS = {
+    "batch norm": (lambda: nn.BatchNorm1d(4), (3, 4)),
+    "without affine": (lambda: nn.BatchNorm1d(4, affine=False), (3, 4)),
+    "cumulative": (lambda: nn.BatchNorm1d(4, momentum=None), (3, 4)),
+    "instance norm": (lambda: nn.InstanceNorm1d(4, track_running_stats=True), (3, 4, 4)),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"once_a_step": True}], ids=str)
+@pytest.mark.parametrize("value", [NAN, INF])
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("first", [False, True])
+def test_a_bad_input_of_a_model_with_running_statistics(norm, value, first, options):
+    """The input is at fault, not the buffers, which the bad batch has changed already."""
+    make, shape = NORMS[norm]
+    model = Normed(make())
+    if first:
+        model.before = nn.Identity()
+    x = torch.randn(shape)
+    x[1, 2] = value
+    with watch(model, on_bad="record", **options) as found:
+        for _ in range(2):
+            model(x)
+    assert not model.norm.running_mean.isfinite().all()
+    for each in found.findings:
+        assert (each.kind, each.parameter) == ("entry", "input 0 of the model"), str(each)
+        assert each.module == ("norm" if first else "before")
+    assert len(found.findings) == 2
+
+
+def test_bad_running_statistics():
+    """In eval mode batch normalisation reads the buffers."""
+    model = Normed(nn.BatchNorm1d(4)).eval()
+    model.norm.running_var[1] = NAN
+    with watch(model, on_bad="record") as found:
+        model(torch.randn(3, 4))
+    assert (found.first.kind, found.first.parameter) == ("entry", "norm.running_var")
+
+
+class Changing(nn.Module):
+    """The input of the model is good, and the model makes it bad before a module reads it."""
+
+    def __init__(self):
+        super().__init__()
+        self.softmax = nn.Softmax(-1)
+
+    def forward(self, x):
+        return self.softmax(x.div_(0))
+
+
+def test_an_infinity_in_the_input_that_a_module_inside_makes_nan():
+    x = torch.ones(3, 4)
+    with watch(Changing(), on_bad="record") as found:
+        found._model(x)
+    assert found.first.kind != "entry", str(found.first)
+    with watch(nn.Sequential(nn.Identity(), nn.Softmax(-1)), on_bad="record") as found:
+        found._model(torch.full((3, 4), INF))
+    assert (found.first.kind, found.first.parameter) == ("entry", "input 0 of the model")
+    assert (found.first.module, found.first.operator) == ("1", "aten._softmax.default")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("size,real", [(2e37, False), (1e39, True)])
+def test_an_overflow_that_does_not_end_with_the_scale(size, real, dtype):
+    """The scale falls from 64 to 1. Gradients of 2e37 are finite there, those of 1e39 are not."""
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0)
+    scaler = torch.amp.GradScaler("cpu", init_scale=64, growth_interval=1000)
+    with watch(model, on_bad="record", scaler=scaler) as found:
+        for _ in range(8):
+            optimizer.zero_grad()
+            with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
+                y = model(torch.full((4, 4), size / 1e10))
+            scaler.scale((y.float() * 2.5e9).sum()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    if not real:
+        assert found.findings == [] and 0 < found.overflows < 6
+        return
+    assert (found.overflows, found.first.step, scaler.get_scale()) == (6, 6, 0.25)
+    assert (found.first.phase, found.first.operator[:7]) == ("backward", "aten.mm")
+    assert "GradScaler's scale is 1, so scaling is not the cause" in found.first.note
+    assert "6 bad gradients before were counted as overflows" in str(found.first)
+
+
+MODELS = {
+    "ends with a carrier": lambda: nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4)),
+    "ends with another module": lambda: nn.Sequential(nn.Linear(4, 4), nn.GELU()),
+    "one module": lambda: nn.Linear(4, 4),
+}
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_nan_in_the_targets(make, options):
+    """No module is blamed. `operations=True` sees the loss, which reads the targets."""
+    targets = torch.zeros(3, 4)
+    targets[2, 1] = NAN
+    with watch(make(), on_bad="record", **options) as found:
+        y = found._model(torch.randn(3, 4))
+        loss = F.mse_loss(y, targets)  # fault: targets
+        loss.backward()  # fault: call of backward
+    [finding] = found.findings
+    assert (finding.module, finding.module_type) == (None, "")
+    assert finding.file == str(HERE)
+    if "operations" in options:
+        assert (finding.kind, finding.phase) == ("entry", "forward"), str(finding)
+        assert finding.operator == "aten.mse_loss.default"
+        assert finding.line == line_of("targets", HERE)
+        assert finding.parameter.startswith("tensor 1 of the operation")
+        assert "aten.mse_loss.default outside of the model, step 0" in str(finding)
+        return
+    assert (finding.kind, finding.phase, finding.operator) == ("unknown", "backward", None)
+    assert finding.line == line_of("call of backward", HERE)
+    assert "some operation outside of the model, step 0" in str(finding)
+    assert "targets" in finding.note and '"module": null' in finding.to_json()
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_one_of_two_outputs_has_a_bad_gradient_from_outside(options):
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.one(x), self.two(x)
+
+    with watch(Two(), on_bad="record", **options) as found:
+        one, two = found._model(torch.randn(3, 4))
+        loss = one.sum() + (two * 0).sqrt().sum()  # fault: second loss
+        loss.backward()
+    assert found.first.module is None, str(found.first)
+    if "operations" in options:
+        assert found.first.operator == "aten.div.Tensor in SqrtBackward0"
+        assert found.first.line == line_of("second loss", HERE)
+
+
+def test_a_bad_input_with_operations():
+    model = nn.Sequential(nn.Linear(4, 4), nn.GELU())
+    inputs = [torch.full((3, 4), value) for value in (1.0, NAN)]
+    with pytest.raises(BadValueError) as error, watch(model, operations=True):
+        for x in inputs:
+            model(x)
+    finding = error.value.finding
+    assert (finding.kind, finding.parameter) == ("entry", "input 0 of the model")
+    assert (finding.module, finding.step) == ("0", 1)
+
+
+# The rate, and what overflows first: a product of forward, one of backward, or the new weights.
+RATES = [
+    (1e6, 2, "origin", "forward", "layers.2", "aten.addmm.default", None),
+    (10, 5, "origin", "backward", "layers.2", "aten.mm.default in AddmmBackward0", None),
+    (1e12, 2, "entry", "forward", "layers.0", "aten.addmm.default", "layers.0.bias"),
+]
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("rate,step,kind,phase,module,operator,parameter", RATES)
+def test_exploding_learning_rate(rate, step, kind, phase, module, operator, parameter, options):
+    torch.manual_seed(2)
+    model, x = Regression(), torch.randn(16, 4)
+    with pytest.raises(BadValueError) as error, watch(model, **options):
+        train(model, x, rate, 100)
+    finding, line = error.value.finding, "learning rate"
+    if "operations" in options and parameter:
+        # It saw what made the weights bad.
+        kind, module, operator, parameter = "origin", None, "aten.add_.Tensor", None
+        line = "optimizer"
+    assert finding.step == step, str(finding)
+    assert (finding.kind, finding.phase, finding.module) == (kind, phase, module), str(finding)
+    assert (finding.operator, finding.parameter) == (operator, parameter)
+    assert (finding.file, finding.line) == (str(SOURCE), line_of(line))
+
+
+def test_the_step_after_training_diverged():
+    model, x = diverged()
+    assert all(each.isfinite().all() for each in model.parameters())
+    with pytest.raises(BadValueError) as error, watch(model):
+        model(x)
+    assert error.value.finding.line == line_of("learning rate")

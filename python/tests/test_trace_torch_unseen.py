@@ -1,0 +1,183 @@
+"""What `nonfinite.torch.watch` does not see, and says so."""
+
+import warnings
+
+import pytest
+import torch
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
+from torch_faults import Faulty, Logarithm
+
+from nonfinite.torch import UnsupportedError, watch
+
+X = torch.ones(3, 4)
+MODES = [{}, {"operations": True}, {"once_a_step": True}]
+NOTHING, PARTS = "saw no call of the model", "none of the model itself"
+
+
+def of_a_class():
+    return Faulty(Logarithm())
+
+
+def of_layers():
+    return nn.Sequential(nn.Linear(4, 4), Logarithm())
+
+
+def compiled(model):
+    return torch.compile(model, backend="eager")
+
+
+def never(model):
+    return lambda: None
+
+
+def by_forward(model):
+    return lambda: model.forward(X)
+
+
+def compiled_before(model):
+    """The graph was made before there were hooks."""
+    function = compiled(model)
+    function(X)
+    return lambda: function(X)
+
+
+def compiled_inside(model):
+    return lambda: compiled(model)(X)
+
+
+def compiled_in_place(model):
+    def call():
+        model.compile(backend="eager")
+        model(X)
+
+    return call
+
+
+@pytest.mark.parametrize("make", [of_a_class, of_layers, Logarithm])
+@pytest.mark.parametrize(
+    "how", [never, by_forward, compiled_before, compiled_inside, compiled_in_place]
+)
+def test_a_model_whose_calls_are_not_seen(make, how):
+    """Each call, except `never`, gives NaN."""
+    torch._dynamo.reset()
+    model = make()
+    call = how(model)
+    parts = how is by_forward and make is not Logarithm
+    with pytest.warns(RuntimeWarning, match=PARTS if parts else NOTHING) as caught:
+        with watch(model, on_bad="record") as found:
+            call()
+    [warning] = [each for each in caught if each.category is RuntimeWarning]
+    assert warning.filename == __file__
+    assert ("Module model was compiled" in str(warning.message)) == (how is compiled_in_place)
+    # The modules inside were looked at.
+    assert bool(found.findings) == parts
+
+
+def test_no_warning_without_need():
+    model = of_layers()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = watch(model, on_bad="record")
+        for _ in range(2):
+            with found:
+                model(X)
+        # The error of the program is the news.
+        with pytest.raises(KeyError), found:
+            raise KeyError
+    # Each `with` by itself.
+    with pytest.warns(RuntimeWarning, match=NOTHING), found:
+        pass
+
+
+def test_backward_of_a_compiled_model():
+    """Hooks of parameters run, and there is no call to run again."""
+    torch._dynamo.reset()
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+    with torch.no_grad():
+        model[1].weight.fill_(1e30)
+    with pytest.warns(RuntimeWarning, match=NOTHING), watch(model, on_bad="record") as found:
+        (compiled(model)(X) * 1e20).sum().backward()
+    assert (found.first.phase, found.first.operator) == ("backward", None)
+    assert "saw no call" in found.first.note
+
+
+class CallsCompiled(nn.Module):
+    """A compiled function of more operations than Dynamo compiles one frame for."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.function = nn.Linear(4, 4), compiled(self.many)
+
+    def many(self, x):
+        x = (x.sin().cos().tan().exp() + 1).neg().abs() * 2 - 1
+        return x.sqrt().sigmoid() - (x * 0).log()
+
+    def forward(self, x):
+        return self.function(self.layer(x))
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_a_replay_of_a_compiled_function_compiles_nothing(options):
+    torch._dynamo.reset()
+    model = CallsCompiled()
+    model(X)
+    frames = torch._dynamo.utils.counters["frames"]
+    before = dict(frames)
+    with watch(model, on_bad="record", **options) as found:
+        model(X)
+    assert found.first.operator == "aten.log.default"
+    assert dict(frames) == before and before["total"] > 0
+
+
+@pytest.fixture
+def mesh(tmp_path):
+    torch.distributed.init_process_group("gloo", f"file://{tmp_path}/s", rank=0, world_size=1)
+    yield init_device_mesh("cpu", (1,))
+    torch.distributed.destroy_process_group()
+
+
+class WithBuffer(nn.Module):
+    def __init__(self, buffer):
+        super().__init__()
+        self.register_buffer("factors", buffer)
+
+    def forward(self, x):
+        return x * self.factors
+
+
+def test_real_dtensors_are_refused(mesh):
+    distributed = distribute_tensor(torch.ones(4), mesh, [Replicate()])
+    with pytest.raises(UnsupportedError, match="buffer factors is a DTensor"):
+        watch(WithBuffer(distributed))
+    model = nn.Linear(4, 4)
+    parallelize_module(model, mesh, ColwiseParallel())
+    with pytest.raises(UnsupportedError, match="parameter weight is a DTensor"):
+        watch(model)
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_real_dtensors_as_activations_are_refused(mesh, options):
+    """The model has none; the program passes one in."""
+    x = distribute_tensor(torch.ones(3, 4), mesh, [Shard(0)])
+    model = nn.Sequential(nn.Softmax(-1), nn.LogSoftmax(-1))
+    with pytest.raises(UnsupportedError, match="output of a module is a DTensor"):
+        with watch(model, **options):
+            model(x)
+
+
+@pytest.mark.filterwarnings("ignore:FSDP is switching")
+def test_real_fsdp_is_refused(mesh):
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+    fully_shard(model[1], mesh=mesh)
+    with pytest.raises(UnsupportedError, match="module 1 is sharded by FSDP"):
+        watch(model)
+    fully_shard(model, mesh=mesh)
+    with pytest.raises(UnsupportedError, match="module model is sharded by FSDP"):
+        watch(model)
+    old = FullyShardedDataParallel(nn.Linear(4, 4), device_id=torch.device("cpu"))
+    with pytest.raises(UnsupportedError, match="module model is sharded by FSDP"):
+        watch(old)
