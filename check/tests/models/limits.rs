@@ -35,16 +35,21 @@ fn filler(length: usize, of: impl Fn(usize) -> Vec<u8>) -> usize {
 /// The names of lists within lists: 64 bytes for each byte of the pickle, and 128 KiB.
 #[test]
 fn names_within_a_pickle() {
+    const MIN: usize = 128 << 10;
     let lists = 400;
-    let key = "k".repeat(1000);
     // The name of the list of lists, and of each list in it.
-    let names = key.len() + (0..lists).map(|i| format!("{key}.{i}").len()).sum::<usize>();
+    let key = |length| "k".repeat(length);
+    let names = |length| {
+        length + (0..lists).map(|i| format!("{}.{i}", key(length)).len()).sum::<usize>() - MIN
+    };
+    let length = (1000..).find(|&length| names(length).is_multiple_of(64)).expect("a length");
+    let (key, names) = (key(length), names(length));
     let pickle = |filler: usize| {
         let items = [b"](", &b"]".repeat(lists)[..], b"e"].concat();
         let filler = [text(&"f".repeat(filler)), b"0".to_vec()].concat();
         [b"\x80\x02", &filler[..], b"}", &text(&key), &items, b"s."].concat()
     };
-    let filler = filler((names - (128 << 10)).div_ceil(64), pickle);
+    let filler = filler(names / 64, pickle);
     for (filler, expected) in [(filler, true), (filler - 1, false)] {
         let file = archive(&pickle(filler), &[]);
         assert_eq!(is_read(&file, FileFormat::PYTORCH, "names and shapes"), expected, "{filler}");
@@ -189,6 +194,16 @@ fn sharing_of_external_data() {
     }
 }
 
+/// A model has at most 2^20 tensors.
+#[test]
+fn tensors_of_a_model() {
+    for (tensors, expected) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        let file = model(&[bytes(5, &[]).repeat(tensors)]);
+        let message = "more than 1048576 tensors";
+        assert_eq!(is_read(&file, FileFormat::ONNX, message), expected, "{tensors}");
+    }
+}
+
 /// The walk over fields of no tensor calls itself for each of 256 levels.
 #[test]
 fn depth_of_messages() {
@@ -201,7 +216,7 @@ fn depth_of_messages() {
     for (sequences, levels, expected) in [(126, 1, true), (126, 2, false), (127, 1, false)] {
         let tensor = match levels {
             1 => bytes(1, &number(1, 1)),
-            _ => bytes(1, &[number(1, 1), bytes(2, &bytes(1, &number(1, 1)))].concat()),
+            _ => bytes(1, &[number(1, 1), bytes(2, &number(9, 1))].concat()),
         };
         let report = check(&file(sequences, tensor), FileFormat::ONNX);
         assert_eq!(report.is_complete(), expected, "{sequences} {levels}");

@@ -6,6 +6,7 @@ use nonfinite_check::{FileFormat, Options, check_bytes};
 
 use crate::parquet_lies::{group, leaf, zigzag};
 use crate::varint::varint;
+use crate::write::{Form, Kind, Message, Node, field};
 use crate::{assert_one, refused};
 
 /// What the footer says of the only chunk of a file.
@@ -263,4 +264,28 @@ fn tables_that_are_shared() {
     let good = check_bytes(&schema(10), FileFormat::ARROW, &Options::default());
     assert_eq!(good.expect("ten columns").tensors.len(), 10);
     refused(&schema(50), FileFormat::ARROW, "Apparent size");
+}
+
+/// A frame of Zstandard may ask for a window of 32 MiB of memory.
+#[test]
+fn windows_of_zstd() {
+    let file = |window: u8| {
+        let data = f32::NAN.to_le_bytes();
+        // The magic number, a header that has nothing but the window, and one block as it is, the
+        // last one: its length is in the upper 21 bits of 24.
+        let block = [data.len() as u8 * 8 + 1, 0, 0];
+        let frame = [b"\x28\xB5\x2F\xFD\0", &[window][..], &block, &data].concat();
+        let buffer = [&4i64.to_le_bytes()[..], &frame].concat();
+        let form = Form { codec: Some(fb::CompressionType::ZSTD), ..Form::plain(true) };
+        let node = Node { length: 1, nulls: 0, buffers: vec![vec![], buffer] };
+        let fields = [field("x", Kind::Float(fb::Precision::SINGLE))];
+        form.arrow(&fields, &[Message::Batch(1, vec![node])])
+    };
+    // The upper 5 bits are the power of two, from 10 on; the lower 3 add eighths.
+    let [fits, next, larger] = [15 << 3, 15 << 3 | 1, 16 << 3];
+    let report = crate::report(&file(fits), FileFormat::ARROW);
+    assert_one(&report.tensors[0], 0, &[0], 0x7FC0_0000, "32 MiB");
+    for window in [next, larger] {
+        refused(&file(window), FileFormat::ARROW, "indow");
+    }
 }
