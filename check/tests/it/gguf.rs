@@ -218,6 +218,41 @@ fn large_alignments() {
     assert_eq!(report.not_looked_at().count(), 1);
 }
 
+/// Bytes before a tensor count as padding if they are fewer than 64 KiB. Otherwise they are named,
+/// whatever the alignment is.
+#[test]
+fn longest_padding() {
+    let alignment = 128 << 10;
+    for (padding, is_named) in [((64 << 10) - 1, false), (64 << 10, true)] {
+        let aligned = metadata("general.alignment", 4, &u32_in(alignment, false));
+        let file = |filler: usize| {
+            let filler = metadata("filler", 8, &string(&"f".repeat(filler), false));
+            let entries = [one(F32, &[2], &[0; 8])];
+            gguf_aligned(&entries, false, &[aligned.clone(), filler], alignment as usize)
+        };
+        let header = file(0).len() - 8;
+        assert_eq!(header, alignment as usize, "a short header");
+        // The header is as long as what it consists of.
+        let fields = 4 + 4 + 8 + 8 + (8 + 1) + 4 + 8 + 4 + 8;
+        let values = aligned.len() + metadata("filler", 8, &string("", false)).len();
+        let mut bytes = file(header - fields - values - padding);
+        let start = bytes.len() - 8;
+        assert_eq!(start, header);
+        bytes[start - padding..start].fill(0xFF);
+        let report = report(&bytes, FileFormat::GGUF);
+        assert_eq!(report.is_complete(), !is_named, "{padding}");
+    }
+}
+
+/// ggml has at most four dimensions.
+#[test]
+fn dimensions() {
+    let shape = [1, 2, 1, 1, 1];
+    let of = |rank| gguf(&[one(F32, &shape[..rank], &[0; 8])], false, &[]);
+    assert_eq!(report(&of(4), FileFormat::GGUF).tensors[0].shape, [1, 2, 1, 1]);
+    refused(&of(5), FileFormat::GGUF, "5 dimensions, more than 4");
+}
+
 /// Every beginning of a good file is refused, and every byte of its header can be anything.
 #[test]
 fn damaged_anywhere() {

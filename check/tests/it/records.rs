@@ -197,6 +197,22 @@ fn dtypes_that_lie() {
     refused(&wide, "nested too deeply");
 }
 
+/// A compressed record has to be in memory: at most 1 MiB of it. Others need not.
+#[test]
+fn long_records() {
+    for (length, is_read) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        let descr = format!("[('', '|V{}'), ('x', '<f4')]", length - 4);
+        let data = [vec![0; length - 4], f32::NAN.to_le_bytes().to_vec()].concat();
+        let file = npy(&descr, "(1,)", false, &data);
+        for (form, (bytes, format, _)) in forms(file, 3).enumerate() {
+            let report = report(&bytes, format);
+            let is_stored = form < 2;
+            assert_eq!(report.is_bad(), is_read || is_stored, "{form}: {length}");
+            assert_eq!(report.is_complete(), is_read || is_stored, "{form}: {length}");
+        }
+    }
+}
+
 #[test]
 fn neither_streams_nor_fixed() {
     let file = npy("[('x', '<f4')]", "(1,)", false, &[0; 4]);

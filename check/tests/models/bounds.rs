@@ -1,38 +1,11 @@
 //! Bounds of the readers of ONNX and PyTorch. Each test fails without the bound.
 
-use std::fs;
+use nonfinite_check::{FileFormat, Options, check_bytes};
 
-use nonfinite_check::{FileFormat, Options, check_bytes, check_file};
-
-use crate::folder::folder;
-use crate::onnx::{bytes, model, number, tensor as onnx_tensor};
+use crate::onnx::{bytes, model, tensor as onnx_tensor};
 use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
 use crate::zip::{deflated, zip};
 use crate::{check, error};
-
-/// Many tensors of one file of external data: up to 64 times the model and the file.
-#[test]
-fn sharing_of_external_data() {
-    let folder = folder("onnx-sharing");
-    let (data, path) = (vec![0; 1 << 16], folder.join("model.onnx"));
-    fs::write(folder.join("data"), &data).unwrap();
-    let location = bytes(13, &[bytes(1, b"location"), bytes(2, b"data")].concat());
-    let of = |count: usize| {
-        let external = onnx_tensor("w", 1, &[data.len() / 4], &[location.clone(), number(14, 1)]);
-        fs::write(&path, model(&vec![bytes(5, &external); count])).unwrap();
-        check_file(&path, &Options::default())
-    };
-    assert!(of(64).is_ok());
-    let error = of(100).unwrap_err().to_string();
-    assert!(error.contains("more than 64 times its files"), "{error}");
-}
-
-/// A tensor takes two bytes of a model and some hundred of memory.
-#[test]
-fn tensors_of_a_model() {
-    let empty = bytes(5, &[]).repeat((1 << 20) + 1);
-    assert!(error(&model(&[empty]), FileFormat::ONNX).contains("more than 1048576 tensors"));
-}
 
 /// The graph of a model is at depth 0, and a graph may be at depth 64.
 #[test]

@@ -12,6 +12,45 @@ use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
 use crate::zip::zip;
 use crate::{check, error};
 
+/// The longest names of parts: 64 bytes for each byte of the pickle, and 128 KiB. Empty parts count,
+/// too. A part has at most 16 fields.
+#[test]
+fn bounds_of_metadata() {
+    let folder = folder("checkpoint-bounds");
+    let path = folder.join(".metadata");
+    let outcome = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        check_file(&path, &Options::default()).expect_err("no such part").to_string()
+    };
+    let (times, file) = (100, "file");
+    let pickle = |name: usize, filler: usize| {
+        let memo = [text(&"n".repeat(name)), b"q\x00".to_vec(), text(file), b"q\x01".to_vec()];
+        let index = object("metadata\nMetadataIndex", &[("fqn", b"h\x00".to_vec())]);
+        let part =
+            [("relative_path", b"h\x01".to_vec()), ("offset", number(0)), ("length", number(0))];
+        let pair = [index, object("filesystem\n_StorageInfo", &part)].concat();
+        // The beginning tells the format.
+        let class = object("metadata\nMetadata", &[]);
+        let filler = text(&"f".repeat(filler));
+        let start = [b"\x80\x02", &class[..], &memo.concat(), &filler].concat();
+        [&start[..], b"}(", &pair.repeat(times), b"u."].concat()
+    };
+    // The names take a multiple of 64 bytes beyond 128 KiB.
+    let names = |name: usize| times * (name + file.len()) - (128 << 10);
+    let name = (60_000..).find(|&name| names(name).is_multiple_of(64)).expect("a length");
+    let filler = names(name) / 64 - pickle(name, 0).len();
+    assert!(outcome(&pickle(name, filler)).contains("names no file"));
+    assert!(outcome(&pickle(name, filler - 1)).contains("far longer than the pickle"));
+
+    for (fields, message) in [(16, "gone: No such file"), (17, "the name of its file is missing")] {
+        let names: Vec<_> = (3..fields).map(|field| format!("field {field}")).collect();
+        let more: Vec<_> = names.iter().map(|name| (&**name, b"N".to_vec())).collect();
+        let part = Part { name: "w", place: 0, file: "gone", offset: 0, length: 1 };
+        let outcome = outcome(&metadata(&[part], &more));
+        assert!(outcome.contains(message), "{outcome}");
+    }
+}
+
 /// The output of `torch.save` for a single tensor.
 fn saved(number: f32) -> Vec<u8> {
     let pickle = tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]);
@@ -66,6 +105,13 @@ fn checked(path: &Path) -> Result<Report, Error> {
     let in_pieces = report_of_pieces(text, &Options::default(), &mut Random(1));
     assert_eq!(in_pieces.expect("what can be checked at once"), report);
     Ok(report)
+}
+
+/// A pickle of something else is no checkpoint.
+#[test]
+fn other_pickles() {
+    let pickle = state_dict(&[("a key that is as long as the name of a module", b"N".to_vec())]);
+    assert_ne!(FileFormat::detect(&pickle, None), Some(FileFormat::PYTORCH_CHECKPOINT));
 }
 
 #[test]
@@ -125,6 +171,11 @@ fn a_checkpoint() {
     refused(&[part("w", 0, "gone.distcp", 0)], "gone.distcp");
     refused(&[part("w", 0, "../x", 0)], "outside its folder");
     refused(&[], "names no file");
+    // What can be read is read, and the rest is damaged.
+    let gone = [part("v", 0, "__0_0.distcp", 0), part("w", 0, "gone.distcp", 0)];
+    write(metadata(&gone, &[]));
+    let report = checked(&metadata_path).unwrap();
+    assert!(names(&report).contains(&"v") && report.is_damaged());
     let long = "n".repeat(200_000);
     let parts: Vec<_> =
         (0..100).map(|i| Part { name: &long, ..part("", 0, "f", i * length) }).collect();

@@ -7,6 +7,7 @@ mod checkpoints;
 mod folder;
 #[path = "../common/hidden.rs"]
 mod hidden;
+mod limits;
 mod members;
 #[path = "../common/names.rs"]
 mod names;

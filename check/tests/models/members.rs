@@ -3,12 +3,12 @@
 
 use std::borrow::Cow;
 
-use nonfinite_check::{FileFormat, LookedAt, Report};
+use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 
 use crate::hidden::{good_npy, never_clean};
 use crate::pytorch::{archive, state_dict, storage, tensor};
 use crate::zip::{Beside, deflated, field, zip, zip_beside};
-use crate::{check, pickles};
+use crate::{assert_found, check, error, pickles};
 
 /// A .pt file with a NaN.
 fn torch() -> Vec<u8> {
@@ -79,8 +79,10 @@ fn depth() {
 fn members_of_torch() {
     let pickle = b"\x80\x02}.";
     let nan = f32::NAN.to_le_bytes();
-    let members: [(&str, &[u8]); 10] = [
+    let members: [(&str, &[u8]); 11] = [
         ("m/data.pkl", pickle),
+        // The storage of a tensor without elements, which nothing refers to.
+        ("m/data/9", b""),
         ("m/byteorder", b"little"),
         ("m/version", b"3\n"),
         ("m/.format_version", b"1"),
@@ -129,6 +131,55 @@ fn traced_inputs() {
     assert_eq!(names(&report), ["traced_inputs (left out of the file)"]);
     assert_eq!(report.tensors[0].shape, [0]);
     assert!(report.is_complete());
+    // Data that is there is looked at, and of other pickles it must be there.
+    let nan = [0.0; 11].into_iter().chain([f32::NAN]).flat_map(f32::to_le_bytes);
+    let nan: Vec<_> = nan.collect();
+    let with = [members[0], members[1], ("m/traced_inputs/0", &nan)];
+    let report = check(&zip(&with), FileFormat::PYTORCH);
+    assert_eq!(names(&report), ["traced_inputs"]);
+    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [2, 3]);
+    let others = [("m/data.pkl", &inputs[..]), ("m/data/0", b"")];
+    assert!(error(&zip(&others), FileFormat::PYTORCH).contains("beyond its storage"));
+}
+
+/// A tensor that ends where its deflated storage ends is decoded from its first element on. For
+/// another one, the whole storage is looked at.
+#[test]
+fn parts_of_deflated_storages() {
+    let data = [0.0, 1.0, f32::NAN, 3.0].map(f32::to_le_bytes).concat();
+    for (offset, shape, strides, name, place) in [
+        (0, &[4][..], &[1][..], "w", &[2][..]),
+        (2, &[2], &[1], "w", &[0]),
+        (0, &[2, 2], &[1, 2], "w", &[0, 1]),
+        (1, &[1], &[1], "w (storage 0)", &[2]),
+        (2, &[1], &[1], "w (storage 0)", &[2]),
+        (0, &[2], &[2], "w (storage 0)", &[2]),
+        (1, &[2], &[2], "w (storage 0)", &[2]),
+    ] {
+        let view = tensor(&storage("FloatStorage", "0", 4), offset, shape, strides);
+        let file = deflated(&[("m/data.pkl", &state_dict(&[("w", view)])), ("m/data/0", &data)]);
+        let report = check(&file, FileFormat::PYTORCH);
+        assert_eq!(names(&report), [name], "{offset} {shape:?}");
+        assert_found(&report.tensors[0], 0, place);
+    }
+}
+
+/// Integers are not looked at, so their data may be missing. Bytes can be taken as floats.
+#[test]
+fn integers() {
+    let of = |class, elements| tensor(&storage(class, "0", 1), 0, &[elements], &[1]);
+    let file = |value| archive(&state_dict(&[("w", value)]), &[&[1, 0xFF, 0, 0, 0, 0, 0, 0]]);
+    let report = check(&file(of("LongStorage", 5)), FileFormat::PYTORCH);
+    assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
+    assert_eq!(report.tensors[0].shape, [5]);
+    for class in ["ByteStorage", "CharStorage"] {
+        let taken_as = vec!["w=f8e8m0fnu".parse().expect("a pattern and a format")];
+        let options = Options { taken_as, ..Options::default() };
+        let report = check_bytes(&file(of(class, 8)), FileFormat::PYTORCH, &options);
+        assert_found(&report.expect("a good file").tensors[0], 0, &[1]);
+        let long = error(&file(of(class, 9)), FileFormat::PYTORCH);
+        assert!(long.contains("beyond its storage"), "{long}");
+    }
 }
 
 /// Many entries share a local header with many extra fields. Ranges for each entry would take

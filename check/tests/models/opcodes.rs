@@ -23,7 +23,10 @@ fn each_leads_to_its_numbers() {
     let nan = float(f64::NAN);
     let long_text = [&b"\x8D"[..], &1u64.to_le_bytes(), b"k"].concat();
     let key = text("k");
-    let cases: [(&str, Vec<&[u8]>, &str, u64); 9] = [
+    // The longest integer that is one, and a longer one, as keys.
+    let integer = [&b"(\x8A\x08"[..], &(1i64 << 62).to_le_bytes()].concat();
+    let long = [&b"(\x8A\x09"[..], &[1; 9]].concat();
+    let cases: [(&str, Vec<&[u8]>, &str, u64); 18] = [
         ("FRAME", vec![b"\x95\0\0\0\0\0\0\0\0", &nan], "x", 1),
         ("POP_MARK", vec![b"(NN1", &nan], "x", 1),
         ("DUP", vec![b"(", &nan, b"2l"], "x", 2),
@@ -33,6 +36,15 @@ fn each_leads_to_its_numbers() {
         ("PUT and GET", vec![&nan, b"p9\n0g9\n"], "x", 1),
         ("PERSID", vec![b"](Pkey\n", &nan, b"e"], "x.1", 1),
         ("BUILD of a list", vec![b"]", &nan, b"b"], "x", 1),
+        ("APPEND", vec![b"](", &nan, b"eNa"], "x.0", 1),
+        ("APPEND of it", vec![b"]Na", &nan, b"a"], "x.1", 1),
+        ("MEMOIZE and BINGET", vec![&nan, b"\x940N\x940h\x00"], "x", 1),
+        ("NEWOBJ_EX", vec![b"cmy\nclass\n(N", &nan, b"t}\x92"], "x.0.1", 1),
+        ("NEWOBJ_EX by keywords", vec![b"cmy\nclass\n)}", &key, &nan, b"s\x92"], "x.1.k", 1),
+        ("a boolean as a key", vec![b"(I01\n", &nan, b"d"], "x.?", 1),
+        ("LONG1 of a negative number", vec![b"(\x8A\x01\xFE", &nan, b"d"], "x.-2", 1),
+        ("LONG1 of 8 bytes", vec![&integer, &nan, b"d"], "x.4611686018427387904", 1),
+        ("LONG1 of 9 bytes", vec![&long, &nan, b"d"], "x.?", 1),
     ];
     for (opcode, value, name, count) in cases {
         assert_eq!(bad(&value.concat()), [(name.to_owned(), count)], "{opcode}");
@@ -48,6 +60,25 @@ fn each_leads_to_its_numbers() {
         let found = bad(&value.concat());
         assert!(!found.is_empty(), "{opcode}: {found:?}");
     }
+}
+
+/// A tensor by the calls of other protocols. A persistent id that is a text is no storage.
+#[test]
+fn calls() {
+    let nan = f32::NAN.to_le_bytes();
+    let tensor = [&storage("FloatStorage", "0", 1)[..], b"K\0", &integers(&[1]), &integers(&[1])];
+    let tensor = tensor.concat();
+    let function = b"torch._utils\n_rebuild_tensor_v2\n";
+    for call in [
+        [b"(", &tensor[..], b"i", function].concat(),
+        [b"(c", &function[..], &tensor, b"o"].concat(),
+    ] {
+        let report = one(&call, &[&nan]);
+        assert_eq!(report.tensors[0].name.as_deref(), Some("x"));
+        assert_found(&report.tensors[0], 0, &[0]);
+    }
+    let other = [b"c", &function[..], b"(Pkey\nK\0", &integers(&[1]), &integers(&[1]), b"tR"];
+    assert!(!one(&other.concat(), &[&nan]).is_complete());
 }
 
 /// Integers and booleans of every protocol, as the shape and the order of an array.

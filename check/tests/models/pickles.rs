@@ -411,6 +411,12 @@ fn lies_before_1_6() {
     let report = check(&old(b"\x80\x02}.", &[("7", 4, &data)]), FileFormat::PYTORCH);
     assert_eq!(unread(&report)[0].1, why);
 
+    // The place of what is wrong counts from the beginning of the file.
+    let object = b"\x80\x02}(u\xFF.";
+    let wrong = error(&old(object, &[]), FileFormat::PYTORCH);
+    let before = old(b"", &[]).len() - [b"\x80\x02](", &b"e."[..]].concat().len();
+    assert!(wrong.contains(&format!("at byte {}", before + 5)), "{wrong}");
+
     for cut in MAGIC.len()..whole.len() {
         let cut = nonfinite_check::check_bytes(
             &whole[..cut],

@@ -375,7 +375,15 @@ fn several_archives() {
     assert_eq!(names, ["archive 0.a", "archive 1.b"]);
     let counts: Vec<_> = report.tensors.iter().map(|tensor| tensor.found.nan.count).collect();
     assert_eq!(counts, [1, 0]);
+    // Decoded elements, too.
+    let gaps = tensor(&storage("FloatStorage", "0", 3), 0, &[2], &[2]);
+    let data = [0.0, 0.0, f32::NAN].map(f32::to_le_bytes).concat();
+    let gaps = archive(&state_dict(&[("c", gaps)]), &[&data]);
+    let report = check(&[&gaps[..], &gaps].concat(), FileFormat::PYTORCH);
+    report.tensors.iter().for_each(|tensor| assert_found(tensor, 0, &[1]));
+    assert_eq!(report.tensors.len(), 2);
     let more = [&one("a", 0.0)[..], &f32::NAN.to_le_bytes()].concat();
     let report = check(&more, FileFormat::PYTORCH);
     assert_eq!(report.not_looked_at().count(), 1);
+    assert_eq!(report.tensors[0].name.as_deref(), Some("archive 0.a"));
 }

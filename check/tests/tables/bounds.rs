@@ -2,10 +2,11 @@
 
 use arrow_ipc as fb;
 use flatbuffers::FlatBufferBuilder;
-use nonfinite_check::{FileFormat, Options, check_bytes};
+use nonfinite_check::{FileFormat, LookedAt, Options, check_bytes};
 
 use crate::parquet_lies::{group, leaf, zigzag};
 use crate::varint::varint;
+use crate::write::{Form, Kind, Message, Node, field};
 use crate::{assert_one, refused};
 
 /// What the footer says of the only chunk of a file.
@@ -53,11 +54,18 @@ impl Chunk {
 
     /// A file of these bytes and one row group. `column` is the element of the schema.
     fn file(self, body: &[u8], column: &[u8]) -> Vec<u8> {
-        let (size, rows) = (long(self.length), long(self.values));
+        self.groups(1, self.values, body, column)
+    }
+
+    /// A file of these bytes and of this number of row groups with this number of rows, all of
+    /// which have this chunk.
+    fn groups(self, groups: u8, rows: u64, body: &[u8], column: &[u8]) -> Vec<u8> {
+        let (size, all, rows) = (long(self.length), long(rows * u64::from(groups)), long(rows));
         let chunk = [b"\x26\x08\x1C", &self.description()[..], b"\0"].concat();
         let row_group = [b"\x19\x1C", &chunk[..], b"\x16", &size, b"\x16", &rows, b"\0"].concat();
         let schema = [b"\x15\x02\x19\x2C", &group("", 1)[..], column].concat();
-        let footer = [&schema[..], b"\x16", &rows, b"\x19\x1C", &row_group, b"\0"].concat();
+        let groups = [&[groups << 4 | 0xC][..], &row_group.repeat(groups.into())].concat();
+        let footer = [&schema[..], b"\x16", &all, b"\x19", &groups, b"\0"].concat();
         let length = (footer.len() as u32).to_le_bytes();
         [b"PAR1", body, &footer, &length, b"PAR1"].concat()
     }
@@ -263,4 +271,63 @@ fn tables_that_are_shared() {
     let good = check_bytes(&schema(10), FileFormat::ARROW, &Options::default());
     assert_eq!(good.expect("ten columns").tensors.len(), 10);
     refused(&schema(50), FileFormat::ARROW, "Apparent size");
+}
+
+/// Chunks that share bytes are together longer than the file.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn chunks_that_are_shared() {
+    let body = page(1000, 4000, &[0; 4000]);
+    let chunk = Chunk { values: 1000, at: 4, length: body.len() as u64, ..Chunk::default() };
+    assert_eq!(named(&chunk.groups(1, 1000, &body, &leaf("x"))), NOTHING);
+    for groups in [2, 14] {
+        let file = chunk.groups(groups, 1000, &body, &leaf("x"));
+        refused(&file, FileFormat::PARQUET, "overlap");
+    }
+}
+
+/// Claims of a chunk that its pages contradict: they are never clean.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn claims_of_chunks() {
+    let body = page(1, 4, &f32::NAN.to_le_bytes());
+    let chunk = Chunk { values: 1, at: 4, length: body.len() as u64, ..Chunk::default() };
+    let refused = |file: &[u8], message| refused(file, FileFormat::PARQUET, message);
+    // Values without rows, and rows without values.
+    refused(&chunk.groups(1, 0, &body, &leaf("x")), "tensor \"x\"");
+    refused(&Chunk { values: 0, ..chunk }.groups(1, 1, &body, &leaf("x")), "tensor \"x\"");
+    // More bytes than can be addressed.
+    refused(&Chunk { values: 1 << 61, ..chunk }.file(&body, &leaf("x")), "number of values");
+    // An offset of 0 is that of no dictionary.
+    let without = Chunk { dictionary: Some(0), ..chunk }.file(&body, &leaf("x"));
+    let report = crate::report(&without, FileFormat::PARQUET);
+    assert_one(&report.tensors[0], 0, &[0], 0x7FC0_0000, "no dictionary");
+    // Two bytes that are no float16.
+    let bytes = b"\x15\x0E\x15\x04\x15\0\x18\x01x\0";
+    let report = crate::report(&chunk.file(&body, bytes), FileFormat::PARQUET);
+    assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
+}
+
+/// A frame of Zstandard may ask for a window of 32 MiB of memory.
+#[test]
+fn windows_of_zstd() {
+    let file = |window: u8| {
+        let data = f32::NAN.to_le_bytes();
+        // The magic number, a header that has nothing but the window, and one block as it is, the
+        // last one: its length is in the upper 21 bits of 24.
+        let block = [data.len() as u8 * 8 + 1, 0, 0];
+        let frame = [b"\x28\xB5\x2F\xFD\0", &[window][..], &block, &data].concat();
+        let buffer = [&4i64.to_le_bytes()[..], &frame].concat();
+        let form = Form { codec: Some(fb::CompressionType::ZSTD), ..Form::plain(true) };
+        let node = Node { length: 1, nulls: 0, buffers: vec![vec![], buffer] };
+        let fields = [field("x", Kind::Float(fb::Precision::SINGLE))];
+        form.arrow(&fields, &[Message::Batch(1, vec![node])])
+    };
+    // The upper 5 bits are the power of two, from 10 on; the lower 3 add eighths.
+    let [fits, next, larger] = [15 << 3, 15 << 3 | 1, 16 << 3];
+    let report = crate::report(&file(fits), FileFormat::ARROW);
+    assert_one(&report.tensors[0], 0, &[0], 0x7FC0_0000, "32 MiB");
+    for window in [next, larger] {
+        refused(&file(window), FileFormat::ARROW, "indow");
+    }
 }

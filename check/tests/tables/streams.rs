@@ -292,19 +292,44 @@ fn lists_of_a_stream_are_given_back() {
     }
 }
 
-/// Offsets that are not compressed are in memory as well, but only of a stream.
+/// Offsets that are not compressed are in memory as well, but only of a stream: at most 256 MiB.
 #[test]
 fn lists_that_are_too_many_for_a_stream() {
-    let lists = 65 << 20;
-    let node =
-        Node { length: lists, nulls: 0, buffers: vec![vec![], vec![0; (lists as usize + 1) * 4]] };
-    let nodes = vec![node, numbers(&[NAN], 4, None)];
-    let bytes = arrow(&[list(f32s("item"))], &[Message::Batch(lists, nodes)], false);
-    let report =
-        check_bytes(&bytes, FileFormat::ARROW, &Options::default()).expect("it lies there");
-    assert!(!report.is_bad());
-    let error = check_stream(&bytes[..], &Options::default()).expect_err("260 MiB");
-    assert!(error.to_string().contains("for a stream: give the path"), "{error}");
+    let most = 256 << 20;
+    // An offset more than there are lists.
+    for offsets in [most / 4, most / 4 + 1] {
+        let lists = offsets as i64 - 1;
+        let node = Node { length: lists, nulls: 0, buffers: vec![vec![], vec![0; offsets * 4]] };
+        let nodes = vec![node, numbers(&[NAN], 4, None)];
+        let bytes = arrow(&[list(f32s("item"))], &[Message::Batch(lists, nodes)], false);
+        let report =
+            check_bytes(&bytes, FileFormat::ARROW, &Options::default()).expect("it lies there");
+        assert!(!report.is_bad());
+        match check_stream(&bytes[..], &Options::default()) {
+            Ok(stream) => assert_eq!((offsets * 4, stream), (most, report)),
+            Err(error) => {
+                assert!(offsets * 4 > most, "{error}");
+                assert!(error.to_string().contains("for a stream: give the path"), "{error}");
+            }
+        }
+    }
+}
+
+/// The metadata of a message is in memory, too: at most 256 MiB. None of it comes here.
+#[test]
+fn lengths_of_metadata() {
+    let most = 256 << 20;
+    for (length, message) in [
+        (most, "the Arrow file ends before its messages does"),
+        (most + 1, "the length of a message cannot be"),
+        (u32::MAX, "the length of a message cannot be"),
+    ] {
+        let schema = arrow(&[f32s("x")], &[], false);
+        let (schema, _mark) = schema.split_last_chunk::<8>().expect("a mark");
+        let stream = [schema, b"\xFF\xFF\xFF\xFF", &length.to_le_bytes()].concat();
+        let error = check_stream(&stream[..], &Options::default()).expect_err("no message");
+        assert!(error.to_string().contains(message), "{error}");
+    }
 }
 
 /// It ends where it is asked to: nothing more is read.
