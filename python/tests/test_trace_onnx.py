@@ -226,6 +226,12 @@ def test_wrong_arguments():
         trace_onnx(made, {"x": f32(1)}, threads=-3)
     with pytest.raises(TypeError, match="inputs is a list"):
         trace_onnx(made, [f32(1)])
+    for name in ("allow", "custom_ops"):
+        with pytest.raises(TypeError, match=f"{name} is the string 'log', and must be a list"):
+            trace_onnx(made, {"x": f32(1)}, **{name: "log"})
+    for model in (None, b"model", made.graph):
+        with pytest.raises(TypeError, match="must be a path or an onnx.ModelProto"):
+            trace_onnx(model, {"x": f32(1)})
     for wrong in ([1], [1.0], "text", None):
         with pytest.raises(ValueError, match="input x has the dtype .*; the model takes float32"):
             trace_onnx(made, {"x": wrong})
@@ -271,10 +277,12 @@ def test_shapes_that_the_model_does_not_take():
             trace_onnx(made, {"x": np.ones(wrong, np.float32)})
     with pytest.raises(ValueError, match=r"shape \[1, 3\]; the model takes \[batch, 3, \?\]"):
         trace_onnx(made, shapes={"x": [1, 3]})
-    with pytest.raises(ValueError, match="dimension batch is -2, and must not be negative"):
-        trace_onnx(made, dims={"batch": -2})
-    with pytest.raises(ValueError, match="shape of x .* has a negative size"):
-        trace_onnx(made, shapes={"x": [1, 3, -1]})
+    for size in (-2, "2", 2.5):
+        with pytest.raises(ValueError, match="dimension batch is .*; it must be 0, 1, 2"):
+            trace_onnx(made, dims={"batch": size})
+    for shape in ([1, 3, -1], 3, ["3"]):
+        with pytest.raises(ValueError, match="shape of x is .*; it must be a list of sizes"):
+            trace_onnx(made, shapes={"x": shape})
     assert "input x has no elements" in trace_onnx(made, dims={"batch": 0}).notes
     with pytest.raises(ValueError, match=r"of the model; .* given are \['images'\]"):
         trace_onnx(made, {"images": f32(1)})

@@ -331,6 +331,9 @@ def test_texts():
     finding = run(Faulty(Logarithm()))
     assert "origin in forward: aten.log.default in model.block (Logarithm)" in str(finding)
     assert '"line": %d' % line_of("log") in finding.to_json()
+    lines = str(run(*bad_input())).splitlines()
+    assert lines[3] == "  reads bad input 0 of the model"
+    assert lines[5].startswith("  input 0 of the model: float32[3, 4], 1 +Inf, first at [2, 1]")
 
 
 def test_checkpoint():

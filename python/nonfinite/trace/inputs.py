@@ -57,11 +57,11 @@ def random(
     `shapes` that the model does not have.
     """
     for name, size in dims.items():
-        if size < 0:
-            raise ValueError(f"the size of dimension {name} is {size}, and must not be negative")
+        if not _is_size(size):
+            raise ValueError(f"the size of dimension {name} is {size!r}; it must be 0, 1, 2, ...")
     for name, sizes in shapes.items():
-        if any(size < 0 for size in sizes):
-            raise ValueError(f"the shape of {name} is {list(sizes)}, and has a negative size")
+        if not isinstance(sizes, Sequence) or not all(map(_is_size, sizes)):
+            raise ValueError(f"the shape of {name} is {sizes!r}; it must be a list of sizes")
     found = wanted(graph)
     names = {value.name for value in found}
     if more := shapes.keys() - names:
@@ -74,6 +74,10 @@ def random(
         value.name: _random(value, shapes.get(value.name, _shape(value, dims)), source)
         for value in found
     }
+
+
+def _is_size(size: Any) -> bool:
+    return isinstance(size, (int, np.integer)) and int(size) >= 0
 
 
 def _shape(value: ValueInfoProto, dims: Mapping[str, int]) -> list[int]:

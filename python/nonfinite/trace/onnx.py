@@ -82,13 +82,19 @@ def trace_onnx(
     clean, for a complete `Report.peaks`. `custom_ops`: libraries of custom operators of the model.
 
     Needs onnx, onnxruntime 1.24 or later and the wheel nonfinite_onnxruntime. Raises ImportError
-    without them, ValueError for wrong arguments, and the errors of the runtime for a model that
-    does not run.
+    without them, TypeError and ValueError for wrong arguments, and the errors of the runtime for a
+    model that does not run.
     """
     if level is not None and level not in LEVELS:
         raise ValueError(f"level is {level!r}; it must be one of {', '.join(LEVELS)}")
     if threads is not None and threads < 0:
         raise ValueError(f"threads is {threads}; it must be a number of threads, or 0 for all CPUs")
+    for name, given in (("allow", allow), ("custom_ops", custom_ops)):
+        if isinstance(given, str):
+            raise TypeError(f"{name} is the string {given!r}, and must be a list of strings")
+    if not isinstance(model, (str, os.PathLike, ModelProto)):
+        kind = type(model).__name__
+        raise TypeError(f"model is a {kind}, and must be a path or an onnx.ModelProto")
     with tempfile.TemporaryDirectory(prefix="nonfinite-trace-") as folder:
         if isinstance(model, ModelProto):
             path, title = Path(folder, "model.onnx"), model.graph.name or "model"
