@@ -285,3 +285,24 @@ fn damaged_files() {
         damaged(&arrow(&fields, &[Message::Batch(2, nodes.clone())], file), FileFormat::ARROW);
     }
 }
+
+/// A child has as many elements as its parent, and for lists of fixed size a multiple.
+#[test]
+fn lengths_of_children() {
+    let parent = |length| Node { length, nulls: 0, buffers: vec![vec![]] };
+    let x = || field("x", Kind::Float(Precision::SINGLE));
+    let structs = field("s", Kind::Struct(vec![x()]));
+    let lists = field("l", Kind::Fixed(2, Box::new(x())));
+    for (field, per_row) in [(structs, 1), (lists, 2)] {
+        let file = |numbers_there: usize| {
+            let numbers = numbers(&vec![0x3F80_0000; numbers_there], 4, None);
+            let batch = Message::Batch(3, vec![parent(3), numbers]);
+            arrow(std::slice::from_ref(&field), &[batch], true)
+        };
+        crate::report(&file(3 * per_row), FileFormat::ARROW);
+        for missing in [1, 2] {
+            let message = "the length of a node cannot be";
+            refused(&file(3 * per_row - missing), message);
+        }
+    }
+}

@@ -11,16 +11,16 @@ use crate::{assert_one, refused};
 
 /// What the footer says of the only chunk of a file.
 #[derive(Clone, Copy, Default)]
-struct Chunk {
-    values: u64,
+pub(super) struct Chunk {
+    pub(super) values: u64,
     /// Where the data pages begin.
-    at: u64,
-    length: u64,
-    dictionary: Option<u64>,
+    pub(super) at: u64,
+    pub(super) length: u64,
+    pub(super) dictionary: Option<u64>,
     /// Where the Bloom filter begins. Its length is not said, as by older writers.
-    bloom_filter: Option<u64>,
+    pub(super) bloom_filter: Option<u64>,
     /// The codec: 0 is none, 1 is Snappy.
-    codec: u8,
+    pub(super) codec: u8,
 }
 
 fn long(value: u64) -> Vec<u8> {
@@ -53,13 +53,13 @@ impl Chunk {
     }
 
     /// A file of these bytes and one row group. `column` is the element of the schema.
-    fn file(self, body: &[u8], column: &[u8]) -> Vec<u8> {
+    pub(super) fn file(self, body: &[u8], column: &[u8]) -> Vec<u8> {
         self.groups(1, self.values, body, column)
     }
 
     /// A file of these bytes and of this number of row groups with this number of rows, all of
     /// which have this chunk.
-    fn groups(self, groups: u8, rows: u64, body: &[u8], column: &[u8]) -> Vec<u8> {
+    pub(super) fn groups(self, groups: u8, rows: u64, body: &[u8], column: &[u8]) -> Vec<u8> {
         let (size, all, rows) = (long(self.length), long(rows * u64::from(groups)), long(rows));
         let chunk = [b"\x26\x08\x1C", &self.description()[..], b"\0"].concat();
         let row_group = [b"\x19\x1C", &chunk[..], b"\x16", &size, b"\x16", &rows, b"\0"].concat();
@@ -72,7 +72,7 @@ impl Chunk {
 }
 
 /// A page of plain values, with lengths that its header claims.
-fn page(values: i32, claimed: i32, data: &[u8]) -> Vec<u8> {
+pub(super) fn page(values: i32, claimed: i32, data: &[u8]) -> Vec<u8> {
     let lengths = [b"\x15\0\x15", &zigzag(claimed)[..], b"\x15", &zigzag(data.len() as i32)];
     let header =
         [&lengths.concat()[..], b"\x2C\x15", &zigzag(values), b"\x15\0\x15\x06\x15\x06\0\0"];

@@ -57,6 +57,21 @@ fn rows_of_entries() {
     }
 }
 
+/// More rows than are gathered at a time.
+#[test]
+fn many_rows() {
+    const ROWS: usize = 20_000;
+    let dictionary = Message::Dictionary(7, 2, entries(&[ONE, NAN]));
+    for place in [0, 8191, 8192, 8193, 16_384, ROWS - 1] {
+        let indices: Vec<_> = (0..ROWS).map(|row| u64::from(row == place)).collect();
+        for file in [true, false] {
+            let messages = [dictionary.clone(), rows(&[0]), rows(&indices)];
+            let report = report(&arrow(&[column()], &messages, file));
+            assert_one(&report.tensors[0], 0, &[place + 1], NAN, "many rows");
+        }
+    }
+}
+
 /// Null indices, null entries, and both in lists. Indices under nulls may be anything.
 #[test]
 fn nulls() {

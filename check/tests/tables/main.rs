@@ -14,6 +14,7 @@ mod names;
 mod nulls;
 mod parquet;
 mod parquet_lies;
+mod parquet_pages;
 #[path = "../common/pieces.rs"]
 mod pieces;
 mod places;

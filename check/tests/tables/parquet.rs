@@ -19,14 +19,14 @@ pub(super) fn report(bytes: &[u8]) -> Report {
 }
 
 /// The values of a column in a row group that are not null, and the levels of all.
-struct Column<'a, T: DataType> {
-    values: &'a [T::T],
-    definition: Option<&'a [i16]>,
-    repetition: Option<&'a [i16]>,
+pub(super) struct Column<'a, T: DataType> {
+    pub(super) values: &'a [T::T],
+    pub(super) definition: Option<&'a [i16]>,
+    pub(super) repetition: Option<&'a [i16]>,
 }
 
 /// A file of one column; each of its row groups may be made of several batches.
-fn write<T: DataType>(
+pub(super) fn write<T: DataType>(
     schema: &str,
     properties: WriterProperties,
     groups: &[Column<'_, T>],
@@ -115,7 +115,7 @@ fn planted_halves() {
     plant::<FixedLenByteArrayType>(&DTYPES[0], "fixed_len_byte_array(2) x (FLOAT16)", half);
 }
 
-const LISTS: &str =
+pub(super) const LISTS: &str =
     "message table { optional group l (LIST) { repeated group list { optional float element; } } }";
 
 /// Two row groups of [1, null], null, [], [1, x].

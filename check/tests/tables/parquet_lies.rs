@@ -102,6 +102,70 @@ fn names_that_grow() {
     crate::refused(&schema(&elements), FileFormat::PARQUET, "names that are far longer");
 }
 
+/// Fields of a struct of Thrift: number, kind and value of each, and its end.
+fn fields(fields: &[(u8, u8, &[u8])]) -> Vec<u8> {
+    let mut last = 0;
+    let mut bytes = Vec::new();
+    for &(number, kind, value) in fields {
+        bytes.push((number - last) << 4 | kind);
+        bytes.extend(value);
+        last = number;
+    }
+    bytes.push(0);
+    bytes
+}
+
+/// A field of another kind than that of the format could mean something else to another reader.
+#[test]
+fn kinds_of_fields() {
+    const I32: u8 = 5;
+    const I64: u8 = 6;
+    let file =
+        |footer: &[u8]| [b"PAR1", footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat();
+    let refused = |footer: &[u8]| {
+        crate::refused(&file(footer), FileFormat::PARQUET, "a schema that is not whole");
+    };
+    let of = |elements: &[Vec<u8>]| {
+        [&[(elements.len() as u8) << 4 | 12], &elements.concat()[..]].concat()
+    };
+    let good = |elements: &[u8]| -> Vec<(u8, u8, Vec<u8>)> {
+        vec![
+            (1, I32, vec![2]),
+            (2, 9, elements.to_vec()),
+            (3, I64, vec![0]),
+            (4, 9, vec![0x0C]),
+            (5, 9, vec![0x0C]),
+            (6, 8, vec![1, b'w']),
+        ]
+    };
+    let written = |all: &[(u8, u8, Vec<u8>)]| {
+        let all = all.iter().map(|(number, kind, value)| (*number, *kind, &value[..]));
+        fields(&all.collect::<Vec<_>>())
+    };
+    let elements = of(&[group("", 1), leaf("x")]);
+    assert_eq!(report(&file(&written(&good(&elements)))).tensors.len(), 1);
+    for number in 1..=9 {
+        let kind = if number == 3 { I32 } else { I64 };
+        let mut others = good(&elements);
+        others.retain(|field| field.0 != number);
+        let at = others.partition_point(|field| field.0 < number);
+        others.insert(at, (number, kind, vec![0]));
+        refused(&written(&others));
+    }
+    for number in [1, 2, 3, 5, 6, 7, 8, 9, 10] {
+        let mut column: Vec<(u8, u8, &[u8])> =
+            vec![(1, I32, &[8]), (3, I32, &[0]), (4, 8, b"\x01x")];
+        column.retain(|field| field.0 != number);
+        let at = column.partition_point(|field| field.0 < number);
+        column.insert(at, (number, I64, &[0]));
+        refused(&written(&good(&of(&[group("", 1), fields(&column)]))));
+    }
+    // 64 KiB of names are never too many.
+    let mut elements = vec![group("", 1), group(&"g".repeat(2000), 100)];
+    elements.resize(102, leaf("x"));
+    assert_eq!(report(&schema(&elements)).tensors.len(), 100);
+}
+
 #[test]
 fn damaged_files() {
     damaged(&lists(f32::NAN, WriterProperties::builder().build()), FileFormat::PARQUET);
