@@ -12,8 +12,8 @@ use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
 use crate::zip::zip;
 use crate::{check, error};
 
-/// The longest names of parts: 64 bytes for each byte of the pickle, and 128 KiB. Empty parts count,
-/// too. A part has at most 16 fields.
+/// The longest names of parts: 64 bytes for each byte of the pickle, and 128 KiB. Empty parts
+/// count, too. A part has at most 16 fields.
 #[test]
 fn bounds_of_metadata() {
     let folder = folder("checkpoint-bounds");
