@@ -103,6 +103,9 @@ fn lists_over_pages() {
     refused(&file(&[&begin, &go_on], 2));
 }
 
+/// Compresses a page.
+type Codec<'c> = &'c dyn Fn(&[u8]) -> Vec<u8>;
+
 /// Pages of each compression: whole, shorter than their header says, and longer.
 #[test]
 #[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
@@ -119,7 +122,7 @@ fn compressed_pages() {
     };
     let snappy = |data: &[u8]| snap::raw::Encoder::new().compress_vec(data).expect("short");
     let none = |data: &[u8]| data.to_vec();
-    let codecs: [(u8, &dyn Fn(&[u8]) -> Vec<u8>); 5] = [
+    let codecs: [(u8, Codec<'_>); 5] = [
         (0, &none),
         (1, &snappy),
         (2, &gzip),
