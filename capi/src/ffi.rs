@@ -34,10 +34,10 @@ pub(crate) unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Status> {
     if name.is_null() {
         return Err(NF_ERR_NULL);
     }
-    // A number that the compiler knows would make it write the loop out 64 times, in 1 KB.
+    // With a known number of bytes the compiler writes the loop out 64 times, in 1 KB.
     let most = black_box(LONGEST_NAME);
-    // SAFETY: not null; all bytes before the NUL were looked at and are no NUL, so this one is
-    // there (the caller).
+    // SAFETY: not null; `i` is below `LONGEST_NAME`, and no byte before it is the NUL, so this byte
+    // is there (the caller).
     let length = (0..most).find(|&i| unsafe { name.add(i).read() } == 0).ok_or(NF_ERR_NAME)?;
     // SAFETY: these bytes were just read, and stay as they are (the caller).
     let bytes = unsafe { slice::from_raw_parts(name.cast(), length) };

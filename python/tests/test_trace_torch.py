@@ -335,6 +335,13 @@ def test_texts():
     assert lines[3] == "  reads bad input 0 of the model"
     assert lines[5].startswith("  input 0 of the model: float32[3, 4], 1 +Inf, first at [2, 1]")
 
+    model = nn.Sequential()
+    model.add_module("input_projection", nn.Linear(4, 4))
+    with torch.no_grad():
+        model.input_projection.weight[2, 3] = NAN
+    lines = str(run(model, torch.ones(3, 4))).splitlines()
+    assert any(line.startswith("  input input_projection.weight: ") for line in lines)
+
 
 def test_checkpoint():
     model = Blocks(nn.Sequential(nn.Dropout(0.5), nn.Tanh()), True)

@@ -13,12 +13,11 @@ _PARTS = (
     "own methods compute was not looked at. "
 )
 _CALL = (
-    "Call model(x) inside of the `with`. Not seen are model.forward(x), calls within torch.func, "
-    "and calls of what torch.compile made of the model"
+    "Call model(x) inside of the `with`. The watch does not see model.forward(x), calls within "
+    "torch.func, and calls of the compiled model"
 )
 _COMPILED = (
-    "Module {} was compiled by torch.compile: watch the model before that, and call the model "
-    "that is not compiled"
+    "Module {} was compiled by torch.compile: watch and call the model that is not compiled"
 )
 
 
@@ -39,8 +38,8 @@ class Called:
         self._whole = self._whole or module is self._top
 
     def warn(self) -> None:
-        """The watch ends. Warns if the model itself was not called: to have no finding means little
-        then."""
+        """The watch ends. Warns if the model itself was not called: then the watch may have missed
+        a NaN."""
         if self._whole:
             return
         path = compiled(self._model)

@@ -15,8 +15,8 @@ SYNCHRONISED = (
 )
 NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
 UNSEEN = (
-    "the watch saw no call of the model since the last backward, so none can run again: was the "
-    "model compiled, or called as model.forward(x)?"
+    "the watch saw no call of the model in this step and cannot replay it; call model(x), without "
+    "torch.compile, not model.forward(x)"
 )
 
 

@@ -5,7 +5,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import torch
@@ -202,11 +202,17 @@ _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "at
 _RUNNING = ("running_mean", "running_var")
 
 
+@cache
+def _argument_names(func: Any) -> tuple[str, ...]:
+    """The names of an operation's arguments. Kept, since every operation asks for them."""
+    return tuple(each.name for each in func._schema.arguments)
+
+
 def without_statistics(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The arguments without the running statistics of a batch normalisation that trains. These are
     written and not read: a NaN in the batch is in them, too, when the operation has run, and when
     the call runs again. The schemas of some of the operations do not say that."""
-    names = [each.name for each in func._schema.arguments]
+    names = _argument_names(func)
     if _RUNNING[0] not in names:
         return args, kwargs
     given = {**dict(zip(names, args, strict=False)), **kwargs}

@@ -62,8 +62,11 @@ class Finding:
             lines.append(f"  {self.file}:{self.line}: {self.code or ''}".rstrip())
         if self.parameter is not None:
             lines.append(f"  reads bad {self.parameter}")
-        # An input of the model has a name that begins with "input".
-        lines += [f"  input {each}".replace("input input", "input", 1) for each in self.inputs]
+        # An input of the model is named "input 0 of the model". Names of parameters have no space.
+        lines += [
+            f"  {each}" if each.name.startswith("input ") else f"  input {each}"
+            for each in self.inputs
+        ]
         # Their names begin with "output" or "gradient".
         lines += [f"  {each}" for each in self.outputs]
         if self.note:
