@@ -12,7 +12,7 @@ from torch.nn import Parameter
 
 from nonfinite._native import all_finite
 from nonfinite.torch.refuse import refuse_distributed
-from nonfinite.trace.report import Look
+from nonfinite.trace.results import Look
 
 # How deep structures of structures are walked.
 DEPTH = 8

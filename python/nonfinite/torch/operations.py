@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from nonfinite.torch import frames
 from nonfinite.torch.look import finite, look, tensors
 from nonfinite.torch.report import BACKWARD, FORWARD
-from nonfinite.trace.report import ENTRY, NAN_FROM_INF, ORIGIN, Look
+from nonfinite.trace.results import ENTRY, NAN_FROM_INF, ORIGIN, Look
 
 
 @dataclass(eq=False)

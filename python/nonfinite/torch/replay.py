@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from nonfinite.torch.frames import Place
 from nonfinite.torch.look import finite, look, mapped, tensors, version
 from nonfinite.torch.operations import Found, Operations, storage
-from nonfinite.trace.report import Look
+from nonfinite.trace.results import Look
 
 
 @dataclass(eq=False, slots=True)

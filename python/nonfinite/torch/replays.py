@@ -10,7 +10,7 @@ from nonfinite.torch.hooked import waits_for_others
 from nonfinite.torch.look import finite
 from nonfinite.torch.operations import Found, named
 from nonfinite.torch.replay import Call, Running
-from nonfinite.trace.report import Look
+from nonfinite.trace.results import Look
 
 
 class Replays:

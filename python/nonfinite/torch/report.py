@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nonfinite._native import NonFiniteError
-from nonfinite.trace.report import WORDS, Look, as_json
+from nonfinite.trace.results import WORDS, Look, as_json
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from html import escape
 from typing import Any
 
-from nonfinite.trace.report import Report
+from nonfinite.trace.results import Results
 from nonfinite.trace.text import finding, without_finding
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 190, 44, 60, 16
@@ -22,7 +22,7 @@ text { font: 12px system-ui, sans-serif } .key span { padding: 0 .6rem; margin-r
 """
 
 
-def page(report: Report) -> str:
+def page(report: Results) -> str:
     """The page."""
     title = f"nonfinite trace: {report.model}"
     first = report.first
@@ -49,7 +49,7 @@ def page(report: Report) -> str:
     )
 
 
-def _findings(report: Report) -> str:
+def _findings(report: Results) -> str:
     rows = "".join(
         f"<tr><td>{escape(each.kind)}<td>{escape(each.node)}<td>{escape(each.operator)}"
         f"<td>{escape(each.graph)}<td>{'yes' if each.reaches else 'no'}"
@@ -58,7 +58,7 @@ def _findings(report: Report) -> str:
     return f"<table><tr><th>kind<th>node<th>operator<th>graph<th>reaches an output{rows}</table>"
 
 
-def _peaks(report: Report) -> str:
+def _peaks(report: Results) -> str:
     rows = "".join(
         f"<tr><td>{escape(each.name)}<td>{each.dtype}<td>{each.largest:.6g}<td>{each.share:.2g}"
         for each in report.peaks[:20]

@@ -6,7 +6,7 @@ graph has too. All nodes on the way are computed by the optimised node.
 """
 
 from nonfinite.trace.model import Graph, Place, Scope
-from nonfinite.trace.report import Node
+from nonfinite.trace.results import Node
 
 
 class Names:

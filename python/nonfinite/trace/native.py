@@ -8,7 +8,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from nonfinite.trace.report import Look
+from nonfinite.trace.results import Look
 
 VERSION = 1
 NONE = 2**64 - 1

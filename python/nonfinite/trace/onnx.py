@@ -39,7 +39,8 @@ from nonfinite.trace.native import FLOATS, Library, Row
 from nonfinite.trace.origin import Judge, Judged, looks_of
 from nonfinite.trace.picture import picture
 from nonfinite.trace.prepare import LEVELS, Options, Prepared
-from nonfinite.trace.report import (
+from nonfinite.trace.report import Report
+from nonfinite.trace.results import (
     ENTRY,
     INTENDED,
     NAN_FROM_INF,
@@ -49,7 +50,6 @@ from nonfinite.trace.report import (
     Look,
     Node,
     Peak,
-    Report,
 )
 from nonfinite.trace.weights import bad_weights, weight_look
 

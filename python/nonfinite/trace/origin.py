@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from nonfinite.trace.model import MAKE_SEQUENCES, Graph, Key, Place, attribute
 from nonfinite.trace.native import FLOATS, Event, Row, look_of
-from nonfinite.trace.report import (
+from nonfinite.trace.results import (
     ENTRY,
     INTENDED,
     NAN_FROM_INF,

@@ -1,11 +1,11 @@
 """The report as text."""
 
-from nonfinite.trace.report import INTENDED, WORDS, Finding, Report
+from nonfinite.trace.results import INTENDED, WORDS, Finding, Results
 
 PEAKS = 5
 
 
-def text(report: Report) -> str:
+def text(report: Results) -> str:
     """The report as lines for a terminal."""
     lines = [f"{report.model}: {report.sinks} tensors looked at, graph at level {report.level}"]
     first = report.first
@@ -37,7 +37,7 @@ def text(report: Report) -> str:
     return "\n".join([*lines, *[f"note: {note}" for note in report.notes]])
 
 
-def without_finding(report: Report) -> str:
+def without_finding(report: Results) -> str:
     """The line for a report that names no node."""
     if report.bad_outputs:
         outputs = ", ".join(report.bad_outputs)

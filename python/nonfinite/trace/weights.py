@@ -8,7 +8,7 @@ from onnx import TensorProto, numpy_helper
 
 from nonfinite.trace.model import Graph, Key
 from nonfinite.trace.native import FLOATS, Library
-from nonfinite.trace.report import Look
+from nonfinite.trace.results import Look
 
 
 def bad_weights(library: Library, graph: Graph, folder: Path) -> dict[Key, Look]:
