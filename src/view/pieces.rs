@@ -29,22 +29,31 @@ use nonfinite_kernels::Rule;
 use super::part::{Condition, Part};
 use super::validity::Validity;
 
-/// Elements of a window.
-pub(super) const WINDOW: usize = 4096;
+/// Elements of a window...
+pub(super) const WINDOW: usize = 16384;
+
+/// ... and of a short part, of which a window is at most.
+const SHORT: usize = 2048;
+
+/// Elements of which the packed bits are a word.
+const BLOCK: usize = 64;
+
+/// The shortest run of valid elements that is asked about alone.
+const LONG: usize = 4096;
 
 /// The shortest run of nulls that is skipped.
-const NULLS: usize = WINDOW / 8;
+const NULLS: usize = 512;
 
 /// The longest run of valid elements that one search of the bitmap covers. A question that ends
 /// early then reads little of the bitmap.
-const VALID: usize = 16 * WINDOW;
+const VALID: usize = 1 << 16;
 
 /// A hit after fewer bytes than this is near the one before: a search from one hit to the next
 /// costs about as much as the packed bits of so many bytes.
 const NEAR: usize = 1024;
 
-/// The windows go on if more than this many hits of the last one are valid.
-const FEW: usize = 4;
+/// The windows go on if more than one of this many elements is a valid hit.
+const MANY: usize = 1024;
 
 /// A piece of a part.
 pub(super) enum Piece<'h, 'v, 'a> {
@@ -72,7 +81,7 @@ pub(super) fn next_hit(part: Part<'_, '_>, rule: &Rule) -> Option<usize> {
 pub(super) fn packed<'o>(
     part: Part<'_, '_>,
     rule: &Rule,
-    room: &'o mut [u8; WINDOW / 8],
+    room: &'o mut [u8],
 ) -> &'o mut [u8] {
     let out = &mut room[..part.len.div_ceil(8)];
     if let Some(last) = out.last_mut() {
@@ -91,30 +100,45 @@ pub(super) fn pieces<'v, 'a>(
     rule: &Rule,
     visit: &mut dyn FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let (mut at, end, backend) = (part.first, part.first + part.len, part.view.backend);
-    let dense = part.is_dense();
-    if !dense {
-        if part.len == 0 || next_hit(part, rule).is_none() {
-            return ControlFlow::Continue(());
-        }
-        if validity.run(backend, at, end, true) == part.len {
-            return visit(Piece::Valid(part));
-        }
+    let Some(hit) = next_hit(part, rule) else { return ControlFlow::Continue(()) };
+    // Zeros in a room take longer than a search of a short part, so clean parts have none.
+    if part.len <= SHORT {
+        from_hit(validity, part, rule, hit, &mut [0; SHORT / 8], visit)
+    } else {
+        from_hit(validity, part, rule, hit, &mut [0; WINDOW / 8], visit)
     }
+}
+
+/// [`pieces`] of a part with a hit, whose index within the part is given. There is room for the
+/// packed bits of a window.
+#[inline(never)]
+fn from_hit<'v, 'a>(
+    validity: &Validity<'_>,
+    part: Part<'v, 'a>,
+    rule: &Rule,
+    hit: usize,
+    room: &mut [u8],
+    visit: &mut dyn FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let (mut at, end, backend) = (part.first, part.first + part.len, part.view.backend);
+    let (dense, near) = (part.is_dense(), NEAR / part.view.format.size_in_bytes());
+    if !dense && validity.run(backend, at, end, true) == part.len {
+        return visit(Piece::Valid(part));
+    }
+    let search = |from| next_hit(part.piece(from, end - from), rule).map(|hit| from + hit);
     // Whether to go on with a window. In a view that is not dense no hit can be searched for alone.
-    let (mut crowded, mut near) = (!dense, 0);
-    let mut room = [0; WINDOW / 8];
+    let (mut crowded, mut found) = (!dense, Some(at + hit));
     while at < end {
+        let mut from = at;
         if !crowded {
-            let rest = part.piece(at, end - at);
-            let Some(hit) = next_hit(rest, rule) else { return ControlFlow::Continue(()) };
-            at += hit;
-            crowded = hit < near;
-            near = NEAR / part.view.format.size_in_bytes();
+            let Some(hit) = found.take().or_else(|| search(at)) else { break };
+            // A window that begins at a block reads whole lines of the cache.
+            from = at.max(hit - (hit - part.first) % BLOCK);
+            at = hit;
         }
         if dense {
             let valid = validity.run(backend, at, end.min(at + VALID), true);
-            if valid >= WINDOW {
+            if valid >= LONG {
                 visit(Piece::Valid(part.piece(at, valid)))?;
                 at += valid;
                 continue;
@@ -123,20 +147,26 @@ pub(super) fn pieces<'v, 'a>(
         let nulls = validity.run(backend, at, end, false);
         if nulls >= NULLS {
             at += nulls;
-        } else if crowded {
-            let chunk = part.chunk(at, WINDOW);
-            let hits = packed(chunk, rule, &mut room);
-            let ones = validity.clear_packed(backend, at, chunk.len, hits);
+            continue;
+        }
+        if !crowded {
+            found = search(at + 1);
+            crowded = found.is_some_and(|next| next - at < near);
+        }
+        if crowded {
+            let chunk = part.chunk(from, 8 * room.len());
+            let hits = packed(chunk, rule, room);
+            let ones = validity.clear_packed(backend, from, chunk.len, hits);
             if ones != 0 {
                 visit(Piece::Mixed(chunk, hits, ones))?;
             }
-            at += chunk.len;
-            crowded = !dense || ones > FEW;
+            (at, found) = (from + chunk.len, None);
+            crowded = !dense || ones > chunk.len / MANY;
         } else {
             if nulls == 0 {
                 visit(Piece::Hit(at))?;
             }
-            at += nulls.max(1);
+            at = found.unwrap_or(end);
         }
     }
     ControlFlow::Continue(())

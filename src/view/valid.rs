@@ -17,9 +17,11 @@ use crate::{Census, Error, Occurrences, Predicate};
 /// So many hits of a search are looked up in the bitmap one by one.
 const LOOKED_UP: usize = 8;
 
-/// A window with at most this many valid hits is classified hit by hit: the elements of 64 hits
-/// take at most 512 bytes.
-const SINGLY: usize = WINDOW / 64;
+/// If at most one valid hit comes on so many bytes, the hits are copied, and classified together...
+const SPARSE: usize = 128;
+
+/// ... so many at once.
+const COPIED: usize = 16;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the
 /// valid elements. Indices count all elements, nulls too.
@@ -241,27 +243,14 @@ impl<'a> ValidView<'a> {
 
     /// Indices count from the start of the view, so that the answers of parts can be joined.
     pub(super) fn census_in(&self, part: Part<'_, 'a>) -> Census {
-        let [nan, pos_inf, _] = CLASSES.map(|class| self.view.format.rule(class));
-        let (mut census, mut room) = (Census::default(), [0; WINDOW / 8]);
+        let mut census = Census::default();
         let special = self.view.format.rule(Predicate::NonFinite);
         let _ = pieces(&self.validity, part, special, &mut |piece| {
             let run = match piece {
                 Piece::Hit(i) => part.piece(i, 1),
                 Piece::Valid(run) => run,
                 Piece::Mixed(chunk, hits, ones) => {
-                    let found = if chunk.is_dense() && ones <= SINGLY {
-                        census_of_few(chunk, hits, &mut room)
-                    } else {
-                        let mut found = Census::default();
-                        found.nan = take(chunk, nan, hits, &mut room);
-                        let infinite = ones - found.nan.count;
-                        if infinite != 0 {
-                            found.pos_inf = take(chunk, pos_inf, hits, &mut room);
-                            let neg_inf = infinite - found.pos_inf.count;
-                            found.neg_inf = Occurrences::new(neg_inf, first_one(hits));
-                        }
-                        found
-                    };
+                    let found = census_of_hits(chunk, hits, ones);
                     census = census.join(found.behind(chunk.first));
                     return ControlFlow::Continue(());
                 }
@@ -280,31 +269,57 @@ impl fmt::Debug for ValidView<'_> {
     }
 }
 
-/// The census of those elements of a dense part whose bit is 1 in `hits`, at most [`SINGLY`].
-/// Copied one behind the other, they are counted at once.
-fn census_of_few(part: Part<'_, '_>, hits: &[u8], room: &mut [u8; WINDOW / 8]) -> Census {
-    let (size, x) = (part.view.format.size_in_bytes(), part.dense());
+/// The census of the valid NaN and infinities of a part: the elements whose bit is 1 in `hits`.
+/// There are so many as `ones`.
+#[inline(never)]
+fn census_of_hits(part: Part<'_, '_>, hits: &mut [u8], ones: usize) -> Census {
+    if part.is_dense() && ones <= part.dense().len() / SPARSE {
+        return census_of_sparse(part, hits);
+    }
+    let [nan, pos_inf, _] = CLASSES.map(|class| part.view.format.rule(class));
+    let (mut census, mut room) = (Census::default(), [0; WINDOW / 8]);
+    census.nan = take(part, nan, hits, &mut room);
+    let infinite = ones - census.nan.count;
+    if infinite != 0 {
+        census.pos_inf = take(part, pos_inf, hits, &mut room);
+        let neg_inf = infinite - census.pos_inf.count;
+        census.neg_inf = Occurrences::new(neg_inf, first_one(hits));
+    }
+    census
+}
+
+/// [`census_of_hits`] of a dense part with few hits. Copied one behind the other, they are counted
+/// at once.
+fn census_of_sparse(part: Part<'_, '_>, hits: &[u8]) -> Census {
+    let (format, x) = (part.view.format, part.dense());
+    let (size, nan) = (format.size_in_bytes(), format.rule(Predicate::Nan));
+    let (mut copies, mut indices) = ([[0; 8]; COPIED], [0; COPIED]);
+    let count = |copies: &[u8], indices: &[usize]| {
+        let mut census = kernels::census(part.view.backend, copies, nan);
+        for class in [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf] {
+            class.first = class.first.map(|first| indices[first]);
+        }
+        census
+    };
+    let (mut census, mut few) = (Census::default(), 0);
+    let copies = &mut copies.as_flattened_mut()[..COPIED * size];
     let (words, rest) = hits.as_chunks();
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    let (mut indices, mut few) = ([0; SINGLY], 0);
-    let mut places = room.chunks_exact_mut(size).zip(&mut indices);
     for (first, word) in (0..).step_by(64).zip(words.iter().chain([&last])) {
         let mut bits = u64::from_le_bytes(*word);
-        while bits != 0
-            && let Some((place, index)) = places.next()
-        {
-            *index = first + bits.trailing_zeros() as usize;
-            place.copy_from_slice(&x[*index * size..][..size]);
+        while bits != 0 {
+            let index = first + bits.trailing_zeros() as usize;
+            copies[few * size..][..size].copy_from_slice(&x[index * size..][..size]);
+            indices[few] = index;
             (few, bits) = (few + 1, bits & (bits - 1));
+            if few == COPIED {
+                census = census.join(count(copies, &indices));
+                few = 0;
+            }
         }
     }
-    let nan = part.view.format.rule(Predicate::Nan);
-    let mut census = kernels::census(part.view.backend, &room[..few * size], nan);
-    for class in [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf] {
-        class.first = class.first.map(|first| indices[first]);
-    }
-    census
+    census.join(count(&copies[..few * size], &indices))
 }
 
 /// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.
