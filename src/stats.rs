@@ -63,6 +63,7 @@ pub struct Stats {
 }
 
 impl Stats {
+    #[inline(never)]
     pub(crate) fn new(stats: kernels::Stats, format: Format) -> Self {
         let extreme = |(bits, index)| Extreme { bits, value: format.to_f64(bits), index };
         let (min, max) = (stats.lowest.map(extreme), stats.highest.map(extreme));
@@ -84,6 +85,7 @@ impl Stats {
 
     /// Adds `elements` to each index: for a part that begins at element `elements` of a tensor.
     #[must_use]
+    #[inline(never)]
     pub fn behind(self, elements: usize) -> Self {
         let behind = |extreme: Option<Extreme>| extreme.map(|x| x.behind(elements));
         Self {
@@ -105,6 +107,7 @@ impl Stats {
     /// assert_eq!(first.join(second.behind(2)), nonfinite::stats(&x));
     /// ```
     #[must_use]
+    #[inline(never)]
     pub fn join(self, later: Self) -> Self {
         let best = Extreme::best;
         Self {

@@ -60,6 +60,7 @@ impl Census {
 
     /// Adds `elements` to each index: for a part that begins at element `elements` of a tensor.
     #[must_use]
+    #[inline(never)]
     pub fn behind(self, elements: usize) -> Self {
         let Self { nan, pos_inf, neg_inf } = self;
         Self::new(nan.behind(elements), pos_inf.behind(elements), neg_inf.behind(elements))
@@ -68,6 +69,7 @@ impl Census {
     /// Adds the census of a later part of the same tensor. Indices of both parts count from the
     /// start of the tensor: see [`Census::behind`].
     #[must_use]
+    #[inline(never)]
     pub fn join(self, later: Self) -> Self {
         Self {
             nan: self.nan.join(later.nan),

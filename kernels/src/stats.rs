@@ -2,10 +2,9 @@
 
 use crate::backend::Backend;
 use crate::census::Census;
-use crate::lane::Lane;
-#[cfg(feature = "views")]
-use crate::lane::{Loops, of_width};
+use crate::lane::{Lane, Loops, of_width};
 use crate::numbers::Numbers;
+use crate::rule::Comparison;
 use crate::scalar;
 use crate::tally::{Tally, Want};
 
@@ -55,6 +54,7 @@ impl Stats {
 
 impl Tally {
     /// The statistics of `x`, of which this is the tally with places.
+    #[inline(never)]
     pub(crate) fn stats(&self, x: &[u8], numbers: &Numbers) -> Stats {
         let (class, size) = (|class| self.classes.class(class), numbers.size());
         let census = Census::new(class(0), class(1), class(2));
@@ -75,23 +75,27 @@ impl Tally {
 #[must_use]
 pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
     assert!(numbers.size() == L::SIZE, "numbers of another width");
-    let elements = x.len() / L::SIZE;
-    let x = &x[..elements * L::SIZE];
-    if x.is_empty() {
-        return Stats::default();
-    }
-    L::stats(backend, x, numbers.non_finite(), numbers, Want::Places(None)).stats(x, numbers)
+    stats_by(backend, x, numbers, L::stats)
 }
 
 /// [`crate::typed::stats`] of elements whose width is known at run time only.
 #[must_use]
 pub fn stats_of_bytes(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    match numbers.size() {
-        1 => stats::<u8>(backend, x, numbers),
-        2 => stats::<u16>(backend, x, numbers),
-        4 => stats::<u32>(backend, x, numbers),
-        _ => stats::<u64>(backend, x, numbers),
+    let (ask, _) = of_width(numbers.size(), [u8::stats, u16::stats, u32::stats, u64::stats]);
+    stats_by(backend, x, numbers, ask)
+}
+
+/// The question of a width.
+type Ask = fn(Option<Backend>, &[u8], &Comparison, &Numbers, Want<'_>) -> Tally;
+
+#[inline(never)]
+fn stats_by(backend: Option<Backend>, x: &[u8], numbers: &Numbers, ask: Ask) -> Stats {
+    let elements = x.len() / numbers.size();
+    let x = &x[..elements * numbers.size()];
+    if x.is_empty() {
+        return Stats::default();
     }
+    ask(backend, x, numbers.non_finite(), numbers, Want::Places(None)).stats(x, numbers)
 }
 
 /// What the loop finds, without the indices of the lowest and the highest number.

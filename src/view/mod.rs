@@ -1,5 +1,7 @@
 //! The input of every question: elements of one format, anywhere in memory.
 
+#[cfg(all(feature = "validity", feature = "views"))]
+mod boxes;
 #[cfg(feature = "stats")]
 mod exceeds;
 mod layout;
@@ -16,6 +18,8 @@ mod rows;
 mod threads;
 #[cfg(feature = "validity")]
 mod valid;
+#[cfg(feature = "validity")]
+mod valid_census;
 #[cfg(all(feature = "validity", feature = "stats"))]
 mod valid_stats;
 #[cfg(feature = "validity")]

@@ -62,23 +62,11 @@ impl<'v, 'a> Part<'v, 'a> {
         self.view.layout.is_dense()
     }
 
-    /// `len` elements from row-major index `first` on: of a dense part any, of a box all.
+    /// `len` elements of a dense part from row-major index `first` on.
     #[cfg(feature = "validity")]
     pub(super) fn piece(&self, first: usize, len: usize) -> Self {
-        debug_assert!(self.is_dense() || (first, len) == (self.first, self.len));
+        debug_assert!(self.is_dense());
         Self { first, len, ..*self }
-    }
-
-    /// At most `most` elements from row-major index `first` on, so that chunks one after the other
-    /// cover the rest of the part.
-    #[cfg(feature = "validity")]
-    pub(super) fn chunk(&self, first: usize, most: usize) -> Self {
-        let most = most.min(self.first + self.len - first);
-        #[cfg(feature = "views")]
-        if !self.is_dense() {
-            return Self::after(self.view, first, most);
-        }
-        self.piece(first, most)
     }
 
     /// `len` elements of the part from row-major index `first` on. In a box both are multiples of
@@ -262,24 +250,28 @@ impl<'v, 'a> Part<'v, 'a> {
     /// Indices are counted within the part.
     #[inline]
     pub(super) fn census(&self) -> Census {
-        let (format, backend) = (self.view.format, self.view.backend);
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
-            let source = self.source();
-            let rules = CLASSES.map(|predicate| format.rule(predicate));
-            let counts =
-                strided::counts(backend, &source, format.rule(Predicate::NonFinite), rules);
-            let mut census = Census::default();
-            let classes = [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf];
-            for ((class, count), rule) in classes.into_iter().zip(counts).zip(rules) {
-                class.count = count;
-                if count > 0 {
-                    class.first = strided::position(backend, &source, rule);
-                }
-            }
-            return census;
+            return self.census_of_strided();
         }
-        kernels::census(backend, self.dense(), format.rule(Predicate::Nan))
+        kernels::census(self.view.backend, self.dense(), self.view.format.rule(Predicate::Nan))
+    }
+
+    #[cfg(feature = "views")]
+    #[inline(never)]
+    fn census_of_strided(&self) -> Census {
+        let (format, backend, source) = (self.view.format, self.view.backend, self.source());
+        let rules = CLASSES.map(|predicate| format.rule(predicate));
+        let counts = strided::counts(backend, &source, format.rule(Predicate::NonFinite), rules);
+        let mut census = Census::default();
+        let classes = [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf];
+        for ((class, count), rule) in classes.into_iter().zip(counts).zip(rules) {
+            class.count = count;
+            if count > 0 {
+                class.first = strided::position(backend, &source, rule);
+            }
+        }
+        census
     }
 
     /// Indices are counted within the part.

@@ -1,4 +1,4 @@
-//! How the questions under a validity bitmap find the valid hits.
+//! How the questions under a validity bitmap find the valid hits of a dense view.
 //!
 //! An element that is no hit needs no look at its validity. So a question first searches the
 //! elements for the next hit, whether null or not. From the hit on, the bitmap decides:
@@ -8,19 +8,15 @@
 //! bitmap                   1 1 1 1 1 1 1 ...                  a long run of ones: the question of
 //!                                                             TensorView, for the whole run
 //!                          0 0 0 0 0 0 0 ...                  a long run of zeros: skipped
-//!                          1 0 1 1 0 1 0 ...                  else a window of 4096 elements
+//!                          1 0 1 1 0 1 0 ...                  else: how far is the next hit?
 //! ```
 //!
-//! The validity of a lone hit is looked up. If hits are near each other, the hits of a window
-//! become packed bits, and the bits of nulls are cleared. As long as a window has many hits, the
-//! next window follows without a search.
+//! The validity of a lone hit is looked up. If the next hit is near, the hits of a window of
+//! elements become packed bits, and the bits of nulls are cleared. As long as a window has many
+//! valid hits, the next window follows without a search.
 //!
 //! So clean elements cost the same as without a bitmap. The kernels find the end of a run: they
 //! search the bitmap for a byte that is not 0xFF, or not 0.
-//!
-//! In a view that is not dense, the order of memory differs from the order of indices. There the
-//! first search only finds out whether there is a hit. The windows are boxes of at most 4096
-//! elements.
 
 use core::ops::ControlFlow;
 
@@ -32,7 +28,7 @@ use super::validity::Validity;
 /// Elements of a window...
 pub(super) const WINDOW: usize = 16384;
 
-/// ... and of a short part, of which a window is at most.
+/// ... and of the only window of a part that is not longer.
 const SHORT: usize = 2048;
 
 /// Elements of which the packed bits are a word.
@@ -46,11 +42,11 @@ const NULLS: usize = 512;
 
 /// The longest run of valid elements that one search of the bitmap covers. A question that ends
 /// early then reads little of the bitmap.
-const VALID: usize = 1 << 16;
+const RUN: usize = 16 * LONG;
 
 /// A hit after fewer bytes than this is near the one before: a search from one hit to the next
 /// costs about as much as the packed bits of so many bytes.
-const NEAR: usize = 1024;
+const NEAR: usize = 4096;
 
 /// The windows go on if more than one of this many elements is a valid hit.
 const MANY: usize = 1024;
@@ -65,24 +61,16 @@ pub(super) enum Piece<'h, 'v, 'a> {
     Mixed(Part<'v, 'a>, &'h mut [u8], usize),
 }
 
-/// The index within the part of the first element that the rule holds for, valid or null. In a
-/// part that is not dense: 0 if there is such an element.
+/// The index within the part of the first element that the rule holds for, valid or null.
 #[inline(never)]
 pub(super) fn next_hit(part: Part<'_, '_>, rule: &Rule) -> Option<usize> {
-    if part.is_dense() {
-        part.position(Condition::new(rule))
-    } else {
-        part.any(Condition::new(rule)).then_some(0)
-    }
+    part.position(Condition::new(rule))
 }
 
-/// One bit for each element of the part, at most [`WINDOW`]: 1 if the rule holds for the element.
+/// One bit for each element of the part, for which there is room: 1 if the rule holds for the
+/// element.
 #[inline(never)]
-pub(super) fn packed<'o>(
-    part: Part<'_, '_>,
-    rule: &Rule,
-    room: &'o mut [u8],
-) -> &'o mut [u8] {
+pub(super) fn packed<'o>(part: Part<'_, '_>, rule: &Rule, room: &'o mut [u8]) -> &'o mut [u8] {
     let out = &mut room[..part.len.div_ceil(8)];
     if let Some(last) = out.last_mut() {
         *last = 0;
@@ -91,7 +79,7 @@ pub(super) fn packed<'o>(
     out
 }
 
-/// Calls `visit` with the pieces of the part that hold the valid elements that the rule holds
+/// Calls `visit` with the pieces of a dense part that hold the valid elements that the rule holds
 /// for, in order, until it breaks.
 #[inline(never)]
 pub(super) fn pieces<'v, 'a>(
@@ -101,7 +89,7 @@ pub(super) fn pieces<'v, 'a>(
     visit: &mut dyn FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Some(hit) = next_hit(part, rule) else { return ControlFlow::Continue(()) };
-    // Zeros in a room take longer than a search of a short part, so clean parts have none.
+    // The zeros in a room take as long as a search of 2 KiB.
     if part.len <= SHORT {
         from_hit(validity, part, rule, hit, &mut [0; SHORT / 8], visit)
     } else {
@@ -109,7 +97,7 @@ pub(super) fn pieces<'v, 'a>(
     }
 }
 
-/// [`pieces`] of a part with a hit, whose index within the part is given. There is room for the
+/// [`pieces`] of a part whose first hit has this index within the part. There is room for the
 /// packed bits of a window.
 #[inline(never)]
 fn from_hit<'v, 'a>(
@@ -121,28 +109,23 @@ fn from_hit<'v, 'a>(
     visit: &mut dyn FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let (mut at, end, backend) = (part.first, part.first + part.len, part.view.backend);
-    let (dense, near) = (part.is_dense(), NEAR / part.view.format.size_in_bytes());
-    if !dense && validity.run(backend, at, end, true) == part.len {
-        return visit(Piece::Valid(part));
-    }
+    let near = NEAR / part.view.format.size_in_bytes();
     let search = |from| next_hit(part.piece(from, end - from), rule).map(|hit| from + hit);
-    // Whether to go on with a window. In a view that is not dense no hit can be searched for alone.
-    let (mut crowded, mut found) = (!dense, Some(at + hit));
+    // The next hit if it is known, and whether a window comes next.
+    let (mut found, mut crowded) = (Some(at + hit), false);
     while at < end {
         let mut from = at;
         if !crowded {
             let Some(hit) = found.take().or_else(|| search(at)) else { break };
-            // A window that begins at a block reads whole lines of the cache.
+            // Windows begin at blocks: they read whole lines of the cache if the part begins at one.
             from = at.max(hit - (hit - part.first) % BLOCK);
             at = hit;
         }
-        if dense {
-            let valid = validity.run(backend, at, end.min(at + VALID), true);
-            if valid >= LONG {
-                visit(Piece::Valid(part.piece(at, valid)))?;
-                at += valid;
-                continue;
-            }
+        let valid = validity.run(backend, at, end.min(at + RUN), true);
+        if valid >= LONG {
+            visit(Piece::Valid(part.piece(at, valid)))?;
+            at += valid;
+            continue;
         }
         let nulls = validity.run(backend, at, end, false);
         if nulls >= NULLS {
@@ -154,14 +137,14 @@ fn from_hit<'v, 'a>(
             crowded = found.is_some_and(|next| next - at < near);
         }
         if crowded {
-            let chunk = part.chunk(from, 8 * room.len());
-            let hits = packed(chunk, rule, room);
-            let ones = validity.clear_packed(backend, from, chunk.len, hits);
+            let window = part.piece(from, (8 * room.len()).min(end - from));
+            let hits = packed(window, rule, room);
+            let ones = validity.clear_packed(backend, from, window.len, hits);
             if ones != 0 {
-                visit(Piece::Mixed(chunk, hits, ones))?;
+                visit(Piece::Mixed(window, hits, ones))?;
             }
-            (at, found) = (from + chunk.len, None);
-            crowded = !dense || ones > chunk.len / MANY;
+            (at, found) = (from + window.len, None);
+            crowded = ones > window.len / MANY;
         } else {
             if nulls == 0 {
                 visit(Piece::Hit(at))?;

@@ -1,27 +1,23 @@
 //! The questions under a validity bitmap.
 //!
-//! `pieces.rs` has the algorithm. Only `stats` has kernels that read elements and bitmap together:
-//! `valid_stats.rs` calls them.
+//! `pieces.rs` has the algorithm for dense views, and `boxes.rs` brings other views to it. Only
+//! `stats` has kernels that read elements and bitmap together: `valid_stats.rs` calls them.
 
 use core::fmt;
 use core::ops::ControlFlow;
 
-use nonfinite_kernels::{self as kernels, Rule, clear_nulls};
+use nonfinite_kernels::Rule;
 
 use super::TensorView;
-use super::part::{CLASSES, Condition, Part};
-use super::pieces::{Piece, WINDOW, next_hit, packed, pieces};
+#[cfg(feature = "views")]
+use super::boxes::{Boxed, boxes};
+use super::part::{Condition, Part};
+use super::pieces::{Piece, next_hit, pieces};
 use super::validity::{Validity, first_one};
-use crate::{Census, Error, Occurrences, Predicate};
+use crate::{Error, Predicate};
 
 /// So many hits of a search are looked up in the bitmap one by one.
 const LOOKED_UP: usize = 8;
-
-/// If at most one valid hit comes on so many bytes, the hits are copied, and classified together...
-const SPARSE: usize = 128;
-
-/// ... so many at once.
-const COPIED: usize = 16;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the
 /// valid elements. Indices count all elements, nulls too.
@@ -192,48 +188,69 @@ impl<'a> ValidView<'a> {
         self.view.positions(predicate).filter(move |&i| self.validity.is_valid(i))
     }
 
-    /// Counts NaN, +Inf and -Inf among the valid elements, and finds the first of each by its
-    /// row-major index.
-    #[must_use]
-    pub fn census(&self) -> Census {
-        let census = |part: Part<'_, '_>| self.census_in(part);
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.view.shared() {
-            return threads.parts(&census, &Census::join);
-        }
-        census(Part::whole(&self.view))
-    }
-
     /// The index within the part of the first valid element that the rule holds for.
     pub(super) fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
+        #[cfg(feature = "views")]
+        if !part.is_dense() {
+            return self.position_in_boxes(part, rule);
+        }
         let (mut from, end) = (part.first, part.first + part.len);
         // One of the first hits is often valid.
-        for _ in 0..if part.is_dense() { LOOKED_UP } else { 0 } {
+        for _ in 0..LOOKED_UP {
             let hit = from + next_hit(part.piece(from, end - from), rule)?;
             if self.validity.is_valid(hit) {
                 return Some(hit - part.first);
             }
             from = hit + 1;
         }
-        let rest = if from == part.first { part } else { part.piece(from, end - from) };
         let mut first = None;
-        let _ = pieces(&self.validity, rest, rule, &mut |piece| {
+        let _ = pieces(&self.validity, part.piece(from, end - from), rule, &mut |piece| {
             first = match piece {
                 Piece::Hit(i) => Some(i),
-                Piece::Valid(run) => run.position(Condition::new(rule)).map(|i| run.first + i),
-                Piece::Mixed(chunk, hits, _) => first_one(hits).map(|i| chunk.first + i),
+                Piece::Valid(run) => next_hit(run, rule).map(|i| run.first + i),
+                Piece::Mixed(window, hits, _) => first_one(hits).map(|i| window.first + i),
             };
             if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         first.map(|i| i - part.first)
     }
 
+    #[cfg(feature = "views")]
+    #[inline(never)]
+    fn position_in_boxes(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
+        let mut found = None;
+        let _ = self.boxes_with_hits(part, rule, &mut |boxed| {
+            let (first, index) = match boxed {
+                Boxed::Valid(run) => (run.first, next_hit(run, rule)),
+                Boxed::Copied(view, first) => {
+                    (first, self.of_copy(view, first).position_in(Part::whole(&view), rule))
+                }
+            };
+            found = index.map(|index| first + index - part.first);
+            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        found
+    }
+
     fn count_in(&self, part: Part<'_, 'a>, rule: &Rule) -> usize {
         let mut count = 0;
+        #[cfg(feature = "views")]
+        if !part.is_dense() {
+            let _ = self.boxes_with_hits(part, rule, &mut |boxed| {
+                count += match boxed {
+                    Boxed::Valid(run) => count_of_run(run, rule),
+                    Boxed::Copied(view, first) => {
+                        self.of_copy(view, first).count_in(Part::whole(&view), rule)
+                    }
+                };
+                ControlFlow::Continue(())
+            });
+            return count;
+        }
         let _ = pieces(&self.validity, part, rule, &mut |piece| {
             count += match piece {
                 Piece::Hit(_) => 1,
-                Piece::Valid(run) => run.count(Condition::new(rule)),
+                Piece::Valid(run) => count_of_run(run, rule),
                 Piece::Mixed(.., ones) => ones,
             };
             ControlFlow::Continue(())
@@ -241,25 +258,35 @@ impl<'a> ValidView<'a> {
         count
     }
 
-    /// Indices count from the start of the view, so that the answers of parts can be joined.
-    pub(super) fn census_in(&self, part: Part<'_, 'a>) -> Census {
-        let mut census = Census::default();
-        let special = self.view.format.rule(Predicate::NonFinite);
-        let _ = pieces(&self.validity, part, special, &mut |piece| {
-            let run = match piece {
-                Piece::Hit(i) => part.piece(i, 1),
-                Piece::Valid(run) => run,
-                Piece::Mixed(chunk, hits, ones) => {
-                    let found = census_of_hits(chunk, hits, ones);
-                    census = census.join(found.behind(chunk.first));
-                    return ControlFlow::Continue(());
-                }
-            };
-            census = census.join(run.census().behind(run.first));
-            ControlFlow::Continue(())
-        });
-        census
+    /// Calls `visit` with the boxes of a part that is not dense, unless the rule holds for none of
+    /// its elements, until it breaks.
+    #[cfg(feature = "views")]
+    pub(super) fn boxes_with_hits<'v>(
+        &self,
+        part: Part<'v, 'a>,
+        rule: &Rule,
+        visit: &mut dyn FnMut(Boxed<'_, 'v, 'a>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        if part.len != 0 && part.any(Condition::new(rule)) {
+            boxes(&self.validity, part, visit)?;
+        }
+        ControlFlow::Continue(())
     }
+
+    /// A copy of elements from this one on, with their validity.
+    #[cfg(feature = "views")]
+    pub(super) fn of_copy<'c>(&self, view: TensorView<'c>, first: usize) -> ValidView<'c>
+    where
+        'a: 'c,
+    {
+        ValidView { view, validity: self.validity.from(first) }
+    }
+}
+
+/// The count of a run without nulls.
+#[inline(never)]
+fn count_of_run(run: Part<'_, '_>, rule: &Rule) -> usize {
+    run.count(Condition::new(rule))
 }
 
 /// Without the data, which may be large.
@@ -267,72 +294,4 @@ impl fmt::Debug for ValidView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ValidView").field("view", &self.view).finish_non_exhaustive()
     }
-}
-
-/// The census of the valid NaN and infinities of a part: the elements whose bit is 1 in `hits`.
-/// There are so many as `ones`.
-#[inline(never)]
-fn census_of_hits(part: Part<'_, '_>, hits: &mut [u8], ones: usize) -> Census {
-    if part.is_dense() && ones <= part.dense().len() / SPARSE {
-        return census_of_sparse(part, hits);
-    }
-    let [nan, pos_inf, _] = CLASSES.map(|class| part.view.format.rule(class));
-    let (mut census, mut room) = (Census::default(), [0; WINDOW / 8]);
-    census.nan = take(part, nan, hits, &mut room);
-    let infinite = ones - census.nan.count;
-    if infinite != 0 {
-        census.pos_inf = take(part, pos_inf, hits, &mut room);
-        let neg_inf = infinite - census.pos_inf.count;
-        census.neg_inf = Occurrences::new(neg_inf, first_one(hits));
-    }
-    census
-}
-
-/// [`census_of_hits`] of a dense part with few hits. Copied one behind the other, they are counted
-/// at once.
-fn census_of_sparse(part: Part<'_, '_>, hits: &[u8]) -> Census {
-    let (format, x) = (part.view.format, part.dense());
-    let (size, nan) = (format.size_in_bytes(), format.rule(Predicate::Nan));
-    let (mut copies, mut indices) = ([[0; 8]; COPIED], [0; COPIED]);
-    let count = |copies: &[u8], indices: &[usize]| {
-        let mut census = kernels::census(part.view.backend, copies, nan);
-        for class in [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf] {
-            class.first = class.first.map(|first| indices[first]);
-        }
-        census
-    };
-    let (mut census, mut few) = (Census::default(), 0);
-    let copies = &mut copies.as_flattened_mut()[..COPIED * size];
-    let (words, rest) = hits.as_chunks();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    for (first, word) in (0..).step_by(64).zip(words.iter().chain([&last])) {
-        let mut bits = u64::from_le_bytes(*word);
-        while bits != 0 {
-            let index = first + bits.trailing_zeros() as usize;
-            copies[few * size..][..size].copy_from_slice(&x[index * size..][..size]);
-            indices[few] = index;
-            (few, bits) = (few + 1, bits & (bits - 1));
-            if few == COPIED {
-                census = census.join(count(copies, &indices));
-                few = 0;
-            }
-        }
-    }
-    census.join(count(&copies[..few * size], &indices))
-}
-
-/// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.
-fn take(
-    part: Part<'_, '_>,
-    rule: &Rule,
-    hits: &mut [u8],
-    room: &mut [u8; WINDOW / 8],
-) -> Occurrences {
-    let bits = packed(part, rule, room);
-    let ones = clear_nulls(part.view.backend, bits, part.len, hits, 0);
-    for (bits, hits) in bits.iter().zip(hits) {
-        *hits ^= bits;
-    }
-    Occurrences::new(ones, first_one(bits))
 }

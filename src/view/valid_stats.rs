@@ -1,20 +1,15 @@
 //! Statistics under a validity bitmap.
 
-use nonfinite_kernels::stats_of_valid;
 #[cfg(feature = "views")]
-use nonfinite_kernels::strided;
+use core::ops::ControlFlow;
+
+use nonfinite_kernels::stats_of_valid;
 
 #[cfg(feature = "views")]
-use super::layout::Layout;
+use super::boxes::{Boxed, boxes};
 use super::part::Part;
 use super::valid::ValidView;
-#[cfg(feature = "views")]
-use super::{Memory, TensorView};
 use crate::{Predicate, Stats};
-
-/// Bytes of elements that are copied at once.
-#[cfg(feature = "views")]
-const COPIED: usize = 16 * 1024;
 
 impl<'a> ValidView<'a> {
     /// [`TensorView::stats`](crate::TensorView::stats) of the valid elements.
@@ -37,35 +32,18 @@ impl<'a> ValidView<'a> {
         self.stats_of_dense(part)
     }
 
-    /// Long runs of valid elements are asked about alone. All other elements are copied, box by
-    /// box, in row-major order.
     #[cfg(feature = "views")]
     fn stats_of_boxes(&self, part: Part<'_, 'a>) -> Stats {
-        let (mut at, end, backend) = (part.first, part.first + part.len, self.view.backend);
-        let (format, mut room) = (self.view.format, [0; COPIED]);
         let mut stats = Stats::default();
-        while at < end {
-            let valid = self.validity.run(backend, at, end, true);
-            let nulls = if valid == 0 { self.validity.run(backend, at, end, false) } else { 0 };
-            let most = room.len() / format.size_in_bytes();
-            if nulls >= most || nulls == end - at {
-                at += nulls;
-                continue;
-            }
-            let piece = part.chunk(at, valid.max(most));
-            let found = if piece.len <= valid {
-                piece.stats()
-            } else {
-                let copy = &mut room[..piece.len * format.size_in_bytes()];
-                strided::gather(&piece.source(), copy);
-                let view = TensorView::of(format, Memory::Bytes(copy), Layout::flat(piece.len));
-                let view = TensorView { backend, ..view };
-                let valid = ValidView { view, validity: self.validity.from(at) };
-                valid.stats_of_dense(Part::whole(&valid.view))
-            };
-            stats = stats.join(found.behind(at));
-            at += piece.len;
-        }
+        let _ = boxes(&self.validity, part, &mut |boxed| {
+            stats = stats.join(match boxed {
+                Boxed::Valid(run) => run.stats().behind(run.first),
+                Boxed::Copied(view, first) => {
+                    self.of_copy(view, first).stats_of_dense(Part::whole(&view)).behind(first)
+                }
+            });
+            ControlFlow::Continue(())
+        });
         stats
     }
 

@@ -66,7 +66,7 @@ impl<'a> Validity<'a> {
     }
 
     /// The validity of the elements from `first` on.
-    #[cfg(all(feature = "stats", feature = "views"))]
+    #[cfg(feature = "views")]
     pub(super) fn from(&self, first: usize) -> Self {
         let bit = self.shift + first;
         Self { bytes: &self.bytes[bit / 8..], shift: bit % 8 }

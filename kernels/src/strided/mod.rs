@@ -132,7 +132,6 @@ impl<'a> Source<'a> {
 ///
 /// # Panics
 /// If `out` is not as long as all elements; nothing is written then.
-#[cfg(feature = "stats")]
 pub fn gather(x: &Source<'_>, out: &mut [u8]) {
     assert!(x.len.checked_mul(x.element) == Some(out.len()), "another number of bytes");
     if !x.is_empty() {
