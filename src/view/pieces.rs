@@ -117,7 +117,7 @@ fn from_hit<'v, 'a>(
         let mut from = at;
         if !crowded {
             let Some(hit) = found.take().or_else(|| search(at)) else { break };
-            // Windows begin at blocks: they read whole lines of the cache if the part begins at one.
+            // From a block on, a window reads whole lines of the cache if the part begins at one.
             from = at.max(hit - (hit - part.first) % BLOCK);
             at = hit;
         }

@@ -100,7 +100,7 @@ fn long_inputs() {
 }
 
 fn long(visit: Visit<'_>) {
-    let lengths: &[usize] = if reduced() { &[4097] } else { &[4095, 4096, 4097, 17_001] };
+    let lengths: &[usize] = if reduced() { &[4097] } else { &[2049, 4096, 4097, 33_001] };
     for &format in if reduced() { &[Format::F32][..] } else { Format::ALL } {
         // The longest for each width.
         let widths = [Format::F32, Format::F64, Format::Bf16, Format::F8E4M3Fn];
@@ -118,6 +118,17 @@ fn long(visit: Visit<'_>) {
                 visit(format, &clean, &valid, offset);
                 clean[(n - 1) * size..].fill(0xFF);
                 visit(format, &clean, &valid, offset);
+                // Few elements of a mix, near each other and far.
+                for every in [16, 150] {
+                    let mut sparse = vec![0; n * size];
+                    for i in (0..n)
+                        .filter(|i| i.wrapping_mul(0x9E37_79B1) >> 8 & 0xFFFF < 0xFFFF / every)
+                    {
+                        let element = i * size..(i + 1) * size;
+                        sparse[element.clone()].copy_from_slice(&dirty[element]);
+                    }
+                    visit(format, &sparse, &valid, offset);
+                }
                 // What other libraries write under a null.
                 let mut under = vec![0; n * size];
                 for i in (0..n).filter(|&i| !valid[i]) {
