@@ -206,13 +206,17 @@ fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
     }
 }
 
-/// Writes the same answer `elements` times, from bit `shift` of the first byte on.
-pub(crate) fn fill_bits(answer: bool, elements: usize, mut out: &mut [u8], shift: usize) {
-    let bits = if answer { u64::MAX } else { 0 };
-    for done in (0..elements).step_by(64) {
-        merge(out, bits, shift, (elements - done).min(64));
-        out = out.get_mut(8..).unwrap_or_default();
-    }
+/// Writes the same answer `elements` times, from bit `shift` of the first byte on, below 8. `out`
+/// ends with the last of them.
+pub(crate) fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: usize) {
+    let (Some(first), Some(last)) = (out.first().copied(), out.last().copied()) else { return };
+    out.fill(if answer { u8::MAX } else { 0 });
+    // The bits before and behind stay as they are.
+    let before = !(u8::MAX << shift);
+    let behind = !(u8::MAX >> ((8 - (shift + elements % 8) % 8) % 8));
+    let end = out.len() - 1;
+    out[0] = out[0] & !before | first & before;
+    out[end] = out[end] & !behind | last & behind;
 }
 
 /// The index of the first element of `x` for which the rule holds. `None` means the active backend.

@@ -107,7 +107,15 @@ impl<'a> ValidView<'a> {
         offset: usize,
     ) -> Result<(), Error> {
         self.view.check_bits(out, offset)?;
-        let bits = |part: Part<'_, '_>, out: &mut [u8], offset| {
+        let bits = |mut part: Part<'_, '_>, out: &mut [u8], mut offset: usize| {
+            if part.is_dense() {
+                // Before the first hit no bit is 1, whatever is null.
+                let clean = next_hit(part, condition.rule).map_or(part.len, |hit| hit - hit % 64);
+                let never = Condition::of(self.view.format, Predicate::Never);
+                part.piece(part.first, clean).bits(never, out, offset);
+                part = part.piece(part.first + clean, part.len - clean);
+                offset += clean;
+            }
             part.bits(condition, out, offset);
             self.validity.clear_nulls(self.view.backend, part.first, part.len, out, offset);
         };
