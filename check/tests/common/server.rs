@@ -19,12 +19,15 @@ pub(crate) struct State {
     pub(crate) ignores_conditions: bool,
     /// Whether ranges are ignored.
     pub(crate) ignores_ranges: bool,
-    /// The number of requests to answer with status 503.
+    /// The number of requests to answer with status 503 and 429 in turn.
     pub(crate) busy: usize,
-    /// The number of answers to cut in the middle of the body, together with the connection.
+    /// The number of pages and ranges to cut in the middle of the body, together with the
+    /// connection.
     pub(crate) cut: usize,
     /// The number of answers with a shorter range than requested.
     pub(crate) short: usize,
+    /// The number of bytes in the bodies of ranges, whatever their `Content-Range` says.
+    pub(crate) body: Option<usize>,
     /// Pages by path and query: the body and the `Link` header.
     pub(crate) pages: BTreeMap<String, (String, Option<String>)>,
     /// Redirections, from a path to a URL.
@@ -96,11 +99,20 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
     }
     if state.busy > 0 {
         state.busy -= 1;
-        return send("503 Slow Down", "", b"", 0);
+        let status = if state.busy % 2 == 0 { "503 Slow Down" } else { "429 Too Many Requests" };
+        return send(status, "", b"", 0);
     }
     if let Some((body, link)) = state.pages.get(&target) {
         let link = link.as_ref().map(|link| format!("Link: {link}\r\n")).unwrap_or_default();
-        return send("200 OK", &link, body.as_bytes(), body.len());
+        let is_cut = state.cut > 0;
+        let sent = if is_cut { body.len() / 2 } else { body.len() };
+        send("200 OK", &link, &body.as_bytes()[..sent], body.len())?;
+        if is_cut {
+            state.cut -= 1;
+            stream.shutdown(std::net::Shutdown::Both).ok()?;
+            return None;
+        }
+        return Some(());
     }
     let Some(bytes) = state.files.get(&path).cloned() else {
         return send("404 Not Found", "", b"", 0);
@@ -129,7 +141,8 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
         state.short -= 1;
         end = end.min(start + 10);
     }
-    let body = &bytes[start..end];
+    let mut body = bytes[start..end].to_vec();
+    state.body.into_iter().for_each(|length| body.resize(length, 0));
     let range = format!("{tagged}Content-Range: bytes {start}-{}/{}\r\n", end - 1, bytes.len());
     if state.cut > 0 && body.len() > 1 {
         state.cut -= 1;
@@ -140,5 +153,5 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
     }
     state.sent += body.len();
     drop(state);
-    send("206 Partial Content", &range, body, body.len())
+    send("206 Partial Content", &range, &body, body.len())
 }

@@ -80,6 +80,7 @@ fn only_headers_and_floats_are_fetched() {
     let server = Server::of("/x.safetensors", &bytes);
     let expected = check_bytes(&bytes, FileFormat::SAFETENSORS, &options()).unwrap();
     assert_eq!(report(&server, "/x.safetensors"), expected);
+    assert!(server.state().requests[0].to_ascii_lowercase().contains("\nrange: bytes=0-65535"));
     let sent = server.state().sent;
     let floats = 2 * data.len();
     assert!((floats..floats + (128 << 10)).contains(&sent), "{sent} bytes for {floats}");
@@ -174,10 +175,25 @@ fn faults_that_pass() {
         let left = server.state().cut;
         assert_eq!(left + server.state().short, 0);
     }
-    // Not for ever.
+    // Not for ever, and not if the failure stays.
+    let fails = |requests: usize| {
+        server.state().requests.clear();
+        let found = nonfinite_check::work::check_piece(&plan.pieces()[0]);
+        let is_decode =
+            |error| matches!(error, nonfinite_check::work::Error::Check(Error::Decode { .. }));
+        assert!(found.is_err_and(is_decode));
+        assert_eq!(server.state().requests.len(), requests);
+    };
     server.state().short = usize::MAX;
-    let found = nonfinite_check::work::check_pieces(plan.pieces(), &options());
-    assert!(matches!(found, Err(nonfinite_check::work::Error::Check(Error::Decode { .. }))));
+    fails(3);
+    server.state().short = 0;
+    // The body is not as long as its header says.
+    for length in [0, 399_999, 400_001] {
+        server.state().body = Some(length);
+        fails(3);
+    }
+    server.state().files.clear();
+    fails(1);
 }
 
 /// Another version of the file during the check.
@@ -191,6 +207,9 @@ fn files_that_change() {
             let error = failure(&server, path);
             let url = format!("{}{path}", server.url);
             assert!(matches!(&error, Error::Changed(changed) if *changed == url), "{error:?}");
+            // The server sends no bytes of another version if the request names the version.
+            let last = server.state().requests.pop().unwrap().to_ascii_lowercase();
+            assert!(last.contains("\nif-match: \"one\""), "{last}");
         }
     }
     // A plan holds what it was made of.
