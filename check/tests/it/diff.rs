@@ -173,3 +173,30 @@ fn names_of_pairs() {
     assert_eq!(of(vectors(&[("x", &[0.0])]), vectors(&[("x", &[NAN])])), [Some("x".to_owned())]);
     assert_eq!(of(array(0.0), array(NAN)), [None]);
 }
+
+/// The document lists pairs with something bad, with another shape, or with statistics.
+#[test]
+fn listed_pairs() {
+    let clean: (&str, &[f32]) = ("clean", &[1.0]);
+    let a = vectors(&[clean, ("shape", &[1.0]), ("gone", &[1.0]), ("bad", &[NAN])]);
+    let b = vectors(&[clean, ("shape", &[1.0, 1.0]), ("bad", &[1.0])]);
+    let measured = |numbers: &[f32]| {
+        let options = Options { stats: true, ..Options::default() };
+        let array = npy("<f4", &[numbers.len()], false, &bytes(numbers));
+        report_with(&array, FileFormat::NPY, &options)
+    };
+    for (a, b, compared, names) in [
+        (a, b, 3, &["shape", "bad", "gone"][..]),
+        (measured(&[1.0]), measured(&[1.0]), 1, &["none"]),
+    ] {
+        let (a, b) = (side(&[("x", a)]), side(&[("x", b)]));
+        let pairs = diff(&a, &b).expect("each name occurs once");
+        let document = nonfinite_check::json::comparison(&pairs, true);
+        let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+        assert_eq!(document["compared"], compared);
+        let tensors = document["tensors"].as_array().unwrap().iter();
+        let found: Vec<_> =
+            tensors.map(|tensor| tensor["name"].as_str().unwrap_or("none")).collect();
+        assert_eq!(found, names);
+    }
+}
