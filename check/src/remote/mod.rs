@@ -32,7 +32,7 @@ use crate::model::Error;
 use crate::model::ReadAt;
 use crate::options::Options;
 
-/// The most requests in flight.
+/// The requests in flight. A check that asks for more threads has one for each thread.
 pub(crate) const IN_FLIGHT: usize = 16;
 
 /// Opens the file of a URL. Asks the server for its length and its beginning.

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// The behaviour of the server, and a record of its requests.
 #[derive(Default)]
@@ -28,6 +29,11 @@ pub(crate) struct State {
     pub(crate) short: usize,
     /// The number of bytes in the bodies of ranges, whatever their `Content-Range` says.
     pub(crate) body: Option<usize>,
+    /// Ranges are sent when this many are requested, or after a second.
+    pub(crate) hold: usize,
+    /// The number of ranges that are requested and not yet sent, and its maximum.
+    pub(crate) open: usize,
+    pub(crate) most_open: usize,
     /// Pages by path and query: the body and the `Link` header.
     pub(crate) pages: BTreeMap<String, (String, Option<String>)>,
     /// Redirections, from a path to a URL.
@@ -77,7 +83,7 @@ impl Server {
 }
 
 /// Answers a request. None if the connection ends.
-fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
+fn answer(stream: &TcpStream, shared: &Mutex<State>) -> Option<()> {
     let mut lines = BufReader::new(stream).lines();
     let request: Vec<String> =
         lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
@@ -87,7 +93,7 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
         let values = request.iter().filter_map(|line| line.split_once(": "));
         values.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
     };
-    let mut state = state.lock().ok()?;
+    let mut state = shared.lock().ok()?;
     state.requests.push(request.join("\n"));
     let send = |status: &str, headers: &str, body: &[u8], length: usize| {
         let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
@@ -152,6 +158,16 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
         return None;
     }
     state.sent += body.len();
+    state.open += 1;
+    state.most_open = state.most_open.max(state.open);
     drop(state);
-    send("206 Partial Content", &range, &body, body.len())
+    let start = Instant::now();
+    while shared.lock().ok().is_some_and(|state| state.open < state.hold)
+        && start.elapsed() < Duration::from_secs(1)
+    {
+        thread::sleep(Duration::from_millis(2));
+    }
+    let sent = send("206 Partial Content", &range, &body, body.len());
+    shared.lock().ok()?.open -= 1;
+    sent
 }

@@ -218,6 +218,8 @@ fn statements() {
     assert_eq!(heads.statement("experts"), "axis 1 indices 10-11 of 12 only, in full");
     let vector = of(&[1000], &|at| [3, 5, 6].contains(&at[0]));
     assert_eq!(vector.statement(""), "indices 3, 5-6 only, in full");
+    let vector = of(&[1000], &|at| at[0] < 7 && at[0] % 2 == 0);
+    assert_eq!(vector.statement(""), "indices 0, 2, 4, 6 only, in full");
     // Five runs are too many to be listed.
     let vector = of(&[1000], &|at| at[0] < 9 && at[0] % 2 == 0);
     assert_eq!(vector.statement(""), "spread over 5 of 1000 indices");
@@ -359,7 +361,9 @@ fn most_lit_cells() {
     let data = vec![0x7F; 64 * 64];
     let names: Vec<_> = (0..most + 2).map(|i| i.to_string()).collect();
     let entry = |name| Entry { name, kind: "F8_E4M3", shape: &[64, 64], data: &data };
-    let entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
+    let mut entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
+    // One more cell is too much.
+    entries.push(Entry { name: "one", kind: "F8_E4M3", shape: &[1], data: &[0x7F] });
     let bytes = safetensors(&entries);
     let with = |threads| -> Report {
         let options = Options { threads: NonZeroUsize::new(threads), ..options() };

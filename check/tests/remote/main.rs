@@ -8,7 +8,7 @@ mod server;
 #[path = "../it/write.rs"]
 mod write;
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes, check_url, list_url};
 
@@ -117,6 +117,26 @@ fn windows_of_a_header() {
     let ranges: Vec<String> = server.state().requests.iter().map(|it| range(it)).collect();
     let last = format!("262144-{}", bytes.len() - 1);
     assert_eq!(ranges, ["0-65535", "65536-131071", "131072-262143", &last]);
+}
+
+/// Requests wait for each other only if many are in flight, whatever the number of threads.
+#[test]
+fn requests_in_flight() {
+    let (data, gap) = (floats(4), vec![1; 300 << 10]);
+    let names: Vec<String> = (0..40).map(|i| format!("{i:02}")).collect();
+    let mut entries = Vec::new();
+    for name in names.chunks(2) {
+        entries.push(Entry { name: &name[0], kind: "F32", shape: &[4], data: &data });
+        entries.push(Entry { name: &name[1], kind: "U8", shape: &[300 << 10], data: &gap });
+    }
+    let server = Server::of("/x.safetensors", &safetensors(&entries));
+    let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
+    let url = format!("{}/x.safetensors", server.url);
+    let plan = nonfinite_check::work::plan(&url, nonfinite_check::work::PIECE, &options).unwrap();
+    server.state().hold = 17;
+    server.state().most_open = 0;
+    nonfinite_check::work::check_pieces(plan.pieces(), &options).unwrap();
+    assert_eq!(server.state().most_open, 16);
 }
 
 /// The range of a request.
