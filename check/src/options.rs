@@ -200,3 +200,24 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// with [`Error::Stopped`].
     fn advanced(&self, bytes: u64) -> ControlFlow<()>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A short file counts as one of 64 KiB.
+    #[test]
+    fn bounds_of_decoded_bytes() {
+        let options = Options { expansion: NonZeroU64::new(3), ..Options::default() };
+        for (file, most) in [(0, 3 << 16), (1 << 16, 3 << 16), ((1 << 16) + 1, (3 << 16) + 3)] {
+            assert!(options.bound(most, file).is_ok());
+            let error = options.bound(most + 1, file).unwrap_err();
+            let Error::Expansion { decoded, file: of, most: times } = error else {
+                panic!("{error:?}")
+            };
+            assert_eq!((decoded, of, times), (most + 1, file, 3));
+        }
+        let unbounded = Options { expansion: None, ..options };
+        assert!(unbounded.bound(u64::MAX, 0).is_ok());
+    }
+}

@@ -69,8 +69,7 @@ impl SharedFiles {
             return vec![tensor];
         };
         let first = unused.partition_point(|range| range.end <= bytes.start);
-        let end = unused.partition_point(|range| range.start < bytes.end);
-        let unused = unused.get(first..end).unwrap_or_default();
+        let unused = unused.get(first..).unwrap_or_default();
         // The whole holds neither zeros nor text only. A part may.
         let source = Source::open(file).ok();
         let contents = source.as_ref().and_then(|source| source.bytes().ok());

@@ -15,7 +15,7 @@ mod write;
 
 use std::io::Write;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use error::FixError;
 pub use fixed::{Fixed, FixedTensor};
@@ -35,10 +35,8 @@ use output::Temporary;
 pub fn fix_file(input: &Path, output: &Path, options: &FixOptions) -> Result<Fixed, FixError> {
     let prepared = Prepared::new(input, options)?;
     output::refuse(input, output, options.force)?;
-    let folder = match output.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
+    // The parent of a name alone is the empty path, which is no folder.
+    let folder = Path::new(".").join(output.parent().unwrap_or(output));
     let mut file = Temporary::new(&folder, input).map_err(FixError::Output)?;
     let fixed = prepared.write(options, file.file())?;
     file.file().sync_all().map_err(FixError::Output)?;

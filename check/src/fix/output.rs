@@ -39,8 +39,17 @@ fn same_file(input: &Path, _: &Path, output: &fs::Metadata) -> io::Result<bool> 
 }
 
 #[cfg(not(unix))]
-fn same_file(input: &Path, output: &Path, _: &fs::Metadata) -> io::Result<bool> {
-    Ok(fs::canonicalize(input)? == fs::canonicalize(output)?)
+use other_systems::same_file;
+
+/// Systems without the number of a file.
+#[cfg(not(unix))]
+mod other_systems {
+    use std::path::Path;
+    use std::{fs, io};
+
+    pub(super) fn same_file(input: &Path, output: &Path, _: &fs::Metadata) -> io::Result<bool> {
+        Ok(fs::canonicalize(input)? == fs::canonicalize(output)?)
+    }
 }
 
 /// A new file. Dropping this removes the file.

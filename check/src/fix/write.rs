@@ -79,7 +79,7 @@ fn write_numbers(
     let name = report.name.as_deref().unwrap_or_default();
     let allowed = policy::allowed(&options.allow, name);
     let size = format.size_in_bytes();
-    let swapped = order != ByteOrder::NATIVE && size > 1;
+    let swapped = order != ByteOrder::NATIVE;
     let refused = |error| FixError::Input(Error::Census(error));
     let mut buffer = Vec::new();
     for chunk in numbers.chunks(CHUNK) {
@@ -96,8 +96,7 @@ fn write_numbers(
             out.write(chunk)?;
             continue;
         }
-        let stay = found.map(|count| count > 0).and(allowed);
-        let stay = masks(view, stay).map_err(refused)?;
+        let stay = masks(view, allowed).map_err(refused)?;
         report.replaced = report.replaced.zip(found).zip(replace).map(
             |((sum, count), replaced)| {
                 if replaced { sum + count } else { sum }

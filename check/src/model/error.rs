@@ -268,7 +268,7 @@ impl StdError for Error {
         match self {
             Self::Io(error) | Self::Decode { error, .. } => Some(error),
             Self::Refused { error, .. } | Self::Remote { error, .. } => Some(&**error),
-            Self::Other { error, .. } => Some(error),
+            Self::Other { error, .. } => Some(&**error),
             Self::Census(error) => Some(error),
             Self::Directory | Self::NotAFile | Self::Empty | Self::LfsPointer | Self::Stopped => {
                 None
@@ -294,5 +294,59 @@ impl StdError for Error {
 impl From<nonfinite::Error> for Error {
     fn from(error: nonfinite::Error) -> Self {
         Self::Census(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text() -> Error {
+        Error::Text { known: Vec::new() }
+    }
+
+    fn download() -> Error {
+        Error::Download { length: 2, most: 1 }
+    }
+
+    fn other(error: Error) -> Error {
+        Error::Other { path: "x".into(), error: error.into() }
+    }
+
+    #[test]
+    fn options_that_help() {
+        let expansion = Error::Expansion { decoded: 2, file: 1, most: 1 };
+        assert_eq!(expansion.asks(), Some(Asks::Expansion));
+        assert_eq!(download().asks(), Some(Asks::Download));
+        assert_eq!(other(download()).asks(), Some(Asks::Download));
+        assert_eq!(text().asks(), None);
+    }
+
+    #[test]
+    fn files_without_a_reader() {
+        assert!(text().is_unknown() && Error::NotBuilt("parquet").is_unknown());
+        // The file itself has a reader.
+        assert!(!other(text()).is_unknown() && !Error::Empty.is_unknown());
+    }
+
+    #[test]
+    fn sources() {
+        let io = || io::Error::other("cause");
+        let decode = Error::Decode { tensor: "x".to_owned(), error: io() };
+        let remote = Error::Remote { url: "s3://b/k".to_owned(), error: io().into() };
+        let refused = Error::refused(FileFormat::NPY, io());
+        for error in [Error::Io(io()), decode, remote, refused] {
+            assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("cause"));
+        }
+        let source = other(text());
+        assert!(source.source().is_some_and(|source| source.is::<Error>()));
+        assert!(text().source().is_none());
+    }
+
+    /// The text that a user of [`ReadAt`](crate::ReadAt) sees is that of [`Error::Changed`].
+    #[test]
+    fn changes_inside_other_errors() {
+        let error = io::Error::other(HasChanged("x".to_owned()));
+        assert_eq!(error.to_string(), Error::Changed("x".to_owned()).to_string());
     }
 }

@@ -12,8 +12,9 @@ pub(crate) fn gaps(bytes: &[u8], mut used: Vec<Range<usize>>) -> Vec<Range<usize
     used.sort_unstable_by_key(|range| range.start);
     let (mut gaps, mut at) = (Vec::new(), 0);
     for range in used.into_iter().chain(iter::once(bytes.len()..bytes.len())) {
-        if range.start > at && may_hold_numbers(&bytes[at..range.start]) {
-            gaps.push(at..range.start);
+        let gap = at..range.start.max(at);
+        if may_hold_numbers(&bytes[gap.clone()]) {
+            gaps.push(gap);
         }
         at = at.max(range.end);
     }

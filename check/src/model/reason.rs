@@ -137,3 +137,28 @@ impl fmt::Display for Asks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_of_raw_dtypes() {
+        for (dtype, example) in [
+            ("<f1", Some("f1=f8e5m2")),
+            ("|V1", Some("V1=f8e4m3fn")),
+            (">V2", Some("V2=bf16")),
+            ("V4", Some("V4=f32")),
+            ("=V8", Some("V8=f64")),
+            ("|V3", None),
+        ] {
+            let asks = Reason::RawDtype(dtype.to_owned()).asks();
+            let found = asks.as_ref().and_then(Asks::example);
+            assert_eq!((found.as_deref(), asks.is_some()), (example, example.is_some()), "{dtype}");
+            // Programs take the example as it is.
+            let parsed = example.map(str::parse::<crate::RawDtype>);
+            assert!(parsed.is_none_or(|parsed| parsed.is_ok()), "{example:?}");
+        }
+        assert!(Reason::from("V2").asks().is_none());
+    }
+}

@@ -14,3 +14,18 @@ pub(super) fn next(words: &[u64], from: usize, bits: usize, value: bool) -> Opti
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::next;
+
+    #[test]
+    fn bits_behind_the_last_are_ignored() {
+        let words = [1 << 3, 1 << 6];
+        assert_eq!(next(&words, 4, 71, true), Some(70));
+        assert_eq!(next(&words, 4, 70, true), None);
+        assert_eq!(next(&words, 70, 71, false), None);
+        assert_eq!(next(&words, 70, 72, false), Some(71));
+        assert_eq!(next(&words, 64, 64, true), None);
+    }
+}

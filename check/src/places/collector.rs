@@ -67,8 +67,8 @@ impl Collector {
     /// after all units that were added before.
     pub(crate) fn add_bits(&mut self, first: usize, words: &[u64], count: usize) {
         let row = self.order.last().map_or(1, |&axis| self.shape[axis]).max(1);
-        let rows = self.shape.iter().product::<usize>().max(1) / row;
-        let in_shape = first.checked_add(count).is_some_and(|end| end.div_ceil(row) <= rows);
+        let units = self.shape.iter().product();
+        let in_shape = first.checked_add(count).is_some_and(|end| end <= units);
         if !in_shape || self.last.is_some_and(|last| first <= last) {
             self.wrong = true;
             return;
@@ -181,4 +181,51 @@ fn bits_at(words: &[u64], from: usize, length: usize) -> u64 {
     let low = words[at] >> shift;
     let high = words.get(at + 1).map_or(0, |word| (word << 1) << (63 - shift));
     (low | high) & (u64::MAX >> (64 - length))
+}
+
+#[cfg(test)]
+mod tests {
+    use nonfinite::Format;
+
+    use super::*;
+    use crate::model::{ByteOrder, Content, Data};
+
+    /// A collector for a tensor of 70 rows and 2 columns.
+    fn collector() -> Collector {
+        let content = Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE };
+        let tensor = Tensor {
+            shape: vec![70, 2],
+            content,
+            data: Data::Input(0..560),
+            ..Tensor::unreferenced(0..560, "")
+        };
+        Collector::new(&tensor, 1, true).expect("a tensor with places")
+    }
+
+    fn elements(collector: Collector) -> Option<u64> {
+        collector.finish().map(|places| places.elements)
+    }
+
+    /// Places that are wrong would be worse than none.
+    #[test]
+    fn no_places_for_units_out_of_order_or_out_of_the_tensor() {
+        let with = |units: &[(usize, &[u64], usize)]| {
+            let mut collector = collector();
+            units.iter().for_each(|&(first, words, count)| collector.add_bits(first, words, count));
+            elements(collector)
+        };
+        assert_eq!(with(&[]), None);
+        assert_eq!(with(&[(0, &[u64::MAX, u64::MAX, 0xFFF], 140)]), Some(140));
+        assert_eq!(with(&[(3, &[1], 1), (139, &[1], 1)]), Some(2));
+        for wrong in [(140, 1), (139, 2), (usize::MAX, 1), (3, 1), (2, 5)] {
+            assert_eq!(with(&[(3, &[1], 1), (wrong.0, &[1], wrong.1)]), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn units_that_are_added_twice_count_once() {
+        let mut collector = collector();
+        [5, 5, 6].into_iter().for_each(|unit| collector.add(unit));
+        assert_eq!(elements(collector), Some(2));
+    }
 }

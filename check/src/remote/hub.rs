@@ -19,11 +19,9 @@ const PAGE: usize = 16 << 20;
 /// The most bytes of all answers.
 const LIST: usize = 64 << 20;
 
-/// How often a request is sent if the Hub is busy or the connection fails.
-const TRIES: u32 = 4;
-
-/// The time before the second attempt. Doubles with each further attempt.
-const PAUSE: Duration = Duration::from_millis(200);
+/// If the Hub is busy or the connection fails, the request is sent again after each of these times,
+/// in milliseconds.
+const PAUSES: [u64; 3] = [200, 400, 800];
 
 /// An entry of a list of files. <https://huggingface.co/docs/hub/api>
 #[derive(Deserialize)]
@@ -56,10 +54,9 @@ pub(super) fn files(model: &str, revision: &str) -> Result<Vec<String>, Failure>
             .read_timeout(client::SILENCE)
             .build()?;
         let (mut files, mut bytes) = (Vec::new(), 0);
-        let mut query = Some("recursive=true".to_owned());
+        let mut query = "recursive=true".to_owned();
         for _ in 0..PAGES {
-            let Some(asked) = query else { return Ok(files) };
-            let (body, link) = page(&client, &format!("{tree}?{asked}")).await?;
+            let (body, link) = page(&client, &format!("{tree}?{query}")).await?;
             let entries: Vec<Entry> = serde_json::from_slice(&body)
                 .map_err(|error| format!("not a list of files of the Hub: {error}"))?;
             bytes += body.len();
@@ -71,7 +68,8 @@ pub(super) fn files(model: &str, revision: &str) -> Result<Vec<String>, Failure>
             files.extend(entries.map(|entry| entry.path));
             // Takes only the query of the link. The host stays that of the endpoint, so no other
             // host gets the token.
-            query = next(&link)?.map(str::to_owned);
+            let Some(next) = next(&link)? else { return Ok(files) };
+            query = next.to_owned();
         }
         Err(format!("a list of files in more than {PAGES} answers").into())
     })
@@ -92,15 +90,15 @@ fn settings() -> Result<(String, HeaderMap), Failure> {
 
 /// Requests a page: its body and its `Link` headers. Requests again if the Hub is busy.
 async fn page(client: &Client, url: &str) -> Result<(Vec<u8>, String), Failure> {
-    let mut tries = 1;
-    loop {
+    for pause in PAUSES {
         match try_page(client, url).await {
-            Ok(page) => return Ok(page),
-            Err(error) if tries == TRIES || is_final(&*error) => return Err(error),
-            Err(_) => tokio::time::sleep(PAUSE * 2u32.pow(tries - 1)).await,
+            Err(error) if !is_final(&*error) => {
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            }
+            result => return result,
         }
-        tries += 1;
     }
+    try_page(client, url).await
 }
 
 async fn try_page(client: &Client, url: &str) -> Result<(Vec<u8>, String), Failure> {

@@ -7,6 +7,8 @@
 mod client;
 #[cfg(feature = "remote")]
 mod hub;
+#[cfg(not(feature = "remote"))]
+mod not_built;
 #[cfg(feature = "remote")]
 mod object;
 #[cfg(feature = "remote")]
@@ -14,16 +16,23 @@ mod store;
 mod url;
 
 use std::collections::BTreeSet;
+#[cfg(feature = "remote")]
 use std::sync::Arc;
 
+#[cfg(not(feature = "remote"))]
+use not_built::names;
+#[cfg(not(feature = "remote"))]
+pub(crate) use not_built::{open, planned};
 pub use url::is_url;
 pub(crate) use url::{beside, name};
 
 use crate::formats;
-use crate::model::{Error, ReadAt};
+use crate::model::Error;
+#[cfg(feature = "remote")]
+use crate::model::ReadAt;
 use crate::options::Options;
 
-/// The most requests in flight.
+/// The requests in flight. A check that asks for more threads has one for each thread.
 pub(crate) const IN_FLIGHT: usize = 16;
 
 /// Opens the file of a URL. Asks the server for its length and its beginning.
@@ -83,31 +92,4 @@ pub fn list_url(url: &str, options: &Options) -> Result<Option<Vec<String>>, Err
 fn names(url: &str, model: &str, revision: &str) -> Result<Vec<String>, Error> {
     let failed = |error| Error::Remote { url: url.to_owned(), error };
     hub::files(model, revision).map_err(failed)
-}
-
-/// Refuses every URL.
-///
-/// # Errors
-/// [`Error::NotBuilt`].
-#[cfg(not(feature = "remote"))]
-fn names(_: &str, _: &str, _: &str) -> Result<Vec<String>, Error> {
-    Err(Error::NotBuilt("remote"))
-}
-
-/// Refuses every URL.
-///
-/// # Errors
-/// [`Error::NotBuilt`].
-#[cfg(not(feature = "remote"))]
-pub(crate) fn open(_: &str, _: &Options) -> Result<Arc<dyn ReadAt>, Error> {
-    Err(Error::NotBuilt("remote"))
-}
-
-/// Refuses every URL.
-///
-/// # Errors
-/// [`Error::NotBuilt`].
-#[cfg(not(feature = "remote"))]
-pub(crate) fn planned(_: &str, _: &str, _: &Options) -> Result<Option<Arc<dyn ReadAt>>, Error> {
-    Err(Error::NotBuilt("remote"))
 }

@@ -174,8 +174,7 @@ impl Object {
         let mut head = lock(&self.head);
         while head.len() < end {
             let start = head.len();
-            let more = start.max(WINDOW).max(end - start);
-            let end = start.saturating_add(more).min(self.version.length);
+            let end = start.saturating_add(start.max(WINDOW)).min(self.version.length);
             head.extend(self.fetch(start..end)?);
         }
         Ok(head)
@@ -293,4 +292,19 @@ async fn collect(result: GetResult) -> Result<Vec<u8>, Failure> {
 fn write_at(file: &mut File, bytes: &[u8], at: usize) -> io::Result<()> {
     file.seek(SeekFrom::Start(at as u64))?;
     file.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The store of an object may hold a password or a token.
+    #[test]
+    fn debug_shows_no_credentials() {
+        let url = "https://host/x.npy";
+        let object = Object::planned(url, "3-\"tag\"", &Options::default()).unwrap().unwrap();
+        let expected = "Object { url: \"https://host/x.npy\", \
+                        version: Version { length: 3, tag: \"\\\"tag\\\"\" }, .. }";
+        assert_eq!(format!("{object:?}"), expected);
+    }
 }

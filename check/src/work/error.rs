@@ -71,3 +71,17 @@ impl<E: Into<model::Error>> From<E> for Error {
         Self::Check(error.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn sources() {
+        let error = Error::from(model::Error::Empty);
+        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("is empty"));
+        assert!(Error::OtherPlan.source().is_none());
+    }
+}

@@ -181,9 +181,13 @@ impl Plan {
         let all = (self.form, &self.file, &self.format, self.asked, read);
         // Numbers, texts and lists always have a form in JSON.
         let text = serde_json::to_vec(&all).unwrap_or_default();
-        let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
-        format!("{:016x}", text.iter().fold(0xCBF2_9CE4_8422_2325, fold))
+        format!("{:016x}", fnv_1a(&text))
     }
+}
+
+fn fnv_1a(bytes: &[u8]) -> u64 {
+    let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, fold)
 }
 
 /// The file of a piece (none for that of the plan), the name and the content of its tensor (none
@@ -276,19 +280,15 @@ impl Piece {
     pub fn split(self, most: u64) -> (Self, Option<Self>) {
         let content = self.content.as_ref().and_then(|content| content.content().ok());
         let unit = content.map_or(1, |content| content.unit() as u64).max(1);
-        match self.place {
-            Place::Bytes { start, end, at } if most < end.saturating_sub(start) => {
-                let middle = start.saturating_add((most / unit).max(1).saturating_mul(unit));
-                if middle >= end {
-                    return (self, None);
-                }
-                let first = Place::Bytes { start, end: middle, at };
-                let at = at.saturating_add(middle - start);
-                let second = Place::Bytes { start: middle, end, at };
-                (Self { place: first, ..self.clone() }, Some(Self { place: second, ..self }))
-            }
-            Place::Bytes { .. } | Place::Read { .. } => (self, None),
+        let Place::Bytes { start, end, at } = self.place else { return (self, None) };
+        let middle = start.saturating_add((most / unit).max(1).saturating_mul(unit));
+        if middle >= end {
+            return (self, None);
         }
+        let first = Place::Bytes { start, end: middle, at };
+        let at = at.saturating_add(middle - start);
+        let second = Place::Bytes { start: middle, end, at };
+        (Self { place: first, ..self.clone() }, Some(Self { place: second, ..self }))
     }
 
     /// The range that the piece covers, in bytes or in parts of a column.
@@ -298,5 +298,18 @@ impl Piece {
             Place::Read { at, is_part: true, .. } => (at, at.saturating_add(1)),
             Place::Read { at, length, .. } => (at, at.saturating_add(length)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fnv_1a;
+
+    /// Values of the draft of an RFC: draft-eastlake-fnv.
+    #[test]
+    fn hashes() {
+        assert_eq!(fnv_1a(b""), 0xCBF2_9CE4_8422_2325);
+        assert_eq!(fnv_1a(b"a"), 0xAF63_DC4C_8601_EC8C);
+        assert_eq!(fnv_1a(b"foobar"), 0x8594_4171_F739_67E8);
     }
 }

@@ -107,7 +107,9 @@ impl Tallies {
 
 /// Adds a part to others. The error is the first place that overlaps one of them.
 fn cover(parts: &mut Vec<Part>, part: Part) -> Result<(), u64> {
-    let place = parts.partition_point(|other| other.start < part.start);
+    let Err(place) = parts.binary_search_by_key(&part.start, |other| other.start) else {
+        return Err(part.start);
+    };
     let before = place.checked_sub(1).map(|before| parts[before]);
     let after = parts.get(place).copied();
     if before.is_some_and(|before| before.end > part.start) {

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// The behaviour of the server, and a record of its requests.
 #[derive(Default)]
@@ -19,12 +20,20 @@ pub(crate) struct State {
     pub(crate) ignores_conditions: bool,
     /// Whether ranges are ignored.
     pub(crate) ignores_ranges: bool,
-    /// The number of requests to answer with status 503.
+    /// The number of requests to answer with status 503 and 429 in turn.
     pub(crate) busy: usize,
-    /// The number of answers to cut in the middle of the body, together with the connection.
+    /// The number of pages and ranges to cut in the middle of the body, together with the
+    /// connection.
     pub(crate) cut: usize,
     /// The number of answers with a shorter range than requested.
     pub(crate) short: usize,
+    /// The number of bytes in the bodies of ranges, whatever their `Content-Range` says.
+    pub(crate) body: Option<usize>,
+    /// Ranges are sent when this many are requested, or after a second.
+    pub(crate) hold: usize,
+    /// The number of ranges that are requested and not yet sent, and its maximum.
+    pub(crate) open: usize,
+    pub(crate) most_open: usize,
     /// Pages by path and query: the body and the `Link` header.
     pub(crate) pages: BTreeMap<String, (String, Option<String>)>,
     /// Redirections, from a path to a URL.
@@ -74,7 +83,7 @@ impl Server {
 }
 
 /// Answers a request. None if the connection ends.
-fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
+fn answer(stream: &TcpStream, shared: &Mutex<State>) -> Option<()> {
     let mut lines = BufReader::new(stream).lines();
     let request: Vec<String> =
         lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
@@ -84,7 +93,7 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
         let values = request.iter().filter_map(|line| line.split_once(": "));
         values.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
     };
-    let mut state = state.lock().ok()?;
+    let mut state = shared.lock().ok()?;
     state.requests.push(request.join("\n"));
     let send = |status: &str, headers: &str, body: &[u8], length: usize| {
         let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
@@ -96,11 +105,20 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
     }
     if state.busy > 0 {
         state.busy -= 1;
-        return send("503 Slow Down", "", b"", 0);
+        let status = if state.busy % 2 == 0 { "503 Slow Down" } else { "429 Too Many Requests" };
+        return send(status, "", b"", 0);
     }
     if let Some((body, link)) = state.pages.get(&target) {
         let link = link.as_ref().map(|link| format!("Link: {link}\r\n")).unwrap_or_default();
-        return send("200 OK", &link, body.as_bytes(), body.len());
+        let is_cut = state.cut > 0;
+        let sent = if is_cut { body.len() / 2 } else { body.len() };
+        send("200 OK", &link, &body.as_bytes()[..sent], body.len())?;
+        if is_cut {
+            state.cut -= 1;
+            stream.shutdown(std::net::Shutdown::Both).ok()?;
+            return None;
+        }
+        return Some(());
     }
     let Some(bytes) = state.files.get(&path).cloned() else {
         return send("404 Not Found", "", b"", 0);
@@ -129,7 +147,8 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
         state.short -= 1;
         end = end.min(start + 10);
     }
-    let body = &bytes[start..end];
+    let mut body = bytes[start..end].to_vec();
+    state.body.into_iter().for_each(|length| body.resize(length, 0));
     let range = format!("{tagged}Content-Range: bytes {start}-{}/{}\r\n", end - 1, bytes.len());
     if state.cut > 0 && body.len() > 1 {
         state.cut -= 1;
@@ -139,6 +158,16 @@ fn answer(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
         return None;
     }
     state.sent += body.len();
+    state.open += 1;
+    state.most_open = state.most_open.max(state.open);
     drop(state);
-    send("206 Partial Content", &range, body, body.len())
+    let start = Instant::now();
+    while shared.lock().ok().is_some_and(|state| state.open < state.hold)
+        && start.elapsed() < Duration::from_secs(1)
+    {
+        thread::sleep(Duration::from_millis(2));
+    }
+    let sent = send("206 Partial Content", &range, &body, body.len());
+    shared.lock().ok()?.open -= 1;
+    sent
 }

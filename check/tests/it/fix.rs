@@ -2,12 +2,15 @@
 
 use std::error::Error;
 use std::fs;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use nonfinite_check::Asks;
-use nonfinite_check::fix::{FixError, FixOptions, fix_file};
+use nonfinite_check::fix::{FixError, FixOptions, fix_file, fix_to};
+use nonfinite_check::{Asks, Observer};
 
 use crate::work::file;
-use crate::write::npy;
+use crate::write::{Entry, npy, safetensors};
 
 /// An error that another error caused has it as its source.
 /// A tensor without a name is not called one with an empty name.
@@ -55,4 +58,80 @@ fn errors_and_their_sources() {
     fs::write(&output, "old").unwrap();
     assert!(matches!(error(&path, &output), FixError::Exists));
     assert_eq!(fs::read(&output).unwrap(), b"old");
+}
+
+/// A tensor without a name is not called one with an empty name.
+#[test]
+fn values_that_do_not_fit() {
+    let nan = 0x7E00u16.to_le_bytes();
+    let entry = Entry { name: "w", kind: "F16", shape: &[1], data: &nan };
+    for (name, bytes, tensor) in [
+        ("x.npy", npy("<f2", &[1], false, &nan), ""),
+        ("x.safetensors", safetensors(&[entry]), "tensor \"w\": "),
+    ] {
+        let (_folder, path) = file(name, &bytes);
+        let mut options = FixOptions::default();
+        options.values.nan = "1e6".parse().unwrap();
+        let error = fix_to(path.as_ref(), std::io::sink(), &options).unwrap_err();
+        let why = "1000000 does not fit into f16; max and min stand for what does";
+        assert_eq!(error.to_string(), format!("{tensor}{why}"));
+        assert_eq!(error.source().expect("an error about the value").to_string(), why);
+    }
+}
+
+/// Counts the announced bytes, and stops after this many.
+#[derive(Debug)]
+struct Stop {
+    started: AtomicU64,
+    left: AtomicU64,
+}
+
+impl Observer for Stop {
+    fn started(&self, bytes: u64) {
+        self.started.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn advanced(&self, bytes: u64) -> ControlFlow<()> {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(bytes), Ordering::Relaxed);
+        if bytes < left { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+/// The observer hears of all bytes, and may stop the fix. There is no output then.
+#[test]
+fn observers() {
+    let bytes = npy("<f4", &[300_000], false, &[0; 1_200_000]);
+    let (folder, path) = file("x.npy", &bytes);
+    let output = folder.path().join("y.npy");
+    let length = bytes.len() as u64;
+    for (most, stops) in [(length + 1, false), (length, true), (1, true)] {
+        let observer = Arc::new(Stop { started: AtomicU64::new(0), left: AtomicU64::new(most) });
+        let options = FixOptions { observer: Some(observer.clone()), ..FixOptions::default() };
+        let result = fix_file(path.as_ref(), &output, &options);
+        assert_eq!(observer.started.load(Ordering::Relaxed), length);
+        match result {
+            Err(error) => assert!(stops && matches!(error, FixError::Stopped), "{error:?}"),
+            Ok(_) => assert!(!stops),
+        }
+        assert_eq!(output.exists(), !stops);
+        let _ = fs::remove_file(&output);
+    }
+}
+
+/// A name that is taken is refused before a byte is copied, also that of a link to nowhere.
+#[cfg(unix)]
+#[test]
+fn links_to_nowhere() {
+    let (folder, path) = file("x.npy", &npy("<f4", &[1], false, &[0; 4]));
+    let output = folder.path().join("y.npy");
+    std::os::unix::fs::symlink("nowhere", &output).unwrap();
+    let observer = Arc::new(Stop { started: AtomicU64::new(0), left: AtomicU64::new(u64::MAX) });
+    let options = FixOptions { observer: Some(observer.clone()), ..FixOptions::default() };
+    let error = fix_file(path.as_ref(), &output, &options).unwrap_err();
+    assert!(matches!(error, FixError::Exists), "{error:?}");
+    assert_eq!(observer.started.load(Ordering::Relaxed), 0);
+    fix_file(path.as_ref(), &output, &FixOptions { force: true, ..options }).unwrap();
+    assert!(fs::symlink_metadata(&output).unwrap().is_file());
+    assert!(!folder.path().join("nowhere").exists());
 }

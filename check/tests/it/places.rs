@@ -218,9 +218,42 @@ fn statements() {
     assert_eq!(heads.statement("experts"), "axis 1 indices 10-11 of 12 only, in full");
     let vector = of(&[1000], &|at| [3, 5, 6].contains(&at[0]));
     assert_eq!(vector.statement(""), "indices 3, 5-6 only, in full");
+    let vector = of(&[1000], &|at| at[0] < 7 && at[0] % 2 == 0);
+    assert_eq!(vector.statement(""), "indices 0, 2, 4, 6 only, in full");
     // Five runs are too many to be listed.
     let vector = of(&[1000], &|at| at[0] < 9 && at[0] % 2 == 0);
     assert_eq!(vector.statement(""), "spread over 5 of 1000 indices");
+}
+
+/// An axis with more than half of its indices bad is named only if the pattern is complete with it.
+#[test]
+fn statements_of_few_indices() {
+    let bad = [[0, 1], [1, 2], [2, 1]];
+    let bytes = array(&[4, 4], false, |i| bad.contains(&[i / 4, i % 4]));
+    let places = places_of(&bytes, FileFormat::NPY).unwrap();
+    assert_eq!(places.statement(""), "columns 1-2 only, 3 of 8 elements there");
+}
+
+/// Steps of the axes before rows and columns.
+#[test]
+fn groups() {
+    let of = |shape: &[usize]| places_of(&array(shape, false, |i| i == 0), FileFormat::NPY);
+    let group = |shape: &[usize], step, name| of(shape).unwrap().group(step, name);
+    for (shape, step, expected) in [
+        (&[64, 2, 2][..], 20, "expert 20 of 64"),
+        (&[65, 2, 2], 1, "experts 2-3 of 65"),
+        (&[65, 2, 2], 32, "expert 64 of 65"),
+        (&[2, 12, 4, 4], 13, "axes 0-1 at [1, 1]"),
+        (&[3, 70, 2, 2], 20, "axes 0-1 from [1, 10] to [1, 13]"),
+        (&[2, 3, 4, 2, 2], 23, "axes 0-2 at [1, 2, 3]"),
+    ] {
+        assert_eq!(group(shape, step, "experts").as_deref(), Some(expected), "{shape:?}");
+    }
+    assert_eq!(group(&[64, 2, 2], 20, "conv").as_deref(), Some("axis 0 index 20 of 64"));
+    assert_eq!([group(&[2, 3], 0, ""), group(&[3], 0, ""), group(&[], 0, "")], [None, None, None]);
+    let mut places = of(&[64, 2, 2]).unwrap();
+    places.map = None;
+    assert_eq!(places.group(20, ""), None);
 }
 
 /// A bad scale makes the elements of its block bad, or of its part of the block.
@@ -328,7 +361,9 @@ fn most_lit_cells() {
     let data = vec![0x7F; 64 * 64];
     let names: Vec<_> = (0..most + 2).map(|i| i.to_string()).collect();
     let entry = |name| Entry { name, kind: "F8_E4M3", shape: &[64, 64], data: &data };
-    let entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
+    let mut entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
+    // One more cell is too much.
+    entries.push(Entry { name: "one", kind: "F8_E4M3", shape: &[1], data: &[0x7F] });
     let bytes = safetensors(&entries);
     let with = |threads| -> Report {
         let options = Options { threads: NonZeroUsize::new(threads), ..options() };

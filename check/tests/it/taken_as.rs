@@ -126,3 +126,22 @@ fn raw_bytes_without_a_format() {
     let (_, why) = report.not_looked_at().next().unwrap();
     assert_eq!(why.to_string(), "dtype '|V3' is raw bytes, as bf16 and fp8 are saved");
 }
+
+/// An option for raw bytes is for elements of its own dtype only.
+#[test]
+fn raw_dtypes() {
+    let counts = |dtype: &str, data: &[u8], raw: &[&str]| {
+        let raw = raw.iter().map(|text| text.parse().expect("a dtype and a format")).collect();
+        let options = Options { raw, ..Options::default() };
+        let file = npy(dtype, &[1], false, data);
+        let report = check_bytes(&file, FileFormat::NPY, &options).unwrap();
+        let tensor = &report.tensors[0];
+        (tensor.looked_at == LookedAt::Values).then_some(tensor.found.nan.count)
+    };
+    let both = ["V1=f8e4m3fn", "V2=bf16"];
+    assert_eq!(counts("<V2", &[0xC0, 0x7F], &both), Some(1));
+    assert_eq!(counts("|V1", &[0x7F], &both), Some(1));
+    assert_eq!(counts("|V1", &[0x7F], &["f1=f8e5m2"]), None);
+    assert_eq!(counts("<f1", &[0x7F], &["f1=f8e5m2"]), Some(1));
+    assert_eq!(counts("<f1", &[0x7F], &["V1=f8e5m2"]), None);
+}

@@ -316,6 +316,22 @@ fn tallies_of_more_than_there_is() {
     );
 }
 
+/// What is asked about finite numbers is an option of the plan, whatever the options of the merge.
+#[test]
+fn options_of_the_plan_count() {
+    let numbers = [1.0f32, 5.0].map(f32::to_le_bytes).concat();
+    let (_folder, path) = file("x.npy", &npy("<f4", &[2], false, &numbers));
+    let asked = Options { stats: true, max_abs: Some(2.0), ..Options::default() };
+    for (of_plan, of_merge) in [(&asked, Options::default()), (&Options::default(), asked.clone())]
+    {
+        let plan = plan(&path, work::PIECE, of_plan).unwrap();
+        let found = check_pieces(plan.pieces(), &of_merge).unwrap();
+        let report = merge(&plan, [found], &of_merge).unwrap();
+        assert_eq!(report, check_file(path.as_ref(), of_plan).unwrap());
+        assert_eq!((plan.file(), plan.format()), (&*path, "npy"));
+    }
+}
+
 /// Changes one value of a document at random.
 fn change(value: &mut Value, random: &mut Random) {
     match value {

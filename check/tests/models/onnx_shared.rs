@@ -195,3 +195,24 @@ fn integers_hide_no_bytes() {
         }
     }
 }
+
+/// Data files are told apart by their paths with links resolved, not by their names.
+#[cfg(unix)]
+#[test]
+fn files_of_one_name() {
+    let folder = folder("onnx-shared-names-of-files");
+    for (name, offset) in [("a", 0), ("b", 24)] {
+        fs::create_dir(folder.join(name)).unwrap();
+        fs::write(folder.join(name).join("data"), 1f32.to_le_bytes().repeat(10)).unwrap();
+        fs::write(folder.join(name).join("model"), external(1, 4, offset)).unwrap();
+    }
+    std::os::unix::fs::symlink("b", folder.join("c")).unwrap();
+    fs::write(folder.join("b/other"), external(1, 6, 0)).unwrap();
+    let check = |name: &str| check_file(&folder.join(name), &Options::default()).unwrap();
+    let mut shared = SharedFiles::default();
+    let mut reports = ["a/model", "b/model", "c/other"].map(check);
+    reports.iter().for_each(|report| shared.add(report));
+    reports.iter_mut().for_each(|report| shared.apply(report));
+    // No model refers to the rest of the first file. The other two models share theirs.
+    assert_eq!(reports.map(|report| named(&report).len()), [1, 0, 0]);
+}

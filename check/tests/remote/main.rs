@@ -8,7 +8,7 @@ mod server;
 #[path = "../it/write.rs"]
 mod write;
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes, check_url, list_url};
 
@@ -100,6 +100,52 @@ fn long_headers_and_many_small_tensors() {
     assert!(requests <= 12, "{requests} requests for {} bytes", bytes.len());
 }
 
+/// A header that is read bit by bit comes in windows, each as long as all before. Data in the last
+/// window is not fetched again, although it is longer than the first window.
+#[test]
+fn windows_of_a_header() {
+    let names: Vec<String> = (0..6000).map(|i| format!("layer.{i}.weight")).collect();
+    let empty = |name| Entry { name, kind: 24, shape: &[0], data: &[] };
+    let mut entries: Vec<_> = names.iter().map(|name| empty(name)).collect();
+    let data = floats(25_000);
+    entries.push(Entry { name: "x", kind: 0, shape: &[25_000], data: &data });
+    let bytes = gguf(&entries, false, &[]);
+    assert!((362_144..524_288).contains(&bytes.len()), "{}", bytes.len());
+    let server = Server::of("/x.gguf", &bytes);
+    let expected = check_bytes(&bytes, FileFormat::GGUF, &options()).unwrap();
+    assert_eq!(report(&server, "/x.gguf"), expected);
+    let ranges: Vec<String> = server.state().requests.iter().map(|it| range(it)).collect();
+    let last = format!("262144-{}", bytes.len() - 1);
+    assert_eq!(ranges, ["0-65535", "65536-131071", "131072-262143", &last]);
+}
+
+/// Requests wait for each other only if many are in flight, whatever the number of threads.
+#[test]
+fn requests_in_flight() {
+    let (data, gap) = (floats(4), vec![1; 300 << 10]);
+    let names: Vec<String> = (0..40).map(|i| format!("{i:02}")).collect();
+    let mut entries = Vec::new();
+    for name in names.chunks(2) {
+        entries.push(Entry { name: &name[0], kind: "F32", shape: &[4], data: &data });
+        entries.push(Entry { name: &name[1], kind: "U8", shape: &[300 << 10], data: &gap });
+    }
+    let server = Server::of("/x.safetensors", &safetensors(&entries));
+    let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
+    let url = format!("{}/x.safetensors", server.url);
+    let plan = nonfinite_check::work::plan(&url, nonfinite_check::work::PIECE, &options).unwrap();
+    server.state().hold = 17;
+    server.state().most_open = 0;
+    nonfinite_check::work::check_pieces(plan.pieces(), &options).unwrap();
+    assert_eq!(server.state().most_open, 16);
+}
+
+/// The range of a request.
+fn range(request: &str) -> String {
+    let lines = request.to_ascii_lowercase();
+    let range = lines.lines().find_map(|line| line.strip_prefix("range: bytes="));
+    range.expect("a range").to_owned()
+}
+
 #[test]
 fn sharded_sets() {
     let data = floats(2000);
@@ -174,10 +220,30 @@ fn faults_that_pass() {
         let left = server.state().cut;
         assert_eq!(left + server.state().short, 0);
     }
-    // Not for ever.
+    // Not for ever, and not if the failure stays.
+    let fails = |requests: usize, message: &str| {
+        server.state().requests.clear();
+        let found = nonfinite_check::work::check_piece(&plan.pieces()[0]);
+        match found {
+            Err(nonfinite_check::work::Error::Check(Error::Decode { error, .. })) => {
+                assert!(error.to_string().contains(message), "{error}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(server.state().requests.len(), requests);
+    };
     server.state().short = usize::MAX;
-    let found = nonfinite_check::work::check_pieces(plan.pieces(), &options());
-    assert!(matches!(found, Err(nonfinite_check::work::Error::Check(Error::Decode { .. }))));
+    fails(3, "");
+    server.state().short = 0;
+    // The body is not as long as its header says.
+    let other = "the server sent fewer or more bytes than it was asked for";
+    let more = "the server sent more bytes than it was asked for";
+    for (length, message) in [(0, other), (399_999, other), (400_001, more)] {
+        server.state().body = Some(length);
+        fails(3, message);
+    }
+    server.state().files.clear();
+    fails(1, "");
 }
 
 /// Another version of the file during the check.
@@ -191,6 +257,9 @@ fn files_that_change() {
             let error = failure(&server, path);
             let url = format!("{}{path}", server.url);
             assert!(matches!(&error, Error::Changed(changed) if *changed == url), "{error:?}");
+            // The server sends no bytes of another version if the request names the version.
+            let last = server.state().requests.pop().unwrap().to_ascii_lowercase();
+            assert!(last.contains("\nif-match: \"one\""), "{last}");
         }
     }
     // A plan holds what it was made of.

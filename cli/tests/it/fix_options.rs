@@ -194,3 +194,24 @@ fn permissions() {
     }
     assert_eq!(names(&folder), ["in.npy", "out.npy"]);
 }
+
+/// The output lies in the folder of its path, wherever the command runs.
+#[test]
+fn folders_of_outputs() {
+    let folder = folder("fix-folders");
+    fs::write(folder.join("in.npy"), npy("'<f4'", false, "(1,)", &[0; 4])).unwrap();
+    let fix_in = |place: &std::path::Path, input: &str, output: &str| {
+        let mut command = command();
+        command.current_dir(place).args(["fix", input, "-o", output]);
+        let run: Run = command.output().expect("the command starts").into();
+        assert_eq!((run.status, run.err.as_str()), (0, ""));
+    };
+    fix_in(&folder, "in.npy", "out.npy");
+    // No file can be made in this folder.
+    #[cfg(target_os = "linux")]
+    {
+        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        fix_in("/proc".as_ref(), &path("in.npy"), &path("other.npy"));
+        assert_eq!(names(&folder), ["in.npy", "other.npy", "out.npy"]);
+    }
+}

@@ -167,3 +167,83 @@ fn models_that_cannot_be_listed() {
     failed("hf://owner/model", "more than 1000 answers");
     assert_token(&hub, true);
 }
+
+/// A hub with a model of one file, whose list comes in these pages. Each page but the last has a
+/// link to the next.
+fn listed(mut pages: Vec<String>) -> Server {
+    let (file, bytes) = ("/owner/model/resolve/main/x.npy", npy("'<f4'", false, "(1,)", &[0; 4]));
+    let hub = Server::of(file, &bytes);
+    pages.push(r#"[{"type":"file","oid":"1","size":1,"path":"x.npy"}]"#.to_owned());
+    let last = pages.len() - 1;
+    let page = |(at, body)| {
+        let target = if at == 0 { TREE.to_owned() } else { format!("{TREE}&cursor={at}") };
+        let next = (at < last).then(|| format!("<{TREE}&cursor={}>; rel=next", at + 1));
+        (target, (body, next))
+    };
+    hub.state().pages = pages.into_iter().enumerate().map(page).collect();
+    hub
+}
+
+/// The list of the model is read, or refused with this message. Returns how often it was asked for.
+#[track_caller]
+fn assert_list(hub: &Server, refused: Option<&str>) -> usize {
+    hub.state().requests.clear();
+    let run = check(hub, &["check", "hf://owner/model"]);
+    match refused {
+        None => assert_eq!((run.status, run.err.as_str()), (0, "")),
+        Some(message) => assert!(run.status == 2 && run.err.contains(message), "{}", run.err),
+    }
+    hub.state().requests.iter().filter(|request| request.contains("/tree/main?")).count()
+}
+
+#[test]
+fn the_most_answers_of_a_list() {
+    let empty = |count| listed(vec!["[]".to_owned(); count]);
+    assert_eq!(assert_list(&empty(999), None), 1000);
+    assert_eq!(assert_list(&empty(1000), Some("more than 1000 answers")), 1000);
+}
+
+#[test]
+fn the_most_bytes_of_a_list() {
+    const PAGE: usize = 16 << 20;
+    let page = |length: usize| format!("[{}]", " ".repeat(length - 2));
+    assert_list(&listed(vec![page(PAGE)]), None);
+    assert_list(&listed(vec![page(PAGE + 1)]), Some("more than 16777216 bytes"));
+    // The last page is not empty.
+    let last = listed(Vec::new()).state().pages[TREE].0.len();
+    let four = |less| listed(vec![page(PAGE), page(PAGE), page(PAGE), page(PAGE - less)]);
+    assert_list(&four(last), None);
+    assert_list(&four(last - 1), Some("more than 67108864 bytes"));
+}
+
+/// A request is sent again if the Hub is busy or the connection ends, and not after other failures.
+#[test]
+fn lists_that_are_asked_for_again() {
+    let hub = listed(Vec::new());
+    hub.state().busy = 3;
+    assert_eq!(assert_list(&hub, None), 4);
+    hub.state().busy = 4;
+    assert_eq!(assert_list(&hub, Some("503")), 4);
+    hub.state().cut = 1;
+    assert_eq!(assert_list(&hub, None), 2);
+    let loops = format!("{}{TREE}", hub.url);
+    hub.state().redirects.insert("/api/models/owner/model/tree/main".to_owned(), loops);
+    // The client follows ten redirections.
+    assert_eq!(assert_list(&hub, Some("redirect")), 11);
+    hub.state().redirects.clear();
+    hub.state().pages.clear();
+    assert_eq!(assert_list(&hub, Some("404")), 1);
+}
+
+/// Variables of the environment that are empty count as not set, and a slash at the end of the
+/// endpoint is not doubled.
+#[test]
+fn endpoints_and_tokens() {
+    let hub = listed(Vec::new());
+    let mut command = command();
+    command.env("HF_ENDPOINT", format!("{}/", hub.url)).env("HF_TOKEN", "");
+    let run: Run = command.args(["check", "hf://owner/model"]).output().unwrap().into();
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    let requests = hub.state().requests.join("\n").to_ascii_lowercase();
+    assert!(!requests.contains("authorization") && !requests.contains(" //"), "{requests}");
+}
