@@ -4,6 +4,7 @@
 //! lines make a block of 64 elements: one line of mask bytes, one `u64` of packed bits.
 #![expect(unsafe_code, reason = "a loop needs the CPU that its token proves")]
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 #[cfg(feature = "replace")]
@@ -44,9 +45,35 @@ pub(crate) trait Loop: 'static {
     ) -> Self::Output;
 }
 
-/// [`Simd::run`] of a loop. Loops that differ in the width of an element only are of one type.
-pub(crate) type Call<I, L> =
-    for<'o> fn(I, &[u8], &Comparison, <L as Loop>::Out<'o>) -> <L as Loop>::Output;
+/// [`Simd::vectorize`] of a loop. Loops that differ in the width of an element only are of one type.
+pub(crate) struct Call<I, L: Loop> {
+    vectorize: unsafe fn(&[u8], &Comparison, L::Out<'_>) -> L::Output,
+    /// Of whose features.
+    token: PhantomData<I>,
+}
+
+impl<I: Simd, L: Loop> Call<I, L> {
+    /// A loop whose output has the type of that of `L`.
+    pub(crate) const fn of<M>() -> Self
+    where
+        M: for<'o> Loop<Out<'o> = L::Out<'o>, Output = L::Output>,
+    {
+        Self { vectorize: I::vectorize::<M>, token: PhantomData }
+    }
+
+    /// As [`Simd::run`].
+    #[inline(always)]
+    pub(crate) fn run(
+        &self,
+        _isa: I,
+        x: &[u8],
+        comparison: &Comparison,
+        out: L::Out<'_>,
+    ) -> L::Output {
+        // SAFETY: `_isa` is a token, and the loop needs no other features.
+        unsafe { (self.vectorize)(x, comparison, out) }
+    }
+}
 
 /// A token that proves that the CPU can run the instructions behind it.
 ///

@@ -109,9 +109,9 @@ impl<const W: usize> Loop for Census<W> {
             return ClassCounts::default();
         }
         let steps = &Steps {
-            skip: I::run::<Skip<W>>,
-            classify: I::run::<Classify<W>>,
-            find: I::run::<Find<W>>,
+            skip: Call::<I, Skip<1>>::of::<Skip<W>>(),
+            classify: Call::<I, Classify<1>>::of::<Classify<W>>(),
+            find: Call::<I, Find<1>>::of::<Find<W>>(),
         };
         census(isa, x, nan, W.trailing_zeros(), clean, steps)
     }
@@ -139,15 +139,15 @@ fn census<I: Simd>(
     let (mut done, mut run) = (clean, GROUP);
     loop {
         let end = run_end(x, 1 << shift, done, run);
-        let three = (steps.classify)(isa, &x[done..end], nan, ());
+        let three = steps.classify.run(isa, &x[done..end], nan, ());
         taken.add_three(three, |class| {
-            let first = (steps.find)(isa, &x[done..end], &nan.class(class), ());
+            let first = steps.find.run(isa, &x[done..end], &nan.class(class), ());
             (done >> shift) + first.unwrap_or(0)
         });
         if end == x.len() {
             return taken;
         }
-        let clean = (steps.skip)(isa, &x[end..], nan, Look::Special);
+        let clean = steps.skip.run(isa, &x[end..], nan, Look::Special);
         run = if clean == 0 { next_run(three.into_iter().sum(), end - done) } else { GROUP };
         done = end + clean;
         if done == x.len() {

@@ -85,8 +85,11 @@ impl<const W: usize> Loop for Count<W> {
         if clean == x.len() {
             return Counted { hits: 0, from: 0 };
         }
-        let steps =
-            &Steps { skip: I::run::<Skip<W>>, exact: I::run::<Exact<W>>, few: I::run::<Few<W>> };
+        let steps = &Steps {
+            skip: Call::<I, Skip<1>>::of::<Skip<W>>(),
+            exact: Call::<I, Exact<1>>::of::<Exact<W>>(),
+            few: Call::<I, Few<1>>::of::<Few<W>>(),
+        };
         count(isa, x, comparison, W.trailing_zeros(), clean, steps)
     }
 }
@@ -114,9 +117,9 @@ fn count<I: Simd>(
     loop {
         let end = run_end(x, 1 << shift, done, run);
         let (pairs, rest) = x[done..end].split_at((end - done) & !127);
-        let mut hits = (steps.exact)(isa, pairs, comparison, ());
+        let mut hits = steps.exact.run(isa, pairs, comparison, ());
         for few in rest.chunks(63 << shift) {
-            hits += (steps.few)(isa, few, comparison, ()).count_ones() as usize;
+            hits += steps.few.run(isa, few, comparison, ()).count_ones() as usize;
         }
         if hits != 0 && counted.hits == 0 {
             counted.from = done >> shift;
@@ -125,7 +128,7 @@ fn count<I: Simd>(
         if end == x.len() {
             return counted;
         }
-        let clean = (steps.skip)(isa, &x[end..], comparison, Look::Hits);
+        let clean = steps.skip.run(isa, &x[end..], comparison, Look::Hits);
         run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
         done = end + clean;
         if done == x.len() {

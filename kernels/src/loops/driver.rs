@@ -60,7 +60,7 @@ impl<I: Simd> Driver<'_, I> {
         let finite = match &nulls {
             Some(nulls) => Some(nulls.first),
             None if !rule.holds(scalar::read_any(&x[..size])) => Some(0),
-            None => (steps.find)(isa, x, &rule.not(), ()),
+            None => steps.find.run(isa, x, &rule.not(), ()),
         };
         // If none is finite, any element does: no key counts.
         let first = finite.unwrap_or(0);
@@ -75,10 +75,10 @@ impl<I: Simd> Driver<'_, I> {
                 let rest = &x[done..];
                 let clean = match (range, &nulls) {
                     (None, _) => 0,
-                    (Some(range), None) => (steps.skip)(isa, rest, rule, range),
+                    (Some(range), None) => steps.skip.run(isa, rest, rule, range),
                     (Some(range), Some(Nulls { bitmap, .. })) => {
                         let bitmap = bitmap.from(done / size);
-                        let clean = (steps.skip_valid)(isa, rest, rule, (range, bitmap));
+                        let clean = steps.skip_valid.run(isa, rest, rule, (range, bitmap));
                         tally.nulls += CountNulls::run(isa, bitmap, clean / size, rule);
                         clean
                     }
@@ -131,7 +131,7 @@ impl<I: Simd> Driver<'_, I> {
                     part = (steps.fill)(nulls.room, isa, rest, bytes, (bitmap, filling));
                 }
                 let out = (numbers, &mut tally, index, filling);
-                (steps.order)(isa, part, rule, out);
+                steps.order.run(isa, part, rule, out);
                 if let Some(bitmap) = bitmap {
                     let copies = CountNulls::run(isa, bitmap, part.len() / size, rule);
                     tally.nulls += copies;
@@ -162,7 +162,7 @@ impl<I: Simd> Driver<'_, I> {
         let has_key = numbers.has_key(key);
         let mut at = from;
         // The key was seen in the kilobyte, or the part, that begins at `from`.
-        while let Some(index) = (steps.find)(isa, &x[at * numbers.size()..], &has_key, ()) {
+        while let Some(index) = steps.find.run(isa, &x[at * numbers.size()..], &has_key, ()) {
             at += index;
             if nulls.is_none_or(|nulls| nulls.bitmap.is_valid(at)) {
                 return at;
@@ -193,18 +193,18 @@ impl<I: Simd> Driver<'_, I> {
             (true, false) => ([high, low], [largest, least], [1, 0]),
             (false, _) => ([sign | low, high], [sign | largest, largest], [0, 1]),
         };
-        let scan = steps.scans[usize::from(expect)][usize::from(bitmap.is_some())];
+        let scan = &steps.scans[usize::from(expect)][usize::from(bitmap.is_some())];
         let bitmap = bitmap.unwrap_or(Bitmap { bytes: &[], shift: 0 });
         let mut outer = [Groups::new(), Groups::new()];
         let given = Given { known, limits, filling, bitmap };
-        let found = scan(isa, part, numbers.nan(), (numbers, given, &mut outer));
+        let found = scan.run(isa, part, numbers.nan(), (numbers, given, &mut outer));
         let (mut keys, mut from) = (tally.keys, [0; 2]);
         // Both orders become that of unsigned integers by an xor.
         let flips = [0, if one_sign { u64::MAX } else { sign }];
         for (i, which) in of.into_iter().enumerate() {
             if found.new[i] {
                 let lines = outer[i].lines().as_flattened();
-                let (code, group) = (steps.outermost)(isa, lines, numbers.nan(), flips[i]);
+                let (code, group) = steps.outermost.run(isa, lines, numbers.nan(), flips[i]);
                 (keys[which], from[which]) = (numbers.key(code), group * GROUP / size);
             }
         }
@@ -221,18 +221,18 @@ impl<I: Simd> Driver<'_, I> {
         let Self { isa, steps, numbers, .. } = *self;
         let nan = numbers.nan();
         let three = match nan.is_ieee() {
-            true => (steps.classify)(isa, part, nan, ()),
+            true => steps.classify.run(isa, part, nan, ()),
             false => [special, 0, 0],
         };
         classes.add_three(three, |class| {
-            from + (steps.find)(isa, part, &nan.class(class), ()).unwrap_or(0)
+            from + steps.find.run(isa, part, &nan.class(class), ()).unwrap_or(0)
         });
     }
 }
 
 /// A scan without nulls, and with nulls.
 const fn scans<I: Simd, const W: usize, const EXPECT: u8>() -> [Scanning<I>; 2] {
-    [I::run::<Scan<W, EXPECT, false>>, I::run::<Scan<W, EXPECT, true>>]
+    [Scanning::<I>::of::<Scan<W, EXPECT, false>>(), Scanning::<I>::of::<Scan<W, EXPECT, true>>()]
 }
 
 /// Statistics of at least one element.
@@ -246,18 +246,18 @@ impl<const W: usize> Loop for Statistics<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
         let steps: &'static Steps<I> = const {
             &Steps {
-                find: I::run::<Find<W>>,
-                classify: I::run::<Classify<W>>,
-                skip: I::run::<SkipWithin<W>>,
-                skip_valid: I::run::<SkipValid<W>>,
+                find: Call::<I, Find<1>>::of::<Find<W>>(),
+                classify: Call::<I, Classify<1>>::of::<Classify<W>>(),
+                skip: Call::<I, SkipWithin<1>>::of::<SkipWithin<W>>(),
+                skip_valid: Call::<I, SkipValid<1>>::of::<SkipValid<W>>(),
                 fill: Room::filled::<I, W>,
-                order: I::run::<Order<W>>,
+                order: Call::<I, Order<1>>::of::<Order<W>>(),
                 scans: [
                     scans::<I, W, { expect::ONE_SIGN }>(),
                     scans::<I, W, { expect::NORMAL }>(),
                     scans::<I, W, { expect::FINITE }>(),
                 ],
-                outermost: I::run::<Outermost<W>>,
+                outermost: Call::<I, Outermost<1>>::of::<Outermost<W>>(),
             }
         };
         // First what stands before the first line of the cache, and four lines.
