@@ -55,10 +55,8 @@ fn the_environment_names_a_backend() {
     for named in ["sse9", "AVX2", "avx521"] {
         let (success, output) = child(named, best);
         assert!(!success, "{named:?}: {output}");
-        let here: Vec<_> = Backend::available().map(Backend::name).collect();
-        let message = format!(
-            "NONFINITE_BACKEND names the backend {named:?}, but this CPU and build have {here:?}"
-        );
+        let message = format!("NONFINITE_BACKEND names the backend {named:?}, which");
         assert!(output.contains(&message), "{output}");
+        assert!(Backend::all().all(|(name, _)| output.contains(name)), "{output}");
     }
 }
