@@ -364,5 +364,7 @@ fn streams_can_be_stopped() {
         let (watch, options) = Watch::new(usize::MAX);
         check_stream(&bytes[..], &options).expect("a stream");
         assert!(watch.asked() > 9, "asked {} times", watch.asked());
+        // The last batch has been announced.
+        assert_eq!(watch.started(), rows as u64 * 4);
     }
 }
