@@ -268,9 +268,9 @@ fn element_of(tensor: &Description, place: usize) -> (Format, usize, Option<&'st
         Content::Floats { format, parts: 2, .. } => {
             (format, place / 2, Some(["real", "imaginary"][place % 2]))
         }
-        Content::Floats { format, parts, .. } => (format, place / parts.max(1), None),
+        Content::Floats { format, .. } => (format, place, None),
         Content::Blocks { blocks, .. } => {
-            let per_block = blocks.scales.len().max(1);
+            let per_block = blocks.scales.count().max(1);
             // Tallies may come from another machine, so their places are not trusted.
             let element = (place / per_block).saturating_mul(blocks.elements);
             (blocks.format, element, Some(blocks.scales.name(place % per_block)))

@@ -253,3 +253,30 @@ impl Read for Verified<DeflateDecoder<&[u8]>> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The data of members may touch. Members without data may lie anywhere.
+    #[test]
+    fn members_that_overlap() {
+        let find = |ranges: &[Range<usize>]| {
+            let members = ranges.iter().cloned().map(|range| Member {
+                name: format!("{range:?}"),
+                method: Method::Deflated,
+                range,
+                size: 1,
+                crc: 0,
+            });
+            match find_overlap(&members.collect::<Vec<_>>()) {
+                Ok(()) => None,
+                Err(Error::Overlap(name)) => Some(name),
+                Err(other) => panic!("{other}"),
+            }
+        };
+        assert_eq!(find(&[4..9, 0..4, 2..2, 9..10]), None);
+        assert_eq!(find(&[4..9, 0..5]).as_deref(), Some("4..9"));
+        assert_eq!(find(&[0..9, 2..2, 3..4]).as_deref(), Some("3..4"));
+    }
+}

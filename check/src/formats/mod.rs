@@ -323,6 +323,19 @@ mod tests {
         assert_eq!(not_built(b""), None);
     }
 
+    /// The index of a set on a server is opened only if the name is that of an index.
+    #[test]
+    fn shards_of_a_server() {
+        let index = br#"{"weight_map":{"x":"a.safetensors","y":"b.safetensors"}}"#;
+        let open = || Some(Arc::new(&index[..]) as Arc<dyn ReadAt>);
+        let shards = remote_shards("model.safetensors.index.json", open);
+        assert_eq!(shards, ["a.safetensors", "b.safetensors"]);
+        for name in ["a.safetensors", "model.json"] {
+            assert!(remote_shards(name, || unreachable!("no index")).is_empty());
+        }
+        assert!(remote_shards("model.safetensors.index.json", || None).is_empty());
+    }
+
     #[test]
     fn each_format_has_a_name_and_endings_of_its_own() {
         for (index, reader) in READERS.iter().enumerate() {

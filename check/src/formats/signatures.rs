@@ -93,3 +93,37 @@ pub(crate) fn picture(bytes: &[u8]) -> Option<&'static str> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A picture has its beginning and its end, and nothing before or behind them.
+    #[test]
+    fn pictures() {
+        let pictures: [(&[u8], &str); 6] = [
+            (b"\x89PNG\r\n\x1A\n...IEND\xAE\x42\x60\x82", "a picture (PNG)"),
+            (b"\xFF\xD8\xFF...\xFF\xD9", "a picture (JPEG)"),
+            (b"GIF87a...;", "a picture (GIF)"),
+            (b"GIF89a...;", "a picture (GIF)"),
+            (b"RIFF\x08\0\0\0WEBP....", "a picture (WebP)"),
+            (b"%PDF-1.7...%%EOF", "a document (PDF)"),
+        ];
+        for (bytes, what) in pictures {
+            assert_eq!(picture(bytes), Some(what));
+            for other in [&[bytes, &[1]].concat()[..], &[&[1], bytes].concat(), &bytes[1..]] {
+                assert_eq!(picture(other), None, "{what}");
+            }
+            let mut other = bytes.to_vec();
+            other[1] ^= 1;
+            assert_eq!(picture(&other), None, "{what}");
+        }
+        assert_eq!(picture(b"%PDF-1.7...%%EOF\r\n"), Some("a document (PDF)"));
+        // The length fits, but one of the two names is another.
+        assert_eq!(picture(b"RIFF\x08\0\0\0WAVE...."), None);
+        assert_eq!(picture(b"RIFX\x08\0\0\0WEBP...."), None);
+        assert_eq!(picture(b"RIFF\x09\0\0\0WEBP...."), None);
+        assert_eq!(picture(b"RIFF"), None);
+        assert_eq!(picture(b""), None);
+    }
+}

@@ -30,17 +30,11 @@ pub enum Scales {
 impl Scales {
     /// Scales in a block.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub const fn count(&self) -> usize {
         match self {
             Self::At(fields) => fields.len(),
             Self::Nibbles(..) => 1,
         }
-    }
-
-    /// Whether a block has no scale.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The name of the scale with this index in the block.
@@ -55,7 +49,7 @@ impl Scales {
     /// The names of all scales.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
-        (0..self.len()).map(|index| self.name(index)).collect()
+        (0..self.count()).map(|index| self.name(index)).collect()
     }
 }
 
@@ -65,7 +59,7 @@ impl Blocks {
     /// Otherwise each scale applies to the whole block.
     pub(crate) fn elements_of_a_scale(&self) -> usize {
         let is_shared = self.scales.names().iter().all(|name| name.ends_with(']'));
-        self.elements / if is_shared { self.scales.len().max(1) } else { 1 }
+        self.elements / if is_shared { self.scales.count().max(1) } else { 1 }
     }
 
     /// Whether these blocks may hold a scale that is NaN or infinite. False means that all scales
@@ -180,4 +174,59 @@ fn scale<const SIZE: usize>(block: &[u8], at: usize) -> [u8; SIZE] {
     let mut scale = [0; SIZE];
     scale.copy_from_slice(&block[at..at + SIZE]);
     scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks of the last place that a scale can have, of lengths with a loop of their own and of
+    /// others.
+    const LENGTHS: [usize; 8] = [8, 17, 18, 20, 22, 24, 34, 144];
+
+    fn blocks(format: Format, bytes: usize, scales: Scales) -> Blocks {
+        Blocks { elements: 32, bytes, format, scales }
+    }
+
+    /// A scale that may be NaN or infinite is noticed at every place, and others are not: nothing
+    /// is copied then.
+    #[test]
+    fn hits() {
+        for (format, nan, finite) in [
+            (Format::F8E8M0Fnu, 0xFFu32, [0, 0x7F, 0xFE]),
+            (Format::F16, 0x7C01, [0, 0x3C00, 0xFBFF]),
+            (Format::F32, 0x7F80_0001, [0, 0x3F80_0000, 0xFF7F_FFFF]),
+        ] {
+            let size = format.size_in_bytes();
+            let code = |code: u32| {
+                let bytes = code.to_ne_bytes();
+                if cfg!(target_endian = "big") {
+                    bytes[4 - size..].to_vec()
+                } else {
+                    bytes[..size].to_vec()
+                }
+            };
+            for length in LENGTHS {
+                // The last place in a block.
+                let place: &'static [(&str, usize)] = Box::leak(Box::new([("d", length - size)]));
+                let blocks = blocks(format, length, Scales::At(place));
+                let with = |at: usize, bits: u32| {
+                    // All other bytes would be a hit.
+                    let mut data = vec![0xFF; 5 * length];
+                    data.chunks_exact_mut(length)
+                        .for_each(|block| block[length - size..].copy_from_slice(&code(0)));
+                    data[at * length + length - size..][..size].copy_from_slice(&code(bits));
+                    blocks.may_have_hit(&data)
+                };
+                for at in 0..5 {
+                    assert!(with(at, nan), "{format}, {length} bytes, block {at}");
+                    for finite in finite {
+                        assert!(!with(at, finite), "{format}, {length} bytes, {finite:#x}");
+                    }
+                }
+            }
+        }
+        // Scales that lie in pieces are always copied.
+        assert!(blocks(Format::F16, 56, Scales::Nibbles("d", 48)).may_have_hit(&[0; 56]));
+    }
 }

@@ -12,6 +12,8 @@ mod error;
 mod file_format;
 mod finding;
 mod gaps;
+#[cfg(not(unix))]
+mod not_unix;
 pub(crate) mod number;
 pub(crate) mod reader;
 mod reason;

@@ -218,6 +218,27 @@ mod tests {
         }
     }
 
+    /// IEEE 754-2019, section 6.2.1: the first bit of the mantissa is 1 in a quiet NaN.
+    #[test]
+    fn quiet_and_signalling() {
+        for (format, infinity, quiet) in [
+            (Format::F16, 0x7C00, 0x200),
+            (Format::Bf16, 0x7F80, 0x40),
+            (Format::F32, 0x7F80_0000, 0x40_0000),
+            (Format::F64, 0x7FF0 << 48, 1 << 51),
+        ] {
+            assert_eq!(is_quiet(infinity, format), None);
+            for mantissa in [quiet, quiet | 1, 2 * quiet - 1] {
+                assert_eq!(is_quiet(infinity | mantissa, format), Some(true), "{format}");
+            }
+            for mantissa in [1, quiet / 2, quiet - 1] {
+                assert_eq!(is_quiet(infinity | mantissa, format), Some(false), "{format}");
+            }
+        }
+        // OCP OFP8 does not tell them apart.
+        assert_eq!(is_quiet(0x7E, Format::F8E5M2), None);
+    }
+
     #[test]
     fn bits_of_codes_that_are_not_finite() {
         for format in Format::ALL.iter().copied() {

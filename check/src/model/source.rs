@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::file_format::FileFormat;
+#[cfg(not(unix))]
+use super::not_unix::{read_exact_at, same_file};
 
 /// Bytes that can be read at any offset, from a file, memory, or an object in a store.
 ///
@@ -59,9 +61,7 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
 
     /// Tells the source that the check has looked at this range of [`ReadAt::bytes`]. A mapped file
     /// gives its memory back. The bytes stay valid: the next access reads the file again.
-    fn release(&self, range: Range<usize>) {
-        let _ = range;
-    }
+    fn release(&self, _range: Range<usize>) {}
 }
 
 /// The place of bytes, and their version.
@@ -265,36 +265,9 @@ fn same_file(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Never called: on this system all files are kept open.
-#[cfg(not(unix))]
-fn same_file(_: &Metadata, _: &Metadata) -> bool {
-    false
-}
-
 #[cfg(unix)]
 fn read_exact_at(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, at)
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut out: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !out.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, out, at) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => {
-                out = &mut out[count..];
-                at += count as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-#[cfg(not(any(unix, windows)))]
-fn read_exact_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The text of a file. Bytes that are not UTF-8 become U+FFFD. The text is copied before it is
@@ -340,4 +313,73 @@ pub(crate) fn inside(name: &str) -> Result<(), Error> {
         .components()
         .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if inside && !name.is_empty() { Ok(()) } else { Err(Error::Outside(name.to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Held by each test that opens a file, since the number of open files counts for all.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// A file without numbers, of this length.
+    fn file(length: usize) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().expect("a folder for files");
+        file.write_all(&vec![1; length]).expect("room for a file");
+        file
+    }
+
+    /// As many files as the limit are kept open, and one more is opened for each read. A file that
+    /// is closed makes room.
+    #[test]
+    #[cfg(unix)]
+    fn files_that_are_kept_open() {
+        let _alone = ALONE.lock();
+        let file = file(1);
+        let open = || Source::open(file.path()).expect("it is there");
+        for _ in 0..3 {
+            let sources: Vec<_> = (0..MOST_OPEN).map(|_| open()).collect();
+            assert!(sources.iter().all(|source| source.file.is_some()));
+            let more = open();
+            assert!(more.file.is_none());
+            drop(sources);
+            assert!(open().file.is_some());
+        }
+    }
+
+    /// The memory of a map, in KiB.
+    #[cfg(target_os = "linux")]
+    fn resident(path: &Path) -> usize {
+        let maps = fs::read_to_string("/proc/self/smaps").expect("the maps of this process");
+        let mut lines =
+            maps.lines().skip_while(|line| !line.ends_with(path.to_str().expect("text")));
+        let line = lines.find_map(|line| line.strip_prefix("Rss:")).expect("a map of the file");
+        line.trim_end_matches("kB").trim().parse().expect("a number")
+    }
+
+    /// A map gives its memory back, for a range within the file only.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_of_a_map() {
+        let _alone = ALONE.lock();
+        const LENGTH: usize = (4 << 20) + 10;
+        let file = file(LENGTH);
+        let source = Source::open(file.path()).expect("it is there");
+        let touch =
+            || source.bytes().expect("a map").iter().map(|&byte| u64::from(byte)).sum::<u64>();
+        let all = |resident: usize| resident * 1024 >= LENGTH;
+        let backwards = Range { start: 10, end: 5 };
+        for (range, is_given_back) in
+            [(0..LENGTH, true), (0..LENGTH + 1, false), (backwards, false)]
+        {
+            assert_eq!(touch(), LENGTH as u64);
+            assert!(all(resident(file.path())));
+            source.release(range);
+            assert_eq!(resident(file.path()) == 0, is_given_back);
+        }
+        assert_eq!(touch(), LENGTH as u64);
+    }
 }

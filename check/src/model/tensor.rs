@@ -156,12 +156,6 @@ impl Tensor {
             | Content::Damaged(_) => false,
         }
     }
-
-    /// The coordinate of an element, counted in the order of the file.
-    #[must_use]
-    pub fn coordinate(&self, element: usize) -> Vec<usize> {
-        coordinate(&self.shape, &self.layout, element)
-    }
 }
 
 /// The part of a report on a tensor that does not depend on the data.

@@ -24,8 +24,7 @@ impl Peak {
 /// subnormal numbers for zero in a flush-to-zero mode.
 fn key(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
-    let magnitude = bits & i64::MAX;
-    if bits < 0 { -magnitude } else { magnitude }
+    (bits & i64::MAX) * bits.signum()
 }
 
 /// The finite numbers in a part of a tensor.
@@ -98,4 +97,36 @@ fn above(numbers: &[u8], format: Format, bound: f64) -> Result<usize, Error> {
         return Ok(numbers.iter().filter(is_above).count());
     }
     Ok(TensorView::from_bytes(numbers, format)?.exceeds(bound)?.count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value decides first, then the place, and then the order of the pieces. Zeros are equal.
+    #[test]
+    fn best_of_two() {
+        let peak = |value, place| Some(Peak { value, place });
+        for (a, b, is_b) in [
+            (peak(1.0, 0), peak(2.0, 1), true),
+            (peak(2.0, 0), peak(1.0, 1), false),
+            (peak(-1.0, 0), peak(-2.0, 1), false),
+            (peak(1.0, 1), peak(1.0, 0), true),
+            (peak(1.0, 0), peak(1.0, 1), false),
+            (peak(-0.0, 3), peak(0.0, 3), false),
+            (peak(0.0, 3), peak(-0.0, 3), false),
+            (peak(0.0, 3), peak(-0.0, 2), true),
+            (peak(-0.0, 2), peak(f64::MIN_POSITIVE / 4.0, 3), true),
+            (None, peak(1.0, 0), true),
+            (peak(1.0, 0), None, false),
+        ] {
+            let best = Peak::best(a, b, key).expect("one of them");
+            let expected = if is_b { b } else { a }.expect("that one");
+            assert_eq!(
+                (best.value.to_bits(), best.place),
+                (expected.value.to_bits(), expected.place),
+                "{a:?} {b:?}"
+            );
+        }
+    }
 }

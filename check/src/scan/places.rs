@@ -102,7 +102,7 @@ impl<'a> Bad<'a> {
             Content::Floats { parts, .. } => (1, parts.max(1)),
             Content::Blocks { blocks, .. } => {
                 let unit = blocks.elements_of_a_scale();
-                (unit, (blocks.scales.len() * unit / blocks.elements.max(1)).max(1))
+                (unit, (blocks.scales.count() * unit / blocks.elements.max(1)).max(1))
             }
             Content::AlwaysFinite
             | Content::NotFloat

@@ -158,7 +158,7 @@ impl Scanner {
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
         let size = blocks.format.size_in_bytes();
-        let per_block = blocks.scales.len();
+        let per_block = blocks.scales.count();
         let step = (CHUNK / blocks.bytes).max(1);
         self.numbers.resize(step * per_block * size, 0);
         let may_skip = !self.look.needs_finite() && order == ByteOrder::NATIVE;
@@ -259,4 +259,128 @@ pub(super) fn ends_early(missing: usize) -> io::Error {
     let bytes = if missing == 1 { "byte of it is" } else { "bytes of it are" };
     let why = format!("the data ends too early: {missing} {bytes} missing");
     io::Error::new(io::ErrorKind::UnexpectedEof, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Data, Layout, Scales};
+    use crate::scan::tally::Found;
+
+    fn tensor(content: Content) -> Tensor {
+        let (name, file, dtype, shape) = (None, None, String::new(), vec![]);
+        let data = Data::Owned(Vec::new());
+        Tensor { name, file, dtype, shape, layout: Layout::RowMajor, content, data }
+    }
+
+    fn f32s() -> Tensor {
+        tensor(Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE })
+    }
+
+    /// Blocks of Q8_0 of ggml: a scale and 32 weights.
+    fn scales(order: ByteOrder) -> Tensor {
+        static BLOCKS: Blocks = Blocks {
+            elements: 32,
+            bytes: 34,
+            format: Format::F16,
+            scales: Scales::At(&[("d", 0)]),
+        };
+        tensor(Content::Blocks { blocks: &BLOCKS, order })
+    }
+
+    /// A run of a column may be longer than a chunk. Nulls hold NaN, and one number is one.
+    #[test]
+    fn long_runs() {
+        let count = 3 * CHUNK / 4;
+        for planted in [1, CHUNK / 4, CHUNK / 2 + 1, count - 2] {
+            let bits = |index| match index {
+                _ if index == planted || index % 3 == 2 => f32::NAN,
+                _ => index as f32,
+            };
+            let numbers: Vec<u8> = (0..count).flat_map(|index| bits(index).to_ne_bytes()).collect();
+            let valid = |run: Range<usize>, words: &mut [u64]| {
+                let is_valid = |index: &usize| index % 3 != 2 || *index == planted;
+                for index in run.clone().filter(is_valid) {
+                    let bit = index - run.start;
+                    words[bit / 64] |= 1 << (bit % 64);
+                }
+            };
+            for stats in [false, true] {
+                let options = Options { stats, ..Options::default() };
+                let mut scanner = Scanner::new(options.asked());
+                let mut tally = Tally::default();
+                let run =
+                    Run { numbers: &numbers, place: &|index| 10 + index, valid: Some(&valid) };
+                scanner
+                    .run(run, Format::F32, ByteOrder::NATIVE, &mut tally)
+                    .expect("whole numbers");
+                let Found { count, first } = tally.found.nan;
+                assert_eq!((count, first.expect("one").0), (1, 10 + planted));
+            }
+        }
+    }
+
+    /// A NaN in each byte order, in the last of many blocks.
+    #[test]
+    fn blocks_of_both_orders() {
+        let count = 10_000;
+        for (order, nan) in [(ByteOrder::Little, [1, 0x7E]), (ByteOrder::Big, [0x7E, 1])] {
+            for blocks in [count, count - 1] {
+                let mut bytes = vec![0; 34 * count];
+                bytes[34 * (count - 1)..][..2].copy_from_slice(&nan);
+                let bytes = &bytes[..34 * blocks];
+                for stats in [false, true] {
+                    let options = Options { stats, ..Options::default() };
+                    let mut scanner = Scanner::new(options.asked());
+                    let mut stream = bytes;
+                    let of = (&scales(order), 5);
+                    let tally = scanner.stream(&mut stream, bytes.len(), of, &options);
+                    let Found { count: found, first } = tally.expect("whole blocks").found.nan;
+                    let expected =
+                        if blocks == count { (1, Some(5 + count - 1)) } else { (0, None) };
+                    assert_eq!((found, first.map(|(place, _)| place)), expected, "{order:?}");
+                }
+            }
+        }
+    }
+
+    /// A stream that gives a few bytes at a time, and is interrupted before each.
+    struct Interrupted<'a> {
+        rest: &'a [u8],
+        is_next: bool,
+    }
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.is_next = !self.is_next;
+            if self.is_next {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let count = out.len().min(1000);
+            self.rest.read(&mut out[..count])
+        }
+    }
+
+    /// A stream that ends early says how many bytes are missing, of all that should come.
+    #[test]
+    fn streams_that_end_early() {
+        let length = 2 * CHUNK + 40;
+        let scan = |there: usize| {
+            let bytes = vec![0; there];
+            let options = Options::default();
+            let mut stream = Interrupted { rest: &bytes, is_next: false };
+            let mut scanner = Scanner::new(options.asked());
+            scanner.stream(&mut stream, length, (&f32s(), 0), &options)
+        };
+        scan(length).expect("all is there");
+        for missing in [1, 2, 41, CHUNK, CHUNK + 40, CHUNK + 41, length - 1, length] {
+            let Err(Error::Decode { error, .. }) = scan(length - missing) else {
+                panic!("{missing} bytes are missing")
+            };
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+            let bytes = if missing == 1 { "byte of it is" } else { "bytes of it are" };
+            let expected = format!("the data ends too early: {missing} {bytes} missing");
+            assert_eq!(error.to_string(), expected);
+        }
+    }
 }

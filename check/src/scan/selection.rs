@@ -65,7 +65,7 @@ impl Selection {
     fn gather_each<const SIZE: usize>(&self, numbers: &[u8], out: &mut Vec<u8>) {
         let numbers = numbers.as_chunks::<SIZE>().0;
         for (&word, numbers) in self.words.iter().zip(numbers.chunks(64)) {
-            if word == u64::MAX && numbers.len() == 64 {
+            if word == u64::MAX {
                 out.extend_from_slice(numbers.as_flattened());
                 continue;
             }
@@ -77,7 +77,8 @@ impl Selection {
         }
     }
 
-    /// The index of the selected number with this many selected numbers before it.
+    /// The index of the selected number with this many selected numbers before it. An index behind
+    /// all numbers if there is no such number.
     pub(crate) fn nth(&self, index: usize) -> usize {
         let mut left = index;
         for (place, &word) in self.words.iter().enumerate() {
@@ -113,6 +114,7 @@ mod tests {
             assert_eq!(out, expected_bytes);
             let places: Vec<_> = (0..expected.len()).map(|index| selection.nth(index)).collect();
             assert_eq!(places, expected);
+            assert_eq!(selection.nth(expected.len()), 256);
         };
         selection.select(200, third);
         check(&selection, (0..200).step_by(3).collect());
@@ -122,5 +124,21 @@ mod tests {
         check(&selection, (0..192).collect());
         selection.select(200, |_| {});
         check(&selection, Vec::new());
+    }
+
+    /// Numbers of every size are copied whole.
+    #[test]
+    fn sizes_of_numbers() {
+        let data: Vec<u8> = (0..=255).collect();
+        for size in [1, 2, 4, 8] {
+            let count = data.len() / size;
+            let mut selection = Selection::default();
+            selection.select(count, |bits| {
+                [1, count - 1].into_iter().for_each(|index| bits[index / 64] |= 1 << (index % 64));
+            });
+            let mut out = Vec::new();
+            selection.gather(&data, size, &mut out);
+            assert_eq!(out, [&data[size..2 * size], &data[256 - size..]].concat(), "{size}");
+        }
     }
 }

@@ -71,3 +71,15 @@ fn cut(of: Of, length: usize, step: usize) -> impl Iterator<Item = Piece> {
     let starts = (0..length).step_by(step);
     starts.map(move |start| Piece { of, start, length: step.min(length - start) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errors of work in pieces name the tensor or the part so.
+    #[test]
+    fn names_of_pieces() {
+        assert_eq!(Of::Tensor(3).to_string(), "tensor number 3");
+        assert_eq!(Of::Checksum(0).to_string(), "checksum number 0");
+    }
+}

@@ -100,8 +100,6 @@ fn described(
     for mut tensor in tensors {
         raw::apply(&mut tensor, &options.raw, &options.taken_as);
         let tally = match &tensor.data {
-            // A tensor of 0 bytes may lie anywhere, so its place is not sought.
-            Data::Input(range) if range.is_empty() => Tally::default(),
             Data::Input(range) => {
                 let range = range.clone();
                 skip(stream, range.start.saturating_sub(at), Some(&tensor), options)?;

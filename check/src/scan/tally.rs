@@ -79,3 +79,24 @@ fn bits(numbers: &[u8], format: Format, index: usize) -> u64 {
         ByteOrder::Big => number.iter().fold(0, fold),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first of two numbers is that of the lower place. Of two numbers in the same list, it is
+    /// that of the earlier piece.
+    #[test]
+    fn first_of_two() {
+        let found = |place, bits| Found { count: 1, first: Some((place, bits)) };
+        for (a, b, first) in [
+            (found(1, 10), found(2, 20), (1, 10)),
+            (found(2, 20), found(1, 10), (1, 10)),
+            (found(1, 10), found(1, 20), (1, 10)),
+            (Found::default(), found(1, 20), (1, 20)),
+        ] {
+            let merged = a.merged(b);
+            assert_eq!((merged.count, merged.first), (a.count + b.count, Some(first)));
+        }
+    }
+}

@@ -46,3 +46,38 @@ pub(crate) fn for_each<Item: Sync, Worker, Error: Send>(
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says when its thread has ended.
+    struct Worker<'a>(&'a AtomicUsize);
+
+    impl Drop for Worker<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Two items fail in either order. The error is that of the first item.
+    #[test]
+    fn error_of_the_first_item() {
+        for later in [0, 1] {
+            let ended = AtomicUsize::new(0);
+            let begun = AtomicUsize::new(0);
+            let work = |_: &mut Worker<'_>, &item: &usize| {
+                begun.fetch_add(1, Ordering::Release);
+                // Both items are begun before one fails, and one fails after the thread of the
+                // other has ended.
+                while begun.load(Ordering::Acquire) < 2
+                    || item == later && ended.load(Ordering::Acquire) == 0
+                {
+                    thread::yield_now();
+                }
+                Err(item)
+            };
+            assert_eq!(for_each(&[0, 1], 2, || Worker(&ended), work), Err(0), "{later} is later");
+        }
+    }
+}

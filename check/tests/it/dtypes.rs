@@ -31,6 +31,12 @@ fn headers_of_numpy() {
     let report = report(&with_header(1, header, &data), FileFormat::NPY);
     assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
     refused(&with_header(4, header, &data), FileFormat::NPY, ".npy version 4.0 is not known");
+    // A dtype has neither spaces nor escapes.
+    for descr in ["<f 4", "<f4\\", "<f4\u{7F}"] {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}");
+        let message = "expected a string of plain characters";
+        refused(&with_header(1, &header, &data), FileFormat::NPY, message);
+    }
     // An escape in the name of a field.
     let header = r"{'descr': [('a\'b', '<f4')], 'fortran_order': False, 'shape': (2,), }";
     let report = crate::report(&with_header(1, header, &data), FileFormat::NPY);

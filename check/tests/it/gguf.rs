@@ -88,6 +88,23 @@ fn floats_in_metadata() {
     }
 }
 
+/// Tensors without a gap between them, in either byte order: a NaN is in the scale of the last
+/// block.
+#[test]
+fn scales_of_tensors_that_touch() {
+    for big in [false, true] {
+        let mut data = vec![0; 34 * 16];
+        data[34 * 15..][..2].copy_from_slice(&if big { [0x7E, 1] } else { [1, 0x7E] });
+        let entries = ["a", "b"].map(|name| Entry { name, kind: 8, shape: &[512], data: &data });
+        let report = report(&gguf(&entries, big, &[]), FileFormat::GGUF);
+        assert_eq!(report.tensors.len(), 2);
+        for tensor in &report.tensors {
+            let nan = &tensor.found.nan;
+            assert_eq!((nan.count, &nan.first.as_ref().unwrap().coordinate[..]), (1, &[480][..]));
+        }
+    }
+}
+
 #[test]
 fn what_was_looked_at() {
     let entries = [

@@ -6,6 +6,7 @@ mod dtypes;
 mod fix;
 #[path = "../common/folder.rs"]
 mod folder;
+mod formats;
 mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;
@@ -22,6 +23,7 @@ mod records;
 mod safetensors;
 mod sources;
 mod stats;
+mod streams;
 mod taken_as;
 mod work;
 mod work_checksums;

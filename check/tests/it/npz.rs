@@ -83,6 +83,43 @@ fn members_that_are_not_looked_at() {
     assert!(text((1 << 20) + 1, false).is_complete());
 }
 
+/// Members that cannot be decoded: another method of compression, and encrypted ones.
+#[test]
+fn members_that_are_not_decoded() {
+    for (at, value, why) in
+        [(8, 12, "stored by zip method 12, which is not supported"), (6, 1, "encrypted")]
+    {
+        let mut bytes = one(&array(), true);
+        for (signature, at) in [(LOCAL, at), (DIRECTORY, at + 2)] {
+            let start = bytes.windows(4).position(|window| window == signature).unwrap();
+            bytes[start + at] = value;
+        }
+        let report = report(&bytes, FileFormat::NPZ);
+        let [(tensor, other)] = report.not_looked_at().collect::<Vec<_>>()[..] else {
+            panic!("{report:?}")
+        };
+        assert_eq!((tensor.name.as_deref(), other.to_string()), (Some("x"), why.to_owned()));
+        assert!(tensor.looked_at.is_missing() && !report.is_damaged());
+    }
+}
+
+/// A deflated member that claims to be longer than this machine can address.
+#[test]
+fn sizes_of_members() {
+    for (size, message) in [(isize::MAX as u64, "the file has"), (1 << 63, "invalid size")] {
+        let good = one(&array(), true);
+        let start = good.windows(4).position(|window| window == DIRECTORY).unwrap();
+        let end = good.len() - 22;
+        // The field of zip64 has the size that the entry leaves out.
+        let field = [&[1, 0, 8, 0], &size.to_le_bytes()[..]].concat();
+        let mut bytes = [&good[..end], &field, &good[end..]].concat();
+        bytes[start + 24..start + 28].fill(0xFF);
+        bytes[start + 30..start + 32].copy_from_slice(&12u16.to_le_bytes());
+        tamper(&mut bytes, b"PK\x05\x06", 12, 12);
+        refused(&bytes, FileFormat::NPZ, message);
+    }
+}
+
 /// Bytes behind the end of a deflated stream, within the member, could hold anything.
 #[test]
 fn bytes_behind_deflated_data() {

@@ -291,6 +291,35 @@ fn complex_numbers() {
     let places = places_of(&npy("<c8", &[3], false, &data), FileFormat::NPY).unwrap();
     assert_eq!((places.elements, places.of), (2, 3));
     assert_eq!(places.statement(""), "indices 0, 2 only, in full");
+    // Elements behind the first chunk, alone and as the field of records.
+    let count = 20_000;
+    for place in [9000, count - 1] {
+        let mut data = vec![0; 8 * count];
+        data[8 * place + 4..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
+        let records = crate::records::npy("[('c', '<c8')]", "(20000,)", false, &data);
+        for bytes in [npy("<c8", &[count], false, &data), records] {
+            let places = places_of(&bytes, FileFormat::NPY).unwrap();
+            assert_eq!((places.elements, places.of), (1, count as u64));
+            assert_eq!(places.axes[0].ranges, [(place, place)]);
+        }
+    }
+}
+
+/// The report of a tensor has a statement for more than three places.
+#[test]
+fn statements_of_reports() {
+    let statement = |bytes: &[u8], format| {
+        let tensor = report_with(bytes, format, &options()).tensors.remove(0);
+        tensor.statement()
+    };
+    let rows = |bad: usize| statement(&array(&[5], false, |i| i < bad), FileFormat::NPY);
+    assert_eq!([rows(0), rows(1), rows(3)], [None, None, None]);
+    assert_eq!(rows(4).as_deref(), Some("indices 0-3 only, in full"));
+    let mut data = vec![0; 34 * 3];
+    data[34..36].copy_from_slice(&0x7E00u16.to_le_bytes());
+    let entry = Entry { name: "x", kind: 8, shape: &[3, 32], data: &data };
+    let scales = statement(&gguf(&[entry], false, &[]), FileFormat::GGUF);
+    assert_eq!(scales.as_deref(), Some("32 weights: row 1 only, in full"));
 }
 
 /// Only the kinds that make the tensor bad have places.

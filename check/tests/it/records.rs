@@ -1,7 +1,9 @@
 //! Structured arrays of numpy: each field is a tensor.
 
+use std::num::NonZeroU64;
+
 use nonfinite_check::{
-    ByKind, FileFormat, LookedAt, Options, TensorReport, check_bytes, check_stream,
+    ByKind, Error, FileFormat, LookedAt, Options, TensorReport, check_bytes, check_stream,
 };
 
 use crate::write::{Member, zip};
@@ -150,6 +152,24 @@ fn long_fields() {
     }
 }
 
+/// Compressed records of an archive within an archive count for the limit of expansion.
+#[test]
+fn records_in_archives_of_archives() {
+    let file = npy("[('x', '<f4')]", "(100000,)", false, &[0; 400_000]);
+    let inner = zip(&[Member { name: "m.npy", data: &file, deflate: true }]);
+    let outer = zip(&[Member { name: "in.npz", data: &inner, deflate: false }]);
+    for (bytes, name) in [(inner, "m.x"), (outer, "in.npz/m.x")] {
+        let check = |most| {
+            let options = Options { expansion: NonZeroU64::new(most), ..Options::default() };
+            check_bytes(&bytes, FileFormat::NPZ, &options)
+        };
+        let Err(Error::Expansion { decoded, .. }) = check(6) else { panic!("{name}") };
+        assert_eq!(decoded, 400_000, "{name}");
+        let report = check(7).expect("within the limit");
+        assert_eq!(report.tensors[0].name.as_deref(), Some(name));
+    }
+}
+
 #[test]
 fn records_without_numbers() {
     for (descr, shape) in [
@@ -191,6 +211,13 @@ fn dtypes_that_lie() {
     assert_eq!(report(&bytes, FileFormat::NPY).tensors[0].shape.len(), 65);
     let twice = format!("[('o', {}, (1,))]", dims(64));
     refused(&twice, "more than 64 dimensions");
+    // A comma may follow the dtype of a field.
+    let bytes = npy("[('x', '<f4',), ('y', '<f4', (),),]", "(1,)", false, &[0; 8]);
+    assert_eq!(report(&bytes, FileFormat::NPY).tensors.len(), 2);
+    // Numbers of a known length.
+    for descr in ["<fx", "<c-1", "<f1x", "<f+16"] {
+        refused(&format!("[('x', '{descr}')]"), "is not supported");
+    }
     // A long name around many fields.
     let many = "('', '<f4'), ".repeat(5000);
     let wide = format!("[('{}', [{many}])]", "y".repeat(100_000));
@@ -209,6 +236,31 @@ fn long_records() {
             let is_stored = form < 2;
             assert_eq!(report.is_bad(), is_read || is_stored, "{form}: {length}");
             assert_eq!(report.is_complete(), is_read || is_stored, "{form}: {length}");
+        }
+    }
+}
+
+/// The names of fields, which begin with those of the records around them, take at most 32 bytes
+/// for each byte of the header.
+#[test]
+fn names_that_are_repeated() {
+    let (long, fields) = (1592, 100);
+    let many = "('y', '<f4'), ".repeat(fields);
+    let descr = format!("[('{}', [{many}])]", "x".repeat(long));
+    let names = long + fields * (long + ".y".len());
+    let header = npy(&descr, "(1,)", false, &[]);
+    let text = String::from_utf8(header[12..].to_vec()).expect("text");
+    assert_eq!(names % 32, 0);
+    assert!(text.len() < names / 32 - 1);
+    for (length, is_read) in [(names / 32, true), (names / 32 - 1, false)] {
+        let length_of_header = u32::try_from(length).unwrap().to_le_bytes();
+        let mut bytes = [b"\x93NUMPY\x02\0", &length_of_header[..], text.as_bytes()].concat();
+        bytes.resize(12 + length, b' ');
+        bytes.resize(bytes.len() + 4 * fields, 0);
+        if is_read {
+            assert_eq!(report(&bytes, FileFormat::NPY).tensors.len(), fields);
+        } else {
+            refused(&bytes, FileFormat::NPY, "nested too deeply");
         }
     }
 }

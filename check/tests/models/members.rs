@@ -210,12 +210,8 @@ fn entries_that_share_a_local_header() {
 fn bytes_of_no_member() {
     let clean = zip(&[("a.npy", &good_npy())]);
     let nan = f32::NAN.to_le_bytes();
-    let gap = |bytes: &[u8]| {
-        let report = nonfinite_check::check_bytes(
-            bytes,
-            FileFormat::NPZ,
-            &nonfinite_check::Options::default(),
-        );
+    let named = |bytes: &[u8]| {
+        let report = check_bytes(bytes, FileFormat::NPZ, &Options::default());
         let report = report.unwrap();
         unread(&report)
             .into_iter()
@@ -224,6 +220,13 @@ fn bytes_of_no_member() {
                 name.to_owned()
             })
             .collect::<Vec<_>>()
+    };
+    // The archive may begin anywhere in the file: as many bytes are named, except of the text.
+    let gap = |bytes: &[u8]| {
+        let names = named(bytes);
+        let behind_text = named(&[b"text", bytes].concat());
+        assert_eq!(behind_text.len(), names.len(), "{names:?} {behind_text:?}");
+        names
     };
     assert_eq!(gap(&clean), Vec::<String>::new());
     let end = clean.len();
@@ -255,6 +258,10 @@ fn bytes_of_no_member() {
     assert_eq!(gap(&beside(&described)), Vec::<String>::new());
     let descriptor = [&descriptor[..], &nan].concat();
     assert_eq!(gap(&beside(&Beside { descriptor: &descriptor, ..described })).len(), 1);
+    // A comment of a member that looks like a record of zip64.
+    let comment = [&b"PK\x06\x07"[..], &nan.repeat(4)].concat();
+    let commented = beside(&Beside { comment: &comment, ..Beside::default() });
+    assert_eq!(gap(&commented), [format!("bytes {} to {}", end - 22, end - 2)]);
     // A name may hold any bytes if both headers have the same name.
     let named = |local_name| {
         zip_beside("\u{1}\u{2}.npy", &good_npy(), &Beside { local_name, ..Beside::default() })

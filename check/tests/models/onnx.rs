@@ -265,6 +265,9 @@ fn tensors_in_files() {
         b"\x08\x01\x10\x01\x22\x04\0\0\xC0\x7F\x4A\x04\0\0\0\0",
         b"\x08\x01\x10\x01\x70\x01\x4A\x04\0\0\xC0\x7F",
         b"\x08\x02\x10\x07\x4A\x03\0\0\0",
+        // Data twice, and a segment of a larger tensor.
+        b"\x08\x01\x10\x01\x4A\x04\0\0\xC0\x7F\x4A\x04\0\0\0\0",
+        b"\x08\x01\x10\x01\x1A\x04\x08\0\x10\x01\x4A\x04\0\0\0\0",
     ] {
         assert_eq!(FileFormat::detect(other, None), None, "{other:?}");
     }

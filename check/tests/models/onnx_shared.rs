@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use nonfinite_check::{Options, Report, SharedFiles, check_file};
+use nonfinite_check::{Options, Reason, Report, SharedFiles, check_file};
 
 use crate::folder::folder;
 use crate::onnx::{bytes, model, number, tensor};
@@ -42,7 +42,9 @@ fn models_of_one_file() {
     for reports in [together(&["encoder", "decoder"]), together(&["decoder", "encoder"])] {
         for report in reports {
             assert_eq!(named(&report), ["bytes 28 to 40"]);
-            let (rest, _) = report.not_looked_at().next().unwrap();
+            let (rest, why) = report.not_looked_at().next().unwrap();
+            let Reason::Unreferenced { bytes, .. } = why else { panic!("{why:?}") };
+            assert_eq!(*bytes, 28..40);
             assert_eq!((rest.bytes, rest.elements, &rest.shape[..]), (12, 12, &[12][..]));
             assert_eq!(report.tensors.len(), 2);
         }

@@ -51,6 +51,18 @@ pub(super) fn array(dtype: &[u8], shape: &[usize], fortran: bool, raw: &[u8]) ->
     [&call[..], b"(K\x01", &integers(shape)[..], dtype, order, raw, b"tb"].concat()
 }
 
+/// The first object of a pickle is a text with the bytes of an array, which is recalled later.
+#[test]
+fn bytes_of_the_first_object() {
+    let recalled = b"c_codecs\nencode\n(g0\nVlatin1\ntR";
+    let value = array(&dtype("<", "f4"), &[1], false, recalled);
+    let text = b"\x80\x02V\\u0000\\u0000\xC0\x7F\np0\n0";
+    let pickle = [&text[..], &state_dict(&[("x", value)])].concat();
+    let report = check(&archive(&pickle, &[]), FileFormat::PYTORCH);
+    assert_eq!(report.tensors[0].name.as_deref(), Some("x"));
+    assert_found(&report.tensors[0], 0, &[0]);
+}
+
 #[test]
 fn planted_in_arrays() {
     for (descr, onnx) in [("f4", "float"), ("f8", "double"), ("f2", "float16")] {

@@ -1,4 +1,4 @@
-use arrow_ipc::Precision;
+use arrow_ipc::{Precision, UnionMode};
 use nonfinite_check::{FileFormat, LookedAt, Report, check_bytes};
 
 use crate::write::{Field, Form, Kind, Message, Node, arrow, bits, field, numbers, repeating};
@@ -178,12 +178,19 @@ fn offsets_of_no_lists() {
         let nodes = vec![outer.clone(), none.clone(), numbers(&[NAN, NAN], 4, None)];
         let report = report(&arrow(&fields, &[Message::Batch(1, nodes)], file));
         assert!(!report.is_bad(), "{report:?}");
+        // A batch without rows, though its lists would have numbers.
+        let nodes = vec![none.clone(), none.clone(), numbers(&[NAN, NAN], 4, None)];
+        let report = self::report(&arrow(&fields, &[Message::Batch(0, nodes)], file));
+        assert_eq!((report.is_bad(), report.tensors[0].elements), (false, 0));
     }
 }
 
 #[test]
 fn unions_are_not_seen_through() {
-    let fields = [field("u", Kind::Union(vec![f32s("x"), field("i", Kind::Int)])), f32s("y")];
+    let fields = [
+        field("u", Kind::Union(UnionMode::Sparse, vec![f32s("x"), field("i", Kind::Int)])),
+        f32s("y"),
+    ];
     let union = Node { length: 1, nulls: 0, buffers: vec![vec![0]] };
     let nodes =
         vec![union, numbers(&[NAN], 4, None), numbers(&[1], 4, None), numbers(&[NAN], 4, None)];
@@ -253,9 +260,14 @@ fn batches_that_are_repeated() {
     let batch = || Message::Batch(4, vec![numbers(&[ONE; 4], 4, None)]);
     let fields = [f32s("x")];
     refused(&repeating(&fields, batch(), 1, Some(-1)), "offset of a batch cannot be");
-    refused(&repeating(&fields, batch(), 1500, Some(-1)), "data that overlaps");
-    // Both batches together are shorter than the file, which has a schema and a footer as well.
-    refused(&repeating(&fields, batch(), 2, None), "data that overlaps");
+    for times in [2, 3, 1500] {
+        refused(&repeating(&fields, batch(), times, Some(-1)), "data that overlaps");
+    }
+    // Both batches together are shorter than the file, which has a long schema.
+    let long = [f32s(Box::leak("x".repeat(400).into_boxed_str())), f32s("y")];
+    let both = Message::Batch(4, vec![numbers(&[ONE; 4], 4, None); 2]);
+    refused(&repeating(&long, both.clone(), 2, Some(-1)), "offset of a batch cannot be");
+    refused(&repeating(&long, both, 2, None), "data that overlaps");
     assert!(!report(&repeating(&fields, batch(), 1, None)).is_bad());
 }
 

@@ -116,6 +116,46 @@ fn nulls_are_no_zeros() {
         assert_one(&report.tensors[0], 0, &[3], NAN, "nulls");
         let stats = report.tensors[0].stats.as_ref().expect("asked for");
         assert_eq!((stats.zeros, stats.normals), (0, 2));
+        // No index is null, but an entry is.
+        let rows = rows(&[1, 2, 1]);
+        let report = self::report(&arrow(&[column()], &[dictionary.clone(), rows], file));
+        let stats = report.tensors[0].stats.as_ref().expect("asked for");
+        assert_eq!((report.is_bad(), stats.zeros, stats.normals), (false, 0, 2));
+    }
+}
+
+/// An index of a byte is negative only if it has a sign. A negative one is outside of every
+/// dictionary.
+#[test]
+fn signs_of_indices() {
+    let mut values = vec![ONE; 300];
+    values[255] = NAN;
+    let dictionary = Message::Dictionary(7, 300, entries(&values));
+    for (bits, index, is_inside) in [
+        ((8, false), 0xFF, true),
+        ((8, true), 0xFF, false),
+        ((8, true), 0x7F, true),
+        ((16, true), 0xFF, true),
+        ((64, true), 0xFF, true),
+        ((16, true), 0xFFFF, false),
+    ] {
+        let size = bits.0 as usize / 8;
+        let batch = Message::Batch(2, vec![numbers(&[index, 0], size, None)]);
+        let fields = [Field { index: Some(bits), ..column() }];
+        for file in [true, false] {
+            let bytes = arrow(&fields, &[dictionary.clone(), batch.clone()], file);
+            if !is_inside {
+                refused(&bytes, FileFormat::ARROW, "an index outside its dictionary");
+            } else if index == 0xFF {
+                assert_one(&report(&bytes).tensors[0], 0, &[0], NAN, "index 255");
+            } else {
+                assert!(!report(&bytes).is_bad());
+            }
+        }
+    }
+    for bits in [0, 4, 128] {
+        let fields = [Field { index: Some((bits, true)), ..column() }];
+        refused(&arrow(&fields, &[], true), FileFormat::ARROW, "the type of \"d\"");
     }
 }
 
@@ -215,14 +255,38 @@ fn other_dictionaries() {
     }
 }
 
+/// The columns of several dictionaries of structs, in the order of the ids.
+#[test]
+fn several_dictionaries_of_structs() {
+    let structs = |id| Field { dictionary: Some(id), ..field("s", Kind::Struct(vec![f32s("x")])) };
+    let entries = |values: &[u64]| {
+        let parent = Node { length: values.len() as i64, nulls: 0, buffers: vec![vec![]] };
+        vec![parent, numbers(values, 4, None)]
+    };
+    let messages = [
+        Message::Dictionary(1, 1, entries(&[ONE])),
+        Message::Dictionary(2, 2, entries(&[ONE, NAN])),
+        Message::Dictionary(3, 3, entries(&[ONE, ONE, INF])),
+        Message::Batch(1, vec![numbers(&[0], 4, None); 3]),
+    ];
+    for file in [true, false] {
+        let report = report(&arrow(&[1, 2, 3].map(structs), &messages, file));
+        assert!(!report.tensors[..4].iter().any(|tensor| tensor.is_bad()));
+        assert_one(&report.tensors[4], 0, &[1], NAN, "the second");
+        assert_one(&report.tensors[5], 1, &[2], INF, "the third");
+    }
+}
+
 /// Compressed dictionaries, and all of a stream, are in memory: no more than 256 MiB of them.
 #[test]
 fn memory_is_bounded() {
-    let count = (64 << 20) + 1;
     // The length, decompressed; no more of it is read.
-    let data = (count * 4i64).to_le_bytes().to_vec();
-    let node = Node { length: count, nulls: 0, buffers: vec![vec![], data] };
-    let messages = [Message::Dictionary(7, count, vec![node]), rows(&[])];
+    let dictionary = |count: i64| {
+        let data = (count * 4).to_le_bytes().to_vec();
+        let node = Node { length: count, nulls: 0, buffers: vec![vec![], data] };
+        Message::Dictionary(7, count, vec![node])
+    };
+    let messages = [dictionary((64 << 20) + 1), rows(&[])];
     for file in [true, false] {
         let codec = Some(CompressionType::LZ4_FRAME);
         let mut messages = messages.clone();
@@ -241,6 +305,20 @@ fn memory_is_bounded() {
         };
         let error = refused.expect_err("too long").to_string();
         assert!(error.contains("too many rows"), "{error}");
+    }
+    // All dictionaries of a stream count together. The numbers of the last one do not come.
+    let index = |id| Field { dictionary: Some(id), ..column() };
+    let stored = [&(-1i64).to_le_bytes()[..], &(ONE as u32).to_le_bytes()].concat();
+    let one = Node { length: 1, nulls: 0, buffers: vec![vec![], stored] };
+    let one = |id| Message::Dictionary(id, 1, vec![one.clone()]);
+    let form = Form { codec: Some(CompressionType::LZ4_FRAME), ..Form::plain(false) };
+    for (before, count, is_too_long) in
+        [(7, 64 << 20, false), (8, (64 << 20) - 1, false), (8, 64 << 20, true)]
+    {
+        let bytes = form.arrow(&[7, 8].map(index), &[one(before), dictionary(count)]);
+        let options = Options { expansion: None, ..Options::default() };
+        let error = check_stream(&bytes[..], &options).expect_err("no numbers").to_string();
+        assert_eq!(error.contains("too many rows"), is_too_long, "{before}, {count}: {error}");
     }
 }
 

@@ -19,6 +19,7 @@ mod parquet_pages;
 mod pieces;
 mod places;
 mod streams;
+mod types;
 #[path = "../common/varint.rs"]
 mod varint;
 mod write;

@@ -63,7 +63,8 @@ fn nulls_that_are_nan() {
 fn nulls_on_every_level() {
     let float = field("x", Kind::Float(Precision::SINGLE));
     let list = field("l", Kind::List(Box::new(field("item", Kind::Struct(vec![float])))));
-    let lists = 3000;
+    // More elements than are looked at in one go.
+    let lists = 12_000;
     // List i has i % 7 elements, and every third list is null, though it has some.
     let offsets: Vec<i32> = (0..=lists)
         .scan(0, |end, list| {

@@ -1,7 +1,9 @@
 //! Damaged Parquet files, and files with false claims.
 
+use std::error::Error;
+
 use ::parquet::file::properties::WriterProperties;
-use nonfinite_check::FileFormat;
+use nonfinite_check::{FileFormat, Options, check_bytes};
 
 use crate::damaged;
 use crate::parquet::{lists, report};
@@ -42,6 +44,14 @@ fn files_that_lie() {
     refused(b"PAR1\0\0\0\0PAR1", "a schema that is not whole");
     refused(b"PAR1\x15\x02\x04\0\0\0PARE", "encrypted");
     refused(&good[..good.len() - 1], "does not end with its footer");
+    // A row group without columns: the error of the crate `parquet` is the cause.
+    let elements = [group("", 1), leaf("x")].concat();
+    let footer = [b"\x15\x02\x19\x2C", &elements[..], b"\x16\0\x19\x1C\0\0"].concat();
+    let file = [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat();
+    let error =
+        check_bytes(&file, FileFormat::PARQUET, &Options::default()).expect_err("no column");
+    assert!(error.to_string().contains("bad Parquet footer"), "{error}");
+    assert!(error.source().and_then(|error| error.source()).is_some());
     assert_eq!(report(&schema(&[group("", 0)])).tensors, []);
     assert_eq!(report(&schema(&[group("", 1), leaf("x")])).tensors.len(), 1);
     for elements in [

@@ -103,6 +103,57 @@ fn lists_over_pages() {
     refused(&file(&[&begin, &go_on], 2));
 }
 
+/// Levels in packed bits are refused, and so is any encoding other than runs: read as runs or from
+/// the lowest bit on, the numbers below would be nulls. A column without levels may say anything.
+#[test]
+#[cfg_attr(target_endian = "big", ignore = "floats are unreadable there")]
+fn levels_that_are_no_runs() {
+    let numbers = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
+    // Two levels, 1 and 1, or 0 and 1, from the highest bit on.
+    let ones = [0b1100_0000];
+    let list = [0b0100_0000];
+    let runs = [&4u32.to_le_bytes()[..], &[1 << 1, 0, 1 << 1, 1]].concat();
+    let [required, optional, repeated] =
+        [0, 2, 4].map(|kind| [0x15, 8, 0x25, kind, 0x18, 1, b'x', 0]);
+    let file = |column: &[u8], levels: &[u8], [definition, repetition]: [i32; 2]| {
+        let data = [levels, &numbers].concat();
+        let length = zigzag(data.len() as i32);
+        let header = [
+            b"\x15\0\x15",
+            &length[..],
+            b"\x15",
+            &length,
+            b"\x2C\x15\x04\x15\0\x15",
+            &zigzag(definition),
+            b"\x15",
+            &zigzag(repetition),
+            b"\0\0",
+        ];
+        let body = [&header.concat()[..], &data].concat();
+        let chunk = Chunk { values: 2, at: 4, length: body.len() as u64, ..Chunk::default() };
+        let rows = if column == repeated { 1 } else { 2 };
+        chunk.groups(1, rows, &body, column)
+    };
+    for encodings in [[3, 3], [4, 4], [0, 0], [4, 3]] {
+        let tensor = report(&file(&required, &[], encodings)).tensors.remove(0);
+        assert_one(&tensor, 0, &[1], 0x7FC0_0000, "no levels");
+    }
+    // The encoding of lists says nothing where there are none.
+    let one = [&2u32.to_le_bytes()[..], &[2 << 1, 1]].concat();
+    for encodings in [[3, 3], [3, 4], [3, 0]] {
+        let tensor = report(&file(&optional, &one, encodings)).tensors.remove(0);
+        assert_one(&tensor, 0, &[1], 0x7FC0_0000, "levels of nulls");
+    }
+    let refused = |file: &[u8], message| refused(file, FileFormat::PARQUET, message);
+    refused(&file(&optional, &ones, [4, 4]), "encoding 4 of levels");
+    refused(&file(&optional, &one, [0, 3]), "encoding 0 of levels");
+    let both = [&runs[..], &one].concat();
+    let tensor = report(&file(&repeated, &both, [3, 3])).tensors.remove(0);
+    assert_one(&tensor, 0, &[0], 0x7FC0_0000, "a list");
+    refused(&file(&repeated, &[&list[..], &one].concat(), [3, 4]), "encoding 4 of levels");
+    refused(&file(&repeated, &[&runs[..], &ones].concat(), [4, 3]), "encoding 4 of levels");
+}
+
 /// Compresses a page.
 type Codec<'c> = &'c dyn Fn(&[u8]) -> Vec<u8>;
 

@@ -332,6 +332,18 @@ fn lengths_of_metadata() {
     }
 }
 
+/// Numbers that are no floats are passed over in steps of 1 MiB. Between two of them the check can
+/// be stopped.
+#[test]
+fn steps_of_what_is_passed_over() {
+    let rows = 1 << 20;
+    let batch = Message::Batch(rows, vec![numbers(&vec![7; rows as usize], 4, None)]);
+    let bytes = arrow(&[field("i", Kind::Int)], &[batch], false);
+    let (watch, options) = Watch::new(usize::MAX);
+    check_stream(&bytes[..], &options).expect("a stream");
+    assert_eq!(watch.asked(), 4);
+}
+
 /// It ends where it is asked to: nothing more is read.
 #[test]
 fn streams_can_be_stopped() {
@@ -352,5 +364,7 @@ fn streams_can_be_stopped() {
         let (watch, options) = Watch::new(usize::MAX);
         check_stream(&bytes[..], &options).expect("a stream");
         assert!(watch.asked() > 9, "asked {} times", watch.asked());
+        // The last batch has been announced.
+        assert_eq!(watch.started(), rows as u64 * 4);
     }
 }

@@ -13,7 +13,9 @@ pub(crate) enum Kind {
     Struct(Vec<Field>),
     List(Box<Field>),
     Fixed(i32, Box<Field>),
-    Union(Vec<Field>),
+    Union(fb::UnionMode, Vec<Field>),
+    /// A type without parameters, or with their defaults.
+    Other(fb::Type, Vec<Field>),
 }
 
 #[derive(Clone)]
@@ -22,13 +24,18 @@ pub(crate) struct Field {
     pub(crate) kind: Kind,
     /// The number of its dictionary.
     pub(crate) dictionary: Option<i64>,
+    /// The bits of an index of the dictionary, and whether indices have a sign. None says nothing.
+    pub(crate) index: Option<(i32, bool)>,
+    /// The value of the only key of its metadata.
+    pub(crate) metadata: Option<&'static str>,
 }
 
 pub(crate) fn field(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, dictionary: None }
+    Field { name, kind, dictionary: None, index: None, metadata: None }
 }
 
-/// A node of a batch with its buffers; those of its children follow.
+/// A node of a batch with its buffers; those of its children follow. Only a column of views has
+/// more than three buffers.
 #[derive(Clone, Default)]
 pub(crate) struct Node {
     pub(crate) length: i64,
@@ -67,6 +74,7 @@ pub(crate) struct Form {
     pub(crate) codec: Option<fb::CompressionType>,
     /// How much longer bodies are said to be than they are.
     pub(crate) excess: i64,
+    pub(crate) version: fb::MetadataVersion,
 }
 
 /// A stream of messages, or a file with them, plain and in the little order.
@@ -76,7 +84,8 @@ pub(crate) fn arrow(fields: &[Field], messages: &[Message], file: bool) -> Vec<u
 
 impl Form {
     pub(crate) fn plain(file: bool) -> Self {
-        Self { file, order: fb::Endianness::Little, codec: None, excess: 0 }
+        let (order, version) = (fb::Endianness::Little, fb::MetadataVersion::V5);
+        Self { file, order, codec: None, excess: 0, version }
     }
 
     /// Files and streams, in both orders.
@@ -132,7 +141,7 @@ fn framed(
     let mut bytes = if form.file { b"ARROW1\0\0".to_vec() } else { Vec::new() };
     let mut builder = FlatBufferBuilder::new();
     let schema = schema(&mut builder, form, fields);
-    finish(&mut builder, fb::MessageHeader::Schema, schema.as_union_value(), 0);
+    finish(&mut builder, form, fb::MessageHeader::Schema, schema.as_union_value(), 0);
     frame(&mut bytes, builder.finished_data(), &[]);
     let (mut batches, mut dictionaries) = (Vec::new(), Vec::new());
     for message in messages {
@@ -155,7 +164,7 @@ fn framed(
                 (fb::MessageHeader::DictionaryBatch, dictionary.as_union_value(), &mut dictionaries)
             }
         };
-        finish(&mut builder, kind, header, body.len() as i64 + form.excess);
+        finish(&mut builder, form, kind, header, body.len() as i64 + form.excess);
         let metadata = frame(&mut bytes, builder.finished_data(), &body);
         blocks.push(fb::Block::new(at as i64, metadata as i32, body.len() as i64));
     }
@@ -202,12 +211,13 @@ type Builder<'a> = FlatBufferBuilder<'a>;
 
 fn finish(
     builder: &mut Builder<'_>,
+    form: Form,
     kind: fb::MessageHeader,
     header: WIPOffset<flatbuffers::UnionWIPOffset>,
     body: i64,
 ) {
     let arguments = fb::MessageArgs {
-        version: fb::MetadataVersion::V5,
+        version: form.version,
         header_type: kind,
         header: Some(header),
         bodyLength: body,
@@ -225,7 +235,7 @@ fn footer(
 ) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let arguments = fb::FooterArgs {
-        version: fb::MetadataVersion::V5,
+        version: form.version,
         schema: Some(schema(&mut builder, form, fields)),
         dictionaries: Some(builder.create_vector(dictionaries)),
         recordBatches: Some(builder.create_vector(batches)),
@@ -249,7 +259,7 @@ fn schema<'a>(
 
 fn write<'a>(builder: &mut Builder<'a>, field: &Field) -> WIPOffset<fb::Field<'a>> {
     let children: Vec<_> = match &field.kind {
-        Kind::Struct(fields) | Kind::Union(fields) => {
+        Kind::Struct(fields) | Kind::Union(_, fields) | Kind::Other(_, fields) => {
             fields.iter().map(|field| write(builder, field)).collect()
         }
         Kind::List(child) | Kind::Fixed(_, child) => vec![write(builder, child)],
@@ -279,26 +289,36 @@ fn write<'a>(builder: &mut Builder<'a>, field: &Field) -> WIPOffset<fb::Field<'a
                 fb::FixedSizeList::create(builder, &fb::FixedSizeListArgs { listSize: *size });
             (fb::Type::FixedSizeList, kind.as_union_value())
         }
-        Kind::Union(_) => {
-            let kind = fb::Union::create(
-                builder,
-                &fb::UnionArgs { mode: fb::UnionMode::Sparse, typeIds: None },
-            );
+        Kind::Union(mode, _) => {
+            let kind = fb::Union::create(builder, &fb::UnionArgs { mode: *mode, typeIds: None });
             (fb::Type::Union, kind.as_union_value())
+        }
+        // A table without a field.
+        Kind::Other(kind, _) => {
+            (*kind, fb::Null::create(builder, &fb::NullArgs {}).as_union_value())
         }
     };
     let dictionary = field.dictionary.map(|id| {
-        let arguments = fb::DictionaryEncodingArgs { id, ..fb::DictionaryEncodingArgs::default() };
+        let index = field.index.map(|(bits, is_signed)| {
+            fb::Int::create(builder, &fb::IntArgs { bitWidth: bits, is_signed })
+        });
+        let arguments = fb::DictionaryEncodingArgs { id, indexType: index, ..Default::default() };
         fb::DictionaryEncoding::create(builder, &arguments)
+    });
+    let metadata = field.metadata.map(|value| {
+        let (key, value) = (builder.create_string("key"), builder.create_string(value));
+        let arguments = fb::KeyValueArgs { key: Some(key), value: Some(value) };
+        let pair = fb::KeyValue::create(builder, &arguments);
+        builder.create_vector(&[pair])
     });
     let arguments = fb::FieldArgs {
         name: Some(builder.create_string(field.name)),
         nullable: true,
         type_type,
-        type_: Some(type_),
+        type_: (type_type != fb::Type::NONE).then_some(type_),
         dictionary,
         children: Some(builder.create_vector(&children)),
-        custom_metadata: None,
+        custom_metadata: metadata,
     };
     fb::Field::create(builder, &arguments)
 }
@@ -316,6 +336,9 @@ fn batch<'a>(
         entry
     });
     let buffers: Vec<_> = buffers.collect();
+    // A column of views says how many buffers follow its first two.
+    let counts = nodes.iter().map(|node| node.buffers.len() as i64);
+    let counts: Vec<_> = counts.filter(|&count| count > 3).map(|count| count - 2).collect();
     let nodes: Vec<_> =
         nodes.iter().map(|node| fb::FieldNode::new(node.length, node.nulls)).collect();
     let compression = form.codec.map(|codec| {
@@ -327,7 +350,7 @@ fn batch<'a>(
         compression,
         nodes: Some(builder.create_vector(&nodes)),
         buffers: Some(builder.create_vector(&buffers)),
-        ..fb::RecordBatchArgs::default()
+        variadicBufferCounts: Some(builder.create_vector(&counts)),
     };
     fb::RecordBatch::create(builder, &arguments)
 }

@@ -210,7 +210,7 @@ impl Floats {
     /// None if the total length overflows.
     fn parts(&self, table: &Table) -> Option<Vec<Part>> {
         let (mut parts, mut total) = (Vec::new(), 0usize);
-        for (index, batch) in table.batches.iter().enumerate().filter(|(_, batch)| batch.rows > 0) {
+        for (index, batch) in table.batches.iter().enumerate() {
             let bytes = self.bytes(batch)?;
             total = total.checked_add(bytes).filter(|&total| total <= isize::MAX as usize)?;
             // A batch is cut only if its buffer is long enough, so a false claim makes no parts.
@@ -285,7 +285,8 @@ impl Floats {
                 gathered.clear_nulls(run, bits);
             }
         };
-        let has_nulls = levels.has_nulls() || gathered.is_some_and(Gathered::has_nulls);
+        // An entry of the dictionary may be null.
+        let has_nulls = levels.has_nulls() || gathered.is_some();
         see(Run { numbers, place: &place, valid: if has_nulls { Some(&valid) } else { None } })
     }
 }
@@ -347,6 +348,44 @@ mod tests {
         let Decoded { numbers, levels } =
             Floats { chain, size, per_row, dictionary }.decoded(&fields, batch);
         (numbers, levels)
+    }
+
+    /// Threads share a batch if its numbers lie in the file: in parts of 4 MiB, of whole rows.
+    #[test]
+    fn parts_of_batches() {
+        let count = 1_300_000;
+        let parts = |per_row: Option<usize>, buffer| {
+            let rows = count / per_row.unwrap_or(1);
+            let batches = [(0, 0), (0, rows)].map(|(first, rows)| {
+                let elements = rows * per_row.unwrap_or(1);
+                Batch::with_nodes((first, rows), &[(elements, false)], buffer)
+            });
+            let table = Table {
+                fields: Fields::default(),
+                batches: batches.into(),
+                dictionaries: Arc::default(),
+                order: ByteOrder::Little,
+            };
+            let floats = Floats { chain: vec![0], size: 8, per_row, dictionary: None };
+            let parts = floats.parts(&table).expect("no overflow");
+            assert!(parts.iter().all(|part| part.batch == 1));
+            parts.into_iter().map(|part| (part.rows, part.bytes)).collect::<Vec<_>>()
+        };
+        let part = 4 << 20;
+        let rest = 8 * count - 2 * part;
+        let cut = [(0..1 << 19, part), (1 << 19..1 << 20, part), (1 << 20..count, rest)];
+        assert_eq!(parts(Some(1), 8 * count), cut);
+        let row = 13 * 8;
+        let rows = part / row;
+        let cut = [
+            (0..rows, rows * row),
+            (rows..2 * rows, rows * row),
+            (2 * rows..count / 13, 8 * count - 2 * rows * row),
+        ];
+        assert_eq!(parts(Some(13), 8 * count), cut);
+        // Numbers that are not there, and rows of any length.
+        assert_eq!(parts(Some(1), 8 * count - 1), [(0..count, 8 * count)]);
+        assert_eq!(parts(None, 8 * count), [(0..count, 8 * count)]);
     }
 
     /// What the file holds as it is does not count, unless little of it stands for much.

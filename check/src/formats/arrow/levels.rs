@@ -80,10 +80,8 @@ impl<'a> Levels<'a> {
         // rest of a level is not read, so a long level costs no time.
         let mut within = Vec::with_capacity(self.0.len());
         let (mut first, mut last) = (elements.start, elements.end - 1);
-        for (index, level) in self.0.iter().enumerate().rev() {
-            if index + 1 < self.0.len() {
-                (first, last) = (level.parent_of(first), level.parent_of(last));
-            }
+        for level in self.0.iter().rev() {
+            (first, last) = (level.parent_of(first), level.parent_of(last));
             within.push(first..last.saturating_add(1));
         }
         let whole = 0..usize::MAX;
@@ -273,15 +271,14 @@ impl Offsets<'_> {
 
 /// The place of the first bit with this value, or the end.
 fn find(bits: &[u8], range: Range<usize>, value: bool) -> usize {
-    let (mut at, other) = (range.start, if value { 0x00 } else { 0xFF });
+    let mut at = range.start;
     while at < range.end {
-        if at % 8 == 0 && range.end - at >= 8 && bits[at / 8] == other {
-            at += 8;
-        } else if (bits[at / 8] >> (at % 8) & 1 == 1) == value {
-            return at;
-        } else {
-            at += 1;
+        // The bits with the value, from `at` to the end of its byte.
+        let byte = (if value { bits[at / 8] } else { !bits[at / 8] }) >> (at % 8);
+        if byte != 0 {
+            return range.end.min(at + byte.trailing_zeros() as usize);
         }
+        at = (at / 8 + 1) * 8;
     }
     range.end
 }
@@ -290,13 +287,12 @@ fn find(bits: &[u8], range: Range<usize>, value: bool) -> usize {
 fn last(bits: &[u8], range: Range<usize>) -> usize {
     let mut end = range.end;
     while end > range.start {
-        if end.is_multiple_of(8) && end - range.start >= 8 && bits[end / 8 - 1] == 0 {
-            end -= 8;
-        } else if bits[(end - 1) / 8] >> ((end - 1) % 8) & 1 == 1 {
-            return end;
-        } else {
-            end -= 1;
+        // The bits from the start of a byte to `end`.
+        let byte = bits[(end - 1) / 8] << (7 - (end - 1) % 8);
+        if byte != 0 {
+            return range.start.max(end - byte.leading_zeros() as usize);
         }
+        end = (end - 1) / 8 * 8;
     }
     range.start
 }
@@ -370,8 +366,8 @@ mod tests {
 
     #[test]
     fn bits_are_found() {
-        let bits = [0, 0, 0b0100_1000, 0, 0b0000_0001, 0, 0];
-        let ones = [19, 22, 32];
+        let bits = [0, 1, 0b0100_1000, 0, 0b1000_0001, 0, 0];
+        let ones = [8, 19, 22, 32, 39];
         for (start, end) in (0..56).flat_map(|start| (start..=56).map(move |end| (start, end))) {
             let within = || ones.into_iter().filter(|bit| (start..end).contains(bit));
             assert_eq!(

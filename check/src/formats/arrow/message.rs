@@ -72,13 +72,14 @@ impl Framed {
 /// The schema that a file begins with, if this range does. Polars writes it without the length of a
 /// message.
 pub(super) fn schema_at(bytes: &[u8], range: Range<usize>) -> Option<Range<usize>> {
+    let metadata = bytes.get(range.clone())?;
     if let Ok(Some(framed)) = Framed::read(&bytes[..range.end], range.start)
         && framed.message().is_ok_and(|message| message.header_as_schema().is_some())
     {
         return Some(range.start..framed.body);
     }
     // A copy, since another process may write to the map after the verifier.
-    let metadata = bytes[range.clone()].to_vec();
+    let metadata = metadata.to_vec();
     let message = arrow_ipc::root_as_message_with_opts(&verifier(metadata.len()), &metadata);
     message.is_ok_and(|message| message.header_as_schema().is_some()).then_some(range)
 }

@@ -147,8 +147,7 @@ impl Batches<'_> {
         // A file begins as a stream does, and the end of the stream may be marked.
         let magic = ARROW_FILE.len();
         let first = self.used.first().map_or(footer, |range| range.start);
-        let schema =
-            (first > magic).then(|| message::schema_at(self.bytes, magic..first)).flatten();
+        let schema = message::schema_at(self.bytes, magic..first);
         let used = iter::once(0..magic).chain(schema).chain(self.used.iter().cloned());
         let mut used: Vec<_> = used.collect();
         let end = used.iter().map(|range| range.end).max().unwrap_or_default();

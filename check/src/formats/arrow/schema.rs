@@ -134,7 +134,7 @@ impl Schema {
         let mut builder = Builder {
             fields: Fields::default(),
             dictionaries: BTreeMap::new(),
-            left: length.saturating_mul(64).saturating_add(1 << 16),
+            left: length.saturating_mul(64),
             unread: unused::metadata(schema.custom_metadata()).collect(),
         };
         for field in schema.fields().into_iter().flatten() {
@@ -341,8 +341,8 @@ fn layout(field: &fb::Field<'_>) -> Option<(Buffers, Step)> {
             _ => return None,
         },
         fb::Type::NONE => return None,
-        kind if kind.variant_name().is_some() => (count(2), Step::Same),
-        _ => return None,
+        // `element` refuses types that are not known.
+        _ => (count(2), Step::Same),
     })
 }
 

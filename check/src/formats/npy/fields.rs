@@ -178,3 +178,77 @@ impl Column for Numbers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Content;
+
+    /// Zeros from a decoder.
+    struct Zeros(usize);
+
+    impl Decode for Zeros {
+        fn length(&self) -> usize {
+            self.0
+        }
+
+        fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
+            Ok(Box::new(io::repeat(0).take(self.0 as u64)))
+        }
+    }
+
+    /// The field of 4 bytes at the beginning of records of this length.
+    fn numbers(record: usize, records: usize, data: Records) -> Numbers {
+        let field = Field {
+            name: String::new(),
+            dtype: String::new(),
+            content: Content::NotFloat,
+            size: 4,
+            offset: 0,
+            axes: Vec::new(),
+        };
+        Numbers { field, size: 4, record, records, data }
+    }
+
+    /// The lengths of the runs of a part, and the place of the first number of each.
+    fn runs(numbers: &Numbers, input: &[u8], part: usize) -> Vec<(usize, usize)> {
+        let mut runs = Vec::new();
+        let shown = numbers.show(input, part, &mut |run| {
+            runs.push((run.numbers.len(), (run.place)(0)));
+            Ok(())
+        });
+        shown.expect("all is there");
+        runs
+    }
+
+    /// Numbers are shown in runs of 64 KiB. Threads share records that are stored, in parts of
+    /// about 4 MiB of them.
+    #[test]
+    fn runs_of_stored_records() {
+        let (record, records) = (12, 1_000_000);
+        let input = vec![0; record * records];
+        let numbers = numbers(record, records, Records::Stored(0..input.len()));
+        let part = PART / record;
+        assert_eq!(numbers.parts(), [4 * part, 4 * part, 4 * (records - 2 * part)]);
+        assert_eq!(numbers.decoded(), 0);
+        let expected = |first: usize, count: usize| -> Vec<_> {
+            let starts = (0..count).step_by(CHUNK / 4);
+            starts.map(|at| (4 * (count - at).min(CHUNK / 4), first + at)).collect()
+        };
+        assert_eq!(runs(&numbers, &input, 0), expected(0, part));
+        assert_eq!(runs(&numbers, &input, 2), expected(2 * part, records - 2 * part));
+    }
+
+    /// Records that are decoded are one part. No more than 64 KiB of them are in memory.
+    #[test]
+    fn runs_of_decoded_records() {
+        let (record, records) = (12, 20_000);
+        let numbers = numbers(record, records, Records::Decoded(Box::new(Zeros(record * records))));
+        assert_eq!(numbers.parts(), [4 * records]);
+        assert_eq!(numbers.decoded(), record * records);
+        let step = CHUNK / record;
+        let starts = (0..records).step_by(step);
+        let expected: Vec<_> = starts.map(|at| (4 * step.min(records - at), at)).collect();
+        assert_eq!(runs(&numbers, &[], 0), expected);
+    }
+}

@@ -190,9 +190,6 @@ pub(crate) fn read_header(stream: &mut dyn Read) -> Result<Vec<u8>, Error> {
     let fixed = header.len() + size;
     read(&mut header, size)?;
     let digits = &header[fixed - size..];
-    if digits.len() < size {
-        return Err(Error::TruncatedHeader);
-    }
     let length = digits.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
     if length > MAX_HEADER {
         return Err(Error::HeaderTooLong(length));
@@ -212,13 +209,13 @@ pub(crate) struct Array {
     end: usize,
 }
 
-/// Describes the array of a header. The bytes begin with the header, and may hold more.
+/// Describes the array of a header, by its bytes.
 ///
 /// # Errors
 /// [`Error`] if this is not a header of an array of a known dtype.
-pub(crate) fn describe(bytes: &[u8]) -> Result<Array, Error> {
-    let (text, start) = split(bytes)?;
-    let (dtype, fortran_order, shape) = Parser::new(text).dictionary()?;
+pub(crate) fn describe(header: &[u8]) -> Result<Array, Error> {
+    let start = header.len();
+    let (dtype, fortran_order, shape) = Parser::new(dictionary(header)?).dictionary()?;
     let size = dtype.size();
     let expected = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
     let end = expected.and_then(|length| length.checked_add(start)).ok_or(Error::ShapeOverflow)?;
@@ -307,8 +304,8 @@ impl Records {
     }
 }
 
-/// The dictionary, and the offset of the data.
-fn split(bytes: &[u8]) -> Result<(&[u8], usize), Error> {
+/// The text of the dictionary, which ends at the end of the header.
+fn dictionary(bytes: &[u8]) -> Result<&[u8], Error> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(Error::Magic)?;
     let (&[major, minor], rest) = rest.split_first_chunk().ok_or(Error::TruncatedHeader)?;
     let (length, rest) = match (major, minor) {
@@ -322,7 +319,5 @@ fn split(bytes: &[u8]) -> Result<(&[u8], usize), Error> {
         }
         _ => return Err(Error::Version { major, minor }),
     };
-    let length = usize::try_from(length).map_err(|_| Error::TruncatedHeader)?;
-    let (text, data) = rest.split_at_checked(length).ok_or(Error::TruncatedHeader)?;
-    Ok((text, bytes.len() - data.len()))
+    if usize::try_from(length) == Ok(rest.len()) { Ok(rest) } else { Err(Error::TruncatedHeader) }
 }

@@ -113,12 +113,13 @@ impl Column {
         ) -> Result<(), model::Error>,
         see: &mut See<'_>,
     ) -> Result<(), ShowError> {
-        let lists = self.descriptor.max_rep_level() > 0;
+        let [nulls, lists] =
+            [self.descriptor.max_def_level(), self.descriptor.max_rep_level()].map(|most| most > 0);
         let mut pages = Pages::new(
             &input[chunk.range.clone()],
             chunk.codec,
             self.numbers.size_in_bytes(),
-            lists,
+            (nulls, lists),
         );
         let slot = Slot::default();
         let reader = get_column_reader(Arc::clone(&self.descriptor), Box::new(slot.clone()));

@@ -11,6 +11,9 @@
 //! can decode to a page of many equal numbers or nulls;
 //! [`Options::expansion`](crate::Options::expansion) is the limit.
 //!
+//! Pages of version 1 whose levels are packed bits (BIT_PACKED, deprecated) are refused: the
+//! crate `parquet` reads them in another order of bits than parquet-format says.
+//!
 //! Columns of floats are unreadable on big-endian machines. There the crate `parquet` returns FLOAT
 //! and DOUBLE in the byte order of the file, and bit-packed values change in a round trip (version
 //! 60.1, in an emulator of s390x).
@@ -171,8 +174,9 @@ fn numbers(column: &ColumnDescriptor) -> Option<Numbers> {
     }
 }
 
-/// Old files encode their levels in this way.
-#[expect(deprecated, reason = "old files have it")]
+/// Writers name it where there are no levels. Levels that are packed in this way are refused with
+/// their page.
+#[expect(deprecated, reason = "writers name it")]
 const BIT_PACKED: Encoding = Encoding::BIT_PACKED;
 
 /// How a chunk is compressed, or why it cannot be read.

@@ -49,7 +49,6 @@ struct Header {
     definition_length: u32,
     repetition_length: u32,
     is_compressed: bool,
-    sorted: bool,
 }
 
 // Kinds of pages.
@@ -57,6 +56,9 @@ const DATA: i64 = 0;
 const INDEX: i64 = 1;
 const DICTIONARY: i64 = 2;
 const DATA_V2: i64 = 3;
+
+/// The encoding of levels as runs. Without levels, writers put any number there.
+const RLE: i64 = 3;
 
 impl Header {
     /// Reads the header at the beginning of the bytes. Returns it and the bytes behind it.
@@ -95,7 +97,6 @@ impl Header {
             }
             (5, 3, Value::Number(encoding)) => self.definition = encoding,
             (5, 4, Value::Number(encoding)) => self.repetition = encoding,
-            (7, 3, Value::Bool(sorted)) => self.sorted = sorted,
             (8, 2, Value::Number(nulls)) => self.nulls = small(nulls)?,
             (8, 3, Value::Number(rows)) => self.rows = small(rows)?,
             (8, 5, Value::Number(length)) => self.definition_length = small(length)?,
@@ -120,7 +121,6 @@ fn encoding(number: i64) -> Result<Encoding> {
     Ok(match number {
         0 => Encoding::PLAIN,
         2 => Encoding::PLAIN_DICTIONARY,
-        3 => Encoding::RLE,
         8 => Encoding::RLE_DICTIONARY,
         9 => Encoding::BYTE_STREAM_SPLIT,
         _ => return Err(ParquetError::NYI(format!("encoding {number} of floats"))),
@@ -134,13 +134,20 @@ pub(super) struct Pages<'a> {
     codec: Codec,
     /// Bytes of a number. A dictionary has the length that follows from its header.
     size: usize,
+    /// Whether the column may have nulls.
+    nulls: bool,
     /// Whether the column may have lists.
     lists: bool,
 }
 
 impl<'a> Pages<'a> {
-    pub(super) fn new(chunk: &'a [u8], codec: Codec, size: usize, lists: bool) -> Self {
-        Self { rest: chunk, codec, size, lists }
+    pub(super) fn new(
+        chunk: &'a [u8],
+        codec: Codec,
+        size: usize,
+        (nulls, lists): (bool, bool),
+    ) -> Self {
+        Self { rest: chunk, codec, size, nulls, lists }
     }
 
     /// The next header and its data. Skips index pages, as the format allows.
@@ -228,7 +235,7 @@ impl Pages<'_> {
     pub(super) fn next(&mut self) -> Result<Option<(Page, u32)>> {
         let Some((header, data)) = self.header()? else { return Ok(None) };
         let buf = self.data(&header, data)?;
-        let Header { values: num_values, sorted: is_sorted, is_compressed, .. } = header;
+        let Header { values: num_values, is_compressed, .. } = header;
         if self.lists && header.kind != DICTIONARY && num_values > MAX_LISTED {
             return Err(ParquetError::NYI(format!("a page of {num_values} values in lists")));
         }
@@ -241,15 +248,23 @@ impl Pages<'_> {
                 {
                     return Err(bad("a dictionary of more values than it has"));
                 }
-                (Page::DictionaryPage { buf, num_values, encoding, is_sorted }, 0)
+                (Page::DictionaryPage { buf, num_values, encoding, is_sorted: false }, 0)
             }
             DATA => {
+                let levels = [(self.nulls, header.definition), (self.lists, header.repetition)];
+                // Packed bits, as old files may have them, begin with the highest bit of a byte.
+                // The decoder of `parquet` begins with the lowest, and would take values for nulls.
+                if let Some((_, other)) =
+                    levels.iter().find(|(is_there, encoding)| *is_there && *encoding != RLE)
+                {
+                    return Err(ParquetError::NYI(format!("encoding {other} of levels")));
+                }
                 let page = Page::DataPage {
                     buf,
                     num_values,
                     encoding,
-                    def_level_encoding: level_encoding(header.definition),
-                    rep_level_encoding: level_encoding(header.repetition),
+                    def_level_encoding: Encoding::RLE,
+                    rep_level_encoding: Encoding::RLE,
                     statistics: None,
                 };
                 (page, num_values)
@@ -307,16 +322,31 @@ impl PageReader for Slot {
     }
 }
 
-/// The encoding of levels: runs, or packed bits in old files.
-#[expect(deprecated, reason = "old files have it")]
-fn level_encoding(number: i64) -> Encoding {
-    // Without levels, writers put any number here.
-    if number == 4 { Encoding::BIT_PACKED } else { Encoding::RLE }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The decoders of `parquet` may take or skip the page. Either way it is given once.
+    #[test]
+    fn page_of_a_slot() {
+        let page = || Page::DictionaryPage {
+            buf: Bytes::new(),
+            num_values: 0,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        };
+        let takes: [fn(&mut Slot) -> bool; 3] = [
+            |slot| slot.next().is_some_and(|page| page.is_ok()),
+            |slot| slot.get_next_page().is_ok_and(|page| page.is_some()),
+            |slot| slot.skip_next_page().is_ok(),
+        ];
+        for take in takes {
+            let mut slot = Slot::default();
+            assert!(slot.next().is_none());
+            slot.put(page());
+            assert!(take(&mut slot) && slot.next().is_none());
+        }
+    }
 
     /// Blocks go behind the levels that the page begins with. A page cannot claim more memory than
     /// its data can decompress to.

@@ -17,7 +17,7 @@ pub(super) type Id = usize;
 /// An object.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Object {
-    /// None, or an integer beyond 64 bits.
+    /// None, an integer beyond 64 bits, or a persistent id that is a text, as no storage has one.
     Other,
     Bool(bool),
     Int(i64),

@@ -214,9 +214,8 @@ impl Machine<'_> {
                 self.call(function, self.objects.len() - 1);
             }
             b'P' => {
-                let line = self.line()?;
-                self.objects.push(Object::Text(line));
-                self.push(Object::Persistent(self.objects.len() - 1));
+                self.line()?;
+                self.push(Object::Other);
             }
             _ => {
                 let id = self.pop()?;
