@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use nonfinite_check::work::{self, Piece, check_piece, check_pieces, plan};
+use nonfinite_check::work::{self, Piece, Tallies, check_piece, check_pieces, plan};
 use nonfinite_check::{Error, Options, check_file};
 use serde_json::{Value, json};
 
@@ -151,5 +151,44 @@ fn places_of_bytes() {
         (json!({"at": 1u64 << 63}), "a piece that lies behind the end"),
     ] {
         assert_eq!(changed(piece, "bytes", &change), Err(why.to_owned()), "{change}");
+    }
+}
+
+/// Findings that do not fit each other, one lie at a time.
+#[test]
+fn tallies_that_lie() {
+    let numbers = [f32::NAN, 2.0].map(f32::to_le_bytes).concat();
+    let (_folder, path) = file("x.npy", &npy("<f4", &[2], false, &numbers));
+    let options = Options { stats: true, ..Options::default() };
+    let plan = plan(&path, work::PIECE, &options).unwrap();
+    let found = check_pieces(plan.pieces(), &options).unwrap();
+    let good = serde_json::to_value(&found).unwrap();
+    let read = |document: &Value| serde_json::from_value::<Tallies>(document.clone());
+    assert_eq!(read(&good).unwrap(), found);
+    let part = "a part that is empty, or has a checksum for no reason or none";
+    let first = "a count without a first number, or the reverse";
+    let statistics = "statistics that do not fit their counts";
+    let infinity = format!("{:x}", f64::INFINITY.to_bits());
+    for (place, value, why) in [
+        ("/form", json!(999), "plans of form 999"),
+        ("/found/0/parts", json!([]), "something found where nothing was looked at"),
+        ("/found/0/parts/0/end", json!(0), part),
+        ("/found/0/parts/0/crc", json!(5), part),
+        ("/found/0/nan/count", json!(0), first),
+        ("/found/0/nan/first", Value::Null, first),
+        ("/found/0/nan/first/1", json!("zz"), "bits that are not hexadecimal"),
+        ("/found/0/finite/min", Value::Null, statistics),
+        ("/found/0/finite/min/1", json!(infinity), statistics),
+        ("/found/0/finite/normals", json!(0), statistics),
+        ("/found/0/finite/large", json!(2), statistics),
+        ("/found/1", good["found"][0].clone(), "a tensor or checksum that is there twice"),
+    ] {
+        let mut document = good.clone();
+        match document.pointer_mut(place) {
+            Some(old) => *old = value,
+            None => document["found"].as_array_mut().unwrap().push(value),
+        }
+        let error = read(&document).expect_err(place).to_string();
+        assert!(error.contains(why), "{place}: {error}");
     }
 }

@@ -119,24 +119,42 @@ fn windows_of_a_header() {
     assert_eq!(ranges, ["0-65535", "65536-131071", "131072-262143", &last]);
 }
 
+/// A server of 20 tensors of floats with this many bytes of integers behind each, and a plan.
+fn spread(gap: usize, options: &Options) -> (Server, nonfinite_check::work::Plan) {
+    let (data, gap) = (floats(4), vec![1; gap]);
+    let names: Vec<String> = (0..40).map(|i| format!("{i:02}")).collect();
+    let (four, length) = ([4], [gap.len()]);
+    let mut entries = Vec::new();
+    for name in names.chunks(2) {
+        entries.push(Entry { name: &name[0], kind: "F32", shape: &four, data: &data });
+        entries.push(Entry { name: &name[1], kind: "U8", shape: &length, data: &gap });
+    }
+    let server = Server::of("/x.safetensors", &safetensors(&entries));
+    let url = format!("{}/x.safetensors", server.url);
+    let plan = nonfinite_check::work::plan(&url, nonfinite_check::work::PIECE, options).unwrap();
+    server.state().requests.clear();
+    (server, plan)
+}
+
 /// Requests wait for each other only if many are in flight, whatever the number of threads.
 #[test]
 fn requests_in_flight() {
-    let (data, gap) = (floats(4), vec![1; 300 << 10]);
-    let names: Vec<String> = (0..40).map(|i| format!("{i:02}")).collect();
-    let mut entries = Vec::new();
-    for name in names.chunks(2) {
-        entries.push(Entry { name: &name[0], kind: "F32", shape: &[4], data: &data });
-        entries.push(Entry { name: &name[1], kind: "U8", shape: &[300 << 10], data: &gap });
-    }
-    let server = Server::of("/x.safetensors", &safetensors(&entries));
     let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
-    let url = format!("{}/x.safetensors", server.url);
-    let plan = nonfinite_check::work::plan(&url, nonfinite_check::work::PIECE, &options).unwrap();
+    let (server, plan) = spread(300 << 10, &options);
     server.state().hold = 17;
     server.state().most_open = 0;
     nonfinite_check::work::check_pieces(plan.pieces(), &options).unwrap();
     assert_eq!(server.state().most_open, 16);
+}
+
+/// Short gaps between tensors are fetched along, which saves requests.
+#[test]
+fn gaps_between_tensors() {
+    for (gap, requests) in [(256 << 10, 1), ((256 << 10) + 1, 20)] {
+        let (server, plan) = spread(gap, &options());
+        nonfinite_check::work::check_pieces(plan.pieces(), &options()).unwrap();
+        assert_eq!(server.state().requests.len(), requests, "{gap}");
+    }
 }
 
 /// The range of a request.
