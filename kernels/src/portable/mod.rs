@@ -10,6 +10,7 @@ mod scale;
 mod stats;
 
 use core::mem::MaybeUninit;
+use core::slice;
 
 use crate::rule::{Comparison, Operation, Screen};
 use crate::scalar;
@@ -87,16 +88,28 @@ fn compare<T: Ord, const OP: u8>(masked: T, bound: T) -> bool {
     }
 }
 
-/// The number of hits.
+/// The number of hits. Wide elements are counted a line at a time, which is less code. Narrow ones
+/// would not be vectorised so.
 #[inline(always)]
 fn count<const W: usize, const OP: u8>(pairs: &[[Line; 2]], with: With) -> usize {
     let mut total = 0;
-    for pair in pairs {
-        // Two lines hold at most 128 elements.
-        let hits = elements::<W>(pair).iter().map(|element| u8::from(hit::<W, OP>(element, with)));
-        total += usize::from(hits.sum::<u8>());
+    if W >= 4 {
+        for line in pairs.as_flattened() {
+            total += few_hits::<W, OP>(slice::from_ref(line), with);
+        }
+    } else {
+        for pair in pairs {
+            total += few_hits::<W, OP>(pair, with);
+        }
     }
     total
+}
+
+/// The number of hits among at most 128 elements.
+#[inline(always)]
+fn few_hits<const W: usize, const OP: u8>(lines: &[Line], with: With) -> usize {
+    let hits = elements::<W>(lines).iter().map(|element| u8::from(hit::<W, OP>(element, with)));
+    usize::from(hits.sum::<u8>())
 }
 
 #[expect(unsafe_code, reason = "`Simd::vectorize` is unsafe")]
@@ -237,10 +250,11 @@ impl Counting for Portable {
     fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Comparison) -> [usize; 3] {
         let nan = self.with::<W>(nan);
         let neg = With { mask: u64::MAX, bound: nan.bound | (nan.mask + 1), negate: false };
-        [
-            count::<W, { op::GREATER }>(pairs, nan),
-            count::<W, { op::EQUAL }>(pairs, nan),
-            count::<W, { op::EQUAL }>(pairs, neg),
-        ]
+        // A loop, so that its code exists once.
+        let mut infinite = [0; 2];
+        for (total, with) in infinite.iter_mut().zip([nan, neg]) {
+            *total = count::<W, { op::EQUAL }>(pairs, with);
+        }
+        [count::<W, { op::GREATER }>(pairs, nan), infinite[0], infinite[1]]
     }
 }
