@@ -224,7 +224,7 @@ fn bytes_of_no_member() {
     // The archive may begin anywhere in the file: as many bytes are named, except of the text.
     let gap = |bytes: &[u8]| {
         let names = named(bytes);
-        let behind_text = named(&[b"text", bytes].concat());
+        let behind_text = named(&[&b"text".repeat(10), bytes].concat());
         assert_eq!(behind_text.len(), names.len(), "{names:?} {behind_text:?}");
         names
     };
@@ -260,8 +260,21 @@ fn bytes_of_no_member() {
     assert_eq!(gap(&beside(&Beside { descriptor: &descriptor, ..described })).len(), 1);
     // A comment of a member that looks like a record of zip64.
     let comment = [&b"PK\x06\x07"[..], &nan.repeat(4)].concat();
-    let commented = beside(&Beside { comment: &comment, ..Beside::default() });
-    assert_eq!(gap(&commented), [format!("bytes {} to {}", end - 22, end - 2)]);
+    let commented = Beside { comment: &comment, ..Beside::default() };
+    for name in ["a.npy", "an array with a long name.npy"] {
+        let commented = zip_beside(name, &good_npy(), &commented);
+        let end = commented.len() - 22;
+        assert_eq!(gap(&commented), [format!("bytes {} to {end}", end - 20)]);
+    }
+    // Records of zip64, behind fields and a comment.
+    let records = Beside { sector: Some(b""), ..both };
+    assert_eq!(named(&beside(&records)), Vec::<String>::new());
+    // What looks like fields is none behind the extra fields.
+    let fields = field(0x9999, &[]).repeat(5);
+    let behind = Beside { local: &known, descriptor: &fields, ..Beside::default() };
+    let behind = zip_beside("a", b"", &behind);
+    let start = 30 + "a".len() + known.len();
+    assert_eq!(gap(&behind), [format!("bytes {start} to {}", start + fields.len())]);
     // A name may hold any bytes if both headers have the same name.
     let named = |local_name| {
         zip_beside("\u{1}\u{2}.npy", &good_npy(), &Beside { local_name, ..Beside::default() })

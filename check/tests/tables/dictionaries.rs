@@ -255,6 +255,36 @@ fn other_dictionaries() {
     }
 }
 
+/// Columns that share a dictionary and do not agree on its type: the floats of the second would not
+/// be looked at.
+#[test]
+fn types_that_contradict() {
+    let shared = |name, kind| Field { dictionary: Some(7), ..field(name, kind) };
+    let structs = |children| Kind::Struct(children);
+    let int = || field("x", Kind::Int);
+    let [of_int, of_float] = [int(), f32s("x")].map(|child| structs(vec![child]));
+    let two = structs(vec![int(), f32s("x")]);
+    for first in [Kind::Int, Kind::Text, of_int.clone()] {
+        let others = [of_float.clone(), two.clone(), Kind::Float(Precision::SINGLE)];
+        for second in others {
+            let fields = [shared("d", first.clone()), shared("e", second)];
+            for file in [true, false] {
+                refused(&arrow(&fields, &[], file), FileFormat::ARROW, "the type of \"e\"");
+            }
+        }
+    }
+    for kind in [Kind::Int, of_float, two] {
+        let fields = [shared("d", kind.clone()), shared("e", kind)];
+        for file in [true, false] {
+            assert!(!report(&arrow(&fields, &[], file)).is_bad());
+        }
+    }
+    // A dictionary in itself.
+    let inner = Field { dictionary: Some(7), ..f32s("x") };
+    let fields = [shared("d", structs(vec![inner]))];
+    refused(&arrow(&fields, &[], true), FileFormat::ARROW, "the type of \"x\"");
+}
+
 /// The columns of several dictionaries of structs, in the order of the ids.
 #[test]
 fn several_dictionaries_of_structs() {

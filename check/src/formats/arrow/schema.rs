@@ -36,6 +36,19 @@ pub(super) struct Fields {
     pub(super) entries: Option<Format>,
 }
 
+impl Fields {
+    /// Whether the entries of a dictionary of the one type can be read as those of the other.
+    fn agrees(&self, other: &Self) -> bool {
+        let nodes = |fields: &Self| -> Vec<_> {
+            fields.nodes.iter().map(|node| (node.parent, node.buffers, node.step)).collect()
+        };
+        let dtypes = |fields: &Self| -> Vec<_> {
+            fields.columns.iter().map(|column| column.dtype.clone()).collect()
+        };
+        (nodes(self), dtypes(self), self.entries) == (nodes(other), dtypes(other), other.entries)
+    }
+}
+
 /// A field or a child of one.
 pub(super) struct Node {
     pub(super) parent: Option<usize>,
@@ -267,10 +280,6 @@ impl Builder {
             }
             false => ("dictionary".to_owned(), None),
         };
-        // Fields that share a dictionary must agree on its type.
-        if self.dictionaries[&id].entries != format {
-            return Err(bad());
-        }
         let (bits, is_signed) =
             encoding.indexType().map_or((32, true), |int| (int.bitWidth(), int.is_signed()));
         if ![8, 16, 32, 64].contains(&bits) {
@@ -285,13 +294,11 @@ impl Builder {
     /// Adds the entries of a dictionary, which several columns may share. Entries that are structs
     /// or lists become the columns of a table of their own.
     fn dictionary(&mut self, field: fb::Field<'_>, id: i64, name: &str) -> Result<(), Error> {
-        if self.dictionaries.contains_key(&id) {
-            return Ok(());
-        }
+        let is_known = self.dictionaries.contains_key(&id);
         let outer = std::mem::take(&mut self.fields);
         // A dictionary within a dictionary has its own id.
-        self.dictionaries.insert(id, Fields::default());
-        let result = self.field(field, None, &Place::default(), true);
+        self.dictionaries.entry(id).or_default();
+        self.field(field, None, &Place::default(), true)?;
         let mut inner = std::mem::replace(&mut self.fields, outer);
         if let ([_], [column]) = (&inner.nodes[..], &inner.columns[..]) {
             inner.entries = column.format();
@@ -303,8 +310,14 @@ impl Builder {
                 if column.name.is_empty() { name } else { &column.name }
             );
         }
-        self.dictionaries.insert(id, inner);
-        result
+        // Fields that share a dictionary must agree on its type: the entries are read as those of
+        // the first field.
+        match is_known {
+            true if self.dictionaries[&id].agrees(&inner) => {}
+            true => return Err(Error::Type(name.to_owned())),
+            false => drop(self.dictionaries.insert(id, inner)),
+        }
+        Ok(())
     }
 }
 
