@@ -45,7 +45,7 @@ pub(crate) trait Loop: 'static {
     ) -> Self::Output;
 }
 
-/// [`Simd::vectorize`] of a loop. Loops that differ in the width of an element only are of one type.
+/// [`Simd::vectorize`] of a loop. Loops that differ only in the width of an element have one type.
 pub(crate) struct Call<I, L: Loop> {
     vectorize: unsafe fn(&[u8], &Comparison, L::Out<'_>) -> L::Output,
     /// Of whose features.
@@ -70,7 +70,7 @@ impl<I: Simd, L: Loop> Call<I, L> {
         comparison: &Comparison,
         out: L::Out<'_>,
     ) -> L::Output {
-        // SAFETY: `_isa` is a token, and the loop needs no other features.
+        // SAFETY: `_isa` is a token of `I`, and `vectorize` is a function of `I`.
         unsafe { (self.vectorize)(x, comparison, out) }
     }
 }
