@@ -110,13 +110,13 @@ fn from_hit<'v, 'a>(
 ) -> ControlFlow<()> {
     let (mut at, end, backend) = (part.first, part.first + part.len, part.view.backend);
     let near = NEAR / part.view.format.size_in_bytes();
-    let search = |from| next_hit(part.piece(from, end - from), rule).map(|hit| from + hit);
-    // The next hit if it is known, and whether a window comes next.
+    // The first hit, and whether a window comes next.
     let (mut found, mut crowded) = (Some(at + hit), false);
     while at < end {
         let mut from = at;
         if !crowded {
-            let Some(hit) = found.take().or_else(|| search(at)) else { break };
+            let search = || next_hit(part.piece(at, end - at), rule).map(|hit| at + hit);
+            let Some(hit) = found.take().or_else(search) else { break };
             // From a block on, a window reads whole lines of the cache if the part begins at one.
             from = at.max(hit - (hit - part.first) % BLOCK);
             at = hit;
@@ -132,10 +132,9 @@ fn from_hit<'v, 'a>(
             at += nulls;
             continue;
         }
-        if !crowded {
-            found = search(at + 1);
-            crowded = found.is_some_and(|next| next - at < near);
-        }
+        // Only the near elements are searched: one valid hit may end the question.
+        let ahead = near.min(end - at - 1);
+        crowded = crowded || next_hit(part.piece(at + 1, ahead), rule).is_some();
         if crowded {
             let window = part.piece(from, (8 * room.len()).min(end - from));
             let hits = packed(window, rule, room);
@@ -143,13 +142,13 @@ fn from_hit<'v, 'a>(
             if ones != 0 {
                 visit(Piece::Mixed(window, hits, ones))?;
             }
-            (at, found) = (from + window.len, None);
+            at = from + window.len;
             crowded = ones > window.len / MANY;
         } else {
             if nulls == 0 {
                 visit(Piece::Hit(at))?;
             }
-            at = found.unwrap_or(end);
+            at += 1 + ahead;
         }
     }
     ControlFlow::Continue(())

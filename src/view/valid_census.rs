@@ -69,7 +69,7 @@ fn census_of_run(run: Part<'_, '_>) -> Census {
 }
 
 /// The census of the valid NaN and infinities of a part: the elements whose bit is 1 in `hits`.
-/// There are so many as `ones`.
+/// `ones` is their number.
 #[inline(never)]
 fn census_of_hits(part: Part<'_, '_>, hits: &mut [u8], ones: usize) -> Census {
     if ones <= part.dense().len() / SPARSE {

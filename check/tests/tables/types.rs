@@ -1,4 +1,4 @@
-//! Types of Arrow: their buffers, of which a reader must not lose count, and what is not looked at.
+//! Arrow types: how many buffers each has, and what the reader refuses or names as not looked at.
 
 use arrow_ipc::{self as fb, MetadataVersion, Precision, Type, UnionMode};
 use flatbuffers::FlatBufferBuilder;

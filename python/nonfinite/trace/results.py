@@ -39,9 +39,9 @@ class Look:
     first: int | None
     """The row-major index of the first NaN or infinity."""
     min: float | None
-    """The smallest finite number. None if no element is finite."""
+    """The smallest finite value, or None without one."""
     max: float | None
-    """The largest finite number."""
+    """The largest finite value, or None without one."""
     max_abs: float | None
     """The largest magnitude of a finite number."""
     limit: float | None
