@@ -285,8 +285,7 @@ impl Floats {
                 gathered.clear_nulls(run, bits);
             }
         };
-        // An entry of the dictionary may be null.
-        let has_nulls = levels.has_nulls() || gathered.is_some();
+        let has_nulls = levels.has_nulls() || gathered.is_some_and(Gathered::has_nulls);
         see(Run { numbers, place: &place, valid: if has_nulls { Some(&valid) } else { None } })
     }
 }

@@ -139,6 +139,10 @@ impl Gathered {
         Ok(())
     }
 
+    pub(super) fn has_nulls(&self) -> bool {
+        !self.nulls.is_empty()
+    }
+
     /// Clears the bits of the null entries in a run.
     pub(super) fn clear_nulls(&self, run: Range<usize>, bits: &mut [u64]) {
         let from = self.nulls.partition_point(|&place| place < run.start);
