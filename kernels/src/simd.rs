@@ -105,6 +105,10 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
     /// the caller has to.
     const STORES_NEGATED: bool;
 
+    /// From this length on, in bytes, a screen pays for masks: where comparing is slower than
+    /// screening, it pays earlier.
+    const MASK_SCREEN_FROM: usize = 2048;
+
     /// The mask of a block: a byte of 0 or 1 for each element.
     fn store<const W: usize, const OP: u8>(
         self,

@@ -242,6 +242,8 @@ impl Simd for Avx512 {
 
     const STORES_NEGATED: bool = true;
 
+    const MASK_SCREEN_FROM: usize = 8192;
+
     #[inline(always)]
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
         // SAFETY: see above.

@@ -1,5 +1,6 @@
 //! The trait `Registers` for AVX-512.
 
+use core::arch::asm;
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -9,6 +10,33 @@ use super::{Avx512, V};
 use crate::registers::Registers;
 #[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
+
+/// Adds in the lanes of a mask. In assembly, because the compiler regroups sums of the intrinsics
+/// and then needs two instructions for every second addition.
+macro_rules! masked_add {
+    ($($name:ident $mnemonic:literal $mask:ty;)*) => { $(
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
+        fn $name(mut counts: V, hits: $mask, one: V) -> V {
+            // SAFETY: the instruction needs AVX-512 F and BW, which this function has. It reads and
+            // writes registers only.
+            unsafe {
+                asm!(
+                    concat!($mnemonic, " {counts}{{{hits}}}, {counts}, {one}"),
+                    counts = inout(zmm_reg) counts, hits = in(kreg) hits, one = in(zmm_reg) one,
+                    options(pure, nomem, nostack, preserves_flags),
+                )
+            }
+            counts
+        }
+    )* };
+}
+masked_add! {
+    masked_add_8 "vpaddb" u64;
+    masked_add_16 "vpaddw" u32;
+    masked_add_32 "vpaddd" u16;
+    masked_add_64 "vpaddq" u8;
+}
 
 // SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
 // ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
@@ -76,10 +104,10 @@ impl Registers for Avx512 {
         // SAFETY: see above.
         unsafe {
             match W {
-                1 => _mm512_mask_add_epi8(counts, hits, counts, one),
-                2 => _mm512_mask_add_epi16(counts, hits as u32, counts, one),
-                4 => _mm512_mask_add_epi32(counts, hits as u16, counts, one),
-                _ => _mm512_mask_add_epi64(counts, hits as u8, counts, one),
+                1 => masked_add_8(counts, hits, one),
+                2 => masked_add_16(counts, hits as u32, one),
+                4 => masked_add_32(counts, hits as u16, one),
+                _ => masked_add_64(counts, hits as u8, one),
             }
         }
     }

@@ -1,9 +1,12 @@
 //! Packed bits: like `mask.rs`, with one word for a block of 64 elements, and screens for elements
 //! of one byte too. The bits of the elements behind the last whole word are returned.
 
-use super::skip::{AFTER_HIT, SCREEN_FROM, clean_head, may_hit};
+use super::skip::{AFTER_HIT, clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, last_block, lines, op};
+
+/// From this length on, in bytes, a screen pays.
+const SCREEN_FROM: usize = 2048;
 
 /// Compares every element, or skips groups without a hit.
 pub(crate) struct Bits<const W: usize>;

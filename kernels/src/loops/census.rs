@@ -5,7 +5,8 @@
 //!     if there are fewer than 64 elements and all are finite: return zeros
 //!     run = 1 KiB
 //!     until x is at its end:
-//!         if skip(x) skips anything: run = 1 KiB by the screen for NaN and infinities
+//!         if the last run was not dense:         as in count.rs
+//!             if skip(x) skips anything: run = 1 KiB   by the screen for NaN and infinities
 //!         three = classify(the next run bytes)   up to a cache line
 //!         for each class with its first hits here:
 //!             first[class] = find(class) in the run
@@ -28,7 +29,7 @@
 //! ```
 
 use super::bits::Few;
-use super::count::next_run;
+use super::count::{dense, next_run};
 use super::position::Find;
 use super::skip::{GROUP, Look, Skip, may_hit, run_end, special};
 use crate::found::{ClassCounts, Three};
@@ -147,8 +148,12 @@ fn census<I: Simd>(
         if end == x.len() {
             return taken;
         }
-        let clean = steps.skip.run(isa, &x[end..], nan, Look::Special);
-        run = if clean == 0 { next_run(three.into_iter().sum(), end - done) } else { GROUP };
+        let hits = three.into_iter().sum();
+        let clean = match dense(hits, end - done) {
+            true => 0,
+            false => steps.skip.run(isa, &x[end..], nan, Look::Special),
+        };
+        run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
         done = end + clean;
         if done == x.len() {
             return taken;

@@ -6,7 +6,8 @@
 //!         return the ones in their packed bits
 //!     run = 1 KiB
 //!     until x is at its end:
-//!         if skip(x) skips anything: run = 1 KiB skip.rs
+//!         if the last run had at most one hit in 128 bytes:
+//!             if skip(x) skips anything: run = 1 KiB     skip.rs
 //!         hits = exact(the next run bytes)       up to a cache line
 //!         total += hits
 //!         if more than one element a KiB was a hit: run = 4 * run, at most 16 KiB
@@ -128,13 +129,23 @@ fn count<I: Simd>(
         if end == x.len() {
             return counted;
         }
-        let clean = steps.skip.run(isa, &x[end..], comparison, Look::Hits);
+        let clean = match dense(hits, end - done) {
+            true => 0,
+            false => steps.skip.run(isa, &x[end..], comparison, Look::Hits),
+        };
         run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
         done = end + clean;
         if done == x.len() {
             return counted;
         }
     }
+}
+
+/// Whether more than one element in 128 bytes is a hit, so that the next 128 bytes are likely to have
+/// one, too: a screen would fail there.
+#[inline(always)]
+pub(super) fn dense(hits: usize, bytes: usize) -> bool {
+    hits * 128 > bytes
 }
 
 /// The bytes to compare next without a screen, after `bytes` bytes with `hits` hits. See the module

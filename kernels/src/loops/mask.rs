@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! mask(x, out):
-//!     if W == 1 or the rule has no screen or x is shorter than 2 KiB:
+//!     if W == 1 or the rule has no screen or x is short:          2 KiB, AVX-512 8 KiB
 //!         return plain(x, out)
 //!     until x is at its end:
 //!         head = the bytes before the first cache line
@@ -51,7 +51,7 @@
 use core::mem::MaybeUninit;
 
 use super::bits::Few;
-use super::skip::{AFTER_HIT, SCREEN_FROM, clean_head, may_hit};
+use super::skip::{AFTER_HIT, clean_head, may_hit};
 use crate::rule::{Comparison, Operation, Screen};
 use crate::simd::{Block, Loop, Simd, Slots, lines, op, until_line};
 
@@ -66,7 +66,7 @@ impl<const W: usize> Loop for Mask<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         // For elements of one byte, comparing is as fast as screening.
-        if W > 1 && x.len() >= SCREEN_FROM && comparison.screen() != Screen::None {
+        if W > 1 && x.len() >= I::MASK_SCREEN_FROM && comparison.screen() != Screen::None {
             return isa.run::<Screened<W>>(x, comparison, out);
         }
         if out.len() < 64 {

@@ -48,7 +48,7 @@
 //!
 //! ```text
 //! loop            screens from            group       after a hit
-//! mask, W > 1     2 KiB                   512 bytes   16 KiB without a screen
+//! mask, W > 1     2 KiB, AVX-512 8 KiB    512 bytes   16 KiB without a screen
 //! bits            2 KiB                   1 KiB       16 KiB without a screen
 //! position        512 bytes               1 KiB       the group is compared; the hit ends the
 //!                                                     search
@@ -60,9 +60,6 @@
 use crate::rule::{Comparison, Screen};
 pub(super) use crate::simd::GROUP;
 use crate::simd::{Line, Loop, Simd, lines, until_line};
-
-/// For masks and bits: from this length on, in bytes, a screen pays.
-pub(super) const SCREEN_FROM: usize = 2048;
 
 /// For masks and bits: bytes to compare without a screen after a hit.
 pub(super) const AFTER_HIT: usize = 16 << 10;

@@ -87,7 +87,7 @@ impl<R: Registers> Counting for R {
     ) -> usize {
         let (mask, bound) =
             (self.splat::<W>(comparison.mask()), self.splat::<W>(comparison.bound()));
-        let (mut counts, one) = (self.no_counts(), self.splat::<W>(ones(comparison) & 1));
+        let (mut counts, one) = (self.no_counts(), self.splat::<W>(1));
         for pair in pairs {
             for part in 0..128 / R::BYTES {
                 let lanes = self.load(pair.as_flattened(), part * R::BYTES);
@@ -100,11 +100,10 @@ impl<R: Registers> Counting for R {
 
     #[inline(always)]
     fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Comparison) -> [usize; 3] {
-        let (mask, code, one) = (nan.mask(), nan.bound(), ones(nan) & 1);
+        let (mask, code) = (nan.mask(), nan.bound());
         // The sign is the one bit that the mask lacks.
         let neg_code = self.splat::<W>(code | (mask + 1));
-        let (mask, code, one) =
-            (self.splat::<W>(mask), self.splat::<W>(code), self.splat::<W>(one));
+        let [mask, code, one] = [mask, code, 1].map(|bits| self.splat::<W>(bits));
         let [mut nan, mut inf, mut neg] = [self.no_counts(); 3];
         for pair in pairs {
             for part in 0..128 / R::BYTES {
@@ -120,7 +119,7 @@ impl<R: Registers> Counting for R {
 }
 
 /// 1 in each of four bytes. Hidden from the compiler: with a known value it would make two
-/// instructions of `min(x, 1)`, or of a masked addition of 1.
+/// instructions of `min(x, 1)`.
 #[inline(always)]
 pub(crate) fn ones(comparison: &Comparison) -> u64 {
     let [usual, other] = comparison.answers();

@@ -1,6 +1,6 @@
 //! Replacing hits in place.
 
-use super::{Blend, ones};
+use super::Blend;
 use crate::codes::Codes;
 use crate::rule::Comparison;
 use crate::simd::{Line, Replacing, op};
@@ -19,7 +19,7 @@ impl<R: Blend> Replacing for R {
         let for_nan = self.splat::<W>(values.nan);
         let (pos_inf, for_pos) = (self.splat::<W>(codes.pos_inf), self.splat::<W>(values.pos_inf));
         let (neg_inf, for_neg) = (self.splat::<W>(codes.neg_inf), self.splat::<W>(values.neg_inf));
-        let (mut counts, one) = (self.no_counts(), self.splat::<W>(ones(comparison) & 1));
+        let (mut counts, one) = (self.no_counts(), self.splat::<W>(1));
         for line in lines {
             for part in 0..64 / R::BYTES {
                 let (lanes, i) = (self.load(line, part * R::BYTES), part % 2);

@@ -181,7 +181,7 @@ impl<R: Compare> Ordering for R {
         let exponent = numbers.magnitude() & !numbers.least_normal().wrapping_sub(1);
         let [magnitude, exponent] =
             [numbers.magnitude(), exponent].map(|bits| self.splat::<W>(bits));
-        let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(numbers.nan()) & 1));
+        let (zero, one) = (self.splat::<W>(0), self.splat::<W>(1));
         let (mut a_all, mut b_all) = (a_known, b_known);
         let mut found = Found::default();
         for chunk in lines.chunks(COUNTED / 64) {
@@ -286,7 +286,7 @@ impl<R: Compare> Ordering for R {
             [special_mask, code, code.wrapping_sub(1)].map(|bits| self.splat::<W>(bits));
         let [magnitude, least] =
             [numbers.magnitude(), numbers.least_normal()].map(|bits| self.splat::<W>(bits));
-        let (zero, one) = (self.splat::<W>(0), self.splat::<W>(super::ones(numbers.nan()) & 1));
+        let (zero, one) = (self.splat::<W>(0), self.splat::<W>(1));
         let [known_low, known_high] = keys.map(|key| self.splat::<W>(key.cast_unsigned() ^ flip));
         let (mut low, mut high) = (known_low, known_high);
         let [mut zeros, mut small, mut specials] = [self.no_counts(); 3];
