@@ -86,13 +86,22 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
     /// The CPU must have the instructions that a token of this type proves.
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output;
 
-    /// Calls a loop from another one, without inlining it. (`inline(never)` has no effect on
-    /// functions with target features in rustc 1.95. A function without target features cannot
-    /// inline a function that has them.)
-    #[inline(never)]
+    /// [`Simd::vectorize`], called from a function with the target features. In rustc 1.95
+    /// `inline(never)` of a function with target features has no effect on other calls.
+    ///
+    /// # Safety
+    /// As [`Simd::vectorize`].
+    #[inline(always)]
+    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        // SAFETY: the caller guarantees it.
+        unsafe { Self::vectorize::<L>(x, comparison, out) }
+    }
+
+    /// Calls a loop from another one, without inlining it.
+    #[inline(always)]
     fn run<L: Loop>(self, x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
         // SAFETY: `self` is a token.
-        unsafe { Self::vectorize::<L>(x, comparison, out) }
+        unsafe { Self::call::<L>(x, comparison, out) }
     }
 
     /// The registers of a comparison.

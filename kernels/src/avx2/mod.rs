@@ -218,8 +218,16 @@ impl Avx2 {
 impl Simd for Avx2 {
     /// `detect` asks for these five features.
     #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
+    #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, comparison, out)
+    }
+
+    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
+    #[inline]
+    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        // SAFETY: the caller guarantees it.
+        unsafe { Self::vectorize::<L>(x, comparison, out) }
     }
 
     type With = With;

@@ -221,8 +221,16 @@ impl Simd for Avx512 {
     /// `detect` asks for these features, and for FMA and F16C, which the compiler takes AVX-512 F
     /// to imply.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
+    #[inline(never)]
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
         L::vector(Self(()), x, comparison, out)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
+    #[inline]
+    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        // SAFETY: the caller guarantees it.
+        unsafe { Self::vectorize::<L>(x, comparison, out) }
     }
 
     type With = With;
