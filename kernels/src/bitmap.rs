@@ -48,9 +48,13 @@ impl<'b> Bitmap<'b> {
     /// caller masks the bits of other elements.
     pub(crate) fn word(self, first: usize) -> u64 {
         let Self { bytes, shift } = self.from(first);
-        let mut word = [0; 16];
-        let few = bytes.len().min(9);
-        word[..few].copy_from_slice(&bytes[..few]);
-        (u128::from_le_bytes(word) >> shift) as u64
+        // No copy of a variable length: that would be a call.
+        match bytes.split_first_chunk() {
+            Some((low, rest)) => {
+                let high = u64::from(rest.first().copied().unwrap_or(0));
+                u64::from_le_bytes(*low) >> shift | high << 1 << (63 - shift)
+            }
+            None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)) >> shift,
+        }
     }
 }

@@ -29,7 +29,7 @@ use super::validity::Validity;
 pub(super) const WINDOW: usize = 16384;
 
 /// ... and of the only window of a part that is not longer.
-const SHORT: usize = 2048;
+pub(super) const SHORT: usize = 2048;
 
 /// Elements of which the packed bits are a word.
 const BLOCK: usize = 64;
@@ -90,11 +90,32 @@ pub(super) fn pieces<'v, 'a>(
 ) -> ControlFlow<()> {
     let Some(hit) = next_hit(part, rule) else { return ControlFlow::Continue(()) };
     // The zeros in a room take as long as a search of 2 KiB.
-    if part.len <= SHORT {
-        from_hit(validity, part, rule, hit, &mut [0; SHORT / 8], visit)
-    } else {
-        from_hit(validity, part, rule, hit, &mut [0; WINDOW / 8], visit)
+    if part.len > SHORT {
+        return from_hit(validity, part, rule, hit, &mut [0; WINDOW / 8], visit);
     }
+    let mut room = [0; SHORT / 8];
+    if part.len * part.view.format.size_in_bytes() > NEAR {
+        return from_hit(validity, part, rule, hit, &mut room, visit);
+    }
+    // All that follows is near, so it is a window.
+    let clean = hit - hit % BLOCK;
+    let window = part.piece(part.first + clean, part.len - clean);
+    match valid_hits(validity, window, rule, &mut room) {
+        (_, 0) => ControlFlow::Continue(()),
+        (hits, ones) => visit(Piece::Mixed(window, hits, ones)),
+    }
+}
+
+/// The packed bits of the valid hits of a window for which there is room, and how many they are.
+fn valid_hits<'o>(
+    validity: &Validity<'_>,
+    window: Part<'_, '_>,
+    rule: &Rule,
+    room: &'o mut [u8],
+) -> (&'o mut [u8], usize) {
+    let hits = packed(window, rule, room);
+    let ones = validity.clear_packed(window.view.backend, window.first, window.len, hits);
+    (hits, ones)
 }
 
 /// [`pieces`] of a part whose first hit has this index within the part. There is room for the
@@ -137,8 +158,7 @@ fn from_hit<'v, 'a>(
         crowded = crowded || next_hit(part.piece(at + 1, ahead), rule).is_some();
         if crowded {
             let window = part.piece(from, (8 * room.len()).min(end - from));
-            let hits = packed(window, rule, room);
-            let ones = validity.clear_packed(backend, from, window.len, hits);
+            let (hits, ones) = valid_hits(validity, window, rule, room);
             if ones != 0 {
                 visit(Piece::Mixed(window, hits, ones))?;
             }

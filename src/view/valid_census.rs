@@ -7,7 +7,7 @@ use nonfinite_kernels::{self as kernels, Rule, clear_nulls};
 #[cfg(feature = "views")]
 use super::boxes::Boxed;
 use super::part::{CLASSES, Part};
-use super::pieces::{Piece, WINDOW, packed, pieces};
+use super::pieces::{Piece, SHORT, WINDOW, packed, pieces};
 use super::valid::ValidView;
 use super::validity::first_one;
 use crate::{Census, Occurrences, Predicate};
@@ -75,12 +75,23 @@ fn census_of_hits(part: Part<'_, '_>, hits: &mut [u8], ones: usize) -> Census {
     if ones <= part.dense().len() / SPARSE {
         return census_of_sparse(part, hits);
     }
+    // A large room takes as long to clear as 2 KiB to search.
+    if part.len <= SHORT {
+        census_of_dense(part, hits, ones, &mut [0; SHORT / 8])
+    } else {
+        census_of_dense(part, hits, ones, &mut [0; WINDOW / 8])
+    }
+}
+
+/// [`census_of_hits`] of a part with many hits. There is room for their packed bits.
+#[inline(never)]
+fn census_of_dense(part: Part<'_, '_>, hits: &mut [u8], ones: usize, room: &mut [u8]) -> Census {
     let [nan, pos_inf, _] = CLASSES.map(|class| part.view.format.rule(class));
-    let (mut census, mut room) = (Census::default(), [0; WINDOW / 8]);
-    census.nan = take(part, nan, hits, &mut room);
+    let mut census = Census::default();
+    census.nan = take(part, nan, hits, room);
     let infinite = ones - census.nan.count;
     if infinite != 0 {
-        census.pos_inf = take(part, pos_inf, hits, &mut room);
+        census.pos_inf = take(part, pos_inf, hits, room);
         let neg_inf = infinite - census.pos_inf.count;
         census.neg_inf = Occurrences::new(neg_inf, first_one(hits));
     }
@@ -126,12 +137,7 @@ fn census_of_copies(part: Part<'_, '_>, copies: &[u8], indices: &[usize]) -> Cen
 
 /// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.
 #[inline(never)]
-fn take(
-    part: Part<'_, '_>,
-    rule: &Rule,
-    hits: &mut [u8],
-    room: &mut [u8; WINDOW / 8],
-) -> Occurrences {
+fn take(part: Part<'_, '_>, rule: &Rule, hits: &mut [u8], room: &mut [u8]) -> Occurrences {
     let bits = packed(part, rule, room);
     let ones = clear_nulls(part.view.backend, bits, part.len, hits, 0);
     for (bits, hits) in bits.iter().zip(hits) {

@@ -95,8 +95,11 @@ fn clear_last(bitmap: Bitmap<'_>, bits: &mut [u8], done: usize, elements: usize)
         let few = (elements - first).min(64);
         let here = u64::MAX >> (64 - few);
         let word = Bitmap { bytes: bits, shift: 0 }.word(first) & (bitmap.word(first) | !here);
-        let bytes = few.div_ceil(8);
-        bits[first / 8..][..bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
+        let out = bits.get_mut(first / 8..).unwrap_or_default();
+        match out.first_chunk_mut() {
+            Some(out) => *out = word.to_le_bytes(),
+            None => out.iter_mut().zip(word.to_le_bytes()).for_each(|(out, byte)| *out = byte),
+        }
         ones += (word & here).count_ones() as usize;
     }
     ones
