@@ -1,9 +1,24 @@
-//! Packed bits: like `mask.rs`, with one word for a block of 64 elements, and screens for elements
-//! of one byte too. The bits of the elements behind the last whole word are returned.
+//! Packed bits: one word for a block of 64 elements. The bits of the elements behind the last whole
+//! word are returned.
+//!
+//! ```text
+//! bits(x, out):
+//!     if the rule has no screen or x is shorter than 2 KiB:
+//!         return compare(x, out)
+//!     until x is at its end:
+//!         clean = skip(x)                                skip.rs: bytes without a hit
+//!         all words of these bytes = the answer of an element that is no hit
+//!         compare(the next 16 KiB)                       dense hits: a screen only costs
+//!
+//! compare(x, out):
+//!     for each block: its word = the comparisons of its lines side by side
+//!     return the bits of the rest                        a block that overlaps the one before, or
+//!                                                        fewer than 64 elements
+//! ```
 
-use super::skip::{AFTER_HIT, clean_head, may_hit};
+use super::skip::{AFTER_HIT, Look, Skip};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Block, Loop, Simd, last_block, lines, op};
+use crate::simd::{Call, Loop, Simd, last_block, lines, op};
 
 /// From this length on, in bytes, a screen pays.
 const SCREEN_FROM: usize = 2048;
@@ -24,7 +39,11 @@ impl<const W: usize> Loop for Bits<W> {
             return isa.run::<Few<W>>(x, comparison, ());
         }
         if x.len() >= SCREEN_FROM && comparison.screen() != Screen::None {
-            return isa.run::<Screened<W>>(x, comparison, out);
+            let steps = &Steps {
+                skip: Call::<I, Skip<1>>::of::<Skip<W>>(),
+                bits: Call::<I, Bits<1>>::of::<Self>(),
+            };
+            return screened(isa, x, comparison, (64 * W).trailing_zeros(), out, steps);
         }
         match comparison.operation() {
             Operation::Ones if !I::BITS_COMPARED => {
@@ -85,65 +104,40 @@ impl<const W: usize> Loop for Few<W> {
     }
 }
 
-/// Skips groups without a hit. Separate from [`Bits`]: short inputs would have to wait while this
-/// loop saves registers.
-struct Screened<const W: usize>;
-
-impl<const W: usize> Loop for Screened<W> {
-    type Out<'o> = &'o mut [[u8; 8]];
-    type Output = u64;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
-        match W {
-            1 if matches!(comparison.screen(), Screen::Flipped { .. }) => {
-                screened::<I, W, 16, true>(isa, x, comparison, out)
-            }
-            1 => screened::<I, W, 16, false>(isa, x, comparison, out),
-            2 => screened::<I, W, 8, false>(isa, x, comparison, out),
-            4 => screened::<I, W, 4, false>(isa, x, comparison, out),
-            _ => screened::<I, W, 2, false>(isa, x, comparison, out),
-        }
-    }
+/// The loops of packed bits that skip groups without a hit.
+struct Steps<I> {
+    skip: Call<I, Skip<1>>,
+    bits: Call<I, Bits<1>>,
 }
 
-/// Groups of `GROUP` words.
-#[inline(always)]
-fn screened<I: Simd, const W: usize, const GROUP: usize, const FLIP: bool>(
+/// Skips groups without a hit. A block has `1 << shift` bytes.
+#[inline(never)]
+fn screened<I: Simd>(
     isa: I,
     mut x: &[u8],
     comparison: &Comparison,
+    shift: u32,
     mut out: &mut [[u8; 8]],
+    steps: &Steps<I>,
 ) -> u64 {
-    let usual = comparison.usual_bits().to_ne_bytes();
+    let usual = comparison.usual_bits();
+    let exact = comparison.unscreened();
     loop {
-        let screen = isa.screen::<W>(comparison.screen());
-        // The screen reads from a cache line on: it runs `head` bytes ahead of the words.
-        let head = clean_head::<I, W, FLIP>(isa, x, screen).unwrap_or(x.len());
-        let groups: &[[Block<W>; GROUP]] = lines(&x[head..]).0.as_chunks::<W>().0.as_chunks().0;
-        let places: &mut [[[u8; 8]; GROUP]] = out.as_chunks_mut().0;
-        let mut clean = 0;
-        for (group, place) in groups.iter().zip(places) {
-            if may_hit::<I, W, FLIP>(isa, group.as_flattened(), screen) {
-                break;
-            }
-            *place = [usual; GROUP];
-            clean += 1;
+        let clean = steps.skip.run(isa, x, comparison, Look::Hits);
+        let words = clean >> shift;
+        let (skipped, rest) = out.split_at_mut(words);
+        // All ones or all zeros.
+        skipped.as_flattened_mut().fill(usual as u8);
+        if clean == x.len() {
+            return usual;
         }
-        // Compares the rest, or the group that may have a hit.
-        let done = clean * GROUP;
-        let run = (out.len() - done).min(AFTER_HIT / 64 / W);
-        let (place, rest) = out[done..].split_at_mut(run);
-        let bytes = if rest.is_empty() { x.len() - done * 64 * W } else { run * 64 * W };
-        let (here, after) = x[done * 64 * W..].split_at(bytes);
-        if here.is_empty() {
-            // All was skipped, and no element is left over.
-            return 0;
+        let (place, behind) = rest.split_at_mut(rest.len().min(AFTER_HIT >> shift));
+        x = &x[words << shift..];
+        if behind.is_empty() {
+            return steps.bits.run(isa, x, &exact, place);
         }
-        let last = isa.run::<Bits<W>>(here, &comparison.unscreened(), place);
-        if rest.is_empty() {
-            return last;
-        }
-        (x, out) = (after, rest);
+        let (here, after) = x.split_at(place.len() << shift);
+        steps.bits.run(isa, here, &exact, place);
+        (x, out) = (after, behind);
     }
 }

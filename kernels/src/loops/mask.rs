@@ -198,7 +198,7 @@ fn screened<I: Simd, const W: usize, const GROUP: usize>(
     loop {
         let screen = isa.screen::<W>(comparison.screen());
         // The screen reads from a cache line on: it runs `head` bytes ahead of the mask.
-        let head = clean_head::<I, W, false>(isa, x, screen).unwrap_or(x.len());
+        let head = clean_head::<I, W>(isa, x, screen).unwrap_or(x.len());
         let groups: &[[Block<W>; GROUP]] = lines(&x[head..]).0.as_chunks::<W>().0.as_chunks().0;
         let places: &mut [[Slots; GROUP]] = out.as_chunks_mut::<64>().0.as_chunks_mut().0;
         let mut clean = 0;

@@ -43,8 +43,8 @@
 //! A negated rule has the screen of the rule that it negates.
 //!
 //! Where hits are dense, a screen only costs time. So each loop works without a screen for a while
-//! after a hit. `mask.rs` and `bits.rs` have loops of their own around [`may_hit`], which write an
-//! answer for each element that is skipped:
+//! after a hit. `mask.rs` has a loop of its own around [`may_hit`], which writes an answer for each
+//! element that is skipped:
 //!
 //! ```text
 //! loop            screens from            group       after a hit
@@ -78,16 +78,16 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.any_hit::<W>(seen, screen)
 }
 
-/// For masks and bits: the number of bytes before the first cache line. `None` if there are such
+/// For masks: the number of bytes before the first cache line. `None` if there are such
 /// bytes and the first 128 bytes may hold a hit, or if there are fewer than 128 bytes in all.
 #[inline(always)]
-pub(super) fn clean_head<I: Simd, const W: usize, const FLIP: bool>(
+pub(super) fn clean_head<I: Simd, const W: usize>(
     isa: I,
     x: &[u8],
     screen: I::Screen,
 ) -> Option<usize> {
     let (head, first) = (until_line(x, W), lines(x).0.get(..2)?);
-    (head == 0 || !may_hit::<I, W, FLIP>(isa, first, screen)).then_some(head)
+    (head == 0 || !may_hit::<I, W, false>(isa, first, screen)).then_some(head)
 }
 
 /// A number of bytes at the beginning of the input without a hit: all, or those before a group that
