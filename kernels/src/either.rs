@@ -41,6 +41,8 @@ pub(crate) fn mask(
     nan: &Comparison,
     out: &mut [MaybeUninit<bool>],
 ) {
+    // If both are negated, they must both hold.
+    let negate = nan.negate();
     let [nan, inf] = both(nan);
     let mut others = [MaybeUninit::uninit(); PIECE];
     for (x, out) in x.chunks(PIECE * nan.size()).zip(out.chunks_mut(PIECE)) {
@@ -51,7 +53,7 @@ pub(crate) fn mask(
             // SAFETY: `ask` is `Loops::mask` of a lane, as its type says. So it has written a
             // result for each element, to both.
             let (a, b) = unsafe { (slot.assume_init(), other.assume_init()) };
-            slot.write(if nan.negate() { a & b } else { a | b });
+            slot.write((a ^ negate | b ^ negate) ^ negate);
         }
     }
 }
@@ -66,7 +68,8 @@ pub(crate) fn bits(
     out: &mut [[u8; 8]],
 ) -> u64 {
     let [nan, inf] = both(nan);
-    let join = |a: u64, b: u64| if nan.negate() { a & b } else { a | b };
+    let negate = nan.usual_bits();
+    let join = |a: u64, b: u64| (a ^ negate | b ^ negate) ^ negate;
     let (words, last) = x.split_at(out.len() * 64 * nan.size());
     let mut others = [[0; 8]; PIECE / 64];
     for (x, out) in words.chunks(PIECE * nan.size()).zip(out.chunks_mut(PIECE / 64)) {

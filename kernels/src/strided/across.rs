@@ -141,9 +141,10 @@ impl Sums {
             self.finish(question, out);
         }
         (self.tile, self.any) = (Some(tile.clone()), [false; 3]);
-        for class in 0..question.rules.len() {
-            self.counts[class].filled(places, 0);
-            self.stamps[class].filled(places, u8::MAX);
+        let classes = self.counts.iter_mut().zip(&mut self.stamps).take(question.rules.len());
+        for (counts, stamps) in classes {
+            counts.filled(places, 0);
+            stamps.filled(places, u8::MAX);
         }
         0
     }
@@ -175,11 +176,14 @@ impl Sums {
         let along = tile.split();
         let (inner, others) = first_of(&tile);
         let in_one_piece = along.size == 1 && inner.input == 1;
-        let (repeats, any) = (question.repeats, self.any);
+        let repeats = question.repeats;
         let Self { unit, backwards, stamped, .. } = *self;
-        for class in (0..question.rules.len()).filter(|&class| any[class]) {
-            let (counts, stamps) =
-                (&*self.counts[class].bytes(places), &*self.stamps[class].bytes(places));
+        let sums = self.counts.iter_mut().zip(&mut self.stamps).take(question.rules.len());
+        for (class, (counts, stamps)) in sums.enumerate() {
+            if !self.any[class] {
+                continue;
+            }
+            let (counts, stamps) = (&*counts.bytes(places), &*stamps.bytes(places));
             walk(others, &mut |input, output| {
                 let first_row = (tile.output + output) as usize;
                 if in_one_piece && inner.output == 1 {
@@ -209,19 +213,6 @@ impl Sums {
                         continue;
                     }
                     column += 1;
-                    if along.size == 1 {
-                        match &mut *out {
-                            Rows::Any(out) => {
-                                out[row] |= counts[at] > 0;
-                                continue;
-                            }
-                            Rows::Count(out) => {
-                                out[row] += usize::from(counts[at]) * repeats;
-                                continue;
-                            }
-                            Rows::Position(_) | Rows::Census(_) => {}
-                        }
-                    }
                     let (mut count, mut first, mut ahead) = (0, usize::MAX, 0);
                     line(along, |_, _| {
                         if counts[at] > 0 {
