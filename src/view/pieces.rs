@@ -63,14 +63,14 @@ pub(super) enum Piece<'h, 'v, 'a> {
 
 /// The index within the part of the first element that the rule holds for, valid or null.
 #[inline(never)]
-pub(super) fn next_hit(part: Part<'_, '_>, rule: &Rule) -> Option<usize> {
+pub(super) fn next_hit(part: &Part<'_, '_>, rule: &Rule) -> Option<usize> {
     part.position(Condition::new(rule))
 }
 
 /// One bit for each element of the part, for which there is room: 1 if the rule holds for the
 /// element.
 #[inline(never)]
-pub(super) fn packed<'o>(part: Part<'_, '_>, rule: &Rule, room: &'o mut [u8]) -> &'o mut [u8] {
+pub(super) fn packed<'o>(part: &Part<'_, '_>, rule: &Rule, room: &'o mut [u8]) -> &'o mut [u8] {
     let out = &mut room[..part.len.div_ceil(8)];
     if let Some(last) = out.last_mut() {
         *last = 0;
@@ -84,7 +84,7 @@ pub(super) fn packed<'o>(part: Part<'_, '_>, rule: &Rule, room: &'o mut [u8]) ->
 #[inline(never)]
 pub(super) fn pieces<'v, 'a>(
     validity: &Validity<'_>,
-    part: Part<'v, 'a>,
+    part: &Part<'v, 'a>,
     rule: &Rule,
     visit: &mut dyn FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
@@ -100,7 +100,7 @@ pub(super) fn pieces<'v, 'a>(
     // All that follows is near, so it is a window.
     let clean = hit - hit % BLOCK;
     let window = part.piece(part.first + clean, part.len - clean);
-    match valid_hits(validity, window, rule, &mut room) {
+    match valid_hits(validity, &window, rule, &mut room) {
         (_, 0) => ControlFlow::Continue(()),
         (hits, ones) => visit(Piece::Mixed(window, hits, ones)),
     }
@@ -109,7 +109,7 @@ pub(super) fn pieces<'v, 'a>(
 /// The packed bits of the valid hits of a window for which there is room, and how many they are.
 fn valid_hits<'o>(
     validity: &Validity<'_>,
-    window: Part<'_, '_>,
+    window: &Part<'_, '_>,
     rule: &Rule,
     room: &'o mut [u8],
 ) -> (&'o mut [u8], usize) {
@@ -123,7 +123,7 @@ fn valid_hits<'o>(
 #[inline(never)]
 fn from_hit<'v, 'a>(
     validity: &Validity<'_>,
-    part: Part<'v, 'a>,
+    part: &Part<'v, 'a>,
     rule: &Rule,
     hit: usize,
     room: &mut [u8],
@@ -136,7 +136,7 @@ fn from_hit<'v, 'a>(
     while at < end {
         let mut from = at;
         if !crowded {
-            let search = || next_hit(part.piece(at, end - at), rule).map(|hit| at + hit);
+            let search = || next_hit(&part.piece(at, end - at), rule).map(|hit| at + hit);
             let Some(hit) = found.take().or_else(search) else { break };
             // From a block on, a window reads whole lines of the cache if the part begins at one.
             from = at.max(hit - (hit - part.first) % BLOCK);
@@ -155,10 +155,10 @@ fn from_hit<'v, 'a>(
         }
         // Only the near elements are searched: one valid hit may end the question.
         let ahead = near.min(end - at - 1);
-        crowded = crowded || next_hit(part.piece(at + 1, ahead), rule).is_some();
+        crowded = crowded || next_hit(&part.piece(at + 1, ahead), rule).is_some();
         if crowded {
             let window = part.piece(from, (8 * room.len()).min(end - from));
-            let (hits, ones) = valid_hits(validity, window, rule, room);
+            let (hits, ones) = valid_hits(validity, &window, rule, room);
             if ones != 0 {
                 visit(Piece::Mixed(window, hits, ones))?;
             }

@@ -110,7 +110,7 @@ impl<'a> ValidView<'a> {
         let bits = |mut part: Part<'_, '_>, out: &mut [u8], mut offset: usize| {
             if part.is_dense() {
                 // Before the first hit no bit is 1, whatever is null.
-                let clean = next_hit(part, condition.rule).map_or(part.len, |hit| hit - hit % 64);
+                let clean = next_hit(&part, condition.rule).map_or(part.len, |hit| hit - hit % 64);
                 let never = Condition::of(self.view.format, Predicate::Never);
                 part.piece(part.first, clean).bits(never, out, offset);
                 part = part.piece(part.first + clean, part.len - clean);
@@ -205,17 +205,17 @@ impl<'a> ValidView<'a> {
         let (mut from, end) = (part.first, part.first + part.len);
         // One of the first hits is often valid.
         for _ in 0..LOOKED_UP {
-            let hit = from + next_hit(part.piece(from, end - from), rule)?;
+            let hit = from + next_hit(&part.piece(from, end - from), rule)?;
             if self.validity.is_valid(hit) {
                 return Some(hit - part.first);
             }
             from = hit + 1;
         }
         let mut first = None;
-        let _ = pieces(&self.validity, part.piece(from, end - from), rule, &mut |piece| {
+        let _ = pieces(&self.validity, &part.piece(from, end - from), rule, &mut |piece| {
             first = match piece {
                 Piece::Hit(i) => Some(i),
-                Piece::Valid(run) => next_hit(run, rule).map(|i| run.first + i),
+                Piece::Valid(run) => next_hit(&run, rule).map(|i| run.first + i),
                 Piece::Mixed(window, hits, _) => first_one(hits).map(|i| window.first + i),
             };
             if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -229,7 +229,7 @@ impl<'a> ValidView<'a> {
         let mut found = None;
         let _ = self.boxes_with_hits(part, rule, &mut |boxed| {
             let (first, index) = match boxed {
-                Boxed::Valid(run) => (run.first, next_hit(run, rule)),
+                Boxed::Valid(run) => (run.first, next_hit(&run, rule)),
                 Boxed::Copied(view, first) => {
                     (first, self.of_copy(view, first).position_in(Part::whole(&view), rule))
                 }
@@ -246,7 +246,7 @@ impl<'a> ValidView<'a> {
         if !part.is_dense() {
             let _ = self.boxes_with_hits(part, rule, &mut |boxed| {
                 count += match boxed {
-                    Boxed::Valid(run) => count_of_run(run, rule),
+                    Boxed::Valid(run) => count_of_run(&run, rule),
                     Boxed::Copied(view, first) => {
                         self.of_copy(view, first).count_in(Part::whole(&view), rule)
                     }
@@ -255,10 +255,10 @@ impl<'a> ValidView<'a> {
             });
             return count;
         }
-        let _ = pieces(&self.validity, part, rule, &mut |piece| {
+        let _ = pieces(&self.validity, &part, rule, &mut |piece| {
             count += match piece {
                 Piece::Hit(_) => 1,
-                Piece::Valid(run) => count_of_run(run, rule),
+                Piece::Valid(run) => count_of_run(&run, rule),
                 Piece::Mixed(.., ones) => ones,
             };
             ControlFlow::Continue(())
@@ -293,7 +293,7 @@ impl<'a> ValidView<'a> {
 
 /// The count of a run without nulls.
 #[inline(never)]
-fn count_of_run(run: Part<'_, '_>, rule: &Rule) -> usize {
+fn count_of_run(run: &Part<'_, '_>, rule: &Rule) -> usize {
     run.count(Condition::new(rule))
 }
 

@@ -39,7 +39,7 @@ impl<'a> ValidView<'a> {
         if !part.is_dense() {
             let _ = self.boxes_with_hits(part, special, &mut |boxed| {
                 census = census.join(match boxed {
-                    Boxed::Valid(run) => census_of_run(run),
+                    Boxed::Valid(run) => census_of_run(&run),
                     Boxed::Copied(view, first) => {
                         self.of_copy(view, first).census_in(Part::whole(&view)).behind(first)
                     }
@@ -48,12 +48,12 @@ impl<'a> ValidView<'a> {
             });
             return census;
         }
-        let _ = pieces(&self.validity, part, special, &mut |piece| {
+        let _ = pieces(&self.validity, &part, special, &mut |piece| {
             census = census.join(match piece {
-                Piece::Hit(i) => census_of_run(part.piece(i, 1)),
-                Piece::Valid(run) => census_of_run(run),
+                Piece::Hit(i) => census_of_run(&part.piece(i, 1)),
+                Piece::Valid(run) => census_of_run(&run),
                 Piece::Mixed(window, hits, ones) => {
-                    census_of_hits(window, hits, ones).behind(window.first)
+                    census_of_hits(&window, hits, ones).behind(window.first)
                 }
             });
             ControlFlow::Continue(())
@@ -64,14 +64,14 @@ impl<'a> ValidView<'a> {
 
 /// The census of a run without nulls. Indices count from the start of the view.
 #[inline(never)]
-fn census_of_run(run: Part<'_, '_>) -> Census {
+fn census_of_run(run: &Part<'_, '_>) -> Census {
     run.census().behind(run.first)
 }
 
 /// The census of the valid NaN and infinities of a part: the elements whose bit is 1 in `hits`.
 /// `ones` is their number.
 #[inline(never)]
-fn census_of_hits(part: Part<'_, '_>, hits: &mut [u8], ones: usize) -> Census {
+fn census_of_hits(part: &Part<'_, '_>, hits: &mut [u8], ones: usize) -> Census {
     if ones <= part.dense().len() / SPARSE {
         return census_of_sparse(part, hits);
     }
@@ -85,7 +85,7 @@ fn census_of_hits(part: Part<'_, '_>, hits: &mut [u8], ones: usize) -> Census {
 
 /// [`census_of_hits`] of a part with many hits. There is room for their packed bits.
 #[inline(never)]
-fn census_of_dense(part: Part<'_, '_>, hits: &mut [u8], ones: usize, room: &mut [u8]) -> Census {
+fn census_of_dense(part: &Part<'_, '_>, hits: &mut [u8], ones: usize, room: &mut [u8]) -> Census {
     let [nan, pos_inf, _] = CLASSES.map(|class| part.view.format.rule(class));
     let mut census = Census::default();
     census.nan = take(part, nan, hits, room);
@@ -101,7 +101,7 @@ fn census_of_dense(part: Part<'_, '_>, hits: &mut [u8], ones: usize, room: &mut 
 /// [`census_of_hits`] of a part with few hits. Copied one behind the other, they are counted at
 /// once.
 #[inline(never)]
-fn census_of_sparse(part: Part<'_, '_>, hits: &[u8]) -> Census {
+fn census_of_sparse(part: &Part<'_, '_>, hits: &[u8]) -> Census {
     let (size, x) = (part.view.format.size_in_bytes(), part.dense());
     let (mut copies, mut indices) = ([0; 8 * COPIED], [0; COPIED]);
     let (mut census, mut few) = (Census::default(), 0);
@@ -126,7 +126,7 @@ fn census_of_sparse(part: Part<'_, '_>, hits: &[u8]) -> Census {
 
 /// The census of elements of the part that have these indices.
 #[inline(never)]
-fn census_of_copies(part: Part<'_, '_>, copies: &[u8], indices: &[usize]) -> Census {
+fn census_of_copies(part: &Part<'_, '_>, copies: &[u8], indices: &[usize]) -> Census {
     let (size, nan) = (part.view.format.size_in_bytes(), part.view.format.rule(Predicate::Nan));
     let mut census = kernels::census(part.view.backend, &copies[..indices.len() * size], nan);
     for class in [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf] {
@@ -137,7 +137,7 @@ fn census_of_copies(part: Part<'_, '_>, copies: &[u8], indices: &[usize]) -> Cen
 
 /// Takes those elements out of `hits`, a bit for each element of the part, that the rule holds for.
 #[inline(never)]
-fn take(part: Part<'_, '_>, rule: &Rule, hits: &mut [u8], room: &mut [u8]) -> Occurrences {
+fn take(part: &Part<'_, '_>, rule: &Rule, hits: &mut [u8], room: &mut [u8]) -> Occurrences {
     let bits = packed(part, rule, room);
     let ones = clear_nulls(part.view.backend, bits, part.len, hits, 0);
     for (bits, hits) in bits.iter().zip(hits) {
