@@ -141,8 +141,8 @@ fn count<I: Simd>(
     }
 }
 
-/// Whether more than one element in 128 bytes is a hit, so that the next 128 bytes are likely to have
-/// one, too: a screen would fail there.
+/// Whether more than one element in 128 bytes is a hit. Then the next 128 bytes are likely to have
+/// one, and a screen would end there.
 #[inline(always)]
 pub(super) fn dense(hits: usize, bytes: usize) -> bool {
     hits * 128 > bytes
