@@ -48,7 +48,7 @@ impl<'b> Bitmap<'b> {
     /// caller masks the bits of other elements.
     pub(crate) fn word(self, first: usize) -> u64 {
         let Self { bytes, shift } = self.from(first);
-        // No copy of a variable length: that would be a call.
+        // A copy of variable length would be a call of memcpy.
         match bytes.split_first_chunk() {
             Some((low, rest)) => {
                 let high = u64::from(rest.first().copied().unwrap_or(0));

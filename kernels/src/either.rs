@@ -19,7 +19,7 @@ const NEAR: usize = 64;
 /// [`crate::lane::Loops::mask`] of one width, and nothing else: unsafe code relies on it to write
 /// all results.
 pub(crate) type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
-/// [`crate::lane::Loops::bits`] of one width.
+/// [`crate::lane::Loops::bits`] of one width. Bits behind the last element have any value.
 pub(crate) type Bits = fn(Option<Backend>, &[u8], &Comparison, &mut [[u8; 8]]) -> u64;
 /// [`crate::lane::Loops::position`] of one width.
 pub(crate) type Position = fn(Option<Backend>, &[u8], &Comparison) -> Option<usize>;
@@ -41,7 +41,8 @@ pub(crate) fn mask(
     nan: &Comparison,
     out: &mut [MaybeUninit<bool>],
 ) {
-    // If both are negated, they must both hold.
+    // If both are negated, both must hold: a & b is !(!a | !b). Without a branch, of which the
+    // compiler would make two loops.
     let negate = nan.negate();
     let [nan, inf] = both(nan);
     let mut others = [MaybeUninit::uninit(); PIECE];
@@ -68,8 +69,8 @@ pub(crate) fn bits(
     out: &mut [[u8; 8]],
 ) -> u64 {
     let [nan, inf] = both(nan);
-    let negate = nan.usual_bits();
-    let join = |a: u64, b: u64| (a ^ negate | b ^ negate) ^ negate;
+    let flip = nan.usual_bits();
+    let join = |a: u64, b: u64| (a ^ flip | b ^ flip) ^ flip;
     let (words, last) = x.split_at(out.len() * 64 * nan.size());
     let mut others = [[0; 8]; PIECE / 64];
     for (x, out) in words.chunks(PIECE * nan.size()).zip(out.chunks_mut(PIECE / 64)) {

@@ -84,16 +84,13 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
     /// The CPU must have the instructions that a token of this type proves.
     unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output;
 
-    /// [`Simd::vectorize`], called from a function with the target features. In rustc 1.95
-    /// `inline(never)` of a function with target features has no effect on other calls.
+    /// [`Simd::vectorize`]. rustc (1.95) obeys `inline(never)` of a function with target features
+    /// only where the caller has these features too. So the call stands in such a function, and not
+    /// in [`Simd::run`].
     ///
     /// # Safety
     /// As [`Simd::vectorize`].
-    #[inline(always)]
-    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
-        // SAFETY: the caller guarantees it.
-        unsafe { Self::vectorize::<L>(x, comparison, out) }
-    }
+    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output;
 
     /// Calls a loop from another one, without inlining it.
     #[inline(always)]
@@ -108,8 +105,8 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
     /// Call once, outside of a loop.
     fn with<const W: usize>(self, comparison: &Comparison) -> Self::With;
 
-    /// From this length on, in bytes, a screen pays for masks: where comparing is slower than
-    /// screening, it pays earlier.
+    /// Shorter inputs of masks, in bytes, are compared without a screen. The faster a backend
+    /// compares, the later a screen pays.
     const MASK_SCREEN_FROM: usize = 2048;
 
     /// The mask of a block: a byte of 0 or 1 for each element, negated if the comparison is.

@@ -13,7 +13,8 @@
 //!
 //! The validity of a lone hit is looked up. If the next hit is near, the hits of a window of
 //! elements become packed bits, and the bits of nulls are cleared. As long as a window has many
-//! valid hits, the next window follows without a search.
+//! valid hits, the next window follows without a search. A short part has one window, which begins
+//! at its first hit.
 //!
 //! So clean elements cost the same as without a bitmap. The kernels find the end of a run: they
 //! search the bitmap for a byte that is not 0xFF, or not 0.
@@ -25,10 +26,10 @@ use nonfinite_kernels::Rule;
 use super::part::{Condition, Part};
 use super::validity::Validity;
 
-/// Elements of a window...
+/// Elements of a window.
 pub(super) const WINDOW: usize = 16384;
 
-/// ... and of the only window of a part that is not longer.
+/// A part of at most so many elements is one window from the block of its first hit on.
 pub(super) const SHORT: usize = 2048;
 
 /// Elements of which the packed bits are a word.
@@ -89,24 +90,19 @@ pub(super) fn pieces<'v, 'a>(
     visit: &mut dyn FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Some(hit) = next_hit(part, rule) else { return ControlFlow::Continue(()) };
-    // The zeros in a room take as long as a search of 2 KiB.
     if part.len > SHORT {
-        return from_hit(validity, part, rule, hit, &mut [0; WINDOW / 8], visit);
+        return from_hit(validity, part, rule, hit, visit);
     }
-    let mut room = [0; SHORT / 8];
-    if part.len * part.view.format.size_in_bytes() > NEAR {
-        return from_hit(validity, part, rule, hit, &mut room, visit);
-    }
-    // All that follows is near, so it is a window.
     let clean = hit - hit % BLOCK;
     let window = part.piece(part.first + clean, part.len - clean);
-    match valid_hits(validity, &window, rule, &mut room) {
+    match valid_hits(validity, &window, rule, &mut [0; SHORT / 8]) {
         (_, 0) => ControlFlow::Continue(()),
         (hits, ones) => visit(Piece::Mixed(window, hits, ones)),
     }
 }
 
-/// The packed bits of the valid hits of a window for which there is room, and how many they are.
+/// Packed bits of a window, 1 for each valid hit, and the number of ones. `room` has a bit for each
+/// element.
 fn valid_hits<'o>(
     validity: &Validity<'_>,
     window: &Part<'_, '_>,
@@ -118,19 +114,18 @@ fn valid_hits<'o>(
     (hits, ones)
 }
 
-/// [`pieces`] of a part whose first hit has this index within the part. There is room for the
-/// packed bits of a window.
+/// [`pieces`] of a long part, whose first hit has this index within the part.
 #[inline(never)]
 fn from_hit<'v, 'a>(
     validity: &Validity<'_>,
     part: &Part<'v, 'a>,
     rule: &Rule,
     hit: usize,
-    room: &mut [u8],
     visit: &mut dyn FnMut(Piece<'_, 'v, 'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let (mut at, end, backend) = (part.first, part.first + part.len, part.view.backend);
     let near = NEAR / part.view.format.size_in_bytes();
+    let mut room = [0; WINDOW / 8];
     // The first hit, and whether a window comes next.
     let (mut found, mut crowded) = (Some(at + hit), false);
     while at < end {
@@ -157,8 +152,8 @@ fn from_hit<'v, 'a>(
         let ahead = near.min(end - at - 1);
         crowded = crowded || next_hit(&part.piece(at + 1, ahead), rule).is_some();
         if crowded {
-            let window = part.piece(from, (8 * room.len()).min(end - from));
-            let (hits, ones) = valid_hits(validity, &window, rule, room);
+            let window = part.piece(from, WINDOW.min(end - from));
+            let (hits, ones) = valid_hits(validity, &window, rule, &mut room);
             if ones != 0 {
                 visit(Piece::Mixed(window, hits, ones))?;
             }

@@ -75,7 +75,7 @@ fn census_of_hits(part: &Part<'_, '_>, hits: &mut [u8], ones: usize) -> Census {
     if ones <= part.dense().len() / SPARSE {
         return census_of_sparse(part, hits);
     }
-    // A large room takes as long to clear as 2 KiB to search.
+    // Clearing the large room takes as long as searching 2 KiB.
     if part.len <= SHORT {
         census_of_dense(part, hits, ones, &mut [0; SHORT / 8])
     } else {

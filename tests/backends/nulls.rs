@@ -100,7 +100,8 @@ fn long_inputs() {
 }
 
 fn long(visit: Visit<'_>) {
-    let lengths: &[usize] = if reduced() { &[4097] } else { &[2049, 4096, 4097, 33_001] };
+    let lengths: &[usize] =
+        if reduced() { &[2048, 4097] } else { &[1025, 2048, 2049, 4096, 4097, 33_001] };
     for &format in if reduced() { &[Format::F32][..] } else { Format::ALL } {
         // The longest for each width.
         let widths = [Format::F32, Format::F64, Format::Bf16, Format::F8E4M3Fn];

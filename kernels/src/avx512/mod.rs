@@ -45,8 +45,9 @@ pub(crate) struct With {
     bound: V,
     /// [`Registers::top`]
     top: V,
-    /// The mask byte for an element that is not a hit, and the byte for a hit, in every byte.
+    /// The answer for an element that is not a hit, in every byte.
     usual: V,
+    /// The answer for a hit, in every byte.
     other: V,
     /// 1 in every byte.
     ones: V,

@@ -11,15 +11,15 @@ use crate::registers::Registers;
 #[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
 use crate::registers::Write;
 
-/// Adds in the lanes of a mask. In assembly, because the compiler regroups sums of the intrinsics
-/// and then needs two instructions for every second addition.
+/// Adds in the lanes of a mask. The compiler reorders additions that are made with the intrinsic,
+/// and every second one then takes two instructions. It leaves assembly as it is.
 macro_rules! masked_add {
     ($($name:ident $mnemonic:literal $mask:ty;)*) => { $(
         #[inline]
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2")]
+        #[target_feature(enable = "avx512f,avx512bw")]
         fn $name(mut counts: V, hits: $mask, one: V) -> V {
             // SAFETY: the instruction needs AVX-512 F and BW, which this function has. It reads and
-            // writes registers only.
+            // writes registers only. The class `kreg` has no k0, which would mean "no mask".
             unsafe {
                 asm!(
                     concat!($mnemonic, " {counts}{{{hits}}}, {counts}, {one}"),

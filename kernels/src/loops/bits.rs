@@ -29,7 +29,7 @@ pub(crate) struct Bits<const W: usize>;
 impl<const W: usize> Loop for Bits<W> {
     /// One word for each 64 elements.
     type Out<'o> = &'o mut [[u8; 8]];
-    /// The bits of the elements behind the last whole word.
+    /// The bits of the elements behind the last whole word. The other bits have any value.
     type Output = u64;
 
     #[inline(always)]
@@ -104,7 +104,7 @@ impl<const W: usize> Loop for Few<W> {
     }
 }
 
-/// The loops of packed bits that skip groups without a hit.
+/// The loops that [`screened`] calls.
 struct Steps<I> {
     skip: Call<I, Skip<1>>,
     bits: Call<I, Bits<1>>,
@@ -126,7 +126,7 @@ fn screened<I: Simd>(
         let clean = steps.skip.run(isa, x, comparison, Look::Hits);
         let words = clean >> shift;
         let (skipped, rest) = out.split_at_mut(words);
-        // All ones or all zeros.
+        // All bytes of `usual` are equal.
         skipped.as_flattened_mut().fill(usual as u8);
         if clean == x.len() {
             return usual;

@@ -5,7 +5,7 @@
 //!     if there are fewer than 64 elements and all are finite: return zeros
 //!     run = 1 KiB
 //!     until x is at its end:
-//!         if the last run was not dense:         as in count.rs
+//!         unless the last run was dense:         as in count.rs
 //!             if skip(x) skips anything: run = 1 KiB   by the screen for NaN and infinities
 //!         three = classify(the next run bytes)   up to a cache line
 //!         for each class with its first hits here:
@@ -46,23 +46,23 @@ impl<const W: usize> Loop for Classify<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> Three {
         let pairs = lines(x).0.as_chunks::<2>().0;
-        let mut dense = pairs;
+        let mut left = pairs;
         if x.len() <= GROUP {
             // One call for all that is left: adding up the counters costs as much as ten lines.
             let screen = isa.screen::<W>(special(nan));
-            while let Some((four, rest)) = dense.split_first_chunk::<2>()
+            while let Some((four, rest)) = left.split_first_chunk::<2>()
                 && !may_hit::<I, W, false>(isa, four.as_flattened(), screen)
             {
-                dense = rest;
+                left = rest;
             }
-            while let Some((rest, four)) = dense.split_last_chunk::<2>()
+            while let Some((rest, four)) = left.split_last_chunk::<2>()
                 && !may_hit::<I, W, false>(isa, four.as_flattened(), screen)
             {
-                dense = rest;
+                left = rest;
             }
         }
         let mut three = [0; 3];
-        for part in dense.chunks(COUNTED / 128) {
+        for part in left.chunks(COUNTED / 128) {
             add(&mut three, isa.classify::<W>(part, nan));
         }
         for few in x[pairs.len() * 128..].chunks(63 * W) {
@@ -149,9 +149,10 @@ fn census<I: Simd>(
             return taken;
         }
         let hits = three.into_iter().sum();
-        let clean = match dense(hits, end - done) {
-            true => 0,
-            false => steps.skip.run(isa, &x[end..], nan, Look::Special),
+        let clean = if dense(hits, end - done) {
+            0
+        } else {
+            steps.skip.run(isa, &x[end..], nan, Look::Special)
         };
         run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
         done = end + clean;

@@ -6,7 +6,7 @@
 //!         return the ones in their packed bits
 //!     run = 1 KiB
 //!     until x is at its end:
-//!         if the last run had at most one hit in 128 bytes:
+//!         unless the last run was dense, with more than one hit in 128 bytes:
 //!             if skip(x) skips anything: run = 1 KiB     skip.rs
 //!         hits = exact(the next run bytes)       up to a cache line
 //!         total += hits
@@ -129,9 +129,10 @@ fn count<I: Simd>(
         if end == x.len() {
             return counted;
         }
-        let clean = match dense(hits, end - done) {
-            true => 0,
-            false => steps.skip.run(isa, &x[end..], comparison, Look::Hits),
+        let clean = if dense(hits, end - done) {
+            0
+        } else {
+            steps.skip.run(isa, &x[end..], comparison, Look::Hits)
         };
         run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
         done = end + clean;

@@ -53,7 +53,8 @@
 //! position        512 bytes               1 KiB       the group is compared; the hit ends the
 //!                                                     search
 //! count, census   256 bytes, 64 elements  1 KiB       1 KiB without a screen; up to 16 KiB while
-//!                                                     more than one element a KiB is a hit
+//!                                                     more than one element a KiB is a hit; no
+//!                                                     screen while more than one in 128 bytes is
 //! replace         256 bytes               1 KiB       the group is compared and written
 //! ```
 
@@ -78,8 +79,8 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.any_hit::<W>(seen, screen)
 }
 
-/// For masks: the number of bytes before the first cache line. `None` if there are such
-/// bytes and the first 128 bytes may hold a hit, or if there are fewer than 128 bytes in all.
+/// For masks: the number of bytes before the first cache line. `None` if there are such bytes and
+/// the first 128 bytes may hold a hit, or if there are fewer than 128 bytes in all.
 #[inline(always)]
 pub(super) fn clean_head<I: Simd, const W: usize>(
     isa: I,

@@ -95,6 +95,7 @@ fn clear_last(bitmap: Bitmap<'_>, bits: &mut [u8], done: usize, elements: usize)
         let few = (elements - first).min(64);
         let here = u64::MAX >> (64 - few);
         let word = Bitmap { bytes: bits, shift: 0 }.word(first) & (bitmap.word(first) | !here);
+        // A whole word where there is one: bits of other elements keep their values.
         let out = bits.get_mut(first / 8..).unwrap_or_default();
         match out.first_chunk_mut() {
             Some(out) => *out = word.to_le_bytes(),

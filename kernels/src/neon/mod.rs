@@ -230,6 +230,13 @@ impl Simd for Neon {
         L::vector(Self(()), x, comparison, out)
     }
 
+    #[target_feature(enable = "neon")]
+    #[inline]
+    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        // SAFETY: the caller guarantees it.
+        unsafe { Self::vectorize::<L>(x, comparison, out) }
+    }
+
     type With = With;
 
     #[inline(always)]

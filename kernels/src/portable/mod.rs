@@ -127,6 +127,12 @@ impl Simd for Portable {
         L::vector(Self(()), x, comparison, out)
     }
 
+    #[inline(always)]
+    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        // SAFETY: the caller guarantees it.
+        unsafe { Self::vectorize::<L>(x, comparison, out) }
+    }
+
     type With = With;
 
     #[inline(always)]
