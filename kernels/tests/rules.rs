@@ -6,8 +6,11 @@ use nonfinite_kernels::{
 };
 use quickcheck::{TestResult, quickcheck};
 
+/// Mask, packed bits from bit 5 on; position, count, occurrences and census.
+type Answers = (Vec<u8>, Vec<u8>, (Option<usize>, usize, Occurrences, Census));
+
 /// All sinks on one backend.
-fn answers(backend: Backend, x: &[u8], rule: &Rule) -> impl PartialEq + std::fmt::Debug {
+fn answers(backend: Backend, x: &[u8], rule: &Rule) -> Answers {
     let backend = Some(backend);
     let mut bytes = vec![7u8; x.len() / rule.size()];
     mask(backend, x, rule, MaskOut::from(&mut bytes[..]));
@@ -272,6 +275,31 @@ fn wide_rules() {
                 }
                 assert_eq!(occurrences(backend, &x, &rule), want.nan, "{at}");
                 assert_eq!(census(backend, &x, &rule), want, "{at}");
+            }
+        }
+    }
+}
+
+/// NaN or +Inf, and neither of both: every question, in more than one piece.
+#[test]
+fn two_comparisons() {
+    for (size, inf) in [(1, 0x7C), (2, 0x7C00), (4, 0x7F80_0000), (8, 0x7FF0 << 48)] {
+        let sign = 1u64 << (8 * size - 1);
+        let codes = [0, inf, sign | inf, inf + 1, sign | (inf + 1), inf - 1, sign];
+        let x: Vec<u8> =
+            (0..2500).flat_map(|i| element(codes[(i + i / 64) % codes.len()], size)).collect();
+        let holds = |code: u64| code == inf || code & (sign - 1) > inf;
+        let either = Rule::nan_or_pos_inf(size, inf);
+        for (rule, want) in [(either, true), (either.not(), false)] {
+            let want: Vec<bool> = x.chunks_exact(size).map(|x| holds(code(x)) == want).collect();
+            for backend in Backend::all().filter_map(|(_, backend)| backend) {
+                let at = format!("{} {rule:?}", backend.name());
+                let (bytes, packed, (first, hits, ..)) = answers(backend, &x, &rule);
+                let packed = (5..5 + want.len()).map(|bit| packed[bit / 8] >> (bit % 8) & 1);
+                assert!(bytes.iter().zip(&want).all(|(hit, want)| (*hit != 0) == *want), "{at}");
+                assert!(packed.zip(&want).all(|(hit, want)| (hit != 0) == *want), "{at}");
+                assert_eq!(first, want.iter().position(|want| *want), "{at}");
+                assert_eq!(hits, want.iter().filter(|want| **want).count(), "{at}");
             }
         }
     }
