@@ -40,7 +40,7 @@ impl<'b> Bitmap<'b> {
     pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u64> {
         let (words, shift) = (self.bytes.as_chunks().0, self.shift);
         words.iter().zip(words.get(1..).unwrap_or_default()).map(move |(low, high)| {
-            u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << 1 << (63 - shift)
+            joined(u64::from_le_bytes(*low), u64::from_le_bytes(*high), shift)
         })
     }
 
@@ -52,9 +52,15 @@ impl<'b> Bitmap<'b> {
         match bytes.split_first_chunk() {
             Some((low, rest)) => {
                 let high = u64::from(rest.first().copied().unwrap_or(0));
-                u64::from_le_bytes(*low) >> shift | high << 1 << (63 - shift)
+                joined(u64::from_le_bytes(*low), high, shift)
             }
             None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)) >> shift,
         }
     }
+}
+
+/// 64 bits from bit `shift` of `low` on, below 64. `high` has the bits behind those of `low`.
+#[inline(always)]
+pub(crate) fn joined(low: u64, high: u64, shift: usize) -> u64 {
+    low >> shift | high << 1 << (63 - shift)
 }

@@ -17,13 +17,15 @@ use crate::rule::{Comparison, Screen};
 use crate::scan::{Found, Given, Groups};
 
 /// The operation of a loop: [`crate::rule::Operation`] as a constant, so that each loop is compiled
-/// for one operation. `ONES_NOT` is the negation of `ONES`. All other negations happen after the
-/// comparison.
+/// for one operation. `ONES_NOT` and `EQUAL_NOT` are the negations of `ONES` and `EQUAL`. All other
+/// negations happen after the comparison.
 pub(crate) mod op {
     pub(crate) const ONES: u8 = 0;
     pub(crate) const ONES_NOT: u8 = 1;
     pub(crate) const EQUAL: u8 = 2;
     pub(crate) const GREATER: u8 = 3;
+    /// The negation of `EQUAL`: for byte masks, if [`super::Simd::store`] does not negate.
+    pub(crate) const EQUAL_NOT: u8 = 4;
 }
 
 /// A loop that is compiled for each instruction set, as a separate function. Its arguments fit into
@@ -105,11 +107,15 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
     /// Call once, outside of a loop.
     fn with<const W: usize>(self, comparison: &Comparison) -> Self::With;
 
+    /// Whether [`Simd::store`] negates `EQUAL` and `GREATER` if the comparison is negated. If not,
+    /// the caller has to.
+    const STORES_NEGATED: bool;
+
     /// Shorter inputs of masks, in bytes, are compared without a screen. The faster a backend
     /// compares, the later a screen pays.
     const MASK_SCREEN_FROM: usize = 2048;
 
-    /// The mask of a block: a byte of 0 or 1 for each element, negated if the comparison is.
+    /// The mask of a block: a byte of 0 or 1 for each element.
     fn store<const W: usize, const OP: u8>(
         self,
         block: &Block<W>,

@@ -52,10 +52,6 @@ pub(crate) struct With {
     greater: V,
     /// 1 in every byte.
     ones: V,
-    /// The answer for an element that is not a hit, in every byte.
-    usual: V,
-    /// The answer for a hit, in every byte.
-    other: V,
 }
 
 // SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
@@ -238,7 +234,6 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn with<const W: usize>(self, comparison: &Comparison) -> With {
-        let [usual, other] = comparison.answers();
         With {
             mask: self.splat::<W>(comparison.mask()),
             bound: self.splat::<W>(comparison.bound()),
@@ -249,10 +244,10 @@ impl Simd for Avx2 {
                 0
             }),
             ones: self.splat::<4>(ones(comparison)),
-            usual: self.splat::<4>(usual),
-            other: self.splat::<4>(other),
         }
     }
+
+    const STORES_NEGATED: bool = false;
 
     #[inline(always)]
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
@@ -266,7 +261,9 @@ impl Simd for Avx2 {
                     // Saturates: 1 - 0 is 1, 1 - anything else is 0.
                     op::ONES => _mm256_subs_epu8(with.ones, packed),
                     op::ONES_NOT => _mm256_min_epu8(packed, with.ones),
-                    _ => _mm256_blendv_epi8(with.usual, with.other, packed),
+                    // -1 + 1 is 0, 0 + 1 is 1.
+                    op::EQUAL_NOT => _mm256_add_epi8(packed, with.ones),
+                    _ => self.and(packed, with.ones),
                 };
                 _mm256_storeu_si256(to.as_mut_ptr().cast(), answers);
             }

@@ -249,6 +249,8 @@ impl Simd for Avx512 {
         }
     }
 
+    const STORES_NEGATED: bool = true;
+
     const MASK_SCREEN_FROM: usize = 8192;
 
     #[inline(always)]

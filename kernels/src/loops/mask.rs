@@ -75,13 +75,21 @@ impl<const W: usize> Loop for Mask<W> {
             }
             return;
         }
+        let negate = comparison.negate();
         match comparison.operation() {
-            Operation::Ones if comparison.negate() => {
-                plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, out)
+            Operation::Ones if negate => {
+                return plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, out);
             }
-            Operation::Ones => plain::<I, W, { op::ONES }>(isa, x, comparison, out),
+            Operation::Ones => return plain::<I, W, { op::ONES }>(isa, x, comparison, out),
+            // Some formats of one byte have such a rule.
+            Operation::Equal if W == 1 && negate && !I::STORES_NEGATED => {
+                return plain::<I, W, { op::EQUAL_NOT }>(isa, x, comparison, out);
+            }
             Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, comparison, out),
             Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, comparison, out),
+        }
+        if negate && !I::STORES_NEGATED {
+            invert(out);
         }
     }
 }
@@ -144,6 +152,18 @@ fn spread_eight(bits: u64, out: &mut [MaybeUninit<bool>; 8]) {
     let bytes = (kept + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & 0x0101_0101_0101_0101;
     // SAFETY: both arrays have 8 bytes, of any alignment, and each byte is 0 or 1: a `bool`.
     unsafe { *core::ptr::from_mut(out).cast::<[u8; 8]>() = bytes.to_le_bytes() }
+}
+
+/// Inverts every answer, for rules that no format has.
+#[cold]
+#[inline(never)]
+#[expect(unsafe_code, reason = "all results are written")]
+fn invert(out: &mut [MaybeUninit<bool>]) {
+    for slot in out {
+        // SAFETY: `Mask`, the only caller, has written all of `out`.
+        let answer = unsafe { slot.assume_init() };
+        slot.write(!answer);
+    }
 }
 
 /// Skips groups without a hit. Separate from [`Mask`]: short inputs would have to wait while this

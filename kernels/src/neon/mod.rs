@@ -249,6 +249,8 @@ impl Simd for Neon {
         }
     }
 
+    const STORES_NEGATED: bool = true;
+
     #[inline(always)]
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
         let bytes = block.as_flattened();

@@ -140,6 +140,8 @@ impl Simd for Portable {
         With { mask: comparison.mask(), bound: comparison.bound(), negate: comparison.negate() }
     }
 
+    const STORES_NEGATED: bool = true;
+
     #[inline(always)]
     fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
         // `ONES_NOT` negates by itself.

@@ -2,6 +2,8 @@
 
 use core::mem::MaybeUninit;
 
+use crate::bitmap::joined;
+
 use super::copy;
 use super::dims::{Dim, TILE_DIMS, Tile, sort};
 
@@ -52,9 +54,7 @@ impl<const BYTES: usize> Room<BYTES> {
 pub(super) fn word(bits: &[u8], at: usize) -> u64 {
     let bytes = bits.get(at / 8..).and_then(|bytes| bytes.first_chunk::<9>());
     let shift = at % 8;
-    bytes.map_or(0, |&[low @ .., high]| {
-        u64::from_le_bytes(low) >> shift | (u64::from(high) << 1) << (63 - shift)
-    })
+    bytes.map_or(0, |&[low @ .., high]| joined(u64::from_le_bytes(low), u64::from(high), shift))
 }
 
 /// The size of the buffer for gathered elements, in bytes.
