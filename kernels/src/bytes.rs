@@ -28,14 +28,16 @@ pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
 /// # Panics
 /// As [`mask`].
 #[track_caller]
+#[expect(unsafe_code, reason = "all results are written")]
 pub fn mask_uninit<'o>(
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    let (ask, size) = of_width(rule.size(), [u8::mask, u16::mask, u32::mask, u64::mask]);
-    entry::mask_uninit_by(ask, size, backend, x, rule, out)
+    mask(backend, x, rule, MaskOut::from(&mut *out));
+    // SAFETY: `mask` has written every result, or has panicked.
+    unsafe { entry::initialised(out) }
 }
 
 /// [`crate::typed::bits`].
@@ -45,7 +47,7 @@ pub fn mask_uninit<'o>(
 #[track_caller]
 pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
     let (ask, size) = of_width(rule.size(), [u8::bits, u16::bits, u32::bits, u64::bits]);
-    entry::bits_by(ask, size, backend, x, rule, (out, offset));
+    entry::bits_by(ask, size, backend, x, rule, out, offset);
 }
 
 /// [`crate::typed::position`].

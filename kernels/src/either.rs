@@ -105,10 +105,13 @@ pub(crate) fn position(
             }
             // If NaN and +Inf alternate, two searches for each pair cost more than a loop over
             // single elements. For each width, eight bytes are read from the start of each element.
-            let mut near = x[second * size..].windows(8).step_by(size).take(NEAR);
-            done = second + near.len();
-            if let Some(index) = near.position(|eight| neither(eight, &nan, &inf)) {
-                return Some(second + index);
+            done = second;
+            let near = (second * size..).step_by(size).take(NEAR);
+            for eight in near.map_while(|at| x.get(at..)?.first_chunk()) {
+                if neither(u64::from_ne_bytes(*eight), &nan, &inf) {
+                    return Some(done);
+                }
+                done += 1;
             }
         }
     }
@@ -122,8 +125,7 @@ pub(crate) fn position(
 }
 
 /// Whether both negated comparisons hold for the element at the beginning of these eight bytes.
-fn neither(eight: &[u8], nan: &Comparison, inf: &Comparison) -> bool {
-    let eight = eight.first_chunk().map_or(0, |eight| u64::from_ne_bytes(*eight));
+fn neither(eight: u64, nan: &Comparison, inf: &Comparison) -> bool {
     // Comparisons look at the low bytes only.
     let bits = if cfg!(target_endian = "little") { eight } else { eight >> (64 - 8 * nan.size()) };
     nan.holds(bits) & inf.holds(bits)

@@ -1,8 +1,10 @@
 //! The entry of each question: checks the arguments and answers constant rules.
 //!
 //! An entry is generic over the width of an element, so a caller that knows the width links only
-//! the loops of that width. Behind each entry stands a function whose name ends in `_by`. Its first
-//! arguments are the loops and the size of an element: [`crate::bytes`], for other callers, chooses
+//! the loops of that width. The entry calls the loop itself if the rule is one comparison. For
+//! other rules there is a function that is not inlined, whose name ends in
+//! `_by`: otherwise each call of a program would have a copy. Its first arguments are the loops
+//! and the size of an element. [`crate::bytes`], for callers that do not know the width, chooses
 //! them at run time.
 
 use core::mem::MaybeUninit;
@@ -15,13 +17,26 @@ use crate::lane::Lane;
 use crate::out::MaskOut;
 use crate::rule::{Comparison, Rule};
 
-/// The bytes of the whole elements.
+/// The bytes of the whole elements, and their number.
 #[inline(always)]
-#[track_caller]
-fn whole<'x>(size: usize, x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
-    assert!(rule.size() == size, "a rule for elements of another width");
+fn whole(size: usize, x: &[u8]) -> (&[u8], usize) {
     let elements = x.len() / size;
     (&x[..elements * size], elements)
+}
+
+/// The comparison of a rule that is one, for elements of `size` bytes.
+#[inline(always)]
+fn one_comparison(size: usize, rule: &Rule) -> Option<&Comparison> {
+    match rule {
+        Rule::Comparison(comparison) if comparison.size() == size => Some(comparison),
+        _ => None,
+    }
+}
+
+/// Panics if the rule is for elements of another width.
+#[inline(always)]
+fn check(size: usize, rule: &Rule) {
+    assert!(rule.size() == size, "a rule for elements of another width");
 }
 
 /// One byte per element of `x`: 1 where the rule holds, otherwise 0. `None` means the active
@@ -33,10 +48,26 @@ fn whole<'x>(size: usize, x: &'x [u8], rule: &Rule) -> (&'x [u8], usize) {
 #[inline]
 #[track_caller]
 pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    mask_by(L::mask, L::SIZE, backend, x, rule, out);
+    match one_comparison(L::SIZE, rule) {
+        Some(comparison) => {
+            L::mask(backend, whole_of(L::SIZE, x, &out), comparison, out.slots());
+        }
+        None => mask_by(L::mask, L::SIZE, backend, x, rule, out),
+    }
 }
 
+/// The bytes of the whole elements, of which there are as many as places in `out`.
 #[inline(always)]
+#[track_caller]
+fn whole_of<'x>(size: usize, x: &'x [u8], out: &MaskOut<'_>) -> &'x [u8] {
+    let (x, elements) = whole(size, x);
+    if elements != out.len() {
+        wrong_length(elements, out.len());
+    }
+    x
+}
+
+#[inline(never)]
 #[track_caller]
 pub(crate) fn mask_by(
     ask: either::Mask,
@@ -46,10 +77,8 @@ pub(crate) fn mask_by(
     rule: &Rule,
     out: MaskOut<'_>,
 ) {
-    let (x, elements) = whole(size, x, rule);
-    if elements != out.len() {
-        wrong_length(elements, out.len());
-    }
+    check(size, rule);
+    let x = whole_of(size, x, &out);
     match rule {
         Rule::Comparison(comparison) => ask(backend, x, comparison, out.slots()),
         Rule::Constant { answer, .. } => out.fill(*answer),
@@ -63,30 +92,24 @@ pub(crate) fn mask_by(
 /// As [`mask`].
 #[inline]
 #[track_caller]
+#[expect(unsafe_code, reason = "all results are written")]
 pub fn mask_uninit<'o, L: Lane>(
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    mask_uninit_by(L::mask, L::SIZE, backend, x, rule, out)
+    mask::<L>(backend, x, rule, MaskOut::from(&mut *out));
+    // SAFETY: same length, size and alignment. `mask` has written every result, or has panicked.
+    unsafe { initialised(out) }
 }
 
+/// # Safety
+/// All of `out` must be written.
 #[inline(always)]
-#[track_caller]
-#[expect(unsafe_code, reason = "all results are written")]
-pub(crate) fn mask_uninit_by<'o>(
-    ask: either::Mask,
-    size: usize,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-    out: &'o mut [MaybeUninit<bool>],
-) -> &'o mut [bool] {
-    mask_by(ask, size, backend, x, rule, MaskOut::from(&mut *out));
-    // SAFETY: same length, size and alignment. `mask_by` has checked that `out` is as long as `x`
-    // has elements. It writes every result by `ask`, which is `Loops::mask` of a lane, or fills
-    // `out`.
+#[expect(unsafe_code, reason = "the caller has written all of it")]
+pub(crate) unsafe fn initialised(out: &mut [MaybeUninit<bool>]) -> &mut [bool] {
+    // SAFETY: same length, size and alignment, and all written, as the caller promises.
     unsafe { &mut *(core::ptr::from_mut(out) as *mut [bool]) }
 }
 
@@ -105,7 +128,7 @@ pub fn bits<L: Lane>(
     out: &mut [u8],
     offset: usize,
 ) {
-    bits_by(L::bits, L::SIZE, backend, x, rule, (out, offset));
+    bits_by(L::bits, L::SIZE, backend, x, rule, out, offset);
 }
 
 #[inline(always)]
@@ -116,30 +139,54 @@ pub(crate) fn bits_by(
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
-    (out, offset): (&mut [u8], usize),
+    out: &mut [u8],
+    offset: usize,
 ) {
-    let (x, elements) = whole(size, x, rule);
+    let (x, elements) = whole(size, x);
     // In bytes, so that nothing overflows.
     let (first, shift) = (offset / 8, offset % 8);
     let end = first.saturating_add(elements / 8).saturating_add((elements % 8 + shift).div_ceil(8));
     let bytes = out.len();
     let Some(out) = out.get_mut(first..end) else { short_bitmap(elements, offset, bytes) };
+    match one_comparison(size, rule) {
+        Some(comparison) if shift == 0 => {
+            bytes_of_bits(elements, out, |words| ask(backend, x, comparison, words));
+        }
+        _ => other_bits(ask, size, backend, x, rule, (out, shift)),
+    }
+}
+
+/// Bits from the first one of `out` on. `ask` writes a word for each 64 elements, and returns the
+/// bits of the last elements.
+#[inline(always)]
+fn bytes_of_bits(elements: usize, out: &mut [u8], ask: impl FnOnce(&mut [[u8; 8]]) -> u64) {
+    let (words, last) = out.as_chunks_mut();
+    // The eighth byte comes from `rest` if the last elements reach into it, and otherwise from
+    // `last`.
+    let (words, rest) = words.split_at_mut(elements / 64);
+    let bits = ask(words);
+    if !elements.is_multiple_of(64) {
+        let out = if rest.is_empty() { last } else { rest.as_flattened_mut() };
+        merge(out, bits, 0, elements % 64);
+    }
+}
+
+/// Bits by another rule than one comparison, or from bit `shift` of the first byte on.
+#[inline(never)]
+fn other_bits(
+    ask: either::Bits,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+    (out, shift): (&mut [u8], usize),
+) {
+    check(size, rule);
+    let elements = x.len() / size;
     match rule {
         Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
         _ if shift == 0 => {
-            let (words, last) = out.as_chunks_mut();
-            // The eighth byte comes from `rest` if the last elements reach into it, and otherwise
-            // from `last`.
-            let (words, rest) = words.split_at_mut(elements / 64);
-            let bits = words_of_bits(ask, backend, x, rule, words);
-            if !elements.is_multiple_of(64) {
-                merge(
-                    if rest.is_empty() { last } else { rest.as_flattened_mut() },
-                    bits,
-                    0,
-                    elements % 64,
-                );
-            }
+            bytes_of_bits(elements, out, |words| words_of_bits(ask, backend, x, rule, words));
         }
         _ => shifted_bits(ask, size, backend, x, rule, (out, shift)),
     }
@@ -226,10 +273,13 @@ pub(crate) fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: us
 #[inline]
 #[must_use]
 pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
-    position_by(L::position, L::SIZE, backend, x, rule)
+    match one_comparison(L::SIZE, rule) {
+        Some(comparison) => L::position(backend, whole(L::SIZE, x).0, comparison),
+        None => position_by(L::position, L::SIZE, backend, x, rule),
+    }
 }
 
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn position_by(
     ask: either::Position,
     size: usize,
@@ -237,7 +287,8 @@ pub(crate) fn position_by(
     x: &[u8],
     rule: &Rule,
 ) -> Option<usize> {
-    let (x, elements) = whole(size, x, rule);
+    check(size, rule);
+    let (x, elements) = whole(size, x);
     match rule {
         Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
         Rule::Comparison(comparison) => ask(backend, x, comparison),
@@ -252,10 +303,15 @@ pub(crate) fn position_by(
 #[inline]
 #[must_use]
 pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    count_by(L::count, L::SIZE, backend, x, rule)
+    match one_comparison(L::SIZE, rule) {
+        Some(comparison) if !comparison.negate() => {
+            L::count(backend, whole(L::SIZE, x).0, comparison).hits
+        }
+        _ => count_by(L::count, L::SIZE, backend, x, rule),
+    }
 }
 
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn count_by(
     ask: either::Count,
     size: usize,
@@ -263,7 +319,8 @@ pub(crate) fn count_by(
     x: &[u8],
     rule: &Rule,
 ) -> usize {
-    let (x, elements) = whole(size, x, rule);
+    check(size, rule);
+    let (x, elements) = whole(size, x);
     match rule {
         Rule::Constant { answer, .. } => usize::from(*answer) * elements,
         // Counts the complement: groups without a hit are skipped.
@@ -287,7 +344,7 @@ pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> 
     occurrences_by((L::count, L::position), L::SIZE, backend, x, rule)
 }
 
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn occurrences_by(
     (count, position): (either::Count, either::Position),
     size: usize,
@@ -295,10 +352,11 @@ pub(crate) fn occurrences_by(
     x: &[u8],
     rule: &Rule,
 ) -> Occurrences {
+    check(size, rule);
     if let Rule::Comparison(comparison) = rule
         && !comparison.negate()
     {
-        let (x, _) = whole(size, x, rule);
+        let (x, _) = whole(size, x);
         let counted = count(backend, x, comparison);
         let first = if counted.hits == 0 {
             None
@@ -340,7 +398,8 @@ pub(crate) fn census_by(
 ) -> Census {
     match nan {
         Rule::Comparison(comparison) if comparison.is_ieee() => {
-            let (x, _) = whole(size, x, nan);
+            check(size, nan);
+            let (x, _) = whole(size, x);
             let taken = ask(backend, x, comparison);
             Census { nan: taken.class(0), pos_inf: taken.class(1), neg_inf: taken.class(2) }
         }

@@ -59,12 +59,18 @@ impl Tally {
         let (class, size) = (|class| self.classes.class(class), numbers.size());
         let census = Census::new(class(0), class(1), class(2));
         Stats::new(x.len() / size - self.nulls, self, numbers, census, |which| {
-            let (key, index) = (self.keys[which], self.from[which]);
-            // Of the element itself, which may be -0.
-            let two = numbers.has_two_codes(key);
-            let element = if two { scalar::read_any(&x[index * size..][..size]) } else { 0 };
-            (numbers.code(key) | element & numbers.sign(), index)
+            self.place(which, x, numbers)
         })
+    }
+
+    /// The code and the index of the lowest (0) or highest (1) number.
+    #[inline(never)]
+    fn place(&self, which: usize, x: &[u8], numbers: &Numbers) -> (u64, usize) {
+        let (key, index, size) = (self.keys[which], self.from[which], numbers.size());
+        // Of the element itself, which may be -0.
+        let two = numbers.has_two_codes(key);
+        let element = if two { scalar::read_any(&x[index * size..][..size]) } else { 0 };
+        (numbers.code(key) | element & numbers.sign(), index)
     }
 }
 
