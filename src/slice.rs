@@ -8,10 +8,10 @@ use nonfinite_kernels::{MaskOut, bytes, bytes_mut, typed};
 
 #[cfg(feature = "stats")]
 use crate::Stats;
-#[cfg(feature = "views")]
-use crate::TensorView;
 use crate::element::{opposite, rule};
 use crate::{Census, Element, Predicate};
+#[cfg(feature = "views")]
+use crate::{Elements, Error, Rows, TensorView};
 
 /// Sets `out[i]` to whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML
 /// ELEMENT_WISE_IS_NAN.
@@ -222,8 +222,7 @@ pub fn stats<T: Element>(x: &[T]) -> Stats {
 #[cfg(feature = "views")]
 #[track_caller]
 pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [bool]) {
-    let shape = [out.len(), columns];
-    rows(x, &shape).rows(1).and_then(|rows| rows.any(predicate, out)).unwrap();
+    rows(x.into(), [out.len(), columns], &mut |rows| rows.any(predicate, out));
 }
 
 /// Sets `out[r]` to the number of elements of row `r` for which `predicate` holds; rows as in
@@ -242,16 +241,19 @@ pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: 
 #[cfg(feature = "views")]
 #[track_caller]
 pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [usize]) {
-    let shape = [out.len(), columns];
-    rows(x, &shape).rows(1).and_then(|rows| rows.count(predicate, out)).unwrap();
+    rows(x.into(), [out.len(), columns], &mut |rows| rows.count(predicate, out));
 }
 
-/// The slice as rows.
+/// Asks about the elements as rows of `columns`. Not generic, so that it is compiled once.
 #[cfg(feature = "views")]
 #[track_caller]
-fn rows<'a, T: Element>(x: &'a [T], shape: &'a [usize; 2]) -> TensorView<'a> {
-    let [rows, columns] = *shape;
-    let elements = x.len();
-    let view = TensorView::shaped(x, shape).ok().filter(|view| view.len() == elements);
-    view.unwrap_or_else(|| panic!("{elements} elements are not {rows} rows of {columns}"))
+fn rows(
+    x: Elements<'_>,
+    shape: [usize; 2],
+    ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>,
+) {
+    let (elements, [rows, columns]) = (x.len(), shape);
+    let view = TensorView::shaped(x, &shape).ok().filter(|view| view.len() == elements);
+    let Some(view) = view else { panic!("{elements} elements are not {rows} rows of {columns}") };
+    view.rows(1).and_then(ask).unwrap();
 }
